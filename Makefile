@@ -1,0 +1,28 @@
+# `make run` and `make test` set up everything they need in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: run test test-gpu lint bench clean
+
+run: $(VENV)/ready
+	$(BIN)/python examples/graph_atlas.py
+
+test: $(VENV)/ready lint
+	$(BIN)/python -m pytest -q -n auto
+
+test-gpu: ; $(PYTHON) -m pytest -q -m gpu -rs
+
+lint: $(VENV)/ready
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+bench: $(VENV)/ready
+	$(BIN)/python benchmarks/cpu.py
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q -e '.[test,examples]'
+	touch $@
+
+clean: ; rm -rf $(VENV) build dist

@@ -1,0 +1,131 @@
+"""CPU speed: one core, end to end from batch-first array to batch-first array, packing included.
+
+Beside each time: the same C compiled by `cc -O3 -march=native` and called in a loop over the same inputs, in the
+same process; for the sort also numpy.sort(axis=1). Medians of repeated runs; results are compared every time.
+
+    python benchmarks/cpu.py [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import platform
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+os.environ["C2CU_THREADS"] = "1"
+
+import numpy as np
+
+import c2cu
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+LOOP = """
+void loop(const char **in, char *out, long p) {{
+    for (long id = 0; id < p; id++) {{
+{copies}
+        {fn}();
+        __builtin_memcpy(out + id * sizeof({out}), &{out}, sizeof({out}));
+    }}
+}}
+"""
+
+
+def baseline(name: str, fn: str, inputs: dict[str, np.ndarray], out: str, shape: tuple, dtype, defines: dict):
+    """The original in a loop, as a function that returns its result."""
+    text = (EXAMPLES / f"{name}.c").read_text().replace("int main(", "int original_main(")
+    for macro, value in defines.items():
+        text = "\n".join(f"#define {macro} {value}" if line.startswith(f"#define {macro} ") else line
+                         for line in text.split("\n"))
+    copies = "\n".join(f"        __builtin_memcpy(&{v}, in[{k}] + id * sizeof({v}), sizeof({v}));"
+                       for k, v in enumerate(inputs))
+    text += LOOP.format(copies=copies, fn=fn, out=out)
+    library = Path(tempfile.mkdtemp()) / "original.so"
+    subprocess.run(["cc", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv", "-w", "-shared", "-fPIC", "-x", "c",
+                    "-", "-o", str(library)], input=text.encode(), check=True)
+    loop = ctypes.CDLL(str(library)).loop
+    pointers = (ctypes.c_void_p * len(inputs))(*[a.ctypes.data for a in inputs.values()])
+    result = np.empty(shape, dtype)
+
+    def run() -> np.ndarray:
+        loop(pointers, ctypes.c_void_p(result.ctypes.data), ctypes.c_long(shape[0]))
+        return result
+
+    return run
+
+
+def median(f, repeats: int = 9) -> float:
+    """Median time of a call in seconds, after one to warm up."""
+    f()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        f()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def numbers(rng, p: int, bits: int) -> dict[str, np.ndarray]:
+    m = rng.integers(0, 2**32, (p, bits // 32), dtype=np.uint32)
+    m[:, 0] |= 1
+    m[:, -1] |= 1 << 31
+    x, y = (rng.integers(0, 2**32, m.shape, dtype=np.uint32) for _ in range(2))
+    x[:, -1] &= 0x7FFFFFFF
+    y[:, -1] &= 0x7FFFFFFF
+    return {"x": x, "y": y, "m": m}
+
+
+def cases(rng):
+    """(title, example, kernel, inputs, output, macros)"""
+    for n, p in ((16, 8192), (64, 512)):
+        yield f"Floyd-Warshall n={n}", "floyd_warshall", "floyd_warshall", {
+            "D": rng.random((p, n, n), dtype=np.float32)}, "D", {"N": n}
+    for n, p in ((32, 65536), (1024, 2048)):
+        yield f"bitonic sort n={n}", "bitonic_sort", "bitonic_sort", {
+            "a": rng.random((p, n), dtype=np.float32)}, "a", {"N": n}
+    yield "Montgomery 512 bits", "montgomery", "montgomery", numbers(rng, 16384, 512), "r", {"BITS": 512}
+    yield "prefix sums n=1024", "prefix_sums", "prefix_sums", {"b": rng.random((4096, 1024), dtype=np.float32)}, "b", {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    rng = np.random.default_rng(0)
+    rows = []
+    for title, example, fn, inputs, out, defines in cases(rng):
+        p = len(next(iter(inputs.values())))
+        program = c2cu.compile(EXAMPLES / f"{example}.c", backend="cpu", defines=defines)
+        result = program(inputs)
+        original = baseline(example, fn, inputs, out, result.shape, result.dtype, defines)
+        assert np.array_equal(result, original()), title
+        row = {"workload": title, "p": p, "schedule": program.plan.schedule, "lanes": program.plan.lanes,
+               "c2cu_us": 1e6 * median(lambda: program(inputs)) / p, "gcc_us": 1e6 * median(original, 5) / p}
+        if "bitonic" in title:
+            row["numpy_sort_us"] = 1e6 * median(lambda: np.sort(inputs["a"], axis=1)) / p
+        rows.append(row)
+    print(f"{_cpu()}; one core; microseconds an input, medians")
+    print(f"{'workload':22} {'p':>7} {'c2cu':>9} {'gcc loop':>9} {'ratio':>7} {'np.sort':>9}")
+    for r in rows:
+        print(f"{r['workload']:22} {r['p']:7} {r['c2cu_us']:9.3f} {r['gcc_us']:9.3f} {r['gcc_us'] / r['c2cu_us']:7.1f} "
+              f"{r.get('numpy_sort_us', float('nan')):9.3f}")
+    if args.json:
+        args.json.write_text(json.dumps({"cpu": _cpu(), "rows": rows}, indent=1) + "\n")
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+if __name__ == "__main__":
+    main()

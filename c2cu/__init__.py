@@ -1,0 +1,40 @@
+"""c2cu: write it once for one input, run it for millions.
+
+A plain sequential C program is run for p independent inputs at once, on a GPU or in the SIMD lanes of a CPU. The
+pipeline, stage by stage and file by file::
+
+    file.c -preprocess-> text -parse-> AST -typed-> typed AST -program-> kernel and borders
+           -lower-> flat IR -uniform-> uniform / varying, findings -plan-> Plan
+           -schedule-> Artifact -runtime-> arrays
+
+Heavy parts (NumPy, CuPy, pycparser) load on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .version import __version__
+
+if TYPE_CHECKING:
+    from .bulk import Program, Report, bulk, check, compile, translate
+    from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
+
+_HOMES = {
+    **dict.fromkeys(("Program", "Report", "bulk", "check", "compile", "translate"), "bulk"),
+    **dict.fromkeys(("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"),
+                    "diagnostics"),
+}
+
+__all__ = ["CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "Program", "Report",
+           "UnsupportedError", "__version__", "bulk", "check", "compile", "translate"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'c2cu' has no attribute '{name}'")
+    from importlib import import_module
+
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value

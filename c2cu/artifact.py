@@ -1,0 +1,54 @@
+"""What a schedule hands to the runtime: a text to compile and how to call it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .diagnostics import Loc
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A C variable that crosses the kernel's border: a global, a parameter, or the returned value.
+
+    ``dtype``: a NumPy dtype string, or the ``descr`` dictionary of a struct (names, formats, offsets, itemsize).
+    ``shape``: extents of one input, () for a scalar. ``reads``/``writes``: goes in / comes out.
+    ``required``: must be given (proved to be read before it is written, with no initialiser).
+    ``shared``: one copy for all inputs.
+    """
+
+    name: str
+    dtype: object
+    shape: tuple[int, ...]
+    nbytes: int  # of one input
+    reads: bool
+    writes: bool
+    required: bool = False
+    shared: bool = False
+    loc: Loc = field(default=Loc(), compare=False)
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """Generated text and its ABI.
+
+    ``target`` cpu: the text exports ``void c2cu_run(const struct c2cu_slot *slot, long begin, long end)``, which does
+    inputs begin <= id < end and may be called for disjoint ranges at once. ``slot[k]`` belongs to ``slots[k]``::
+
+        struct c2cu_slot {
+            const void *in;   long in_stride;    /* of input 0; bytes to the next input, 0 if shared; in may be NULL: */
+            void       *out;  long out_stride;   /* the initialiser or zero. out may be NULL: not wanted. */
+        };
+
+    Arrays are batch-first: input id's copy is ``nbytes`` contiguous bytes at ``in + id * in_stride``. ``in`` and
+    ``out`` of a slot may be the same memory.
+
+    ``target`` cuda: see runtime/cuda.py, which documents the entry points of each schedule.
+    """
+
+    schedule: str
+    target: str
+    text: str
+    slots: tuple[Slot, ...]
+    lanes: int = 1  # cpu: inputs a gang; cuda: threads a block
+    flags: tuple[str, ...] = ()  # extra compiler flags

@@ -1,0 +1,319 @@
+"""The library: bulk, compile, check, translate."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import pipeline
+from .artifact import Artifact
+from .diagnostics import Error, InputError, Note, NotObliviousError, render
+from .pipeline import Front, Options
+from .plan import Plan
+from .preprocess import Source, read_source
+from .program import Border
+from .runtime import arrays
+from .uniform import Finding
+
+FP = ("exact", "reassociate", "fast")
+LAYOUTS = ("row", "column")
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdict on a program.
+
+    ``oblivious``: at each step it touches one fixed address or none, whatever the data. ``constant_time``: and no
+    branch depends on data. ``findings``: what speaks against either. ``why_not``: what could not be analysed; the
+    verdict is then False, for nothing is proved. ``notes``: what the verdict assumes.
+    """
+
+    oblivious: bool
+    constant_time: bool
+    findings: tuple[Finding, ...]
+    why_not: str = ""
+    notes: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        lines = [render(f.diagnostic("warning" if f.kind != "branch" else "note"), self.sources) for f in self.findings]
+        if self.why_not:
+            lines.append(f"not analysed: {self.why_not}")
+        lines += self.notes
+        lines.append(f"oblivious: {_yes(self.oblivious)}; constant time: {_yes(self.constant_time)}")
+        return "\n".join(lines)
+
+
+def _yes(x: bool) -> str:
+    return "yes" if x else "no"
+
+
+def report_of(front: Front, notes: tuple[str, ...] = ()) -> Report:
+    if front.analysis is None:
+        assert front.why_not is not None
+        d = front.why_not.diagnostic
+        return Report(False, False, (), f"{d.loc}: {d.message}", notes, front.pre.sources)
+    a = front.analysis
+    return Report(a.oblivious, a.constant_time, a.findings, "", notes, front.pre.sources)
+
+
+@dataclass(frozen=True)
+class _Built:
+    front: Front
+    plan: Plan
+    artifact: Artifact
+    loaded: Any  # CpuProgram or CudaProgram
+
+
+class Program:
+    """A compiled program: call it with inputs. ``source``: generated text; ``plan``: what runs; ``report``: verdict.
+
+    Where an array's length is known only from the inputs, the three are of the lengths last used.
+    """
+
+    def __init__(self, source: Source, options: Options, backend: str, schedule: str, layout: str, strict: bool):
+        self._source, self._options = source, options
+        self._backend, self._schedule, self._layout, self._strict = backend, schedule, layout, strict
+        self._built: dict[tuple, _Built] = {}
+        self._last: _Built | None = None
+        self._front = pipeline.understand(source, options)
+        self._judge(self._front)
+        if all(-1 not in s.shape for s in self._front.slots):
+            self._last = self._build({}, ())
+
+    @property
+    def source(self) -> str:
+        return self._current().artifact.text
+
+    @property
+    def plan(self) -> Plan:
+        return self._current().plan
+
+    @property
+    def report(self) -> Report:
+        return report_of(self._last.front if self._last else self._front)
+
+    def _current(self) -> _Built:
+        if self._last is None:
+            self._last = self._build({}, ())
+        return self._last
+
+    def _judge(self, front: Front) -> None:
+        report = report_of(front)
+        if report.oblivious or front.analysis is None and not self._strict:
+            return
+        if self._strict:
+            first = next((f for f in report.findings if f.kind != "branch"), None)
+            notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
+            error = NotObliviousError("C2CU030", "the program is not oblivious: " + (
+                first.message if first else report.why_not), first.loc if first else None,
+                "it runs without strict, but lanes will wait for each other", notes)
+            error.sources = front.pre.sources
+            raise error
+
+    def __call__(self, inputs: Any = None, *, shared: Mapping[str, Any] | None = None, out: Any = None,
+                 stream: Any = None, p: int | None = None) -> Any:
+        """Run p inputs: arrays in, arrays out, as `bulk` says."""
+        shared = dict(shared or {})
+        given = {**arrays.named(inputs, self._front.slots), **shared}
+        arrays.check_names({n: None for n in given}, self._front.slots)
+        numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
+        shapes = {n: self._inner_shape(n, v, n in shared) for n, v in given.items()
+                  if n not in numbers and hasattr(v, "shape")}
+        built = self._build(shapes, numbers)
+        self._last = built
+        return _run(built, given, out, self._layout, stream, p)
+
+    def _is_number(self, name: str, value: Any) -> bool:
+        """A scalar parameter given as one number: shared."""
+        border = next(b for b in self._front.program.borders if b.name == name)
+        return border.kind == "param" and not border.shared and (
+            isinstance(value, (bool, int, float)) or getattr(value, "shape", None) == ())
+
+    def _inner_shape(self, name: str, value: Any, shared: bool) -> tuple[int, ...]:
+        shape = tuple(int(n) for n in value.shape)
+        if shared or name in self._options.shared:
+            return shape
+        return shape[1:] if self._layout == "row" else shape[:-1]
+
+    def _build(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> _Built:
+        wanted = {b.name: s for b in self._front.program.borders for n, s in shapes.items() if n == b.name}
+        if all(wanted.get(s.name, s.shape) == s.shape for s in self._front.slots) and not numbers:
+            key: tuple = ()
+        else:
+            key = (tuple(sorted(wanted.items())), numbers)
+        if key not in self._built:
+            self._built[key] = self._make(wanted if key else {}, numbers)
+        return self._built[key]
+
+    def _make(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> _Built:
+        from dataclasses import replace
+
+        front = self._front
+        if shapes or numbers:
+            options = replace(self._options, shapes={**self._options.shapes, **shapes},
+                              shared=(*self._options.shared, *numbers))
+            front = pipeline.understand(self._source, options)
+        backend = self._backend if self._backend != "auto" else _best_backend()
+        plan, artifact = pipeline.schedule(front, backend, self._schedule)
+        try:
+            return _Built(front, plan, artifact, _loader(backend)(artifact))
+        except Error as e:
+            e.sources = e.sources or front.pre.sources
+            raise
+
+
+def _best_backend() -> str:
+    if "cupy" not in sys.modules:
+        from importlib.util import find_spec
+
+        if find_spec("cupy") is None:
+            return "cpu"
+    from .runtime import cuda
+
+    return "cuda" if cuda.available() else "cpu"
+
+
+def _loader(backend: str) -> Any:
+    if backend == "cpu":
+        from .runtime import cpu
+
+        return cpu.load
+    from .runtime import cuda
+
+    return cuda.load
+
+
+def _run(built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream: Any, p: int | None) -> Any:
+    slots = built.artifact.slots
+    try:
+        if built.plan.backend == "cuda":
+            from .runtime import cuda
+
+            return cuda.run(built.loaded, slots, given, out, layout, stream, p)
+        if any(arrays.on_device(a) for a in given.values()):
+            raise InputError("C2CU053", "an array lies on a CUDA device, but the backend is cpu", None,
+                             "use backend='cuda', or copy it: cupy.asnumpy(a)")
+        bound = arrays.bind(slots, given, {}, out, layout, p)
+        if bound.p:
+            built.loaded.run(bound.inputs, bound.outputs, bound.p)
+        return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
+    except Error as e:
+        e.sources = e.sources or built.front.pre.sources
+        raise
+
+
+def _options(fn: str | None, shared: Mapping[str, Any] | Sequence[str] | None, defines: Mapping[str, Any] | None,
+             shapes: Mapping[str, Any] | None, fp: str, include_dirs: Sequence[str]) -> Options:
+    if fp not in FP:
+        raise InputError("C2CU051", f"fp is '{fp}'", None, f"choose one of {', '.join(FP)}")
+    found = {n: (s,) if isinstance(s, int) else tuple(s) for n, s in (shapes or {}).items()}
+    return Options(fn, {n: str(v) for n, v in (defines or {}).items()}, tuple(map(str, include_dirs)),
+                   tuple(shared or ()), found, fp)
+
+
+def compile(src: str | os.PathLike, *, fn: str | None = None, shared: Mapping[str, Any] | Sequence[str] | None = None,
+            defines: Mapping[str, Any] | None = None, backend: str = "auto", schedule: str = "auto", fp: str = "exact",
+            layout: str = "row", shapes: Mapping[str, Any] | None = None, strict: bool = False,
+            include_dirs: Sequence[str] = ()) -> Program:
+    """Compile a C program for bulk runs. Parameters as for `bulk`.
+
+    Raises ParseError, UnsupportedError, NotObliviousError (if ``strict``), CompileError, InputError.
+    """
+    if backend not in ("auto", "cpu", "cuda"):
+        raise InputError("C2CU051", f"backend is '{backend}'", None, "choose auto, cpu or cuda")
+    if layout not in LAYOUTS:
+        raise InputError("C2CU051", f"layout is '{layout}'", None, f"choose one of {', '.join(LAYOUTS)}")
+    return Program(read_source(src), _options(fn, shared, defines, shapes, fp, include_dirs), backend, schedule, layout,
+                   strict)
+
+
+_programs: dict[tuple, Program] = {}
+
+
+def bulk(src: str | os.PathLike, inputs: Any = None, *, fn: str | None = None, shared: Mapping[str, Any] | None = None,
+         defines: Mapping[str, Any] | None = None, backend: str = "auto", schedule: str = "auto", fp: str = "exact",
+         layout: str = "row", shapes: Mapping[str, Any] | None = None, out: Any = None, stream: Any = None,
+         strict: bool = False, include_dirs: Sequence[str] = (), p: int | None = None) -> Any:
+    """Run a sequential C program on p independent inputs at once.
+
+    ``src``: C text (a str with a newline or a brace) or a path. ``inputs``: an array of shape (p, \\*shape) and the C
+    type's dtype, or a dict of them by C name; with ``layout="column"`` (\\*shape, p). ``shared``: one array for all
+    inputs, by name. ``defines``: overrides of the file's macros. ``shapes``: extents that no input tells. ``out``:
+    arrays to write to. ``p``: needed only where no input is given.
+
+    Returns one array where exactly one is an output, else a dict by name: NumPy arrays for NumPy arrays, CuPy for
+    arrays on a device. Equal, bit for bit, to the C compiled with -fwrapv -fno-strict-aliasing -ffp-contract=off.
+
+    Raises ParseError, UnsupportedError, NotObliviousError, CompileError, and InputError (a ValueError; for a wrong
+    dtype a TypeError).
+    """
+    source = read_source(src)
+    key = (source.name, source.text, fn, tuple(sorted(shared or ())), repr(sorted((defines or {}).items())), backend,
+           schedule, fp, layout, repr(sorted((shapes or {}).items())), strict, tuple(map(str, include_dirs)),
+           os.environ.get("CC"))
+    program = _programs.get(key)
+    if program is None or '#include "' in source.text:
+        program = compile(src, fn=fn, shared=tuple(shared or ()), defines=defines, backend=backend, schedule=schedule,
+                          fp=fp, layout=layout, shapes=shapes, strict=strict, include_dirs=include_dirs)
+        _programs[key] = program
+    return program(inputs, shared=shared, out=out, stream=stream, p=p)
+
+
+def check(src: str | os.PathLike, *, fn: str | None = None, shared: Mapping[str, Any] | Sequence[str] | None = None,
+          defines: Mapping[str, Any] | None = None, shapes: Mapping[str, Any] | None = None,
+          include_dirs: Sequence[str] = ()) -> Report:
+    """The verdict on a program, without compiling it.
+
+    A whole-number parameter that an address or a loop's bound needs is taken as shared (a length, most likely); the
+    report's notes say so.
+    """
+    source = read_source(src)
+    options = _options(fn, shared, defines, shapes, "exact", include_dirs)
+    return check_source(source, options)
+
+
+def check_source(source: Source, options: Options) -> Report:
+    from dataclasses import replace
+
+    front = pipeline.understand(source, options)
+    lengths = _lengths(front)
+    if not lengths:
+        return report_of(front)
+    again = pipeline.understand(source, replace(options, shared=(*options.shared, *lengths)))
+    names = ", ".join(f"'{n}'" for n in lengths)
+    return report_of(again, (f"note: parameter {names} is taken as one number for all inputs",))
+
+
+def _lengths(front: Front) -> tuple[str, ...]:
+    """Integer parameters that some address or bound comes from."""
+    if front.analysis is None:
+        return ()
+    steps = [s for f in front.analysis.findings if f.kind != "branch" for s in f.trail]
+    return tuple(b.name for b in front.program.borders if _may_be_length(b) and any(s.loc == b.loc for s in steps))
+
+
+def _may_be_length(b: Border) -> bool:
+    t = b.type
+    return b.kind == "param" and not b.shared and getattr(t, "kind", "") in ("i", "u")
+
+
+def translate(src: str | os.PathLike, *, p: int, threads: int = 64, target: str = "cuda", fn: str | None = None,
+              defines: Mapping[str, Any] | None = None, shared: Sequence[str] | None = None,
+              shapes: Mapping[str, Any] | None = None, include_dirs: Sequence[str] = ()) -> str:
+    """A standalone program for p inputs: CUDA C for nvcc, or C for a host compiler (``target="cpu"``)."""
+    from .standalone import standalone
+
+    source = read_source(src)
+    front = pipeline.understand(source, _options(fn, shared, defines, shapes, "exact", include_dirs))
+    try:
+        return standalone(front, p=p, threads=threads, target=target)
+    except Error as e:
+        e.sources = e.sources or front.pre.sources
+        raise
+
+
+__all__ = ["Program", "Report", "bulk", "check", "compile", "translate"]

@@ -1,0 +1,241 @@
+"""C types: sizes, promotions, and how NumPy and CUDA spell them.
+
+The data model is LP64 (64-bit Linux and macOS), little endian: the one of every CUDA host.
+Section numbers are those of ISO/IEC 9899:2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """An arithmetic type. ``kind``: b(ool), i(nt), u(nsigned), f(loat); ``size`` in bytes."""
+
+    name: str
+    kind: str
+    size: int
+    rank: int  # integer conversion rank, 6.3.1.1
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in "biu"
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "f"
+
+    @property
+    def is_signed(self) -> bool:
+        return self.kind in "if"
+
+    @property
+    def bits(self) -> int:
+        return 1 if self.kind == "b" else 8 * self.size
+
+    @property
+    def numpy(self) -> str:
+        """The NumPy dtype's name, such as ``float32`` or ``uint8``."""
+        return {"b": "bool", "i": f"int{8 * self.size}", "u": f"uint{8 * self.size}", "f": f"float{8 * self.size}"}[
+            self.kind
+        ]
+
+    def wrap(self, value: int | float) -> int | float:
+        """``value`` converted to this type as 6.3.1 says (signed overflow wraps, as with ``-fwrapv``)."""
+        if self.kind == "f":
+            import struct
+
+            code = "<f" if self.size == 4 else "<d"
+            try:
+                return struct.unpack(code, struct.pack(code, float(value)))[0]
+            except OverflowError:
+                return float("inf") if value > 0 else float("-inf")
+        if self.kind == "b":
+            return int(value != 0)
+        bits = 8 * self.size
+        n = int(value) & ((1 << bits) - 1)
+        return n - (1 << bits) if self.kind == "i" and n >> (bits - 1) else n
+
+    def __str__(self) -> str:
+        return self.name
+
+
+VOID = Scalar("void", "v", 1, 0)
+BOOL = Scalar("_Bool", "b", 1, 1)
+CHAR = Scalar("char", "i", 1, 2)
+SCHAR = Scalar("signed char", "i", 1, 2)
+UCHAR = Scalar("unsigned char", "u", 1, 2)
+SHORT = Scalar("short", "i", 2, 3)
+USHORT = Scalar("unsigned short", "u", 2, 3)
+INT = Scalar("int", "i", 4, 4)
+UINT = Scalar("unsigned int", "u", 4, 4)
+LONG = Scalar("long", "i", 8, 5)
+ULONG = Scalar("unsigned long", "u", 8, 5)
+LLONG = Scalar("long long", "i", 8, 6)
+ULLONG = Scalar("unsigned long long", "u", 8, 6)
+FLOAT = Scalar("float", "f", 4, 7)
+DOUBLE = Scalar("double", "f", 8, 8)
+LDOUBLE = Scalar("long double", "f", 16, 9)
+
+SCALARS = (BOOL, CHAR, SCHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, LLONG, ULLONG, FLOAT, DOUBLE, LDOUBLE)
+_UNSIGNED = {INT: UINT, LONG: ULONG, LLONG: ULLONG, SHORT: USHORT, CHAR: UCHAR, SCHAR: UCHAR}
+
+
+@dataclass(frozen=True)
+class Pointer:
+    to: CType
+    const: bool = False  # whether what it points to is const
+
+    @property
+    def size(self) -> int:
+        return 8
+
+    def __str__(self) -> str:
+        return f"{self.to} *"
+
+
+@dataclass(frozen=True)
+class Array:
+    """``length`` is None where the C says ``[]`` or the extent is not known yet."""
+
+    of: CType
+    length: int | None
+
+    @property
+    def size(self) -> int:
+        if self.length is None:
+            raise ValueError("incomplete array type")
+        return self.of.size * self.length
+
+    def __str__(self) -> str:
+        element, dims = self.of, f"[{'' if self.length is None else self.length}]"
+        while isinstance(element, Array):
+            dims += f"[{'' if element.length is None else element.length}]"
+            element = element.of
+        return f"{element} {dims}"
+
+
+@dataclass(frozen=True)
+class Member:
+    name: str
+    type: CType
+    offset: int
+    bits: int | None = None  # width of a bit-field
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A struct or union. Compared by ``tag``, which parse makes unique, so that it may refer to itself."""
+
+    tag: str
+    union: bool = False
+    members: tuple[Member, ...] = field(default=(), compare=False)
+    size: int = field(default=0, compare=False)
+    align: int = field(default=1, compare=False)
+    complete: bool = field(default=True, compare=False)
+
+    def member(self, name: str) -> Member | None:
+        return next((m for m in self.members if m.name == name), None)
+
+    def __str__(self) -> str:
+        return f"{'union' if self.union else 'struct'} {self.tag}"
+
+
+@dataclass(frozen=True)
+class Function:
+    returns: CType
+    params: tuple[CType, ...]
+    variadic: bool = False
+    size: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.returns} ({', '.join(map(str, self.params))})"
+
+
+CType = Union[Scalar, Pointer, Array, Struct, Function]
+
+
+def align_of(t: CType) -> int:
+    """Alignment in bytes."""
+    match t:
+        case Array():
+            return align_of(t.of)
+        case Struct():
+            return t.align
+        case _:
+            return t.size
+
+
+def promote(t: Scalar) -> Scalar:
+    """Integer promotion, 6.3.1.1p2."""
+    return INT if t.is_integer and t.rank < INT.rank else t
+
+
+def common(a: Scalar, b: Scalar) -> Scalar:
+    """The usual arithmetic conversions, 6.3.1.8."""
+    if a.is_float or b.is_float:
+        return max((t for t in (a, b) if t.is_float), key=lambda t: t.rank)
+    a, b = promote(a), promote(b)
+    if a == b:
+        return a
+    if a.kind == b.kind:
+        return max(a, b, key=lambda t: t.rank)
+    signed, unsigned = (a, b) if a.kind == "i" else (b, a)
+    if unsigned.rank >= signed.rank:
+        return unsigned
+    return signed if signed.size > unsigned.size else _UNSIGNED[signed]
+
+
+def unsigned_of(t: Scalar) -> Scalar:
+    """The unsigned type of the same size; ``t`` itself where it is unsigned or floating."""
+    return _UNSIGNED.get(t, t)
+
+
+def leaf_element(t: CType) -> CType:
+    """What is left of a type when all its array extents are taken off."""
+    while isinstance(t, Array):
+        t = t.of
+    return t
+
+
+def extents(t: CType) -> tuple[int | None, ...]:
+    """The extents of an array type, outermost first; () for anything else."""
+    dims: list[int | None] = []
+    while isinstance(t, Array):
+        dims.append(t.length)
+        t = t.of
+    return tuple(dims)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A scalar field of an object, with every array around it: ``dims`` pairs (extent, stride in bytes)."""
+
+    path: str  # "" for a plain array, ".a.b" inside structs
+    type: Scalar | Pointer
+    offset: int
+    dims: tuple[tuple[int, int], ...]
+
+    @property
+    def count(self) -> int:
+        n = 1
+        for extent, _ in self.dims:
+            n *= extent
+        return n
+
+
+def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int], ...] = ()) -> Iterator[Leaf]:
+    """The leaves of a complete type in declaration order; a union's members overlap."""
+    match t:
+        case Array():
+            yield from leaves(t.of, path, offset, dims + ((t.length or 0, t.of.size),))
+        case Struct():
+            for m in t.members:
+                yield from leaves(m.type, f"{path}.{m.name}", offset + m.offset, dims)
+        case Scalar() | Pointer():
+            yield Leaf(path, t, offset, dims)
+        case _:
+            raise ValueError(f"no storage for {t}")

@@ -1,0 +1,218 @@
+"""Places in the user's files, the errors that name them, and how both are printed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Loc:
+    """A place in a source file; ``line`` and ``column`` count from 1 (0: not known); ``end`` is one past the last column."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    end: int = 0
+
+    def __str__(self) -> str:
+        return ":".join([self.file or "<input>"] + [str(n) for n in (self.line, self.column) if n])
+
+
+@dataclass(frozen=True)
+class Note:
+    message: str
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message: ``severity`` is error, warning or note; ``code`` such as C2CU031; ``hint`` says how to go on."""
+
+    severity: str
+    code: str
+    message: str
+    loc: Loc | None = None
+    hint: str = ""
+    notes: tuple[Note, ...] = ()
+
+
+class SourceMap(Mapping[str, str]):
+    """File name -> text as the user wrote it; knows the expanded lines too, to place carets inside macros."""
+
+    def __init__(self, originals: Mapping[str, str], expanded: str = "", macros: Mapping[str, int] | None = None):
+        self._originals = dict(originals)
+        self._macros = dict(macros or {})
+        self._expanded = expanded
+        self._lines: dict[tuple[str, int], str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self._originals[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._originals)
+
+    def __len__(self) -> int:
+        return len(self._originals)
+
+    def line(self, file: str, number: int) -> str | None:
+        """A line as the user wrote it."""
+        lines = self._originals.get(file, "").split("\n")
+        return lines[number - 1] if 0 < number <= len(lines) else None
+
+    def original(self, loc: Loc) -> tuple[Loc, Note | None]:
+        """``loc`` with columns of the user's line; a note where it lies inside a macro's expansion."""
+        written, expanded = self.line(loc.file, loc.line), self._expanded_line(loc.file, loc.line)
+        if written is None or expanded is None or written == expanded or not loc.column:
+            return loc, None
+        same = _common_prefix(written, expanded)
+        while same and (written[same - 1].isalnum() or written[same - 1] == "_"):
+            same -= 1
+        if loc.column <= same:
+            return replace(loc, end=loc.end if loc.end <= same + 1 else 0), None
+        tail = _common_prefix(written[::-1], expanded[::-1])
+        if len(expanded) - loc.column < tail:
+            shift = len(written) - len(expanded)
+            return replace(loc, column=loc.column + shift, end=loc.end + shift if loc.end else 0), None
+        name = re.match(r"[A-Za-z_]\w*", written[same:])
+        if name is None:
+            return replace(loc, column=same + 1, end=0), None
+        place = Loc(loc.file, self._macros[name[0]], 1) if name[0] in self._macros else None
+        return (replace(loc, column=same + 1, end=same + 1 + len(name[0])),
+                Note(f"expanded from macro '{name[0]}'", place))
+
+    def _expanded_line(self, file: str, number: int) -> str | None:
+        if self._lines is None:
+            self._lines = {}
+            at, line = "", 0
+            for text in self._expanded.split("\n"):
+                marker = re.match(r'# (\d+) "((?:[^"\\]|\\.)*)"', text)
+                if marker:
+                    at, line = marker[2], int(marker[1])
+                    continue
+                self._lines.setdefault((at, line), text)
+                line += 1
+        return self._lines.get((file, number))
+
+
+def _common_prefix(a: str, b: str) -> int:
+    n = 0
+    while n < min(len(a), len(b)) and a[n] == b[n]:
+        n += 1
+    return n
+
+
+def render(d: Diagnostic, sources: Mapping[str, str], color: bool = False) -> str:
+    """A diagnostic as text: place, message and code, the line with a caret, notes, hint."""
+    loc, expanded = _placed(d.loc, sources)
+    out = [_headline(loc, d.severity, f"{d.message} [{d.code}]", color), *_snippet(loc, sources)]
+    for note in (*((expanded,) if expanded else ()), *d.notes):
+        place, _ = _placed(note.loc, sources)
+        out.append(_headline(place, "note", note.message, color))
+    if d.hint:
+        out.append(f"hint: {d.hint}")
+    return "\n".join(out)
+
+
+_COLORS = {"error": "\033[1;31m", "warning": "\033[1;35m", "note": "\033[1;36m"}
+
+
+def _headline(loc: Loc | None, severity: str, message: str, color: bool) -> str:
+    word = f"{_COLORS[severity]}{severity}:\033[0m" if color else f"{severity}:"
+    return f"{loc}: {word} {message}" if loc is not None else f"{word} {message}"
+
+
+def _placed(loc: Loc | None, sources: Mapping[str, str]) -> tuple[Loc | None, Note | None]:
+    return sources.original(loc) if loc is not None and isinstance(sources, SourceMap) else (loc, None)
+
+
+def _snippet(loc: Loc | None, sources: Mapping[str, str]) -> list[str]:
+    """The source line and a caret under it; long lines are cut around the caret."""
+    if loc is None or not loc.line or loc.file not in sources:
+        return []
+    lines = sources[loc.file].split("\n")
+    if loc.line > len(lines):
+        return []
+    line = "".join(c if c == "\t" or c.isprintable() else "?" for c in lines[loc.line - 1])
+    shown = [f"{loc.line:5} | {line}"]
+    if not loc.column or loc.column > len(line) + 1:
+        return [shown[0][:160]]
+    start, width = loc.column - 1, max(1, loc.end - loc.column)
+    cut = max(0, start - 100) if len(line) > 140 else 0
+    line, start = line[cut : cut + 140], start - cut
+    pad = "".join("\t" if c == "\t" else " " for c in line[:start])
+    mark = "^" + "~" * (min(width, len(line) - start) - 1)
+    return [f"{loc.line:5} | {line}", f"      | {pad}{mark}"]
+
+
+def to_json(d: Diagnostic, sources: Mapping[str, str] | None = None) -> str:
+    """The same as one JSON object on one line."""
+    loc, expanded = _placed(d.loc, sources or {})
+    notes = (*((expanded,) if expanded else ()), *d.notes)
+    return json.dumps({"severity": d.severity, "code": d.code, "message": d.message, **_place(loc), "hint": d.hint,
+                       "notes": [{"message": n.message, **_place(n.loc)} for n in notes]})
+
+
+def _place(loc: Loc | None) -> dict[str, object]:
+    if loc is None:
+        return {"file": None, "line": None, "column": None, "end_column": None}
+    return {"file": loc.file, "line": loc.line or None, "column": loc.column or None, "end_column": loc.end or None}
+
+
+class Error(Exception):
+    """A mistake in the user's program, inputs or machine: never our own bug.
+
+    ``code``: 001-009 reading and parsing, 010-029 C that is not supported, 030-039 obliviousness, 040-059 inputs,
+    060-069 compilers and devices, 070-079 splitting ``main``. ``sources`` maps a file's name, as in ``Loc.file``, to
+    its text, for the caret; the pipeline fills it in.
+    """
+
+    def __init__(self, code: str, message: str, loc: Loc | None = None, hint: str = "", notes: tuple[Note, ...] = ()):
+        super().__init__(message)
+        self.diagnostic = Diagnostic("error", code, message, loc, hint, tuple(notes))
+        self.sources: Mapping[str, str] = {}
+
+    @property
+    def code(self) -> str:
+        return self.diagnostic.code
+
+    @property
+    def file(self) -> str | None:
+        return self.diagnostic.loc.file if self.diagnostic.loc else None
+
+    @property
+    def line(self) -> int | None:
+        return self.diagnostic.loc.line or None if self.diagnostic.loc else None
+
+    @property
+    def column(self) -> int | None:
+        return self.diagnostic.loc.column or None if self.diagnostic.loc else None
+
+    def __str__(self) -> str:
+        return render(self.diagnostic, self.sources)
+
+
+class ParseError(Error):
+    """The C is not C."""
+
+
+class UnsupportedError(Error):
+    """C that c2cu cannot take."""
+
+
+class NotObliviousError(Error):
+    """The program is not oblivious and ``strict`` was asked for."""
+
+
+class CompileError(Error):
+    """The compiler is missing, or rejected generated code."""
+
+
+class InputError(Error, ValueError):
+    """Arrays that do not fit the program: a missing or unknown name, a wrong shape."""
+
+
+class InputTypeError(InputError, TypeError):
+    """An array of the wrong dtype."""

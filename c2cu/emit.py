@@ -1,0 +1,36 @@
+"""Jinja: skeletons in, text out. The only file that knows about templates."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import jinja2
+
+
+def _folder() -> Path:
+    """``templates`` stands beside the package in a checkout and inside it when installed."""
+    here = Path(__file__).parent
+    return here / "templates" if (here / "templates").is_dir() else here.parent / "templates"
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(loader=jinja2.FileSystemLoader(_folder()), undefined=jinja2.StrictUndefined,
+                              trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False)
+
+
+def render(template: str, **values: object) -> str:
+    """The text of ``templates/<template>`` with ``values`` filled in."""
+    return _environment().get_template(template).render(**values)
+
+
+@functools.cache
+def fingerprint() -> str:
+    """Changes when any template does; part of cache keys."""
+    import hashlib
+
+    digest = hashlib.sha256()
+    for path in sorted(_folder().rglob("*.j2")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

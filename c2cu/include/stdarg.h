@@ -1,0 +1,4 @@
+#ifndef C2CU_STDARG_H
+#define C2CU_STDARG_H
+typedef char *va_list;
+#endif

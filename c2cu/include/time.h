@@ -1,0 +1,13 @@
+#ifndef C2CU_TIME_H
+#define C2CU_TIME_H
+#include <stddef.h>
+typedef long time_t;
+typedef long clock_t;
+struct timespec { time_t tv_sec; long tv_nsec; };
+struct tm { int tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_yday, tm_isdst; long tm_gmtoff; const char *tm_zone; };
+#define CLOCKS_PER_SEC ((clock_t)1000000)
+#define CLOCK_REALTIME 0
+#define CLOCK_MONOTONIC 1
+time_t time(time_t *t); clock_t clock(void); double difftime(time_t a, time_t b);
+int clock_gettime(int id, struct timespec *t);
+#endif

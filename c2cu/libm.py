@@ -1,0 +1,32 @@
+"""The pure library functions a kernel may call: name -> (result, parameters)."""
+
+from __future__ import annotations
+
+from .ctype import DOUBLE, FLOAT, INT, LLONG, LONG, Scalar
+
+_ONE = ("acos asin atan cos sin tan cosh sinh tanh acosh asinh atanh exp exp2 expm1 log log10 log1p log2 logb cbrt fabs "
+        "sqrt erf erfc lgamma tgamma ceil floor nearbyint rint round trunc").split()
+_TWO = "atan2 pow hypot fmod remainder copysign nextafter fdim fmax fmin".split()
+
+#: Those whose result is exactly rounded, so that every backend gives the same bits.
+EXACT = frozenset(n + s for s in ("", "f") for n in
+                  "fabs sqrt ceil floor nearbyint rint round trunc copysign fdim fmax fmin fma fmod remainder".split())
+
+
+def _functions() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:
+    table: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
+    for t, suffix in ((DOUBLE, ""), (FLOAT, "f")):
+        for n in _ONE:
+            table[n + suffix] = (t, (t,))
+        for n in _TWO:
+            table[n + suffix] = (t, (t, t))
+        table["fma" + suffix] = (t, (t, t, t))
+        table["ldexp" + suffix] = table["scalbn" + suffix] = (t, (t, INT))
+        for n, r in (("lround", LONG), ("llround", LLONG), ("lrint", LONG), ("llrint", LLONG), ("ilogb", INT)):
+            table[n + suffix] = (r, (t,))
+    for n in ("isnan", "isinf", "isfinite", "signbit", "isnormal"):
+        table[n] = (INT, (DOUBLE,))
+    return table
+
+
+FUNCTIONS = _functions()

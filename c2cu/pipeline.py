@@ -1,0 +1,122 @@
+"""The pipeline on one screen: C in, an artifact out. Each stage is the function its file is named after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from . import plan as planning
+from .artifact import Artifact, Slot
+from .diagnostics import Error, InputError, Note, UnsupportedError
+from .ir import Kernel
+from .lower import lower
+from .parse import deep, parse
+from .plan import Plan
+from .preprocess import Preprocessed, Source, preprocess
+from .program import Program, program
+from .refuse import refuse
+from .schedule import emit_schedule
+from .typed import typed
+from .uniform import Uniform, uniform
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose. ``shapes``: shape of one input by name; ``numbers``: scalar parameters that are
+    given as one number for all inputs."""
+
+    fn: str | None = None
+    defines: Mapping[str, str] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    fp: str = "exact"
+
+
+@dataclass(frozen=True)
+class Front:
+    """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
+    where ``why_not`` says what cannot be analysed."""
+
+    source: Source
+    pre: Preprocessed
+    program: Program
+    kernel: Kernel | None
+    analysis: Uniform | None
+    why_not: UnsupportedError | None
+    slots: tuple[Slot, ...]
+
+
+def understand(source: Source, options: Options) -> Front:
+    """file.c -preprocess-> text -parse-> AST -typed-> typed AST -program-> kernel and borders -lower-> flat IR
+    -uniform-> analysis -plan.slots-> what goes in and out."""
+    pre = preprocess(source, options.defines, options.include_dirs)
+    try:
+        return deep(lambda: _understand(source, pre, options))
+    except Error as e:
+        e.sources = e.sources or pre.sources
+        raise
+
+
+def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
+    unit = typed(parse(pre), pre)
+    found = program(unit, options.fn, options.shared, options.shapes)
+    bound = bind_extents(found, options)
+    if bound:
+        return understand(source, replace(options, defines={**options.defines, **bound}))
+    refuse(found)
+    kernel, analysis, why_not = analyse(found)
+    slots = planning.slots(found, analysis.kernel if analysis is not None else None)
+    return Front(source, pre, found, kernel, analysis, why_not, slots)
+
+
+def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:
+    """The flat kernel and its analysis, or why there is none."""
+    try:
+        kernel = lower(found)
+    except UnsupportedError as e:
+        if e.code == "C2CU024":
+            raise  # writing a shared variable is wrong under every schedule
+        return None, None, e
+    return kernel, uniform(kernel), None
+
+
+def bind_extents(found: Program, options: Options) -> dict[str, str]:
+    """Macros that spell an extent, with the value that the arrays' shapes want. Raises InputError if they disagree."""
+    wanted: dict[str, tuple[int, str]] = {}
+    for b in found.borders:
+        shape = options.shapes.get(b.name)
+        names = b.symbol.extents if b.symbol is not None else ()
+        if shape is None or len(shape) != len(names):
+            continue
+        for name, n in zip(names, shape):
+            if not name:
+                continue
+            known = wanted.setdefault(name, (n, b.name))
+            if known[0] != n:
+                raise InputError("C2CU052", f"'{known[1]}' wants {name} = {known[0]}, but '{b.name}' wants {name} = {n}",
+                                 b.loc, "give arrays whose extents agree", (Note(f"'{name}' is defined here",
+                                 found.unit.pre.macros[name].loc),))
+    macros = found.unit.pre.macros
+    return {name: str(n) for name, (n, _) in wanted.items()
+            if not macros[name].overridden and found.unit.scope.names[name].value != n}
+
+
+def schedule(front: Front, backend: str, wanted: str = "auto") -> tuple[Plan, Artifact]:
+    """Front -plan-> Plan -schedule-> Artifact. "auto" falls to the next schedule where one cannot take the program."""
+    planning.require_extents(front.slots)
+    plan = planning.choose(backend, wanted, front.analysis, front.why_not)
+    try:
+        try:
+            artifact = emit_schedule(plan.schedule, front)
+        except UnsupportedError as e:
+            fallback = planning.SCHEDULES[backend][-1]
+            if wanted != "auto" or plan.schedule == fallback:
+                raise
+            reason = (plan.schedule, f"{e.diagnostic.loc}: {e.diagnostic.message}")
+            plan = Plan(backend, fallback, (*plan.rejected, reason))
+            artifact = emit_schedule(fallback, front)
+    except Error as e:
+        e.sources = e.sources or front.pre.sources
+        raise
+    return replace(plan, lanes=artifact.lanes), artifact

@@ -1,0 +1,158 @@
+"""The plan: which variables go in and out, which schedule runs, and why the others do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .artifact import Slot
+from .ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
+from .diagnostics import InputError, UnsupportedError
+from .effects import MAYBE, READ, WRITE, effects, may_write
+from .ir import Kernel
+from .program import Border, Program, nodes
+from .uniform import Uniform
+
+SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("thread", "private")}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will run. ``rejected``: (schedule, why) of those that come before it."""
+
+    backend: str
+    schedule: str
+    rejected: tuple[tuple[str, str], ...]
+    lanes: int = 1
+
+
+def numpy_dtype(t: CType) -> object:
+    """The NumPy dtype of an array's element: a string, or a dictionary for a struct with C's layout."""
+    match t:
+        case Scalar():
+            return t.numpy
+        case Pointer():
+            return "uint64"
+        case Struct(union=True):
+            return f"V{t.size}"
+        case Struct():
+            fields = [(m.name, _field(m.type), m.offset) for m in t.members if m.bits is None]
+            return {"names": [n for n, _, _ in fields], "formats": [f for _, f, _ in fields],
+                    "offsets": [o for _, _, o in fields], "itemsize": t.size}
+    raise AssertionError(t)
+
+
+def _field(t: CType) -> object:
+    dims = tuple(n or 0 for n in extents(t))
+    element = numpy_dtype(leaf_element(t))
+    return (element, dims) if dims else element
+
+
+def slots(program: Program, kernel: Kernel | None) -> tuple[Slot, ...]:
+    """The slots of a program's borders, in order. ``kernel``: its flat form with dead code removed, if there is one."""
+    inner = _inner_effects(program, kernel)
+    return tuple(_slot(b, *inner[b.name]) for b in program.borders)
+
+
+def _slot(b: Border, reads: bool, writes: bool, required: bool) -> Slot:
+    element = leaf_element(b.type)
+    dims = extents(b.type)
+    size = element.size
+    for n in dims:
+        size *= n or 0
+    return Slot(b.name, numpy_dtype(element), tuple(n if n is not None else -1 for n in dims), size, reads, writes,
+                required, b.shared, b.loc)
+
+
+def _inner_effects(program: Program, kernel: Kernel | None) -> dict[str, tuple[bool, bool, bool]]:
+    """(reads, writes, required) of each border."""
+    if kernel is None:
+        written = may_write(program)
+        return {b.name: _from_ast(b, b.symbol in written) for b in program.borders}
+    e = effects(kernel)
+    outside = _named_outside(program)
+    out = {}
+    for b in program.borders:
+        names = [b.name + leaf.path for leaf in leaves(b.type)]
+        first = [e.first.get(n) for n in names]
+        reads = any(f in (READ, MAYBE) or (f == WRITE and n in e.reads) for n, f in zip(names, first))
+        writes = b.kind == "return" or (not b.shared and any(n in e.writes for n in names))
+        if writes and _is_scratch(b, names, first, e.reads, outside):
+            writes = False
+        out[b.name] = reads, writes, _required(b, READ in first, reads, writes)
+    return out
+
+
+def _from_ast(b: Border, written: bool) -> tuple[bool, bool, bool]:
+    by_value = b.kind == "param" and b.symbol is not None and not isinstance(b.symbol.type, Pointer)
+    writes = b.kind == "return" or (written and not b.shared and not by_value)
+    reads = b.kind != "return"
+    return reads, writes, _required(b, reads and not writes, reads, writes)
+
+
+def _required(b: Border, read_first: bool, reads: bool, writes: bool) -> bool:
+    """What must be given: anything proved to be read before it is written, unless the C gives it a value."""
+    if b.shared:
+        return True
+    if b.kind == "return":
+        return False
+    if b.kind == "param" and not writes:
+        return True  # C has no value for it
+    initialised = b.symbol is not None and b.symbol.decl is not None and b.symbol.decl.init is not None
+    return read_first and not (b.kind == "global" and initialised)
+
+
+def _is_scratch(b: Border, names: list[str], first: list[str | None], reads: frozenset[str], outside: frozenset[str]) -> bool:
+    """A static that is written first and then read, and that nothing outside the kernel names."""
+    if b.kind != "global" or b.symbol is None or b.symbol.storage != "static" or b.name in outside:
+        return False
+    return all(f in (WRITE, None) for f in first) and any(n in reads for n in names)
+
+
+def _named_outside(program: Program) -> frozenset[str]:
+    inside = {f.name for f in program.functions}
+    others = [f for f in program.unit.functions.values() if f.name not in inside]
+    return frozenset(n.name for f in others for n in nodes(f.node.body) if hasattr(n, "name") and isinstance(n.name, str))
+
+
+def layout(program: Program) -> dict[str, tuple[int, Leaf]]:
+    """Region name -> (number of its slot, where it lies in the slot's bytes)."""
+    out: dict[str, tuple[int, Leaf]] = {}
+    for k, b in enumerate(program.borders):
+        for leaf in leaves(b.type):
+            out[b.name + leaf.path] = (k, leaf)
+    return out
+
+
+def require_extents(found: tuple[Slot, ...]) -> None:
+    """Raises InputError for a slot whose extent nothing has told."""
+    for s in found:
+        if -1 in s.shape:
+            raise InputError("C2CU050", f"the length of '{s.name}' is not known", s.loc,
+                             f"give an array for it, or shapes={{'{s.name}': (n,)}} / --shape {s.name}=n")
+
+
+def choose(backend: str, schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None) -> Plan:
+    """Pick a schedule for ``backend``; "auto" takes the first that takes the program."""
+    first, fallback = SCHEDULES[backend]
+    if schedule not in ("auto", first, fallback):
+        raise InputError("C2CU051", f"schedule '{schedule}' is not one of backend {backend}'s", None,
+                         f"choose auto, {first} or {fallback}")
+    if schedule == fallback:
+        return Plan(backend, fallback, ())
+    reason = _objection(first, analysis, why_not, schedule == "auto")
+    if reason is None:
+        return Plan(backend, first, ())
+    if schedule == first:
+        assert why_not is not None
+        raise why_not
+    return Plan(backend, fallback, ((first, reason),))
+
+
+def _objection(schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None, auto: bool) -> str | None:
+    if why_not is not None:
+        return f"{why_not.diagnostic.loc}: {why_not.diagnostic.message}"
+    if schedule == "gang" and auto and analysis is not None:
+        address = next((f for f in analysis.findings if f.kind == "address"), None)
+        if address is not None:
+            return f"{address.loc}: {address.message}: lanes would go one by one"
+    return None

@@ -1,0 +1,258 @@
+"""The program model: which function is the kernel, and which C variables cross its border.
+
+See "Program model" of docs/language.md for the rules in a user's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pycparser import c_ast as C
+
+from .ctype import VOID, Array, CType, Function, Pointer, Struct
+from .diagnostics import InputError, Loc, Note, ParseError, UnsupportedError
+from .parse import loc_of
+from .symbols import Symbol
+from .typed import FunctionDef, Unit
+
+
+@dataclass(frozen=True, eq=False)
+class Border:
+    """A C variable that crosses the kernel's border.
+
+    ``kind``: global, param or return. ``type`` has every extent bound: a ``T *a`` parameter is the array it points
+    to; an extent that nothing has told yet is None. ``shared``: one copy for all inputs. ``symbol`` is None for
+    the returned value.
+    """
+
+    name: str
+    kind: str
+    type: CType
+    symbol: Symbol | None
+    shared: bool
+    loc: Loc
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """``functions``: the kernel and all it calls, callees first. ``call``: the kernel's call in ``main``, if any.
+    ``constants``: const globals the kernel touches, whose values are in the text."""
+
+    unit: Unit
+    kernel: FunctionDef
+    functions: tuple[FunctionDef, ...]
+    borders: tuple[Border, ...]
+    constants: tuple[Symbol, ...]
+    call: C.FuncCall | None = None
+    lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def program(unit: Unit, fn: str | None = None, shared: tuple[str, ...] = (),
+            shapes: Mapping[str, tuple[int, ...]] | None = None) -> Program:
+    """Find the kernel and its borders.
+
+    ``shapes``: the shape of one input for each array that is known so far. Raises ParseError where no kernel or
+    several are found, UnsupportedError for what no schedule can take, InputError for unknown shared names.
+    """
+    call, pragma_shared = _pragma_call(unit)
+    kernel = _kernel(unit, fn, call)
+    if fn is not None and (call is None or _callee(call) != fn):
+        call = _call_in_main(unit, fn)
+    elif call is None:
+        call = _call_in_main(unit, kernel.name)
+    functions = tuple(unit.require(f) for f in unit.reachable(kernel.name))
+    _refuse_recursion(unit, kernel.name)
+    names = tuple(shared) + pragma_shared
+    touched = tuple(_touched(unit, functions))
+    known = {s.name for s in touched} | {p.name for p in kernel.params} | set(unit.variables)
+    for name in names:
+        if name not in known:
+            raise InputError("C2CU041", f"'{name}' in shared is no variable of the kernel '{kernel.name}'", kernel.loc)
+    borders = tuple(_borders(unit, kernel, touched, names, shapes or {}, call))
+    constants = tuple(s for s in touched if s.const and s.name not in names)
+    return Program(unit, kernel, functions, borders, constants, call)
+
+
+# the kernel
+
+
+def _callee(call: C.FuncCall) -> str:
+    return call.name.name if isinstance(call.name, C.ID) else ""
+
+
+def _pragma_call(unit: Unit) -> tuple[C.FuncCall | None, tuple[str, ...]]:
+    """The call after ``#pragma kernel`` in main, and the names of its ``shared(...)`` clause."""
+    main = unit.functions.get("main")
+    if main is None:
+        return None, ()
+    found: list[tuple[C.FuncCall, tuple[str, ...]]] = []
+    for items in _item_lists(main.node.body):
+        for i, item in enumerate(items):
+            if isinstance(item, C.Pragma) and item.string.split("(")[0].split()[:1] == ["kernel"]:
+                found.append(_marked(unit, items[i + 1 :], item))
+    if len(found) > 1:
+        raise ParseError("C2CU007", "there are two '#pragma kernel'", loc_of(found[1][0]),
+                         "keep one, or name the function with --fn", (Note("the first", loc_of(found[0][0])),))
+    return found[0] if found else (None, ())
+
+
+def _marked(unit: Unit, rest: list[C.Node], pragma: C.Pragma) -> tuple[C.FuncCall, tuple[str, ...]]:
+    words = pragma.string[len("kernel"):].strip()
+    names: tuple[str, ...] = ()
+    if words:
+        if not (words.startswith("shared") and words.endswith(")") and "(" in words):
+            raise ParseError("C2CU007", f"'#pragma kernel {words}' is not understood", loc_of(pragma),
+                             "write '#pragma kernel' or '#pragma kernel shared(name, ...)'")
+        names = tuple(n.strip() for n in words[words.index("(") + 1 : -1].split(",") if n.strip())
+    following = next((s for s in rest if not isinstance(s, C.Pragma)), None)
+    call = _call_of(following)
+    if call is None or _callee(call) not in unit.functions:
+        raise ParseError("C2CU007", "'#pragma kernel' is not followed by a call of a function of this file",
+                         loc_of(following) if following is not None else loc_of(pragma),
+                         "put it right before the call: f(..); or x = f(..); or T x = f(..);")
+    return call, names
+
+
+def _call_of(s: C.Node | None) -> C.FuncCall | None:
+    match s:
+        case C.FuncCall():
+            return s
+        case C.Assignment(op="=", rvalue=C.FuncCall() as call):
+            return call
+        case C.Decl(init=C.FuncCall() as call):
+            return call
+    return None
+
+
+def _item_lists(node: C.Node) -> Iterator[list[C.Node]]:
+    if isinstance(node, C.Compound) and node.block_items:
+        yield node.block_items
+    for _, child in node.children():
+        yield from _item_lists(child)
+
+
+def _call_in_main(unit: Unit, name: str) -> C.FuncCall | None:
+    main = unit.functions.get("main")
+    if main is None:
+        return None
+    calls = [s for s in nodes(main.node.body) if isinstance(s, C.FuncCall) and _callee(s) == name]
+    return calls[0] if len(calls) == 1 else None
+
+
+def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
+    if fn is not None:
+        if fn not in unit.functions:
+            raise ParseError("C2CU006", f"there is no function '{fn}'", Loc(unit.pre.name),
+                             "functions of this file: " + (", ".join(unit.functions) or "none"))
+        return unit.require(fn)
+    if call is not None:
+        return unit.require(_callee(call))
+    others = [f for f in unit.functions if f != "main"]
+    called = {c for f in unit.functions.values() for c in f.calls if c != f.name}
+    roots = [f for f in others if f not in called]
+    if not roots:
+        inner = {c for f in others for c in unit.functions[f].calls if c != f}
+        roots = [f for f in others if f not in inner]
+    if len(roots) == 1:
+        return unit.require(roots[0])
+    if not roots:
+        raise ParseError("C2CU006", "no kernel function found", Loc(unit.pre.name),
+                         "put '#pragma kernel' before its call in main, or name it with --fn")
+    raise ParseError("C2CU006", f"several functions could be the kernel: {', '.join(roots)}",
+                     unit.functions[roots[1]].loc, "put '#pragma kernel' before its call in main, or name it with --fn",
+                     tuple(Note(f"'{r}' is defined here", unit.functions[r].loc) for r in roots))
+
+
+def _refuse_recursion(unit: Unit, kernel: str) -> None:
+    path: list[str] = []
+
+    def visit(name: str) -> None:
+        if name not in unit.functions:
+            return
+        if name in path:
+            f = unit.functions[name]
+            raise UnsupportedError("C2CU020", f"'{name}' is recursive", f.loc,
+                                   "rewrite it with a loop, or with an explicit stack in an array")
+        path.append(name)
+        for callee in unit.functions[name].calls:
+            visit(callee)
+        path.pop()
+
+    visit(kernel)
+
+
+# the borders
+
+
+def nodes(node: C.Node) -> Iterator[C.Node]:
+    """A node and everything below it."""
+    yield node
+    for _, child in node.children():
+        yield from nodes(child)
+
+
+def _touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
+    """Global variables that the functions name, static locals among them, in order of declaration."""
+    used = {id(unit.symbols[id(n)]) for f in functions for n in nodes(f.node.body) if id(n) in unit.symbols}
+    named = {n.name for f in functions for n in nodes(f.node.body)
+             if isinstance(n, C.ID) and id(n) in unit.symbols and unit.symbols[id(n)].storage in ("global", "static")}
+    yield from (s for name, s in unit.variables.items() if name in named)
+    yield from (s for s in unit.statics if id(s) in used)
+
+
+def _borders(unit: Unit, kernel: FunctionDef, touched: tuple[Symbol, ...], shared: tuple[str, ...],
+             shapes: Mapping[str, tuple[int, ...]], call: C.FuncCall | None) -> Iterator[Border]:
+    for s in touched:
+        if s.storage == "static-local" or (s.const and s.name not in shared):
+            continue
+        yield Border(s.name, "global", s.type, s, s.name in shared, s.loc)
+    arguments = call.args.exprs if call is not None and call.args else []
+    for i, p in enumerate(kernel.params):
+        argument = arguments[i] if i < len(arguments) else None
+        yield Border(p.name, "param", _param_type(unit, p, shapes.get(p.name), argument), p, p.name in shared, p.loc)
+    if isinstance(kernel.returns, Pointer):
+        raise UnsupportedError("C2CU015", f"kernel '{kernel.name}' returns a pointer", kernel.loc,
+                               "return a number, or write the result to an array parameter")
+    if kernel.returns != VOID:
+        yield Border("return", "return", kernel.returns, None, False, kernel.loc)
+
+
+def _param_type(unit: Unit, p: Symbol, shape: tuple[int, ...] | None, argument: C.Node | None) -> CType:
+    """What a parameter brings in: the object itself for a pointer."""
+    t = p.type
+    if not isinstance(t, Pointer):
+        return t
+    if isinstance(t.to, (Function, Pointer)) or t.to == VOID:
+        raise UnsupportedError("C2CU015", f"parameter '{p.name}' of the kernel is a '{t}'", p.loc,
+                               "a kernel's pointer parameters point to numbers, structs or rows of an array")
+    if shape is not None and len(shape) == 0 and not isinstance(t.to, Array):
+        return t.to
+    if shape:
+        return Array(t.to, shape[0])
+    length = _declared_length(unit, p)
+    if length is None and argument is not None:
+        length = _argument_length(unit, argument, t.to)
+    if length is None and isinstance(t.to, Struct):
+        return t.to
+    return Array(t.to, length)
+
+
+def _declared_length(unit: Unit, p: Symbol) -> int | None:
+    """The outermost extent as written: ``T a[N]`` says N although C forgets it."""
+    node = p.decl.type if p.decl is not None else None
+    if isinstance(node, C.ArrayDecl) and node.dim is not None:
+        value = unit.declarations.constant(node.dim, unit.scope)
+        return None if value is None else int(value)
+    return None
+
+
+def _argument_length(unit: Unit, argument: C.Node, to: CType) -> int | None:
+    """How many elements of type ``to`` the array that main passes has."""
+    if isinstance(argument, C.UnaryOp) and argument.op == "&":
+        return 1
+    t = unit.types.get(id(argument))
+    if isinstance(t, Array) and t.length is not None and to.size:
+        return t.size // to.size
+    return None
+

@@ -1,0 +1,213 @@
+"""Users' arrays against a program's slots: everything is checked before anything runs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy
+
+from ..artifact import Slot
+from ..diagnostics import InputError, InputTypeError
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Arrays for a run, one entry a slot: C-contiguous and batch-first. ``given``: names that the user gave."""
+
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    p: int
+    on_device: bool
+
+
+def on_device(array: Any) -> bool:
+    """Whether an array lives on a CUDA device."""
+    if isinstance(array, numpy.ndarray):
+        return False
+    if hasattr(array, "__cuda_array_interface__"):
+        return True
+    return hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) in (2, 13)
+
+
+def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
+    """``inputs`` by name: a bare array stands for the one input there is."""
+    if inputs is None:
+        return {}
+    if isinstance(inputs, Mapping):
+        return dict(inputs)
+    bulk = [s for s in slots if not s.shared and s.name != "return"]
+    for candidates in ([s for s in bulk if s.required], [s for s in bulk if s.reads], bulk):
+        if len(candidates) == 1:
+            return {candidates[0].name: inputs}
+        if candidates:
+            break
+    names = ", ".join(s.name for s in bulk) or "none"
+    raise InputError("C2CU042", "a bare array is given, but the program does not have exactly one input", None,
+                     f"give a dict of arrays by name; its variables: {names}")
+
+
+def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
+    """Raises InputError for a name that is no variable of the program, or not given where it must be."""
+    known = [s.name for s in slots if s.name != "return"]
+    for name in given:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            raise InputError("C2CU041", f"unknown input '{name}'", None,
+                             (f"did you mean '{close[0]}'? " if close else "") + f"the inputs: {', '.join(known)}")
+    for s in slots:
+        if s.required and s.name not in given:
+            raise InputError("C2CU040", f"input '{s.name}' is missing", s.loc,
+                             f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}")
+
+
+def _dtype(slot: Slot) -> numpy.dtype:
+    return numpy.dtype(slot.dtype)
+
+
+def _shape(slot: Slot, layout: str) -> str:
+    dims = [str(n) for n in slot.shape]
+    if not slot.shared:
+        dims = ["p", *dims] if layout == "row" else [*dims, "p"]
+    return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
+
+
+def checked(array: Any, slot: Slot, layout: str, what: str = "input") -> Any:
+    """``array`` if it fits ``slot``, as an ndarray of its own kind. Raises InputError or InputTypeError."""
+    if slot.shared and isinstance(array, (bool, int, float)) and slot.shape == ():
+        return _scalar(array, slot)
+    if not hasattr(array, "dtype") or not hasattr(array, "shape"):
+        raise InputTypeError("C2CU044", f"{what} '{slot.name}' is a {type(array).__name__}, not an array", slot.loc,
+                             f"use numpy.array(..., dtype='{_dtype(slot)}')")
+    given = numpy.dtype(str(array.dtype).removeprefix("torch.")) if not isinstance(array.dtype, numpy.dtype) else array.dtype
+    if given != _dtype(slot):
+        raise InputTypeError("C2CU043", f"{what} '{slot.name}' has dtype {given}, wanted {_dtype(slot)}", slot.loc,
+                             f"convert it: {slot.name}.astype('{_dtype(slot)}')" if not _dtype(slot).names else "")
+    shape = tuple(array.shape)
+    inner = shape if slot.shared else shape[1:] if layout == "row" else shape[:-1]
+    if len(inner) != len(slot.shape) or (not slot.shared and not shape):
+        raise InputError("C2CU045", f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}: "
+                         f"{len(slot.shape) + (not slot.shared)} dimensions, not {len(shape)}", slot.loc)
+    if inner != slot.shape:
+        raise InputError("C2CU046", f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}", slot.loc)
+    return array
+
+
+def _scalar(value: Any, slot: Slot) -> numpy.ndarray:
+    t = _dtype(slot)
+    try:
+        array = numpy.array(value, t)
+    except (OverflowError, ValueError):
+        array = None
+    if array is None or (t.kind in "iu" and int(array) != value):
+        raise InputError("C2CU047", f"'{slot.name}' is {value}, which does not fit {t}", slot.loc)
+    return array
+
+
+def common_p(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p: int | None) -> int:
+    """The p that all bulk arrays agree on."""
+    first: tuple[str, int] | None = None if p is None else ("p", p)
+    for s in slots:
+        if s.shared or s.name not in arrays:
+            continue
+        n = int(arrays[s.name].shape[0 if layout == "row" else -1])
+        if first is None:
+            first = (s.name, n)
+        elif n != first[1]:
+            raise InputError("C2CU048", f"inputs disagree on p: '{first[0]}' has {first[1]}, '{s.name}' has {n}", s.loc)
+    if first is None:
+        raise InputError("C2CU049", "no input says how many inputs there are", None, "give p")
+    return first[1]
+
+
+def bind(slots: tuple[Slot, ...], inputs: Any, shared: Mapping[str, Any], out: Any, layout: str,
+         p: int | None = None, xp: ModuleType | None = None) -> Bound:
+    """Check and arrange everything for a run of p inputs. ``xp``: the array module to compute with, numpy or cupy.
+
+    Inputs are used where they lie if they are contiguous and of ``xp``'s kind, else copied.
+    """
+    xp = numpy if xp is None else xp
+    given = {**named(inputs, slots), **shared}
+    check_names(given, slots)
+    by_name = {s.name: s for s in slots}
+    arrays = {n: checked(a, by_name[n], layout) for n, a in given.items()}
+    count = common_p(arrays, slots, layout, p)
+    device = any(on_device(a) for a in arrays.values())
+    targets = _targets(slots, out, layout, count)
+    ins, outs = [], []
+    for s in slots:
+        source = arrays.get(s.name)
+        ins.append(None if source is None else _batch_first(_moved(source, s, xp), s, layout, xp))
+        outs.append(xp.empty((count, *s.shape), _xp_dtype(s, xp)) if s.writes else None)
+    if targets and xp is numpy and layout == "row":
+        outs = [targets[s.name] if s.name in targets and targets[s.name].flags.c_contiguous else o
+                for s, o in zip(slots, outs)]
+    return Bound(tuple(ins), tuple(outs), count, device)
+
+
+def _targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str, Any]:
+    """``out=`` arrays by name, checked."""
+    if out is None:
+        return {}
+    written = [s for s in slots if s.writes]
+    if not isinstance(out, Mapping):
+        if len(written) != 1:
+            raise InputError("C2CU042", "a bare out= is given, but the program does not have exactly one output", None,
+                             f"give a dict by name; the outputs: {', '.join(s.name for s in written)}")
+        out = {written[0].name: out}
+    by_name = {s.name: s for s in written}
+    for name, array in out.items():
+        if name not in by_name:
+            raise InputError("C2CU041", f"out= names '{name}', which is no output", None,
+                             f"the outputs: {', '.join(by_name)}")
+        checked(array, by_name[name], layout, "out")
+        if int(array.shape[0 if layout == "row" else -1]) != p:
+            raise InputError("C2CU048", f"out '{name}' has shape {tuple(array.shape)}, but p is {p}")
+        if isinstance(array, numpy.ndarray) and not array.flags.writeable:
+            raise InputError("C2CU047", f"out '{name}' is read-only")
+    return dict(out)
+
+
+def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_numpy: Any) -> Any:
+    """The results as the user wants them: into ``out``, in her layout, bare where there is just one."""
+    targets = _targets(slots, out, layout, bound.p)
+    results: dict[str, Any] = {}
+    for s, array in zip(slots, bound.outputs):
+        if array is None:
+            continue
+        array = to_numpy(array, s)
+        if layout == "column":
+            array = numpy.moveaxis(array, 0, -1) if isinstance(array, numpy.ndarray) else array.transpose(
+                *range(1, array.ndim), 0)
+            array = array.copy(order="C")
+        if s.name in targets and targets[s.name] is not array:
+            targets[s.name][...] = array
+            array = targets[s.name]
+        results[s.name] = array
+    return next(iter(results.values())) if len(results) == 1 else results
+
+
+def _xp_dtype(slot: Slot, xp: ModuleType) -> Any:
+    """CuPy has no structured dtypes: a struct is one opaque item there."""
+    t = _dtype(slot)
+    return t if xp is numpy or t.names is None else numpy.dtype("uint8")
+
+
+def _moved(array: Any, slot: Slot, xp: ModuleType) -> Any:
+    """``array`` in ``xp``'s memory, without a copy where it is there already."""
+    if xp is numpy:
+        return numpy.asarray(array)
+    if isinstance(array, numpy.ndarray) and array.dtype.names is not None:
+        array = array.view("uint8")
+    if isinstance(array, numpy.ndarray) or not hasattr(array, "__dlpack__") or isinstance(array, xp.ndarray):
+        return xp.asarray(array)
+    return xp.from_dlpack(array)
+
+
+def _batch_first(array: Any, slot: Slot, layout: str, xp: ModuleType) -> Any:
+    if layout == "column" and not slot.shared:
+        array = xp.moveaxis(array, -1, 0)
+    return xp.ascontiguousarray(array) if array.ndim else array

@@ -1,0 +1,120 @@
+"""The CPU runtime: compile an artifact to a shared object, call it from as many threads as there are cores."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from .. import toolchain
+from ..artifact import Artifact
+from ..diagnostics import CompileError
+from ..version import __version__
+from .cache import Cache, key
+
+#: -fwrapv, -fno-strict-aliasing and -ffp-contract=off are the C that results are compared with.
+FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing",
+         "-ffp-contract=off", "-fno-math-errno")
+GRAIN = 64  # inputs that are worth a thread of their own
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = [("in_", ctypes.c_void_p), ("in_stride", ctypes.c_long),
+                ("out", ctypes.c_void_p), ("out_stride", ctypes.c_long)]
+
+
+class CpuProgram:
+    """A loaded artifact."""
+
+    def __init__(self, artifact: Artifact, path: Path):
+        self.artifact = artifact
+        self._run = ctypes.CDLL(str(path)).c2cu_run
+        self._run.argtypes = (ctypes.POINTER(_Slot), ctypes.c_long, ctypes.c_long)
+        self._run.restype = None
+
+    def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> None:
+        """Do p inputs. One C-contiguous array or None for each slot, batch-first; without the p axis if shared.
+
+        An output's memory may be an input's.
+        """
+        table = (_Slot * max(1, len(self.artifact.slots)))()
+        for entry, slot, source, target in zip(table, self.artifact.slots, inputs, outputs, strict=False):
+            if source is not None:
+                batched = not slot.shared and source.ndim > len(slot.shape)
+                entry.in_, entry.in_stride = source.ctypes.data, slot.nbytes if batched else 0
+            if target is not None:
+                entry.out, entry.out_stride = target.ctypes.data, slot.nbytes
+        ranges = _ranges(p, self.artifact.lanes, threads())
+        if len(ranges) == 1:
+            self._run(table, 0, p)
+            return
+        for done in [_pool().submit(self._run, table, a, b) for a, b in ranges]:
+            done.result()
+
+
+def threads() -> int:
+    """How many threads a call may use: $C2CU_THREADS, else the cores this process may run on."""
+    chosen = os.environ.get("C2CU_THREADS", "")
+    if chosen.isdigit() and int(chosen) > 0:
+        return int(chosen)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _ranges(p: int, lanes: int, workers: int) -> list[tuple[int, int]]:
+    """Split 0..p at multiples of the gang: a few ranges a worker, so that a slow one does not hold up the rest."""
+    if workers == 1 or p < 2 * GRAIN:
+        return [(0, p)]
+    step = max(GRAIN, -(-p // (4 * workers)))
+    step = -(-step // lanes) * lanes
+    return [(a, min(a + step, p)) for a in range(0, p, step)]
+
+
+@functools.cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads(), thread_name_prefix="c2cu")
+
+
+_loaded: dict[str, CpuProgram] = {}
+
+
+def load(artifact: Artifact, cache: Cache | None = None) -> CpuProgram:
+    """Compile (or find) an artifact and load it. Raises CompileError."""
+    compiler = toolchain.find_compiler()
+    version = toolchain.compiler_version(compiler)
+    name = key(artifact.text, artifact.flags, FLAGS, version, toolchain.cpu_key(), __version__)
+    if name not in _loaded:
+        path = (cache or Cache()).put(name, ".so", lambda to: build(artifact, compiler, to))
+        _loaded[name] = CpuProgram(artifact, path)
+    return _loaded[name]
+
+
+def build(artifact: Artifact, compiler: tuple[str, ...], to: Path) -> None:
+    """Compile an artifact's text into the shared object ``to``."""
+    command = [*compiler, *FLAGS, *artifact.flags, "-x", "c", "-", "-o", str(to), "-lm"]
+    try:
+        done = subprocess.run(command, input=artifact.text.encode("utf-8", "surrogateescape"), capture_output=True)
+    except OSError as e:
+        raise CompileError("C2CU060", f"the C compiler '{compiler[0]}' does not start: {e.strerror}", None,
+                           "set CC to a compiler that works") from None
+    if done.returncode:
+        raise rejected(compiler[0], artifact.text, done.stderr.decode("utf-8", "replace"))
+
+
+def rejected(compiler: str, text: str, errors: str) -> CompileError:
+    """The error for generated code that a compiler refuses: its first message and the code around it."""
+    m = re.search(r"^[^\n]*?[:(](\d+)[:)][^\n]*error[^\n]*$", errors, re.M)
+    if m is None:
+        last = (errors.strip().splitlines() or ["no message"])[-1]
+        return CompileError("C2CU061", f"{compiler} failed: {last}", None, "does it compile a simple C file?")
+    line = int(m[1])
+    lines = text.split("\n")
+    first = max(0, line - 4)
+    window = [f"{'>' if n == line else ' '}{n:5} | {t}" for n, t in enumerate(lines[first : line + 3], first + 1)]
+    return CompileError("C2CU061", f"{compiler} does not take the generated code: {m[0].strip()}\n" + "\n".join(window),
+                        None, "this is a fault of c2cu: please report it with the C file")

@@ -1,0 +1,31 @@
+"""Schedules: how p inputs are laid over threads and lanes. One file each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import plan, toolchain
+from ..artifact import Artifact
+
+if TYPE_CHECKING:
+    from ..pipeline import Front
+
+
+def emit_schedule(name: str, front: Front) -> Artifact:
+    """The artifact of ``front`` under the schedule ``name``. Raises UnsupportedError where it does not take it."""
+    if name == "gang":
+        from .gang import gang
+
+        if front.analysis is None:
+            assert front.why_not is not None
+            raise front.why_not
+        return gang(front.analysis, front.slots, plan.layout(front.program), toolchain.vector_bytes())
+    from .private import private, scalar
+
+    if name == "scalar":
+        return scalar(front.program, front.slots)
+    if name == "private":
+        return private(front.program, front.slots)
+    from .thread import thread
+
+    return thread(front.program, front.slots)

@@ -1,0 +1,273 @@
+"""Expressions of the gang schedule: a uniform one is plain C, a varying one is a vector with an input in each lane.
+
+In registers a lane is 4 or 8 bytes wide: char and short are kept widened, a varying _Bool is a mask of 0 and -1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from ..ctype import BOOL, Scalar
+from ..fold import COMPARISONS
+from ..ir import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
+from ..uniform import Uniform
+
+
+def register(t: Scalar) -> str:
+    """The vector type that holds a varying value of type ``t``."""
+    if t.is_float:
+        return "f32" if t.size == 4 else "f64"
+    if t.size == 8:
+        return "u64" if t.kind == "u" else "i64"
+    return "u32" if t.size == 4 and t.kind == "u" else "i32"
+
+
+def memory(t: Scalar) -> str:
+    """The vector type of a varying region's elements."""
+    if t.is_float:
+        return register(t)
+    return f"{'u' if t.kind in 'ub' else 'i'}{8 * t.size}"
+
+
+def mask_of(rep: str) -> str:
+    """The integer vector that a comparison of ``rep`` gives."""
+    return f"i{rep[1:]}"
+
+
+def literal(value: int | float, t: Scalar) -> str:
+    """A constant in C, exact."""
+    if t.is_float:
+        suffix = "f" if t.size == 4 else ""
+        if math.isnan(value):
+            return f'__builtin_nan{suffix}("")'
+        if math.isinf(value):
+            return f"({'-' if value < 0 else ''}__builtin_inf{suffix}())"
+        return f"({float(value).hex()}{suffix})" if value < 0 or str(value)[0] == "-" else f"{float(value).hex()}{suffix}"
+    suffix = ("u" if t.kind == "u" else "") + ("l" if t.size == 8 else "")
+    value = int(value)
+    if value == -(2 ** (8 * t.size - 1)) and t.size >= 4:
+        return f"({value + 1}{suffix} - 1)"
+    return f"({value}{suffix})" if value < 0 else f"{value}{suffix}"
+
+
+@dataclass
+class Printer:
+    """Prints the expressions of one kernel. ``lines``: where statements that an expression needs go."""
+
+    u: Uniform
+    lines: list[str] = field(default_factory=list)
+    temporaries: int = 0
+    wide_multiply: bool = False
+    mask: str = ""  # name of the mask of active lanes; "" where all are
+
+    # names
+
+    def var(self, v: Variable) -> str:
+        return f"{v.name}_{v.uid}" if v.uid >= 0 else f"{v.name}_u{-v.uid}"
+
+    def region(self, r: Region) -> str:
+        name = "r_" + r.name.replace(".", "_")
+        return f"g->{name}" if r in self.u.varying_regions or (r.storage == "shared" and r.init is None) else name
+
+    def varying(self, e: Expr) -> bool:
+        return self.u.is_varying(e)
+
+    def temporary(self, rep: str) -> str:
+        self.temporaries += 1
+        name = f"t{self.temporaries}"
+        self.lines.append(f"{rep} {name};")
+        return name
+
+    # uniform values: plain C
+
+    def scalar(self, e: Expr) -> str:
+        match e:
+            case Const():
+                return literal(e.value, e.type)
+            case Var(var=v):
+                return self.var(v)
+            case Load():
+                return f"{self.region(e.region)}[{self.scalar(e.index)}]"
+            case Unary():
+                return f"({e.op}{self.scalar(e.operand)})"
+            case Binary():
+                return f"({self.scalar(e.left)} {e.op} {self.scalar(e.right)})"
+            case Cast():
+                return f"(({e.type})({self.scalar(e.operand)}))"
+            case Bitcast():
+                return f"BITS({e.type}, {e.operand.type}, {self.scalar(e.operand)})"
+            case Select():
+                return f"({self.scalar(e.cond)} ? {self.scalar(e.yes)} : {self.scalar(e.no)})"
+            case Call():
+                return f"{e.name}({', '.join(map(self.scalar, e.args))})"
+        raise AssertionError(e)
+
+    # masks
+
+    def boolean(self, e: Expr) -> bool:
+        """Whether the value is certainly 0 or 1."""
+        match e:
+            case Binary(op=op) if op in COMPARISONS or op in ("&&", "||"):
+                return True
+            case Binary(op="&" | "|" | "^"):
+                return self.boolean(e.left) and self.boolean(e.right)
+            case Unary(op="!"):
+                return True
+            case Cast():
+                return e.type == BOOL or (e.type.is_integer and self.boolean(e.operand))
+            case Var() | Load():
+                return e.type == BOOL
+            case Const():
+                return e.type.is_integer and e.value in (0, 1)
+        return False
+
+    def truth(self, e: Expr) -> str:
+        """A mask: -1 in the lanes where ``e`` is not 0."""
+        if not self.varying(e):
+            return f"splat_i32(-({self.scalar(e)} != 0))"
+        match e:
+            case Binary(op="&&" | "||"):
+                return f"({self.truth(e.left)} {e.op[0]} {self.truth(e.right)})"
+            case Binary(op="==" | "!=") if self.boolean(e.left) and self.boolean(e.right):
+                same = f"({self.truth(e.left)} ^ {self.truth(e.right)})"
+                return f"(~{same})" if e.op == "==" else same
+            case Binary(op=op) if op in COMPARISONS:
+                return self.compared(f"{self.vector(e.left)} {op} {self.vector(e.right)}", register(e.left.type))
+            case Binary(op="&" | "|" | "^") if self.boolean(e):
+                return f"({self.truth(e.left)} {e.op} {self.truth(e.right)})"
+            case Unary(op="!"):
+                return f"(~{self.truth(e.operand)})"
+            case Cast() if e.type == BOOL or self.boolean(e):
+                return self.truth(e.operand)
+            case Var(var=v) if v.type == BOOL:
+                return self.var(v)
+        rep = register(e.type)
+        return self.compared(f"{self.vector(e)} != ({rep}){{0}}", rep)
+
+    @staticmethod
+    def compared(text: str, rep: str) -> str:
+        return f"CONVERT(i32, {text})" if rep[1:] == "64" else f"((i32)({text}))"
+
+    # varying values
+
+    def vector(self, e: Expr) -> str:
+        """The value in every lane, as `register` of its type."""
+        rep = register(e.type)
+        if not self.varying(e):
+            return f"splat_{rep}({self.scalar(e)})"
+        match e:
+            case _ if self.boolean(e) and not isinstance(e, Load):
+                text = f"({self.truth(e)} & 1)"
+                return text if rep == "i32" else f"CONVERT({rep}, {text})"
+            case Var(var=v):
+                return self.var(v)
+            case Load():
+                return self.load(e)
+            case Unary():
+                return f"({e.op}{self.vector(e.operand)})"
+            case Binary():
+                return self.binary(e, rep)
+            case Cast():
+                return self.convert(self.vector(e.operand), e.operand.type, e.type)
+            case Bitcast():
+                return f"(({rep}){self.vector(e.operand)})"
+            case Select():
+                return self.select(self.truth(e.cond), self.vector(e.yes), self.vector(e.no), rep)
+            case Call():
+                return self.call(e, rep)
+        raise AssertionError(e)
+
+    def select(self, mask: str, yes: str, no: str, rep: str) -> str:
+        mask = mask if rep[1:] == "32" else f"CONVERT({mask_of(rep)}, {mask})"
+        return f"select_{rep}({mask}, {yes}, {no})"
+
+    def load(self, e: Load) -> str:
+        t, rep = e.region.type, register(e.type)
+        if not self.varying(e.index):
+            text = f"{self.region(e.region)}[{self.scalar(e.index)}]"
+            return text if memory(t) == rep else f"CONVERT({rep}, {text})"
+        index = self.lanes_index(e.index)
+        out = self.temporary(rep)
+        lane = "[l]" if e.region in self.u.varying_regions else ""
+        self.lines.append(f"LANES {out}[l] = {self.region(e.region)}[{index}[l]]{lane};")
+        return out
+
+    def lanes_index(self, index: Expr) -> str:
+        """A varying subscript in a variable; 0 in lanes that are not active."""
+        rep = register(index.type)
+        out = self.temporary(rep)
+        text = self.vector(index)
+        if self.mask:
+            text += f" & {self.mask if rep[1:] == '32' else f'CONVERT({mask_of(rep)}, {self.mask})'}"
+        self.lines.append(f"{out} = {text};")
+        return out
+
+    def binary(self, e: Binary, rep: str) -> str:
+        if e.op in ("/", "%") and e.type.is_integer:
+            name = "divide" if e.op == "/" else "modulo"
+            return f"{name}_{rep}({self.vector(e.left)}, {self.vector(e.right)}, {self.mask or 'splat_i32(-1)'})"
+        if e.op in ("<<", ">>"):
+            if not self.varying(e.right):
+                return f"({self.vector(e.left)} {e.op} {self.shift(e.right)})"
+            right = self.vector(e.right)
+            if register(e.right.type) != rep:
+                right = f"CONVERT({rep}, {right})"
+            return f"({self.vector(e.left)} {e.op} {right})"
+        if e.op == "*" and rep in ("u64", "i64"):
+            narrow = [self.narrow(x) for x in (e.left, e.right)]
+            if narrow[0] is not None and narrow[1] is not None:
+                self.wide_multiply = True
+                return f"(({rep})multiply_wide({narrow[0]}, {narrow[1]}))"
+        return f"({self.vector(e.left)} {e.op} {self.vector(e.right)})"
+
+    def shift(self, e: Expr) -> str:
+        return self.scalar(e) if isinstance(e, Const) else f"(int)({self.scalar(e)})"
+
+    def narrow(self, e: Expr) -> str | None:
+        """A 64-bit factor that is a zero-extended 32-bit value, as that value."""
+        while isinstance(e, Cast) and e.type.size == 8 and e.operand.type.size == 8 and e.operand.type.is_integer:
+            e = e.operand
+        if isinstance(e, Cast) and e.type.size == 8 and e.operand.type.is_integer and e.operand.type.size <= 4 and (
+                e.operand.type.kind in "ub"):
+            inner = self.vector(e.operand)
+            return inner if register(e.operand.type) == "u32" else f"((u32){inner})"
+        return None
+
+    def convert(self, text: str, a: Scalar, b: Scalar) -> str:
+        """``text``, of type ``a``, as ``b`` (6.3.1)."""
+        source, target = register(a), register(b)
+        if b.is_float or a.is_float:
+            if b.is_integer and b.size < 4:
+                return self.wrapped(f"CONVERT(i32, {text})", b)
+            return text if source == target else f"CONVERT({target}, {text})"
+        if b.size < 4:
+            inner = f"CONVERT(i32, {text})" if source[1:] == "64" else text if source == "i32" else f"((i32){text})"
+            fits = a.size < b.size or (a.size == b.size and a.kind == b.kind)
+            return inner if fits and (a.kind in "ub" or b.kind == "i") else self.wrapped(inner, b)
+        if source == target:
+            return text
+        return f"CONVERT({target}, {text})" if source[1:] != target[1:] else f"(({target}){text})"
+
+    @staticmethod
+    def wrapped(text: str, t: Scalar) -> str:
+        bits = 32 - 8 * t.size
+        return f"(({text} << {bits}) >> {bits})" if t.kind == "i" else f"({text} & {(1 << 8 * t.size) - 1})"
+
+    def call(self, e: Call, rep: str) -> str:
+        if e.name in ("fabs", "fabsf"):
+            integer, top = ("i32", "0x7fffffff") if rep == "f32" else ("i64", "0x7fffffffffffffffl")
+            return f"(({rep})(({integer}){self.vector(e.args[0])} & {top}))"
+        args = []
+        for a in e.args:
+            if not self.varying(a):
+                args.append(self.scalar(a))
+                continue
+            name = self.temporary(register(a.type))
+            self.lines.append(f"{name} = {self.vector(a)};")
+            args.append(f"{name}[l]")
+        out = self.temporary(rep)
+        self.lines.append(f"LANES {out}[l] = {e.name}({', '.join(args)});")
+        return out
+
+

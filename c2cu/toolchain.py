@@ -1,0 +1,79 @@
+"""Compilers on this machine."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+
+from .diagnostics import CompileError
+
+
+def find_compiler() -> tuple[str, ...]:
+    """The host C compiler as a command: $CC, cc, gcc, clang, or the ziglang package's.
+
+    Raises CompileError where there is none, or where $CC names none.
+    """
+    chosen = os.environ.get("CC")
+    if chosen:
+        words = shlex.split(chosen)
+        if not words or shutil.which(words[0]) is None:
+            raise CompileError("C2CU060", f"the C compiler '{chosen}' of $CC is not found", None,
+                               "unset CC, or set it to a compiler that is installed")
+        return tuple(words)
+    for name in ("cc", "gcc", "clang"):
+        if shutil.which(name):
+            return (name,)
+    if importlib.util.find_spec("ziglang") is not None:
+        return (sys.executable, "-m", "ziglang", "cc")
+    raise CompileError("C2CU060", "no C compiler found (looked for $CC, cc, gcc, clang and the package ziglang)", None,
+                       "install gcc, or run: pip install 'c2cu[zig]'")
+
+
+@functools.cache
+def compiler_version(command: tuple[str, ...]) -> str:
+    """What the compiler says of itself; part of every cache key."""
+    try:
+        done = subprocess.run([*command, "--version"], capture_output=True, text=True, errors="replace", timeout=60)
+    except OSError as e:
+        raise CompileError("C2CU060", f"the C compiler '{command[0]}' does not start: {e.strerror}", None,
+                           "set CC to a compiler that works") from None
+    return f"{shutil.which(command[0])} {done.stdout.splitlines()[0] if done.stdout else ''}"
+
+
+@functools.cache
+def cpu_features() -> frozenset[str]:
+    """Flags of this CPU as the kernel lists them; empty where it does not."""
+    try:
+        with open("/proc/cpuinfo") as f:
+            for line in f:
+                if line.startswith(("flags", "Features")):
+                    return frozenset(line.split(":", 1)[1].split())
+    except OSError:
+        pass
+    return frozenset()
+
+
+def cpu_key() -> str:
+    """Identifies the CPU's instruction set, for what is compiled with -march=native."""
+    flags = " ".join(sorted(cpu_features()))
+    return platform.machine() + hashlib.sha256(flags.encode()).hexdigest()[:16]
+
+
+def vector_bytes() -> int:
+    """Width of this CPU's SIMD registers in bytes."""
+    features = cpu_features()
+    if {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= features:
+        return 64
+    return 32 if "avx2" in features else 16
+
+
+def find_nvcc() -> str | None:
+    """The path of nvcc, where it is installed."""
+    return shutil.which("nvcc") or (shutil.which("/usr/local/cuda/bin/nvcc"))
