@@ -331,8 +331,14 @@ class Speller(CGenerator):
         return s
 
     def _generate_stmt(self, n: C.Node, add_indent: bool = False) -> str:
-        text = super()._generate_stmt(n, add_indent)
-        return "" if text.strip() in (";", "") and not isinstance(n, C.EmptyStatement) else text
+        """A statement with its indentation; nothing for what is declared elsewhere."""
+        deeper = 2 if add_indent and not isinstance(n, C.Compound) else 0
+        self.indent_level += deeper
+        text = super()._generate_stmt(n)
+        self.indent_level -= deeper
+        if text.strip() in (";", "") and not isinstance(n, C.EmptyStatement):
+            return ""
+        return text.rstrip("\n") + "\n"
 
 
 def _base(t: CType) -> CType:

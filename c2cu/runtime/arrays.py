@@ -141,7 +141,7 @@ def bind(slots: tuple[Slot, ...], inputs: Any, shared: Mapping[str, Any], out: A
     for s in slots:
         source = arrays.get(s.name)
         ins.append(None if source is None else _batch_first(_moved(source, s, xp), s, layout, xp))
-        outs.append(xp.empty((count, *s.shape), _xp_dtype(s, xp)) if s.writes else None)
+        outs.append(_empty(count, s, xp) if s.writes else None)
     if targets and xp is numpy and layout == "row":
         outs = [targets[s.name] if s.name in targets and targets[s.name].flags.c_contiguous else o
                 for s, o in zip(slots, outs)]
@@ -190,18 +190,20 @@ def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_num
     return next(iter(results.values())) if len(results) == 1 else results
 
 
-def _xp_dtype(slot: Slot, xp: ModuleType) -> Any:
-    """CuPy has no structured dtypes: a struct is one opaque item there."""
+def _empty(p: int, slot: Slot, xp: ModuleType) -> Any:
+    """Room for an output. CuPy has no structured dtypes: structs are bytes there."""
     t = _dtype(slot)
-    return t if xp is numpy or t.names is None else numpy.dtype("uint8")
+    if xp is numpy or t.kind != "V":
+        return xp.empty((p, *slot.shape), t)
+    return xp.empty((p, slot.nbytes), "uint8")
 
 
 def _moved(array: Any, slot: Slot, xp: ModuleType) -> Any:
     """``array`` in ``xp``'s memory, without a copy where it is there already."""
     if xp is numpy:
         return numpy.asarray(array)
-    if isinstance(array, numpy.ndarray) and array.dtype.names is not None:
-        array = array.view("uint8")
+    if isinstance(array, numpy.ndarray) and array.dtype.kind == "V":
+        array = numpy.ascontiguousarray(array).reshape(array.shape[0], -1).view("uint8")
     if isinstance(array, numpy.ndarray) or not hasattr(array, "__dlpack__") or isinstance(array, xp.ndarray):
         return xp.asarray(array)
     return xp.from_dlpack(array)

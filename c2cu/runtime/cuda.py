@@ -1,0 +1,151 @@
+"""The CUDA runtime: CuPy compiles an artifact and runs it. The only file that imports CuPy.
+
+A CUDA artifact defines, with ``slot[k]`` for each slot as on the CPU and ``lanes`` inputs a block::
+
+    extern "C" __device__ const unsigned long long c2cu_bytes;      memory that a block needs, may be 0
+    extern "C" __global__ void c2cu_run(const struct c2cu_slot *slot, long long p, void *memory);
+    c2cu_pack, c2cu_unpack    likewise, if the schedule has them: arrays to memory before, and back after
+
+Each is launched with ceil(p / lanes) blocks of ``lanes`` threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+
+from ..artifact import Artifact, Slot
+from ..diagnostics import CompileError, InputError
+from . import arrays
+from .cpu import rejected
+
+OPTIONS = ("--std=c++17", "--fmad=false")
+SHARE = 0.5  # of the free device memory that one run may take for its working storage
+
+
+@functools.cache
+def _cupy() -> Any:
+    try:
+        import cupy
+    except ImportError:
+        raise CompileError("C2CU062", "backend cuda needs CuPy", None,
+                           "pip install 'c2cu[cuda12]' or 'c2cu[cuda13]'") from None
+    return cupy
+
+
+@functools.cache
+def available() -> bool:
+    """Whether CuPy is installed and sees a device. Never raises."""
+    try:
+        return _cupy().cuda.runtime.getDeviceCount() > 0
+    except Exception:  # no driver, a broken installation: CuPy raises many things
+        return False
+
+
+def device_name() -> str:
+    """The current device's name."""
+    cupy = _cupy()
+    return cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
+
+
+class CudaProgram:
+    """A compiled artifact."""
+
+    def __init__(self, artifact: Artifact):
+        cupy = _cupy()
+        self.artifact = artifact
+        self._kernels: dict[str, Any] = {}
+        try:
+            module = cupy.RawModule(code=artifact.text, backend="nvrtc", options=(*OPTIONS, *artifact.flags))
+            module.compile()
+        except cupy.cuda.compiler.CompileException as e:
+            raise rejected("NVRTC", artifact.text, str(e)) from None
+        for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
+            if re.search(rf"__global__ void {name}\(", artifact.text):
+                self._kernels[name] = module.get_function(name)
+        pointer = module.get_global("c2cu_bytes")
+        self.block_bytes = int(cupy.ndarray((1,), numpy.uint64, pointer)[0])
+
+    def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> None:
+        """Do p inputs on the current stream: one device array or None for each slot, batch-first and contiguous.
+
+        Where the working storage of all blocks would take too much memory, blocks go in several turns.
+        """
+        lanes = self.artifact.lanes
+        blocks = -(-p // lanes)
+        turn = blocks
+        if self.block_bytes:
+            free, _ = _cupy().cuda.runtime.memGetInfo()
+            free += _cupy().get_default_memory_pool().free_bytes()
+            turn = max(1, min(blocks, int(SHARE * free) // self.block_bytes))
+        for first in range(0, blocks, turn):
+            count = min(p - first * lanes, turn * lanes)
+            table, memory = self.prepare(inputs, outputs, count, first * lanes)
+            for name in self._kernels:
+                self.launch(name, table, count, memory)
+
+    def prepare(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int, first: int = 0) -> tuple[Any, Any]:
+        """(slot table, working storage) for inputs first .. first + p - 1."""
+        cupy = _cupy()
+        table = numpy.zeros((max(1, len(self.artifact.slots)), 4), numpy.int64)
+        for row, slot, source, target in zip(table, self.artifact.slots, inputs, outputs, strict=False):
+            if source is not None:
+                stride = slot.nbytes if not slot.shared and source.nbytes != slot.nbytes or (
+                    not slot.shared and source.ndim > len(slot.shape)) else 0
+                row[0], row[1] = source.data.ptr + first * stride, stride
+            if target is not None:
+                row[2], row[3] = target.data.ptr + first * slot.nbytes, slot.nbytes
+        blocks = -(-p // self.artifact.lanes)
+        return cupy.asarray(table), cupy.empty(max(1, blocks * self.block_bytes), numpy.uint8)
+
+    def launch(self, name: str, table: Any, p: int, memory: Any) -> None:
+        """Launch one of the kernels."""
+        blocks = -(-p // self.artifact.lanes)
+        self._kernels[name]((blocks,), (self.artifact.lanes,), (table, numpy.int64(p), memory))
+
+
+_loaded: dict[tuple[str, int], CudaProgram] = {}
+
+
+def load(artifact: Artifact) -> CudaProgram:
+    """Compile an artifact for the current device. CuPy keeps its own cache on disk. Raises CompileError."""
+    if not available():
+        _cupy()
+        raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
+    key = (artifact.text, _cupy().cuda.Device().id)
+    if key not in _loaded:
+        _loaded[key] = CudaProgram(artifact)
+    return _loaded[key]
+
+
+def run(program: CudaProgram, slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layout: str, stream: Any,
+        p: int | None) -> Any:
+    """Check the arrays, run, and deliver: NumPy for NumPy, CuPy for arrays on a device."""
+    cupy = _cupy()
+    current = stream if stream is not None else cupy.cuda.get_current_stream()
+    if not isinstance(current, cupy.cuda.Stream | cupy.cuda.ExternalStream):
+        raise InputError("C2CU054", f"stream is a {type(stream).__name__}", None, "give a cupy.cuda.Stream")
+    with current:
+        bound = arrays.bind(slots, given, {}, out, layout, p, cupy)
+        try:
+            if bound.p:
+                program.run(bound.inputs, bound.outputs, bound.p)
+        except cupy.cuda.memory.OutOfMemoryError:
+            raise CompileError("C2CU064", f"the device has not enough memory for {bound.p} inputs", None,
+                               "run them in several calls") from None
+        deliver = _to_device if bound.on_device else _to_host
+        return arrays.deliver(bound, slots, out, layout, deliver)
+
+
+def _to_device(array: Any, slot: Slot) -> Any:
+    return array
+
+
+def _to_host(array: Any, slot: Slot) -> numpy.ndarray:
+    host = array.get()
+    t = numpy.dtype(slot.dtype)  # type: ignore[call-overload]
+    return host if t.names is None and t.kind != "V" else host.reshape(-1).view(t).reshape(host.shape[0], *slot.shape)
