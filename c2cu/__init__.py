@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .bulk import Program, Report, bulk, check, compile, translate
+    from .library import Program, Report, bulk, check, compile, translate
     from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
 
 _HOMES = {
-    **dict.fromkeys(("Program", "Report", "bulk", "check", "compile", "translate"), "bulk"),
+    **dict.fromkeys(("Program", "Report", "bulk", "check", "compile", "translate"), "library"),
     **dict.fromkeys(("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"),
                     "diagnostics"),
 }

@@ -120,7 +120,27 @@ def define_struct(s: Struct) -> str:
     return "\n".join([*lines, "};"])
 
 
-class Speller(CGenerator):
+class Indented(CGenerator):
+    """pycparser's generator with nested statements indented and the empty ones left out."""
+
+    def visit_Compound(self, n: C.Compound) -> str:
+        self.indent_level += 4
+        inner = "".join(self._generate_stmt(s) for s in n.block_items or [])
+        self.indent_level -= 4
+        return f"{self._make_indent()}{{\n{inner}{self._make_indent()}}}\n"
+
+    def _generate_stmt(self, n: C.Node, add_indent: bool = False) -> str:
+        """A statement with its indentation; nothing for what is declared elsewhere."""
+        deeper = 4 if add_indent and not isinstance(n, C.Compound) else 0
+        self.indent_level += deeper
+        text = super()._generate_stmt(n)
+        self.indent_level -= deeper
+        if text.strip() in (";", "") and not isinstance(n, C.EmptyStatement):
+            return ""
+        return text.rstrip("\n") + "\n"
+
+
+class Speller(Indented):
     """Prints functions of a unit. ``cuda``: for a C++ device compiler, with signed arithmetic made to wrap and, if
     ``fused`` is False, products that no compiler contracts into a multiply-add."""
 
@@ -256,7 +276,7 @@ class Speller(CGenerator):
         op = n.op[:-1]
         if isinstance(r, Scalar) and isinstance(t, Scalar) and op and self.cuda and _is_plain(n.lvalue):
             both = promote(t) if op == "<<" else common(t, r)
-            if both.kind == "i" and op in ("+", "-", "*", "<<"):
+            if both.kind == "i" and op in ("+", "-", "*", "<<") and not (self.is_index(n.lvalue) and self.is_index(n.rvalue)):
                 u = unsigned_of(both)
                 return f"{left} = ({t})({both})(({u}){left} {op} {'' if op == '<<' else f'({u})'}({value}))"
             if op == "*" and both.is_float and not self.fused:
@@ -329,16 +349,6 @@ class Speller(CGenerator):
         for stmt in n.stmts or []:
             s += self._generate_stmt(stmt, add_indent=True)
         return s
-
-    def _generate_stmt(self, n: C.Node, add_indent: bool = False) -> str:
-        """A statement with its indentation; nothing for what is declared elsewhere."""
-        deeper = 2 if add_indent and not isinstance(n, C.Compound) else 0
-        self.indent_level += deeper
-        text = super()._generate_stmt(n)
-        self.indent_level -= deeper
-        if text.strip() in (";", "") and not isinstance(n, C.EmptyStatement):
-            return ""
-        return text.rstrip("\n") + "\n"
 
 
 def _base(t: CType) -> CType:

@@ -24,7 +24,8 @@ LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
 
 def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int) -> Artifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers."""
-    lanes = native_bytes // _widest(u)
+    widest = _widest(u)
+    lanes = native_bytes // widest
     emitter = _Emitter(u)
     emitter.block(u.kernel.body)
     body = emitter.declarations(lanes) + emitter.p.lines
@@ -33,7 +34,7 @@ def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int)
     given = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     transposed = sorted({r.type.size for r in bulk if gang_pack.is_plain(slots, layout[r.name])})
     text = render(
-        "cpu/gang.c.j2", name=u.kernel.name, lanes=lanes, vectors=_vectors(lanes), body=body, members=members,
+        "cpu/gang.c.j2", name=u.kernel.name, lanes=lanes, vectors=_vectors(lanes, widest), body=body, members=members,
         tables=tables, wide_multiply=emitter.p.wide_multiply,
         transposes=[gang_pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[f"g->{_member(r)} = slot[{layout[r.name][0]}].in;" for r in given],
@@ -51,11 +52,12 @@ def _widest(u: Uniform) -> int:
     return 8 if 8 in sizes else 4
 
 
-def _vectors(lanes: int) -> list[dict[str, object]]:
+def _vectors(lanes: int, widest: int) -> list[dict[str, object]]:
     names = {"i8": "signed char", "u8": "unsigned char", "i16": "short", "u16": "unsigned short", "i32": "int",
              "u32": "unsigned int", "i64": "long", "u64": "unsigned long", "f32": "float", "f64": "double"}
     return [{"name": n, "scalar": c, "size": int(n[1:]) // 8, "mask": f"i{n[1:]}", "floating": n[0] == "f",
-             "repeated": ", ".join(["x"] * lanes)} for n, c in names.items()]
+             "repeated": ", ".join(["x"] * lanes)} for n, c in names.items()
+            if int(n[1:]) // 8 <= widest]
 
 
 def _member(r: Region) -> str:

@@ -164,7 +164,7 @@ class _Parts:
         theirs = f"*({other} *)((char *)slot[{k}].{way} + id * slot[{k}].{way}_stride + {' + '.join(offset)})"
         move = f"{mine} = slot[{k}].in ? {theirs} : 0;" if inwards else f"{theirs} = {mine};"
         guard = "if (id < p)" if inwards else f"if (id < p && slot[{k}].out)"
-        return " ".join([guard, *loops, move])
+        return " ".join(["{ long long id = (long long)blockIdx.x * __P__ + __id__;", guard, *loops, move, "}"])
 
     def initial(self, symbol: Symbol, constants: list[str]) -> str:
         """The name of a constant that holds a variable's initial value, or 0."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import pipeline
-from .artifact import Artifact
+from .artifact import Artifact, Slot
 from .diagnostics import Error, InputError, Note, NotObliviousError, render
 from .pipeline import Front, Options
 from .plan import Plan
@@ -96,6 +96,11 @@ class Program:
     def report(self) -> Report:
         return report_of(self._last.front if self._last else self._front)
 
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The variables that cross the kernel's border."""
+        return (self._last.front if self._last else self._front).slots
+
     def _current(self) -> _Built:
         if self._last is None:
             self._last = self._build({}, ())
@@ -157,7 +162,7 @@ class Program:
             options = replace(self._options, shapes={**self._options.shapes, **shapes},
                               shared=(*self._options.shared, *numbers))
             front = pipeline.understand(self._source, options)
-        backend = self._backend if self._backend != "auto" else _best_backend()
+        backend = self._backend if self._backend != "auto" else best_backend()
         plan, artifact = pipeline.schedule(front, backend, self._schedule)
         try:
             return _Built(front, plan, artifact, _loader(backend)(artifact))
@@ -166,7 +171,8 @@ class Program:
             raise
 
 
-def _best_backend() -> str:
+def best_backend() -> str:
+    """cuda where CuPy sees a device, else cpu."""
     if "cupy" not in sys.modules:
         from importlib.util import find_spec
 
@@ -206,8 +212,10 @@ def _run(built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream:
         raise
 
 
-def _options(fn: str | None, shared: Mapping[str, Any] | Sequence[str] | None, defines: Mapping[str, Any] | None,
-             shapes: Mapping[str, Any] | None, fp: str, include_dirs: Sequence[str]) -> Options:
+def options_of(fn: str | None = None, shared: Mapping[str, Any] | Sequence[str] | None = None,
+               defines: Mapping[str, Any] | None = None, shapes: Mapping[str, Any] | None = None, fp: str = "exact",
+               include_dirs: Sequence[str] = ()) -> Options:
+    """Checked options from what users give."""
     if fp not in FP:
         raise InputError("C2CU051", f"fp is '{fp}'", None, f"choose one of {', '.join(FP)}")
     found = {n: (s,) if isinstance(s, int) else tuple(s) for n, s in (shapes or {}).items()}
@@ -227,7 +235,7 @@ def compile(src: str | os.PathLike, *, fn: str | None = None, shared: Mapping[st
         raise InputError("C2CU051", f"backend is '{backend}'", None, "choose auto, cpu or cuda")
     if layout not in LAYOUTS:
         raise InputError("C2CU051", f"layout is '{layout}'", None, f"choose one of {', '.join(LAYOUTS)}")
-    return Program(read_source(src), _options(fn, shared, defines, shapes, fp, include_dirs), backend, schedule, layout,
+    return Program(read_source(src), options_of(fn, shared, defines, shapes, fp, include_dirs), backend, schedule, layout,
                    strict)
 
 
@@ -272,7 +280,7 @@ def check(src: str | os.PathLike, *, fn: str | None = None, shared: Mapping[str,
     report's notes say so.
     """
     source = read_source(src)
-    options = _options(fn, shared, defines, shapes, "exact", include_dirs)
+    options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
     return check_source(source, options)
 
 
@@ -308,7 +316,7 @@ def translate(src: str | os.PathLike, *, p: int, threads: int = 64, target: str 
     from .standalone import standalone
 
     source = read_source(src)
-    front = pipeline.understand(source, _options(fn, shared, defines, shapes, "exact", include_dirs))
+    front = pipeline.understand(source, options_of(fn, shared, defines, shapes, "exact", include_dirs))
     try:
         return standalone(front, p=p, threads=threads, target=target)
     except Error as e:

@@ -1,0 +1,5 @@
+"""`python -m c2cu`."""
+
+from .cli import main
+
+main()

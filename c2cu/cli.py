@@ -1,0 +1,218 @@
+"""The command line. stdout carries data only; messages go to stderr.
+
+Exit status: 0 done, 1 an error that was diagnosed, 2 usage, 3 `check` found the program wanting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+
+from .diagnostics import Diagnostic, Error, InputError, render, to_json
+from .version import __version__
+
+WANTING = 3
+
+
+class _Pairs(click.ParamType):
+    """NAME=VALUE."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        name, equals, rest = value.partition("=")
+        if not equals or not name:
+            self.fail(f"'{value}' is not of the form NAME=VALUE", param, ctx)
+        return name, rest
+
+
+PAIR = _Pairs()
+SOURCE = click.argument("source", metavar="FILE.c")
+FORMAT = click.option("--diagnostics-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+COMMON = [
+    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Override a macro of the file."),
+    click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="Where to look for headers."),
+    click.option("--fn", metavar="NAME", help="The kernel function."),
+    click.option("--shape", "shapes", multiple=True, type=PAIR, metavar="NAME=N[,N..]", help="Extents no input tells."),
+    FORMAT,
+]
+MACHINE = [
+    click.option("--backend", type=click.Choice(["auto", "cuda", "cpu"]), default="auto", show_default=True),
+    click.option("--schedule", default="auto", show_default=True, metavar="NAME"),
+    click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
+]
+
+
+def with_options(*groups: Any) -> Callable[[Any], Any]:
+    def apply(f: Any) -> Any:
+        for option in reversed([o for g in groups for o in (g if isinstance(g, list) else [g])]):
+            f = option(f)
+        return f
+
+    return apply
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="c2cu")
+def main() -> None:
+    """Write a C program once for one input, run it for millions."""
+
+
+def say(d: Diagnostic, sources: Any, how: str) -> None:
+    """A diagnostic on stderr."""
+    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    click.echo(to_json(d, sources) if how == "json" else render(d, sources, color), err=True, color=color)
+
+
+@contextlib.contextmanager
+def diagnosed(how: str) -> Iterator[None]:
+    """Print a diagnosed error and exit with 1; Ctrl-C gives 130."""
+    try:
+        yield
+    except Error as e:
+        say(e.diagnostic, e.sources, how)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def macros(defines: tuple[str, ...]) -> dict[str, str]:
+    return {n: v if eq else "1" for n, eq, v in (d.partition("=") for d in defines)}
+
+
+def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, ...]]:
+    out = {}
+    for name, value in shapes:
+        parts = value.replace("x", ",").split(",")
+        if not all(p.strip().isdigit() for p in parts):
+            raise InputError("C2CU058", f"--shape {name}={value} is not a list of numbers", None, "write --shape out=16,16")
+        out[name] = tuple(int(p) for p in parts)
+    return out
+
+
+def stdin_source(source: str) -> str:
+    """FILE.c, or C text from stdin for ``-``."""
+    return sys.stdin.read() + "\n" if source == "-" else os.path.join(".", source) if "{" in source else source
+
+
+@main.command()
+@with_options(SOURCE, click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; - is stdout."),
+              click.option("--p", type=int, help="How many inputs."),
+              click.option("--threads", type=int, default=64, show_default=True, help="Threads a block."),
+              click.option("--target", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True),
+              click.option("--emit", type=click.Choice(["ast", "ir", "plan", "cuda", "c"]),
+                           help="Stop at a stage and print it."), COMMON)
+def translate(source: str, output: str, p: int | None, threads: int, target: str, emit: str | None,
+              defines: tuple[str, ...], include_dirs: tuple[str, ...], fn: str | None, shapes: Any,
+              diagnostics_format: str) -> None:
+    """Write a standalone CUDA or C program that does p runs of FILE.c."""
+    with diagnosed(diagnostics_format):
+        from . import files, library
+
+        options = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
+        if emit is not None:
+            from .stages import stage
+
+            files.write(output, stage(stdin_source(source), emit, **options).encode("utf-8", "surrogateescape"))
+            return
+        if p is None:
+            raise click.UsageError("translate needs --p, the number of inputs")
+        text = library.translate(stdin_source(source), p=p, threads=threads, target=target, **options)
+        files.write(output, text.encode("utf-8", "surrogateescape"))
+
+
+@main.command()
+@with_options(SOURCE, click.option("--in", "inputs", multiple=True, metavar="[NAME=]FILE", help="Input array or number."),
+              click.option("--out", "outputs", multiple=True, metavar="[NAME=]FILE", help="Where an output goes."),
+              click.option("--shared", multiple=True, type=PAIR, metavar="NAME=FILE", help="One copy for all inputs."),
+              click.option("--p", type=int, help="Run the whole program p times in turn on stdin."),
+              click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
+              click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."), MACHINE, COMMON)
+def run(source: str, inputs: tuple[str, ...], outputs: tuple[str, ...], shared: Any, p: int | None, layout: str,
+        strict: bool, backend: str, schedule: str, fp: str, defines: tuple[str, ...], include_dirs: tuple[str, ...],
+        fn: str | None, shapes: Any, diagnostics_format: str) -> None:
+    """Run FILE.c for all the inputs in the arrays, or p times on stdin."""
+    with diagnosed(diagnostics_format):
+        from . import library
+        from .runs import run_files, run_program
+
+        common = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
+        if not inputs and not outputs:
+            if p is None:
+                raise click.UsageError("give --in and --out, or --p to run the whole program on stdin")
+            sys.exit(run_program(source, p, backend, common))
+        program = library.compile(stdin_source(source), shared=[n for n, _ in shared], backend=backend, schedule=schedule,
+                               fp=fp, layout=layout, strict=strict, **common)
+        for f in program.report.findings:
+            if f.kind != "branch":
+                say(f.diagnostic(), program.report.sources, diagnostics_format)
+        run_files(program, inputs, outputs, dict(shared), p)
+
+
+@main.command()
+@with_options(SOURCE, click.option("--constant-time", is_flag=True, help="Also refuse branches that depend on data."),
+              click.option("--strict", is_flag=True, help="Findings are errors."),
+              click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."), COMMON)
+def check(source: str, constant_time: bool, strict: bool, shared: tuple[str, ...], defines: tuple[str, ...],
+          include_dirs: tuple[str, ...], fn: str | None, shapes: Any, diagnostics_format: str) -> None:
+    """Say whether FILE.c is oblivious, and what speaks against it."""
+    with diagnosed(diagnostics_format):
+        from . import library
+
+        report = library.check(stdin_source(source), fn=fn, shared=shared, defines=macros(defines), shapes=extents(shapes),
+                            include_dirs=include_dirs)
+        for f in report.findings:
+            severity = "error" if strict else "warning"
+            if f.kind == "branch" and not constant_time:
+                severity = "note"
+            say(f.diagnostic(severity), report.sources, diagnostics_format)
+        if report.why_not:
+            say(Diagnostic("warning", "C2CU034", f"cannot be analysed, so nothing is proved: {report.why_not}"), {},
+                diagnostics_format)
+        if diagnostics_format == "text":
+            for note in report.notes:
+                click.echo(note, err=True)
+            words = [f"oblivious: {'yes' if report.oblivious else 'no'}",
+                     f"constant time: {'yes' if report.constant_time else 'no'}"]
+            click.echo("; ".join(words), err=True)
+        sys.exit(0 if (report.constant_time if constant_time else report.oblivious) else WANTING)
+
+
+@main.command()
+@with_options(SOURCE, click.option("--p", type=int, help="How many inputs."),
+              click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."),
+              click.option("--json", "as_json", is_flag=True, help="As JSON."), MACHINE, COMMON)
+def explain(source: str, p: int | None, shared: tuple[str, ...], as_json: bool, backend: str, schedule: str, fp: str,
+            defines: tuple[str, ...], include_dirs: tuple[str, ...], fn: str | None, shapes: Any,
+            diagnostics_format: str) -> None:
+    """Say what will run, where, and why."""
+    with diagnosed(diagnostics_format):
+        from . import explain as explaining
+        from . import library, machine, pipeline
+        from .preprocess import read_source
+
+        options = pipeline.Options(fn, macros(defines), include_dirs, shared, extents(shapes), fp)
+        front = pipeline.understand(read_source(stdin_source(source)), options)
+        chosen = backend if backend != "auto" else library.best_backend()
+        found = explaining.explanation(front, chosen, schedule, p, fp, machine.device(chosen))
+        click.echo(explaining.as_json(found) if as_json else explaining.text(found, library.report_of(front)))
+
+
+@main.command()
+def doctor() -> None:
+    """Say what c2cu finds on this machine."""
+    with diagnosed("text"):
+        from . import machine
+
+        click.echo(machine.examination())
+        sys.exit(0 if machine.can_run() else 1)

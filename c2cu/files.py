@@ -1,0 +1,113 @@
+"""Arrays in files: .npy (memory-mapped), .npz, raw .bin; outputs appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from .artifact import Slot
+from .diagnostics import InputError
+
+
+def load(path: str, slot: Slot | None) -> Any:
+    """The array in a file; ``-`` is stdin, as .npy. ``slot`` gives dtype and shape to raw files.
+
+    Raises InputError for a file that is missing, unreadable, cut short or of the wrong size.
+    """
+    if path == "-":
+        import io
+
+        return _guarded(path, lambda: numpy.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False))
+    suffix = Path(path).suffix
+    if suffix == ".bin":
+        return _guarded(path, lambda: _raw(path, slot))
+    if suffix not in (".npy", ".npz"):
+        raise InputError("C2CU056", f"'{path}': files are .npy, .npz or .bin, not '{suffix or 'without an ending'}'")
+    mode = "r" if suffix == ".npy" else None
+    found = _guarded(path, lambda: numpy.load(path, mmap_mode=mode, allow_pickle=False))
+    if suffix == ".npz":
+        names = list(found.files)
+        wanted = slot.name if slot is not None and slot.name in names else names[0] if len(names) == 1 else None
+        if wanted is None:
+            raise InputError("C2CU056", f"'{path}' holds {', '.join(names) or 'nothing'}", None,
+                             f"it should hold an array named {slot.name}" if slot is not None else "")
+        return _guarded(path, lambda: found[wanted])
+    return found
+
+
+def _guarded(path: str, read: Any) -> Any:
+    try:
+        return read()
+    except OSError as e:
+        raise InputError("C2CU056", f"cannot read '{path}': {e.strerror or e}") from None
+    except (ValueError, EOFError, KeyError) as e:
+        raise InputError("C2CU056", f"'{path}' is not a whole array file: {e}", None,
+                         "was it cut short while it was written?") from None
+    except Exception as e:  # zipfile and numpy raise many things on damaged files
+        raise InputError("C2CU056", f"'{path}' is damaged: {e}") from None
+
+
+def _raw(path: str, slot: Slot | None) -> numpy.ndarray:
+    if slot is None or slot.nbytes == 0 or -1 in slot.shape:
+        raise InputError("C2CU056", f"'{path}' is raw, and the length of its array is not known", None,
+                         "name it: --in NAME=FILE, with --shape NAME=n if the C does not say")
+    size = os.path.getsize(path)
+    if slot.shared:
+        if size != slot.nbytes:
+            raise InputError("C2CU056", f"'{path}' has {size} bytes, wanted {slot.nbytes} for '{slot.name}'")
+        return numpy.fromfile(path, slot.dtype).reshape(slot.shape)  # type: ignore[call-overload]
+    if size % slot.nbytes:
+        raise InputError("C2CU056", f"'{path}' has {size} bytes, which is no multiple of the {slot.nbytes} of one input")
+    return numpy.memmap(path, slot.dtype, "r", shape=(size // slot.nbytes, *slot.shape)) if size else numpy.empty(
+        (0, *slot.shape), slot.dtype)  # type: ignore[call-overload]
+
+
+def write(path: str, data: bytes | numpy.ndarray) -> None:
+    """Write text or an array to ``path``: first beside it, then moved into place. ``-`` is stdout.
+
+    Raises InputError; an old file under that name is then still whole.
+    """
+    target = Path(path)
+    try:
+        if path == "-":
+            _put(sys.stdout.buffer, data, ".npy")
+            sys.stdout.buffer.flush()
+        elif target.exists() and not target.is_file():
+            with open(target, "wb") as f:  # a device or pipe: nothing to keep whole
+                _put(f, data, target.suffix)
+        else:
+            _replace(target, data)
+    except OSError as e:
+        raise InputError("C2CU057", f"cannot write '{path}': {e.strerror or e}") from None
+
+
+def _replace(target: Path, data: bytes | numpy.ndarray) -> None:
+    folder = target.parent
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as f:
+            _put(f, data, target.suffix)
+            f.flush()
+            os.fsync(f.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~mask)
+        os.replace(name, target)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _put(f: Any, data: bytes | numpy.ndarray, suffix: str) -> None:
+    if isinstance(data, bytes):
+        f.write(data)
+    elif suffix == ".bin":
+        f.write(numpy.ascontiguousarray(data).tobytes())
+    elif suffix == ".npz":
+        numpy.savez(f, data)
+    else:
+        numpy.lib.format.write_array(f, numpy.asarray(data), allow_pickle=False)

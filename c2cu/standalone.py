@@ -1,0 +1,260 @@
+"""Standalone translation: one file that nvcc or a C compiler takes, which does p runs of the original in turn."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pycparser import c_ast as C
+
+from . import plan
+from .ctype import Array, CType, Pointer, Scalar, Struct, leaf_element
+from .diagnostics import InputError, UnsupportedError
+from .emit import render
+from .hostsplit import HostSpeller, HostSplit, declarations, globals_of, hostsplit
+from .parse import loc_of
+from .program import Border
+from .schedule.column import COLUMN, PLAIN, Columns
+from .schedule.gang import gang
+from .schedule.private import private
+from .schedule.thread import constant_tables, used_statics
+from .spell import declare, define_struct, name, structs_used
+from .symbols import Symbol
+
+if TYPE_CHECKING:
+    from .pipeline import Front
+
+PORTABLE_BYTES = 16  # SIMD width that every compiler takes without a flag
+STATIC_BYTES = 1 << 30  # device arrays beyond this are allocated, not static
+_GANG_NAMES = re.compile(
+    r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|transpose|pack|unpack)"
+    r"_[iuf]\d+|multiply_wide|words|r_\w+|initial_r_\w+)\b")
+
+
+def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda") -> str:
+    """The text of a whole program for ``p`` runs. ``target``: cuda or cpu.
+
+    Raises UnsupportedError where main cannot be split at the kernel call, InputError for p or threads out of range.
+    """
+    if target not in ("cuda", "cpu"):
+        raise InputError("C2CU051", f"target is '{target}'", None, "choose cuda or cpu")
+    if p < 1:
+        raise InputError("C2CU055", f"p is {p}: a standalone program needs at least one run", None, "give --p 1 or more")
+    if not 1 <= threads <= 1024:
+        raise InputError("C2CU055", f"threads is {threads}", None, "a block has 1 to 1024 threads")
+    plan.require_extents(front.slots)
+    host = _Host(front, hostsplit(front.program), target == "cuda")
+    if target == "cpu":
+        return host.cpu(p)
+    try:
+        return host.cuda_thread(p, threads)
+    except UnsupportedError as e:
+        return host.cuda_private(p, threads, e)
+
+
+class _Host:
+    def __init__(self, front: Front, split: HostSplit, cplusplus: bool):
+        self.front, self.split = front, split
+        self.program, self.unit = front.program, front.program.unit
+        self.speller = HostSpeller(self.unit, cplusplus)
+        self.globals = globals_of(self.unit)
+        self.where = {b.name: self.place(b, k) for k, b in enumerate(self.program.borders)}
+
+    # where a border's value lies in a run
+
+    def place(self, b: Border, k: int) -> str:
+        """The member of ``struct __run`` that holds a border."""
+        if b.kind == "global":
+            return f"globals.{b.name}"
+        if b.kind == "return":
+            return "result"
+        if b.symbol is None or not isinstance(b.symbol.type, Pointer):
+            return f"argument_{b.name}"
+        return self.argument_place(b)
+
+    def argument_place(self, b: Border) -> str:
+        index = [p.name for p in self.program.kernel.params].index(b.name)
+        node = self.split.arguments[index]
+        inner = node.expr if isinstance(node, C.UnaryOp) and node.op == "&" else node
+        symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
+        if symbol is None or not (node is not inner or isinstance(symbol.type, Array)):
+            raise UnsupportedError("C2CU074", f"argument '{b.name}' of the kernel call is not an array of main's or a global",
+                                   loc_of(node), "pass an array by its name, or a variable's address")
+        if any(other.symbol is symbol for other in self.program.borders):
+            raise UnsupportedError("C2CU074", f"'{symbol.name}' reaches the kernel as an argument and as a global",
+                                   loc_of(node), "use one of the two")
+        return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
+
+    # pieces
+
+    def common(self, p: int) -> dict[str, object]:
+        macros = self.unit.pre.macros
+        symbols = self.split.locals
+        scalars = [b for b in self.program.borders if self.where[b.name].startswith("argument_")]
+        before = self.before()
+        host_functions = [f for f in self.unit.functions if f in self.split.functions]
+        return {
+            "name": self.front.source.name.rsplit("/", 1)[-1], "p": p,
+            "includes": list(dict.fromkeys(self.unit.pre.includes)),
+            "macros": [f"#define {m.name} {m.value}" for m in macros.values()],
+            "declarations": [self.speller.top(n) for n in declarations(self.unit)],
+            "prototypes": [self.speller.visit(self.unit.functions[f].node.decl) + ";" for f in host_functions],
+            "functions": [self.speller.function(self.unit.functions[f].node) for f in host_functions],
+            "globals": [self.member(s) for s in self.globals],
+            "global_names": [s.name for s in self.globals],
+            "locals": [self.member(s) for s in symbols], "local_names": [s.name for s in symbols],
+            "arguments": [declare(b.type, f"argument_{b.name}") for b in scalars],
+            "result": [declare(b.type, "result") for b in self.program.borders if b.kind == "return"],
+            "before": before, "after": self.after(), "set_arguments": self.set_arguments(),
+            "get_result": self.get_result(), "main_parameters": self.main_parameters(), "uses_exit": self.split.uses_exit,
+            "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
+            "local_declarations": [self.member(s) for s in symbols],
+        }
+
+    def member(self, s: Symbol) -> str:
+        """A variable's declaration without its initialiser, as a struct's member; typedefs stay."""
+        d = s.decl
+        assert d is not None
+        text = self.speller.visit(C.Decl(d.name, [], [], [], [], d.type, None, None, d.coord))
+        if isinstance(s.type, Array) and isinstance(d.type, C.ArrayDecl) and d.type.dim is None:
+            text = text.replace("[]", f"[{s.type.length}]", 1)
+        return text.replace("const ", "") if s.const else text
+
+    def before(self) -> str:
+        self.speller.ended = "__r->ended"
+        text = self.speller.statements(self.split.before)
+        self.speller.ended = ""
+        return text
+
+    def after(self) -> str:
+        return self.speller.statements(self.split.after)
+
+    def set_arguments(self) -> list[str]:
+        names = [q.name for q in self.program.kernel.params]
+        return [f"__r->{self.where[b.name]} = {self.speller.visit(self.split.arguments[names.index(b.name)])};"
+                for b in self.program.borders if self.where[b.name].startswith("argument_")]
+
+    def get_result(self) -> str:
+        match self.split.result:
+            case C.Assignment(lvalue=left):
+                return f"{self.speller.visit(left)} = __r->result;"
+            case C.Decl() as d:
+                return self.speller.visit(C.Decl(d.name, d.quals, [], d.storage, [], d.type, None, None, d.coord)) + (
+                    " = __r->result;")
+        return ""
+
+    def main_parameters(self) -> str:
+        params = self.unit.functions["main"].params
+        return ", ".join(self.speller.visit(q.decl) for q in params if q.decl is not None)
+
+    # targets
+
+    def cpu(self, p: int) -> str:
+        values = self.common(p)
+        analysis = self.front.analysis
+        text, slots = "", []
+        if analysis is not None and not any(f.kind == "address" for f in analysis.findings):
+            artifact = gang(analysis, self.front.slots, plan.layout(self.program), PORTABLE_BYTES)
+            text = _GANG_NAMES.sub(r"c2cu_\1", artifact.text)
+            slots = self.slots()
+        kernel_functions = [] if text else [f for f in self.program.functions if f.name not in self.split.functions]
+        return render("cpu/standalone.c.j2", gang=text, slots=slots, call="" if text else self.direct_call(),
+                      kernel_functions=[self.speller.function(f.node) for f in kernel_functions], **values)
+
+    def direct_call(self) -> str:
+        """A call of the original kernel for one run, whose globals are in place."""
+        args = []
+        for q in self.program.kernel.params:
+            where = f"__r->{self.where[q.name]}"
+            by_address = isinstance(q.type, Pointer)
+            args.append(f"(void *)&{where}" if by_address else where)
+        call = f"{self.program.kernel.name}({', '.join(args)});"
+        return f"__r->result = {call}" if any(b.kind == "return" for b in self.program.borders) else call
+
+    def slots(self) -> list[str]:
+        """Initialisers of the slot table over ``__runs``."""
+        out = []
+        for b, s in zip(self.program.borders, self.front.slots):
+            where = f"&__runs[0].{self.where[b.name]}"
+            source = f"{where}, sizeof *__runs" if b.kind != "return" else "0, 0"
+            target = f"{where}, sizeof *__runs" if s.writes else "0, 0"
+            out.append(f"{{{source}, {target}}}")
+        return out
+
+    def cuda_private(self, p: int, threads: int, why: UnsupportedError) -> str:
+        artifact = private(self.program, self.front.slots)
+        reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
+        return render("cuda/standalone_private.cu.j2", device=artifact.text, lanes=artifact.lanes, slots=self.slots(),
+                      reason=reason, **self.common(p))
+
+    def cuda_thread(self, p: int, threads: int) -> str:
+        names: dict[Symbol, str] = {}
+        size = sum(s.nbytes for s in self.front.slots) * p
+        static = size <= STATIC_BYTES
+        for b in self.program.borders:
+            if isinstance(leaf_element(b.type), Struct) or b.shared:
+                raise UnsupportedError("C2CU090", f"'{b.name}' is a struct or shared", b.loc)
+            if b.kind == "global" and b.symbol is not None:
+                names[b.symbol] = f"__{b.name}" if static or isinstance(b.type, Array) else f"(*__{b.name})"
+        statics = used_statics(self.program)
+        if statics:
+            raise UnsupportedError("C2CU090", f"static local '{statics[0].name}'", statics[0].loc)
+        columns = Columns(self.program, names, {}, [("int __id__", "__id__")], False)
+        kernel = self.program.kernel
+        storages = tuple(COLUMN if isinstance(q.type, Pointer) else PLAIN for q in kernel.params)
+        entry = columns.instance(kernel, storages)
+        tables = constant_tables(self.program, columns)
+        structs = [s for s in structs_used(self.unit, self.program.functions, []) if s.tag.startswith("__anonymous")]
+        bare = not kernel.params and not any(b.kind == "return" for b in self.program.borders)
+        done = [f for f in columns.done if not (bare and f is entry)]
+        return render(
+            "cuda/standalone.cu.j2", threads=threads, static=static, structs=[define_struct(s) for s in structs],
+            constants=tables, device_prototypes=[f.head + ";" for f in done], device_functions=[f.text for f in done],
+            arrays=[self.array(b, k, static) for k, b in enumerate(self.program.borders)],
+            kernel=name(kernel.name) if bare else f"{name(kernel.name)}__all", entry=entry.name,
+            body=self.inlined(columns, kernel) if bare else "", call=self.column_call(entry.name), **self.common(p))
+
+    def inlined(self, columns: Columns, kernel) -> str:
+        """The kernel function's statements, for the __global__ function that takes its place."""
+        text = columns.instances[(kernel.name, ())].text
+        body = text[text.index("{") + 1 : text.rindex("}")].strip("\n")
+        return body.replace("\n", "\n").rstrip()
+
+    def column_call(self, entry: str) -> str:
+        args = []
+        for b in self.program.borders:
+            if b.kind == "param" and b.symbol is not None:
+                pointer = isinstance(b.symbol.type, Pointer)
+                scalar = not isinstance(b.type, Array)
+                args.append(("&" if scalar else "") + f"__{b.name}" if pointer else f"__{b.name}[__id__]")
+        call = f"{entry}({', '.join([*args, '__id__'])});"
+        return f"__return[__id__] = {call}" if any(b.kind == "return" for b in self.program.borders) else call
+
+    def array(self, b: Border, k: int, static: bool) -> dict[str, object]:
+        """A device array and how it gets its values."""
+        element = leaf_element(b.type)
+        assert isinstance(element, Scalar)
+        return {"name": f"__{b.name}", "declaration": self.device_declaration(b, static), "count":
+                self.front.slots[k].nbytes // element.size, "size": element.size, "place": self.where[b.name],
+                "reads": b.kind != "return", "writes": self.front.slots[k].writes}
+
+    def device_declaration(self, b: Border, static: bool) -> str:
+        dims = self.extent_texts(b)
+        element = declare(leaf_element(b.type), "").strip()
+        element = "bool" if element == "_Bool" else element
+        if static or not dims:
+            return f"__device__ {element} __{b.name}{dims}[__P__]"
+        rest = dims[dims.index("]") + 1 :]
+        return f"__constant__ {element} (*__{b.name}){rest}[__P__]"
+
+    @staticmethod
+    def extent_texts(b: Border) -> str:
+        """The extents, by the macros that spell them."""
+        t: CType = b.type
+        texts = ""
+        names = list(b.symbol.extents if b.symbol is not None else ())
+        while isinstance(t, Array):
+            macro = names.pop(0) if names else ""
+            texts += f"[{macro or t.length}]"
+            t = t.of
+        return texts
