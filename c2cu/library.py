@@ -97,6 +97,11 @@ class Program:
         return report_of(self._last.front if self._last else self._front)
 
     @property
+    def loaded(self) -> Any:
+        """The runtime's program: `runtime.cpu.CpuProgram` or `runtime.cuda.CudaProgram`."""
+        return self._current().loaded
+
+    @property
     def slots(self) -> tuple[Slot, ...]:
         """The variables that cross the kernel's border."""
         return (self._last.front if self._last else self._front).slots

@@ -1,0 +1,93 @@
+"""The judge: the user's own C, compiled by gcc and run input after input."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+FLAGS = ["-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w"]
+_folder = tempfile.TemporaryDirectory(prefix="c2cu-oracle-")
+
+
+def with_defines(text: str, defines: dict[str, object]) -> str:
+    """The text with ``#define``s of these names replaced."""
+    for name, value in defines.items():
+        text = re.sub(rf"^#define {name}\b(?!\().*$", f"#define {name} {value}", text, flags=re.M)
+    return text
+
+
+@functools.cache
+def executable(text: str) -> Path:
+    path = Path(_folder.name) / hashlib.sha256(text.encode()).hexdigest()[:16]
+    subprocess.run(["gcc", "-O2", *FLAGS, "-x", "c", "-", "-o", str(path), "-lm"], input=text.encode(), check=True)
+    return path
+
+
+def run_original(text: str, stdin: str) -> bytes:
+    """stdout of one run of a whole program."""
+    return subprocess.run([executable(text)], input=stdin.encode(), capture_output=True, check=True).stdout
+
+
+class Original:
+    """A kernel of a C text, callable on one input after another; every run starts from the initial globals.
+
+    ``variables``: (name, dtype, shape) of the globals that go in and out. ``params``: of array parameters, in order.
+    """
+
+    def __init__(self, text: str, fn: str, variables: list[tuple], params: list[tuple] = (), scalars: bool = False):
+        body = re.sub(r"\bint main\s*\(", "int original_main(", text)
+        names = [v[0] for v in variables]
+        accessors = "\n".join(f"void *address_of_{n}(void) {{ return (void *)&{n}; }}" for n in names)
+        path = Path(_folder.name) / (hashlib.sha256((body + fn).encode()).hexdigest()[:16] + ".so")
+        if not path.exists():
+            subprocess.run(["gcc", "-O2", *FLAGS, "-shared", "-fPIC", "-x", "c", "-", "-o", str(path), "-lm"],
+                           input=(body + "\n" + accessors).encode(), check=True)
+        self.library = ctypes.CDLL(str(path))
+        self.fn = getattr(self.library, fn)
+        self.fn.restype = None
+        self.variables, self.params = variables, params
+        self.start = {n: self._bytes(n, d, s) for n, d, s in variables}
+
+    def _address(self, name: str) -> int:
+        f = getattr(self.library, f"address_of_{name}")
+        f.restype = ctypes.c_void_p
+        return f()
+
+    def _bytes(self, name: str, dtype, shape) -> bytes:
+        return ctypes.string_at(self._address(name), np.dtype(dtype).itemsize * int(np.prod(shape)))
+
+    def bulk(self, inputs: dict[str, np.ndarray], p: int) -> dict[str, np.ndarray]:
+        """Every variable after each of p runs."""
+        out = {n: np.empty((p, *s), d) for n, d, s in [*self.variables, *self.params]}
+        for k in range(p):
+            for n, initial in self.start.items():
+                data = np.ascontiguousarray(inputs[n][k]).tobytes() if n in inputs else initial
+                ctypes.memmove(self._address(n), data, len(data))
+            buffers = [np.ascontiguousarray(inputs[n][k]).copy() if n in inputs else np.zeros(s, d)
+                       for n, d, s in self.params]
+            self.fn(*[ctypes.c_void_p(b.ctypes.data) for b in buffers])
+            for n, d, s in self.variables:
+                out[n][k] = np.frombuffer(self._bytes(n, d, s), d).reshape(s)
+            for (n, _, _), b in zip(self.params, buffers):
+                out[n][k] = b
+        return out
+
+
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    """Equal bit for bit, except that any NaN equals any NaN."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.names:
+        return all(same(np.ascontiguousarray(a[n]), np.ascontiguousarray(b[n])) for n in a.dtype.names)
+    if a.dtype.kind == "f":
+        nan = np.isnan(a) & np.isnan(b)
+        bits = f"u{a.dtype.itemsize}"
+        return bool(np.all(nan | (np.ascontiguousarray(a).view(bits) == np.ascontiguousarray(b).view(bits))))
+    return bool(np.array_equal(a, b))

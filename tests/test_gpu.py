@@ -1,0 +1,73 @@
+"""The same comparisons on a CUDA device. Skipped, visibly, where there is none."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu.runtime import cuda
+from tests.oracle import run_original, same
+from tests.workloads import SIZES, WORKLOADS
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not cuda.available(), reason="no CUDA device, or CuPy is missing")]
+
+
+@pytest.mark.parametrize("schedule", ["thread", "private"])
+@pytest.mark.parametrize("w", WORKLOADS, ids=lambda w: w.name)
+def test_equals_gcc(w, schedule):
+    program = c2cu.compile(w.path, defines=w.defines, backend="cuda", schedule=schedule)
+    inputs = w.inputs(max(SIZES))
+    expected = w.expected(inputs, max(SIZES))
+    for p in SIZES:
+        result = program({n: a[:p] for n, a in inputs.items()})
+        for name in w.outputs:
+            assert same(result, expected[name][:p]), (name, p)
+
+
+def test_device_arrays_stay_on_the_device():
+    import cupy
+
+    w = WORKLOADS[0]
+    inputs = {n: cupy.asarray(a) for n, a in w.inputs(100).items()}
+    before = {n: a.copy() for n, a in inputs.items()}
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.Device().synchronize()
+    result = c2cu.bulk(w.path, inputs, backend="cuda", stream=stream)
+    stream.synchronize()
+    assert isinstance(result, cupy.ndarray)
+    assert same(result.get(), w.expected(w.inputs(100), 100)["D"])
+    assert all(bool((inputs[n] == before[n]).all()) for n in inputs)
+
+
+@pytest.mark.parametrize("schedule", ["thread", "private"])
+def test_column_layout(schedule):
+    w = WORKLOADS[2]
+    rows = w.inputs(77)["a"]
+    columns = c2cu.bulk(w.path, np.ascontiguousarray(rows.T), backend="cuda", layout="column", schedule=schedule)
+    assert same(np.ascontiguousarray(columns.T), w.expected({"a": rows}, 77)["a"])
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize("name", ["fw-16", "bitonic-32", "montgomery-512", "prefix-1024"])
+def test_standalone(name, tmp_path):
+    w = next(w for w in WORKLOADS if w.name == name)
+    p = 2048
+    inputs = w.inputs(p)
+    runs = [as_text({n: a[k] for n, a in inputs.items()}) for k in range(p)]
+    source, program = tmp_path / "x.cu", tmp_path / "x"
+    source.write_text(c2cu.translate(w.path, p=p))
+    done = subprocess.run(["nvcc", str(source), "-o", str(program)], capture_output=True, text=True)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    expected = b"".join(run_original(w.text, r) for r in runs)
+    result = subprocess.run([str(program)], input="\n".join(runs).encode(), capture_output=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == expected
+
+
+def as_text(inputs: dict) -> str:
+    """One run's stdin."""
+    if "m" in inputs:
+        return " ".join("".join(f"{v:08x}" for v in inputs[n][::-1]) for n in "xym")
+    return " ".join(f"{v:.9g}" for a in inputs.values() for v in a.reshape(-1))
