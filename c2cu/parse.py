@@ -11,7 +11,7 @@ from pycparser import c_ast as C
 from pycparser.c_parser import CParser
 
 from .diagnostics import Loc, ParseError
-from .preprocess import HEADERS, Preprocessed
+from .preprocess import SYSTEM, Preprocessed
 
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
 DEPTH = 200_000
@@ -107,4 +107,4 @@ def _on(node: Any, line: int) -> bool:
 
 def is_user_file(pre: Preprocessed, file: str) -> bool:
     """Whether a declaration's file is the user's, not a system header."""
-    return file in pre.sources or not (file.startswith((str(HEADERS), "/usr/", "<")) or file == "")
+    return file in pre.sources or not (file.startswith(SYSTEM) or file == "")

@@ -18,6 +18,7 @@ from .diagnostics import CompileError, Loc, ParseError, SourceMap
 from .toolchain import find_compiler
 
 HEADERS = Path(__file__).parent / "include"
+SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
 
 _SHIM = ("__attribute__(x)=", "__extension__=", "__restrict=", "__restrict__=", "__inline=inline", "__inline__=inline",
          "__const=const", "__volatile__=volatile", "__signed__=signed", "__builtin_va_list=char *",
@@ -206,7 +207,7 @@ def _run(source: Source, text: str, passed: Mapping[str, str], include_dirs: Seq
     command = [*find_compiler(), "-E", "-x", "c", "-std=gnu11", "-w", "-iquote", str(folder)]
     for d in include_dirs:
         command += ["-I", str(d)]
-    command += ["-isystem", str(HEADERS)]
+    command += ["-I", str(HEADERS)]  # not -isystem: $CPATH would come first
     command += [f"-D{s}" for s in _SHIM] + [f"-D{n}={v}" for n, v in passed.items()] + ["-"]
     body = f'# 1 "{_quoted(source.name)}"\n{text}\n'
     try:
@@ -241,7 +242,7 @@ def _user_files(text: str, main: str) -> dict[str, str]:
     files: dict[str, str] = {}
     for m in re.finditer(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', text, re.M):
         name = m[1]
-        if name == main or name.startswith("<") or "3" in m[2].split() or name in files:
+        if name == main or "3" in m[2].split() or name in files or name.startswith(SYSTEM):
             continue
         try:
             files[name] = Path(name).read_text(errors="replace")

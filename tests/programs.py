@@ -1,0 +1,344 @@
+"""Random C programs without undefined behaviour: what the differential tests feed to every schedule.
+
+A program is a text with a kernel ``kern`` and globals; ``variables`` lists those that go in and out. Signed overflow
+may happen (the oracle compiles with -fwrapv); subscripts are masked or loop-bounded, divisors and shifts made safe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from hypothesis import strategies as st
+
+INTS = ["signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long", "unsigned long",
+        "long long", "unsigned long long", "_Bool"]
+FLOATS = ["float", "double"]
+NUMPY = {"signed char": "int8", "unsigned char": "uint8", "short": "int16", "unsigned short": "uint16", "int": "int32",
+         "unsigned int": "uint32", "long": "int64", "unsigned long": "uint64", "long long": "int64",
+         "unsigned long long": "uint64", "_Bool": "bool", "float": "float32", "double": "float64"}
+SIZE = 8  # elements of each array: subscripts are masked with SIZE - 1
+
+
+@dataclass
+class RandomProgram:
+    text: str
+    variables: list[tuple]  # (name, dtype, shape)
+    oblivious: bool
+
+    def inputs(self, p: int, seed: int) -> dict[str, np.ndarray]:
+        rng = np.random.default_rng(seed)
+        return {n: _random(rng, np.dtype(d), (p, *s)) for n, d, s in self.variables}
+
+
+def _random(rng: np.random.Generator, dtype: np.dtype, shape: tuple) -> np.ndarray:
+    if dtype.names:
+        out = np.zeros(shape, dtype)
+        for n in dtype.names:
+            out[n] = _random(rng, dtype[n].base, (*shape, *dtype[n].shape))
+        return out
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(bool)
+    if dtype.kind == "f":
+        a = rng.normal(scale=10, size=shape).astype(dtype)
+        special = np.array([0.0, -0.0, 1.0, np.inf, -np.inf, 0.5], dtype)
+        pick = rng.random(shape) < 0.2
+        return np.where(pick, special[rng.integers(0, len(special), shape)], a).astype(dtype)
+    info = np.iinfo(dtype)
+    a = rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+    small = rng.integers(0, 9, shape).astype(dtype)
+    return np.where(rng.random(shape) < 0.5, small, a)
+
+
+@dataclass
+class _Writer:
+    """Draws one program. ``scope``: readable scalars (name, type); ``indices``: uniform int variables in 0..SIZE-1."""
+
+    draw: object
+    oblivious: bool
+    lines: list[str] = field(default_factory=list)
+    scope: list[tuple[str, str]] = field(default_factory=list)
+    fixed: list[str] = field(default_factory=list)  # loop counters: readable, not assignable
+    arrays: list[tuple[str, str, int]] = field(default_factory=list)  # name, element type, rank
+    tables: list[str] = field(default_factory=list)
+    structs: list[str] = field(default_factory=list)
+    pointers: list[tuple[str, str]] = field(default_factory=list)  # int-like pointers with SIZE elements behind them
+    counter: int = 0
+    depth: int = 0
+    helpers: bool = False
+
+    def pick(self, items):
+        return self.draw(st.sampled_from(list(items)))
+
+    def chance(self, percent: int) -> bool:
+        return self.draw(st.integers(0, 99)) < percent
+
+    def fresh(self, stem: str) -> str:
+        self.counter += 1
+        return f"{stem}{self.counter}"
+
+    # expressions
+
+    def index(self) -> str:
+        """A subscript in 0..SIZE-1 that does not depend on data, or may in the other flavour."""
+        choices = [str(self.draw(st.integers(0, SIZE - 1)))]
+        choices += [f"({c} & {SIZE - 1})" for c in self.fixed] * 2
+        choices += [f"(({c} ^ {self.draw(st.integers(0, 7))}) & {SIZE - 1})" for c in self.fixed]
+        if not self.oblivious:
+            choices += [f"((int)({n}) & {SIZE - 1})" for n, t in self.scope if t in INTS][:3]
+        return self.pick(choices)
+
+    def element(self) -> tuple[str, str]:
+        """An lvalue in memory and its type."""
+        choices = []
+        for name, t, rank in self.arrays:
+            choices.append((name + "".join(f"[{self.index()}]" if k == 0 else f"[{self.index()} & 1]" for k in range(rank)), t))
+        for s in self.structs:
+            choices += [(f"{s}.x", "int"), (f"{s}.y[{self.index()} & 1]", "float"), (f"{s}.z", "unsigned short")]
+        for name, t in self.pointers:
+            choices.append((self.pick([f"{name}[{self.index()}]", f"*{name}"]), t))
+        return self.pick(choices)
+
+    def leaf(self) -> tuple[str, str]:
+        kind = self.draw(st.integers(0, 9))
+        if kind < 3 and self.scope:
+            return self.pick(self.scope)
+        if kind < 6:
+            return self.element()
+        if kind < 7 and self.fixed:
+            return self.pick(self.fixed), "int"
+        if kind < 8 and self.tables:
+            return f"{self.pick(self.tables)}[{self.index()}]", "int"
+        return self.pick([("3", "int"), ("-7", "int"), ("0x80000000", "unsigned int"), ("255u", "unsigned int"),
+                          ("1.5f", "float"), ("0.25", "double"), ("'a'", "int"), ("5000000000", "long"), ("1ul", "unsigned long")])
+
+    def integer(self, depth: int) -> str:
+        """An expression of integer type."""
+        text, t = self.expression(depth)
+        return text if t != "float" else f"((int)(({text}) > 0) + 2)"
+
+    def expression(self, depth: int) -> tuple[str, str]:
+        """(text, "int" or "float" for the kind of value)."""
+        if depth <= 0:
+            text, t = self.leaf()
+            return text, "float" if t in FLOATS else "int"
+        kind = self.draw(st.integers(0, 15))
+        if kind < 5:
+            a, ta = self.expression(depth - 1)
+            b, tb = self.expression(depth - 1)
+            return f"({a} {self.pick('+-*')} {b})", "float" if "float" in (ta, tb) else "int"
+        if kind == 5:
+            return f"({self.integer(depth - 1)} {self.pick('&|^')} {self.integer(depth - 1)})", "int"
+        if kind == 6:
+            shift = f"(({self.integer(depth - 1)}) & 7)"
+            return f"(({self.pick(['int', 'unsigned int', 'long'])})({self.integer(depth - 1)}) {self.pick(['<<', '>>'])} {shift})", "int"
+        if kind == 7:
+            return (f"((unsigned)({self.integer(depth - 1)}) {self.pick('/%')} ((unsigned)({self.integer(depth - 1)}) | 1))",
+                    "int")
+        if kind == 8:
+            a, _ = self.expression(depth - 1)
+            b, _ = self.expression(depth - 1)
+            return f"({a} {self.pick(['<', '<=', '>', '>=', '==', '!='])} {b})", "int"
+        if kind == 9:
+            a, ta = self.expression(depth - 1)
+            b, tb = self.expression(depth - 1)
+            return f"({self.condition(depth - 1)} ? {a} : {b})", "float" if "float" in (ta, tb) else "int"
+        if kind == 10:
+            return f"(({self.pick(INTS)})({self.integer(depth - 1)}))", "int"
+        if kind == 11:
+            return f"(({self.pick(FLOATS)})({self.integer(depth - 1)}))", "float"
+        if kind == 12:
+            return f"({self.pick(['-', '~', '!'])}({self.integer(depth - 1)}))", "int"
+        if kind == 13:
+            a, _ = self.expression(depth - 1)
+            return self.pick([f"sqrt(fabs((double)({a})))", f"fabsf((float)({a}))", f"floor((double)({a}))"]), "float"
+        if kind == 14 and self.helpers:
+            return self.call(depth - 1)
+        return f"({self.condition(depth - 1)})", "int"
+
+    def call(self, depth: int) -> tuple[str, str]:
+        a, _ = self.expression(depth)
+        ints = [n for n, t, r in self.arrays if t == "int" and r == 1]
+        options = [f"mix({a}, {self.integer(depth)})", f"early({self.integer(depth)})"]
+        if ints:
+            n = self.pick(ints)
+            options += [f"total({n} + {self.draw(st.integers(0, 3))}, 4)", f"total(&{n}[{self.index()} & 3], 3)"]
+        if self.structs:
+            options += [f"by_value({self.pick(self.structs)})", f"by_pointer(&{self.pick(self.structs)}, {self.integer(depth)})"]
+        return self.pick(options), "int"
+
+    def condition(self, depth: int) -> str:
+        a, _ = self.expression(depth)
+        kind = self.draw(st.integers(0, 4))
+        if kind == 0:
+            b, _ = self.expression(depth)
+            return f"{a} {self.pick(['&&', '||'])} {b}"
+        b, _ = self.leaf()
+        return f"{a} {self.pick(['<', '>', '==', '!='])} {b}"
+
+    # statements
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * (self.depth + 1) + text)
+
+    def target(self) -> tuple[str, str]:
+        assignable = [s for s in self.scope if not s[0].startswith("k")]
+        return self.pick(assignable) if assignable and self.chance(40) else self.element()
+
+    def convert(self, text: str, kind: str, t: str) -> str:
+        """A value that is safe to store in ``t``: float to integer only where it is in range."""
+        if kind == "float" and t in INTS and t != "_Bool":
+            return f"clampi({text})"
+        if t == "_Bool":
+            return f"({text}) != 0"
+        return text
+
+    def assignment(self) -> None:
+        target, t = self.target()
+        text, kind = self.expression(self.draw(st.integers(0, 3)))
+        if self.chance(30) and t != "_Bool" and not (kind == "float" and t in INTS):
+            op = self.pick(["+=", "-=", "*="] if t in FLOATS or kind == "float" else ["+=", "-=", "*=", "^=", "|=", "&="])
+            self.line(f"{target} {op} {text};")
+        elif self.chance(10) and t in INTS and t != "_Bool":
+            self.line(f"{self.pick([f'{target}++', f'--{target}'])};")
+        else:
+            self.line(f"{target} = {self.convert(text, kind, t)};")
+
+    def block(self, statements: int, loops: list[str]) -> None:
+        scope, pointers = list(self.scope), list(self.pointers)
+        self.depth += 1
+        for _ in range(statements):
+            self.statement(loops)
+        self.depth -= 1
+        self.scope, self.pointers = scope, pointers
+
+    def statement(self, loops: list[str]) -> None:
+        kind = self.draw(st.integers(0, 19))
+        deep = self.depth >= 3
+        if kind < 8 or deep:
+            self.assignment()
+        elif kind == 8:
+            t = self.pick(INTS[:10] + FLOATS)
+            text, k = self.expression(2)
+            name = self.fresh("v")
+            self.line(f"{t} {name} = {self.convert(text, k, t)};")
+            self.scope.append((name, t))
+        elif kind < 12:
+            self.line(f"if ({self.condition(2)}) {{")
+            self.block(self.draw(st.integers(1, 3)), loops)
+            if self.chance(40):
+                self.line("} else {")
+                self.block(self.draw(st.integers(1, 2)), loops)
+            self.line("}")
+        elif kind < 15:
+            self.loop(loops)
+        elif kind == 15 and loops and not self.oblivious:
+            self.line(f"if ({self.condition(1)}) {self.pick(['break', 'continue'])};")
+        elif kind == 15 and loops and self.fixed:
+            self.line(f"if ({self.fixed[-1]} == {self.draw(st.integers(0, 5))}) {self.pick(['break', 'continue'])};")
+        elif kind == 16:
+            self.switch(loops)
+        elif kind == 17:
+            self.pointer()
+        elif kind == 18 and self.structs and len(self.structs) > 1:
+            self.line(f"{self.structs[0]} = {self.structs[1]};")
+        elif kind == 19 and self.helpers:
+            name = self.fresh("v")
+            self.line(f"int {name} = 1; out(&{name}, {self.integer(1)});")
+            self.scope.append((name, "int"))
+        else:
+            self.assignment()
+
+    def loop(self, loops: list[str]) -> None:
+        c = self.fresh("k")
+        turns = self.draw(st.integers(1, SIZE))
+        style = self.draw(st.integers(0, 3))
+        if style < 2:
+            self.line(f"for (int {c} = 0; {c} < {turns}; {c}++) {{")
+            self.fixed.append(c)
+            self.block(self.draw(st.integers(1, 3)), [*loops, c])
+            self.fixed.remove(c)
+            self.line("}")
+        elif style == 2 and not self.oblivious:
+            self.line(f"for (int {c} = 0; {c} < {turns} && {self.condition(1)}; {c}++) {{")
+            self.fixed.append(c)
+            self.block(self.draw(st.integers(1, 2)), [*loops, c])
+            self.fixed.remove(c)
+            self.line("}")
+        else:
+            self.line(f"int {c} = {turns};")
+            self.line("do {")
+            self.fixed.append(c)
+            self.block(self.draw(st.integers(1, 2)), [])
+            self.fixed.remove(c)
+            self.line(f"}} while (--{c} > 0);")
+
+    def switch(self, loops: list[str]) -> None:
+        self.line(f"switch (({self.integer(1)}) & 3) {{")
+        for label in ("case 0:", "case 1: case 2:", "default:"):
+            self.line(label)
+            self.depth += 1
+            self.assignment()
+            if self.chance(60):
+                self.line("break;")
+            self.depth -= 1
+        self.line("}")
+
+    def pointer(self) -> None:
+        ints = [n for n, t, r in self.arrays if t == "int" and r == 1]
+        if not ints:
+            return
+        name = self.fresh("q")
+        self.line(f"int *{name} = {self.pick(ints)} + {self.draw(st.integers(0, 3))};")
+        self.line(f"*{name}++ ^= {self.integer(1)};")
+        self.line(f"{name}[1] += *{name};")
+
+
+HELPERS = """
+static int clampi(double d) { return d > 100 ? 100 : d < -100 ? -100 : d == d ? (int)d : 0; }
+static int mix(double a, int b) { if (a > b) return b ^ 3; return clampi(a) + b; }
+static int early(int n) { for (int i = 0; i < 4; i++) { if (i == 2) return n + i; n = n * 3 + 1; } return n; }
+static int total(const int *a, int n) { int s = 0; while (n-- > 0) s += *a++; return s; }
+static void out(int *r, int v) { *r += v; }
+static int by_value(struct S s) { s.x += 1; s.z ^= 5; return s.x + s.z + clampi(s.y[1]); }
+static int by_pointer(struct S *s, int v) { s->x ^= v; s->y[v & 0] += 1; return s->x; }
+static const int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+"""
+
+
+@st.composite
+def programs(draw, oblivious: bool | None = None) -> RandomProgram:
+    """A random program; ``oblivious``: only those, only others, or (None) both."""
+    flavour = draw(st.booleans()) if oblivious is None else oblivious
+    w = _Writer(draw, flavour)
+    variables: list[tuple] = []
+    head = ["#include <math.h>", "#include <string.h>", "struct S { int x; float y[2]; unsigned short z; };"]
+    for k in range(draw(st.integers(1, 3))):
+        t, rank = draw(st.sampled_from(INTS + FLOATS)), draw(st.integers(1, 2))
+        w.arrays.append((f"g{k}", t, rank))
+        variables.append((f"g{k}", NUMPY[t], (SIZE,) if rank == 1 else (SIZE, 2)))
+        head.append(f"{t} g{k}[{SIZE}]{'[2]' if rank == 2 else ''};")
+    w.arrays.append(("a", "int", 1))
+    variables.append(("a", "int32", (SIZE,)))
+    head.append(f"int a[{SIZE}];")
+    t = draw(st.sampled_from(INTS + FLOATS))
+    w.scope.append(("gs", t))
+    variables.append(("gs", NUMPY[t], ()))
+    head.append(f"{t} gs;")
+    if draw(st.booleans()):
+        struct = np.dtype({"names": ["x", "y", "z"], "formats": ["i4", ("f4", (2,)), "u2"], "offsets": [0, 4, 12],
+                           "itemsize": 16})
+        w.structs += ["s", "u"]
+        variables += [("s", struct, ()), ("u", struct, ())]
+        head.append("struct S s, u;")
+    w.tables.append("table")
+    w.helpers = True
+    if draw(st.booleans()):
+        w.line("int local[8] = {1, 2, 3};")
+        w.arrays.append(("local", "int", 1))
+    if draw(st.booleans()):
+        w.line("memset(a + 2, 0, 3 * sizeof(int));")
+    for _ in range(draw(st.integers(2, 7))):
+        w.statement([])
+    text = "\n".join([*head, HELPERS, "void kern(void) {", *w.lines, "}", ""])
+    return RandomProgram(text, variables, flavour)

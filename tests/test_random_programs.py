@@ -1,0 +1,45 @@
+"""Random programs: every CPU schedule equals gcc. C2CU_PROGRAMS says how many."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import c2cu
+from tests.oracle import Original, same
+from tests.programs import RandomProgram, programs
+
+COUNT = int(os.environ.get("C2CU_PROGRAMS", "300"))
+P = 21
+PARTS = 4
+
+
+def judge(program: RandomProgram, number: int, schedules=("gang", "scalar")) -> None:
+    inputs = program.inputs(P, number)
+    expected = Original(program.text, "kern", program.variables).bulk(inputs, P)
+    for schedule in schedules:
+        compiled = c2cu.compile(program.text, fn="kern", backend="cpu", schedule=schedule)
+        names = [slot.name for slot in compiled.slots]
+        result = compiled({n: a for n, a in inputs.items() if n in names}, p=P)
+        if not isinstance(result, dict):
+            result = {next(s.name for s in compiled.slots if s.writes): result}
+        for name, array in result.items():
+            assert same(array, expected[name]), f"{schedule}: {name} differs\n{program.text}"
+        for name, _, _ in program.variables:
+            if name not in result:
+                assert same(inputs[name], expected[name]), f"{schedule}: {name} should be an output\n{program.text}"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_equal_gcc(part, tmp_path, monkeypatch):
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+
+    @seed(part + int(os.environ.get("C2CU_SEED", "0")))
+    @settings(max_examples=max(1, COUNT // PARTS), deadline=None, database=None, print_blob=False,
+              suppress_health_check=list(HealthCheck))
+    @given(programs(), st.integers(0, 2**31))
+    def run(program, number):
+        judge(program, number)
+
+    run()
