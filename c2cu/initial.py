@@ -116,7 +116,7 @@ class _Reader:
                     raise ParseError("C2CU003", f"no such member in '{t}'", loc_of(d))
                 k, sub, at = t.members.index(m), m.type, m.offset
             elif isinstance(t, Array):
-                k = int(self.constant(d))
+                k = int(self.constant(d.expr))
                 sub, at = t.of, k * t.of.size
             else:
                 raise ParseError("C2CU003", "designator for something that is no aggregate", loc_of(d))

@@ -148,7 +148,7 @@ class Lowering(Expressions):
         if init is None:
             return None
         out: dict[int, int | float] = {}
-        for offset, t, e in items(symbol.type, init, lambda n: int(self.unit.constant(n) or 0),
+        for offset, t, e in items(symbol.type, init, self.unit.require_constant,
                                   lambda n: self.unit.types.get(id(n))):
             value = e if isinstance(e, int) else self.unit.constant(e)
             if isinstance(t, Pointer) and value == 0:
@@ -271,7 +271,7 @@ class Lowering(Expressions):
         if isinstance(ref.type, Struct) and not isinstance(init, C.InitList):
             self.copy(ref, self.object(init), loc)
             return
-        found = list(items(ref.type, init, lambda n: int(self.unit.constant(n) or 0),
+        found = list(items(ref.type, init, self.unit.require_constant,
                            lambda n: self.unit.types.get(id(n))))
         scalars = sum(count for _, count in leaf_table(ref.type).values())
         if len(found) < scalars or any(isinstance(t, (Array, Struct)) for _, t, _ in found):

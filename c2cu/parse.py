@@ -10,7 +10,7 @@ from typing import Any
 from pycparser import c_ast as C
 from pycparser.c_parser import CParser
 
-from .diagnostics import Loc, ParseError
+from .diagnostics import Loc, ParseError, UnsupportedError
 from .preprocess import SYSTEM, Preprocessed
 
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
@@ -48,14 +48,15 @@ def deep(work: Any) -> Any:
 
 
 def _parse(pre: Preprocessed) -> C.FileAST:
+    parser = CParser()
     try:
-        return CParser().parse(_without_markers(pre.text), pre.name)
+        return parser.parse(_without_markers(pre.text), pre.name)
     except RecursionError:
         raise ParseError("C2CU002", "an expression is nested too deeply", Loc(pre.name)) from None
     except Exception as e:
         if type(e).__name__ not in ("ParseError", "PLYParser", "AssertionError"):
             raise
-        raise _syntax_error(str(e), pre) from None
+        raise _syntax_error(str(e), pre, parser) from None
 
 
 def _without_markers(text: str) -> str:
@@ -63,17 +64,30 @@ def _without_markers(text: str) -> str:
     return re.sub(r'^(# \d+ "(?:[^"\\]|\\.)*")(?: \d)+$', r"\1", text, flags=re.M)
 
 
-def _syntax_error(message: str, pre: Preprocessed) -> ParseError:
-    m = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S)
+def _syntax_error(message: str, pre: Preprocessed, parser: CParser) -> ParseError | UnsupportedError:
+    m = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S) or _next_token(parser)
     if not m:
-        lines = pre.sources.get(pre.name, "").splitlines()
-        return ParseError("C2CU002", f"syntax error: {message or 'unexpected end'}", Loc(pre.name, len(lines) or 1))
+        lines = pre.sources.get(pre.name, "").rstrip().split("\n")
+        return ParseError("C2CU002", "syntax error: the file ends too early", Loc(pre.name, len(lines), len(lines[-1]) or 1),
+                          "is a brace or a semicolon missing?")
+    if re.search(r"\b(__)?asm(__)?\b", pre.sources.line(m[1], int(m[2])) or ""):
+        return UnsupportedError("C2CU085", "inline assembly", Loc(m[1], int(m[2]), int(m[3] or 0)), "write it in C")
     what = m[4].strip()
     before = re.fullmatch(r"before: (.*)", what, re.S)
     text = f"syntax error before '{before[1]}'" if before else f"syntax error: {what[:1].lower()}{what[1:]}"
     end = int(m[3] or 0) + len(before[1]) if before else 0
     return ParseError("C2CU002", text, Loc(m[1], int(m[2]), int(m[3] or 0), end),
                       "the C must compile as it stands: does gcc take it?")
+
+
+def _next_token(parser: CParser) -> re.Match[str] | None:
+    """Where the parser stood, for messages that do not say it."""
+    try:
+        token = parser._tokens.peek()
+        coord = parser._tok_coord(token)
+        return re.match(r"(.*?):(\d+):(\d+): (.*)", f"{coord.file}:{coord.line}:{coord.column}: before: {token.value}", re.S)
+    except AttributeError:
+        return None
 
 
 def loc_of(node: Any) -> Loc:

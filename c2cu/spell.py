@@ -319,8 +319,7 @@ class Speller(Indented):
         if self.cuda:
             raise UnsupportedError("C2CU088", "a designated initialiser in code for the GPU", loc_of(e),
                                    "give the values in order")
-        path = "".join(f".{d.name}" if isinstance(d, C.ID) and id(d) not in self.unit.symbols else f"[{self.visit(d)}]"
-                       for d in e.name)
+        path = "".join(f".{d.name}" if isinstance(d, C.ID) else f"[{self.visit(d.expr)}]" for d in e.name)
         return f"{path} = {self.initial_value(e.expr)}"
 
     def narrowed(self, e: C.Node) -> str:

@@ -64,6 +64,10 @@ class Unit:
     def constant(self, node: C.Node) -> int | float | None:
         return self.declarations.constant(node, self.scopes.get(id(node), self.scope))
 
+    def require_constant(self, node: C.Node) -> int:
+        """The value of a constant expression; ParseError where it is none."""
+        return int(self.declarations.require(node, self.scopes.get(id(node), self.scope)))
+
     def require(self, name: str) -> FunctionDef:
         """The function ``name``; raises what its typing ran into."""
         f = self.functions[name]
@@ -129,7 +133,8 @@ class _Annotator:
     def __init__(self, unit: Unit):
         self.unit = unit
         self.d = unit.declarations
-        self.calls: list[str] = []
+        self.calls: list[str] = []  # functions named so far in the current definition
+        self.named_by: dict[Symbol, tuple[str, ...]] = {}  # functions that a variable's initialiser names
 
     # declarations
 
@@ -174,7 +179,9 @@ class _Annotator:
         scope.names[node.name] = symbol
         self.unit.symbols[id(node)] = symbol
         if node.init is not None:
+            before = len(self.calls)
             self.initialiser(node.init, scope)
+            self.named_by[symbol] = tuple(self.calls[before:])
 
     def merged(self, symbol: Symbol) -> Symbol:
         """A tentative definition or ``extern`` declaration gives way to the one with the initialiser."""
@@ -207,7 +214,8 @@ class _Annotator:
                     self.initialiser(e, scope)
             case C.NamedInitializer():
                 for n in node.name:
-                    self.unit.scopes[id(n)] = scope
+                    if isinstance(n, C.ArrayDesignator):
+                        self.expression(n.expr, scope)
                 self.initialiser(node.expr, scope)
             case _:
                 self.expression(node, scope)
@@ -362,6 +370,7 @@ class _Annotator:
         self.unit.symbols[id(node)] = symbol
         if symbol.kind == "function":
             self.calls.append(node.name)
+        self.calls += self.named_by.get(symbol, ())
         return self.complete(symbol.type)
 
     def complete(self, t: CType) -> CType:
@@ -426,6 +435,8 @@ class _Annotator:
         return b if isinstance(a, Scalar) and isinstance(b, Pointer) else a
 
     def call(self, node: C.FuncCall, scope: Scope) -> CType:
+        if isinstance(node.name, C.ID) and node.name.name in ("asm", "__asm", "__asm__"):
+            raise UnsupportedError("C2CU085", "inline assembly", loc_of(node), "write it in C")
         if isinstance(node.name, C.ID) and scope.find(node.name.name) is None:
             if not node.name.name.startswith("__builtin_"):
                 raise ParseError("C2CU004", f"function '{node.name.name}' is not declared", loc_of(node),

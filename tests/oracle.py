@@ -49,11 +49,15 @@ class Original:
         if not path.exists():
             subprocess.run(["gcc", "-O2", *FLAGS, "-shared", "-fPIC", "-x", "c", "-", "-o", str(path), "-lm"],
                            input=(body + "\n" + accessors).encode(), check=True)
-        self.library = ctypes.CDLL(str(path))
-        self.fn = getattr(self.library, fn)
-        self.fn.restype = None
+        self.path, self.name = path, fn
+        self._load(path)
         self.variables, self.params = variables, params
         self.start = {n: self._bytes(n, d, s) for n, d, s in variables}
+
+    def _load(self, path: Path) -> None:
+        self.library = ctypes.CDLL(str(path))
+        self.fn = getattr(self.library, self.name)
+        self.fn.restype = None
 
     def _address(self, name: str) -> int:
         f = getattr(self.library, f"address_of_{name}")
@@ -63,10 +67,14 @@ class Original:
     def _bytes(self, name: str, dtype, shape) -> bytes:
         return ctypes.string_at(self._address(name), np.dtype(dtype).itemsize * int(np.prod(shape)))
 
-    def bulk(self, inputs: dict[str, np.ndarray], p: int) -> dict[str, np.ndarray]:
-        """Every variable after each of p runs."""
+    def bulk(self, inputs: dict[str, np.ndarray], p: int, fresh: bool = False) -> dict[str, np.ndarray]:
+        """Every variable after each of p runs; ``fresh``: in a library loaded anew, so that statics start anew too."""
         out = {n: np.empty((p, *s), d) for n, d, s in [*self.variables, *self.params]}
         for k in range(p):
+            if fresh:
+                copy = self.path.with_name(f"{self.path.stem}-{k}.so")
+                copy.write_bytes(self.path.read_bytes())
+                self._load(copy)
             for n, initial in self.start.items():
                 data = np.ascontiguousarray(inputs[n][k]).tobytes() if n in inputs else initial
                 ctypes.memmove(self._address(n), data, len(data))
