@@ -65,18 +65,19 @@ class SourceMap(Mapping[str, str]):
     def original(self, loc: Loc) -> tuple[Loc, Note | None]:
         """``loc`` with columns of the user's line; a note where it lies inside a macro's expansion."""
         written, expanded = self.line(loc.file, loc.line), self._expanded_line(loc.file, loc.line)
-        if written is None or expanded is None or written == expanded or not loc.column:
+        if written is None or not expanded or written == expanded or not loc.column:
             return loc, None
         same = _common_prefix(written, expanded)
         while same and (written[same - 1].isalnum() or written[same - 1] == "_"):
             same -= 1
         if loc.column <= same:
             return replace(loc, end=loc.end if loc.end <= same + 1 else 0), None
-        tail = _common_prefix(written[::-1], expanded[::-1])
+        name = re.match(r"[A-Za-z_]\w*", written[same:])
+        after = len(written) - _call_end(written, same + len(name[0]) if name else same)
+        tail = min(after, _common_prefix(written[::-1], expanded[::-1]))
         if len(expanded) - loc.column < tail:
             shift = len(written) - len(expanded)
             return replace(loc, column=loc.column + shift, end=loc.end + shift if loc.end else 0), None
-        name = re.match(r"[A-Za-z_]\w*", written[same:])
         if name is None:
             return replace(loc, column=same + 1, end=0), None
         place = Loc(loc.file, self._macros[name[0]], 1) if name[0] in self._macros else None
@@ -95,6 +96,18 @@ class SourceMap(Mapping[str, str]):
                 self._lines.setdefault((at, line), text)
                 line += 1
         return self._lines.get((file, number))
+
+
+def _call_end(text: str, start: int) -> int:
+    """Where the parenthesised arguments that begin at ``start``, if any, are closed."""
+    if not text[start:].lstrip().startswith("("):
+        return start
+    depth = 0
+    for i in range(start, len(text)):
+        depth += (text[i] == "(") - (text[i] == ")")
+        if text[i] == ")" and not depth:
+            return i + 1
+    return len(text)
 
 
 def _common_prefix(a: str, b: str) -> int:

@@ -1,0 +1,218 @@
+"""Every mistake a user can make gives a place, a message and a way on; never a traceback, never a wrong number."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu.cli import main
+from tests.workloads import EXAMPLES
+
+FW = EXAMPLES / "floyd_warshall.c"
+TWO = "float a[4], b[4];\nvoid k(void) {\n    b[0] = a[0] + b[1];\n}\n"
+graphs = np.ones((3, 16, 16), np.float32)
+
+# text, (line, column), part of the message
+BAD_C = [
+    ("int x;\nint y;\n", (None, None), "no kernel function found"),
+    ("int x;\nvoid f(void) { x = 1; }\nvoid g(void) { x = 2; }\n", (3, 6), "several functions could be the kernel: f, g"),
+    ("int x;\nvoid f(void) {\n    x = ;\n}\n", (3, 9), "syntax error"),
+    ("int x;\nvoid f(void) {\n    x = 3\n}\n", (4, 1), "syntax error"),
+    ("int x;\nvoid f(void) {\n    x = 3;\n", (3, 10), "ends too early"),
+    ("int x;\nvoid f(void) {\n    x = z;\n}\n", (3, 9), "'z' is not declared"),
+    ("int x;\nvoid f(void) { x = g(1); }\n", (2, 20), "function 'g' is not declared"),
+    ("#define TWICE(v) ((v) * )\nint x;\nvoid f(void) {\n    x = TWICE(x);\n}\n", (4, None), "syntax error"),
+    ("#include <nothing.h>\nint x;\nvoid f(void) { x = 1; }\n", (1, 10), "nothing.h"),
+    ("#if 1\nint x;\nvoid f(void) { x = 1; }\n", (1, None), "unterminated"),
+    ("struct S { int a; } s;\nvoid f(void) {\n    s.b = 1;\n}\n", (3, 7), "no member 'b'"),
+    ("int x;\nvoid f(void) {\n    f();\n    x = 1;\n}\nvoid g(void) { f(); }\n", (2, 6), "'f' is recursive"),
+    ("float d[4];\nint main(void) {\n#pragma kernel\n    d[0] = 1;\n    return 0;\n}\nvoid f(void) { d[1] = 2; }\n", (4, None),
+     "'#pragma kernel' is not followed by a call"),
+]
+
+
+@pytest.mark.parametrize("text, place, message", BAD_C, ids=[m[:24] for _, _, m in BAD_C])
+def test_bad_c(text, place, message):
+    with pytest.raises(c2cu.Error) as caught:
+        c2cu.check(text)
+    error = caught.value
+    assert message in error.diagnostic.message
+    assert error.line == place[0]
+    if place[1] is not None:
+        assert error.column == place[1]
+    if place[0] is not None:
+        assert text.split("\n")[place[0] - 1] in str(error)
+
+
+def test_a_mistake_in_a_macro_says_expanded_from():
+    text = next(t for t, _, _ in BAD_C if "TWICE" in t)
+    with pytest.raises(c2cu.ParseError) as caught:
+        c2cu.check(text)
+    assert "<input>:1:1: note: expanded from macro 'TWICE'" in str(caught.value)
+    assert "    4 |     x = TWICE(x);\n      |         ^~~~~" in str(caught.value)
+
+
+def test_writing_a_shared_variable():
+    with pytest.raises(c2cu.UnsupportedError) as caught:
+        c2cu.compile(TWO, shared=["b"], backend="cpu")
+    assert caught.value.line == 3 and "'b' is shared by all inputs" in str(caught.value)
+
+
+def test_strict():
+    text = "int a[4], i;\nvoid k(void) {\n    a[i & 3] = 0;\n}\n"
+    with pytest.raises(c2cu.NotObliviousError) as caught:
+        c2cu.compile(text, strict=True, backend="cpu")
+    assert (caught.value.line, caught.value.column) == (3, 7)
+    assert "subscript of 'a'" in str(caught.value)
+
+
+BAD_INPUT = [
+    (FW, graphs.astype(np.float64), {}, TypeError, "'D' has dtype float64, wanted float32"),
+    (FW, graphs[0, 0], {}, ValueError, "wanted (p, N, N)".replace("N", "16")),
+    (FW, {}, {}, ValueError, "input 'D' is missing"),
+    (FW, {"E": graphs}, {}, ValueError, "unknown input 'E'"),
+    (FW, np.ones((3, 16, 8), np.float32), {}, ValueError, "'D' wants N = 16, but 'D' wants N = 8"),
+    (FW, graphs, {"defines": {"N": 8}}, ValueError, "'D' has shape (3, 16, 16), wanted (p, 8, 8)"),
+    (FW, graphs, {"defines": {"M": 8}}, c2cu.ParseError, "unknown macro 'M'"),
+    (FW, graphs, {"schedule": "warp"}, ValueError, "schedule 'warp'"),
+    (FW, graphs, {"backend": "tpu"}, ValueError, "backend is 'tpu'"),
+    (FW, [[1.0]], {}, TypeError, "is a list, not an array"),
+    (FW, graphs, {"out": np.empty((2, 16, 16), np.float32)}, ValueError, "but p is 3"),
+    (TWO, {"a": np.ones((3, 4), np.float32), "b": np.ones((4, 4), np.float32)}, {}, ValueError,
+     "inputs disagree on p: 'a' has 3, 'b' has 4"),
+    (TWO, np.ones((3, 4), np.float32), {}, ValueError, "does not have exactly one input"),
+    ("void k(float *a, float *o) {\n    o[0] = a[0];\n}\n", {"a": np.ones((3, 4), np.float32)}, {}, ValueError,
+     "the length of 'o' is not known"),
+]
+
+
+@pytest.mark.parametrize("src, inputs, options, kind, message", BAD_INPUT, ids=[m[:30] for *_, m in BAD_INPUT])
+def test_bad_input(src, inputs, options, kind, message):
+    with pytest.raises(kind) as caught:
+        c2cu.bulk(src, inputs, **{"backend": "cpu", **options})
+    assert isinstance(caught.value, c2cu.Error)
+    assert message in str(caught.value)
+
+
+def test_two_arrays_that_want_different_extents_are_both_named():
+    text = "#define N 4\nfloat a[N], b[N];\nvoid k(void) {\n    a[0] += b[0];\n}\n"
+    with pytest.raises(c2cu.InputError, match="'a' wants N = 5, but 'b' wants N = 6"):
+        c2cu.bulk(text, {"a": np.ones((2, 5), np.float32), "b": np.ones((2, 6), np.float32)}, backend="cpu")
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+@pytest.mark.parametrize("p", [0, 1])
+def test_p_zero_and_one(p, schedule):
+    result = c2cu.bulk(FW, graphs[:p], backend="cpu", schedule=schedule)
+    assert result.shape == (p, 16, 16) and result.dtype == np.float32
+
+
+def run(args, **options):
+    return subprocess.run([sys.executable, "-m", "c2cu", *map(str, args)], capture_output=True, text=True, **options)
+
+
+@pytest.mark.parametrize("data, message", [
+    (b"\x93NUMPY\x01\x00v\x00{'descr'", "whole array file"), (b"", "whole array file"), (b"junk" * 100, "whole array file"),
+])
+def test_half_written_npy(tmp_path, data, message):
+    (tmp_path / "g.npy").write_bytes(data)
+    done = run(["run", FW, "--in", f"D={tmp_path / 'g.npy'}", "--out", f"D={tmp_path / 'o.npy'}", "--backend", "cpu"])
+    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "o.npy").exists()
+
+
+def test_cut_short_npy(tmp_path):
+    np.save(tmp_path / "g.npy", graphs)
+    data = (tmp_path / "g.npy").read_bytes()
+    (tmp_path / "g.npy").write_bytes(data[:-100])
+    done = run(["run", FW, "--in", tmp_path / "g.npy", "--out", tmp_path / "o.npy", "--backend", "cpu"])
+    assert done.returncode == 1 and "Traceback" not in done.stderr and "g.npy" in done.stderr
+
+
+def test_full_disk_keeps_the_old_output(tmp_path):
+    np.save(tmp_path / "g.npy", graphs)
+    done = run(["run", FW, "--in", tmp_path / "g.npy", "--out", "/dev/full", "--backend", "cpu"])
+    assert done.returncode == 1 and "No space left" in done.stderr and "Traceback" not in done.stderr
+    done = run(["translate", FW, "--p", "2", "-o", tmp_path / "no" / "fw.cu"])
+    assert done.returncode == 1 and "cannot write" in done.stderr
+
+
+def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    from c2cu import files
+
+    old = tmp_path / "o.npy"
+    old.write_bytes(b"old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "_put", full)
+    with pytest.raises(c2cu.InputError, match="No space left"):
+        files.write(str(old), graphs)
+    assert old.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["o.npy"]
+
+
+@pytest.mark.parametrize("data, message", [(b"", "is empty"), (b"  \n", "is empty"), (b"\0\1\2ELF\n{", "binary"),
+                                           (bytes(range(1, 32)) * 20, "binary")])
+def test_unreadable_c(tmp_path, data, message):
+    path = tmp_path / "x.c"
+    path.write_bytes(data)
+    with pytest.raises(c2cu.ParseError, match=message):
+        c2cu.check(path)
+    with pytest.raises(c2cu.ParseError, match="cannot read"):
+        c2cu.check(tmp_path / "missing.c")
+
+
+def test_missing_compiler(monkeypatch, tmp_path):
+    monkeypatch.setenv("CC", "/nowhere/cc")
+    with pytest.raises(c2cu.CompileError, match="'/nowhere/cc' of \\$CC is not found"):
+        c2cu.bulk(FW, graphs, backend="cpu")
+    monkeypatch.delenv("CC")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(c2cu.CompileError, match="no C compiler found"):
+        c2cu.compile(FW, backend="cpu")
+
+
+def test_failing_compiler(monkeypatch, tmp_path):
+    fake = tmp_path / "cc"
+    fake.write_text('#!/bin/sh\ncase "$*" in *-E*|*--version*) exec gcc "$@";; esac\necho "out of order" >&2\nexit 1\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("CC", str(fake))
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "cache"))
+    with pytest.raises(c2cu.CompileError, match="out of order"):
+        c2cu.compile(FW, backend="cpu")
+
+
+def test_generated_code_that_fails_is_shown():
+    from c2cu.runtime.cpu import rejected
+
+    error = rejected("cc", "int a;\nint b\nint c;\n", "<stdin>:3:1: error: expected ';'")
+    assert ">    3 | int c;" in str(error) and "     2 | int b" in str(error)
+
+
+def test_usage(monkeypatch):
+    from click.testing import CliRunner
+
+    result = CliRunner().invoke(main, ["translate", str(FW)])
+    assert result.exit_code == 2 and "--p" in result.output
+    assert CliRunner().invoke(main, ["translate", str(FW), "--p", "0"]).exit_code == 1
+    assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
+
+
+def test_deep_expressions_do_not_crash():
+    text = "int x;\nvoid k(void) {\n    x = " + " + ".join(["x"] * 3000) + ";\n}\n"
+    assert c2cu.check(text).oblivious
+    c2cu.check("int x;\nvoid k(void) {\n    x = " + "(" * 400 + "x" + ")" * 400 + ";\n}\n")
+
+
+def test_os_errors_never_reach_the_user(tmp_path):
+    done = run(["check", tmp_path])
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    if os.getuid() != 0:
+        (tmp_path / "x.c").write_text("int x;")
+        (tmp_path / "x.c").chmod(0)
+        assert "Traceback" not in run(["check", tmp_path / "x.c"]).stderr

@@ -1,0 +1,190 @@
+"""The library's behaviour beyond the examples: binding, layouts, sharing, outputs, caching."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu.runtime import cpu
+from c2cu.runtime.cache import Cache, key
+from tests.workloads import EXAMPLES
+
+FW = EXAMPLES / "floyd_warshall.c"
+rng = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+def test_extent_binds_from_the_shape(schedule):
+    d = rng.random((7, 5, 5), dtype=np.float32)
+    result = c2cu.bulk(FW, d, backend="cpu", schedule=schedule)
+    for k in range(5):
+        d = np.minimum(d, d[:, :, k : k + 1] + d[:, k : k + 1, :])
+    assert np.array_equal(result, d)
+
+
+def test_defines_override():
+    assert c2cu.compile(FW, defines={"N": 3}, backend="cpu").slots[0].shape == (3, 3)
+
+
+def test_column_layout():
+    a = rng.random((6, 32), dtype=np.float32)
+    columns = c2cu.bulk(EXAMPLES / "bitonic_sort.c", np.ascontiguousarray(a.T), backend="cpu", layout="column")
+    assert np.array_equal(columns.T, np.sort(a, axis=1))
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+def test_parameters_shared_and_bulk(schedule):
+    text = """
+    double dot(const float *a, const float *w, int n, float scale) {
+        double s = 0;
+        for (int i = 0; i < n; i++) s += a[i] * w[i];
+        return s * scale;
+    }"""
+    a, w = rng.random((50, 6), dtype=np.float32), rng.random(6, dtype=np.float32)
+    scale = rng.random(50, dtype=np.float32)
+    result = c2cu.bulk(text, {"a": a, "n": 6, "scale": scale}, shared={"w": w}, backend="cpu", schedule=schedule)
+    expected = np.zeros(50)
+    for i in range(6):
+        expected += (a[:, i] * w[i]).astype(np.float32)
+    assert np.array_equal(result, expected * scale)
+    one = c2cu.bulk(text, {"a": a, "n": 3, "scale": 1.0}, shared={"w": w}, backend="cpu", schedule=schedule)
+    assert one.shape == (50,) and one.dtype == np.float64
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+def test_output_parameter_with_a_shape(schedule):
+    text = "void k(const int *a, int *o) {\n    for (int i = 0; i < 3; i++)\n        o[i] = 2 * a[i];\n}\n"
+    a = rng.integers(0, 99, (9, 3)).astype(np.int32)
+    assert np.array_equal(c2cu.bulk(text, a, shapes={"o": (3,)}, backend="cpu", schedule=schedule), 2 * a)
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+def test_globals_start_as_c_says(schedule):
+    text = "int t[4] = {5, 6}, s, out;\nvoid k(void) {\n    s += t[1];\n    out = s + t[3];\n}\n"
+    result = c2cu.bulk(text, {"s": np.arange(3, dtype=np.int32)}, backend="cpu", schedule=schedule)
+    assert list(result["out"]) == [6, 7, 8] and "t" not in result
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+def test_partly_written_output_keeps_what_is_given(schedule):
+    text = "int a, o[2];\nvoid k(void) {\n    if (a > 0) o[0] = a;\n}\n"
+    a = np.array([-1, 4], np.int32)
+    options = {"backend": "cpu", "schedule": schedule}
+    assert c2cu.bulk(text, {"a": a}, **options).tolist() == [[0, 0], [4, 0]]
+    given = np.full((2, 2), 9, np.int32)
+    assert c2cu.bulk(text, {"a": a, "o": given}, **options).tolist() == [[9, 9], [4, 9]]
+    assert (given == 9).all()
+
+
+def test_static_scratch_is_no_output():
+    text = ("static int t[4];\nint a[4];\nvoid k(void) {\n    for (int i = 0; i < 4; i++) t[i] = a[i];\n"
+            "    for (int i = 0; i < 4; i++) a[i] = t[3 - i];\n}\n")
+    a = np.arange(8, dtype=np.int32).reshape(2, 4)
+    assert np.array_equal(c2cu.bulk(text, a, backend="cpu"), a[:, ::-1])
+
+
+def test_out_and_in_place():
+    a = rng.random((40, 32), dtype=np.float32)
+    expected = np.sort(a, axis=1)
+    target = np.empty_like(a)
+    assert c2cu.bulk(EXAMPLES / "bitonic_sort.c", a, out=target, backend="cpu") is target
+    assert np.array_equal(target, expected)
+    c2cu.bulk(EXAMPLES / "bitonic_sort.c", a, out=a, backend="cpu")
+    assert np.array_equal(a, expected)
+
+
+def test_permuting_inputs_permutes_outputs():
+    a = rng.random((100, 32), dtype=np.float32)
+    order = rng.permutation(100)
+    program = c2cu.compile(EXAMPLES / "bitonic_sort.c", backend="cpu")
+    assert np.array_equal(program(a)[order], program(a[order]))
+
+
+def test_not_oblivious_still_runs():
+    text = "unsigned x, n;\nvoid k(void) {\n    while (x != 0) {\n        n += x & 1;\n        x >>= 1;\n    }\n}\n"
+    x = rng.integers(0, 2**32, 70, dtype=np.uint32)
+    for schedule in ("gang", "scalar"):
+        result = c2cu.bulk(text, {"x": x, "n": np.zeros(70, np.uint32)}, backend="cpu", schedule=schedule)
+        assert result["n"].tolist() == [int(v).bit_count() for v in x]
+
+
+def test_same_bytes_under_two_hash_seeds():
+    script = ("import c2cu; print(c2cu.translate('examples/montgomery.c', p=8)); "
+              "print(c2cu.translate('examples/bitonic_sort.c', p=8, target='cpu'))")
+    texts = [subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, cwd=EXAMPLES.parent,
+                            env={**os.environ, "PYTHONHASHSEED": s}).stdout for s in ("1", "2")]
+    assert texts[0] == texts[1] and len(texts[0]) > 1000
+
+
+def test_threads_share_the_work(monkeypatch):
+    a = rng.random((5000, 32), dtype=np.float32)
+    monkeypatch.setattr(cpu, "threads", lambda: 3)
+    assert np.array_equal(c2cu.bulk(EXAMPLES / "bitonic_sort.c", a, backend="cpu"), np.sort(a, axis=1))
+
+
+def test_second_process_does_not_compile(tmp_path):
+    script = "import c2cu, numpy as np; c2cu.bulk('examples/prefix_sums.c', np.ones((3, 1024), 'f4'), backend='cpu')"
+    log = tmp_path / "log"
+    fake = tmp_path / "cc"
+    fake.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec gcc "$@"\n')
+    fake.chmod(0o755)
+    env = {**os.environ, "CC": str(fake), "C2CU_CACHE_DIR": str(tmp_path / "cache")}
+    counts = []
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", script], check=True, env=env, cwd=EXAMPLES.parent)
+        counts.append(log.read_text().count("-shared"))
+    assert counts == [1, 1]
+
+
+def test_cache_is_atomic_bounded_and_survives_failure(tmp_path):
+    cache = Cache(tmp_path, limit=250)
+    with pytest.raises(RuntimeError):
+        cache.put("bad", ".so", _fail)
+    assert list(tmp_path.iterdir()) == []
+    for k in range(4):
+        os.utime(cache.put(f"k{k}", ".so", lambda path: path.write_bytes(b"x" * 100)), (k, k))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["k2.so", "k3.so"]
+    made = []
+
+    def produce(path):
+        made.append(1)
+        path.write_bytes(b"same")
+
+    workers = [threading.Thread(target=lambda: cache.put("race", ".so", produce)) for _ in range(8)]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    assert (tmp_path / "race.so").read_bytes() == b"same"
+
+
+def _fail(path):
+    path.write_bytes(b"half")
+    raise RuntimeError
+
+
+def test_key_tells_parts_apart():
+    assert key("ab", "c") != key("a", "bc")
+
+
+def test_read_only_home(tmp_path):
+    home = tmp_path / "home"
+    home.write_text("a file: nothing can be made below it")
+    env = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    env.pop("C2CU_CACHE_DIR", None)
+    script = "import c2cu, numpy as np; print(c2cu.bulk('examples/prefix_sums.c', np.ones((2, 1024), 'f4'), backend='cpu')[1, -1])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env, cwd=EXAMPLES.parent)
+    assert done.stdout.strip() == "1024.0", done.stderr
+    assert stat.S_ISREG(home.stat().st_mode)
+
+
+def test_import_is_light():
+    script = ("import sys, time; t = time.perf_counter(); import c2cu; "
+              "print(time.perf_counter() - t, 'numpy' in sys.modules, 'cupy' in sys.modules)")
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert out[1:] == ["False", "False"]

@@ -1,0 +1,129 @@
+"""Standalone programs: one run on p inputs prints what p runs of the original print."""
+
+import shutil
+import subprocess
+
+import pytest
+
+import c2cu
+from tests.oracle import run_original, with_defines
+from tests.test_gpu import as_text
+from tests.workloads import WORKLOADS
+
+HOST = """
+#include <stdio.h>
+#include <stdlib.h>
+#define MAX 16
+typedef struct { int n; double sum; } Total;
+int n, a[MAX];
+static int calls = 7;
+static Total total;
+static int read_all(void) {
+    if (scanf("%d", &n) != 1 || n > MAX) return 0;
+    for (int i = 0; i < n; i++) if (scanf("%d", &a[i]) != 1) return 0;
+    calls++;
+    return 1;
+}
+static int squares(int *v, int k, int bias) {
+    int s = bias;
+    for (int i = 0; i < MAX; i++) if (i < k) { s += v[i] * v[i]; v[i] = -v[i]; }
+    return s;
+}
+int main(void) {
+    int ok, sum = 0, copy[MAX] = {0};
+    char *name = malloc(8);
+    ok = read_all();
+    if (!ok) { fprintf(stderr, "no input\\n"); return 3; }
+    for (int i = 0; i < n; i++) copy[i] = a[i];
+    sprintf(name, "r%d", n);
+#pragma kernel
+    sum = squares(copy, n, calls);
+    total.n += n;
+    total.sum += sum;
+    printf("%s: %d, %d, %g:", name, sum, total.n, total.sum);
+    for (int i = 0; i < n; i++) printf(" %d", copy[i]);
+    printf("\\n");
+    free(name);
+    return sum > 5000;
+}
+"""
+
+
+def build(text: str, target: str, folder, p: int, **options):
+    source = folder / ("x.c" if target == "cpu" else "x.cu")
+    program = folder / "x"
+    source.write_text(c2cu.translate(text, p=p, target=target, **options))
+    command = ["cc", "-O3", "-Wall"] if target == "cpu" else ["nvcc"]
+    done = subprocess.run([*command, str(source), "-o", str(program), "-lm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "warning" not in done.stderr, done.stderr
+    return program
+
+
+@pytest.mark.parametrize("w", [w for w in WORKLOADS if w.name in ("fw-16", "bitonic-32", "montgomery-512", "prefix-1024")],
+                         ids=lambda w: w.name)
+def test_examples_on_the_cpu(w, tmp_path):
+    p = 37
+    inputs = w.inputs(p)
+    runs = [as_text({n: a[k] for n, a in inputs.items()}) for k in range(p)]
+    program = build(w.path, "cpu", tmp_path, p)
+    done = subprocess.run([program], input="\n".join(runs).encode(), capture_output=True, check=True)
+    assert done.stdout == b"".join(run_original(w.text, r) for r in runs)
+
+
+def test_main_is_split(tmp_path):
+    runs = ["3 1 2 3", "1 100", "0", "4 9 8 7 6"]
+    program = build(HOST, "cpu", tmp_path, len(runs))
+    done = subprocess.run([program], input="\n".join(runs).encode(), capture_output=True)
+    assert done.stdout == b"".join(_tolerant(r) for r in runs)
+    assert done.returncode == 1  # the first run that fails, as the second does
+
+
+def _tolerant(stdin: str) -> bytes:
+    from tests.oracle import executable
+
+    return subprocess.run([executable(HOST)], input=stdin.encode(), capture_output=True).stdout
+
+
+def test_an_early_return_ends_its_run_only(tmp_path):
+    program = build(HOST, "cpu", tmp_path, 3)
+    done = subprocess.run([program], input=b"1 5 99", capture_output=True)
+    assert done.stdout == _tolerant("1 5") and done.returncode == 3
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize("text", [*(w.path for w in WORKLOADS if w.name in (
+    "fw-16", "bitonic-32", "montgomery-512", "prefix-1024")), HOST], ids=["fw", "bitonic", "montgomery", "prefix", "host"])
+def test_cuda_compiles_without_a_warning(text, tmp_path):
+    build(text, "cuda", tmp_path, 2048)
+
+
+def test_the_papers_shape():
+    w = WORKLOADS[0]
+    text = c2cu.translate(w.path, p=2048)
+    for piece in ("#define N 16", "#define __P__ 2048", "#define __T__ 64", "#define __B__", "__device__ float __D[N][N][__P__];",
+                  "__device__ void update_dist(int i, int j, int k, int __id__)", "__global__ void floyd_warshall()",
+                  "__D[i][j][__id__]", "floyd_warshall<<<__B__, __T__>>>()"):
+        assert piece in text
+    assert "#line" not in text
+
+
+MAIN = "#include <stdio.h>\nint a[4];\nvoid k(void) { a[0]++; }\nint main(void) {\n%s\n    return 0;\n}\n"
+CANNOT_SPLIT = [
+    ('    printf("hello");\n#pragma kernel\n    k();', "C2CU071", 5),
+    ("    for (int i = 0; i < 3; i++) {\n#pragma kernel\n        k();\n    }", "C2CU070", 7),
+    ("    int b[2];\n    int *p = b;\n    *p = 1;\n#pragma kernel\n    k();\n    a[1] = *p;", "C2CU073", 6),
+]
+
+
+@pytest.mark.parametrize("body, code, line", CANNOT_SPLIT, ids=[c for _, c, _ in CANNOT_SPLIT])
+def test_what_cannot_be_split_says_why(body, code, line):
+    with pytest.raises(c2cu.UnsupportedError) as caught:
+        c2cu.translate(MAIN % body, p=4, target="cpu")
+    assert (caught.value.code, caught.value.line) == (code, line)
+    assert caught.value.diagnostic.hint
+
+
+def test_defines_reach_the_text():
+    assert "#define N 5" in c2cu.translate(WORKLOADS[0].path, p=3, defines={"N": 5})
+    assert with_defines("#define N 4\n", {"N": 5}) == "#define N 5\n"
