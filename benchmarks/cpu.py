@@ -41,14 +41,33 @@ def baseline(name: str, fn: str, inputs: dict[str, np.ndarray], out: str, shape:
     """The original in a loop, as a function that returns its result."""
     text = (EXAMPLES / f"{name}.c").read_text().replace("int main(", "int original_main(")
     for macro, value in defines.items():
-        text = "\n".join(f"#define {macro} {value}" if line.startswith(f"#define {macro} ") else line
-                         for line in text.split("\n"))
-    copies = "\n".join(f"        __builtin_memcpy(&{v}, in[{k}] + id * sizeof({v}), sizeof({v}));"
-                       for k, v in enumerate(inputs))
+        text = "\n".join(
+            f"#define {macro} {value}" if line.startswith(f"#define {macro} ") else line for line in text.split("\n")
+        )
+    copies = "\n".join(
+        f"        __builtin_memcpy(&{v}, in[{k}] + id * sizeof({v}), sizeof({v}));" for k, v in enumerate(inputs)
+    )
     text += LOOP.format(copies=copies, fn=fn, out=out)
     library = Path(tempfile.mkdtemp()) / "original.so"
-    subprocess.run(["cc", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv", "-w", "-shared", "-fPIC", "-x", "c",
-                    "-", "-o", str(library)], input=text.encode(), check=True)
+    subprocess.run(
+        [
+            "cc",
+            "-O3",
+            "-march=native",
+            "-ffp-contract=off",
+            "-fwrapv",
+            "-w",
+            "-shared",
+            "-fPIC",
+            "-x",
+            "c",
+            "-",
+            "-o",
+            str(library),
+        ],
+        input=text.encode(),
+        check=True,
+    )
     loop = ctypes.CDLL(str(library)).loop
     pointers = (ctypes.c_void_p * len(inputs))(*[a.ctypes.data for a in inputs.values()])
     result = np.empty(shape, dtype)
@@ -84,11 +103,23 @@ def numbers(rng, p: int, bits: int) -> dict[str, np.ndarray]:
 def cases(rng):
     """(title, example, kernel, inputs, output, macros)"""
     for n, p in ((16, 8192), (64, 512)):
-        yield f"Floyd-Warshall n={n}", "floyd_warshall", "floyd_warshall", {
-            "D": rng.random((p, n, n), dtype=np.float32)}, "D", {"N": n}
+        yield (
+            f"Floyd-Warshall n={n}",
+            "floyd_warshall",
+            "floyd_warshall",
+            {"D": rng.random((p, n, n), dtype=np.float32)},
+            "D",
+            {"N": n},
+        )
     for n, p in ((32, 65536), (1024, 2048)):
-        yield f"bitonic sort n={n}", "bitonic_sort", "bitonic_sort", {
-            "a": rng.random((p, n), dtype=np.float32)}, "a", {"N": n}
+        yield (
+            f"bitonic sort n={n}",
+            "bitonic_sort",
+            "bitonic_sort",
+            {"a": rng.random((p, n), dtype=np.float32)},
+            "a",
+            {"N": n},
+        )
     yield "Montgomery 512 bits", "montgomery", "montgomery", numbers(rng, 16384, 512), "r", {"BITS": 512}
     yield "prefix sums n=1024", "prefix_sums", "prefix_sums", {"b": rng.random((4096, 1024), dtype=np.float32)}, "b", {}
 
@@ -105,16 +136,24 @@ def main() -> None:
         result = program(inputs)
         original = baseline(example, fn, inputs, out, result.shape, result.dtype, defines)
         assert np.array_equal(result, original()), title
-        row = {"workload": title, "p": p, "schedule": program.plan.schedule, "lanes": program.plan.lanes,
-               "c2cu_us": 1e6 * median(lambda: program(inputs)) / p, "gcc_us": 1e6 * median(original, 5) / p}
+        row = {
+            "workload": title,
+            "p": p,
+            "schedule": program.plan.schedule,
+            "lanes": program.plan.lanes,
+            "c2cu_us": 1e6 * median(lambda: program(inputs)) / p,
+            "gcc_us": 1e6 * median(original, 5) / p,
+        }
         if "bitonic" in title:
             row["numpy_sort_us"] = 1e6 * median(lambda: np.sort(inputs["a"], axis=1)) / p
         rows.append(row)
     print(f"{_cpu()}; one core; microseconds an input, medians")
     print(f"{'workload':22} {'p':>7} {'c2cu':>9} {'gcc loop':>9} {'ratio':>7} {'np.sort':>9}")
     for r in rows:
-        print(f"{r['workload']:22} {r['p']:7} {r['c2cu_us']:9.3f} {r['gcc_us']:9.3f} {r['gcc_us'] / r['c2cu_us']:7.1f} "
-              f"{r.get('numpy_sort_us', float('nan')):9.3f}")
+        print(
+            f"{r['workload']:22} {r['p']:7} {r['c2cu_us']:9.3f} {r['gcc_us']:9.3f} {r['gcc_us'] / r['c2cu_us']:7.1f} "
+            f"{r.get('numpy_sort_us', float('nan')):9.3f}"
+        )
     if args.json:
         args.json.write_text(json.dumps({"cpu": _cpu(), "rows": rows}, indent=1) + "\n")
 

@@ -17,17 +17,31 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .library import Program, Report, bulk, check, compile, translate
     from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
+    from .library import Program, Report, bulk, check, compile, translate
 
 _HOMES = {
     **dict.fromkeys(("Program", "Report", "bulk", "check", "compile", "translate"), "library"),
-    **dict.fromkeys(("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"),
-                    "diagnostics"),
+    **dict.fromkeys(
+        ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"), "diagnostics"
+    ),
 }
 
-__all__ = ["CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "Program", "Report",
-           "UnsupportedError", "__version__", "bulk", "check", "compile", "translate"]
+__all__ = [
+    "CompileError",
+    "Error",
+    "InputError",
+    "NotObliviousError",
+    "ParseError",
+    "Program",
+    "Report",
+    "UnsupportedError",
+    "__version__",
+    "bulk",
+    "check",
+    "compile",
+    "translate",
+]
 
 
 def __getattr__(name: str) -> Any:

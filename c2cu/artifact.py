@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from .diagnostics import Loc
 
@@ -18,7 +19,7 @@ class Slot:
     """
 
     name: str
-    dtype: object
+    dtype: Any
     shape: tuple[int, ...]
     nbytes: int  # of one input
     reads: bool

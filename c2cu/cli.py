@@ -95,7 +95,9 @@ def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, ...]]:
     for name, value in shapes:
         parts = value.replace("x", ",").split(",")
         if not all(p.strip().isdigit() for p in parts):
-            raise InputError("C2CU058", f"--shape {name}={value} is not a list of numbers", None, "write --shape out=16,16")
+            raise InputError(
+                "C2CU058", f"--shape {name}={value} is not a list of numbers", None, "write --shape out=16,16"
+            )
         out[name] = tuple(int(p) for p in parts)
     return out
 
@@ -106,15 +108,28 @@ def stdin_source(source: str) -> str:
 
 
 @main.command()
-@with_options(SOURCE, click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; - is stdout."),
-              click.option("--p", type=int, help="How many inputs."),
-              click.option("--threads", type=int, default=64, show_default=True, help="Threads a block."),
-              click.option("--target", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True),
-              click.option("--emit", type=click.Choice(["ast", "ir", "plan", "cuda", "c"]),
-                           help="Stop at a stage and print it."), COMMON)
-def translate(source: str, output: str, p: int | None, threads: int, target: str, emit: str | None,
-              defines: tuple[str, ...], include_dirs: tuple[str, ...], fn: str | None, shapes: Any,
-              diagnostics_format: str) -> None:
+@with_options(
+    SOURCE,
+    click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; - is stdout."),
+    click.option("--p", type=int, help="How many inputs."),
+    click.option("--threads", type=int, default=64, show_default=True, help="Threads a block."),
+    click.option("--target", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True),
+    click.option("--emit", type=click.Choice(["ast", "ir", "plan", "cuda", "c"]), help="Stop at a stage and print it."),
+    COMMON,
+)
+def translate(
+    source: str,
+    output: str,
+    p: int | None,
+    threads: int,
+    target: str,
+    emit: str | None,
+    defines: tuple[str, ...],
+    include_dirs: tuple[str, ...],
+    fn: str | None,
+    shapes: Any,
+    diagnostics_format: str,
+) -> None:
     """Write a standalone CUDA or C program that does p runs of FILE.c."""
     with diagnosed(diagnostics_format):
         from . import files, library
@@ -132,15 +147,34 @@ def translate(source: str, output: str, p: int | None, threads: int, target: str
 
 
 @main.command()
-@with_options(SOURCE, click.option("--in", "inputs", multiple=True, metavar="[NAME=]FILE", help="Input array or number."),
-              click.option("--out", "outputs", multiple=True, metavar="[NAME=]FILE", help="Where an output goes."),
-              click.option("--shared", multiple=True, type=PAIR, metavar="NAME=FILE", help="One copy for all inputs."),
-              click.option("--p", type=int, help="Run the whole program p times in turn on stdin."),
-              click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
-              click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."), MACHINE, COMMON)
-def run(source: str, inputs: tuple[str, ...], outputs: tuple[str, ...], shared: Any, p: int | None, layout: str,
-        strict: bool, backend: str, schedule: str, fp: str, defines: tuple[str, ...], include_dirs: tuple[str, ...],
-        fn: str | None, shapes: Any, diagnostics_format: str) -> None:
+@with_options(
+    SOURCE,
+    click.option("--in", "inputs", multiple=True, metavar="[NAME=]FILE", help="Input array or number."),
+    click.option("--out", "outputs", multiple=True, metavar="[NAME=]FILE", help="Where an output goes."),
+    click.option("--shared", multiple=True, type=PAIR, metavar="NAME=FILE", help="One copy for all inputs."),
+    click.option("--p", type=int, help="Run the whole program p times in turn on stdin."),
+    click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
+    click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."),
+    MACHINE,
+    COMMON,
+)
+def run(
+    source: str,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    shared: Any,
+    p: int | None,
+    layout: str,
+    strict: bool,
+    backend: str,
+    schedule: str,
+    fp: str,
+    defines: tuple[str, ...],
+    include_dirs: tuple[str, ...],
+    fn: str | None,
+    shapes: Any,
+    diagnostics_format: str,
+) -> None:
     """Run FILE.c for all the inputs in the arrays, or p times on stdin."""
     with diagnosed(diagnostics_format):
         from . import library
@@ -151,8 +185,16 @@ def run(source: str, inputs: tuple[str, ...], outputs: tuple[str, ...], shared: 
             if p is None:
                 raise click.UsageError("give --in and --out, or --p to run the whole program on stdin")
             sys.exit(run_program(source, p, backend, common))
-        program = library.compile(stdin_source(source), shared=[n for n, _ in shared], backend=backend, schedule=schedule,
-                               fp=fp, layout=layout, strict=strict, **common)
+        program = library.compile(
+            stdin_source(source),
+            shared=[n for n, _ in shared],
+            backend=backend,
+            schedule=schedule,
+            fp=fp,
+            layout=layout,
+            strict=strict,
+            **common,
+        )
         for f in program.report.findings:
             if f.kind != "branch":
                 say(f.diagnostic(), program.report.sources, diagnostics_format)
@@ -160,41 +202,81 @@ def run(source: str, inputs: tuple[str, ...], outputs: tuple[str, ...], shared: 
 
 
 @main.command()
-@with_options(SOURCE, click.option("--constant-time", is_flag=True, help="Also refuse branches that depend on data."),
-              click.option("--strict", is_flag=True, help="Findings are errors."),
-              click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."), COMMON)
-def check(source: str, constant_time: bool, strict: bool, shared: tuple[str, ...], defines: tuple[str, ...],
-          include_dirs: tuple[str, ...], fn: str | None, shapes: Any, diagnostics_format: str) -> None:
+@with_options(
+    SOURCE,
+    click.option("--constant-time", is_flag=True, help="Also refuse branches that depend on data."),
+    click.option("--strict", is_flag=True, help="Findings are errors."),
+    click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."),
+    COMMON,
+)
+def check(
+    source: str,
+    constant_time: bool,
+    strict: bool,
+    shared: tuple[str, ...],
+    defines: tuple[str, ...],
+    include_dirs: tuple[str, ...],
+    fn: str | None,
+    shapes: Any,
+    diagnostics_format: str,
+) -> None:
     """Say whether FILE.c is oblivious, and what speaks against it."""
     with diagnosed(diagnostics_format):
         from . import library
 
-        report = library.check(stdin_source(source), fn=fn, shared=shared, defines=macros(defines), shapes=extents(shapes),
-                            include_dirs=include_dirs)
+        report = library.check(
+            stdin_source(source),
+            fn=fn,
+            shared=shared,
+            defines=macros(defines),
+            shapes=extents(shapes),
+            include_dirs=include_dirs,
+        )
         for f in report.findings:
             severity = "error" if strict else "warning"
             if f.kind == "branch" and not constant_time:
                 severity = "note"
             say(f.diagnostic(severity), report.sources, diagnostics_format)
         if report.why_not:
-            say(Diagnostic("warning", "C2CU034", f"cannot be analysed, so nothing is proved: {report.why_not}"), {},
-                diagnostics_format)
+            say(
+                Diagnostic("warning", "C2CU034", f"cannot be analysed, so nothing is proved: {report.why_not}"),
+                {},
+                diagnostics_format,
+            )
         if diagnostics_format == "text":
             for note in report.notes:
                 click.echo(note, err=True)
-            words = [f"oblivious: {'yes' if report.oblivious else 'no'}",
-                     f"constant time: {'yes' if report.constant_time else 'no'}"]
+            words = [
+                f"oblivious: {'yes' if report.oblivious else 'no'}",
+                f"constant time: {'yes' if report.constant_time else 'no'}",
+            ]
             click.echo("; ".join(words), err=True)
         sys.exit(0 if (report.constant_time if constant_time else report.oblivious) else WANTING)
 
 
 @main.command()
-@with_options(SOURCE, click.option("--p", type=int, help="How many inputs."),
-              click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."),
-              click.option("--json", "as_json", is_flag=True, help="As JSON."), MACHINE, COMMON)
-def explain(source: str, p: int | None, shared: tuple[str, ...], as_json: bool, backend: str, schedule: str, fp: str,
-            defines: tuple[str, ...], include_dirs: tuple[str, ...], fn: str | None, shapes: Any,
-            diagnostics_format: str) -> None:
+@with_options(
+    SOURCE,
+    click.option("--p", type=int, help="How many inputs."),
+    click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."),
+    click.option("--json", "as_json", is_flag=True, help="As JSON."),
+    MACHINE,
+    COMMON,
+)
+def explain(
+    source: str,
+    p: int | None,
+    shared: tuple[str, ...],
+    as_json: bool,
+    backend: str,
+    schedule: str,
+    fp: str,
+    defines: tuple[str, ...],
+    include_dirs: tuple[str, ...],
+    fn: str | None,
+    shapes: Any,
+    diagnostics_format: str,
+) -> None:
     """Say what will run, where, and why."""
     with diagnosed(diagnostics_format):
         from . import explain as explaining

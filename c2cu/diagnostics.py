@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Loc:
-    """A place in a source file; ``line`` and ``column`` count from 1 (0: not known); ``end`` is one past the last column."""
+    """A place in a file; ``line`` and ``column`` count from 1 (0: not known); ``end`` is one past the last column."""
 
     file: str = ""
     line: int = 0
@@ -81,8 +81,10 @@ class SourceMap(Mapping[str, str]):
         if name is None:
             return replace(loc, column=same + 1, end=0), None
         place = Loc(loc.file, self._macros[name[0]], 1) if name[0] in self._macros else None
-        return (replace(loc, column=same + 1, end=same + 1 + len(name[0])),
-                Note(f"expanded from macro '{name[0]}'", place))
+        return (
+            replace(loc, column=same + 1, end=same + 1 + len(name[0])),
+            Note(f"expanded from macro '{name[0]}'", place),
+        )
 
     def _expanded_line(self, file: str, number: int) -> str | None:
         if self._lines is None:
@@ -164,8 +166,16 @@ def to_json(d: Diagnostic, sources: Mapping[str, str] | None = None) -> str:
     """The same as one JSON object on one line."""
     loc, expanded = _placed(d.loc, sources or {})
     notes = (*((expanded,) if expanded else ()), *d.notes)
-    return json.dumps({"severity": d.severity, "code": d.code, "message": d.message, **_place(loc), "hint": d.hint,
-                       "notes": [{"message": n.message, **_place(n.loc)} for n in notes]})
+    return json.dumps(
+        {
+            "severity": d.severity,
+            "code": d.code,
+            "message": d.message,
+            **_place(loc),
+            "hint": d.hint,
+            "notes": [{"message": n.message, **_place(n.loc)} for n in notes],
+        }
+    )
 
 
 def _place(loc: Loc | None) -> dict[str, object]:

@@ -101,6 +101,7 @@ def _loads(e: Expr, first: dict[str, str]) -> None:
 
 def _constant(e: Expr, known: dict[Variable, Const]) -> Const | None:
     """The value of ``e`` where the known variables settle it."""
+
     def step(x: Expr) -> Expr:
         match x:
             case Var(var=v) if v in known:
@@ -115,7 +116,6 @@ def _constant(e: Expr, known: dict[Variable, Const]) -> Const | None:
 
     value = rewrite(e, step)
     return value if isinstance(value, Const) else None
-
 
 
 def may_write(program: Program) -> frozenset[Symbol]:

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from . import pipeline, plan
-from .library import Report, report_of
 from .diagnostics import UnsupportedError
+from .library import Report, report_of
 from .pipeline import Front
 
 
@@ -18,15 +18,37 @@ def explanation(front: Front, backend: str, schedule: str, p: int | None, fp: st
     slots = front.slots
     moved = sum(s.nbytes * (s.reads + s.writes) for s in slots if -1 not in s.shape)
     return {
-        "file": front.source.name, "kernel": front.program.kernel.name,
-        "oblivious": report.oblivious, "constant_time": report.constant_time, "why_not_analysed": report.why_not,
-        "findings": [{"kind": f.kind, "file": f.file, "line": f.line, "column": f.column, "message": f.message}
-                     for f in report.findings],
-        "variables": [{"name": s.name, "dtype": str(s.dtype), "shape": list(s.shape), "bytes": s.nbytes,
-                       "input": s.reads, "required": s.required, "output": s.writes, "shared": s.shared} for s in slots],
-        "bytes_moved_per_input": moved, "p": p, "bytes_moved": moved * p if p is not None else None,
-        "backend": backend, "device": device, "schedule": chosen, "lanes": why,
-        "rejected": [{"schedule": name, "reason": reason} for name, reason in rejected], "fp": fp,
+        "file": front.source.name,
+        "kernel": front.program.kernel.name,
+        "oblivious": report.oblivious,
+        "constant_time": report.constant_time,
+        "why_not_analysed": report.why_not,
+        "findings": [
+            {"kind": f.kind, "file": f.file, "line": f.line, "column": f.column, "message": f.message}
+            for f in report.findings
+        ],
+        "variables": [
+            {
+                "name": s.name,
+                "dtype": str(s.dtype),
+                "shape": list(s.shape),
+                "bytes": s.nbytes,
+                "input": s.reads,
+                "required": s.required,
+                "output": s.writes,
+                "shared": s.shared,
+            }
+            for s in slots
+        ],
+        "bytes_moved_per_input": moved,
+        "p": p,
+        "bytes_moved": moved * p if p is not None else None,
+        "backend": backend,
+        "device": device,
+        "schedule": chosen,
+        "lanes": why,
+        "rejected": [{"schedule": name, "reason": reason} for name, reason in rejected],
+        "fp": fp,
         "fp_gain": "nothing: the schedules of this version round as C does under every value",
     }
 
@@ -46,15 +68,24 @@ def text(e: dict[str, Any], report: Report) -> str:
     """The explanation for a reader."""
     lines = [str(report), "", f"kernel     {e['kernel']}"]
     for v in e["variables"]:
-        roles = [r for r, on in (("required input" if v["required"] else "input", v["input"]), ("output", v["output"]),
-                                 ("shared", v["shared"])) if on]
+        roles = [
+            r
+            for r, on in (
+                ("required input" if v["required"] else "input", v["input"]),
+                ("output", v["output"]),
+                ("shared", v["shared"]),
+            )
+            if on
+        ]
         lines.append(f"           {v['name']}: {v['dtype']} {tuple(v['shape'])}, {', '.join(roles) or 'scratch'}")
     lines.append(f"backend    {e['backend']} ({e['device']})")
     lanes = f", {e['lanes']} inputs side by side" if e["lanes"] else ""
     lines.append(f"schedule   {e['schedule']}{lanes}")
     lines += [f"           not {r['schedule']}: {r['reason']}" for r in e["rejected"]]
-    lines.append(f"memory     {e['bytes_moved_per_input']} bytes in and out an input"
-                 + (f", {e['bytes_moved']} for p = {e['p']}" if e["p"] is not None else ""))
+    lines.append(
+        f"memory     {e['bytes_moved_per_input']} bytes in and out an input"
+        + (f", {e['bytes_moved']} for p = {e['p']}" if e["p"] is not None else "")
+    )
     lines.append(f"fp         {e['fp']}; more freedom would gain {e['fp_gain']}")
     return "\n".join(lines)
 

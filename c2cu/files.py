@@ -34,8 +34,12 @@ def load(path: str, slot: Slot | None) -> Any:
         names = list(found.files)
         wanted = slot.name if slot is not None and slot.name in names else names[0] if len(names) == 1 else None
         if wanted is None:
-            raise InputError("C2CU056", f"'{path}' holds {', '.join(names) or 'nothing'}", None,
-                             f"it should hold an array named {slot.name}" if slot is not None else "")
+            raise InputError(
+                "C2CU056",
+                f"'{path}' holds {', '.join(names) or 'nothing'}",
+                None,
+                f"it should hold an array named {slot.name}" if slot is not None else "",
+            )
         return _guarded(path, lambda: found[wanted])
     return found
 
@@ -46,25 +50,35 @@ def _guarded(path: str, read: Any) -> Any:
     except OSError as e:
         raise InputError("C2CU056", f"cannot read '{path}': {e.strerror or e}") from None
     except (ValueError, EOFError, KeyError) as e:
-        raise InputError("C2CU056", f"'{path}' is not a whole array file: {e}", None,
-                         "was it cut short while it was written?") from None
+        raise InputError(
+            "C2CU056", f"'{path}' is not a whole array file: {e}", None, "was it cut short while it was written?"
+        ) from None
     except Exception as e:  # zipfile and numpy raise many things on damaged files
         raise InputError("C2CU056", f"'{path}' is damaged: {e}") from None
 
 
 def _raw(path: str, slot: Slot | None) -> numpy.ndarray:
     if slot is None or slot.nbytes == 0 or -1 in slot.shape:
-        raise InputError("C2CU056", f"'{path}' is raw, and the length of its array is not known", None,
-                         "name it: --in NAME=FILE, with --shape NAME=n if the C does not say")
+        raise InputError(
+            "C2CU056",
+            f"'{path}' is raw, and the length of its array is not known",
+            None,
+            "name it: --in NAME=FILE, with --shape NAME=n if the C does not say",
+        )
     size = os.path.getsize(path)
     if slot.shared:
         if size != slot.nbytes:
             raise InputError("C2CU056", f"'{path}' has {size} bytes, wanted {slot.nbytes} for '{slot.name}'")
-        return numpy.fromfile(path, slot.dtype).reshape(slot.shape)  # type: ignore[call-overload]
+        return numpy.fromfile(path, slot.dtype).reshape(slot.shape)
     if size % slot.nbytes:
-        raise InputError("C2CU056", f"'{path}' has {size} bytes, which is no multiple of the {slot.nbytes} of one input")
-    return numpy.memmap(path, slot.dtype, "r", shape=(size // slot.nbytes, *slot.shape)) if size else numpy.empty(
-        (0, *slot.shape), slot.dtype)  # type: ignore[call-overload]
+        raise InputError(
+            "C2CU056", f"'{path}' has {size} bytes, which is no multiple of the {slot.nbytes} of one input"
+        )
+    return (
+        numpy.memmap(path, slot.dtype, "r", shape=(size // slot.nbytes, *slot.shape))
+        if size
+        else numpy.empty((0, *slot.shape), slot.dtype)
+    )
 
 
 def write(path: str, data: bytes | numpy.ndarray) -> None:

@@ -12,9 +12,20 @@ from .symbols import divide
 from .walk import subexpressions
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-_OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "&": operator.and_, "|": operator.or_,
-              "^": operator.xor, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-              "==": operator.eq, "!=": operator.ne}
+_OPERATORS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
 
 
 def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
@@ -66,8 +77,11 @@ def binary(op: str, a: Expr, b: Expr, t: Scalar, loc: Loc = NOWHERE) -> Expr:
 
 def truth(e: Expr, loc: Loc | None = None) -> Expr:
     """``e`` as a condition of type int or _Bool: 0 or 1."""
-    if e.type == BOOL or (isinstance(e, Binary) and e.op in (*COMPARISONS, "&&", "||")) or (
-            isinstance(e, Unary) and e.op == "!"):
+    if (
+        e.type == BOOL
+        or (isinstance(e, Binary) and e.op in (*COMPARISONS, "&&", "||"))
+        or (isinstance(e, Unary) and e.op == "!")
+    ):
         return e
     return binary("!=", e, Const(0, e.type, e.loc), INT, loc or e.loc)
 
@@ -92,8 +106,12 @@ def is_safe(e: Expr, known: frozenset[Expr] = frozenset()) -> bool:
     for x in subexpressions(e):
         if isinstance(x, Load) and x not in known and not _in_bounds(x):
             return False
-        if isinstance(x, Binary) and x.op in ("/", "%") and x.type.is_integer and not (
-                isinstance(x.right, Const) and x.right.value not in (0, -1)):
+        if (
+            isinstance(x, Binary)
+            and x.op in ("/", "%")
+            and x.type.is_integer
+            and not (isinstance(x.right, Const) and x.right.value not in (0, -1))
+        ):
             return False
     return True
 
@@ -106,4 +124,6 @@ def loads(e: Expr) -> frozenset[Expr]:
     """The loads that evaluating ``e`` is certain to do."""
     if isinstance(e, Binary) and e.op in ("&&", "||"):
         return loads(e.left)
-    return frozenset(x for x in subexpressions(e) if isinstance(x, Load)) if not isinstance(e, Select) else loads(e.cond)
+    return (
+        frozenset(x for x in subexpressions(e) if isinstance(x, Load)) if not isinstance(e, Select) else loads(e.cond)
+    )

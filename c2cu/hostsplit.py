@@ -19,8 +19,18 @@ from .spell import Indented
 from .symbols import Symbol
 from .typed import Unit
 
-_PRINTS = {"printf": None, "puts": None, "putchar": None, "vprintf": None, "fprintf": 0, "vfprintf": 0, "fputs": 1,
-           "fputc": 1, "putc": 1, "fwrite": 3}  # name -> which argument is the file
+_PRINTS = {
+    "printf": None,
+    "puts": None,
+    "putchar": None,
+    "vprintf": None,
+    "fprintf": 0,
+    "vfprintf": 0,
+    "fputs": 1,
+    "fputc": 1,
+    "putc": 1,
+    "fwrite": 3,
+}  # name -> which argument is the file
 
 
 @dataclass(frozen=True)
@@ -41,24 +51,43 @@ def hostsplit(program: Program) -> HostSplit:
     unit, call = program.unit, program.call
     main = unit.functions.get("main")
     if main is None or call is None:
-        raise UnsupportedError("C2CU070", "there is no main that calls the kernel once", program.kernel.loc,
-                               "write a main with '#pragma kernel' before the call, or use c2cu.bulk")
+        raise UnsupportedError(
+            "C2CU070",
+            "there is no main that calls the kernel once",
+            program.kernel.loc,
+            "write a main with '#pragma kernel' before the call, or use c2cu.bulk",
+        )
     unit.require("main")
     items = main.node.body.block_items or []
     k = next((i for i, s in enumerate(items) if _is_call(s, call)), None)
     if k is None:
-        raise UnsupportedError("C2CU070", "the kernel call is inside another statement of main", loc_of(call),
-                               "put it at the top level of main: it runs once for all inputs")
+        raise UnsupportedError(
+            "C2CU070",
+            "the kernel call is inside another statement of main",
+            loc_of(call),
+            "put it at the top level of main: it runs once for all inputs",
+        )
     before, after = tuple(items[:k]), tuple(items[k + 1 :])
     called = _called(unit, [*before, *after], program)
     _refuse_output(unit, before)
     _refuse_statics(unit, called)
     locals_ = tuple(unit.symbols[id(s)] for s in before if isinstance(s, C.Decl) and id(s) in unit.symbols)
     _refuse_inner_pointers(unit, [*before, *(n for f in called for n in [unit.functions[f].node])], locals_)
-    names = {n.name for s in [*before, *after, *(unit.functions[f].node for f in called)] for n in nodes(s)
-             if isinstance(n, C.ID)}
-    return HostSplit(before, after, items[k] if not isinstance(items[k], C.FuncCall) else None,
-                     tuple(call.args.exprs if call.args else []), locals_, called, "exit" in names)
+    names = {
+        n.name
+        for s in [*before, *after, *(unit.functions[f].node for f in called)]
+        for n in nodes(s)
+        if isinstance(n, C.ID)
+    }
+    return HostSplit(
+        before,
+        after,
+        items[k] if not isinstance(items[k], C.FuncCall) else None,
+        tuple(call.args.exprs if call.args else []),
+        locals_,
+        called,
+        "exit" in names,
+    )
 
 
 def _is_call(s: C.Node, call: C.FuncCall) -> bool:
@@ -84,16 +113,24 @@ def _refuse_output(unit: Unit, before: tuple[C.Node, ...]) -> None:
         args = n.args.exprs if n.args else []
         if position is not None and position < len(args) and getattr(args[position], "name", "") == "stderr":
             continue
-        raise UnsupportedError("C2CU071", f"'{n.name.name}' before the kernel call: its output would come out of order",
-                               loc_of(n), "print after the kernel, or to stderr")
+        raise UnsupportedError(
+            "C2CU071",
+            f"'{n.name.name}' before the kernel call: its output would come out of order",
+            loc_of(n),
+            "print after the kernel, or to stderr",
+        )
 
 
 def _refuse_statics(unit: Unit, called: tuple[str, ...]) -> None:
     for s in unit.statics:
         inside = any(n is s.decl for f in ("main", *called) for n in nodes(unit.functions[f].node))
         if inside and not s.const:
-            raise UnsupportedError("C2CU072", f"static local '{s.name}' in host code would be shared by all runs", s.loc,
-                                   "make it a global variable")
+            raise UnsupportedError(
+                "C2CU072",
+                f"static local '{s.name}' in host code would be shared by all runs",
+                s.loc,
+                "make it a global variable",
+            )
 
 
 def _refuse_inner_pointers(unit: Unit, statements: list[C.Node], locals_: tuple[Symbol, ...]) -> None:
@@ -107,12 +144,13 @@ def _refuse_inner_pointers(unit: Unit, statements: list[C.Node], locals_: tuple[
             root = root.left if isinstance(root, C.BinaryOp) else root.name
         symbol = unit.symbols.get(id(root))
         if symbol in locals_ and (value is not root or isinstance(symbol.type, Array)):
-            raise UnsupportedError("C2CU073", f"a pointer to main's local '{symbol.name}' is kept", loc_of(n),
-                                   "make it a global variable")
+            raise UnsupportedError(
+                "C2CU073", f"a pointer to main's local '{symbol.name}' is kept", loc_of(n), "make it a global variable"
+            )
 
 
 class HostSpeller(Indented):
-    """Host code as the user wrote it, for C and for C++. ``ended``: what a ``return`` of main before the kernel sets."""
+    """Host code as the user wrote it, for C and C++. ``ended``: what a ``return`` of main before the kernel sets."""
 
     def __init__(self, unit: Unit, cplusplus: bool):
         super().__init__()
@@ -138,7 +176,9 @@ class HostSpeller(Indented):
         symbol = self.unit.symbols.get(id(n))
         if n.init is None or symbol is None or not self.from_void(n.init, symbol.type):
             return super().visit_Decl(n, no_type)
-        head = super().visit_Decl(C.Decl(n.name, n.quals, n.align, n.storage, n.funcspec, n.type, None, n.bitsize, n.coord))
+        head = super().visit_Decl(
+            C.Decl(n.name, n.quals, n.align, n.storage, n.funcspec, n.type, None, n.bitsize, n.coord)
+        )
         return f"{head} = (__typeof__({n.name}))({self.visit(n.init)})"
 
     def from_void(self, value: C.Node, to: CType | None) -> bool:
@@ -170,5 +210,8 @@ def declarations(unit: Unit) -> Iterator[C.Node]:
 
 def globals_of(unit: Unit) -> list[Symbol]:
     """The file's mutable globals."""
-    return [s for s in unit.variables.values() if not s.const and not s.builtin and "extern" not in (
-        s.decl.storage if s.decl is not None else ())]
+    return [
+        s
+        for s in unit.variables.values()
+        if not s.const and not s.builtin and "extern" not in (s.decl.storage if s.decl is not None else ())
+    ]

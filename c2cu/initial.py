@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeGuard
 
 from pycparser import c_ast as C
 
@@ -15,8 +16,9 @@ from .parse import loc_of
 Item = tuple[int, CType, "C.Node | int"]
 
 
-def items(t: CType, init: C.Node, constant: Callable[[C.Node], int],
-          type_of: Callable[[C.Node], CType | None]) -> Iterator[Item]:
+def items(
+    t: CType, init: C.Node, constant: Callable[[C.Node], int], type_of: Callable[[C.Node], CType | None]
+) -> Iterator[Item]:
     """The explicitly initialised subobjects of an object of type ``t``, in order; what is not named is zero."""
     found: list[Item] = []
     _Reader(constant, type_of, found).fill(t, 0, init)
@@ -30,7 +32,7 @@ def count_elements(init: C.InitList, of: CType, constant: Callable[[C.Node], int
     return reader.longest
 
 
-def _is_string(node: C.Node) -> bool:
+def _is_string(node: C.Node) -> TypeGuard[C.Constant]:
     return isinstance(node, C.Constant) and "string" in node.type
 
 
@@ -51,10 +53,10 @@ class _Reader:
         else:
             self.aggregate(t, offset, init.exprs, 0, True)
 
-    def string(self, t: Array, offset: int, node: C.Node) -> None:
+    def string(self, t: Array, offset: int, node: C.Constant) -> None:
         data = literals.string(node.value) + b"\0"
         for k, byte in enumerate(data[: t.length]):
-            self.out.append((offset + k, t.of, CHAR.wrap(byte)))
+            self.out.append((offset + k, t.of, int(CHAR.wrap(byte))))
 
     def part(self, t: CType, k: int, node: C.Node) -> tuple[CType, int]:
         """Type and offset of the ``k``-th part of an aggregate."""
@@ -93,8 +95,12 @@ class _Reader:
 
     def one(self, t: CType, offset: int, exprs: list[C.Node], i: int) -> int:
         e = exprs[i]
-        whole = isinstance(e, C.InitList) or isinstance(t, (Scalar, Pointer)) or (
-            isinstance(t, Array) and t.of.size == 1 and _is_string(e)) or isinstance(self.type_of(e), Struct)
+        whole = (
+            isinstance(e, C.InitList)
+            or isinstance(t, (Scalar, Pointer))
+            or (isinstance(t, Array) and t.of.size == 1 and _is_string(e))
+            or isinstance(self.type_of(e), Struct)
+        )
         if whole:
             self.fill(t, offset, e)
             return i + 1

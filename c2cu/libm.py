@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from .ctype import DOUBLE, FLOAT, INT, LLONG, LONG, Scalar
 
-_ONE = ("acos asin atan cos sin tan cosh sinh tanh acosh asinh atanh exp exp2 expm1 log log10 log1p log2 logb cbrt fabs "
-        "sqrt erf erfc lgamma tgamma ceil floor nearbyint rint round trunc").split()
+_ONE = (
+    "acos asin atan cos sin tan cosh sinh tanh acosh asinh atanh exp exp2 expm1 log log10 log1p log2 logb cbrt fabs "
+    "sqrt erf erfc lgamma tgamma ceil floor nearbyint rint round trunc"
+).split()
 _TWO = "atan2 pow hypot fmod remainder copysign nextafter fdim fmax fmin".split()
 
 #: Those whose result is exactly rounded, so that every backend gives the same bits.
-EXACT = frozenset(n + s for s in ("", "f") for n in
-                  "fabs sqrt ceil floor nearbyint rint round trunc copysign fdim fmax fmin fma fmod remainder".split())
+EXACT = frozenset(
+    n + s
+    for s in ("", "f")
+    for n in "fabs sqrt ceil floor nearbyint rint round trunc copysign fdim fmax fmin fma fmod remainder".split()
+)
 
 
 def _functions() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:

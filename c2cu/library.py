@@ -118,21 +118,35 @@ class Program:
         if self._strict:
             first = next((f for f in report.findings if f.kind != "branch"), None)
             notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
-            error = NotObliviousError("C2CU030", "the program is not oblivious: " + (
-                first.message if first else report.why_not), first.loc if first else None,
-                "it runs without strict, but lanes will wait for each other", notes)
+            error = NotObliviousError(
+                "C2CU030",
+                "the program is not oblivious: " + (first.message if first else report.why_not),
+                first.loc if first else None,
+                "it runs without strict, but lanes will wait for each other",
+                notes,
+            )
             error.sources = front.pre.sources
             raise error
 
-    def __call__(self, inputs: Any = None, *, shared: Mapping[str, Any] | None = None, out: Any = None,
-                 stream: Any = None, p: int | None = None) -> Any:
+    def __call__(
+        self,
+        inputs: Any = None,
+        *,
+        shared: Mapping[str, Any] | None = None,
+        out: Any = None,
+        stream: Any = None,
+        p: int | None = None,
+    ) -> Any:
         """Run p inputs: arrays in, arrays out, as `bulk` says."""
         shared = dict(shared or {})
         given = {**arrays.named(inputs, self._front.slots), **shared}
         arrays.check_names({n: None for n in given}, self._front.slots)
         numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
-        shapes = {n: self._inner_shape(n, v, n in shared) for n, v in given.items()
-                  if n not in numbers and hasattr(v, "shape")}
+        shapes = {
+            n: self._inner_shape(n, v, n in shared)
+            for n, v in given.items()
+            if n not in numbers and hasattr(v, "shape")
+        }
         built = self._build(shapes, numbers)
         self._last = built
         return _run(built, given, out, self._layout, stream, p)
@@ -140,8 +154,11 @@ class Program:
     def _is_number(self, name: str, value: Any) -> bool:
         """A scalar parameter given as one number: shared."""
         border = next(b for b in self._front.program.borders if b.name == name)
-        return border.kind == "param" and not border.shared and (
-            isinstance(value, (bool, int, float)) or getattr(value, "shape", None) == ())
+        return (
+            border.kind == "param"
+            and not border.shared
+            and (isinstance(value, (bool, int, float)) or getattr(value, "shape", None) == ())
+        )
 
     def _inner_shape(self, name: str, value: Any, shared: bool) -> tuple[int, ...]:
         shape = tuple(int(n) for n in value.shape)
@@ -164,8 +181,9 @@ class Program:
 
         front = self._front
         if shapes or numbers:
-            options = replace(self._options, shapes={**self._options.shapes, **shapes},
-                              shared=(*self._options.shared, *numbers))
+            options = replace(
+                self._options, shapes={**self._options.shapes, **shapes}, shared=(*self._options.shared, *numbers)
+            )
             front = pipeline.understand(self._source, options)
         backend = self._backend if self._backend != "auto" else best_backend()
         plan, artifact = pipeline.schedule(front, backend, self._schedule)
@@ -206,8 +224,12 @@ def _run(built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream:
 
             return cuda.run(built.loaded, slots, given, out, layout, stream, p)
         if any(arrays.on_device(a) for a in given.values()):
-            raise InputError("C2CU053", "an array lies on a CUDA device, but the backend is cpu", None,
-                             "use backend='cuda', or copy it: cupy.asnumpy(a)")
+            raise InputError(
+                "C2CU053",
+                "an array lies on a CUDA device, but the backend is cpu",
+                None,
+                "use backend='cuda', or copy it: cupy.asnumpy(a)",
+            )
         bound = arrays.bind(slots, given, {}, out, layout, p)
         if bound.p:
             built.loaded.run(bound.inputs, bound.outputs, bound.p)
@@ -217,21 +239,42 @@ def _run(built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream:
         raise
 
 
-def options_of(fn: str | None = None, shared: Mapping[str, Any] | Sequence[str] | None = None,
-               defines: Mapping[str, Any] | None = None, shapes: Mapping[str, Any] | None = None, fp: str = "exact",
-               include_dirs: Sequence[str] = ()) -> Options:
+def options_of(
+    fn: str | None = None,
+    shared: Mapping[str, Any] | Sequence[str] | None = None,
+    defines: Mapping[str, Any] | None = None,
+    shapes: Mapping[str, Any] | None = None,
+    fp: str = "exact",
+    include_dirs: Sequence[str] = (),
+) -> Options:
     """Checked options from what users give."""
     if fp not in FP:
         raise InputError("C2CU051", f"fp is '{fp}'", None, f"choose one of {', '.join(FP)}")
     found = {n: (s,) if isinstance(s, int) else tuple(s) for n, s in (shapes or {}).items()}
-    return Options(fn, {n: str(v) for n, v in (defines or {}).items()}, tuple(map(str, include_dirs)),
-                   tuple(shared or ()), found, fp)
+    return Options(
+        fn,
+        {n: str(v) for n, v in (defines or {}).items()},
+        tuple(map(str, include_dirs)),
+        tuple(shared or ()),
+        found,
+        fp,
+    )
 
 
-def compile(src: str | os.PathLike, *, fn: str | None = None, shared: Mapping[str, Any] | Sequence[str] | None = None,
-            defines: Mapping[str, Any] | None = None, backend: str = "auto", schedule: str = "auto", fp: str = "exact",
-            layout: str = "row", shapes: Mapping[str, Any] | None = None, strict: bool = False,
-            include_dirs: Sequence[str] = ()) -> Program:
+def compile(
+    src: str | os.PathLike,
+    *,
+    fn: str | None = None,
+    shared: Mapping[str, Any] | Sequence[str] | None = None,
+    defines: Mapping[str, Any] | None = None,
+    backend: str = "auto",
+    schedule: str = "auto",
+    fp: str = "exact",
+    layout: str = "row",
+    shapes: Mapping[str, Any] | None = None,
+    strict: bool = False,
+    include_dirs: Sequence[str] = (),
+) -> Program:
     """Compile a C program for bulk runs. Parameters as for `bulk`.
 
     Raises ParseError, UnsupportedError, NotObliviousError (if ``strict``), CompileError, InputError.
@@ -240,17 +283,32 @@ def compile(src: str | os.PathLike, *, fn: str | None = None, shared: Mapping[st
         raise InputError("C2CU051", f"backend is '{backend}'", None, "choose auto, cpu or cuda")
     if layout not in LAYOUTS:
         raise InputError("C2CU051", f"layout is '{layout}'", None, f"choose one of {', '.join(LAYOUTS)}")
-    return Program(read_source(src), options_of(fn, shared, defines, shapes, fp, include_dirs), backend, schedule, layout,
-                   strict)
+    return Program(
+        read_source(src), options_of(fn, shared, defines, shapes, fp, include_dirs), backend, schedule, layout, strict
+    )
 
 
 _programs: dict[tuple, Program] = {}
 
 
-def bulk(src: str | os.PathLike, inputs: Any = None, *, fn: str | None = None, shared: Mapping[str, Any] | None = None,
-         defines: Mapping[str, Any] | None = None, backend: str = "auto", schedule: str = "auto", fp: str = "exact",
-         layout: str = "row", shapes: Mapping[str, Any] | None = None, out: Any = None, stream: Any = None,
-         strict: bool = False, include_dirs: Sequence[str] = (), p: int | None = None) -> Any:
+def bulk(
+    src: str | os.PathLike,
+    inputs: Any = None,
+    *,
+    fn: str | None = None,
+    shared: Mapping[str, Any] | None = None,
+    defines: Mapping[str, Any] | None = None,
+    backend: str = "auto",
+    schedule: str = "auto",
+    fp: str = "exact",
+    layout: str = "row",
+    shapes: Mapping[str, Any] | None = None,
+    out: Any = None,
+    stream: Any = None,
+    strict: bool = False,
+    include_dirs: Sequence[str] = (),
+    p: int | None = None,
+) -> Any:
     """Run a sequential C program on p independent inputs at once.
 
     ``src``: C text (a str with a newline or a brace) or a path. ``inputs``: an array of shape (p, \\*shape) and the C
@@ -265,20 +323,49 @@ def bulk(src: str | os.PathLike, inputs: Any = None, *, fn: str | None = None, s
     dtype a TypeError).
     """
     source = read_source(src)
-    key = (source.name, source.text, fn, tuple(sorted(shared or ())), repr(sorted((defines or {}).items())), backend,
-           schedule, fp, layout, repr(sorted((shapes or {}).items())), strict, tuple(map(str, include_dirs)),
-           os.environ.get("CC"))
+    key = (
+        source.name,
+        source.text,
+        fn,
+        tuple(sorted(shared or ())),
+        repr(sorted((defines or {}).items())),
+        backend,
+        schedule,
+        fp,
+        layout,
+        repr(sorted((shapes or {}).items())),
+        strict,
+        tuple(map(str, include_dirs)),
+        os.environ.get("CC"),
+    )
     program = _programs.get(key)
     if program is None or '#include "' in source.text:
-        program = compile(src, fn=fn, shared=tuple(shared or ()), defines=defines, backend=backend, schedule=schedule,
-                          fp=fp, layout=layout, shapes=shapes, strict=strict, include_dirs=include_dirs)
+        program = compile(
+            src,
+            fn=fn,
+            shared=tuple(shared or ()),
+            defines=defines,
+            backend=backend,
+            schedule=schedule,
+            fp=fp,
+            layout=layout,
+            shapes=shapes,
+            strict=strict,
+            include_dirs=include_dirs,
+        )
         _programs[key] = program
     return program(inputs, shared=shared, out=out, stream=stream, p=p)
 
 
-def check(src: str | os.PathLike, *, fn: str | None = None, shared: Mapping[str, Any] | Sequence[str] | None = None,
-          defines: Mapping[str, Any] | None = None, shapes: Mapping[str, Any] | None = None,
-          include_dirs: Sequence[str] = ()) -> Report:
+def check(
+    src: str | os.PathLike,
+    *,
+    fn: str | None = None,
+    shared: Mapping[str, Any] | Sequence[str] | None = None,
+    defines: Mapping[str, Any] | None = None,
+    shapes: Mapping[str, Any] | None = None,
+    include_dirs: Sequence[str] = (),
+) -> Report:
     """The verdict on a program, without compiling it.
 
     A whole-number parameter that an address or a loop's bound needs is taken as shared (a length, most likely); the
@@ -314,9 +401,18 @@ def _may_be_length(b: Border) -> bool:
     return b.kind == "param" and not b.shared and getattr(t, "kind", "") in ("i", "u")
 
 
-def translate(src: str | os.PathLike, *, p: int, threads: int = 64, target: str = "cuda", fn: str | None = None,
-              defines: Mapping[str, Any] | None = None, shared: Sequence[str] | None = None,
-              shapes: Mapping[str, Any] | None = None, include_dirs: Sequence[str] = ()) -> str:
+def translate(
+    src: str | os.PathLike,
+    *,
+    p: int,
+    threads: int = 64,
+    target: str = "cuda",
+    fn: str | None = None,
+    defines: Mapping[str, Any] | None = None,
+    shared: Sequence[str] | None = None,
+    shapes: Mapping[str, Any] | None = None,
+    include_dirs: Sequence[str] = (),
+) -> str:
     """A standalone program for p inputs: CUDA C for nvcc, or C for a host compiler (``target="cpu"``)."""
     from .standalone import standalone
 

@@ -72,7 +72,9 @@ class Lowering(Expressions):
         with self.block() as body:
             self.frames.append(Frame(k, self.fresh("returned", BOOL, k.loc), result))
             for p in stepped(self.program):
-                self.rebound(p, self.bindings[id(p)])
+                bound = self.bindings[id(p)]
+                assert isinstance(bound, Object)
+                self.rebound(p, bound)
             self.function_body(k)
         with self.block() as entry:
             self.entry()
@@ -148,8 +150,7 @@ class Lowering(Expressions):
         if init is None:
             return None
         out: dict[int, int | float] = {}
-        for offset, t, e in items(symbol.type, init, self.unit.require_constant,
-                                  lambda n: self.unit.types.get(id(n))):
+        for offset, t, e in items(symbol.type, init, self.unit.require_constant, lambda n: self.unit.types.get(id(n))):
             value = e if isinstance(e, int) else self.unit.constant(e)
             if isinstance(t, Pointer) and value == 0:
                 continue
@@ -246,7 +247,12 @@ class Lowering(Expressions):
                 self.point(p, self.pointer(init), symbol.loc)
             return
         obj = Object(symbol.name, symbol.type, "local", symbol.loc)
-        if symbol.const and isinstance(symbol.type, Array) and node.init is not None and self.constant_table(symbol, obj):
+        if (
+            symbol.const
+            and isinstance(symbol.type, Array)
+            and node.init is not None
+            and self.constant_table(symbol, obj)
+        ):
             return
         self.bindings[id(symbol)] = obj
         if node.init is not None:
@@ -271,8 +277,7 @@ class Lowering(Expressions):
         if isinstance(ref.type, Struct) and not isinstance(init, C.InitList):
             self.copy(ref, self.object(init), loc)
             return
-        found = list(items(ref.type, init, self.unit.require_constant,
-                           lambda n: self.unit.types.get(id(n))))
+        found = list(items(ref.type, init, self.unit.require_constant, lambda n: self.unit.types.get(id(n))))
         scalars = sum(count for _, count in leaf_table(ref.type).values())
         if len(found) < scalars or any(isinstance(t, (Array, Struct)) for _, t, _ in found):
             self.zero(ref, loc)
@@ -310,7 +315,7 @@ class Lowering(Expressions):
     def statements(self, nodes: list[C.Node]) -> Flags:
         """Lower a statement list; the flags it may have set."""
         for i, s in enumerate(nodes):
-            rest = nodes[i + 1:]
+            rest = nodes[i + 1 :]
             if isinstance(s, C.If) and rest and escapes(s.iftrue) and not (s.iffalse and escapes(s.iffalse)):
                 other = [s.iffalse, *rest] if s.iffalse is not None else rest
                 return self.if_else(s, [s.iftrue], other)
@@ -429,8 +434,9 @@ class Lowering(Expressions):
 
         return self.repeat(node.stmt, dict(self.targets), Var(go, loc), [], test, loc)
 
-    def repeat(self, body: C.Node, start: dict[PointerVariable, Target | None], cond: Expr, head: list[Stmt],
-               step, loc: Loc) -> Flags:
+    def repeat(
+        self, body: C.Node, start: dict[PointerVariable, Target | None], cond: Expr, head: list[Stmt], step, loc: Loc
+    ) -> Flags:
         """The loop itself. ``start``: what pointers point to before its first test."""
         jump = Jump(self.fresh("left", BOOL, loc), self.fresh("skipped", BOOL, loc))
         assert jump.proceed is not None
@@ -577,8 +583,9 @@ class Lowering(Expressions):
                 self.call(node)
             case C.TernaryOp() if not is_number(self.unit.type(node)):
                 cond = self.condition(node.cond)
-                self.either(cond, lambda: self.effect(node.iftrue), lambda: self.effect(node.iffalse),
-                            loc_of(node.cond))
+                self.either(
+                    cond, lambda: self.effect(node.iftrue), lambda: self.effect(node.iffalse), loc_of(node.cond)
+                )
             case _ if is_number(self.unit.type(node)):
                 self.value(node)
             case _ if isinstance(self.unit.value_type(node), Pointer):
@@ -602,7 +609,8 @@ def stepped(program: Program) -> list[Symbol]:
     found: set[int] = set()
     for n in nodes(program.kernel.node.body):
         target = n.lvalue if isinstance(n, C.Assignment) else n.expr if isinstance(n, C.UnaryOp) else None
-        if isinstance(target, C.ID) and (isinstance(n, C.Assignment) or n.op in ("++", "--", "p++", "p--")):
+        steps = isinstance(n, C.Assignment) or (isinstance(n, C.UnaryOp) and n.op in ("++", "--", "p++", "p--"))
+        if isinstance(target, C.ID) and steps:
             found.add(id(program.unit.symbol(target)))
     return [p for p in program.kernel.params if isinstance(p.type, Pointer) and id(p) in found]
 
@@ -639,4 +647,3 @@ def escapes(node: C.Node | None) -> bool:
 
 def escapes_list(nodes: list[C.Node]) -> bool:
     return any(escapes(s) for s in nodes)
-

@@ -149,15 +149,20 @@ class Expressions:
             self.emit(Assign(part, value, loc))
             return
         if part.storage == "shared":
-            raise UnsupportedError("C2CU024", f"'{ref.object.name}' is shared by all inputs and cannot be written", loc,
-                                   "take it out of shared, or write to a copy")
+            raise UnsupportedError(
+                "C2CU024",
+                f"'{ref.object.name}' is shared by all inputs and cannot be written",
+                loc,
+                "take it out of shared, or write to a copy",
+            )
         self.emit(Store(part, ref.index, value, loc))
 
     def copy(self, to: Ref, source: Ref, loc: Loc) -> None:
         """Struct or array assignment, leaf by leaf."""
         for path, (_, count) in leaf_table(to.type).items():
-            self.copy_elements(self.below(to, path, count, loc), self.below(source, path, count, loc),
-                               Const(count, INT), loc)
+            self.copy_elements(
+                self.below(to, path, count, loc), self.below(source, path, count, loc), Const(count, INT), loc
+            )
 
     def below(self, ref: Ref, path: str, count: int, loc: Loc) -> Ref:
         """The first scalar at ``path`` inside ``ref``."""
@@ -180,7 +185,9 @@ class Expressions:
         self.assign(k, binary("-", count, one, LONG) if backwards else Const(0, LONG), loc)
         with self.block() as inner:
             body(Var(k, loc))
-        condition = binary(">=", Var(k), Const(0, LONG), INT, loc) if backwards else binary("<", Var(k), count, INT, loc)
+        condition = (
+            binary(">=", Var(k), Const(0, LONG), INT, loc) if backwards else binary("<", Var(k), count, INT, loc)
+        )
         step = Assign(k, binary("-" if backwards else "+", Var(k), one, LONG, loc), loc)
         self.emit(Loop(condition, tuple(inner), (step,), loc=loc))
 
@@ -243,8 +250,12 @@ class Expressions:
         loc = loc_of(node)
         ref = Ref(Object("chosen", self.unit.type(node), "local", loc), "", Const(0, INT), self.unit.type(node))
         cond = truth(self.value(node.cond))
-        self.either(cond, lambda: self.copy(ref, self.object(node.iftrue), loc),
-                    lambda: self.copy(ref, self.object(node.iffalse), loc), loc)
+        self.either(
+            cond,
+            lambda: self.copy(ref, self.object(node.iftrue), loc),
+            lambda: self.copy(ref, self.object(node.iffalse), loc),
+            loc,
+        )
         return ref
 
     def named(self, node: C.ID) -> Ref:
@@ -350,7 +361,9 @@ class Expressions:
         target = self.targets[p]
         if target is None:
             raise UnsupportedError("C2CU028", f"pointer '{p.name}' may point into different objects here", loc)
-        return target if not isinstance(target, Ref) else Ref(target.object, target.path, Var(p.index, loc), target.type)
+        return (
+            target if not isinstance(target, Ref) else Ref(target.object, target.path, Var(p.index, loc), target.type)
+        )
 
     def point(self, p: PointerVariable, target: Target, loc: Loc) -> None:
         """``p = target``."""
@@ -413,8 +426,12 @@ class Expressions:
         assert isinstance(t, Pointer)
         p = PointerVariable("p", t, self.fresh("p", LONG, loc), loc)
         cond = truth(self.value(node.cond))
-        self.either(cond, lambda: self.point(p, self.pointer(node.iftrue), loc),
-                    lambda: self.point(p, self.pointer(node.iffalse), loc), loc)
+        self.either(
+            cond,
+            lambda: self.point(p, self.pointer(node.iftrue), loc),
+            lambda: self.point(p, self.pointer(node.iffalse), loc),
+            loc,
+        )
         return self.current(p, loc)
 
     # control inside expressions
@@ -632,7 +649,9 @@ class Expressions:
         else:
             ref = self.pinned(ref, loc)
             right = self.value(node.rvalue)
-            value = self.converted(self.arithmetic(node.op[:-1], self.load(ref, loc_of(node.lvalue)), right, loc), t, loc)
+            value = self.converted(
+                self.arithmetic(node.op[:-1], self.load(ref, loc_of(node.lvalue)), right, loc), t, loc
+            )
         self.store(ref, value, loc)
         return self.load(ref, loc) if not isinstance(value, Const) else value
 
@@ -676,16 +695,20 @@ class Expressions:
         count = self.elements(args[2], to, loc)
         if source.type.size != to.type.size:
             raise UnsupportedError("C2CU019", f"{name} between '{source.type}' and '{to.type}'", loc)
-        to, source = Ref(to.object, to.path, self.temporary(to.index, loc), to.type), Ref(
-            source.object, source.path, self.temporary(source.index, loc), source.type)
+        to, source = (
+            Ref(to.object, to.path, self.temporary(to.index, loc), to.type),
+            Ref(source.object, source.path, self.temporary(source.index, loc), source.type),
+        )
 
         def move(k: Expr) -> None:
-            value = self.load(source.moved(k), loc)
-            self.store(to.moved(k), bitcast(value, to.type, loc) if value.type != to.type else value, loc)
+            assert isinstance(to.type, Scalar)
+            self.store(to.moved(k), bitcast(self.load(source.moved(k), loc), to.type, loc), loc)
 
         if name == "memmove" and to.object is source.object:
             later = binary(">", cast(to.index, LONG), cast(source.index, LONG), INT, loc)
-            self.either(later, lambda: self.each(count, move, loc, True), lambda: self.each(count, move, loc), loc, False)
+            self.either(
+                later, lambda: self.each(count, move, loc, True), lambda: self.each(count, move, loc), loc, False
+            )
             return
         self.each(count, move, loc)
 
@@ -700,9 +723,10 @@ class Expressions:
             table = leaf_table(target.type)
             sizes = {t.size for t, _ in table.values()}
             if len(table) != 1 or len(sizes) != 1:
-                raise UnsupportedError("C2CU081", "memory function on a struct of several fields", loc,
-                                       "assign the struct: a = b")
-            (path, (_, count)), = table.items()
+                raise UnsupportedError(
+                    "C2CU081", "memory function on a struct of several fields", loc, "assign the struct: a = b"
+                )
+            ((path, (_, count)),) = table.items()
             target = self.below(target, path, count, loc)
         return target
 
@@ -720,8 +744,9 @@ class Expressions:
             for a, b in ((n.left, n.right), (n.right, n.left)):
                 if isinstance(b, Const) and b.value % size == 0:
                     return binary("*", a, Const(int(b.value) // size, a.type), a.type, loc)
-        raise UnsupportedError("C2CU081", f"a byte count that is not written as n * {size}", loc,
-                               "write n * sizeof(element)")
+        raise UnsupportedError(
+            "C2CU081", f"a byte count that is not written as n * {size}", loc, "write n * sizeof(element)"
+        )
 
     def filled(self, byte: Expr, t: CType, loc: Loc) -> Expr:
         """An element whose bytes all are ``byte``."""
@@ -735,8 +760,9 @@ class Expressions:
         raise UnsupportedError("C2CU081", "memset of elements wider than a byte", loc)
 
 
-def join(a: dict[PointerVariable, Target | None],
-         b: dict[PointerVariable, Target | None]) -> dict[PointerVariable, Target | None]:
+def join(
+    a: dict[PointerVariable, Target | None], b: dict[PointerVariable, Target | None]
+) -> dict[PointerVariable, Target | None]:
     """What pointers point to after two paths meet; one not set on a path keeps what the other says."""
     out = dict(a)
     for p, target in b.items():
@@ -749,5 +775,3 @@ def same_object(a: Target | None, b: Target | None) -> bool:
     if isinstance(a, Ref) and isinstance(b, Ref):
         return (a.object, a.path, a.type) == (b.object, b.path, b.type)
     return a == b
-
-

@@ -34,10 +34,17 @@ def _compiler() -> str | None:
 
 def examination() -> str:
     """One line for each thing that matters."""
-    rows = [("c2cu", f"{__version__}, Python {platform.python_version()} at {sys.executable}"),
-            ("C compiler", _compiler() or "none: install gcc, or pip install 'c2cu[zig]'"),
-            ("CPU", device("cpu")), ("cache", str(Cache().folder)),
-            ("nvcc", toolchain.find_nvcc() or "none: needed only to compile standalone .cu files"),
-            ("CUDA device", cuda.device_name() if cuda.available() else
-             "none: pip install 'c2cu[cuda12]' or 'c2cu[cuda13]' where there is a GPU")]
+    rows = [
+        ("c2cu", f"{__version__}, Python {platform.python_version()} at {sys.executable}"),
+        ("C compiler", _compiler() or "none: install gcc, or pip install 'c2cu[zig]'"),
+        ("CPU", device("cpu")),
+        ("cache", str(Cache().folder)),
+        ("nvcc", toolchain.find_nvcc() or "none: needed only to compile standalone .cu files"),
+        (
+            "CUDA device",
+            cuda.device_name()
+            if cuda.available()
+            else "none: pip install 'c2cu[cuda12]' or 'c2cu[cuda13]' where there is a GPU",
+        ),
+    ]
     return "\n".join(f"{what:12} {found}" for what, found in rows)

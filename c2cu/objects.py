@@ -28,7 +28,7 @@ class Object:
 
 @dataclass(frozen=True)
 class Ref:
-    """Element ``index`` of all the elements of type ``type`` at ``path`` in ``object``: an lvalue, or a pointer to it."""
+    """Element ``index`` of all those of type ``type`` at ``path`` in ``object``: an lvalue, or a pointer to it."""
 
     object: Object
     path: str

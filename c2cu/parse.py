@@ -68,24 +68,33 @@ def _syntax_error(message: str, pre: Preprocessed, parser: CParser) -> ParseErro
     m = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S) or _next_token(parser)
     if not m:
         lines = pre.sources.get(pre.name, "").rstrip().split("\n")
-        return ParseError("C2CU002", "syntax error: the file ends too early", Loc(pre.name, len(lines), len(lines[-1]) or 1),
-                          "is a brace or a semicolon missing?")
+        return ParseError(
+            "C2CU002",
+            "syntax error: the file ends too early",
+            Loc(pre.name, len(lines), len(lines[-1]) or 1),
+            "is a brace or a semicolon missing?",
+        )
     if re.search(r"\b(__)?asm(__)?\b", pre.sources.line(m[1], int(m[2])) or ""):
         return UnsupportedError("C2CU085", "inline assembly", Loc(m[1], int(m[2]), int(m[3] or 0)), "write it in C")
     what = m[4].strip()
     before = re.fullmatch(r"before: (.*)", what, re.S)
     text = f"syntax error before '{before[1]}'" if before else f"syntax error: {what[:1].lower()}{what[1:]}"
     end = int(m[3] or 0) + len(before[1]) if before else 0
-    return ParseError("C2CU002", text, Loc(m[1], int(m[2]), int(m[3] or 0), end),
-                      "the C must compile as it stands: does gcc take it?")
+    return ParseError(
+        "C2CU002", text, Loc(m[1], int(m[2]), int(m[3] or 0), end), "the C must compile as it stands: does gcc take it?"
+    )
 
 
 def _next_token(parser: CParser) -> re.Match[str] | None:
     """Where the parser stood, for messages that do not say it."""
     try:
         token = parser._tokens.peek()
+        if token is None:
+            return None
         coord = parser._tok_coord(token)
-        return re.match(r"(.*?):(\d+):(\d+): (.*)", f"{coord.file}:{coord.line}:{coord.column}: before: {token.value}", re.S)
+        return re.match(
+            r"(.*?):(\d+):(\d+): (.*)", f"{coord.file}:{coord.line}:{coord.column}: before: {token.value}", re.S
+        )
     except AttributeError:
         return None
 
@@ -102,9 +111,9 @@ def _end(node: Any, line: int) -> int:
     """One past the last column of a simple expression on ``line``; 0 where it is not simple."""
     match node:
         case C.ID():
-            return node.coord.column + len(node.name)
+            return getattr(node.coord, "column", 0) + len(node.name)
         case C.Constant():
-            return node.coord.column + len(node.value)
+            return getattr(node.coord, "column", 0) + len(node.value)
         case C.ArrayRef():
             inner = _end(node.subscript, line) if _on(node.subscript, line) else 0
             return inner + 1 if inner else 0

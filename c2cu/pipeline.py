@@ -94,12 +94,19 @@ def bind_extents(found: Program, options: Options) -> dict[str, str]:
                 continue
             known = wanted.setdefault(name, (n, b.name))
             if known[0] != n:
-                raise InputError("C2CU052", f"'{known[1]}' wants {name} = {known[0]}, but '{b.name}' wants {name} = {n}",
-                                 b.loc, "give arrays whose extents agree", (Note(f"'{name}' is defined here",
-                                 found.unit.pre.macros[name].loc),))
+                raise InputError(
+                    "C2CU052",
+                    f"'{known[1]}' wants {name} = {known[0]}, but '{b.name}' wants {name} = {n}",
+                    b.loc,
+                    "give arrays whose extents agree",
+                    (Note(f"'{name}' is defined here", found.unit.pre.macros[name].loc),),
+                )
     macros = found.unit.pre.macros
-    return {name: str(n) for name, (n, _) in wanted.items()
-            if not macros[name].overridden and found.unit.scope.names[name].value != n}
+    return {
+        name: str(n)
+        for name, (n, _) in wanted.items()
+        if not macros[name].overridden and found.unit.scope.names[name].value != n
+    }
 
 
 def schedule(front: Front, backend: str, wanted: str = "auto") -> tuple[Plan, Artifact]:

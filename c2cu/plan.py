@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pycparser import c_ast as C
+
 from .artifact import Slot
 from .ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
 from .diagnostics import InputError, UnsupportedError
@@ -36,8 +38,12 @@ def numpy_dtype(t: CType) -> object:
             return f"V{t.size}"
         case Struct():
             fields = [(m.name, _field(m.type), m.offset) for m in t.members if m.bits is None]
-            return {"names": [n for n, _, _ in fields], "formats": [f for _, f, _ in fields],
-                    "offsets": [o for _, _, o in fields], "itemsize": t.size}
+            return {
+                "names": [n for n, _, _ in fields],
+                "formats": [f for _, f, _ in fields],
+                "offsets": [o for _, _, o in fields],
+                "itemsize": t.size,
+            }
     raise AssertionError(t)
 
 
@@ -59,8 +65,17 @@ def _slot(b: Border, reads: bool, writes: bool, required: bool) -> Slot:
     size = element.size
     for n in dims:
         size *= n or 0
-    return Slot(b.name, numpy_dtype(element), tuple(n if n is not None else -1 for n in dims), size, reads, writes,
-                required, b.shared, b.loc)
+    return Slot(
+        b.name,
+        numpy_dtype(element),
+        tuple(n if n is not None else -1 for n in dims),
+        size,
+        reads,
+        writes,
+        required,
+        b.shared,
+        b.loc,
+    )
 
 
 def _inner_effects(program: Program, kernel: Kernel | None) -> dict[str, tuple[bool, bool, bool]]:
@@ -101,7 +116,9 @@ def _required(b: Border, read_first: bool, reads: bool, writes: bool) -> bool:
     return read_first and not (b.kind == "global" and initialised)
 
 
-def _is_scratch(b: Border, names: list[str], first: list[str | None], reads: frozenset[str], outside: frozenset[str]) -> bool:
+def _is_scratch(
+    b: Border, names: list[str], first: list[str | None], reads: frozenset[str], outside: frozenset[str]
+) -> bool:
     """A static that is written first and then read, and that nothing outside the kernel names."""
     if b.kind != "global" or b.symbol is None or b.symbol.storage != "static" or b.name in outside:
         return False
@@ -111,7 +128,7 @@ def _is_scratch(b: Border, names: list[str], first: list[str | None], reads: fro
 def _named_outside(program: Program) -> frozenset[str]:
     inside = {f.name for f in program.functions}
     others = [f for f in program.unit.functions.values() if f.name not in inside]
-    return frozenset(n.name for f in others for n in nodes(f.node.body) if hasattr(n, "name") and isinstance(n.name, str))
+    return frozenset(n.name for f in others for n in nodes(f.node.body) if isinstance(n, C.ID))
 
 
 def layout(program: Program) -> dict[str, tuple[int, Leaf]]:
@@ -127,16 +144,24 @@ def require_extents(found: tuple[Slot, ...]) -> None:
     """Raises InputError for a slot whose extent nothing has told."""
     for s in found:
         if -1 in s.shape:
-            raise InputError("C2CU050", f"the length of '{s.name}' is not known", s.loc,
-                             f"give an array for it, or shapes={{'{s.name}': (n,)}} / --shape {s.name}=n")
+            raise InputError(
+                "C2CU050",
+                f"the length of '{s.name}' is not known",
+                s.loc,
+                f"give an array for it, or shapes={{'{s.name}': (n,)}} / --shape {s.name}=n",
+            )
 
 
 def choose(backend: str, schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None) -> Plan:
     """Pick a schedule for ``backend``; "auto" takes the first that takes the program."""
     first, fallback = SCHEDULES[backend]
     if schedule not in ("auto", first, fallback):
-        raise InputError("C2CU051", f"schedule '{schedule}' is not one of backend {backend}'s", None,
-                         f"choose auto, {first} or {fallback}")
+        raise InputError(
+            "C2CU051",
+            f"schedule '{schedule}' is not one of backend {backend}'s",
+            None,
+            f"choose auto, {first} or {fallback}",
+        )
     if schedule == fallback:
         return Plan(backend, fallback, ())
     reason = _objection(first, analysis, why_not, schedule == "auto")

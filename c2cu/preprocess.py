@@ -26,7 +26,8 @@ _SHIM = ("__attribute__(x)=", "__extension__=", "__restrict=", "__restrict__=", 
          "_Float32x=double", "_Float32=float", "__C2CU__=1")  # fmt: skip
 
 _LITERAL = re.compile(
-    r"[-+]?\s*(0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*|(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?[fF]?|'(\\.|[^'\\])+')")
+    r"[-+]?\s*(0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*|(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?[fF]?|'(\\.|[^'\\])+')"
+)
 _DEFINE = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(\(?)(.*)", re.S)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -87,8 +88,9 @@ def _checked(source: Source) -> Source:
     return replace(source, text=source.text.replace("\r\n", "\n"))
 
 
-def preprocess(source: Source, defines: Mapping[str, str | int] | None = None,
-               include_dirs: Sequence[str] = ()) -> Preprocessed:
+def preprocess(
+    source: Source, defines: Mapping[str, str | int] | None = None, include_dirs: Sequence[str] = ()
+) -> Preprocessed:
     """Preprocess ``source``. ``defines`` override the file's own object-like macros.
 
     Raises ParseError: an unknown name in ``defines``, and whatever the preprocessor rejects.
@@ -101,10 +103,13 @@ def preprocess(source: Source, defines: Mapping[str, str | int] | None = None,
     _check_names(source, given, directives)
     text, files = _run(source, replaced, passed, include_dirs)
     includes = tuple(line.strip() for _, line in directives if re.match(r"\s*#\s*include\s*<", line))
-    expressions = {m[1]: m[3].strip() for _, d in directives if (m := _DEFINE.match(d)) and not m[2] and m[1] not in macros}
+    expressions = {
+        m[1]: m[3].strip() for _, d in directives if (m := _DEFINE.match(d)) and not m[2] and m[1] not in macros
+    }
     originals = {source.name: source.text, **files}
-    return Preprocessed(text, source.name, macros, includes, SourceMap(originals, text, _definitions(directives)),
-                        expressions)
+    return Preprocessed(
+        text, source.name, macros, includes, SourceMap(originals, text, _definitions(directives)), expressions
+    )
 
 
 # what the file's own directives say
@@ -168,8 +173,9 @@ def _definitions(directives: list[tuple[int, str]]) -> dict[str, int]:
     return {m[1]: line for line, text in directives if (m := _DEFINE.match(text))}
 
 
-def _rewritten(text: str, directives: list[tuple[int, str]], macros: Mapping[str, Macro],
-               given: Mapping[str, str]) -> str:
+def _rewritten(
+    text: str, directives: list[tuple[int, str]], macros: Mapping[str, Macro], given: Mapping[str, str]
+) -> str:
     """The text with kept macros defined as themselves and overridden definitions taken out; same line numbers."""
     lines = text.split("\n")
     for line, directive in directives:
@@ -193,8 +199,12 @@ def _check_names(source: Source, given: Mapping[str, str], directives: list[tupl
         if name not in names and not local and name != "NDEBUG":
             close = difflib.get_close_matches(name, objects, 1)
             hint = f"did you mean '{close[0]}'? " if close else ""
-            raise ParseError("C2CU005", f"unknown macro '{name}' (-D): the file does not use it", Loc(source.name),
-                             hint + ("the file's macros: " + ", ".join(objects) if objects else "it has no macros"))
+            raise ParseError(
+                "C2CU005",
+                f"unknown macro '{name}' (-D): the file does not use it",
+                Loc(source.name),
+                hint + ("the file's macros: " + ", ".join(objects) if objects else "it has no macros"),
+            )
 
 
 # the compiler's preprocessor
@@ -202,7 +212,9 @@ def _check_names(source: Source, given: Mapping[str, str], directives: list[tupl
 _MESSAGE = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 
 
-def _run(source: Source, text: str, passed: Mapping[str, str], include_dirs: Sequence[str]) -> tuple[str, dict[str, str]]:
+def _run(
+    source: Source, text: str, passed: Mapping[str, str], include_dirs: Sequence[str]
+) -> tuple[str, dict[str, str]]:
     folder = source.path.parent if source.path is not None else Path.cwd()
     command = [*find_compiler(), "-E", "-x", "c", "-std=gnu11", "-w", "-iquote", str(folder)]
     for d in include_dirs:
@@ -213,8 +225,12 @@ def _run(source: Source, text: str, passed: Mapping[str, str], include_dirs: Seq
     try:
         done = subprocess.run(command, input=body.encode("utf-8", "surrogateescape"), capture_output=True)
     except OSError as e:
-        raise CompileError("C2CU060", f"the C compiler '{command[0]}' does not start: {e.strerror}", None,
-                           "set CC to a compiler that works") from None
+        raise CompileError(
+            "C2CU060",
+            f"the C compiler '{command[0]}' does not start: {e.strerror}",
+            None,
+            "set CC to a compiler that works",
+        ) from None
     errors = done.stderr.decode("utf-8", "replace")
     m = _MESSAGE.search(errors)
     if m or done.returncode:
@@ -227,8 +243,12 @@ def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError
     if m is None:
         last = errors.strip().splitlines()[-1:] or ["no message"]
         return ParseError("C2CU002", f"the preprocessor failed: {last[0]}", Loc(source.name))
-    error = ParseError("C2CU002", m[4], Loc(m[1], int(m[2]), int(m[3] or 0)),
-                       "give the folder with -I" if "No such file" in m[4] or "not found" in m[4] else "")
+    error = ParseError(
+        "C2CU002",
+        m[4],
+        Loc(m[1], int(m[2]), int(m[3] or 0)),
+        "give the folder with -I" if "No such file" in m[4] or "not found" in m[4] else "",
+    )
     error.sources = {source.name: source.text}
     return error
 

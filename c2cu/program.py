@@ -48,8 +48,9 @@ class Program:
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-def program(unit: Unit, fn: str | None = None, shared: tuple[str, ...] = (),
-            shapes: Mapping[str, tuple[int, ...]] | None = None) -> Program:
+def program(
+    unit: Unit, fn: str | None = None, shared: tuple[str, ...] = (), shapes: Mapping[str, tuple[int, ...]] | None = None
+) -> Program:
     """Find the kernel and its borders.
 
     ``shapes``: the shape of one input for each array that is known so far. Raises ParseError where no kernel or
@@ -92,25 +93,37 @@ def _pragma_call(unit: Unit) -> tuple[C.FuncCall | None, tuple[str, ...]]:
             if isinstance(item, C.Pragma) and item.string.split("(")[0].split()[:1] == ["kernel"]:
                 found.append(_marked(unit, items[i + 1 :], item))
     if len(found) > 1:
-        raise ParseError("C2CU007", "there are two '#pragma kernel'", loc_of(found[1][0]),
-                         "keep one, or name the function with --fn", (Note("the first", loc_of(found[0][0])),))
+        raise ParseError(
+            "C2CU007",
+            "there are two '#pragma kernel'",
+            loc_of(found[1][0]),
+            "keep one, or name the function with --fn",
+            (Note("the first", loc_of(found[0][0])),),
+        )
     return found[0] if found else (None, ())
 
 
 def _marked(unit: Unit, rest: list[C.Node], pragma: C.Pragma) -> tuple[C.FuncCall, tuple[str, ...]]:
-    words = pragma.string[len("kernel"):].strip()
+    words = pragma.string[len("kernel") :].strip()
     names: tuple[str, ...] = ()
     if words:
         if not (words.startswith("shared") and words.endswith(")") and "(" in words):
-            raise ParseError("C2CU007", f"'#pragma kernel {words}' is not understood", loc_of(pragma),
-                             "write '#pragma kernel' or '#pragma kernel shared(name, ...)'")
+            raise ParseError(
+                "C2CU007",
+                f"'#pragma kernel {words}' is not understood",
+                loc_of(pragma),
+                "write '#pragma kernel' or '#pragma kernel shared(name, ...)'",
+            )
         names = tuple(n.strip() for n in words[words.index("(") + 1 : -1].split(",") if n.strip())
     following = next((s for s in rest if not isinstance(s, C.Pragma)), None)
     call = _call_of(following)
     if call is None or _callee(call) not in unit.functions:
-        raise ParseError("C2CU007", "'#pragma kernel' is not followed by a call of a function of this file",
-                         loc_of(following) if following is not None else loc_of(pragma),
-                         "put it right before the call: f(..); or x = f(..); or T x = f(..);")
+        raise ParseError(
+            "C2CU007",
+            "'#pragma kernel' is not followed by a call of a function of this file",
+            loc_of(following) if following is not None else loc_of(pragma),
+            "put it right before the call: f(..); or x = f(..); or T x = f(..);",
+        )
     return call, names
 
 
@@ -128,7 +141,7 @@ def _call_of(s: C.Node | None) -> C.FuncCall | None:
 def _item_lists(node: C.Node) -> Iterator[list[C.Node]]:
     if isinstance(node, C.Compound) and node.block_items:
         yield node.block_items
-    for _, child in node.children():
+    for _, child in node.children():  # pyright: ignore
         yield from _item_lists(child)
 
 
@@ -143,8 +156,12 @@ def _call_in_main(unit: Unit, name: str) -> C.FuncCall | None:
 def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
     if fn is not None:
         if fn not in unit.functions:
-            raise ParseError("C2CU006", f"there is no function '{fn}'", Loc(unit.pre.name),
-                             "functions of this file: " + (", ".join(unit.functions) or "none"))
+            raise ParseError(
+                "C2CU006",
+                f"there is no function '{fn}'",
+                Loc(unit.pre.name),
+                "functions of this file: " + (", ".join(unit.functions) or "none"),
+            )
         return unit.require(fn)
     if call is not None:
         return unit.require(_callee(call))
@@ -157,11 +174,19 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
     if len(roots) == 1:
         return unit.require(roots[0])
     if not roots:
-        raise ParseError("C2CU006", "no kernel function found", Loc(unit.pre.name),
-                         "put '#pragma kernel' before its call in main, or name it with --fn")
-    raise ParseError("C2CU006", f"several functions could be the kernel: {', '.join(roots)}",
-                     unit.functions[roots[1]].loc, "put '#pragma kernel' before its call in main, or name it with --fn",
-                     tuple(Note(f"'{r}' is defined here", unit.functions[r].loc) for r in roots))
+        raise ParseError(
+            "C2CU006",
+            "no kernel function found",
+            Loc(unit.pre.name),
+            "put '#pragma kernel' before its call in main, or name it with --fn",
+        )
+    raise ParseError(
+        "C2CU006",
+        f"several functions could be the kernel: {', '.join(roots)}",
+        unit.functions[roots[1]].loc,
+        "put '#pragma kernel' before its call in main, or name it with --fn",
+        tuple(Note(f"'{r}' is defined here", unit.functions[r].loc) for r in roots),
+    )
 
 
 def _refuse_recursion(unit: Unit, kernel: str) -> None:
@@ -172,8 +197,12 @@ def _refuse_recursion(unit: Unit, kernel: str) -> None:
             return
         if name in path:
             f = unit.functions[name]
-            raise UnsupportedError("C2CU020", f"'{name}' is recursive", f.loc,
-                                   "rewrite it with a loop, or with an explicit stack in an array")
+            raise UnsupportedError(
+                "C2CU020",
+                f"'{name}' is recursive",
+                f.loc,
+                "rewrite it with a loop, or with an explicit stack in an array",
+            )
         path.append(name)
         for callee in unit.functions[name].calls:
             visit(callee)
@@ -188,21 +217,31 @@ def _refuse_recursion(unit: Unit, kernel: str) -> None:
 def nodes(node: C.Node) -> Iterator[C.Node]:
     """A node and everything below it."""
     yield node
-    for _, child in node.children():
+    for _, child in node.children():  # pyright: ignore
         yield from nodes(child)
 
 
 def _touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
     """Global variables that the functions name, static locals among them, in order of declaration."""
     used = {id(unit.symbols[id(n)]) for f in functions for n in nodes(f.node.body) if id(n) in unit.symbols}
-    named = {n.name for f in functions for n in nodes(f.node.body)
-             if isinstance(n, C.ID) and id(n) in unit.symbols and unit.symbols[id(n)].storage in ("global", "static")}
+    named = {
+        n.name
+        for f in functions
+        for n in nodes(f.node.body)
+        if isinstance(n, C.ID) and id(n) in unit.symbols and unit.symbols[id(n)].storage in ("global", "static")
+    }
     yield from (s for name, s in unit.variables.items() if name in named)
     yield from (s for s in unit.statics if id(s) in used)
 
 
-def _borders(unit: Unit, kernel: FunctionDef, touched: tuple[Symbol, ...], shared: tuple[str, ...],
-             shapes: Mapping[str, tuple[int, ...]], call: C.FuncCall | None) -> Iterator[Border]:
+def _borders(
+    unit: Unit,
+    kernel: FunctionDef,
+    touched: tuple[Symbol, ...],
+    shared: tuple[str, ...],
+    shapes: Mapping[str, tuple[int, ...]],
+    call: C.FuncCall | None,
+) -> Iterator[Border]:
     for s in touched:
         if s.storage == "static-local" or (s.const and s.name not in shared):
             continue
@@ -212,8 +251,12 @@ def _borders(unit: Unit, kernel: FunctionDef, touched: tuple[Symbol, ...], share
         argument = arguments[i] if i < len(arguments) else None
         yield Border(p.name, "param", _param_type(unit, p, shapes.get(p.name), argument), p, p.name in shared, p.loc)
     if isinstance(kernel.returns, Pointer):
-        raise UnsupportedError("C2CU015", f"kernel '{kernel.name}' returns a pointer", kernel.loc,
-                               "return a number, or write the result to an array parameter")
+        raise UnsupportedError(
+            "C2CU015",
+            f"kernel '{kernel.name}' returns a pointer",
+            kernel.loc,
+            "return a number, or write the result to an array parameter",
+        )
     if kernel.returns != VOID:
         yield Border("return", "return", kernel.returns, None, False, kernel.loc)
 
@@ -224,8 +267,12 @@ def _param_type(unit: Unit, p: Symbol, shape: tuple[int, ...] | None, argument: 
     if not isinstance(t, Pointer):
         return t
     if isinstance(t.to, (Function, Pointer)) or t.to == VOID:
-        raise UnsupportedError("C2CU015", f"parameter '{p.name}' of the kernel is a '{t}'", p.loc,
-                               "a kernel's pointer parameters point to numbers, structs or rows of an array")
+        raise UnsupportedError(
+            "C2CU015",
+            f"parameter '{p.name}' of the kernel is a '{t}'",
+            p.loc,
+            "a kernel's pointer parameters point to numbers, structs or rows of an array",
+        )
     if shape is not None and len(shape) == 0 and not isinstance(t.to, Array):
         return t.to
     if shape:
@@ -255,4 +302,3 @@ def _argument_length(unit: Unit, argument: C.Node, to: CType) -> int | None:
     if isinstance(t, Array) and t.length is not None and to.size:
         return t.size // to.size
     return None
-

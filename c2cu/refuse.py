@@ -13,9 +13,9 @@ from .program import Program, nodes
 _GROUPS = {
     "memory allocation": ("malloc calloc realloc free alloca aligned_alloc strdup",
                           "use an array of the largest size that is needed"),
-    "input or output": ("printf fprintf sprintf snprintf vprintf vfprintf puts fputs putchar putc fputc scanf fscanf sscanf "
-                        "getchar getc fgetc gets fgets ungetc fopen freopen fclose fread fwrite fflush fseek ftell rewind "
-                        "feof ferror perror getline setvbuf setbuf",
+    "input or output": ("printf fprintf sprintf snprintf vprintf vfprintf puts fputs putchar putc fputc scanf fscanf "
+                        "sscanf getchar getc fgetc gets fgets ungetc fopen freopen fclose fread fwrite fflush fseek "
+                        "ftell rewind feof ferror perror getline setvbuf setbuf",
                         "do it in main, before or after the kernel"),
     "a jump out of the function": ("setjmp longjmp sigsetjmp siglongjmp", "return a status instead"),
     "the end of the process": ("exit _exit quick_exit abort atexit system getenv", "return a status instead"),
@@ -29,7 +29,8 @@ _REFUSED = {name: (what, hint) for what, (names, hint) in _GROUPS.items() for na
 ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
     "memcpy memmove memset memcmp memchr strlen strcmp strncmp abs labs llabs frexp frexpf modf modff "
     "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower toupper "
-    "inff inf nanf nan huge_val huge_valf".split())
+    "inff inf nanf nan huge_val huge_valf".split()
+)
 
 
 def refuse(program: Program) -> None:
@@ -52,8 +53,11 @@ def _errors(n: C.Node, program: Program) -> list[UnsupportedError]:
         case C.Decl() if id(n) in unit.symbols and isinstance(unit.symbols[id(n)].type, Array):
             return []
         case C.FuncDecl() if unit.declarations.type(n, unit.scope) and _variadic(unit.declarations.type(n, unit.scope)):
-            return [UnsupportedError("C2CU084", "a function with '...' in a kernel", loc,
-                                     "give it a fixed list of parameters")]
+            return [
+                UnsupportedError(
+                    "C2CU084", "a function with '...' in a kernel", loc, "give it a fixed list of parameters"
+                )
+            ]
     return []
 
 

@@ -15,8 +15,13 @@ from .artifact import Slot
 from .diagnostics import CompileError, InputError
 
 
-def run_files(program: library.Program, inputs: tuple[str, ...], outputs: tuple[str, ...], shared: Mapping[str, str],
-              p: int | None) -> None:
+def run_files(
+    program: library.Program,
+    inputs: tuple[str, ...],
+    outputs: tuple[str, ...],
+    shared: Mapping[str, str],
+    p: int | None,
+) -> None:
     """Load the inputs, run, and write the outputs, each whole or not at all."""
     slots = {s.name: s for s in program.slots}
     given: Any = {}
@@ -24,7 +29,9 @@ def run_files(program: library.Program, inputs: tuple[str, ...], outputs: tuple[
         name, equals, path = text.partition("=")
         if not equals:
             if len(inputs) > 1:
-                raise InputError("C2CU058", f"--in {text} has no name", None, "with several inputs write --in NAME=FILE")
+                raise InputError(
+                    "C2CU058", f"--in {text} has no name", None, "with several inputs write --in NAME=FILE"
+                )
             given = files.load(text, _only(slots))
         else:
             given[name] = _value(path, slots.get(name))
@@ -59,8 +66,12 @@ def _targets(outputs: tuple[str, ...], results: Mapping[str, Any]) -> dict[str, 
         name, equals, path = text.partition("=")
         if not equals:
             if len(results) != 1:
-                raise InputError("C2CU058", f"--out {text} has no name", None,
-                                 f"write --out NAME=FILE; the outputs: {', '.join(results)}")
+                raise InputError(
+                    "C2CU058",
+                    f"--out {text} has no name",
+                    None,
+                    f"write --out NAME=FILE; the outputs: {', '.join(results)}",
+                )
             name, path = next(iter(results)), text
         if name not in results:
             raise InputError("C2CU041", f"'{name}' is no output", None, f"the outputs: {', '.join(results) or 'none'}")
@@ -79,12 +90,29 @@ def run_program(source: str, p: int, backend: str, options: Mapping[str, Any]) -
         if target == "cuda":
             nvcc = toolchain.find_nvcc()
             if nvcc is None:
-                raise CompileError("C2CU065", "running a whole program on a GPU needs nvcc", None,
-                                   "use --backend cpu, or arrays with --in and --out")
+                raise CompileError(
+                    "C2CU065",
+                    "running a whole program on a GPU needs nvcc",
+                    None,
+                    "use --backend cpu, or arrays with --in and --out",
+                )
             command = [nvcc, "-O3", "-arch=native", "-x", "cu", "-", "-o", str(program)]
         else:
-            command = [*toolchain.find_compiler(), "-O3", "-march=native", "-w", "-fwrapv", "-fno-strict-aliasing",
-                       "-ffp-contract=off", "-x", "c", "-", "-o", str(program), "-lm"]
+            command = [
+                *toolchain.find_compiler(),
+                "-O3",
+                "-march=native",
+                "-w",
+                "-fwrapv",
+                "-fno-strict-aliasing",
+                "-ffp-contract=off",
+                "-x",
+                "c",
+                "-",
+                "-o",
+                str(program),
+                "-lm",
+            ]
         _compile(command, text)
         sys.stdout.flush()
         return subprocess.run([str(program)]).returncode

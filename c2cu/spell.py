@@ -32,10 +32,10 @@ from .typed import FunctionDef, Unit
 STATE = "struct c2cu_state *"
 _CPP_KEYWORDS = frozenset(
     "alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class compl concept consteval "
-    "constexpr constinit const_cast co_await co_return co_yield decltype delete dynamic_cast explicit export false friend "
-    "mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast "
-    "requires static_assert static_cast template this thread_local throw true try typeid typename using virtual wchar_t "
-    "xor xor_eq".split()
+    "constexpr constinit const_cast co_await co_return co_yield decltype delete dynamic_cast explicit export false "
+    "friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
+    "reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid typename using virtual "
+    "wchar_t xor xor_eq".split()
 )
 _CUDA_BUILTINS = {
     "__builtin_inff": "__int_as_float(0x7f800000)",
@@ -276,7 +276,11 @@ class Speller(Indented):
         op = n.op[:-1]
         if isinstance(r, Scalar) and isinstance(t, Scalar) and op and self.cuda and _is_plain(n.lvalue):
             both = promote(t) if op == "<<" else common(t, r)
-            if both.kind == "i" and op in ("+", "-", "*", "<<") and not (self.is_index(n.lvalue) and self.is_index(n.rvalue)):
+            if (
+                both.kind == "i"
+                and op in ("+", "-", "*", "<<")
+                and not (self.is_index(n.lvalue) and self.is_index(n.rvalue))
+            ):
                 u = unsigned_of(both)
                 return f"{left} = ({t})({both})(({u}){left} {op} {'' if op == '<<' else f'({u})'}({value}))"
             if op == "*" and both.is_float and not self.fused:
@@ -317,8 +321,9 @@ class Speller(Indented):
         if not isinstance(e, C.NamedInitializer):
             return self.narrowed(e)
         if self.cuda:
-            raise UnsupportedError("C2CU088", "a designated initialiser in code for the GPU", loc_of(e),
-                                   "give the values in order")
+            raise UnsupportedError(
+                "C2CU088", "a designated initialiser in code for the GPU", loc_of(e), "give the values in order"
+            )
         path = "".join(f".{d.name}" if isinstance(d, C.ID) else f"[{self.visit(d.expr)}]" for d in e.name)
         return f"{path} = {self.initial_value(e.expr)}"
 
@@ -358,8 +363,10 @@ def _base(t: CType) -> CType:
 
 def _is_plain(n: C.Node) -> bool:
     """An lvalue that may be printed twice."""
-    return not any(isinstance(x, (C.FuncCall, C.Assignment)) or (isinstance(x, C.UnaryOp) and x.op in
-                   ("++", "--", "p++", "p--")) for x in nodes(n))
+    return not any(
+        isinstance(x, (C.FuncCall, C.Assignment)) or (isinstance(x, C.UnaryOp) and x.op in ("++", "--", "p++", "p--"))
+        for x in nodes(n)
+    )
 
 
 def _counters(unit: Unit, f: FunctionDef) -> Iterable[Symbol]:
@@ -370,4 +377,3 @@ def _counters(unit: Unit, f: FunctionDef) -> Iterable[Symbol]:
                 target = n.expr if isinstance(n, C.UnaryOp) else n.lvalue if isinstance(n, C.Assignment) else None
                 if isinstance(target, C.ID) and id(target) in unit.symbols:
                     yield unit.symbols[id(target)]
-

@@ -6,9 +6,26 @@ import io
 from typing import Any
 
 from . import pipeline
+from .ir import (
+    Assign,
+    Binary,
+    Bitcast,
+    Block,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Kernel,
+    Load,
+    Loop,
+    Select,
+    Store,
+    Unary,
+    Var,
+    Variable,
+)
 from .library import options_of
-from .ir import (Assign, Binary, Bitcast, Block, Call, Cast, Const, Expr, If, Kernel, Load, Loop, Select, Store, Unary,
-                 Var, Variable)
 from .parse import is_user_file, loc_of
 from .preprocess import read_source
 

@@ -28,7 +28,8 @@ PORTABLE_BYTES = 16  # SIMD width that every compiler takes without a flag
 STATIC_BYTES = 1 << 30  # device arrays beyond this are allocated, not static
 _GANG_NAMES = re.compile(
     r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|transpose|pack|unpack)"
-    r"_[iuf]\d+|multiply_wide|words|r_\w+|initial_r_\w+)\b")
+    r"_[iuf]\d+|multiply_wide|words|r_\w+|initial_r_\w+)\b"
+)
 
 
 def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda") -> str:
@@ -39,7 +40,9 @@ def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda")
     if target not in ("cuda", "cpu"):
         raise InputError("C2CU051", f"target is '{target}'", None, "choose cuda or cpu")
     if p < 1:
-        raise InputError("C2CU055", f"p is {p}: a standalone program needs at least one run", None, "give --p 1 or more")
+        raise InputError(
+            "C2CU055", f"p is {p}: a standalone program needs at least one run", None, "give --p 1 or more"
+        )
     if not 1 <= threads <= 1024:
         raise InputError("C2CU055", f"threads is {threads}", None, "a block has 1 to 1024 threads")
     plan.require_extents(front.slots)
@@ -78,11 +81,19 @@ class _Host:
         inner = node.expr if isinstance(node, C.UnaryOp) and node.op == "&" else node
         symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
         if symbol is None or not (node is not inner or isinstance(symbol.type, Array)):
-            raise UnsupportedError("C2CU074", f"argument '{b.name}' of the kernel call is not an array of main's or a global",
-                                   loc_of(node), "pass an array by its name, or a variable's address")
+            raise UnsupportedError(
+                "C2CU074",
+                f"argument '{b.name}' of the kernel call is not an array of main's or a global",
+                loc_of(node),
+                "pass an array by its name, or a variable's address",
+            )
         if any(other.symbol is symbol for other in self.program.borders):
-            raise UnsupportedError("C2CU074", f"'{symbol.name}' reaches the kernel as an argument and as a global",
-                                   loc_of(node), "use one of the two")
+            raise UnsupportedError(
+                "C2CU074",
+                f"'{symbol.name}' reaches the kernel as an argument and as a global",
+                loc_of(node),
+                "use one of the two",
+            )
         return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
 
     # pieces
@@ -94,7 +105,8 @@ class _Host:
         before = self.before()
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
-            "name": self.front.source.name.rsplit("/", 1)[-1], "p": p,
+            "name": self.front.source.name.rsplit("/", 1)[-1],
+            "p": p,
             "includes": list(dict.fromkeys(self.unit.pre.includes)),
             "macros": [f"#define {m.name} {m.value}" for m in macros.values()],
             "declarations": [self.speller.top(n) for n in declarations(self.unit)],
@@ -102,11 +114,16 @@ class _Host:
             "functions": [self.speller.function(self.unit.functions[f].node) for f in host_functions],
             "globals": [self.member(s) for s in self.globals],
             "global_names": [s.name for s in self.globals],
-            "locals": [self.member(s) for s in symbols], "local_names": [s.name for s in symbols],
+            "locals": [self.member(s) for s in symbols],
+            "local_names": [s.name for s in symbols],
             "arguments": [declare(b.type, f"argument_{b.name}") for b in scalars],
             "result": [declare(b.type, "result") for b in self.program.borders if b.kind == "return"],
-            "before": before, "after": self.after(), "set_arguments": self.set_arguments(),
-            "get_result": self.get_result(), "main_parameters": self.main_parameters(), "uses_exit": self.split.uses_exit,
+            "before": before,
+            "after": self.after(),
+            "set_arguments": self.set_arguments(),
+            "get_result": self.get_result(),
+            "main_parameters": self.main_parameters(),
+            "uses_exit": self.split.uses_exit,
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
             "local_declarations": [self.member(s) for s in symbols],
         }
@@ -131,8 +148,11 @@ class _Host:
 
     def set_arguments(self) -> list[str]:
         names = [q.name for q in self.program.kernel.params]
-        return [f"__r->{self.where[b.name]} = {self.speller.visit(self.split.arguments[names.index(b.name)])};"
-                for b in self.program.borders if self.where[b.name].startswith("argument_")]
+        return [
+            f"__r->{self.where[b.name]} = {self.speller.visit(self.split.arguments[names.index(b.name)])};"
+            for b in self.program.borders
+            if self.where[b.name].startswith("argument_")
+        ]
 
     def get_result(self) -> str:
         match self.split.result:
@@ -140,7 +160,8 @@ class _Host:
                 return f"{self.speller.visit(left)} = __r->result;"
             case C.Decl() as d:
                 return self.speller.visit(C.Decl(d.name, d.quals, [], d.storage, [], d.type, None, None, d.coord)) + (
-                    " = __r->result;")
+                    " = __r->result;"
+                )
         return ""
 
     def main_parameters(self) -> str:
@@ -158,8 +179,14 @@ class _Host:
             text = _GANG_NAMES.sub(r"c2cu_\1", artifact.text)
             slots = self.slots()
         kernel_functions = [] if text else [f for f in self.program.functions if f.name not in self.split.functions]
-        return render("cpu/standalone.c.j2", gang=text, slots=slots, call="" if text else self.direct_call(),
-                      kernel_functions=[self.speller.function(f.node) for f in kernel_functions], **values)
+        return render(
+            "cpu/standalone.c.j2",
+            gang=text,
+            slots=slots,
+            call="" if text else self.direct_call(),
+            kernel_functions=[self.speller.function(f.node) for f in kernel_functions],
+            **values,
+        )
 
     def direct_call(self) -> str:
         """A call of the original kernel for one run, whose globals are in place."""
@@ -184,8 +211,14 @@ class _Host:
     def cuda_private(self, p: int, threads: int, why: UnsupportedError) -> str:
         artifact = private(self.program, self.front.slots)
         reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
-        return render("cuda/standalone_private.cu.j2", device=artifact.text, lanes=artifact.lanes, slots=self.slots(),
-                      reason=reason, **self.common(p))
+        return render(
+            "cuda/standalone_private.cu.j2",
+            device=artifact.text,
+            lanes=artifact.lanes,
+            slots=self.slots(),
+            reason=reason,
+            **self.common(p),
+        )
 
     def cuda_thread(self, p: int, threads: int) -> str:
         names: dict[Symbol, str] = {}
@@ -208,11 +241,20 @@ class _Host:
         bare = not kernel.params and not any(b.kind == "return" for b in self.program.borders)
         done = [f for f in columns.done if not (bare and f is entry)]
         return render(
-            "cuda/standalone.cu.j2", threads=threads, static=static, structs=[define_struct(s) for s in structs],
-            constants=tables, device_prototypes=[f.head + ";" for f in done], device_functions=[f.text for f in done],
+            "cuda/standalone.cu.j2",
+            threads=threads,
+            static=static,
+            structs=[define_struct(s) for s in structs],
+            constants=tables,
+            device_prototypes=[f.head + ";" for f in done],
+            device_functions=[f.text for f in done],
             arrays=[self.array(b, k, static) for k, b in enumerate(self.program.borders)],
-            kernel=name(kernel.name) if bare else f"{name(kernel.name)}__all", entry=entry.name,
-            body=self.inlined(columns, kernel) if bare else "", call=self.column_call(entry.name), **self.common(p))
+            kernel=name(kernel.name) if bare else f"{name(kernel.name)}__all",
+            entry=entry.name,
+            body=self.inlined(columns, kernel) if bare else "",
+            call=self.column_call(entry.name),
+            **self.common(p),
+        )
 
     def inlined(self, columns: Columns, kernel) -> str:
         """The kernel function's statements, for the __global__ function that takes its place."""
@@ -234,9 +276,15 @@ class _Host:
         """A device array and how it gets its values."""
         element = leaf_element(b.type)
         assert isinstance(element, Scalar)
-        return {"name": f"__{b.name}", "declaration": self.device_declaration(b, static), "count":
-                self.front.slots[k].nbytes // element.size, "size": element.size, "place": self.where[b.name],
-                "reads": b.kind != "return", "writes": self.front.slots[k].writes}
+        return {
+            "name": f"__{b.name}",
+            "declaration": self.device_declaration(b, static),
+            "count": self.front.slots[k].nbytes // element.size,
+            "size": element.size,
+            "place": self.where[b.name],
+            "reads": b.kind != "return",
+            "writes": self.front.slots[k].writes,
+        }
 
     def device_declaration(self, b: Border, static: bool) -> str:
         dims = self.extent_texts(b)

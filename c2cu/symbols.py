@@ -161,8 +161,12 @@ class Declarations:
                 return symbol.type
         names = " ".join(node.names)
         if "_Complex" in node.names:
-            raise UnsupportedError("C2CU011", "complex types are not supported", loc_of(node),
-                                   "keep real and imaginary parts in a struct or in two arrays")
+            raise UnsupportedError(
+                "C2CU011",
+                "complex types are not supported",
+                loc_of(node),
+                "keep real and imaginary parts in a struct or in two arrays",
+            )
         raise ParseError("C2CU003", f"unknown type '{names}'", loc_of(node))
 
     def _extent(self, node: C.ArrayDecl, scope: Scope) -> int | None:
@@ -170,8 +174,12 @@ class Declarations:
             return None
         value = self.constant(node.dim, scope)
         if value is None:
-            raise UnsupportedError("C2CU012", "the extent of an array is not a constant", loc_of(node.dim),
-                                   "give it a constant extent that is large enough for every input")
+            raise UnsupportedError(
+                "C2CU012",
+                "the extent of an array is not a constant",
+                loc_of(node.dim),
+                "give it a constant extent that is large enough for every input",
+            )
         if value < 0:
             raise ParseError("C2CU003", f"the extent of an array is negative ({value})", loc_of(node.dim))
         return int(value)
@@ -385,4 +393,3 @@ def is_const(node: C.Node) -> bool:
     while isinstance(node, C.ArrayDecl):
         node = node.type
     return "const" in _quals(node)
-

@@ -24,16 +24,24 @@ def find_compiler() -> tuple[str, ...]:
     if chosen:
         words = shlex.split(chosen)
         if not words or shutil.which(words[0]) is None:
-            raise CompileError("C2CU060", f"the C compiler '{chosen}' of $CC is not found", None,
-                               "unset CC, or set it to a compiler that is installed")
+            raise CompileError(
+                "C2CU060",
+                f"the C compiler '{chosen}' of $CC is not found",
+                None,
+                "unset CC, or set it to a compiler that is installed",
+            )
         return tuple(words)
     for name in ("cc", "gcc", "clang"):
         if shutil.which(name):
             return (name,)
     if importlib.util.find_spec("ziglang") is not None:
         return (sys.executable, "-m", "ziglang", "cc")
-    raise CompileError("C2CU060", "no C compiler found (looked for $CC, cc, gcc, clang and the package ziglang)", None,
-                       "install gcc, or run: pip install 'c2cu[zig]'")
+    raise CompileError(
+        "C2CU060",
+        "no C compiler found (looked for $CC, cc, gcc, clang and the package ziglang)",
+        None,
+        "install gcc, or run: pip install 'c2cu[zig]'",
+    )
 
 
 @functools.cache
@@ -42,8 +50,12 @@ def compiler_version(command: tuple[str, ...]) -> str:
     try:
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, errors="replace", timeout=60)
     except OSError as e:
-        raise CompileError("C2CU060", f"the C compiler '{command[0]}' does not start: {e.strerror}", None,
-                           "set CC to a compiler that works") from None
+        raise CompileError(
+            "C2CU060",
+            f"the C compiler '{command[0]}' does not start: {e.strerror}",
+            None,
+            "set CC to a compiler that works",
+        ) from None
     return f"{shutil.which(command[0])} {done.stdout.splitlines()[0] if done.stdout else ''}"
 
 

@@ -168,8 +168,17 @@ class _Annotator:
             storage = "static-local"
         if storage == "local" and "extern" in node.storage:
             storage = "global"
-        symbol = Symbol(node.name, "variable", t, loc, storage, is_const(node.type), decl=node, builtin=builtin,
-                        extents=self.extent_names(node.type, scope))
+        symbol = Symbol(
+            node.name,
+            "variable",
+            t,
+            loc,
+            storage,
+            is_const(node.type),
+            decl=node,
+            builtin=builtin,
+            extents=self.extent_names(node.type, scope),
+        )
         if storage in ("global", "static"):
             symbol = self.merged(symbol)
             if not builtin:
@@ -233,8 +242,12 @@ class _Annotator:
             symbol = Symbol(decl.name, "function", t, loc, builtin=not is_user_file(self.unit.pre, loc.file))
             self.unit.scope.names[decl.name] = symbol
             if node.param_decls:
-                raise UnsupportedError("C2CU013", f"'{decl.name}' is defined in the old style", loc,
-                                       "write the parameters' types inside the parentheses")
+                raise UnsupportedError(
+                    "C2CU013",
+                    f"'{decl.name}' is defined in the old style",
+                    loc,
+                    "write the parameters' types inside the parentheses",
+                )
             for p in decl.type.args.params if decl.type.args else []:
                 if isinstance(p, C.Decl):
                     params.append(self.param(p, scope))
@@ -251,8 +264,9 @@ class _Annotator:
         written = self.d.type(node.type, scope)
         t = Declarations.parameter(written, node)
         extents = self.extent_names(node.type, scope)
-        symbol = Symbol(node.name, "variable", t, loc_of(node), "param", is_const(node.type), decl=node,
-                        extents=extents)
+        symbol = Symbol(
+            node.name, "variable", t, loc_of(node), "param", is_const(node.type), decl=node, extents=extents
+        )
         scope.names[node.name] = symbol
         self.unit.symbols[id(node)] = symbol
         return symbol
@@ -439,8 +453,12 @@ class _Annotator:
             raise UnsupportedError("C2CU085", "inline assembly", loc_of(node), "write it in C")
         if isinstance(node.name, C.ID) and scope.find(node.name.name) is None:
             if not node.name.name.startswith("__builtin_"):
-                raise ParseError("C2CU004", f"function '{node.name.name}' is not declared", loc_of(node),
-                                 "include the header that declares it, or put its definition before this line")
+                raise ParseError(
+                    "C2CU004",
+                    f"function '{node.name.name}' is not declared",
+                    loc_of(node),
+                    "include the header that declares it, or put its definition before this line",
+                )
             builtin = Symbol(node.name.name, "function", Function(INT, (), True), loc_of(node), builtin=True)
             self.unit.scope.names[node.name.name] = builtin
         callee = decay(self.expression(node.name, scope))
@@ -455,4 +473,3 @@ class _Annotator:
 def _construct(node: C.Node) -> str:
     names = {"GenericSelection": "_Generic", "TypeOf": "typeof", "Label": "a label", "Goto": "goto"}
     return names.get(type(node).__name__, f"this construct ({type(node).__name__})")
-

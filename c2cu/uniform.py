@@ -68,7 +68,8 @@ class Uniform:
 
     def _leaf(self, x: Expr) -> bool:
         return (isinstance(x, Var) and x.var in self.varying) or (
-            isinstance(x, Load) and x.region in self.varying_regions)
+            isinstance(x, Load) and x.region in self.varying_regions
+        )
 
     @property
     def oblivious(self) -> bool:
@@ -183,8 +184,12 @@ class _Analysis:
             return
         cond = next((self.diverging[c] for c in around if c in self.diverging), None)
         if cond is not None:
-            self.mark(s.region, f"'{_name(s.region)}' is written under a condition that depends on input data", s.loc,
-                      self.source(cond))
+            self.mark(
+                s.region,
+                f"'{_name(s.region)}' is written under a condition that depends on input data",
+                s.loc,
+                self.source(cond),
+            )
 
     def trail(self, source: Variable | Region | None) -> tuple[Step, ...]:
         steps: list[Step] = []

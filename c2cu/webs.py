@@ -57,7 +57,7 @@ class _Analysis:
             elif isinstance(s, (If, Loop)):
                 c = self.construct[id(s)] = len(self.construct)
                 start = len(self.parent)
-                for inner in ((s.then, s.other) if isinstance(s, If) else (s.head, s.body, s.step)):
+                for inner in (s.then, s.other) if isinstance(s, If) else (s.head, s.body, s.step):
                     self.number(inner)
                 self.span[c] = (start, len(self.parent))
                 self.assigned[c] = tuple(dict.fromkeys(self.variables[start:]))
@@ -178,8 +178,12 @@ class _Renaming:
             case If():
                 return replace(s, cond=self.expression(s, s.cond), then=self.block(s.then), other=self.block(s.other))
             case Loop():
-                return replace(s, cond=self.expression(s, s.cond), head=self.block(s.head), body=self.block(s.body),
-                               step=self.block(s.step), flags=tuple(self.use(s, f) for f in s.flags))
+                return replace(
+                    s,
+                    cond=self.expression(s, s.cond),
+                    head=self.block(s.head),
+                    body=self.block(s.body),
+                    step=self.block(s.step),
+                    flags=tuple(self.use(s, f) for f in s.flags),
+                )
         raise AssertionError(s)
-
-

@@ -1,6 +1,6 @@
 """The diameters of all 1,253 graphs of the graph atlas (up to 7 nodes), by one call of the C in floyd_warshall.c.
 
-    python examples/graph_atlas.py
+python examples/graph_atlas.py
 """
 
 import collections

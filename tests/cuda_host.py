@@ -28,8 +28,9 @@ def nvcc_accepts(text: str) -> str:
         return ""
     path = Path(_folder.name) / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".cu")
     path.write_text(text)
-    done = subprocess.run(["nvcc", "-std=c++17", "--fmad=false", "-ptx", "-o", "/dev/null", str(path)],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        ["nvcc", "-std=c++17", "--fmad=false", "-ptx", "-o", "/dev/null", str(path)], capture_output=True, text=True
+    )
     return done.stdout + done.stderr if done.returncode else ""
 
 
@@ -53,8 +54,13 @@ def run_cuda_text(artifact: Artifact, inputs: Mapping[str, np.ndarray], p: int) 
     library.host_bytes.restype = ctypes.c_ulonglong
     memory = np.full(blocks * library.host_bytes() + 128, 0xA5, np.uint8)  # as undefined as device memory is
     start = -memory.ctypes.data % 128
-    library.host_run(ctypes.c_void_p(table.ctypes.data), ctypes.c_longlong(p), ctypes.c_void_p(memory.ctypes.data + start),
-                     ctypes.c_uint(blocks), ctypes.c_uint(artifact.lanes))
+    library.host_run(
+        ctypes.c_void_p(table.ctypes.data),
+        ctypes.c_longlong(p),
+        ctypes.c_void_p(memory.ctypes.data + start),
+        ctypes.c_uint(blocks),
+        ctypes.c_uint(artifact.lanes),
+    )
     return outputs
 
 
@@ -62,12 +68,30 @@ def run_cuda_text(artifact: Artifact, inputs: Mapping[str, np.ndarray], p: int) 
 def _library(text: str) -> ctypes.CDLL:
     kernels = [k for k in KERNELS if re.search(rf"__global__ void {k}\(", text)]
     barriers = "true" if "__syncthreads" in text else "false"
-    calls = "".join(f"    cuda_launch([&] {{ {k}(slot, p, memory); }}, blocks, threads, {barriers});\n" for k in kernels)
-    program = (f'#include "{HEADER}"\n{text}\nextern "C" unsigned long long host_bytes() {{ return c2cu_bytes; }}\n'
-               f'extern "C" void host_run(const c2cu_slot *slot, long long p, void *memory, unsigned blocks, unsigned threads)'
-               f" {{\n{calls}}}\n")
+    calls = "".join(
+        f"    cuda_launch([&] {{ {k}(slot, p, memory); }}, blocks, threads, {barriers});\n" for k in kernels
+    )
+    program = (
+        f'#include "{HEADER}"\n{text}\nextern "C" unsigned long long host_bytes() {{ return c2cu_bytes; }}\n'
+        f'extern "C" void host_run(const c2cu_slot *slot, long long p, void *memory, unsigned blocks, unsigned threads)'
+        f" {{\n{calls}}}\n"
+    )
     path = Path(_folder.name) / (hashlib.sha256(program.encode()).hexdigest()[:16] + ".so")
-    done = subprocess.run(["g++", *FLAGS, "-fsanitize=signed-integer-overflow", "-fsanitize-undefined-trap-on-error", "-x",
-                           "c++", "-", "-o", str(path)], input=program, capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            "g++",
+            *FLAGS,
+            "-fsanitize=signed-integer-overflow",
+            "-fsanitize-undefined-trap-on-error",
+            "-x",
+            "c++",
+            "-",
+            "-o",
+            str(path),
+        ],
+        input=program,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr[:4000] + "\n" + text
     return ctypes.CDLL(str(path))

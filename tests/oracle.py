@@ -47,8 +47,11 @@ class Original:
         accessors = "\n".join(f"void *address_of_{n}(void) {{ return (void *)&{n}; }}" for n in names)
         path = Path(_folder.name) / (hashlib.sha256((body + fn).encode()).hexdigest()[:16] + ".so")
         if not path.exists():
-            subprocess.run(["gcc", "-O2", *FLAGS, "-shared", "-fPIC", "-x", "c", "-", "-o", str(path), "-lm"],
-                           input=(body + "\n" + accessors).encode(), check=True)
+            subprocess.run(
+                ["gcc", "-O2", *FLAGS, "-shared", "-fPIC", "-x", "c", "-", "-o", str(path), "-lm"],
+                input=(body + "\n" + accessors).encode(),
+                check=True,
+            )
         self.path, self.name = path, fn
         self._load(path)
         self.variables, self.params = variables, params
@@ -78,8 +81,9 @@ class Original:
             for n, initial in self.start.items():
                 data = np.ascontiguousarray(inputs[n][k]).tobytes() if n in inputs else initial
                 ctypes.memmove(self._address(n), data, len(data))
-            buffers = [np.ascontiguousarray(inputs[n][k]).copy() if n in inputs else np.zeros(s, d)
-                       for n, d, s in self.params]
+            buffers = [
+                np.ascontiguousarray(inputs[n][k]).copy() if n in inputs else np.zeros(s, d) for n, d, s in self.params
+            ]
             self.fn(*[ctypes.c_void_p(b.ctypes.data) for b in buffers])
             for n, d, s in self.variables:
                 out[n][k] = np.frombuffer(self._bytes(n, d, s), d).reshape(s)

@@ -11,12 +11,35 @@ from dataclasses import dataclass, field
 import numpy as np
 from hypothesis import strategies as st
 
-INTS = ["signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int", "long", "unsigned long",
-        "long long", "unsigned long long", "_Bool"]
+INTS = [
+    "signed char",
+    "unsigned char",
+    "short",
+    "unsigned short",
+    "int",
+    "unsigned int",
+    "long",
+    "unsigned long",
+    "long long",
+    "unsigned long long",
+    "_Bool",
+]
 FLOATS = ["float", "double"]
-NUMPY = {"signed char": "int8", "unsigned char": "uint8", "short": "int16", "unsigned short": "uint16", "int": "int32",
-         "unsigned int": "uint32", "long": "int64", "unsigned long": "uint64", "long long": "int64",
-         "unsigned long long": "uint64", "_Bool": "bool", "float": "float32", "double": "float64"}
+NUMPY = {
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "unsigned short": "uint16",
+    "int": "int32",
+    "unsigned int": "uint32",
+    "long": "int64",
+    "unsigned long": "uint64",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "_Bool": "bool",
+    "float": "float32",
+    "double": "float64",
+}
 SIZE = 8  # elements of each array: subscripts are masked with SIZE - 1
 
 
@@ -92,7 +115,9 @@ class _Writer:
         """An lvalue in memory and its type."""
         choices = []
         for name, t, rank in self.arrays:
-            choices.append((name + "".join(f"[{self.index()}]" if k == 0 else f"[{self.index()} & 1]" for k in range(rank)), t))
+            choices.append(
+                (name + "".join(f"[{self.index()}]" if k == 0 else f"[{self.index()} & 1]" for k in range(rank)), t)
+            )
         for s in self.structs:
             choices += [(f"{s}.x", "int"), (f"{s}.y[{self.index()} & 1]", "float"), (f"{s}.z", "unsigned short")]
         for name, t in self.pointers:
@@ -109,8 +134,19 @@ class _Writer:
             return self.pick(self.fixed), "int"
         if kind < 8 and self.tables:
             return f"{self.pick(self.tables)}[{self.index()}]", "int"
-        return self.pick([("3", "int"), ("-7", "int"), ("0x80000000", "unsigned int"), ("255u", "unsigned int"),
-                          ("1.5f", "float"), ("0.25", "double"), ("'a'", "int"), ("5000000000", "long"), ("1ul", "unsigned long")])
+        return self.pick(
+            [
+                ("3", "int"),
+                ("-7", "int"),
+                ("0x80000000", "unsigned int"),
+                ("255u", "unsigned int"),
+                ("1.5f", "float"),
+                ("0.25", "double"),
+                ("'a'", "int"),
+                ("5000000000", "long"),
+                ("1ul", "unsigned long"),
+            ]
+        )
 
     def integer(self, depth: int) -> str:
         """An expression of integer type."""
@@ -131,10 +167,15 @@ class _Writer:
             return f"({self.integer(depth - 1)} {self.pick('&|^')} {self.integer(depth - 1)})", "int"
         if kind == 6:
             shift = f"(({self.integer(depth - 1)}) & 7)"
-            return f"(({self.pick(['int', 'unsigned int', 'long'])})({self.integer(depth - 1)}) {self.pick(['<<', '>>'])} {shift})", "int"
+            return (
+                f"(({self.pick(['int', 'unsigned int', 'long'])})({self.integer(depth - 1)}) {self.pick(['<<', '>>'])} {shift})",
+                "int",
+            )
         if kind == 7:
-            return (f"((unsigned)({self.integer(depth - 1)}) {self.pick('/%')} ((unsigned)({self.integer(depth - 1)}) | 1))",
-                    "int")
+            return (
+                f"((unsigned)({self.integer(depth - 1)}) {self.pick('/%')} ((unsigned)({self.integer(depth - 1)}) | 1))",
+                "int",
+            )
         if kind == 8:
             a, _ = self.expression(depth - 1)
             b, _ = self.expression(depth - 1)
@@ -164,7 +205,10 @@ class _Writer:
             n = self.pick(ints)
             options += [f"total({n} + {self.draw(st.integers(0, 3))}, 4)", f"total(&{n}[{self.index()} & 3], 3)"]
         if self.structs:
-            options += [f"by_value({self.pick(self.structs)})", f"by_pointer(&{self.pick(self.structs)}, {self.integer(depth)})"]
+            options += [
+                f"by_value({self.pick(self.structs)})",
+                f"by_pointer(&{self.pick(self.structs)}, {self.integer(depth)})",
+            ]
         return self.pick(options), "int"
 
     def condition(self, depth: int) -> str:
@@ -197,7 +241,9 @@ class _Writer:
         target, t = self.target()
         text, kind = self.expression(self.draw(st.integers(0, 3)))
         if self.chance(30) and t != "_Bool" and not (kind == "float" and t in INTS):
-            op = self.pick(["+=", "-=", "*="] if t in FLOATS or kind == "float" else ["+=", "-=", "*=", "^=", "|=", "&="])
+            op = self.pick(
+                ["+=", "-=", "*="] if t in FLOATS or kind == "float" else ["+=", "-=", "*=", "^=", "|=", "&="]
+            )
             self.line(f"{target} {op} {text};")
         elif self.chance(10) and t in INTS and t != "_Bool":
             self.line(f"{self.pick([f'{target}++', f'--{target}'])};")
@@ -326,8 +372,9 @@ def programs(draw, oblivious: bool | None = None) -> RandomProgram:
     variables.append(("gs", NUMPY[t], ()))
     head.append(f"{t} gs;")
     if draw(st.booleans()):
-        struct = np.dtype({"names": ["x", "y", "z"], "formats": ["i4", ("f4", (2,)), "u2"], "offsets": [0, 4, 12],
-                           "itemsize": 16})
+        struct = np.dtype(
+            {"names": ["x", "y", "z"], "formats": ["i4", ("f4", (2,)), "u2"], "offsets": [0, 4, 12], "itemsize": 16}
+        )
         w.structs += ["s", "u"]
         variables += [("s", struct, ()), ("u", struct, ())]
         head.append("struct S s, u;")

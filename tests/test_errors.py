@@ -18,7 +18,11 @@ graphs = np.ones((3, 16, 16), np.float32)
 # text, (line, column), part of the message
 BAD_C = [
     ("int x;\nint y;\n", (None, None), "no kernel function found"),
-    ("int x;\nvoid f(void) { x = 1; }\nvoid g(void) { x = 2; }\n", (3, 6), "several functions could be the kernel: f, g"),
+    (
+        "int x;\nvoid f(void) { x = 1; }\nvoid g(void) { x = 2; }\n",
+        (3, 6),
+        "several functions could be the kernel: f, g",
+    ),
     ("int x;\nvoid f(void) {\n    x = ;\n}\n", (3, 9), "syntax error"),
     ("int x;\nvoid f(void) {\n    x = 3\n}\n", (4, 1), "syntax error"),
     ("int x;\nvoid f(void) {\n    x = 3;\n", (3, 10), "ends too early"),
@@ -29,8 +33,11 @@ BAD_C = [
     ("#if 1\nint x;\nvoid f(void) { x = 1; }\n", (1, None), "unterminated"),
     ("struct S { int a; } s;\nvoid f(void) {\n    s.b = 1;\n}\n", (3, 7), "no member 'b'"),
     ("int x;\nvoid f(void) {\n    f();\n    x = 1;\n}\nvoid g(void) { f(); }\n", (2, 6), "'f' is recursive"),
-    ("float d[4];\nint main(void) {\n#pragma kernel\n    d[0] = 1;\n    return 0;\n}\nvoid f(void) { d[1] = 2; }\n", (4, None),
-     "'#pragma kernel' is not followed by a call"),
+    (
+        "float d[4];\nint main(void) {\n#pragma kernel\n    d[0] = 1;\n    return 0;\n}\nvoid f(void) { d[1] = 2; }\n",
+        (4, None),
+        "'#pragma kernel' is not followed by a call",
+    ),
 ]
 
 
@@ -81,11 +88,21 @@ BAD_INPUT = [
     (FW, graphs, {"backend": "tpu"}, ValueError, "backend is 'tpu'"),
     (FW, [[1.0]], {}, TypeError, "is a list, not an array"),
     (FW, graphs, {"out": np.empty((2, 16, 16), np.float32)}, ValueError, "but p is 3"),
-    (TWO, {"a": np.ones((3, 4), np.float32), "b": np.ones((4, 4), np.float32)}, {}, ValueError,
-     "inputs disagree on p: 'a' has 3, 'b' has 4"),
+    (
+        TWO,
+        {"a": np.ones((3, 4), np.float32), "b": np.ones((4, 4), np.float32)},
+        {},
+        ValueError,
+        "inputs disagree on p: 'a' has 3, 'b' has 4",
+    ),
     (TWO, np.ones((3, 4), np.float32), {}, ValueError, "does not have exactly one input"),
-    ("void k(float *a, float *o) {\n    o[0] = a[0];\n}\n", {"a": np.ones((3, 4), np.float32)}, {}, ValueError,
-     "the length of 'o' is not known"),
+    (
+        "void k(float *a, float *o) {\n    o[0] = a[0];\n}\n",
+        {"a": np.ones((3, 4), np.float32)},
+        {},
+        ValueError,
+        "the length of 'o' is not known",
+    ),
 ]
 
 
@@ -114,9 +131,14 @@ def run(args, **options):
     return subprocess.run([sys.executable, "-m", "c2cu", *map(str, args)], capture_output=True, text=True, **options)
 
 
-@pytest.mark.parametrize("data, message", [
-    (b"\x93NUMPY\x01\x00v\x00{'descr'", "whole array file"), (b"", "whole array file"), (b"junk" * 100, "whole array file"),
-])
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (b"\x93NUMPY\x01\x00v\x00{'descr'", "whole array file"),
+        (b"", "whole array file"),
+        (b"junk" * 100, "whole array file"),
+    ],
+)
 def test_half_written_npy(tmp_path, data, message):
     (tmp_path / "g.npy").write_bytes(data)
     done = run(["run", FW, "--in", f"D={tmp_path / 'g.npy'}", "--out", f"D={tmp_path / 'o.npy'}", "--backend", "cpu"])
@@ -156,8 +178,10 @@ def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["o.npy"]
 
 
-@pytest.mark.parametrize("data, message", [(b"", "is empty"), (b"  \n", "is empty"), (b"\0\1\2ELF\n{", "binary"),
-                                           (bytes(range(1, 32)) * 20, "binary")])
+@pytest.mark.parametrize(
+    "data, message",
+    [(b"", "is empty"), (b"  \n", "is empty"), (b"\0\1\2ELF\n{", "binary"), (bytes(range(1, 32)) * 20, "binary")],
+)
 def test_unreadable_c(tmp_path, data, message):
     path = tmp_path / "x.c"
     path.write_bytes(data)

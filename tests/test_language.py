@@ -16,56 +16,96 @@ P = 19
 SAMPLES = {
     "integers of every width and signedness, `_Bool`": (
         "signed char c; unsigned short s; long l; unsigned long long u; _Bool q;",
-        "c = a[0]; s = a[1]; l = (long)a[2] * a[3]; u = a[4]; q = a[5]; b[0] = c + s; b[1] = l >> 3; b[2] = u % 7 + q;"),
+        "c = a[0]; s = a[1]; l = (long)a[2] * a[3]; u = a[4]; q = a[5]; b[0] = c + s; b[1] = l >> 3; b[2] = u % 7 + q;",
+    ),
     "`float`, `double`": ("double d;", "d = f[0] * 2.5; f[1] = d / 3 + f[2];"),
-    "promotions and conversions, made explicit": ("", "unsigned char c = a[0]; b[0] = -c >> 1; b[1] = c * 70000u > a[1];"),
-    "enums, typedefs, `sizeof`": ("typedef int word; enum color { RED = 2, GREEN };",
-                                 "enum color k = GREEN; word w = a[k]; b[0] = w + RED + (int)sizeof(a);"),
+    "promotions and conversions, made explicit": (
+        "",
+        "unsigned char c = a[0]; b[0] = -c >> 1; b[1] = c * 70000u > a[1];",
+    ),
+    "enums, typedefs, `sizeof`": (
+        "typedef int word; enum color { RED = 2, GREEN };",
+        "enum color k = GREEN; word w = a[k]; b[0] = w + RED + (int)sizeof(a);",
+    ),
     "arrays of any rank, global, local, `static` and `const`": (
         "static int t[2][2][2]; static const int k[4] = {3, 1, 2, 0};",
-        "int l[2][4]; for (int i = 0; i < 8; i++) l[i / 4][i % 4] = a[i]; t[1][0][1] = l[1][k[0]]; b[0] = t[1][0][1];"),
+        "int l[2][4]; for (int i = 0; i < 8; i++) l[i / 4][i % 4] = a[i]; t[1][0][1] = l[1][k[0]]; b[0] = t[1][0][1];",
+    ),
     "static locals": ("", "static int n = 5; n += a[0]; b[0] = n;"),
     "initialisers, designated ones too": ("", "int l[5] = {[2] = a[0], 7}; b[0] = l[2] + l[3] + l[0];"),
     "`for`, `while`, `do`, `break`, `continue`": (
-        "", "int n = 0; for (;;) { if (++n > 5) break; if (n == 2) continue; b[n] = a[n]; } while (n-- > 3) b[0] += n; "
-        "do b[0] ^= n; while (--n > 0);"),
-    "early `return`": ("static int g(int x) { if (x < 0) return -x; for (int i = 0; i < 3; i++) if (i == x) return 9; return x; }",
-                       "b[0] = g(a[0]); if (a[1] > 3) return; b[1] = 1;"),
+        "",
+        "int n = 0; for (;;) { if (++n > 5) break; if (n == 2) continue; b[n] = a[n]; } while (n-- > 3) b[0] += n; "
+        "do b[0] ^= n; while (--n > 0);",
+    ),
+    "early `return`": (
+        "static int g(int x) { if (x < 0) return -x; for (int i = 0; i < 3; i++) if (i == x) return 9; return x; }",
+        "b[0] = g(a[0]); if (a[1] > 3) return; b[1] = 1;",
+    ),
     "`switch`, falling through too": (
-        "", "switch (a[0] & 3) { case 0: b[0] = 1; case 1: b[1] = 2; break; default: b[2] = 3; case 2: b[3] = 4; }"),
+        "",
+        "switch (a[0] & 3) { case 0: b[0] = 1; case 1: b[1] = 2; break; default: b[2] = 3; case 2: b[3] = 4; }",
+    ),
     "`?:`, `&&`, logical or, comma, compound assignment, `++` in a subscript": (
-        "", "int i = 0; b[i++] = a[0] > 0 && a[1] < 5 ? 1 : 2; b[i++] += (a[2]++, a[2] || a[3]); b[i] <<= 1;"),
+        "",
+        "int i = 0; b[i++] = a[0] > 0 && a[1] < 5 ? 1 : 2; b[i++] += (a[2]++, a[2] || a[3]); b[i] <<= 1;",
+    ),
     "functions with scalar, array, 2-D array and pointer parameters": (
         "static int row[2][4]; static int s(int m[][4], const int *p, int k) { return m[1][k] + *p; }",
-        "row[1][2] = a[0]; b[0] = s(row, a + 3, 2);"),
+        "row[1][2] = a[0]; b[0] = s(row, a + 3, 2);",
+    ),
     "sub-array arguments: `a + i`, `&a[i]`, a row": (
-        "static int m[2][4]; static void z(int *p) { p[0] = 4; p[1]--; }", "z(b + 2); z(&b[5]); z(m[1]); b[0] = m[1][1];"),
+        "static int m[2][4]; static void z(int *p) { p[0] = 4; p[1]--; }",
+        "z(b + 2); z(&b[5]); z(m[1]); b[0] = m[1][1];",
+    ),
     "local pointers, `*p++`, pointer differences and comparisons": (
-        "", "int *p = a, *e = a + 8, s = 0; while (p < e) s += *p++; b[0] = s + (int)(e - a);"),
+        "",
+        "int *p = a, *e = a + 8, s = 0; while (p < e) s += *p++; b[0] = s + (int)(e - a);",
+    ),
     "structs with arrays, by pointer and by value": (
         "struct S { int x; int y[2]; } s[2]; static struct S g(struct S v) { v.y[1]++; return v; } "
-        "static void h(struct S *p) { p->x = p->y[1]; }", "s[0].x = a[2]; s[0].y[0] = 1; s[0].y[1] = a[0]; s[1] = g(s[0]); h(&s[1]); b[0] = s[1].x;"),
+        "static void h(struct S *p) { p->x = p->y[1]; }",
+        "s[0].x = a[2]; s[0].y[0] = 1; s[0].y[1] = a[0]; s[1] = g(s[0]); h(&s[1]); b[0] = s[1].x;",
+    ),
     "`&scalar` out-parameters": ("static void g(int *r) { *r = 5 + a[1]; }", "int t; g(&t); b[0] = t;"),
     "`memcpy`, `memmove`, `memset` on whole elements": (
-        "", "memcpy(b, a + 2, 3 * sizeof(int)); memmove(b + 1, b, 4 * sizeof(int)); memset(a, 0, sizeof a);"),
+        "",
+        "memcpy(b, a + 2, 3 * sizeof(int)); memmove(b + 1, b, 4 * sizeof(int)); memset(a, 0, sizeof a);",
+    ),
     "`math.h`": ("", "f[0] = sqrtf(fabsf(f[1])); f[2] = floor(f[3]); f[4] = fmaxf(f[5], f[6]);"),
-    "calls of any depth": ("static int g(int x) { return x * 3; } static int h(int x) { return g(x) + g(x + 1); }",
-                           "b[0] = h(h(a[0]));"),
-    "unions of scalars of one size": ("union U { float f; unsigned u; };", "union U v; v.f = f[0]; v.u ^= 1u << 31; f[1] = v.f;"),
-    "function pointers whose target is known": ("static int g(int x) { return x + 1; } static int ap(int (*p)(int), int x) "
-                                                "{ return p(x); }", "b[0] = ap(g, a[0]);"),
+    "calls of any depth": (
+        "static int g(int x) { return x * 3; } static int h(int x) { return g(x) + g(x + 1); }",
+        "b[0] = h(h(a[0]));",
+    ),
+    "unions of scalars of one size": (
+        "union U { float f; unsigned u; };",
+        "union U v; v.f = f[0]; v.u ^= 1u << 31; f[1] = v.f;",
+    ),
+    "function pointers whose target is known": (
+        "static int g(int x) { return x + 1; } static int ap(int (*p)(int), int x) { return p(x); }",
+        "b[0] = ap(g, a[0]);",
+    ),
     "subscripts that depend on data": ("", "b[a[0] & 7] = a[a[1] & 7];"),
     "loops whose end depends on data": ("", "unsigned x = a[0] & 255; while (x != 0) { b[0]++; x >>= 1; }"),
-    "unions of members of different sizes": ("union U { int i; short h[2]; };", "union U v; v.i = a[0]; b[0] = v.h[1];"),
+    "unions of members of different sizes": (
+        "union U { int i; short h[2]; };",
+        "union U v; v.i = a[0]; b[0] = v.h[1];",
+    ),
     "casts of a pointer to elements of another size": (
-        "", "unsigned char *p = (unsigned char *)a; b[0] = p[3]; p[4] = 7;"),
+        "",
+        "unsigned char *p = (unsigned char *)a; b[0] = p[3]; p[4] = 7;",
+    ),
     "pointers stored in arrays and structs": ("", "int *rows[2] = {a, a + 4}; b[0] = rows[1][1]; *rows[0] = 3;"),
     "pointers that may point into one of several objects": ("", "int *p = a[0] > 0 ? a : b; p[1] = 5;"),
     "function pointers chosen at run time": (
         "static int g(int x) { return x + 1; } static int h(int x) { return x - 1; } static int (*const k[2])(int) = {g, h};",
-        "b[0] = k[a[0] & 1](a[1]);"),
+        "b[0] = k[a[0] & 1](a[1]);",
+    ),
     "bit-fields": ("struct F { unsigned x : 3, y : 5; };", "struct F v; v.x = a[0]; v.y = a[1]; b[0] = v.x + v.y;"),
-    "the other functions of `string.h` and `ctype.h`": ("", "b[0] = memcmp(a, b, 8) != 0; b[1] = isdigit(a[1] & 127) != 0;"),
+    "the other functions of `string.h` and `ctype.h`": (
+        "",
+        "b[0] = memcmp(a, b, 8) != 0; b[1] = isdigit(a[1] & 127) != 0;",
+    ),
     "`goto`": ("", "if (a[0]) goto end; b[0] = 1; end: b[1] = 2;"),
     "recursion": ("static int r(int n) { return n < 1 ? 0 : 1 + r(n - 1); }", "b[0] = r(3);"),
     "`malloc` and its kind": ("#include <stdlib.h>", "int *p = malloc(8); b[0] = p != 0;"),
@@ -73,8 +113,10 @@ SAMPLES = {
     "`setjmp`, `longjmp`": ("typedef long jmp_buf[25]; int setjmp(jmp_buf e);", "jmp_buf e; b[0] = setjmp(e);"),
     "`exit`, `abort`, a failing `assert`": ("#include <assert.h>", "assert(a[0] < 3); b[0] = 1;"),
     "`rand`, `time` and other outside state": ("#include <stdlib.h>", "b[0] = rand();"),
-    "`qsort`, `bsearch`": ("#include <stdlib.h>\nstatic int c(const void *x, const void *y) { return 0; }",
-                           "qsort(a, 8, sizeof(int), c);"),
+    "`qsort`, `bsearch`": (
+        "#include <stdlib.h>\nstatic int c(const void *x, const void *y) { return 0; }",
+        "qsort(a, 8, sizeof(int), c);",
+    ),
     "inline assembly": ("", 'asm("nop"); b[0] = 1;'),
     "arrays whose extent is not constant": ("", "int n = a[0] & 7; int t[n + 1]; t[0] = 1; b[0] = t[0];"),
     "functions with `...`": ("static int v(int n, ...) { return n; }", "b[0] = v(1, 2);"),
@@ -99,8 +141,10 @@ LINES = lines()
 
 def program(name: str) -> str:
     head, body = SAMPLES[name]
-    return (f"#include <math.h>\n#include <string.h>\n#include <ctype.h>\nint a[8], b[8];\nfloat f[8];\n{head}\n"
-            f"void kern(void) {{\n    {body}\n}}\n")
+    return (
+        f"#include <math.h>\n#include <string.h>\n#include <ctype.h>\nint a[8], b[8];\nfloat f[8];\n{head}\n"
+        f"void kern(void) {{\n    {body}\n}}\n"
+    )
 
 
 def test_every_line_has_a_sample_and_every_sample_a_line():
@@ -133,8 +177,11 @@ def test_refused(name):
 
 def compare(name: str, schedules: tuple[str, ...]) -> None:
     rng = np.random.default_rng(3)
-    inputs = {"a": rng.integers(-9, 9, (P, 8)).astype("int32"), "b": rng.integers(-9, 9, (P, 8)).astype("int32"),
-              "f": rng.normal(size=(P, 8)).astype("float32")}
+    inputs = {
+        "a": rng.integers(-9, 9, (P, 8)).astype("int32"),
+        "b": rng.integers(-9, 9, (P, 8)).astype("int32"),
+        "f": rng.normal(size=(P, 8)).astype("float32"),
+    }
     variables = [("a", "int32", (8,)), ("b", "int32", (8,)), ("f", "float32", (8,))]
     expected = Original(program(name), "kern", variables).bulk(inputs, P, fresh=True)
     for schedule in schedules:

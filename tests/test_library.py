@@ -82,8 +82,10 @@ def test_partly_written_output_keeps_what_is_given(schedule):
 
 
 def test_static_scratch_is_no_output():
-    text = ("static int t[4];\nint a[4];\nvoid k(void) {\n    for (int i = 0; i < 4; i++) t[i] = a[i];\n"
-            "    for (int i = 0; i < 4; i++) a[i] = t[3 - i];\n}\n")
+    text = (
+        "static int t[4];\nint a[4];\nvoid k(void) {\n    for (int i = 0; i < 4; i++) t[i] = a[i];\n"
+        "    for (int i = 0; i < 4; i++) a[i] = t[3 - i];\n}\n"
+    )
     a = np.arange(8, dtype=np.int32).reshape(2, 4)
     assert np.array_equal(c2cu.bulk(text, a, backend="cpu"), a[:, ::-1])
 
@@ -114,10 +116,20 @@ def test_not_oblivious_still_runs():
 
 
 def test_same_bytes_under_two_hash_seeds():
-    script = ("import c2cu; print(c2cu.translate('examples/montgomery.c', p=8)); "
-              "print(c2cu.translate('examples/bitonic_sort.c', p=8, target='cpu'))")
-    texts = [subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, cwd=EXAMPLES.parent,
-                            env={**os.environ, "PYTHONHASHSEED": s}).stdout for s in ("1", "2")]
+    script = (
+        "import c2cu; print(c2cu.translate('examples/montgomery.c', p=8)); "
+        "print(c2cu.translate('examples/bitonic_sort.c', p=8, target='cpu'))"
+    )
+    texts = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            check=True,
+            cwd=EXAMPLES.parent,
+            env={**os.environ, "PYTHONHASHSEED": s},
+        ).stdout
+        for s in ("1", "2")
+    ]
     assert texts[0] == texts[1] and len(texts[0]) > 1000
 
 
@@ -184,7 +196,9 @@ def test_read_only_home(tmp_path):
 
 
 def test_import_is_light():
-    script = ("import sys, time; t = time.perf_counter(); import c2cu; "
-              "print(time.perf_counter() - t, 'numpy' in sys.modules, 'cupy' in sys.modules)")
+    script = (
+        "import sys, time; t = time.perf_counter(); import c2cu; "
+        "print(time.perf_counter() - t, 'numpy' in sys.modules, 'cupy' in sys.modules)"
+    )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert out[1:] == ["False", "False"]

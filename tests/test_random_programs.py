@@ -36,8 +36,13 @@ def test_equal_gcc(part, tmp_path, monkeypatch):
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
 
     @seed(part + int(os.environ.get("C2CU_SEED", "0")))
-    @settings(max_examples=max(1, COUNT // PARTS), deadline=None, database=None, print_blob=False,
-              suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=max(1, COUNT // PARTS),
+        deadline=None,
+        database=None,
+        print_blob=False,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(programs(), st.integers(0, 2**31))
     def run(program, number):
         judge(program, number)

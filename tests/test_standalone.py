@@ -60,8 +60,11 @@ def build(text: str, target: str, folder, p: int, **options):
     return program
 
 
-@pytest.mark.parametrize("w", [w for w in WORKLOADS if w.name in ("fw-16", "bitonic-32", "montgomery-512", "prefix-1024")],
-                         ids=lambda w: w.name)
+@pytest.mark.parametrize(
+    "w",
+    [w for w in WORKLOADS if w.name in ("fw-16", "bitonic-32", "montgomery-512", "prefix-1024")],
+    ids=lambda w: w.name,
+)
 def test_examples_on_the_cpu(w, tmp_path):
     p = 37
     inputs = w.inputs(p)
@@ -92,8 +95,11 @@ def test_an_early_return_ends_its_run_only(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
-@pytest.mark.parametrize("text", [*(w.path for w in WORKLOADS if w.name in (
-    "fw-16", "bitonic-32", "montgomery-512", "prefix-1024")), HOST], ids=["fw", "bitonic", "montgomery", "prefix", "host"])
+@pytest.mark.parametrize(
+    "text",
+    [*(w.path for w in WORKLOADS if w.name in ("fw-16", "bitonic-32", "montgomery-512", "prefix-1024")), HOST],
+    ids=["fw", "bitonic", "montgomery", "prefix", "host"],
+)
 def test_cuda_compiles_without_a_warning(text, tmp_path):
     build(text, "cuda", tmp_path, 2048)
 
@@ -101,9 +107,17 @@ def test_cuda_compiles_without_a_warning(text, tmp_path):
 def test_the_papers_shape():
     w = WORKLOADS[0]
     text = c2cu.translate(w.path, p=2048)
-    for piece in ("#define N 16", "#define __P__ 2048", "#define __T__ 64", "#define __B__", "__device__ float __D[N][N][__P__];",
-                  "__device__ void update_dist(int i, int j, int k, int __id__)", "__global__ void floyd_warshall()",
-                  "__D[i][j][__id__]", "floyd_warshall<<<__B__, __T__>>>()"):
+    for piece in (
+        "#define N 16",
+        "#define __P__ 2048",
+        "#define __T__ 64",
+        "#define __B__",
+        "__device__ float __D[N][N][__P__];",
+        "__device__ void update_dist(int i, int j, int k, int __id__)",
+        "__global__ void floyd_warshall()",
+        "__D[i][j][__id__]",
+        "floyd_warshall<<<__B__, __T__>>>()",
+    ):
         assert piece in text
     assert "#line" not in text
 

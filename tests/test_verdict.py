@@ -6,35 +6,70 @@ import c2cu
 
 # program, findings as (kind, line, column)
 CASES = {
-    "table lookup by data": ("const int t[8] = {1};\nint a[8];\nvoid k(void) {\n    a[0] = t[a[1] & 7];\n}\n",
-                             [("address", 4, 14)]),
-    "contract's example": ("#define N 4\nint D[N][N], idx[N];\nvoid k(void) {\n    for (int i = 0; i < N; i++)\n"
-                           "        for (int j = 0; j < N; j++)\n            D[idx[i]][j] = 0;\n}\n", [("address", 6, 15)]),
-    "while (x != 0)": ("int x, n;\nvoid k(void) {\n    while (x != 0) {\n        x >>= 1;\n        n++;\n    }\n}\n",
-                       [("loop-bound", 3, 12)]),
+    "table lookup by data": (
+        "const int t[8] = {1};\nint a[8];\nvoid k(void) {\n    a[0] = t[a[1] & 7];\n}\n",
+        [("address", 4, 14)],
+    ),
+    "contract's example": (
+        "#define N 4\nint D[N][N], idx[N];\nvoid k(void) {\n    for (int i = 0; i < N; i++)\n"
+        "        for (int j = 0; j < N; j++)\n            D[idx[i]][j] = 0;\n}\n",
+        [("address", 6, 15)],
+    ),
+    "while (x != 0)": (
+        "int x, n;\nvoid k(void) {\n    while (x != 0) {\n        x >>= 1;\n        n++;\n    }\n}\n",
+        [("loop-bound", 3, 12)],
+    ),
     "binary search": (
         "int a[16], key, pos;\nvoid k(void) {\n    int lo = 0, hi = 16;\n    while (lo < hi) {\n        int m = (lo + hi) / 2;\n"
         "        if (a[m] < key)\n            lo = m + 1;\n        else\n            hi = m;\n    }\n    pos = lo;\n}\n",
-        [("loop-bound", 4, 12), ("branch", 6, 13), ("address", 6, 15)]),
-    "data-dependent break": ("int a[8], at;\nvoid k(void) {\n    for (int i = 0; i < 8; i++) {\n        if (a[i] == 3)\n"
-                             "            break;\n        a[i] = 0;\n    }\n}\n", [("branch", 4, 13), ("loop-bound", 5, 13)]),
-    "data-dependent continue": ("int a[8];\nvoid k(void) {\n    for (int i = 0; i < 8; i++) {\n        if (a[i] == 3)\n"
-                                "            continue;\n        a[i] = 0;\n    }\n}\n", [("branch", 4, 13)]),
-    "early return outside a loop": ("int a;\nvoid k(void) {\n    if (a < 0)\n        return;\n    a = 1;\n}\n",
-                                    [("branch", 3, 9)]),
-    "a counter that data steps": ("int a[8], b[8];\nvoid k(void) {\n    int n = 0;\n    for (int i = 0; i < 8; i++)\n"
-                                  "        if (a[i] > 0)\n            b[n++] = a[i];\n}\n", [("branch", 5, 13), ("address", 6, 15)]),
-    "one variable, two purposes": ("int a[8];\nvoid k(void) {\n    int t = 3;\n    a[t] = 1;\n    t = a[0];\n    a[1] = t;\n}\n", []),
-    "a loop inside a data-dependent if": ("int a[8];\nvoid k(void) {\n    if (a[0] > 0)\n        for (int i = 0; i < 8; i++)\n"
-                                          "            a[i] = 0;\n}\n", [("branch", 3, 9)]),
-    "a helper for indices and for data": ("int a[8];\nstatic int least(int x, int y) { return x * (x < y) + y * (x >= y); }\n"
-                                          "void k(void) {\n    a[least(3, 5)] = least(a[0], a[1]);\n}\n", []),
-    "a table filled by loops": ("int a[8];\nvoid k(void) {\n    int t[8];\n    for (int i = 0; i < 8; i++)\n"
-                                "        t[i] = 7 - i;\n    for (int i = 0; i < 8; i++)\n        a[t[i]] += 1;\n}\n", []),
-    "i ^ j": ("int a[8];\nvoid k(void) {\n    for (int j = 4; j > 0; j /= 2)\n        for (int i = 0; i < 8; i++)\n"
-              "            a[i] += a[i ^ j];\n}\n", []),
-    "&& and ?: are branches": ("int a[2], b;\nvoid k(void) {\n    b = a[0] && a[1];\n    b += a[0] ? 1 : 2;\n}\n",
-                               [("branch", 3, 9), ("branch", 4, 10)]),
+        [("loop-bound", 4, 12), ("branch", 6, 13), ("address", 6, 15)],
+    ),
+    "data-dependent break": (
+        "int a[8], at;\nvoid k(void) {\n    for (int i = 0; i < 8; i++) {\n        if (a[i] == 3)\n"
+        "            break;\n        a[i] = 0;\n    }\n}\n",
+        [("branch", 4, 13), ("loop-bound", 5, 13)],
+    ),
+    "data-dependent continue": (
+        "int a[8];\nvoid k(void) {\n    for (int i = 0; i < 8; i++) {\n        if (a[i] == 3)\n"
+        "            continue;\n        a[i] = 0;\n    }\n}\n",
+        [("branch", 4, 13)],
+    ),
+    "early return outside a loop": (
+        "int a;\nvoid k(void) {\n    if (a < 0)\n        return;\n    a = 1;\n}\n",
+        [("branch", 3, 9)],
+    ),
+    "a counter that data steps": (
+        "int a[8], b[8];\nvoid k(void) {\n    int n = 0;\n    for (int i = 0; i < 8; i++)\n"
+        "        if (a[i] > 0)\n            b[n++] = a[i];\n}\n",
+        [("branch", 5, 13), ("address", 6, 15)],
+    ),
+    "one variable, two purposes": (
+        "int a[8];\nvoid k(void) {\n    int t = 3;\n    a[t] = 1;\n    t = a[0];\n    a[1] = t;\n}\n",
+        [],
+    ),
+    "a loop inside a data-dependent if": (
+        "int a[8];\nvoid k(void) {\n    if (a[0] > 0)\n        for (int i = 0; i < 8; i++)\n            a[i] = 0;\n}\n",
+        [("branch", 3, 9)],
+    ),
+    "a helper for indices and for data": (
+        "int a[8];\nstatic int least(int x, int y) { return x * (x < y) + y * (x >= y); }\n"
+        "void k(void) {\n    a[least(3, 5)] = least(a[0], a[1]);\n}\n",
+        [],
+    ),
+    "a table filled by loops": (
+        "int a[8];\nvoid k(void) {\n    int t[8];\n    for (int i = 0; i < 8; i++)\n"
+        "        t[i] = 7 - i;\n    for (int i = 0; i < 8; i++)\n        a[t[i]] += 1;\n}\n",
+        [],
+    ),
+    "i ^ j": (
+        "int a[8];\nvoid k(void) {\n    for (int j = 4; j > 0; j /= 2)\n        for (int i = 0; i < 8; i++)\n"
+        "            a[i] += a[i ^ j];\n}\n",
+        [],
+    ),
+    "&& and ?: are branches": (
+        "int a[2], b;\nvoid k(void) {\n    b = a[0] && a[1];\n    b += a[0] ? 1 : 2;\n}\n",
+        [("branch", 3, 9), ("branch", 4, 10)],
+    ),
     "a global loop counter": ("int i, a[8];\nvoid k(void) {\n    for (i = 0; i < 8; i++)\n        a[i] = i;\n}\n", []),
 }
 
@@ -52,8 +87,10 @@ def test_trail_leads_back_to_the_input():
     text, _ = CASES["binary search"]
     address = next(f for f in c2cu.check(text, fn="k").findings if f.kind == "address")
     assert [(s.message, s.loc.line) for s in address.trail] == [
-        ("'m' is assigned here", 5), ("'lo' is assigned under a condition that depends on input data", 7),
-        ("'a' is an input", 1)]
+        ("'m' is assigned here", 5),
+        ("'lo' is assigned under a condition that depends on input data", 7),
+        ("'a' is an input", 1),
+    ]
 
 
 def test_text_is_as_documented():
@@ -62,7 +99,8 @@ def test_text_is_as_documented():
         "<input>:6:15: warning: subscript of 'D' depends on input data [C2CU031]\n"
         "    6 |             D[idx[i]][j] = 0;\n"
         "      |               ^~~~~~\n"
-        "<input>:2:14: note: 'idx' is an input\n")
+        "<input>:2:14: note: 'idx' is an input\n"
+    )
 
 
 def test_length_parameter_is_taken_as_shared():

@@ -72,6 +72,13 @@ def _product(bits: int) -> Workload:
     return Workload(f"montgomery-{bits}", "montgomery.c", "montgomery", {"BITS": bits}, limbs, ("r",))
 
 
-WORKLOADS = [_paths(16), _paths(64), _sorted(32), _sorted(1024), _product(512), _product(2048),
-             Workload("prefix-1024", "prefix_sums.c", "prefix_sums", {}, (("b", "float32", (1024,)),), ("b",))]
+WORKLOADS = [
+    _paths(16),
+    _paths(64),
+    _sorted(32),
+    _sorted(1024),
+    _product(512),
+    _product(2048),
+    Workload("prefix-1024", "prefix_sums.c", "prefix_sums", {}, (("b", "float32", (1024,)),), ("b",)),
+]
 SIZES = (1, 31, 32, 33, 1000)

@@ -46,8 +46,12 @@ def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
         if candidates:
             break
     names = ", ".join(s.name for s in bulk) or "none"
-    raise InputError("C2CU042", "a bare array is given, but the program does not have exactly one input", None,
-                     f"give a dict of arrays by name; its variables: {names}")
+    raise InputError(
+        "C2CU042",
+        "a bare array is given, but the program does not have exactly one input",
+        None,
+        f"give a dict of arrays by name; its variables: {names}",
+    )
 
 
 def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
@@ -56,12 +60,20 @@ def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
     for name in given:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
-            raise InputError("C2CU041", f"unknown input '{name}'", None,
-                             (f"did you mean '{close[0]}'? " if close else "") + f"the inputs: {', '.join(known)}")
+            raise InputError(
+                "C2CU041",
+                f"unknown input '{name}'",
+                None,
+                (f"did you mean '{close[0]}'? " if close else "") + f"the inputs: {', '.join(known)}",
+            )
     for s in slots:
         if s.required and s.name not in given:
-            raise InputError("C2CU040", f"input '{s.name}' is missing", s.loc,
-                             f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}")
+            raise InputError(
+                "C2CU040",
+                f"input '{s.name}' is missing",
+                s.loc,
+                f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}",
+            )
 
 
 def _dtype(slot: Slot) -> numpy.dtype:
@@ -77,20 +89,41 @@ def _shape(slot: Slot, layout: str) -> str:
 
 def checked(array: Any, slot: Slot, layout: str, what: str = "input") -> Any:
     """``array`` if it fits ``slot``, as an ndarray of its own kind. Raises InputError or InputTypeError."""
-    if slot.shared and isinstance(array, (bool, int, float)) and slot.shape == ():
+    if isinstance(array, bool | int | float) and slot.shared and slot.shape == ():
         return _scalar(array, slot)
+    fit: Any = array
+    return _checked(fit, slot, layout, what)
+
+
+def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
     if not hasattr(array, "dtype") or not hasattr(array, "shape"):
-        raise InputTypeError("C2CU044", f"{what} '{slot.name}' is a {type(array).__name__}, not an array", slot.loc,
-                             f"use numpy.array(..., dtype='{_dtype(slot)}')")
-    given = numpy.dtype(str(array.dtype).removeprefix("torch.")) if not isinstance(array.dtype, numpy.dtype) else array.dtype
+        raise InputTypeError(
+            "C2CU044",
+            f"{what} '{slot.name}' is a {type(array).__name__}, not an array",
+            slot.loc,
+            f"use numpy.array(..., dtype='{_dtype(slot)}')",
+        )
+    given = (
+        numpy.dtype(str(array.dtype).removeprefix("torch."))
+        if not isinstance(array.dtype, numpy.dtype)
+        else array.dtype
+    )
     if given != _dtype(slot):
-        raise InputTypeError("C2CU043", f"{what} '{slot.name}' has dtype {given}, wanted {_dtype(slot)}", slot.loc,
-                             f"convert it: {slot.name}.astype('{_dtype(slot)}')" if not _dtype(slot).names else "")
+        raise InputTypeError(
+            "C2CU043",
+            f"{what} '{slot.name}' has dtype {given}, wanted {_dtype(slot)}",
+            slot.loc,
+            f"convert it: {slot.name}.astype('{_dtype(slot)}')" if not _dtype(slot).names else "",
+        )
     shape = tuple(array.shape)
     inner = shape if slot.shared else shape[1:] if layout == "row" else shape[:-1]
     if len(inner) != len(slot.shape) or (not slot.shared and not shape):
-        raise InputError("C2CU045", f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}: "
-                         f"{len(slot.shape) + (not slot.shared)} dimensions, not {len(shape)}", slot.loc)
+        raise InputError(
+            "C2CU045",
+            f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}: "
+            f"{len(slot.shape) + (not slot.shared)} dimensions, not {len(shape)}",
+            slot.loc,
+        )
     if inner != slot.shape:
         raise InputError("C2CU046", f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}", slot.loc)
     return array
@@ -123,8 +156,15 @@ def common_p(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p:
     return first[1]
 
 
-def bind(slots: tuple[Slot, ...], inputs: Any, shared: Mapping[str, Any], out: Any, layout: str,
-         p: int | None = None, xp: ModuleType | None = None) -> Bound:
+def bind(
+    slots: tuple[Slot, ...],
+    inputs: Any,
+    shared: Mapping[str, Any],
+    out: Any,
+    layout: str,
+    p: int | None = None,
+    xp: ModuleType | None = None,
+) -> Bound:
     """Check and arrange everything for a run of p inputs. ``xp``: the array module to compute with, numpy or cupy.
 
     Inputs are used where they lie if they are contiguous and of ``xp``'s kind, else copied.
@@ -143,8 +183,10 @@ def bind(slots: tuple[Slot, ...], inputs: Any, shared: Mapping[str, Any], out: A
         ins.append(None if source is None else _batch_first(_moved(source, s, xp), s, layout, xp))
         outs.append(_empty(count, s, xp) if s.writes else None)
     if targets and xp is numpy and layout == "row":
-        outs = [targets[s.name] if s.name in targets and targets[s.name].flags.c_contiguous else o
-                for s, o in zip(slots, outs)]
+        outs = [
+            targets[s.name] if s.name in targets and targets[s.name].flags.c_contiguous else o
+            for s, o in zip(slots, outs)
+        ]
     return Bound(tuple(ins), tuple(outs), count, device)
 
 
@@ -155,14 +197,19 @@ def _targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str
     written = [s for s in slots if s.writes]
     if not isinstance(out, Mapping):
         if len(written) != 1:
-            raise InputError("C2CU042", "a bare out= is given, but the program does not have exactly one output", None,
-                             f"give a dict by name; the outputs: {', '.join(s.name for s in written)}")
+            raise InputError(
+                "C2CU042",
+                "a bare out= is given, but the program does not have exactly one output",
+                None,
+                f"give a dict by name; the outputs: {', '.join(s.name for s in written)}",
+            )
         out = {written[0].name: out}
     by_name = {s.name: s for s in written}
     for name, array in out.items():
         if name not in by_name:
-            raise InputError("C2CU041", f"out= names '{name}', which is no output", None,
-                             f"the outputs: {', '.join(by_name)}")
+            raise InputError(
+                "C2CU041", f"out= names '{name}', which is no output", None, f"the outputs: {', '.join(by_name)}"
+            )
         checked(array, by_name[name], layout, "out")
         if int(array.shape[0 if layout == "row" else -1]) != p:
             raise InputError("C2CU048", f"out '{name}' has shape {tuple(array.shape)}, but p is {p}")
@@ -180,8 +227,11 @@ def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_num
             continue
         array = to_numpy(array, s)
         if layout == "column":
-            array = numpy.moveaxis(array, 0, -1) if isinstance(array, numpy.ndarray) else array.transpose(
-                *range(1, array.ndim), 0)
+            array = (
+                numpy.moveaxis(array, 0, -1)
+                if isinstance(array, numpy.ndarray)
+                else array.transpose(*range(1, array.ndim), 0)
+            )
             array = array.copy(order="C")
         if s.name in targets and targets[s.name] is not array:
             targets[s.name][...] = array

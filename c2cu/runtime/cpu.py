@@ -19,14 +19,28 @@ from ..version import __version__
 from .cache import Cache, key
 
 #: -fwrapv, -fno-strict-aliasing and -ffp-contract=off are the C that results are compared with.
-FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing",
-         "-ffp-contract=off", "-fno-math-errno")
+FLAGS = (
+    "-O3",
+    "-march=native",
+    "-std=gnu11",
+    "-fPIC",
+    "-shared",
+    "-w",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+)
 GRAIN = 64  # inputs that are worth a thread of their own
 
 
 class _Slot(ctypes.Structure):
-    _fields_ = [("in_", ctypes.c_void_p), ("in_stride", ctypes.c_long),
-                ("out", ctypes.c_void_p), ("out_stride", ctypes.c_long)]
+    _fields_ = [
+        ("in_", ctypes.c_void_p),
+        ("in_stride", ctypes.c_long),
+        ("out", ctypes.c_void_p),
+        ("out_stride", ctypes.c_long),
+    ]
 
 
 class CpuProgram:
@@ -100,8 +114,12 @@ def build(artifact: Artifact, compiler: tuple[str, ...], to: Path) -> None:
     try:
         done = subprocess.run(command, input=artifact.text.encode("utf-8", "surrogateescape"), capture_output=True)
     except OSError as e:
-        raise CompileError("C2CU060", f"the C compiler '{compiler[0]}' does not start: {e.strerror}", None,
-                           "set CC to a compiler that works") from None
+        raise CompileError(
+            "C2CU060",
+            f"the C compiler '{compiler[0]}' does not start: {e.strerror}",
+            None,
+            "set CC to a compiler that works",
+        ) from None
     if done.returncode:
         raise rejected(compiler[0], artifact.text, done.stderr.decode("utf-8", "replace"))
 
@@ -116,5 +134,9 @@ def rejected(compiler: str, text: str, errors: str) -> CompileError:
     lines = text.split("\n")
     first = max(0, line - 4)
     window = [f"{'>' if n == line else ' '}{n:5} | {t}" for n, t in enumerate(lines[first : line + 3], first + 1)]
-    return CompileError("C2CU061", f"{compiler} does not take the generated code: {m[0].strip()}\n" + "\n".join(window),
-                        None, "this is a fault of c2cu: please report it with the C file")
+    return CompileError(
+        "C2CU061",
+        f"{compiler} does not take the generated code: {m[0].strip()}\n" + "\n".join(window),
+        None,
+        "this is a fault of c2cu: please report it with the C file",
+    )

@@ -30,10 +30,11 @@ SHARE = 0.5  # of the free device memory that one run may take for its working s
 @functools.cache
 def _cupy() -> Any:
     try:
-        import cupy
+        import cupy  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise CompileError("C2CU062", "backend cuda needs CuPy", None,
-                           "pip install 'c2cu[cuda12]' or 'c2cu[cuda13]'") from None
+        raise CompileError(
+            "C2CU062", "backend cuda needs CuPy", None, "pip install 'c2cu[cuda12]' or 'c2cu[cuda13]'"
+        ) from None
     return cupy
 
 
@@ -94,8 +95,13 @@ class CudaProgram:
         table = numpy.zeros((max(1, len(self.artifact.slots)), 4), numpy.int64)
         for row, slot, source, target in zip(table, self.artifact.slots, inputs, outputs, strict=False):
             if source is not None:
-                stride = slot.nbytes if not slot.shared and source.nbytes != slot.nbytes or (
-                    not slot.shared and source.ndim > len(slot.shape)) else 0
+                stride = (
+                    slot.nbytes
+                    if not slot.shared
+                    and source.nbytes != slot.nbytes
+                    or (not slot.shared and source.ndim > len(slot.shape))
+                    else 0
+                )
                 row[0], row[1] = source.data.ptr + first * stride, stride
             if target is not None:
                 row[2], row[3] = target.data.ptr + first * slot.nbytes, slot.nbytes
@@ -122,8 +128,15 @@ def load(artifact: Artifact) -> CudaProgram:
     return _loaded[key]
 
 
-def run(program: CudaProgram, slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layout: str, stream: Any,
-        p: int | None) -> Any:
+def run(
+    program: CudaProgram,
+    slots: tuple[Slot, ...],
+    given: Mapping[str, Any],
+    out: Any,
+    layout: str,
+    stream: Any,
+    p: int | None,
+) -> Any:
     """Check the arrays, run, and deliver: NumPy for NumPy, CuPy for arrays on a device."""
     cupy = _cupy()
     current = stream if stream is not None else cupy.cuda.get_current_stream()
@@ -135,8 +148,9 @@ def run(program: CudaProgram, slots: tuple[Slot, ...], given: Mapping[str, Any],
             if bound.p:
                 program.run(bound.inputs, bound.outputs, bound.p)
         except cupy.cuda.memory.OutOfMemoryError:
-            raise CompileError("C2CU064", f"the device has not enough memory for {bound.p} inputs", None,
-                               "run them in several calls") from None
+            raise CompileError(
+                "C2CU064", f"the device has not enough memory for {bound.p} inputs", None, "run them in several calls"
+            ) from None
         deliver = _to_device if bound.on_device else _to_host
         return arrays.deliver(bound, slots, out, layout, deliver)
 
@@ -147,5 +161,5 @@ def _to_device(array: Any, slot: Slot) -> Any:
 
 def _to_host(array: Any, slot: Slot) -> numpy.ndarray:
     host = array.get()
-    t = numpy.dtype(slot.dtype)  # type: ignore[call-overload]
+    t = numpy.dtype(slot.dtype)
     return host if t.names is None and t.kind != "V" else host.reshape(-1).view(t).reshape(host.shape[0], *slot.shape)

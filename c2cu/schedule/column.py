@@ -58,8 +58,14 @@ class Columns(Speller):
     function, ``__id__`` last; ``plain``: spellings of globals that are not in column storage.
     """
 
-    def __init__(self, program: Program, names: dict[Symbol, str], plain: dict[Symbol, str],
-                 extra: list[tuple[str, str]], fused: bool):
+    def __init__(
+        self,
+        program: Program,
+        names: dict[Symbol, str],
+        plain: dict[Symbol, str],
+        extra: list[tuple[str, str]],
+        fused: bool,
+    ):
         super().__init__(program.unit, True, fused)
         self.program, self.names, self.plain, self.extra = program, names, plain, extra
         self.instances: dict[tuple[str, tuple[Storage, ...]], Instance] = {}
@@ -208,7 +214,12 @@ class Columns(Speller):
             return None
         storage = self.pointee(n.expr)
         to, source = self.unit.type(n), self.unit.value_type(n.expr)
-        if storage == COLUMN and isinstance(to, Pointer) and isinstance(source, Pointer) and VOID not in (to.to, source.to):
+        if (
+            storage == COLUMN
+            and isinstance(to, Pointer)
+            and isinstance(source, Pointer)
+            and VOID not in (to.to, source.to)
+        ):
             if to.to != source.to:
                 raise UnsupportedError("C2CU019", f"'{source}' in column storage is used as '{to}'", loc_of(n))
         return storage
@@ -223,7 +234,9 @@ class Columns(Speller):
 
     def argument_storages(self, f: FunctionDef, n: C.FuncCall) -> tuple[Storage, ...]:
         args = n.args.exprs if n.args else []
-        return tuple((self.pointee(a) or PLAIN) if isinstance(p.type, Pointer) else PLAIN for p, a in zip(f.params, args))
+        return tuple(
+            (self.pointee(a) or PLAIN) if isinstance(p.type, Pointer) else PLAIN for p, a in zip(f.params, args)
+        )
 
     # printing
 
@@ -272,8 +285,13 @@ class Columns(Speller):
 
     def visit_Decl(self, n: C.Decl, no_type: bool = False) -> str:
         symbol = self.unit.symbols.get(id(n))
-        if symbol is None or n.init is None or not isinstance(symbol.type, Struct) or isinstance(n.init, C.InitList) or (
-                self.place(n.init) != COLUMN):
+        if (
+            symbol is None
+            or n.init is None
+            or not isinstance(symbol.type, Struct)
+            or isinstance(n.init, C.InitList)
+            or (self.place(n.init) != COLUMN)
+        ):
             return super().visit_Decl(n)
         target = name(symbol.name)
         return f"{self.declared(symbol)}; {self.copied(target, PLAIN, self.unread(n.init), COLUMN, symbol.type)}"
@@ -307,8 +325,9 @@ class Columns(Speller):
                 self.depth -= 1
                 return f"for (int {k} = 0; {k} < {t.length}; {k}++) {{ {inner} }}"
             case Struct():
-                inner = " ".join(self.copied(f"({to}).{name(m.name)}", a, f"({source}).{name(m.name)}", b, m.type)
-                                 for m in t.members)
+                inner = " ".join(
+                    self.copied(f"({to}).{name(m.name)}", a, f"({source}).{name(m.name)}", b, m.type) for m in t.members
+                )
                 return f"{{ {inner} }}"
         raise UnsupportedError("C2CU022", f"'{t}' in column storage")
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from ..artifact import Artifact, Slot
 from ..ctype import BOOL, Leaf, Scalar
 from ..emit import render
-from ..ir import Assign, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Variable
+from ..ir import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..uniform import Uniform
 from ..walk import expressions, statements, subexpressions
 from . import gang_pack
@@ -34,12 +34,19 @@ def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int)
     given = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     transposed = sorted({r.type.size for r in bulk if gang_pack.is_plain(slots, layout[r.name])})
     text = render(
-        "cpu/gang.c.j2", name=u.kernel.name, lanes=lanes, vectors=_vectors(lanes, widest), body=body, members=members,
-        tables=tables, wide_multiply=emitter.p.wide_multiply,
+        "cpu/gang.c.j2",
+        name=u.kernel.name,
+        lanes=lanes,
+        vectors=_vectors(lanes, widest),
+        body=body,
+        members=members,
+        tables=tables,
+        wide_multiply=emitter.p.wide_multiply,
         transposes=[gang_pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[f"g->{_member(r)} = slot[{layout[r.name][0]}].in;" for r in given],
         pack=[line for r in bulk for line in gang_pack.pack(r, slots, layout[r.name], lanes)],
-        unpack=[line for r in bulk for line in gang_pack.unpack(r, slots, layout[r.name], lanes)])
+        unpack=[line for r in bulk for line in gang_pack.unpack(r, slots, layout[r.name], lanes)],
+    )
     return Artifact("gang", "cpu", text, slots, lanes)
 
 
@@ -53,11 +60,30 @@ def _widest(u: Uniform) -> int:
 
 
 def _vectors(lanes: int, widest: int) -> list[dict[str, object]]:
-    names = {"i8": "signed char", "u8": "unsigned char", "i16": "short", "u16": "unsigned short", "i32": "int",
-             "u32": "unsigned int", "i64": "long", "u64": "unsigned long", "f32": "float", "f64": "double"}
-    return [{"name": n, "scalar": c, "size": int(n[1:]) // 8, "mask": f"i{n[1:]}", "floating": n[0] == "f",
-             "repeated": ", ".join(["x"] * lanes)} for n, c in names.items()
-            if int(n[1:]) // 8 <= widest]
+    names = {
+        "i8": "signed char",
+        "u8": "unsigned char",
+        "i16": "short",
+        "u16": "unsigned short",
+        "i32": "int",
+        "u32": "unsigned int",
+        "i64": "long",
+        "u64": "unsigned long",
+        "f32": "float",
+        "f64": "double",
+    }
+    return [
+        {
+            "name": n,
+            "scalar": c,
+            "size": int(n[1:]) // 8,
+            "mask": f"i{n[1:]}",
+            "floating": n[0] == "f",
+            "repeated": ", ".join(["x"] * lanes),
+        }
+        for n, c in names.items()
+        if int(n[1:]) // 8 <= widest
+    ]
 
 
 def _member(r: Region) -> str:
@@ -102,7 +128,7 @@ class _Emitter:
             if isinstance(s, Loop):
                 found.update(dict.fromkeys(s.flags))
             for e in expressions(s):
-                found.update((x.var, None) for x in subexpressions(e) if hasattr(x, "var"))
+                found.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
         out = []
         for v in found:
             if v in self.u.varying:
@@ -273,8 +299,6 @@ class _Emitter:
 
 def cheap(e: Expr) -> bool:
     """Not worth a jump to avoid."""
-    from ..ir import Binary, Call
-
     if isinstance(e, Call):
         return e.name in ("fabs", "fabsf")
     return not (isinstance(e, Binary) and e.op in ("/", "%"))
@@ -285,4 +309,4 @@ def _accesses(e: Expr) -> frozenset[tuple[Region, Expr]]:
 
 
 def _variables(e: Expr) -> set[Variable]:
-    return {x.var for x in subexpressions(e) if hasattr(x, "var")}
+    return {x.var for x in subexpressions(e) if isinstance(x, Var)}

@@ -43,7 +43,9 @@ def literal(value: int | float, t: Scalar) -> str:
             return f'__builtin_nan{suffix}("")'
         if math.isinf(value):
             return f"({'-' if value < 0 else ''}__builtin_inf{suffix}())"
-        return f"({float(value).hex()}{suffix})" if value < 0 or str(value)[0] == "-" else f"{float(value).hex()}{suffix}"
+        return (
+            f"({float(value).hex()}{suffix})" if value < 0 or str(value)[0] == "-" else f"{float(value).hex()}{suffix}"
+        )
     suffix = ("u" if t.kind == "u" else "") + ("l" if t.size == 8 else "")
     value = int(value)
     if value == -(2 ** (8 * t.size - 1)) and t.size >= 4:
@@ -228,8 +230,13 @@ class Printer:
         """A 64-bit factor that is a zero-extended 32-bit value, as that value."""
         while isinstance(e, Cast) and e.type.size == 8 and e.operand.type.size == 8 and e.operand.type.is_integer:
             e = e.operand
-        if isinstance(e, Cast) and e.type.size == 8 and e.operand.type.is_integer and e.operand.type.size <= 4 and (
-                e.operand.type.kind in "ub"):
+        if (
+            isinstance(e, Cast)
+            and e.type.size == 8
+            and e.operand.type.is_integer
+            and e.operand.type.size <= 4
+            and (e.operand.type.kind in "ub")
+        ):
             inner = self.vector(e.operand)
             return inner if register(e.operand.type) == "u32" else f"((u32){inner})"
         return None
@@ -269,5 +276,3 @@ class Printer:
         out = self.temporary(rep)
         self.lines.append(f"LANES {out}[l] = {e.name}({', '.join(args)});")
         return out
-
-

@@ -43,7 +43,8 @@ def _rows(v: str, lanes: int) -> str:
         transpose_{v}(v);
         for (int k = 0; k < W; k++) to[e + k] = v[k];
     }}
-    for (; e < n; e++) LANES memcpy((char *)&to[e] + l * sizeof({scalar}), in[l] + e * sizeof({scalar}), sizeof({scalar}));
+    for (; e < n; e++)
+        LANES memcpy((char *)&to[e] + l * sizeof({scalar}), in[l] + e * sizeof({scalar}), sizeof({scalar}));
 }}
 static void unpack_{v}(const {v} *from, char **out, long n, long lanes) {{
     long e = 0;
@@ -62,8 +63,7 @@ static void unpack_{v}(const {v} *from, char **out, long n, long lanes) {{
 
 def _rows_of(k: int, way: str) -> str:
     """Pointers to the W inputs' rows; lanes past the end repeat the last input, so that they do what it does."""
-    return (f"LANES {way}[l] = (char *)slot[{k}].{way} + (first + (l < lanes ? l : lanes - 1)) * "
-            f"slot[{k}].{way}_stride;")
+    return f"LANES {way}[l] = (char *)slot[{k}].{way} + (first + (l < lanes ? l : lanes - 1)) * slot[{k}].{way}_stride;"
 
 
 def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int) -> list[str]:
@@ -73,8 +73,14 @@ def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int
     initial = [f"memset(g->{name}, 0, sizeof g->{name});"]
     if r.init is not None and any(r.init):
         initial = [f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"]
-    return [f"if (slot[{k}].in) {{", "    " + _rows_of(k, "in"), *(f"    {x}" for x in _bring(r, slots, place, lanes)),
-            "} else {", *(f"    {x}" for x in initial), "}"]
+    return [
+        f"if (slot[{k}].in) {{",
+        "    " + _rows_of(k, "in"),
+        *(f"    {x}" for x in _bring(r, slots, place, lanes)),
+        "} else {",
+        *(f"    {x}" for x in initial),
+        "}",
+    ]
 
 
 def _bring(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int) -> list[str]:
@@ -95,8 +101,11 @@ def unpack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: i
         v = _WORD[r.type.size]
         body = [f"unpack_{v}((const {v} *)g->{name}, out, {r.count}, lanes);"]
     else:
-        body = _loops(leaf, f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{name}[e] + "
-                            f"l * {r.type.size}, {r.type.size});")
+        body = _loops(
+            leaf,
+            f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{name}[e] + "
+            f"l * {r.type.size}, {r.type.size});",
+        )
     return [f"if (slot[{k}].out) {{", "    " + _rows_of(k, "out"), *(f"    {x}" for x in body), "}"]
 
 
@@ -110,5 +119,3 @@ def _loops(leaf: Leaf, body: str) -> list[str]:
     lines += [f"{pad}long at = {' + '.join(at)};", f"{pad}{body}", f"{pad}e++;"]
     lines += ["    " + "    " * d + "}" for d in reversed(range(len(leaf.dims)))]
     return [*lines, "}"]
-
-

@@ -27,8 +27,7 @@ def scalar(program: Program, slots: tuple[Slot, ...]) -> Artifact:
 def private(program: Program, slots: tuple[Slot, ...]) -> Artifact:
     """CUDA text: one thread an input, its state in local memory, or in global memory where it is large."""
     parts = _Parts(program, slots, True)
-    text = render("cuda/private.cu.j2", local=parts.state_bytes() <= LOCAL_BYTES,
-                  threads=THREADS, **parts.values())
+    text = render("cuda/private.cu.j2", local=parts.state_bytes() <= LOCAL_BYTES, threads=THREADS, **parts.values())
     return Artifact("private", "cuda", text, slots, THREADS)
 
 
@@ -61,7 +60,9 @@ class _Parts:
                 self.members[b.symbol] = name(b.name)
         for k, s in enumerate(self.statics):
             self.members[s] = f"{name(s.name)}_static{k}"
-        shared = frozenset(b.symbol for b in program.borders if b.shared and b.kind == "global" and b.symbol is not None)
+        shared = frozenset(
+            b.symbol for b in program.borders if b.shared and b.kind == "global" and b.symbol is not None
+        )
         self.speller = _PassThrough(program, self.members, shared, cuda)
 
     def values(self) -> dict[str, object]:
@@ -72,12 +73,24 @@ class _Parts:
         macros = self.program.unit.pre.macros
         return {
             "name": self.program.kernel.name,
-            "structs": [define_struct(s) for s in structs_used(
-                self.program.unit, self.program.functions,
-                [t for b in self.program.borders for t in (b.type,)] + [s.type for s in self.constants])],
+            "structs": [
+                define_struct(s)
+                for s in structs_used(
+                    self.program.unit,
+                    self.program.functions,
+                    [t for b in self.program.borders for t in (b.type,)] + [s.type for s in self.constants],
+                )
+            ],
             "macros": [f"#define {m} {macros[m].value}" for m in self.speller.macros],
-            "members": self.member_list(), "constants": constants, "prototypes": prototypes, "functions": functions,
-            "initial": initial, "start": start, "enter": self.enter(), "call": self.call(), "leave": self.leave(),
+            "members": self.member_list(),
+            "constants": constants,
+            "prototypes": prototypes,
+            "functions": functions,
+            "initial": initial,
+            "start": start,
+            "enter": self.enter(),
+            "call": self.call(),
+            "leave": self.leave(),
         }
 
     def state_bytes(self) -> int:
@@ -100,7 +113,9 @@ class _Parts:
         for p in f.params:
             constant = p.const and not isinstance(p.type, Pointer)
             params.append(declare(p.type, name(p.name), constant))
-        return ("__device__ " if self.cuda else "") + f"static {declare(f.returns, '')} {name(f.name)}({', '.join(params)})"
+        return (
+            "__device__ " if self.cuda else ""
+        ) + f"static {declare(f.returns, '')} {name(f.name)}({', '.join(params)})"
 
     def function(self, f) -> str:
         return f"{self.head(f)}\n{self.speller.body(f)}"
@@ -124,8 +139,12 @@ class _Parts:
                 lines.append(f"memset(&{target}, 0, sizeof {target});")
             elif self.has_address(init):
                 if isinstance(s.type, (Array, Struct)):
-                    raise UnsupportedError("C2CU089", f"the initialiser of '{s.name}' holds addresses of variables", s.loc,
-                                           "set them at the start of the kernel")
+                    raise UnsupportedError(
+                        "C2CU089",
+                        f"the initialiser of '{s.name}' holds addresses of variables",
+                        s.loc,
+                        "set them at the start of the kernel",
+                    )
                 lines.append(f"{target} = {self.speller.visit(init)};")
             else:
                 where = "__device__ const " if self.cuda else "static const "
@@ -193,8 +212,10 @@ class _Parts:
                 value = f"c2cu_s->{self.members[b.symbol]}"
             else:
                 value = f"c2cu_s->c2cu_{name(b.name)}"
-            lines.append(f"if (slot[{k}].out) memcpy((char *)slot[{k}].out + id * slot[{k}].out_stride, &{value}, "
-                         f"sizeof {value});")
+            lines.append(
+                f"if (slot[{k}].out) memcpy((char *)slot[{k}].out + id * slot[{k}].out_stride, &{value}, "
+                f"sizeof {value});"
+            )
         return lines
 
 

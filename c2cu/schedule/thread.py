@@ -54,16 +54,21 @@ class _Parts:
         self.statics = used_statics(program)
         for b in program.borders:
             if b.kind == "global" and b.symbol is not None:
-                (plain if b.shared else names)[b.symbol] = f"(*__m->{name(b.name)})" if b.shared else f"__m->{name(b.name)}"
+                (plain if b.shared else names)[b.symbol] = (
+                    f"(*__m->{name(b.name)})" if b.shared else f"__m->{name(b.name)}"
+                )
         for k, s in enumerate(self.statics):
             names[s] = f"__m->{name(s.name)}_static{k}"
-        self.columns = Columns(program, names, plain, [("struct c2cu_tile *__m", "__m"), ("int __id__", "__id__")], True)
+        self.columns = Columns(
+            program, names, plain, [("struct c2cu_tile *__m", "__m"), ("int __id__", "__id__")], True
+        )
 
     def values(self) -> dict[str, object]:
         kernel = self.program.kernel
         borders = {b.name: b for b in self.program.borders if b.kind == "param"}
-        storages = tuple(PLAIN if borders[p.name].shared or not isinstance(p.type, Pointer) else COLUMN
-                         for p in kernel.params)
+        storages = tuple(
+            PLAIN if borders[p.name].shared or not isinstance(p.type, Pointer) else COLUMN for p in kernel.params
+        )
         entry = self.columns.instance(kernel, storages)
         members = self.member_list()
         tables = constant_tables(self.program, self.columns)
@@ -73,11 +78,15 @@ class _Parts:
         pack, unpack, initial = self.packing()
         return {
             "macros": [f"#define {m} {macros[m].value}" for m in self.columns.macros],
-            "structs": [define_struct(s) for s in structs] + [
-                define_column_struct(s) for s in structs if s.tag in self.columns.column_structs],
-            "members": members, "constants": tables + initial,
-            "prototypes": [f.head + ";" for f in self.columns.done], "functions": [f.text for f in self.columns.done],
-            "call": self.call(entry.name), "pack": pack, "unpack": unpack,
+            "structs": [define_struct(s) for s in structs]
+            + [define_column_struct(s) for s in structs if s.tag in self.columns.column_structs],
+            "members": members,
+            "constants": tables + initial,
+            "prototypes": [f.head + ";" for f in self.columns.done],
+            "functions": [f.text for f in self.columns.done],
+            "call": self.call(entry.name),
+            "pack": pack,
+            "unpack": unpack,
         }
 
     def member_list(self) -> list[str]:
