@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
 
 from .ctype import Pointer
 from .fold import binary, cast, unary
-from .ir import Assign, Binary, Block, Cast, Const, Expr, If, Kernel, Load, Loop, Store, Unary, Var, Variable
+from .ir import Assign, Binary, Block, Cast, Const, Expr, If, Kernel, Load, Loop, Select, Store, Unary, Var, Variable
 from .program import Program, nodes
 from .symbols import Symbol
 from .walk import expressions, rewrite, statements, subexpressions
@@ -101,21 +101,30 @@ def _loads(e: Expr, first: dict[str, str]) -> None:
 
 def _constant(e: Expr, known: dict[Variable, Const]) -> Const | None:
     """The value of ``e`` where the known variables settle it."""
+    value = fold_known(e, known)
+    return value if isinstance(value, Const) else None
+
+
+def fold_known(e: Expr, known: dict[Variable, Const]) -> Expr:
+    """``e`` with known variables and tables filled in, and constants computed."""
 
     def step(x: Expr) -> Expr:
         match x:
             case Var(var=v) if v in known:
-                return known[v]
+                return replace(known[v], loc=x.loc)
+            case Load(region=r, index=Const(value=k)) if r.storage == "shared" and r.init and 0 <= k < r.count:
+                return Const(r.init[int(k)], r.type, x.loc)
             case Binary():
                 return binary(x.op, x.left, x.right, x.type, x.loc)
             case Unary(operand=Const()):
                 return unary(x.op, x.operand, x.type, x.loc)
             case Cast():
                 return cast(x.operand, x.type)
+            case Select(cond=Const(value=c)):
+                return x.yes if c else x.no
         return x
 
-    value = rewrite(e, step)
-    return value if isinstance(value, Const) else None
+    return rewrite(e, step)
 
 
 def may_write(program: Program) -> frozenset[Symbol]:

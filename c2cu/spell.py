@@ -31,11 +31,11 @@ from .typed import FunctionDef, Unit
 
 STATE = "struct c2cu_state *"
 _CPP_KEYWORDS = frozenset(
-    "alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class compl concept consteval "
-    "constexpr constinit const_cast co_await co_return co_yield decltype delete dynamic_cast explicit export false "
-    "friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
-    "reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid typename using virtual "
-    "wchar_t xor xor_eq".split()
+    "alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class compl concept "
+    "consteval constexpr constinit const_cast co_await co_return co_yield decltype delete dynamic_cast "
+    "explicit export false friend mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+    "private protected public reinterpret_cast requires static_assert static_cast template this "
+    "thread_local throw true try typeid typename using virtual wchar_t xor xor_eq".split()
 )
 _CUDA_BUILTINS = {
     "__builtin_inff": "__int_as_float(0x7f800000)",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from .. import plan, toolchain
 from ..artifact import Artifact
+from ..uniform import uniform
+from ..unroll import unroll
 
 if TYPE_CHECKING:
     from ..pipeline import Front
@@ -19,7 +21,8 @@ def emit_schedule(name: str, front: Front) -> Artifact:
         if front.analysis is None:
             assert front.why_not is not None
             raise front.why_not
-        return gang(front.analysis, front.slots, plan.layout(front.program), toolchain.vector_bytes())
+        assert front.kernel is not None
+        return gang(uniform(unroll(front.kernel)), front.slots, plan.layout(front.program), toolchain.vector_bytes())
     from .private import private, scalar
 
     if name == "scalar":

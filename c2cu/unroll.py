@@ -1,0 +1,172 @@
+"""Unrolling: loops whose every turn is known are written out, so that subscripts become constants.
+
+Uniform control is executed symbolically. A loop is unrolled if all of it fits in what is left of the budget, else its
+inner loops are tried. A local region whose subscripts all became constants is then a set of variables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .effects import fold_known
+from .ir import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
+from .simplify import simplify
+from .walk import expressions, rewrite, statements, subexpressions
+
+BUDGET = 1500  # statements: what a compiler still digests in about a second
+
+Known = dict[Variable, Const]
+
+
+class _TooLong(Exception):
+    pass
+
+
+def unroll(kernel: Kernel, budget: int = BUDGET) -> Kernel:
+    """``kernel`` with its short loops written out."""
+    unroller = _Unroller(budget)
+    body = simplify(tuple(unroller.block(kernel.body, {}, budget)))
+    return _registers(replace(kernel, body=body))
+
+
+class _Unroller:
+    def __init__(self, budget: int):
+        self.left = budget
+        self.uid = 0
+
+    def block(self, block: Block, known: Known, room: int) -> list[Stmt]:
+        """The statements of ``block``; ``known`` is updated. Raises _TooLong beyond ``room`` statements."""
+        out: list[Stmt] = []
+        for s in block:
+            out += self.statement(s, known, room - len(out))
+            if len(out) > room:
+                raise _TooLong
+        return out
+
+    def statement(self, s: Stmt, known: Known, room: int) -> list[Stmt]:
+        match s:
+            case Assign():
+                value = fold_known(s.value, known)
+                known.pop(s.var, None)
+                if isinstance(value, Const):
+                    known[s.var] = value
+                return [replace(s, value=value)]
+            case Store():
+                return [replace(s, index=fold_known(s.index, known), value=fold_known(s.value, known))]
+            case If():
+                return self.branch(s, known, room)
+            case Loop():
+                return self.loop(s, known, room)
+        raise AssertionError(s)
+
+    def branch(self, s: If, known: Known, room: int) -> list[Stmt]:
+        cond = fold_known(s.cond, known)
+        if isinstance(cond, Const):
+            return self.block(s.then if cond.value else s.other, known, room)
+        yes, no = dict(known), dict(known)
+        new = replace(s, cond=cond, then=tuple(self.block(s.then, yes, room)), other=tuple(self.block(s.other, no, room)))
+        known.clear()
+        known.update((v, c) for v, c in yes.items() if no.get(v) == c)
+        return [new]
+
+    def loop(self, s: Loop, known: Known, room: int) -> list[Stmt]:
+        try:
+            trial = dict(known)
+            turns = self.turns(s, trial, room)
+            known.clear()
+            known.update(trial)
+            return turns
+        except _TooLong:
+            _forget(s, known)
+            inner = dict(known)
+            head = tuple(self.block(s.head, inner, room))
+            cond = fold_known(s.cond, inner)
+            body = tuple(self.block(s.body, inner, room))
+            step = tuple(self.block(s.step, inner, room))
+            return [replace(s, head=head, cond=cond, body=body, step=step)]
+
+    def turns(self, s: Loop, known: Known, room: int) -> list[Stmt]:
+        """All turns of a loop, one after the other. Raises _TooLong where the next one is not known."""
+        out: list[Stmt] = []
+        while not self.flagged(s, known):
+            out += self.block(s.head, known, room - len(out))
+            cond = fold_known(s.cond, known)
+            if not isinstance(cond, Const):
+                raise _TooLong
+            if not cond.value:
+                break
+            out += self.block(s.body, known, room - len(out))
+            if self.flagged(s, known):
+                break
+            out += self.block(s.step, known, room - len(out))
+            if len(simplified(out)) > room:
+                raise _TooLong
+        return out
+
+    @staticmethod
+    def flagged(s: Loop, known: Known) -> bool:
+        for f in s.flags:
+            if f not in known:
+                raise _TooLong
+            if known[f].value:
+                return True
+        return False
+
+
+def simplified(out: list[Stmt]) -> list[Stmt]:
+    """What will be left of a list: assignments of constants vanish."""
+    return [s for s in out if not (isinstance(s, Assign) and isinstance(s.value, Const))]
+
+
+def _forget(s: Stmt, known: Known) -> None:
+    for inner in statements((s,)):
+        if isinstance(inner, Assign):
+            known.pop(inner.var, None)
+
+
+def _registers(kernel: Kernel) -> Kernel:
+    """Local regions that are only accessed at constants become variables, one for each element."""
+    every = list(statements(kernel.body))
+    constant = {r for r in kernel.regions if r.storage == "local"}
+    for s in every:
+        if isinstance(s, Store) and not isinstance(s.index, Const):
+            constant.discard(s.region)
+        for e in expressions(s):
+            constant -= {x.region for x in subexpressions(e) if isinstance(x, Load) and not isinstance(x.index, Const)}
+    if not constant:
+        return kernel
+    elements: dict[tuple[Region, int], Variable] = {}
+    top = max((s.var.uid for s in every if isinstance(s, Assign)), default=0)
+
+    def element(r: Region, index: Expr) -> Variable:
+        assert isinstance(index, Const)
+        where = (r, int(index.value))
+        if where not in elements:
+            elements[where] = Variable(r.name.replace(".", "_"), r.type, top + 1 + len(elements), r.loc)
+        return elements[where]
+
+    def load(x: Expr) -> Expr:
+        return Var(element(x.region, x.index), x.loc) if isinstance(x, Load) and x.region in constant else x
+
+    def block(b: Block) -> Block:
+        return tuple(statement(s) for s in b)
+
+    def statement(s: Stmt) -> Stmt:
+        match s:
+            case Assign():
+                return replace(s, value=rewrite(s.value, load))
+            case Store():
+                value, index = rewrite(s.value, load), rewrite(s.index, load)
+                if s.region in constant:
+                    return Assign(element(s.region, index), value, s.loc)
+                return replace(s, value=value, index=index)
+            case If():
+                return replace(s, cond=rewrite(s.cond, load), then=block(s.then), other=block(s.other))
+            case Loop():
+                return replace(
+                    s, cond=rewrite(s.cond, load), head=block(s.head), body=block(s.body), step=block(s.step)
+                )
+        raise AssertionError(s)
+
+    body = block(kernel.body)
+    return replace(kernel, regions=tuple(r for r in kernel.regions if r not in constant), body=simplify(body))
