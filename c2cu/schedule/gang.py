@@ -15,7 +15,7 @@ from ..ir import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Regio
 from ..uniform import Uniform
 from ..walk import expressions, statements, subexpressions
 from . import gang_pack
-from .gang_expr import Printer, literal, memory, register
+from .gang_expr import Printer, literal, memory
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 SMALL = 6  # statements of a varying `if` that is cheaper to execute than to jump over
@@ -26,7 +26,7 @@ def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int)
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers."""
     widest = _widest(u)
     lanes = native_bytes // widest
-    emitter = _Emitter(u)
+    emitter = _Emitter(u, widest == 8)
     emitter.block(u.kernel.body)
     body = emitter.declarations(lanes) + emitter.p.lines
     members, tables = _storage(u, emitter.p, lanes)
@@ -44,8 +44,8 @@ def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int)
         wide_multiply=emitter.p.wide_multiply,
         transposes=[gang_pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[f"g->{_member(r)} = slot[{layout[r.name][0]}].in;" for r in given],
-        pack=[line for r in bulk for line in gang_pack.pack(r, slots, layout[r.name], lanes)],
-        unpack=[line for r in bulk for line in gang_pack.unpack(r, slots, layout[r.name], lanes)],
+        pack=[line for r in bulk for line in gang_pack.pack(r, slots, layout[r.name], lanes, widest == 8)],
+        unpack=[line for r in bulk for line in gang_pack.unpack(r, slots, layout[r.name], lanes, widest == 8)],
     )
     return Artifact("gang", "cpu", text, slots, lanes)
 
@@ -96,7 +96,9 @@ def _storage(u: Uniform, p: Printer, lanes: int) -> tuple[list[str], list[str]]:
     tables: list[str] = []
     for r in u.kernel.regions:
         if r in u.varying_regions:
-            members.append(f"{memory(r.type)} {_member(r)}[{r.count}]")
+            members.append(f"{p.memory(r.type)} {_member(r)}[{r.count}]")
+            if r.storage == "bulk" and p.memory(r.type) != memory(r.type):
+                members.append(f"{memory(r.type)} {gang_pack.narrow(r)}[{r.count}]")
         elif r.storage == "shared" and r.init is None:
             members.append(f"const {_c(r.type)} *{_member(r)}")
         elif r.storage == "shared":
@@ -114,9 +116,9 @@ def _c(t: Scalar) -> str:
 
 
 class _Emitter:
-    def __init__(self, u: Uniform):
+    def __init__(self, u: Uniform, wide: bool):
         self.u = u
-        self.p = Printer(u)
+        self.p = Printer(u, wide=wide)
         self.masks = 0
 
     def declarations(self, lanes: int) -> list[str]:
@@ -132,7 +134,7 @@ class _Emitter:
         out = []
         for v in found:
             if v in self.u.varying:
-                out.append(f"{register(v.type)} {self.p.var(v)} = {{0}};")
+                out.append(f"{self.p.register(v.type)} {self.p.var(v)} = {{0}};")
             else:
                 out.append(f"{v.type} {self.p.var(v)} = 0;")
         for r in self.u.kernel.regions:
@@ -167,7 +169,7 @@ class _Emitter:
         if s.var not in self.u.varying:
             self.line(f"{name} = {self.p.scalar(s.value)};")
             return
-        rep = register(s.var.type)
+        rep = self.p.register(s.var.type)
         if s.var.type == BOOL:
             value = self.p.truth(s.value)
         else:
@@ -179,7 +181,7 @@ class _Emitter:
         if s.region not in self.u.varying_regions:
             self.line(f"{target}[{self.p.scalar(s.index)}] = {self.p.scalar(s.value)};")
             return
-        rep, kept = register(s.region.type), memory(s.region.type)
+        rep, kept = self.p.register(s.region.type), self.p.memory(s.region.type)
         if self.u.is_varying(s.index):
             index = self.p.lanes_index(s.index)
             value = self.p.temporary(rep)

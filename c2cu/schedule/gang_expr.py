@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from ..ctype import BOOL, Scalar
+from ..ctype import BOOL, UINT, Scalar
 from ..fold import COMPARISONS
 from ..ir import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
 from ..uniform import Uniform
@@ -53,6 +53,19 @@ def literal(value: int | float, t: Scalar) -> str:
     return f"({value}{suffix})" if value < 0 else f"{value}{suffix}"
 
 
+LOW = "0xfffffffful"
+
+
+def is_word(e: Expr) -> bool:
+    """Whether a 64-bit value is a zero-extended one of at most 32 bits."""
+    match e:
+        case Cast(operand=x) if x.type.is_integer:
+            return x.type.kind in "ub" and x.type.size <= 4 or is_word(x)
+        case Const(value=v):
+            return 0 <= v < 2**32
+    return False
+
+
 @dataclass
 class Printer:
     """Prints the expressions of one kernel. ``lines``: where statements that an expression needs go."""
@@ -61,7 +74,16 @@ class Printer:
     lines: list[str] = field(default_factory=list)
     temporaries: int = 0
     wide_multiply: bool = False
+    wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
     mask: str = ""  # name of the mask of active lanes; "" where all are
+
+    def register(self, t: Scalar) -> str:
+        """The vector type that holds a varying value of type ``t`` in this kernel."""
+        return "u64" if self.wide and t == UINT else register(t)
+
+    def memory(self, t: Scalar) -> str:
+        """The vector type of a varying region's elements in this kernel."""
+        return "u64" if self.wide and t == UINT else memory(t)
 
     # names
 
@@ -135,7 +157,7 @@ class Printer:
                 same = f"({self.truth(e.left)} ^ {self.truth(e.right)})"
                 return f"(~{same})" if e.op == "==" else same
             case Binary(op=op) if op in COMPARISONS:
-                return self.compared(f"{self.vector(e.left)} {op} {self.vector(e.right)}", register(e.left.type))
+                return self.compared(f"{self.vector(e.left)} {op} {self.vector(e.right)}", self.register(e.left.type))
             case Binary(op="&" | "|" | "^") if self.boolean(e):
                 return f"({self.truth(e.left)} {e.op} {self.truth(e.right)})"
             case Unary(op="!"):
@@ -144,7 +166,7 @@ class Printer:
                 return self.truth(e.operand)
             case Var(var=v) if v.type == BOOL:
                 return self.var(v)
-        rep = register(e.type)
+        rep = self.register(e.type)
         return self.compared(f"{self.vector(e)} != ({rep}){{0}}", rep)
 
     @staticmethod
@@ -155,7 +177,7 @@ class Printer:
 
     def vector(self, e: Expr) -> str:
         """The value in every lane, as `register` of its type."""
-        rep = register(e.type)
+        rep = self.register(e.type)
         if not self.varying(e):
             return f"splat_{rep}({self.scalar(e)})"
         match e:
@@ -167,28 +189,39 @@ class Printer:
             case Load():
                 return self.load(e)
             case Unary():
-                return f"({e.op}{self.vector(e.operand)})"
+                return self.narrowed(f"({e.op}{self.vector(e.operand)})", e.type)
             case Binary():
-                return self.binary(e, rep)
+                text = self.binary(e, rep)
+                return self.narrowed(text, e.type) if e.op in ("+", "-", "*", "<<") else text
             case Cast():
                 return self.convert(self.vector(e.operand), e.operand.type, e.type)
             case Bitcast():
-                return f"(({rep}){self.vector(e.operand)})"
+                return self.bitcast(e, rep)
             case Select():
                 return self.select(self.truth(e.cond), self.vector(e.yes), self.vector(e.no), rep)
             case Call():
                 return self.call(e, rep)
         raise AssertionError(e)
 
+    def narrowed(self, text: str, t: Scalar) -> str:
+        """A result of type ``t`` brought back to its 32 bits where it is kept widened."""
+        return f"({text} & {LOW})" if self.wide and t == UINT else text
+
+    def bitcast(self, e: Bitcast, rep: str) -> str:
+        text = self.vector(e.operand)
+        if self.wide and e.operand.type == UINT:
+            return f"(({rep})CONVERT(u32, {text}))"
+        return f"CONVERT(u64, (u32){text})" if self.wide and e.type == UINT else f"(({rep}){text})"
+
     def select(self, mask: str, yes: str, no: str, rep: str) -> str:
         mask = mask if rep[1:] == "32" else f"CONVERT({mask_of(rep)}, {mask})"
         return f"select_{rep}({mask}, {yes}, {no})"
 
     def load(self, e: Load) -> str:
-        t, rep = e.region.type, register(e.type)
+        t, rep = e.region.type, self.register(e.type)
         if not self.varying(e.index):
             text = f"{self.region(e.region)}[{self.scalar(e.index)}]"
-            return text if memory(t) == rep else f"CONVERT({rep}, {text})"
+            return text if self.memory(t) == rep else f"CONVERT({rep}, {text})"
         index = self.lanes_index(e.index)
         out = self.temporary(rep)
         lane = "[l]" if e.region in self.u.varying_regions else ""
@@ -197,7 +230,7 @@ class Printer:
 
     def lanes_index(self, index: Expr) -> str:
         """A varying subscript in a variable; 0 in lanes that are not active."""
-        rep = register(index.type)
+        rep = self.register(index.type)
         out = self.temporary(rep)
         text = self.vector(index)
         if self.mask:
@@ -213,37 +246,27 @@ class Printer:
             if not self.varying(e.right):
                 return f"({self.vector(e.left)} {e.op} {self.shift(e.right)})"
             right = self.vector(e.right)
-            if register(e.right.type) != rep:
+            if self.register(e.right.type) != rep:
                 right = f"CONVERT({rep}, {right})"
             return f"({self.vector(e.left)} {e.op} {right})"
-        if e.op == "*" and rep in ("u64", "i64"):
-            narrow = [self.narrow(x) for x in (e.left, e.right)]
-            if narrow[0] is not None and narrow[1] is not None:
-                self.wide_multiply = True
-                return f"(({rep})multiply_wide({narrow[0]}, {narrow[1]}))"
+        if e.op == "*" and self.wide and self.is_product_of_words(e):
+            self.wide_multiply = True
+            return f"(({rep})multiply_wide((u64){self.vector(e.left)}, (u64){self.vector(e.right)}))"
         return f"({self.vector(e.left)} {e.op} {self.vector(e.right)})"
+
+    def is_product_of_words(self, e: Binary) -> bool:
+        """Both factors are certainly below 2^32."""
+        return e.type == UINT or (e.type.is_integer and e.type.size == 8 and is_word(e.left) and is_word(e.right))
 
     def shift(self, e: Expr) -> str:
         return self.scalar(e) if isinstance(e, Const) else f"(int)({self.scalar(e)})"
 
-    def narrow(self, e: Expr) -> str | None:
-        """A 64-bit factor that is a zero-extended 32-bit value, as that value."""
-        while isinstance(e, Cast) and e.type.size == 8 and e.operand.type.size == 8 and e.operand.type.is_integer:
-            e = e.operand
-        if (
-            isinstance(e, Cast)
-            and e.type.size == 8
-            and e.operand.type.is_integer
-            and e.operand.type.size <= 4
-            and (e.operand.type.kind in "ub")
-        ):
-            inner = self.vector(e.operand)
-            return inner if register(e.operand.type) == "u32" else f"((u32){inner})"
-        return None
-
     def convert(self, text: str, a: Scalar, b: Scalar) -> str:
         """``text``, of type ``a``, as ``b`` (6.3.1)."""
-        source, target = register(a), register(b)
+        source, target = self.register(a), self.register(b)
+        if self.wide and b == UINT:
+            wide = text if source[1:] == "64" and source[0] != "f" else f"CONVERT(i64, {text})"
+            return f"((u64){wide} & {LOW})"
         if b.is_float or a.is_float:
             if b.is_integer and b.size < 4:
                 return self.wrapped(f"CONVERT(i32, {text})", b)
@@ -270,7 +293,7 @@ class Printer:
             if not self.varying(a):
                 args.append(self.scalar(a))
                 continue
-            name = self.temporary(register(a.type))
+            name = self.temporary(self.register(a.type))
             self.lines.append(f"{name} = {self.vector(a)};")
             args.append(f"{name}[l]")
         out = self.temporary(rep)
