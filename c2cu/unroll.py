@@ -24,22 +24,21 @@ class _TooLong(Exception):
 
 def unroll(kernel: Kernel, budget: int = BUDGET) -> Kernel:
     """``kernel`` with its short loops written out."""
-    unroller = _Unroller(budget)
+    unroller = _Unroller()
     body = simplify(tuple(unroller.block(kernel.body, {}, budget)))
     return _registers(replace(kernel, body=body))
 
 
 class _Unroller:
-    def __init__(self, budget: int):
-        self.left = budget
-        self.uid = 0
+    def __init__(self) -> None:
+        self.trying = 0  # loops being unrolled: only inside them is there a limit
 
     def block(self, block: Block, known: Known, room: int) -> list[Stmt]:
         """The statements of ``block``; ``known`` is updated. Raises _TooLong beyond ``room`` statements."""
         out: list[Stmt] = []
         for s in block:
             out += self.statement(s, known, room - len(out))
-            if len(out) > room:
+            if self.trying and len(out) > room:
                 raise _TooLong
         return out
 
@@ -70,20 +69,25 @@ class _Unroller:
         return [new]
 
     def loop(self, s: Loop, known: Known, room: int) -> list[Stmt]:
+        trial = dict(known)
+        self.trying += 1
         try:
-            trial = dict(known)
             turns = self.turns(s, trial, room)
             known.clear()
             known.update(trial)
             return turns
         except _TooLong:
+            self.trying -= 1
             _forget(s, known)
             inner = dict(known)
             head = tuple(self.block(s.head, inner, room))
             cond = fold_known(s.cond, inner)
             body = tuple(self.block(s.body, inner, room))
             step = tuple(self.block(s.step, inner, room))
+            self.trying += 1
             return [replace(s, head=head, cond=cond, body=body, step=step)]
+        finally:
+            self.trying -= 1
 
     def turns(self, s: Loop, known: Known, room: int) -> list[Stmt]:
         """All turns of a loop, one after the other. Raises _TooLong where the next one is not known."""
