@@ -13,7 +13,7 @@ from .ir import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt
 from .simplify import simplify
 from .walk import expressions, rewrite, statements, subexpressions
 
-BUDGET = 1500  # statements: what a compiler still digests in about a second
+BUDGET = 2000  # statements: what a compiler still digests in a few seconds
 
 Known = dict[Variable, Const]
 
@@ -63,29 +63,35 @@ class _Unroller:
         if isinstance(cond, Const):
             return self.block(s.then if cond.value else s.other, known, room)
         yes, no = dict(known), dict(known)
-        new = replace(s, cond=cond, then=tuple(self.block(s.then, yes, room)), other=tuple(self.block(s.other, no, room)))
+        new = replace(
+            s, cond=cond, then=tuple(self.block(s.then, yes, room)), other=tuple(self.block(s.other, no, room))
+        )
         known.clear()
         known.update((v, c) for v, c in yes.items() if no.get(v) == c)
         return [new]
 
     def loop(self, s: Loop, known: Known, room: int) -> list[Stmt]:
         trial = dict(known)
-        self.trying += 1
-        try:
-            turns = self.turns(s, trial, room)
+        turns = self.attempt(s, trial, room)
+        if turns is not None:
             known.clear()
             known.update(trial)
             return turns
+        _forget(s, known)
+        inner = dict(known)
+        head = tuple(self.block(s.head, inner, room))
+        cond = fold_known(s.cond, inner)
+        body = tuple(self.block(s.body, inner, room))
+        step = tuple(self.block(s.step, inner, room))
+        return [replace(s, head=head, cond=cond, body=body, step=step)]
+
+    def attempt(self, s: Loop, known: Known, room: int) -> list[Stmt] | None:
+        """All turns of a loop, or None where they are too many or not known."""
+        self.trying += 1
+        try:
+            return self.turns(s, known, room)
         except _TooLong:
-            self.trying -= 1
-            _forget(s, known)
-            inner = dict(known)
-            head = tuple(self.block(s.head, inner, room))
-            cond = fold_known(s.cond, inner)
-            body = tuple(self.block(s.body, inner, room))
-            step = tuple(self.block(s.step, inner, room))
-            self.trying += 1
-            return [replace(s, head=head, cond=cond, body=body, step=step)]
+            return None
         finally:
             self.trying -= 1
 

@@ -1,97 +1,66 @@
-"""Generated CUDA without a GPU: compiled by nvcc where there is one, and executed on the CPU."""
+"""Runs a CUDA artifact on the CPU, through cuda_on_cpu.h."""
 
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
-import re
-import shutil
 import subprocess
-import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from c2cu.artifact import Artifact
-
 HEADER = Path(__file__).parent / "cuda_on_cpu.h"
-FLAGS = ["-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-pthread", "-ffp-contract=off", "-fno-strict-aliasing"]
-KERNELS = ("c2cu_pack", "c2cu_run", "c2cu_unpack")
-_folder = tempfile.TemporaryDirectory(prefix="c2cu-cuda-")
 
 
-def nvcc_accepts(text: str) -> str:
-    """nvcc's messages where it rejects ``text`` or warns of it; "" where it is content or is not installed."""
-    if shutil.which("nvcc") is None:
-        return ""
-    path = Path(_folder.name) / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".cu")
-    path.write_text(text)
+class _Slot(ctypes.Structure):
+    _fields_ = [
+        ("in_", ctypes.c_void_p),
+        ("in_stride", ctypes.c_longlong),
+        ("out", ctypes.c_void_p),
+        ("out_stride", ctypes.c_longlong),
+    ]
+
+
+def run_on_cpu(artifact, inputs: dict[str, np.ndarray], p: int, folder: Path) -> dict[str, np.ndarray]:
+    """The outputs of p inputs by name; ``inputs`` as for `c2cu.bulk`."""
+    launches = []
+    for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
+        if f"__global__ void {name}(" in artifact.text:
+            barriers = "true" if name != "c2cu_run" else "false"
+            launches.append(f"c2cu_launch<c2cu_slot>({name}, slot, p, memory, lanes, {barriers});")
+    text = (
+        f'#include "{HEADER}"\n{artifact.text}\n'
+        'extern "C" void everything(const c2cu_slot *slot, long long p, int lanes) {\n'
+        "    size_t bytes = (size_t)c2cu_bytes * ((p + lanes - 1) / lanes);\n"
+        "    void *memory = aligned_alloc(128, (bytes + 255) / 128 * 128);\n"
+        f"    memset(memory, 0x5a, bytes);\n    {' '.join(launches)}\n    free(memory);\n}}\n"
+    )
+    library = folder / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".so")
+    command = [
+        "g++",
+        "-std=c++20",
+        "-O1",
+        "-fwrapv",
+        "-fno-strict-aliasing",
+        "-ffp-contract=off",
+        "-w",
+        "-shared",
+        "-fPIC",
+    ]
     done = subprocess.run(
-        ["nvcc", "-std=c++17", "--fmad=false", "-ptx", "-o", "/dev/null", str(path)], capture_output=True, text=True
+        [*command, "-x", "c++", "-", "-o", str(library), "-pthread"], input=text.encode(), capture_output=True
     )
-    return done.stdout + done.stderr if done.returncode else ""
-
-
-def run_cuda_text(artifact: Artifact, inputs: Mapping[str, np.ndarray], p: int) -> dict[str, np.ndarray]:
-    """The outputs of a CUDA artifact for ``p`` inputs. ``inputs``: batch-first arrays by name, (p, *shape); one
-    copy for a shared slot. Raises AssertionError where signed arithmetic overflows, which a device compiler may use.
-    """
-    library = _library(artifact.text)
-    table = np.zeros((max(1, len(artifact.slots)), 4), np.int64)
-    kept, outputs = [], {}
-    for row, slot in zip(table, artifact.slots):
-        if slot.name in inputs:
-            array = np.ascontiguousarray(inputs[slot.name])
-            assert array.nbytes == slot.nbytes * (1 if slot.shared else p), slot.name
-            kept.append(array)
-            row[:2] = array.ctypes.data, 0 if slot.shared else slot.nbytes
-        if slot.writes:
-            outputs[slot.name] = np.zeros((p, *slot.shape), np.dtype(slot.dtype))  # type: ignore[call-overload]
-            row[2:] = outputs[slot.name].ctypes.data, slot.nbytes
-    blocks = -(-p // artifact.lanes)
-    library.host_bytes.restype = ctypes.c_ulonglong
-    memory = np.full(blocks * library.host_bytes() + 128, 0xA5, np.uint8)  # as undefined as device memory is
-    start = -memory.ctypes.data % 128
-    library.host_run(
-        ctypes.c_void_p(table.ctypes.data),
-        ctypes.c_longlong(p),
-        ctypes.c_void_p(memory.ctypes.data + start),
-        ctypes.c_uint(blocks),
-        ctypes.c_uint(artifact.lanes),
-    )
+    assert done.returncode == 0, done.stderr.decode() + artifact.text
+    table = (_Slot * max(1, len(artifact.slots)))()
+    outputs: dict[str, np.ndarray] = {}
+    keep = []
+    for entry, s in zip(table, artifact.slots):
+        if s.name in inputs:
+            a = np.ascontiguousarray(inputs[s.name])
+            keep.append(a)
+            entry.in_, entry.in_stride = a.ctypes.data, s.nbytes
+        if s.writes:
+            outputs[s.name] = np.empty((p, *s.shape), s.dtype)
+            entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
+    ctypes.CDLL(str(library)).everything(table, ctypes.c_longlong(p), artifact.lanes)
     return outputs
-
-
-@functools.cache
-def _library(text: str) -> ctypes.CDLL:
-    kernels = [k for k in KERNELS if re.search(rf"__global__ void {k}\(", text)]
-    barriers = "true" if "__syncthreads" in text else "false"
-    calls = "".join(
-        f"    cuda_launch([&] {{ {k}(slot, p, memory); }}, blocks, threads, {barriers});\n" for k in kernels
-    )
-    program = (
-        f'#include "{HEADER}"\n{text}\nextern "C" unsigned long long host_bytes() {{ return c2cu_bytes; }}\n'
-        f'extern "C" void host_run(const c2cu_slot *slot, long long p, void *memory, unsigned blocks, unsigned threads)'
-        f" {{\n{calls}}}\n"
-    )
-    path = Path(_folder.name) / (hashlib.sha256(program.encode()).hexdigest()[:16] + ".so")
-    done = subprocess.run(
-        [
-            "g++",
-            *FLAGS,
-            "-fsanitize=signed-integer-overflow",
-            "-fsanitize-undefined-trap-on-error",
-            "-x",
-            "c++",
-            "-",
-            "-o",
-            str(path),
-        ],
-        input=program,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[:4000] + "\n" + text
-    return ctypes.CDLL(str(path))

@@ -116,7 +116,9 @@ def test_not_oblivious_still_runs():
 
 
 def test_a_kernel_longer_than_the_unrolling_budget():
-    text = "int a[8];\nvoid k(void) {\n" + "".join(f"    a[{i % 8}] += a[{i % 5}] ^ {i};\n" for i in range(2000)) + "}\n"
+    text = (
+        "int a[8];\nvoid k(void) {\n" + "".join(f"    a[{i % 8}] += a[{i % 5}] ^ {i};\n" for i in range(2000)) + "}\n"
+    )
     a = rng.integers(-99, 99, (20, 8)).astype(np.int32)
     results = [c2cu.bulk(text, a, backend="cpu", schedule=s) for s in ("gang", "scalar")]
     assert np.array_equal(*results)

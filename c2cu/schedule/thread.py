@@ -134,7 +134,9 @@ class _Parts:
         initial: list[str] = []
         for k, b in enumerate(self.program.borders):
             if b.shared and b.kind == "global":
-                pack.append(f"if (__id__ == 0) __m->{name(b.name)} = ({declare(Pointer(b.type), '')})slot[{k}].in;")
+                pack.append(
+                    f"if (threadIdx.x == 0) __m->{name(b.name)} = ({declare(Pointer(b.type), '')})slot[{k}].in;"
+                )
             elif not b.shared:
                 self.pack_border(k, b, pack, unpack, initial)
         for k, s in enumerate(self.statics):
@@ -168,12 +170,12 @@ class _Parts:
             if extent:
                 loops.append(f"for (int i{d} = 0; i{d} < {extent}; i{d}++)")
                 path, offset = path + f"[i{d}]", [*offset, f"i{d} * {stride}"]
-        mine = f"{path}[__id__]"
+        mine = f"{path}[threadIdx.x]"
         way, other = ("in", f"{leaf.type} const") if inwards else ("out", str(leaf.type))
         theirs = f"*({other} *)((char *)slot[{k}].{way} + id * slot[{k}].{way}_stride + {' + '.join(offset)})"
         move = f"{mine} = slot[{k}].in ? {theirs} : 0;" if inwards else f"{theirs} = {mine};"
         guard = "if (id < p)" if inwards else f"if (id < p && slot[{k}].out)"
-        return " ".join(["{ long long id = (long long)blockIdx.x * __P__ + __id__;", guard, *loops, move, "}"])
+        return " ".join(["{ long long id = (long long)blockIdx.x * __P__ + threadIdx.x;", guard, *loops, move, "}"])
 
     def initial(self, symbol: Symbol, constants: list[str]) -> str:
         """The name of a constant that holds a variable's initial value, or 0."""

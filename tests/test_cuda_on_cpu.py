@@ -1,0 +1,83 @@
+"""Generated CUDA without a GPU: executed on host threads, and a sample compiled by nvcc."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import c2cu
+from c2cu import pipeline
+from c2cu.preprocess import read_source
+from tests.cuda_host import run_on_cpu
+from tests.oracle import Original, same
+from tests.programs import programs
+from tests.workloads import WORKLOADS
+
+COUNT = int(os.environ.get("C2CU_CUDA_PROGRAMS", "48"))
+P = 70  # more than a block, and no multiple of it
+PARTS = 4
+
+
+def artifact(src, schedule: str, **options):
+    front = pipeline.understand(read_source(src), pipeline.Options(**options))
+    return pipeline.schedule(front, "cuda", schedule)[1]
+
+
+@pytest.mark.parametrize("schedule", ["thread", "private"])
+@pytest.mark.parametrize(
+    "w", [w for w in WORKLOADS if w.name not in ("montgomery-2048", "bitonic-1024", "fw-64")], ids=lambda w: w.name
+)
+def test_examples(w, schedule, tmp_path):
+    a = artifact(w.path, schedule, defines={n: str(v) for n, v in w.defines.items()})
+    assert a.schedule == schedule
+    inputs = w.inputs(P)
+    result = run_on_cpu(a, inputs, P, tmp_path)
+    for name, expected in w.expected(inputs, P).items():
+        assert same(result[name], expected)
+
+
+@pytest.mark.parametrize("schedule", ["auto", "private"])
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_programs(part, schedule, tmp_path):
+    @seed(1000 + part)
+    @settings(
+        max_examples=max(1, COUNT // PARTS), deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    )
+    @given(programs(), st.integers(0, 2**31))
+    def run(program, number):
+        inputs = program.inputs(P, number)
+        expected = Original(program.text, "kern", program.variables).bulk(inputs, P)
+        for name, array in run_on_cpu(artifact(program.text, schedule, fn="kern"), inputs, P, tmp_path).items():
+            assert same(array, expected[name]), f"{name} differs\n{program.text}"
+
+    run()
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize("schedule", ["thread", "private"])
+@pytest.mark.parametrize("w", [w for w in WORKLOADS if w.name in ("fw-16", "montgomery-512")], ids=lambda w: w.name)
+def test_nvcc_takes_it(w, schedule, tmp_path):
+    source = tmp_path / "x.cu"
+    source.write_text(artifact(w.path, schedule).text)
+    done = subprocess.run(
+        ["nvcc", "-std=c++17", "-arch=sm_90", "-cubin", "-o", str(tmp_path / "x"), str(source)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+
+
+def test_structs_and_statics_fall_where_they_should():
+    text = (
+        "struct S { int x; float y[2]; };\nstruct S s[2];\nint a[4];\nvoid k(void) {\n    static int n = 3;\n"
+        "    s[1].x = n++ + a[0];\n    s[0].y[1] += s[1].x;\n}\n"
+    )
+    assert artifact(text, "auto").schedule == "thread"
+    union = "union U { int i; short h[2]; };\nunion U u;\nint a;\nvoid k(void) {\n    u.i = a;\n    a = u.h[1];\n}\n"
+    front = pipeline.understand(read_source(union), pipeline.Options())
+    plan, _ = pipeline.schedule(front, "cuda")
+    assert plan.schedule == "private" and "union" in plan.rejected[0][1]
+    assert isinstance(front.why_not, c2cu.UnsupportedError)
