@@ -18,10 +18,10 @@ from .version import __version__
 
 if TYPE_CHECKING:
     from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
-    from .library import Program, Report, bulk, check, compile, translate
+    from .library import NotObliviousWarning, Program, Report, bulk, check, compile, translate
 
 _HOMES = {
-    **dict.fromkeys(("Program", "Report", "bulk", "check", "compile", "translate"), "library"),
+    **dict.fromkeys(("NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "translate"), "library"),
     **dict.fromkeys(
         ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"), "diagnostics"
     ),
@@ -32,6 +32,7 @@ __all__ = [
     "Error",
     "InputError",
     "NotObliviousError",
+    "NotObliviousWarning",
     "ParseError",
     "Program",
     "Report",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -63,6 +64,7 @@ def with_options(*groups: Any) -> Callable[[Any], Any]:
 @click.version_option(__version__, prog_name="c2cu")
 def main() -> None:
     """Write a C program once for one input, run it for millions."""
+    warnings.simplefilter("ignore", UserWarning)  # what they say is printed as diagnostics
 
 
 def say(d: Diagnostic, sources: Any, how: str) -> None:
@@ -79,11 +81,20 @@ def diagnosed(how: str) -> Iterator[None]:
     except Error as e:
         say(e.diagnostic, e.sources, how)
         sys.exit(1)
+    except (click.exceptions.ClickException, click.exceptions.Exit):
+        raise
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as e:
+        if os.environ.get("C2CU_DEBUG"):
+            raise
+        message = f"internal error: {type(e).__name__}: {e}"
+        hint = "this is a fault of c2cu: please report it with the C file and the output under C2CU_DEBUG=1"
+        say(Diagnostic("error", "C2CU099", message, None, hint), {}, how)
+        sys.exit(1)
 
 
 def macros(defines: tuple[str, ...]) -> dict[str, str]:

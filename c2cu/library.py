@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,10 @@ from .uniform import Finding
 
 FP = ("exact", "reassociate", "fast")
 LAYOUTS = ("row", "column")
+
+
+class NotObliviousWarning(UserWarning):
+    """The program is not oblivious: it runs correctly, but lanes wait for each other."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +85,11 @@ class Program:
         self._built: dict[tuple, _Built] = {}
         self._last: _Built | None = None
         self._front = pipeline.understand(source, options)
-        self._judge(self._front)
+        self._lengths = _lengths(self._front)  # until a call says otherwise, these are one number for all inputs
+        if not self._lengths:
+            self._judge(self._front)
         if all(-1 not in s.shape for s in self._front.slots):
-            self._last = self._build({}, ())
+            self._last = self._build({}, self._lengths)
 
     @property
     def source(self) -> str:
@@ -108,25 +115,29 @@ class Program:
 
     def _current(self) -> _Built:
         if self._last is None:
-            self._last = self._build({}, ())
+            self._last = self._build({}, self._lengths)
         return self._last
 
     def _judge(self, front: Front) -> None:
+        """Warn of a program that is not oblivious, or refuse it."""
         report = report_of(front)
-        if report.oblivious or front.analysis is None and not self._strict:
+        if report.oblivious or (front.analysis is None and not self._strict):
             return
-        if self._strict:
-            first = next((f for f in report.findings if f.kind != "branch"), None)
-            notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
-            error = NotObliviousError(
-                "C2CU030",
-                "the program is not oblivious: " + (first.message if first else report.why_not),
-                first.loc if first else None,
-                "it runs without strict, but lanes will wait for each other",
-                notes,
-            )
-            error.sources = front.pre.sources
-            raise error
+        if not self._strict:
+            texts = [render(f.diagnostic(), front.pre.sources) for f in report.findings if f.kind != "branch"]
+            warnings.warn("\n".join(["not oblivious", *texts]), NotObliviousWarning, stacklevel=4)
+            return
+        first = next((f for f in report.findings if f.kind != "branch"), None)
+        notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
+        error = NotObliviousError(
+            "C2CU030",
+            "the program is not oblivious: " + (first.message if first else report.why_not),
+            first.loc if first else None,
+            "it runs without strict, but lanes will wait for each other",
+            notes,
+        )
+        error.sources = front.pre.sources
+        raise error
 
     def __call__(
         self,
@@ -162,18 +173,15 @@ class Program:
 
     def _inner_shape(self, name: str, value: Any, shared: bool) -> tuple[int, ...]:
         shape = tuple(int(n) for n in value.shape)
-        if shared or name in self._options.shared:
+        if shared or any(s.shared for s in self._front.slots if s.name == name):
             return shape
         return shape[1:] if self._layout == "row" else shape[:-1]
 
     def _build(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> _Built:
-        wanted = {b.name: s for b in self._front.program.borders for n, s in shapes.items() if n == b.name}
-        if all(wanted.get(s.name, s.shape) == s.shape for s in self._front.slots) and not numbers:
-            key: tuple = ()
-        else:
-            key = (tuple(sorted(wanted.items())), numbers)
+        differing = {s.name: shapes[s.name] for s in self._front.slots if shapes.get(s.name, s.shape) != s.shape}
+        key = (tuple(sorted(differing.items())), numbers)
         if key not in self._built:
-            self._built[key] = self._make(wanted if key else {}, numbers)
+            self._built[key] = self._make(shapes if differing else {}, numbers)
         return self._built[key]
 
     def _make(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> _Built:
@@ -185,6 +193,8 @@ class Program:
                 self._options, shapes={**self._options.shapes, **shapes}, shared=(*self._options.shared, *numbers)
             )
             front = pipeline.understand(self._source, options)
+        if self._lengths:
+            self._judge(front)
         backend = self._backend if self._backend != "auto" else best_backend()
         plan, artifact = pipeline.schedule(front, backend, self._schedule)
         try:

@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -54,6 +55,29 @@ def test_parameters_shared_and_bulk(schedule):
     assert np.array_equal(result, expected * scale)
     one = c2cu.bulk(text, {"a": a, "n": 3, "scale": 1.0}, shared={"w": w}, backend="cpu", schedule=schedule)
     assert one.shape == (50,) and one.dtype == np.float64
+
+
+def test_a_length_given_as_a_number_is_oblivious():
+    text = "void k(int *a, int n) {\n    for (int i = 0; i < n; i++) a[i] *= 2;\n}\n"
+    a = np.ones((3, 4), np.int32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert c2cu.bulk(text, {"a": a, "n": 2}, backend="cpu", strict=True).tolist() == [[2, 2, 1, 1]] * 3
+    with pytest.raises(c2cu.NotObliviousError):
+        c2cu.bulk(text, {"a": a, "n": np.arange(3, dtype=np.int32)}, backend="cpu", strict=True)
+    with pytest.warns(c2cu.NotObliviousWarning, match="loop condition depends on input data"):
+        result = c2cu.bulk(text, {"a": a, "n": np.arange(3, dtype=np.int32)}, backend="cpu")
+    assert result.tolist() == [[1, 1, 1, 1], [2, 1, 1, 1], [2, 2, 1, 1]]
+
+
+def test_shared_names_of_the_pragma():
+    text = (
+        "int w[2], a[3];\nvoid k(void) {\n    for (int i = 0; i < 3; i++) a[i] += w[i & 1];\n}\n"
+        "int main(void) {\n#pragma kernel shared(w)\n    k();\n    return 0;\n}\n"
+    )
+    a = np.zeros((4, 3), np.int32)
+    result = c2cu.bulk(text, {"a": a, "w": np.array([5, 7], np.int32)}, backend="cpu")
+    assert result.tolist() == [[5, 7, 5]] * 4
 
 
 @pytest.mark.parametrize("schedule", ["gang", "scalar"])

@@ -125,7 +125,12 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
             slot.loc,
         )
     if inner != slot.shape:
-        raise InputError("C2CU046", f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}", slot.loc)
+        raise InputError(
+            "C2CU046",
+            f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}",
+            slot.loc,
+            "extents come from the C: set its macros with -D or defines=",
+        )
     return array
 
 
