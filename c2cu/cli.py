@@ -64,7 +64,6 @@ def with_options(*groups: Any) -> Callable[[Any], Any]:
 @click.version_option(__version__, prog_name="c2cu")
 def main() -> None:
     """Write a C program once for one input, run it for millions."""
-    warnings.simplefilter("ignore", UserWarning)  # what they say is printed as diagnostics
 
 
 def say(d: Diagnostic, sources: Any, how: str) -> None:
@@ -75,9 +74,18 @@ def say(d: Diagnostic, sources: Any, how: str) -> None:
 
 @contextlib.contextmanager
 def diagnosed(how: str) -> Iterator[None]:
-    """Print a diagnosed error and exit with 1; Ctrl-C gives 130."""
+    """Print warnings as diagnostics, and a diagnosed error with exit status 1; Ctrl-C gives 130."""
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        for f in message.report.findings if hasattr(message, "report") else ():
+            if f.kind != "branch":
+                say(f.diagnostic(), message.report.sources, how)
+
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.showwarning = show
+            yield
     except Error as e:
         say(e.diagnostic, e.sources, how)
         sys.exit(1)
@@ -206,9 +214,6 @@ def run(
             strict=strict,
             **common,
         )
-        for f in program.report.findings:
-            if f.kind != "branch":
-                say(f.diagnostic(), program.report.sources, diagnostics_format)
         run_files(program, inputs, outputs, dict(shared), p)
 
 

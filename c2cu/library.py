@@ -23,10 +23,6 @@ FP = ("exact", "reassociate", "fast")
 LAYOUTS = ("row", "column")
 
 
-class NotObliviousWarning(UserWarning):
-    """The program is not oblivious: it runs correctly, but lanes wait for each other."""
-
-
 @dataclass(frozen=True)
 class Report:
     """The verdict on a program.
@@ -50,6 +46,15 @@ class Report:
         lines += self.notes
         lines.append(f"oblivious: {_yes(self.oblivious)}; constant time: {_yes(self.constant_time)}")
         return "\n".join(lines)
+
+
+class NotObliviousWarning(UserWarning):
+    """The program is not oblivious: it runs correctly, but lanes wait for each other. ``report``: the verdict."""
+
+    def __init__(self, report: Report):
+        self.report = report
+        texts = [render(f.diagnostic(), report.sources) for f in report.findings if f.kind != "branch"]
+        super().__init__("\n".join(["the program is not oblivious", *texts]))
 
 
 def _yes(x: bool) -> str:
@@ -124,8 +129,7 @@ class Program:
         if report.oblivious or (front.analysis is None and not self._strict):
             return
         if not self._strict:
-            texts = [render(f.diagnostic(), front.pre.sources) for f in report.findings if f.kind != "branch"]
-            warnings.warn("\n".join(["not oblivious", *texts]), NotObliviousWarning, stacklevel=4)
+            warnings.warn(NotObliviousWarning(report), stacklevel=4)
             return
         first = next((f for f in report.findings if f.kind != "branch"), None)
         notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
@@ -428,6 +432,9 @@ def translate(
 
     source = read_source(src)
     front = pipeline.understand(source, options_of(fn, shared, defines, shapes, "exact", include_dirs))
+    report = report_of(front)
+    if not report.oblivious and front.analysis is not None:
+        warnings.warn(NotObliviousWarning(report), stacklevel=2)
     try:
         return standalone(front, p=p, threads=threads, target=target)
     except Error as e:
