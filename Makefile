@@ -15,7 +15,7 @@ test-gpu: ; $(PYTHON) -m pytest -q -m gpu -rs
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 bench: $(VENV)/ready
 	$(BIN)/python benchmarks/cpu.py
