@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .diagnostics import CompileError, Loc, ParseError, SourceMap
+from .diagnostics import CompileError, Loc, ParseError, SourceMap, UnsupportedError
 from .toolchain import find_compiler
 
 HEADERS = Path(__file__).parent / "include"
@@ -107,12 +107,35 @@ def preprocess(
         m[1]: m[3].strip() for _, d in directives if (m := _DEFINE.match(d)) and not m[2] and m[1] not in macros
     }
     originals = {source.name: source.text, **files}
+    for name, original in originals.items():
+        _refuse_layouts(name, original)
     return Preprocessed(
         text, source.name, macros, includes, SourceMap(originals, text, _definitions(directives)), expressions
     )
 
 
 # what the file's own directives say
+
+
+_LAYOUT = re.compile(
+    r"__attribute__\s*\(\([^;{]*?\b(?:__)?(packed|vector_size|mode)\b|#\s*pragma\s+(pack)\b"
+    r"|(?:\}|\bstruct)\s*__attribute__\s*\(\(\s*(?:__)?(aligned)\b"
+)
+
+
+def _refuse_layouts(name: str, text: str) -> None:
+    """Attributes are defined away for the parser: those that change a type's layout must not be."""
+    m = _LAYOUT.search(_blank_comments(text))
+    if m is None:
+        return
+    line = text.count("\n", 0, m.start()) + 1
+    column = m.start() - text.rfind("\n", 0, m.start())
+    what = m[1] or m[2] or m[3]
+    error = UnsupportedError(
+        "C2CU091", f"'{what}' changes a type's layout", Loc(name, line, column), "use plain structs and arrays"
+    )
+    error.sources = {name: text}
+    raise error
 
 
 def _blank_comments(text: str) -> str:

@@ -119,6 +119,10 @@ SAMPLES = {
     ),
     "inline assembly": ("", 'asm("nop"); b[0] = 1;'),
     "arrays whose extent is not constant": ("", "int n = a[0] & 7; int t[n + 1]; t[0] = 1; b[0] = t[0];"),
+    "attributes that change a layout: `packed`, `vector_size`, `aligned` structs": (
+        "struct __attribute__((packed)) K { char c; int x; } k;",
+        "k.x = a[0]; b[0] = k.x;",
+    ),
     "functions with `...`": ("static int v(int n, ...) { return n; }", "b[0] = v(1, 2);"),
     "complex numbers": ("", "float _Complex z = f[0]; b[0] = 1;"),
     "functions whose source is not in the file": ("int elsewhere(int);", "b[0] = elsewhere(a[0]);"),
