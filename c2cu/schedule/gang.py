@@ -15,7 +15,7 @@ from ..ir import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Regio
 from ..uniform import Uniform
 from ..walk import expressions, statements, subexpressions
 from . import gang_pack
-from .gang_expr import Printer, literal, memory
+from .gang_expr import Printer, literal, member, memory
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 SMALL = 6  # statements of a varying `if` that is cheaper to execute than to jump over
@@ -43,7 +43,7 @@ def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int)
         tables=tables,
         wide_multiply=emitter.p.wide_multiply,
         transposes=[gang_pack.transpose(size, lanes) for size in transposed if lanes > 1],
-        shared=[f"g->{_member(r)} = slot[{layout[r.name][0]}].in;" for r in given],
+        shared=[f"g->{member(r)} = slot[{layout[r.name][0]}].in;" for r in given],
         pack=[line for r in bulk for line in gang_pack.pack(r, slots, layout[r.name], lanes, widest == 8)],
         unpack=[line for r in bulk for line in gang_pack.unpack(r, slots, layout[r.name], lanes, widest == 8)],
     )
@@ -86,28 +86,24 @@ def _vectors(lanes: int, widest: int) -> list[dict[str, object]]:
     ]
 
 
-def _member(r: Region) -> str:
-    return "r_" + r.name.replace(".", "_")
-
-
 def _storage(u: Uniform, p: Printer, lanes: int) -> tuple[list[str], list[str]]:
     """Members of ``struct gang``, and tables in the text."""
     members: list[str] = []
     tables: list[str] = []
     for r in u.kernel.regions:
         if r in u.varying_regions:
-            members.append(f"{p.memory(r.type)} {_member(r)}[{r.count}]")
+            members.append(f"{p.memory(r.type)} {member(r)}[{r.count}]")
             if r.storage == "bulk" and p.memory(r.type) != memory(r.type):
                 members.append(f"{memory(r.type)} {gang_pack.narrow(r)}[{r.count}]")
         elif r.storage == "shared" and r.init is None:
-            members.append(f"const {_c(r.type)} *{_member(r)}")
+            members.append(f"const {_c(r.type)} *{member(r)}")
         elif r.storage == "shared":
             values = ", ".join(literal(v, r.type) for v in r.init or ())
-            tables.append(f"static const {_c(r.type)} {_member(r)}[{r.count}] = {{{values}}};")
+            tables.append(f"static const {_c(r.type)} {member(r)}[{r.count}] = {{{values}}};")
     for r in u.kernel.regions:
         if r.storage == "bulk" and r.init is not None and any(r.init):
             values = ", ".join(literal(v, r.type) for v in r.init)
-            tables.append(f"static const {_c(r.type)} initial_{_member(r)}[{r.count}] = {{{values}}};")
+            tables.append(f"static const {_c(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};")
     return members, tables
 
 
@@ -139,7 +135,7 @@ class _Emitter:
                 out.append(f"{v.type} {self.p.var(v)} = 0;")
         for r in self.u.kernel.regions:
             if r.storage == "local" and r not in self.u.varying_regions:
-                out.append(f"{_c(r.type)} {_member(r)}[{r.count}];")
+                out.append(f"{_c(r.type)} {member(r)}[{r.count}];")
         return out
 
     def line(self, text: str) -> None:

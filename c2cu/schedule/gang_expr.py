@@ -30,6 +30,12 @@ def memory(t: Scalar) -> str:
     return f"{'u' if t.kind in 'ub' else 'i'}{8 * t.size}"
 
 
+def member(r: Region) -> str:
+    """A region's C name. Where its dots stand is part of it: field ``b`` of ``a`` is not the variable ``a_b``."""
+    dots = [str(k) for k, c in enumerate(r.name) if c == "."]
+    return f"r{'_'.join(dots)}_{r.name.replace('.', '_')}"
+
+
 def mask_of(rep: str) -> str:
     """The integer vector that a comparison of ``rep`` gives."""
     return f"i{rep[1:]}"
@@ -91,7 +97,7 @@ class Printer:
         return f"{v.name}_{v.uid}" if v.uid >= 0 else f"{v.name}_u{-v.uid}"
 
     def region(self, r: Region) -> str:
-        name = "r_" + r.name.replace(".", "_")
+        name = member(r)
         return f"g->{name}" if r in self.u.varying_regions or (r.storage == "shared" and r.init is None) else name
 
     def varying(self, e: Expr) -> bool:

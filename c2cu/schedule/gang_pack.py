@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..artifact import Slot
 from ..ctype import UINT, Leaf
 from ..ir import Region
+from .gang_expr import member
 
 _WORD = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 
@@ -68,28 +69,28 @@ def _rows_of(k: int, way: str) -> str:
 
 def narrow(r: Region) -> str:
     """The member that holds a region's elements as they are outside, where the kernel keeps them widened."""
-    return "narrow_" + r.name.replace(".", "_")
+    return "narrow_" + member(r)
 
 
 def _outside(r: Region, wide: bool) -> str:
     """The member that is packed and unpacked."""
-    return narrow(r) if wide and r.type == UINT else "r_" + r.name.replace(".", "_")
+    return narrow(r) if wide and r.type == UINT else member(r)
 
 
 def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool) -> list[str]:
     """Lines that bring a region in, or set it to its initial value."""
     k, leaf = place
-    name, member = "r_" + r.name.replace(".", "_"), _outside(r, wide)
+    name, outside = member(r), _outside(r, wide)
     initial = [f"memset(g->{name}, 0, sizeof g->{name});"]
     if r.init is not None and any(r.init):
         initial = [f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"]
     if is_plain(slots, place) and lanes > 1:
         v = _WORD[r.type.size]
-        bring = [f"pack_{v}(({v} *)g->{member}, in, {r.count});"]
+        bring = [f"pack_{v}(({v} *)g->{outside}, in, {r.count});"]
     else:
-        bring = _loops(leaf, f"LANES memcpy((char *)&g->{member}[e] + l * {r.type.size}, in[l] + at, {r.type.size});")
-    if member != name:
-        bring.append(f"for (long e = 0; e < {r.count}; e++) g->{name}[e] = CONVERT(u64, g->{member}[e]);")
+        bring = _loops(leaf, f"LANES memcpy((char *)&g->{outside}[e] + l * {r.type.size}, in[l] + at, {r.type.size});")
+    if outside != name:
+        bring.append(f"for (long e = 0; e < {r.count}; e++) g->{name}[e] = CONVERT(u64, g->{outside}[e]);")
     return [
         f"if (slot[{k}].in) {{",
         "    " + _rows_of(k, "in"),
@@ -103,19 +104,19 @@ def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int
 def unpack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool) -> list[str]:
     """Lines that bring a region out, where it is wanted."""
     k, leaf = place
-    name, member = "r_" + r.name.replace(".", "_"), _outside(r, wide)
+    name, outside = member(r), _outside(r, wide)
     if not slots[k].writes:
         return []
     body: list[str] = []
-    if member != name:
-        body.append(f"for (long e = 0; e < {r.count}; e++) g->{member}[e] = CONVERT(u32, g->{name}[e]);")
+    if outside != name:
+        body.append(f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{name}[e]);")
     if is_plain(slots, place) and lanes > 1:
         v = _WORD[r.type.size]
-        body.append(f"unpack_{v}((const {v} *)g->{member}, out, {r.count}, lanes);")
+        body.append(f"unpack_{v}((const {v} *)g->{outside}, out, {r.count}, lanes);")
     else:
         body += _loops(
             leaf,
-            f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{member}[e] + "
+            f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{outside}[e] + "
             f"l * {r.type.size}, {r.type.size});",
         )
     return [f"if (slot[{k}].out) {{", "    " + _rows_of(k, "out"), *(f"    {x}" for x in body), "}"]
