@@ -193,7 +193,7 @@ class Error(Exception):
     """
 
     def __init__(self, code: str, message: str, loc: Loc | None = None, hint: str = "", notes: tuple[Note, ...] = ()):
-        super().__init__(message)
+        super().__init__(code, message, loc, hint, tuple(notes))  # what pickling builds it from again
         self.diagnostic = Diagnostic("error", code, message, loc, hint, tuple(notes))
         self.sources: Mapping[str, str] = {}
 

@@ -52,9 +52,13 @@ class NotObliviousWarning(UserWarning):
     """The program is not oblivious: it runs correctly, but lanes wait for each other. ``report``: the verdict."""
 
     def __init__(self, report: Report):
+        super().__init__(report)
         self.report = report
-        texts = [render(f.diagnostic(), report.sources) for f in report.findings if f.kind != "branch"]
-        super().__init__("\n".join(["the program is not oblivious", *texts]))
+
+    def __str__(self) -> str:
+        shown = (f for f in self.report.findings if f.kind != "branch")
+        texts = [render(f.diagnostic(), self.report.sources) for f in shown]
+        return "\n".join(["the program is not oblivious", *texts])
 
 
 def _yes(x: bool) -> str:

@@ -1,6 +1,7 @@
 """The library's behaviour beyond the examples: binding, layouts, sharing, outputs, caching."""
 
 import os
+import pickle
 import stat
 import subprocess
 import sys
@@ -235,3 +236,17 @@ def test_import_is_light():
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert out[1:] == ["False", "False"]
+
+
+def test_errors_and_warnings_cross_processes():
+    """Worker processes (pytest-xdist, Dask, multiprocessing) send them pickled."""
+    with pytest.raises(c2cu.Error) as caught:
+        c2cu.compile("void f(int *a) { a[0] = b; }", fn="f")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again), again.line) == (type(caught.value), str(caught.value), 1)
+    source = "void f(unsigned a[2]) { while (a[0]) a[0] >>= 1; }"
+    with pytest.warns(c2cu.NotObliviousWarning) as seen:
+        c2cu.bulk(source, np.ones((2, 2), np.uint32), backend="cpu")
+    again = pickle.loads(pickle.dumps(seen[0].message))
+    assert isinstance(again, c2cu.NotObliviousWarning)
+    assert str(again) == str(seen[0].message) and again.report.findings[0].loc.line == 1
