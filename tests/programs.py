@@ -205,10 +205,7 @@ class _Writer:
             n = self.pick(ints)
             options += [f"total({n} + {self.draw(st.integers(0, 3))}, 4)", f"total(&{n}[{self.index()} & 3], 3)"]
         if self.structs:
-            options += [
-                f"by_value({self.pick(self.structs)})",
-                f"by_pointer(&{self.pick(self.structs)}, {self.integer(depth)})",
-            ]
+            options.append(f"by_value({self.pick(self.structs)})")
         return self.pick(options), "int"
 
     def condition(self, depth: int) -> str:
@@ -290,7 +287,10 @@ class _Writer:
             self.line(f"{self.structs[0]} = {self.structs[1]};")
         elif kind == 19 and self.helpers:
             name = self.fresh("v")
-            self.line(f"int {name} = 1; out(&{name}, {self.integer(1)});")
+            if self.structs and self.chance(50):  # not inside expressions: C leaves open when its writes happen
+                self.line(f"int {name} = by_pointer(&{self.pick(self.structs)}, {self.integer(1)});")
+            else:
+                self.line(f"int {name} = 1; out(&{name}, {self.integer(1)});")
             self.scope.append((name, "int"))
         else:
             self.assignment()

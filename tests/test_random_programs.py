@@ -11,9 +11,9 @@ from c2cu.runtime import cpu
 from tests.oracle import Original, same
 from tests.programs import RandomProgram, programs
 
-COUNT = int(os.environ.get("C2CU_PROGRAMS", "750"))
+COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000"))
 P = 21
-PARTS = 6  # every fourth is compiled with -O3 as users' programs are, the rest with -O1 to save time
+PARTS = 16  # every fourth is compiled with -O3 as users' programs are, the rest with -O1 to save time
 
 
 def judge(program: RandomProgram, number: int, schedules=("gang", "scalar")) -> None:
