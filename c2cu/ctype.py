@@ -239,3 +239,13 @@ def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int
             yield Leaf(path, t, offset, dims)
         case _:
             raise ValueError(f"no storage for {t}")
+
+
+def divide(op: str, a, b, t: Scalar):
+    """``a / b`` or ``a % b`` as C does: towards zero for integers, IEEE for floats."""
+    if t.is_float:
+        if b == 0:
+            return float("nan") if a == 0 or a != a else float("inf") * (1 if (a > 0) == (str(b)[0] != "-") else -1)
+        return a / b
+    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    return quotient if op == "/" else a - quotient * b

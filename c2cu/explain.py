@@ -7,8 +7,8 @@ from typing import Any
 
 from . import pipeline, plan
 from .diagnostics import UnsupportedError
+from .front import Front
 from .library import Report, report_of
-from .pipeline import Front
 
 
 def explanation(front: Front, backend: str, schedule: str, p: int | None, fp: str, device: str) -> dict[str, Any]:

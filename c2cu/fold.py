@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import operator
 
-from .ctype import BOOL, INT, LONG, Scalar
+from .ctype import BOOL, INT, LONG, Scalar, divide
 from .diagnostics import Loc
 from .ir import NOWHERE, Binary, Bitcast, Cast, Const, Expr, Load, Select, Unary
-from .symbols import divide
 from .walk import subexpressions
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")

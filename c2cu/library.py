@@ -12,7 +12,7 @@ from typing import Any
 from . import pipeline
 from .artifact import Artifact, Slot
 from .diagnostics import Error, InputError, Note, NotObliviousError, render
-from .pipeline import Front, Options
+from .front import Front, Options
 from .plan import Plan
 from .preprocess import Source, read_source
 from .program import Border

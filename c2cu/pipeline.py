@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from . import plan as planning
-from .artifact import Artifact, Slot
+from .artifact import Artifact
 from .diagnostics import Error, InputError, Note, UnsupportedError
+from .front import Front, Options
 from .ir import Kernel
 from .lower import lower
 from .parse import deep, parse
@@ -18,33 +18,7 @@ from .refuse import refuse
 from .schedule import emit_schedule
 from .typed import typed
 from .uniform import Uniform, uniform
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user may choose. ``shapes``: shape of one input by name; ``numbers``: scalar parameters that are
-    given as one number for all inputs."""
-
-    fn: str | None = None
-    defines: Mapping[str, str] = field(default_factory=dict)
-    include_dirs: tuple[str, ...] = ()
-    shared: tuple[str, ...] = ()
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    fp: str = "exact"
-
-
-@dataclass(frozen=True)
-class Front:
-    """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
-    where ``why_not`` says what cannot be analysed."""
-
-    source: Source
-    pre: Preprocessed
-    program: Program
-    kernel: Kernel | None
-    analysis: Uniform | None
-    why_not: UnsupportedError | None
-    slots: tuple[Slot, ...]
+from .verify import verify
 
 
 def understand(source: Source, options: Options) -> Front:
@@ -78,6 +52,7 @@ def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedE
         if e.code == "C2CU024":
             raise  # writing a shared variable is wrong under every schedule
         return None, None, e
+    verify(kernel)
     return kernel, uniform(kernel), None
 
 

@@ -14,13 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from .attributes import without_attributes
 from .diagnostics import CompileError, Loc, ParseError, SourceMap, UnsupportedError
 from .toolchain import find_compiler
 
 HEADERS = Path(__file__).parent / "include"
 SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
 
-_SHIM = ("__attribute__(x)=", "__extension__=", "__restrict=", "__restrict__=", "__inline=inline", "__inline__=inline",
+_SHIM = ("__extension__=", "__restrict=", "__restrict__=", "__inline=inline", "__inline__=inline",
          "__const=const", "__volatile__=volatile", "__signed__=signed", "__builtin_va_list=char *",
          "__alignof__=_Alignof", "_Float128=long double", "_Float64x=long double", "_Float64=double",
          "_Float32x=double", "_Float32=float", "__C2CU__=1")  # fmt: skip
@@ -29,6 +30,7 @@ _LITERAL = re.compile(
     r"[-+]?\s*(0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*|(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?[fF]?|'(\\.|[^'\\])+')"
 )
 _DEFINE = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(\(?)(.*)", re.S)
+_MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.M)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -65,6 +67,8 @@ class Preprocessed:
 
 def read_source(src: str | os.PathLike) -> Source:
     """A str with a newline or a brace is C text, anything else a path. Raises ParseError if it cannot be read."""
+    if isinstance(src, str) and "\0" in src:
+        raise ParseError("C2CU001", "the C text holds a NUL character", None, "give C text or a file's name")
     if isinstance(src, str) and ("\n" in src or "{" in src):
         return _checked(Source("<input>", src))
     path = Path(src)
@@ -85,7 +89,7 @@ def read_source(src: str | os.PathLike) -> Source:
 def _checked(source: Source) -> Source:
     if not source.text.strip():
         raise ParseError("C2CU001", f"'{source.name}' is empty", Loc(source.name), "it should hold a C program")
-    return replace(source, text=source.text.replace("\r\n", "\n"))
+    return replace(source, text=source.text.removeprefix("\ufeff").replace("\r\n", "\n"))
 
 
 def preprocess(
@@ -97,59 +101,55 @@ def preprocess(
     """
     given = {name: str(value) for name, value in (defines or {}).items()}
     directives = list(_directives(source.text))
-    macros = _kept(source.name, directives, given)
-    replaced = _rewritten(source.text, directives, macros, given)
-    passed = {n: v for n, v in given.items() if n not in macros}
-    _check_names(source, given, directives)
-    text, files = _run(source, replaced, passed, include_dirs)
-    includes = tuple(line.strip() for _, line in directives if re.match(r"\s*#\s*include\s*<", line))
+    local = any(re.match(r'\s*#\s*include\s*"', d.text) for d in directives)
+    if not local:  # else a header may be the one to use a name
+        _check_names(source, [source.text], given)
+    wanted = _kept(source.name, directives, given)
+    passed = {n: v for n, v in given.items() if n not in wanted}
+    macros, text = _with_names(_Run(source, directives, passed, tuple(map(str, include_dirs))), wanted)
+    originals = {source.name: source.text, **_user_files(text, source.name)}
+    if local:
+        _check_names(source, list(originals.values()), given)
+    includes = tuple(d.text.strip() for d in directives if re.match(r"\s*#\s*include\s*<", d.text))
     expressions = {
-        m[1]: m[3].strip() for _, d in directives if (m := _DEFINE.match(d)) and not m[2] and m[1] not in macros
+        m[1]: m[3].strip() for d in directives if (m := _DEFINE.match(d.text)) and not m[2] and m[1] not in macros
     }
-    originals = {source.name: source.text, **files}
-    for name, original in originals.items():
-        _refuse_layouts(name, original)
-    return Preprocessed(
-        text, source.name, macros, includes, SourceMap(originals, text, _definitions(directives)), expressions
-    )
+    sources = SourceMap(originals, text, _definitions(directives))
+    system = {m[1] for m in _MARKER.finditer(text) if "3" in m[2].split()}
+    try:
+        text = without_attributes(
+            text, lambda file: file not in originals and (file.startswith(SYSTEM) or file in system)
+        )
+    except UnsupportedError as e:
+        e.sources = sources
+        raise
+    return Preprocessed(text, source.name, macros, includes, sources, expressions)
 
 
 # what the file's own directives say
 
 
-_LAYOUT = re.compile(
-    r"__attribute__\s*\(\([^;{]*?\b(?:__)?(packed|vector_size|mode)\b|#\s*pragma\s+(pack)\b"
-    r"|(?:\}|\bstruct)\s*__attribute__\s*\(\(\s*(?:__)?(aligned)\b"
-)
+@dataclass(frozen=True)
+class _Directive:
+    """A directive: its first physical line, how many there are, and the logical line without comments."""
 
-
-def _refuse_layouts(name: str, text: str) -> None:
-    """Attributes are defined away for the parser: those that change a type's layout must not be."""
-    m = _LAYOUT.search(_blank_comments(text))
-    if m is None:
-        return
-    line = text.count("\n", 0, m.start()) + 1
-    column = m.start() - text.rfind("\n", 0, m.start())
-    what = m[1] or m[2] or m[3]
-    error = UnsupportedError(
-        "C2CU091", f"'{what}' changes a type's layout", Loc(name, line, column), "use plain structs and arrays"
-    )
-    error.sources = {name: text}
-    raise error
+    line: int
+    count: int
+    text: str
 
 
 def _blank_comments(text: str) -> str:
-    """``text`` with comments blanked out, line structure kept; strings are left alone."""
+    """``text`` with comments blanked out and lines that a comment joins joined by backslashes; strings stay."""
     pattern = re.compile(r"//(?:[^\n\\]|\\.|\\\n)*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
 
     def blank(m: re.Match[str]) -> str:
-        return re.sub(r"[^\n]", " ", m[0]) if m[0][0] == "/" else m[0]
+        return re.sub(r"[^\n]", " ", m[0]).replace("\n", "\\\n") if m[0][0] == "/" else m[0]
 
     return pattern.sub(blank, text)
 
 
-def _directives(text: str) -> Iterator[tuple[int, str]]:
-    """(line number, logical line without comments) of every directive."""
+def _directives(text: str) -> Iterator[_Directive]:
+    """Every directive of the text."""
     lines = _blank_comments(text).split("\n")
     i = 0
     while i < len(lines):
@@ -158,7 +158,7 @@ def _directives(text: str) -> Iterator[tuple[int, str]]:
             i += 1
             line = line[:-1] + " " + lines[i]
         if line.lstrip().startswith("#"):
-            yield start + 1, line
+            yield _Directive(start + 1, i + 1 - start, line)
         i += 1
 
 
@@ -170,18 +170,18 @@ def _literal(body: str) -> str | None:
     return body if _LITERAL.fullmatch(body) else None
 
 
-def _kept(name: str, directives: list[tuple[int, str]], given: Mapping[str, str]) -> dict[str, Macro]:
-    """The macros that can stay names: literal, defined once, not used by the preprocessor itself."""
+def _kept(name: str, directives: list[_Directive], given: Mapping[str, str]) -> dict[str, Macro]:
+    """The macros that may stay names: literal, defined once, not seen to be used by the preprocessor itself."""
     bodies: dict[str, list[tuple[int, str]]] = {}
     barred: set[str] = set()
-    for line, text in directives:
-        m = _DEFINE.match(text)
+    for d in directives:
+        m = _DEFINE.match(d.text)
         if m:
-            bodies.setdefault(m[1], []).append((line, "(" if m[2] else m[3]))
+            bodies.setdefault(m[1], []).append((d.line, "(" if m[2] else m[3]))
             if "#" in m[3]:
                 barred.update(_NAME.findall(m[3]))
-        elif re.match(r"\s*#\s*(if|elif|undef|include|line)\b", text):
-            barred.update(_NAME.findall(re.sub(r"defined\s*\(?\s*\w+\s*\)?", "", text)))
+        elif re.match(r"\s*#\s*(if|elif|undef|include|line)\b", d.text):
+            barred.update(_NAME.findall(re.sub(r"defined\s*\(?\s*\w+\s*\)?", "", d.text)))
     macros: dict[str, Macro] = {}
     for macro, found in bodies.items():
         value = _literal(given.get(macro, found[0][1]))
@@ -191,35 +191,32 @@ def _kept(name: str, directives: list[tuple[int, str]], given: Mapping[str, str]
     return macros
 
 
-def _definitions(directives: list[tuple[int, str]]) -> dict[str, int]:
+def _definitions(directives: list[_Directive]) -> dict[str, int]:
     """Macro name -> line of its definition."""
-    return {m[1]: line for line, text in directives if (m := _DEFINE.match(text))}
+    return {m[1]: d.line for d in directives if (m := _DEFINE.match(d.text))}
 
 
-def _rewritten(
-    text: str, directives: list[tuple[int, str]], macros: Mapping[str, Macro], given: Mapping[str, str]
-) -> str:
-    """The text with kept macros defined as themselves and overridden definitions taken out; same line numbers."""
+def _rewritten(text: str, directives: list[_Directive], bodies: Mapping[str, str | None]) -> str:
+    """The text with the bodies of some object-like macros replaced, or their definitions taken out (None)."""
     lines = text.split("\n")
-    for line, directive in directives:
-        m = _DEFINE.match(directive)
-        if not m or m[2] or (m[1] not in macros and m[1] not in given):
-            continue
-        count = 1
-        while lines[line - 2 + count].endswith("\\") and line - 1 + count < len(lines):
-            count += 1
-        lines[line - 1 : line - 1 + count] = [f"#define {m[1]} {m[1]}" if m[1] in macros else ""] + [""] * (count - 1)
+    for d in directives:
+        m = _DEFINE.match(d.text)
+        if m and not m[2] and m[1] in bodies:
+            body = bodies[m[1]]
+            new = "" if body is None else f"#define {m[1]} {body}"
+            lines[d.line - 1 : d.line - 1 + d.count] = [new] + [""] * (d.count - 1)
     return "\n".join(lines)
 
 
-def _check_names(source: Source, given: Mapping[str, str], directives: list[tuple[int, str]]) -> None:
-    names = set(_NAME.findall(_blank_comments(source.text)))
-    objects = sorted({m[1] for _, d in directives if (m := _DEFINE.match(d)) and not m[2]})
-    local = any(re.match(r'\s*#\s*include\s*"', d) for _, d in directives)
+def _check_names(source: Source, texts: Sequence[str], given: Mapping[str, str]) -> None:
+    """Refuse a name in ``given`` that none of the user's files uses."""
+    names = {name for text in texts for name in _NAME.findall(_blank_comments(text))}
+    found = [m for text in texts for d in _directives(text) if (m := _DEFINE.match(d.text))]
+    objects = sorted({m[1] for m in found if not m[2]})
     for name in given:
-        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        if not _NAME.fullmatch(name):
             raise ParseError("C2CU005", f"'{name}' is no macro name (-D)", Loc(source.name), "write -D NAME=VALUE")
-        if name not in names and not local and name != "NDEBUG":
+        if name not in names and name != "NDEBUG":
             close = difflib.get_close_matches(name, objects, 1)
             hint = f"did you mean '{close[0]}'? " if close else ""
             raise ParseError(
@@ -235,18 +232,83 @@ def _check_names(source: Source, given: Mapping[str, str], directives: list[tupl
 _MESSAGE = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 
 
-def _run(
-    source: Source, text: str, passed: Mapping[str, str], include_dirs: Sequence[str]
-) -> tuple[str, dict[str, str]]:
+@dataclass(frozen=True)
+class _Run:
+    """What every run of the preprocessor over one file has in common. ``passed``: definitions given with -D."""
+
+    source: Source
+    directives: list[_Directive]
+    passed: Mapping[str, str]
+    include_dirs: tuple[str, ...]
+
+    def text(self, bodies: Mapping[str, str], *options: str) -> str:
+        """The preprocessed text where the file defines the macros of ``bodies`` so. Raises ParseError."""
+        replaced: dict[str, str | None] = {**dict.fromkeys(self.passed), **bodies}
+        return _run(self, _rewritten(self.source.text, self.directives, replaced), options)
+
+
+def _with_names(run: _Run, wanted: Mapping[str, Macro]) -> tuple[dict[str, Macro], str]:
+    """Those of ``wanted`` that really can stay names, and the text that names them.
+
+    Proved, not guessed: with the values put in for the names, the text must be the one that the values give. It is
+    another one where a header's #if, or # or ## inside some macro, sees the name.
+    """
+    values = {name: m.value for name, m in wanted.items()}
+    plain = run.text(values)
+    if run.passed:
+        _check_passed(run, values)
+
+    def keeping(names: Sequence[str]) -> str | None:
+        try:
+            text = run.text({**values, **{n: n for n in names}})
+        except ParseError:
+            return None
+        return text if _tokens(text, {n: values[n] for n in names}) == expected else None
+
+    expected = _tokens(plain, {})
+    text = keeping(list(wanted)) if wanted else plain
+    if text is None:
+        wanted = {n: m for n, m in wanted.items() if keeping([n]) is not None}
+        text = keeping(list(wanted))
+    return (dict(wanted), text) if text is not None else ({}, plain)
+
+
+def _tokens(text: str, values: Mapping[str, str]) -> list[str]:
+    """The tokens of a preprocessed text, with ``values`` put in for names; pragmas keep theirs."""
+    tokens: list[str] = []
+    for m in re.finditer(r"^[ \t]*#.*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|\.?\w+|[^\s\w]", text, re.M):
+        if m[0].lstrip().startswith("#"):
+            tokens += [m[0]] if "pragma" in m[0] else []
+        elif m[0] in values:
+            tokens += re.findall(r"'.*'|\.?\w+|[^\s\w]", values[m[0]])
+        else:
+            tokens.append(m[0])
+    return tokens
+
+
+def _check_passed(run: _Run, values: Mapping[str, str]) -> None:
+    """Refuse a -D that a later #define undoes."""
+    for m in re.finditer(r"^#(define|undef) ([A-Za-z_]\w*) ?(.*)", run.text(values, "-dD"), re.M):
+        if m[2] in run.passed and (m[1] == "undef" or m[3].split() != run.passed[m[2]].split()):
+            raise ParseError(
+                "C2CU005",
+                f"-D {m[2]} has no effect: the program says '{m[0].strip()}' later",
+                Loc(run.source.name),
+                f"write '#ifndef {m[2]}' around it",
+            )
+
+
+def _run(run: _Run, text: str, options: Sequence[str]) -> str:
+    source = run.source
     folder = source.path.parent if source.path is not None else Path.cwd()
-    command = [*find_compiler(), "-E", "-x", "c", "-std=gnu11", "-w", "-iquote", str(folder)]
-    for d in include_dirs:
-        command += ["-I", str(d)]
+    command = [*find_compiler(), "-E", "-x", "c", "-std=gnu11", "-w", *options, "-iquote", str(folder)]
+    for d in run.include_dirs:
+        command += ["-I", d]
     command += ["-I", str(HEADERS)]  # not -isystem: $CPATH would come first
-    command += [f"-D{s}" for s in _SHIM] + [f"-D{n}={v}" for n, v in passed.items()] + ["-"]
-    body = f'# 1 "{_quoted(source.name)}"\n{text}\n'
+    command += [f"-D{s}" for s in _SHIM] + [f"-D{n}={v}" for n, v in run.passed.items()] + ["-"]
+    body = f'# 1 "{_quoted(source.name)}"\n{text}\n'.encode("utf-8", "surrogateescape")
     try:
-        done = subprocess.run(command, input=body.encode("utf-8", "surrogateescape"), capture_output=True)
+        done = subprocess.run(command, input=body, capture_output=True, env={**os.environ, "LC_ALL": "C"})
     except OSError as e:
         raise CompileError(
             "C2CU060",
@@ -258,8 +320,7 @@ def _run(
     m = _MESSAGE.search(errors)
     if m or done.returncode:
         raise _refused(source, m, errors)
-    out = done.stdout.decode("utf-8", "surrogateescape")
-    return out, _user_files(out, source.name)
+    return done.stdout.decode("utf-8", "surrogateescape")
 
 
 def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError:
@@ -283,7 +344,7 @@ def _quoted(name: str) -> str:
 def _user_files(text: str, main: str) -> dict[str, str]:
     """The texts of the local headers that took part."""
     files: dict[str, str] = {}
-    for m in re.finditer(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', text, re.M):
+    for m in _MARKER.finditer(text):
         name = m[1]
         if name == main or "3" in m[2].split() or name in files or name.startswith(SYSTEM):
             continue

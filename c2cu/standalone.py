@@ -22,13 +22,13 @@ from .spell import declare, define_struct, name, structs_used
 from .symbols import Symbol
 
 if TYPE_CHECKING:
-    from .pipeline import Front
+    from .front import Front
 
 PORTABLE_BYTES = 16  # SIMD width that every compiler takes without a flag
 STATIC_BYTES = 1 << 30  # device arrays beyond this are allocated, not static
 _GANG_NAMES = re.compile(
-    r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|transpose|pack|unpack)"
-    r"_[iuf]\d+|multiply_wide|words|r_\w+|initial_r_\w+)\b"
+    r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
+    r"_[iuf]\d+|multiply_wide|words|(?:initial_)?r[0-9_]*_\w+)\b"
 )
 
 

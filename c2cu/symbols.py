@@ -35,6 +35,7 @@ from .ctype import (
     Struct,
     align_of,
     common,
+    divide,
     promote,
 )
 from .diagnostics import Loc, ParseError, UnsupportedError
@@ -107,16 +108,6 @@ _ARITHMETIC: Mapping[str, Callable] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
-
-
-def divide(op: str, a, b, t: Scalar):
-    """``a / b`` or ``a % b`` as C does: towards zero for integers, IEEE for floats."""
-    if t.is_float:
-        if b == 0:
-            return float("nan") if a == 0 or a != a else float("inf") * (1 if (a > 0) == (str(b)[0] != "-") else -1)
-        return a / b
-    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-    return quotient if op == "/" else a - quotient * b
 
 
 class Declarations:

@@ -29,7 +29,6 @@ FLAGS = (
     "-fwrapv",
     "-fno-strict-aliasing",
     "-ffp-contract=off",
-    "-fno-math-errno",
 )
 GRAIN = 64  # inputs that are worth a thread of their own
 

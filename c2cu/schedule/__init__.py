@@ -10,7 +10,7 @@ from ..uniform import uniform
 from ..unroll import unroll
 
 if TYPE_CHECKING:
-    from ..pipeline import Front
+    from ..front import Front
 
 
 def emit_schedule(name: str, front: Front) -> Artifact:

@@ -29,9 +29,10 @@ def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int)
     emitter = _Emitter(u, widest == 8)
     emitter.block(u.kernel.body)
     body = emitter.declarations(lanes) + emitter.p.lines
-    members, tables = _storage(u, emitter.p, lanes)
     bulk = [r for r in u.kernel.regions if r.storage == "bulk"]
     given = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
+    fields = frozenset(r for r in given if not gang_pack.is_plain(slots, layout[r.name]))
+    members, tables = _storage(u, emitter.p, fields)
     transposed = sorted({r.type.size for r in bulk if gang_pack.is_plain(slots, layout[r.name])})
     text = render(
         "cpu/gang.c.j2",
@@ -42,8 +43,9 @@ def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int)
         members=members,
         tables=tables,
         wide_multiply=emitter.p.wide_multiply,
+        roots=sorted(emitter.p.roots),
         transposes=[gang_pack.transpose(size, lanes) for size in transposed if lanes > 1],
-        shared=[f"g->{member(r)} = slot[{layout[r.name][0]}].in;" for r in given],
+        shared=[line for r in given for line in gang_pack.share(r, slots, layout[r.name])],
         pack=[line for r in bulk for line in gang_pack.pack(r, slots, layout[r.name], lanes, widest == 8)],
         unpack=[line for r in bulk for line in gang_pack.unpack(r, slots, layout[r.name], lanes, widest == 8)],
     )
@@ -86,8 +88,8 @@ def _vectors(lanes: int, widest: int) -> list[dict[str, object]]:
     ]
 
 
-def _storage(u: Uniform, p: Printer, lanes: int) -> tuple[list[str], list[str]]:
-    """Members of ``struct gang``, and tables in the text."""
+def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[str], list[str]]:
+    """Members of ``struct gang``, and tables in the text. ``fields``: shared regions that are part of a struct."""
     members: list[str] = []
     tables: list[str] = []
     for r in u.kernel.regions:
@@ -95,6 +97,8 @@ def _storage(u: Uniform, p: Printer, lanes: int) -> tuple[list[str], list[str]]:
             members.append(f"{p.memory(r.type)} {member(r)}[{r.count}]")
             if r.storage == "bulk" and p.memory(r.type) != memory(r.type):
                 members.append(f"{memory(r.type)} {gang_pack.narrow(r)}[{r.count}]")
+        elif r in fields:
+            members.append(f"{_c(r.type)} {member(r)}[{r.count}]")
         elif r.storage == "shared" and r.init is None:
             members.append(f"const {_c(r.type)} *{member(r)}")
         elif r.storage == "shared":

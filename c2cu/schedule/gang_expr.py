@@ -80,6 +80,7 @@ class Printer:
     lines: list[str] = field(default_factory=list)
     temporaries: int = 0
     wide_multiply: bool = False
+    roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
     mask: str = ""  # name of the mask of active lanes; "" where all are
 
@@ -294,6 +295,9 @@ class Printer:
         if e.name in ("fabs", "fabsf"):
             integer, top = ("i32", "0x7fffffff") if rep == "f32" else ("i64", "0x7fffffffffffffffl")
             return f"(({rep})(({integer}){self.vector(e.args[0])} & {top}))"
+        if e.name in ("sqrt", "sqrtf"):
+            self.roots[rep] = None
+            return f"root_{rep}({self.vector(e.args[0])})"
         args = []
         for a in e.args:
             if not self.varying(a):

@@ -77,6 +77,14 @@ def _outside(r: Region, wide: bool) -> str:
     return narrow(r) if wide and r.type == UINT else member(r)
 
 
+def share(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> list[str]:
+    """Lines that bring a shared region in: where it is, or, if it is a field of structs, element after element."""
+    k, leaf = place
+    if is_plain(slots, place):
+        return [f"g->{member(r)} = slot[{k}].in;"]
+    return _loops(leaf, f"memcpy(&g->{member(r)}[e], (const char *)slot[{k}].in + at, {r.type.size});")
+
+
 def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool) -> list[str]:
     """Lines that bring a region in, or set it to its initial value."""
     k, leaf = place

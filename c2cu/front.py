@@ -1,0 +1,40 @@
+"""What the stages before scheduling hand over: the user's options, and the program understood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .artifact import Slot
+from .diagnostics import UnsupportedError
+from .ir import Kernel
+from .preprocess import Preprocessed, Source
+from .program import Program
+from .uniform import Uniform
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose. ``shapes``: shape of one input by name; ``numbers``: scalar parameters that are
+    given as one number for all inputs."""
+
+    fn: str | None = None
+    defines: Mapping[str, str] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    fp: str = "exact"
+
+
+@dataclass(frozen=True)
+class Front:
+    """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
+    where ``why_not`` says what cannot be analysed."""
+
+    source: Source
+    pre: Preprocessed
+    program: Program
+    kernel: Kernel | None
+    analysis: Uniform | None
+    why_not: UnsupportedError | None
+    slots: tuple[Slot, ...]

@@ -1,0 +1,132 @@
+"""The library functions that lowering knows by name: libm, abs, and those of string.h that move memory."""
+
+from __future__ import annotations
+
+import math
+
+from pycparser import c_ast as C
+
+from .. import libm
+from ..ctype import (
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    UCHAR,
+    Array,
+    CType,
+    Scalar,
+    Struct,
+)
+from ..diagnostics import Loc, UnsupportedError
+from ..fold import binary, bitcast, cast, unary
+from ..ir import Binary, Call, Const, Expr, Select
+from ..objects import Ref, leaf_table
+from ..parse import loc_of
+from .values import Values
+
+
+class Library(Values):
+    """Calls of library functions."""
+
+    def library(self, name: str, node: C.FuncCall) -> Expr | None:
+        """A call of a C library function: pure ones, and memcpy, memmove, memset."""
+        loc = loc_of(node)
+        args = node.args.exprs if node.args else []
+        name = name.removeprefix("__builtin_")
+        if name in ("memcpy", "memmove", "memset"):
+            self.memory(name, args, loc)
+            return None
+        if name in ("inff", "inf", "huge_val", "huge_valf"):
+            return Const(math.inf, FLOAT if name in ("inff", "huge_valf") else DOUBLE, loc)
+        if name in ("nan", "nanf"):
+            return Const(math.nan, FLOAT if name == "nanf" else DOUBLE, loc)
+        if name in ("abs", "labs", "llabs"):
+            return self.absolute(self.value(args[0]), {"abs": INT}.get(name, LONG), loc)
+        if name not in libm.FUNCTIONS:
+            raise UnsupportedError("C2CU080", f"library function '{name}'", loc)
+        returns, params = libm.FUNCTIONS[name]
+        values = []
+        for a, t in zip(args, params, strict=True):
+            values.append(cast(self.value(a), t))
+        return Call(name, tuple(values), returns, loc)
+
+    def absolute(self, x: Expr, t: Scalar, loc: Loc) -> Expr:
+        x = cast(x, t)
+        return Select(binary("<", x, Const(0, t), INT, loc), unary("-", x, t, loc), x, t, loc)
+
+    def memory(self, name: str, args: list[C.Node], loc: Loc) -> None:
+        to = self.scalars(args[0], loc)
+        if name == "memset":
+            byte = self.value(args[1])
+            count = self.elements(args[2], to, loc)
+            value = self.filled(byte, to.type, loc)
+            self.each(count, lambda k: self.store(to.moved(k), value, loc), loc)
+            return
+        source = self.scalars(args[1], loc)
+        count = self.elements(args[2], to, loc)
+        if source.type.size != to.type.size:
+            raise UnsupportedError("C2CU019", f"{name} between '{source.type}' and '{to.type}'", loc)
+        to, source = (
+            Ref(to.object, to.path, self.temporary(to.index, loc), to.type),
+            Ref(source.object, source.path, self.temporary(source.index, loc), source.type),
+        )
+
+        def move(k: Expr) -> None:
+            assert isinstance(to.type, Scalar)
+            self.store(to.moved(k), bitcast(self.load(source.moved(k), loc), to.type, loc), loc)
+
+        if name == "memmove" and to.object is source.object:
+            later = binary(">", cast(to.index, LONG), cast(source.index, LONG), INT, loc)
+            self.either(
+                later, lambda: self.each(count, move, loc, True), lambda: self.each(count, move, loc), loc, False
+            )
+            return
+        self.each(count, move, loc)
+
+    def scalars(self, node: C.Node, loc: Loc) -> Ref:
+        """The first scalar that a pointer argument points to."""
+        target = self.pointer(node)
+        if not isinstance(target, Ref):
+            raise UnsupportedError("C2CU027", "a null pointer is followed", loc)
+        while isinstance(target.type, Array):
+            target = target.element(loc)
+        if isinstance(target.type, Struct):
+            table = leaf_table(target.type)
+            sizes = {t.size for t, _ in table.values()}
+            if len(table) != 1 or len(sizes) != 1:
+                raise UnsupportedError(
+                    "C2CU081", "memory function on a struct of several fields", loc, "assign the struct: a = b"
+                )
+            ((path, (_, count)),) = table.items()
+            target = self.below(target, path, count, loc)
+        return target
+
+    def elements(self, node: C.Node, ref: Ref, loc: Loc) -> Expr:
+        """A byte count as a count of elements."""
+        size = ref.type.size
+        n = self.value(node)
+        if size == 1:
+            return n
+        if isinstance(n, Const):
+            if n.value % size:
+                raise UnsupportedError("C2CU081", f"{n.value} bytes are not whole elements of '{ref.type}'", loc)
+            return Const(int(n.value) // size, LONG)
+        if isinstance(n, Binary) and n.op == "*":
+            for a, b in ((n.left, n.right), (n.right, n.left)):
+                if isinstance(b, Const) and b.value % size == 0:
+                    return binary("*", a, Const(int(b.value) // size, a.type), a.type, loc)
+        raise UnsupportedError(
+            "C2CU081", f"a byte count that is not written as n * {size}", loc, "write n * sizeof(element)"
+        )
+
+    def filled(self, byte: Expr, t: CType, loc: Loc) -> Expr:
+        """An element whose bytes all are ``byte``."""
+        assert isinstance(t, Scalar)
+        if isinstance(byte, Const) and byte.value == 0:
+            return Const(t.wrap(0), t, loc)
+        if t.size == 1:
+            return cast(cast(byte, UCHAR), t)
+        if isinstance(byte, Const) and t.is_integer:
+            return Const(t.wrap(int.from_bytes(bytes([int(byte.value) & 255]) * t.size, "little")), t, loc)
+        raise UnsupportedError("C2CU081", "memset of elements wider than a byte", loc)

@@ -1,0 +1,222 @@
+"""Memory of the flat kernel: statements as they are written, regions, loads, stores and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pycparser import c_ast as C
+
+from ..ctype import (
+    INT,
+    LONG,
+    Scalar,
+    leaves,
+)
+from ..diagnostics import Loc, UnsupportedError
+from ..fold import binary, bitcast, cast, multiply
+from ..ir import Assign, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ..objects import Object, PointerVariable, Ref, Target, leaf_table
+from ..symbols import Symbol
+from ..typed import Unit
+
+LIMIT = 60_000  # statements of one flat kernel
+
+
+class Memory:
+    """State of lowering one kernel, and what reads and writes its objects."""
+
+    def __init__(self, unit: Unit):
+        self.unit = unit
+        self.out: list[Stmt] = []
+        self.names: dict[str, int] = {}
+        self.uids = 0
+        self.size = 0
+        self.regions: list[Region] = []
+        self.bindings: dict[int, Object | PointerVariable] = {}  # id(Symbol) -> what it stands for here
+        self.targets: dict[PointerVariable, Target | None] = {}  # None: not the same on all paths
+
+    def emit(self, s: Stmt) -> None:
+        self.size += 1
+        if self.size > LIMIT:
+            raise UnsupportedError("C2CU021", f"the kernel has more than {LIMIT} statements after inlining", s.loc)
+        self.out.append(s)
+
+    @contextmanager
+    def block(self) -> Iterator[list[Stmt]]:
+        """Statements emitted inside go to the list it yields."""
+        outer, self.out = self.out, []
+        inner = self.out
+        try:
+            yield inner
+        finally:
+            self.out = outer
+
+    def fresh(self, name: str, t: Scalar, loc: Loc) -> Variable:
+        self.uids += 1
+        return Variable(name, t, self.uids, loc)
+
+    def unique(self, name: str) -> str:
+        """A region's name that no other has."""
+        self.names[name] = self.names.get(name, 0) + 1
+        return name if self.names[name] == 1 else self.unique(f"{name}_{self.names[name]}")
+
+    def assign(self, var: Variable, value: Expr, loc: Loc) -> None:
+        self.emit(Assign(var, cast(value, var.type), loc))
+
+    def temporary(self, value: Expr, loc: Loc, name: str = "t") -> Expr:
+        """``value``, computed here and now."""
+        if isinstance(value, Const):
+            return value
+        var = self.fresh(name, value.type, loc)
+        self.assign(var, value, loc)
+        return Var(var, loc)
+
+    def part(self, obj: Object, path: str, loc: Loc) -> Region | Variable:
+        """Where a leaf lives: a variable where there is just one, else a region."""
+        if path in obj.parts:
+            return obj.parts[path]
+        t, count = leaf_table(obj.type)[path]
+        if not isinstance(t, Scalar):
+            raise UnsupportedError("C2CU022", f"'{obj.name}{path}' stores a pointer in memory", loc)
+        if t.size == 16:
+            raise UnsupportedError("C2CU023", f"'{obj.name}{path}' is long double", loc)
+        if count == 1 and obj.storage != "shared":
+            new: Region | Variable = self.fresh(obj.name + path.replace(".", "_"), t, obj.loc)
+        else:
+            new = self.region(obj, path, t, count)
+        obj.parts[path] = new
+        return new
+
+    def region(self, obj: Object, path: str, t: Scalar, count: int) -> Region:
+        new = Region(self.unique(obj.name + path), t, count, obj.storage, self.initial(obj, path), obj.loc)
+        self.regions.append(new)
+        return new
+
+    def initial(self, obj: Object, path: str) -> tuple[int | float, ...] | None:
+        """Initial elements of a leaf, in order; None: zero, or given at run time."""
+        if obj.values is None:
+            return None
+        leaf = next(x for x in leaves(obj.type) if x.path == path)
+        offsets = [leaf.offset]
+        for extent, stride in leaf.dims:
+            offsets = [o + k * stride for o in offsets for k in range(extent)]
+        assert isinstance(leaf.type, Scalar)
+        return tuple(leaf.type.wrap(obj.values.get(o, 0)) for o in offsets)
+
+    def load(self, ref: Ref, loc: Loc) -> Expr:
+        """The value of a scalar lvalue."""
+        part, viewed = self.leaf(ref, loc)
+        if isinstance(part, Variable):
+            return bitcast(Var(part, loc), viewed, loc)
+        constant = part.init if part.storage == "shared" else None
+        if constant and isinstance(ref.index, Const) and 0 <= ref.index.value < part.count:
+            return bitcast(Const(constant[int(ref.index.value)], part.type, loc), viewed, loc)
+        return bitcast(Load(part, ref.index, loc), viewed, loc)
+
+    def leaf(self, ref: Ref, loc: Loc) -> tuple[Region | Variable, Scalar]:
+        if not isinstance(ref.type, Scalar):
+            raise UnsupportedError("C2CU022", f"'{ref.object.name}{ref.path}' stores a pointer in memory", loc)
+        part = self.part(ref.object, ref.path, loc)
+        if part.type.size != ref.type.size:
+            raise UnsupportedError("C2CU019", f"'{part.name}' of '{part.type}' is used as '{ref.type}'", loc)
+        return part, ref.type
+
+    def store(self, ref: Ref, value: Expr, loc: Loc) -> None:
+        """``ref = value``; value has the lvalue's type already."""
+        part, viewed = self.leaf(ref, loc)
+        value = bitcast(value, part.type, loc)
+        if isinstance(part, Variable):
+            self.emit(Assign(part, value, loc))
+            return
+        if part.storage == "shared":
+            raise UnsupportedError(
+                "C2CU024",
+                f"'{ref.object.name}' is shared by all inputs and cannot be written",
+                loc,
+                "take it out of shared, or write to a copy",
+            )
+        self.emit(Store(part, ref.index, value, loc))
+
+    def copy(self, to: Ref, source: Ref, loc: Loc) -> None:
+        """Struct or array assignment, leaf by leaf."""
+        for path, (_, count) in leaf_table(to.type).items():
+            self.copy_elements(
+                self.below(to, path, count, loc), self.below(source, path, count, loc), Const(count, INT), loc
+            )
+
+    def below(self, ref: Ref, path: str, count: int, loc: Loc) -> Ref:
+        """The first scalar at ``path`` inside ``ref``."""
+        t, _ = leaf_table(ref.type)[path]
+        return Ref(ref.object, ref.path + path, multiply(ref.index, count), t)
+
+    def copy_elements(self, to: Ref, source: Ref, count: Expr, loc: Loc) -> None:
+        self.each(count, lambda k: self.store(to.moved(k), self.load(source.moved(k), loc), loc), loc)
+
+    def each(self, count: Expr, body, loc: Loc, backwards: bool = False) -> None:
+        """``body(k)`` for k = 0 .. count-1: unrolled where that is short."""
+        if isinstance(count, Const) and count.value <= 8:
+            ks = range(int(count.value))
+            for k in reversed(ks) if backwards else ks:
+                body(Const(k, INT))
+            return
+        k = self.fresh("k", LONG, loc)
+        count = self.temporary(cast(count, LONG), loc)
+        one = Const(1, LONG)
+        self.assign(k, binary("-", count, one, LONG) if backwards else Const(0, LONG), loc)
+        with self.block() as inner:
+            body(Var(k, loc))
+        condition = (
+            binary(">=", Var(k), Const(0, LONG), INT, loc) if backwards else binary("<", Var(k), count, INT, loc)
+        )
+        step = Assign(k, binary("-" if backwards else "+", Var(k), one, LONG, loc), loc)
+        self.emit(Loop(condition, tuple(inner), (step,), loc=loc))
+
+    def either(self, cond: Expr, yes, no, loc: Loc, branch: bool = True) -> None:
+        """An `If` around what ``yes()`` and ``no()`` emit; pointers that differ afterwards are marked."""
+        if isinstance(cond, Const):
+            (yes if cond.value else no)()
+            return
+        before = dict(self.targets)
+        with self.block() as then:
+            yes()
+        after_yes, self.targets = self.targets, dict(before)
+        with self.block() as other:
+            no()
+        self.targets = join(after_yes, self.targets)
+        if then or other:
+            self.emit(If(cond, tuple(then), tuple(other), branch, loc))
+
+    # what the classes that come after add
+
+    def value(self, node: C.Node) -> Expr:
+        raise NotImplementedError
+
+    def binding(self, symbol: Symbol, loc: Loc) -> Object | PointerVariable:
+        raise NotImplementedError
+
+    def initialise(self, ref: Ref, init: C.Node) -> None:
+        raise NotImplementedError
+
+    def call(self, node: C.FuncCall) -> Expr | Ref | Target | None:
+        raise NotImplementedError
+
+    def effect(self, node: C.Node) -> None:
+        raise NotImplementedError
+
+
+def join(
+    a: dict[PointerVariable, Target | None], b: dict[PointerVariable, Target | None]
+) -> dict[PointerVariable, Target | None]:
+    """What pointers point to after two paths meet; one not set on a path keeps what the other says."""
+    out = dict(a)
+    for p, target in b.items():
+        out[p] = target if p not in out or same_object(out[p], target) else None
+    return out
+
+
+def same_object(a: Target | None, b: Target | None) -> bool:
+    """Whether a pointer variable can hold either with no more than a change of its index."""
+    if isinstance(a, Ref) and isinstance(b, Ref):
+        return (a.object, a.path, a.type) == (b.object, b.path, b.type)
+    return a == b

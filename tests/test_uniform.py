@@ -1,0 +1,61 @@
+"""The analysis never calls uniform what is not: kernels executed lane by lane and in lockstep agree."""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from c2cu.pipeline import Options, understand
+from c2cu.preprocess import Source
+from c2cu.verify import verify
+from tests import ir_interpreter
+from tests.programs import RandomProgram, programs
+from tests.workloads import EXAMPLES
+
+COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000")) // 20
+LANES = 4
+
+
+def elements(name: str, array: np.ndarray):
+    """(region's name, elements) of one input; a struct is one region a field."""
+    if array.dtype.names:
+        for field in array.dtype.names:
+            yield from elements(f"{name}.{field}", array[field])
+    else:
+        yield name, array.ravel().tolist()
+
+
+@seed(int(os.environ.get("C2CU_SEED", "0")))
+@settings(max_examples=max(8, COUNT), deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(programs(), st.integers(0, 2**31))
+def test_uniform_is_uniform(program: RandomProgram, number: int):
+    front = understand(Source("<input>", program.text), Options(fn="kern"))
+    if front.analysis is None:
+        return
+    verify(front.analysis.kernel)
+    arrays = program.inputs(LANES, number)
+    inputs = [dict(pair for n in arrays for pair in elements(n, arrays[n][k])) for k in range(LANES)]
+    together = ir_interpreter.run(front.analysis.kernel, inputs, front.analysis)
+    alone = [ir_interpreter.run(front.analysis.kernel, [one]).memory[0] for one in inputs]
+    assert repr(together.memory) == repr(alone)
+    assert together.split <= {f.kind for f in front.analysis.findings}, "it diverged where no finding says so"
+
+
+@pytest.mark.parametrize("name", ["floyd_warshall", "bitonic_sort", "montgomery", "prefix_sums"])
+def test_ir_of_examples_is_valid(name):
+    front = understand(Source(name, (EXAMPLES / f"{name}.c").read_text()), Options())
+    assert front.kernel is not None and front.analysis is not None
+    verify(front.kernel)
+    verify(front.analysis.kernel)
+
+
+def test_verify_sees_a_wrong_type():
+    front = understand(Source("<input>", "float a[2]; void f(void) { a[0] = a[1] + 1; }\n"), Options())
+    store = front.kernel.body[-1]
+    broken = front.kernel.__class__(
+        **{**vars(front.kernel), "body": (store.__class__(store.region, store.index, store.index),)}
+    )
+    with pytest.raises(AssertionError, match="a value of type .* in a region of type float"):
+        verify(broken)
