@@ -6,8 +6,11 @@ Section numbers are those of ISO/IEC 9899:2011.
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Union
 
 
@@ -46,13 +49,7 @@ class Scalar:
     def wrap(self, value: int | float) -> int | float:
         """``value`` converted to this type as 6.3.1 says (signed overflow wraps, as with ``-fwrapv``)."""
         if self.kind == "f":
-            import struct
-
-            code = "<f" if self.size == 4 else "<d"
-            try:
-                return struct.unpack(code, struct.pack(code, float(value)))[0]
-            except OverflowError:
-                return float("inf") if value > 0 else float("-inf")
+            return nearest_float(value) if self.size == 4 else float(value)
         if self.kind == "b":
             return int(value != 0)
         bits = 8 * self.size
@@ -124,6 +121,7 @@ class Member:
     type: CType
     offset: int
     bits: int | None = None  # width of a bit-field
+    anonymous: bool = False  # a struct or union whose members are found as if they were its owner's; its name is ours
 
 
 @dataclass(frozen=True)
@@ -137,11 +135,26 @@ class Struct:
     align: int = field(default=1, compare=False)
     complete: bool = field(default=True, compare=False)
 
+    def path(self, name: str) -> tuple[Member, ...]:
+        """The members to go through to the one of this name: more than one where it stands in an anonymous member."""
+        for m in self.members:
+            if m.name == name:
+                return (m,)
+            if m.anonymous and isinstance(m.type, Struct) and (below := m.type.path(name)):
+                return (m, *below)
+        return ()
+
     def member(self, name: str) -> Member | None:
-        return next((m for m in self.members if m.name == name), None)
+        """The member of this name, at its offset from the start of this struct."""
+        path = self.path(name)
+        return replace(path[-1], offset=sum(m.offset for m in path)) if path else None
+
+    @property
+    def kind(self) -> str:
+        return "union" if self.union else "struct"
 
     def __str__(self) -> str:
-        return f"{'union' if self.union else 'struct'} {self.tag}"
+        return self.kind if self.tag.startswith("__anonymous") else f"{self.kind} {self.tag}"
 
 
 @dataclass(frozen=True)
@@ -239,6 +252,21 @@ def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int
             yield Leaf(path, t, offset, dims)
         case _:
             raise ValueError(f"no storage for {t}")
+
+
+def nearest_float(value: int | float | Fraction) -> float:
+    """The float32 next to ``value``, ties to even: one rounding, where through double there could be two."""
+    if isinstance(value, float) or abs(value) < 2**53 and value == int(value):
+        try:
+            return struct.unpack("<f", struct.pack("<f", value))[0]
+        except OverflowError:
+            return math.copysign(math.inf, value)
+    exact = abs(Fraction(value))
+    exponent = exact.numerator.bit_length() - exact.denominator.bit_length()
+    exponent = max(-126, exponent - (exact < Fraction(2) ** exponent))
+    unit = Fraction(2) ** (exponent - 23)
+    rounded = round(exact / unit) * unit
+    return math.copysign(math.inf if rounded >= 2**128 else float(rounded), value)
 
 
 def divide(op: str, a, b, t: Scalar):

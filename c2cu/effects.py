@@ -8,7 +8,24 @@ from pycparser import c_ast as C
 
 from .ctype import Pointer
 from .fold import binary, cast, unary
-from .ir import Assign, Binary, Block, Cast, Const, Expr, If, Kernel, Load, Loop, Select, Store, Unary, Var, Variable
+from .ir import (
+    Assign,
+    Binary,
+    Block,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Kernel,
+    Load,
+    Loop,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    Variable,
+)
 from .program import Program, nodes
 from .symbols import Symbol
 from .walk import expressions, rewrite, statements, subexpressions
@@ -36,67 +53,101 @@ def effects(kernel: Kernel) -> Effects:
         for e in expressions(s):
             reads.update(x.region.name for x in subexpressions(e) if isinstance(x, Load))
     first: dict[str, str] = {}
-    _first(kernel.body, first, {})
+    cells, body = _cells(kernel)
+    _First(cells).block(body, first, {})
     return Effects(frozenset(reads), frozenset(writes), first)
 
 
-def _first(block: Block, first: dict[str, str], known: dict[Variable, Const]) -> None:
-    """Record each region's first access in ``block``; ``known``: variables whose value is a known constant."""
-    for s in block:
+def _cells(kernel: Kernel) -> tuple[dict[Variable, str], Block]:
+    """The variables that bulk scalars live in, and the body without what brings those in and out.
+
+    Lowering loads a bulk scalar at the start and stores it at the end: neither is the program's own access.
+    """
+    cells: dict[Variable, str] = {}
+    body = list(kernel.body)
+    for s in body:
         match s:
-            case Assign():
-                _loads(s.value, first)
-                value = _constant(s.value, known)
-                known.pop(s.var, None)
-                if value is not None:
-                    known[s.var] = value
-            case Store():
-                _loads(s.index, first)
-                _loads(s.value, first)
-                first.setdefault(s.region.name, WRITE)
-            case If():
-                _loads(s.cond, first)
-                _branch(s, first, known)
-            case Loop():
-                _loop(s, first, known)
+            case Assign(var=v, value=Load(region=r)) if r.storage == "bulk" and r.count == 1:
+                cells[v] = r.name
+            case _:
+                break
+    while body and _leaves(body[-1], cells):
+        body.pop()
+    return cells, tuple(s for s in body if not (isinstance(s, Assign) and _arrives(s, cells)))
 
 
-def _branch(s: If, first: dict[str, str], known: dict[Variable, Const]) -> None:
-    yes, no = dict(first), dict(first)
-    _first(s.then, yes, dict(known))
-    _first(s.other, no, dict(known))
-    for name in list(yes) + [n for n in no if n not in yes]:
-        a, b = yes.get(name), no.get(name)
-        first.setdefault(name, a if a == b and a is not None else MAYBE)
-    _forget((s,), known)
+def _arrives(s: Assign, cells: dict[Variable, str]) -> bool:
+    return isinstance(s.value, Load) and cells.get(s.var) == s.value.region.name
 
 
-def _loop(s: Loop, first: dict[str, str], known: dict[Variable, Const]) -> None:
-    before = dict(known)
-    _first(s.head, first, before)
-    _loads(s.cond, first)
-    entered = _constant(s.cond, before)
-    if entered is not None and entered.value:
-        _first(s.body, first, before)
-        _first(s.step, first, before)
-    else:
-        inside = dict(first)
-        _first(s.body + s.step, inside, before)
-        for name in inside:
-            first.setdefault(name, MAYBE)
-    _forget((s,), known)
+def _leaves(s: Stmt, cells: dict[Variable, str]) -> bool:
+    return isinstance(s, Store) and isinstance(s.value, Var) and cells.get(s.value.var) == s.region.name
+
+
+@dataclass(frozen=True)
+class _First:
+    """Finds each region's first access. ``cells``: the variables that stand for a region of one scalar."""
+
+    cells: dict[Variable, str]
+
+    def block(self, block: Block, first: dict[str, str], known: dict[Variable, Const]) -> None:
+        """``known``: variables whose value is a known constant."""
+        for s in block:
+            match s:
+                case Assign():
+                    self.loads(s.value, first)
+                    value = _constant(s.value, known)
+                    known.pop(s.var, None)
+                    if value is not None:
+                        known[s.var] = value
+                    if s.var in self.cells:
+                        first.setdefault(self.cells[s.var], WRITE)
+                case Store():
+                    self.loads(s.index, first)
+                    self.loads(s.value, first)
+                    first.setdefault(s.region.name, WRITE)
+                case If():
+                    self.loads(s.cond, first)
+                    self.branch(s, first, known)
+                case Loop():
+                    self.loop(s, first, known)
+
+    def branch(self, s: If, first: dict[str, str], known: dict[Variable, Const]) -> None:
+        yes, no = dict(first), dict(first)
+        self.block(s.then, yes, dict(known))
+        self.block(s.other, no, dict(known))
+        for name in list(yes) + [n for n in no if n not in yes]:
+            a, b = yes.get(name), no.get(name)
+            first.setdefault(name, a if a == b and a is not None else MAYBE)
+        _forget((s,), known)
+
+    def loop(self, s: Loop, first: dict[str, str], known: dict[Variable, Const]) -> None:
+        before = dict(known)
+        self.block(s.head, first, before)
+        self.loads(s.cond, first)
+        entered = _constant(s.cond, before)
+        if entered is not None and entered.value:
+            self.block(s.body, first, before)
+            self.block(s.step, first, before)
+        else:
+            inside = dict(first)
+            self.block(s.body + s.step, inside, before)
+            for name in inside:
+                first.setdefault(name, MAYBE)
+        _forget((s,), known)
+
+    def loads(self, e: Expr, first: dict[str, str]) -> None:
+        for x in subexpressions(e):
+            if isinstance(x, Load):
+                first.setdefault(x.region.name, READ)
+            elif isinstance(x, Var) and x.var in self.cells:
+                first.setdefault(self.cells[x.var], READ)
 
 
 def _forget(block: Block, known: dict[Variable, Const]) -> None:
     for s in statements(block):
         if isinstance(s, Assign):
             known.pop(s.var, None)
-
-
-def _loads(e: Expr, first: dict[str, str]) -> None:
-    for x in subexpressions(e):
-        if isinstance(x, Load):
-            first.setdefault(x.region.name, READ)
 
 
 def _constant(e: Expr, known: dict[Variable, Const]) -> Const | None:

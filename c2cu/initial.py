@@ -67,18 +67,19 @@ class _Reader:
             raise ParseError("C2CU003", f"too many initialisers for '{t}'", loc_of(node))
         return t.members[k].type, t.members[k].offset
 
-    def aggregate(self, t: CType, offset: int, exprs: list[C.Node], i: int, braced: bool) -> int:
-        """Consume initialisers for ``t`` from ``exprs[i]`` on; the index of the first one left."""
+    def aggregate(self, t: CType, offset: int, exprs: list[C.Node], i: int, braced: bool, k: int = 0) -> int:
+        """Consume initialisers for the parts of ``t`` from the ``k``-th on; the index of the first one left."""
         limit = self.parts(t)
-        k = 0
         while i < len(exprs):
             e = exprs[i]
             if isinstance(e, C.NamedInitializer):
                 if not braced:
                     return i
-                k, sub, at = self.designated(t, offset, e)
+                (_, _, k), *inner, (sub, at, _) = self.designated(t, offset, e)
                 self.fill(sub, at, e.expr)
                 i += 1
+                for within, start, last in reversed(inner):  # what follows continues behind the designated one
+                    i = self.aggregate(within, start, exprs, i, False, last + 1)
             else:
                 if limit is not None and k >= limit:
                     break
@@ -113,19 +114,22 @@ class _Reader:
         assert isinstance(t, Struct)
         return min(1, len(t.members)) if t.union else len(t.members)
 
-    def designated(self, t: CType, offset: int, e: C.NamedInitializer) -> tuple[int, CType, int]:
-        first = -1
+    def designated(self, t: CType, offset: int, e: C.NamedInitializer) -> list[tuple[CType, int, int]]:
+        """(aggregate, its offset, number of the part) from ``t`` inwards; last the designated subobject itself."""
+        chain: list[tuple[CType, int, int]] = []
         for d in e.name:
             if isinstance(t, Struct):
-                m = t.member(d.name) if isinstance(d, C.ID) else None
-                if m is None:
+                path = t.path(d.name) if isinstance(d, C.ID) else ()
+                if not path:
                     raise ParseError("C2CU003", f"no such member in '{t}'", loc_of(d))
-                k, sub, at = t.members.index(m), m.type, m.offset
+                for m in path:
+                    assert isinstance(t, Struct)
+                    chain.append((t, offset, t.members.index(m)))
+                    t, offset = m.type, offset + m.offset
             elif isinstance(t, Array):
                 k = int(self.constant(d.expr))
-                sub, at = t.of, k * t.of.size
+                chain.append((t, offset, k))
+                t, offset = t.of, offset + k * t.of.size
             else:
                 raise ParseError("C2CU003", "designator for something that is no aggregate", loc_of(d))
-            first = k if first < 0 else first
-            t, offset = sub, offset + at
-        return first, t, offset
+        return [*chain, (t, offset, 0)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .ctype import DOUBLE, FLOAT, INT, LLONG, LONG, Scalar
 
 _ONE = (
@@ -33,5 +35,15 @@ def _functions() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:
         table[n] = (INT, (DOUBLE,))
     return table
 
+
+#: GCC's built-in functions that stand for a constant: name -> (value, type)
+CONSTANTS: dict[str, tuple[float, Scalar]] = {
+    "inf": (math.inf, DOUBLE),
+    "inff": (math.inf, FLOAT),
+    "huge_val": (math.inf, DOUBLE),
+    "huge_valf": (math.inf, FLOAT),
+    "nan": (math.nan, DOUBLE),
+    "nanf": (math.nan, FLOAT),
+}
 
 FUNCTIONS = _functions()

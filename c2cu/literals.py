@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
-from .ctype import DOUBLE, FLOAT, INT, LDOUBLE, LLONG, LONG, UINT, ULLONG, ULONG, Scalar
+from .ctype import DOUBLE, FLOAT, INT, LDOUBLE, LLONG, LONG, UINT, ULLONG, ULONG, Scalar, nearest_float
 
 _SIMPLE = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|.)", re.S)
@@ -45,18 +46,16 @@ def floating(text: str) -> tuple[float, Scalar]:
         body, t = body[:-1], FLOAT
     elif body[-1] in "lL":
         body, t = body[:-1], LDOUBLE
-    if hexadecimal:
-        return t.wrap(float.fromhex(body)) if t is not LDOUBLE else float.fromhex(body), t
     if t is FLOAT:
-        return _nearest_float(body), t
-    return float(body), t
+        return nearest_float(_hexadecimal(body) if hexadecimal else Fraction(body)), t
+    return float.fromhex(body) if hexadecimal else float(body), t
 
 
-def _nearest_float(text: str) -> float:
-    """Decimal text to float32 with one rounding (through double there could be two)."""
-    import numpy
-
-    return float(numpy.float32(text))
+def _hexadecimal(text: str) -> Fraction:
+    """The exact value of ``0x1.8p3``."""
+    digits, _, exponent = text.lower().removeprefix("0x").partition("p")
+    whole, _, rest = digits.partition(".")
+    return Fraction(int(whole + rest, 16)) * Fraction(2) ** (int(exponent) - 4 * len(rest))
 
 
 def _unescape(text: str) -> list[int]:
@@ -84,5 +83,6 @@ def character(text: str) -> int:
 
 
 def string(text: str) -> bytes:
-    """Bytes of a string literal without the closing zero."""
-    return bytes(_unescape(text[text.index('"') + 1 : -1]))
+    """Bytes of a string literal without the closing zero; the parser joins adjacent ones with a space between."""
+    pieces = re.findall(r'"((?:[^"\\]|\\.)*)"', text, re.S)
+    return b"".join(bytes(_unescape(piece)) for piece in pieces)

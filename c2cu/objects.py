@@ -10,13 +10,16 @@ from dataclasses import dataclass, field, replace
 
 from .ctype import INT, LONG, Array, CType, Pointer, Scalar, Struct, leaves
 from .diagnostics import Loc, UnsupportedError
-from .fold import add, multiply
-from .ir import Const, Expr, Region, Variable
+from .fold import add, is_constant, multiply
+from .ir import NOWHERE, Const, Expr, Region, Variable
 
 
 @dataclass(eq=False)
 class Object:
-    """A C object. ``storage`` as in `Region`; ``values``: initial values by byte offset, None where not known."""
+    """A C object. ``storage`` as in `Region`; ``values``: initial values by byte offset, None where not known.
+
+    ``volatile``: every access stays one.
+    """
 
     name: str
     type: CType
@@ -24,19 +27,34 @@ class Object:
     loc: Loc
     values: dict[int, int | float] | None = None
     parts: dict[str, Region | Variable] = field(default_factory=dict)  # path -> where that leaf lives
+    volatile: bool = False
 
 
 @dataclass(frozen=True)
 class Ref:
-    """Element ``index`` of all those of type ``type`` at ``path`` in ``object``: an lvalue, or a pointer to it."""
+    """Element ``index`` of all those of type ``type`` at ``path`` in ``object``: an lvalue, or a pointer to it.
+
+    ``alone``: what comes after it in memory is another member, so a pointer to it must not move.
+    """
 
     object: Object
     path: str
     index: Expr
     type: CType
+    alone: bool = False
 
-    def moved(self, by: Expr) -> Ref:
+    def moved(self, by: Expr, loc: Loc = NOWHERE) -> Ref:
+        if is_constant(by, 0):
+            return self
+        if self.alone:
+            raise UnsupportedError(
+                "C2CU019", f"a pointer to '{self.object.name}{self.path}' leaves it for the next member", loc or by.loc
+            )
         return replace(self, index=add(self.index, by))
+
+    def pinned(self, index: Expr) -> Ref:
+        """The same place by another spelling of its index."""
+        return replace(self, index=index)
 
     def element(self, loc: Loc) -> Ref:
         """Of an array: its first element."""
@@ -50,12 +68,14 @@ class Ref:
     def member(self, name: str, loc: Loc) -> Ref:
         struct = self.type
         assert isinstance(struct, Struct)
-        m = struct.member(name)
-        assert m is not None
+        m, *below = struct.path(name)
+        if below:
+            return self.member(m.name, loc).member(name, loc)
         if m.bits is not None:
             raise UnsupportedError("C2CU017", f"bit-field '{name}'", loc)
         if not struct.union:
-            return replace(self, path=f"{self.path}.{name}", type=m.type)
+            alone = not isinstance(m.type, Array) and (self.alone or len(struct.members) > 1)
+            return replace(self, path=f"{self.path}.{name}", type=m.type, alone=alone)
         first = struct.members[0]
         if not all(isinstance(x.type, Scalar) and x.type.size == first.type.size for x in struct.members):
             raise UnsupportedError("C2CU018", f"union '{struct.tag}' of members of different sizes", loc)
@@ -72,7 +92,8 @@ class Ref:
             if isinstance(ref.type, Array):
                 ref = ref.element(loc)
             elif isinstance(ref.type, Struct) and ref.type.members and not ref.type.union:
-                ref = ref.member(ref.type.members[0].name, loc)
+                several = len(ref.type.members) > 1
+                ref = replace(ref.member(ref.type.members[0].name, loc), alone=ref.alone or several)
             else:
                 break
         if isinstance(t, Array) and isinstance(self.type, Scalar) and isinstance(self.index, Const) and t.size:

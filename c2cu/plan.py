@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pycparser import c_ast as C
@@ -37,7 +38,7 @@ def numpy_dtype(t: CType) -> object:
         case Struct(union=True):
             return f"V{t.size}"
         case Struct():
-            fields = [(m.name, _field(m.type), m.offset) for m in t.members if m.bits is None]
+            fields = list(_fields(t))
             return {
                 "names": [n for n, _, _ in fields],
                 "formats": [f for _, f, _ in fields],
@@ -45,6 +46,14 @@ def numpy_dtype(t: CType) -> object:
                 "itemsize": t.size,
             }
     raise AssertionError(t)
+
+
+def _fields(t: Struct, offset: int = 0) -> Iterator[tuple[str, object, int]]:
+    for m in t.members:
+        if m.anonymous and isinstance(m.type, Struct):
+            yield from _fields(m.type, offset + m.offset)
+        elif m.bits is None:
+            yield m.name, _field(m.type), offset + m.offset
 
 
 def _field(t: CType) -> object:

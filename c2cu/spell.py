@@ -113,11 +113,18 @@ def structs_used(unit: Unit, functions: Iterable[FunctionDef], extra: Iterable[C
 
 
 def define_struct(s: Struct) -> str:
-    lines = [f"{base_name(s)} {{"]
+    return "\n".join([f"{base_name(s)} {{", *_members(s, "    "), "};"])
+
+
+def _members(s: Struct, indent: str) -> list[str]:
+    lines: list[str] = []
     for m in s.members:
         width = f" : {m.bits}" if m.bits is not None else ""
-        lines.append(f"    {declare(m.type, name(m.name))}{width};")
-    return "\n".join([*lines, "};"])
+        if m.anonymous and isinstance(m.type, Struct):
+            lines += [f"{indent}{m.type.kind} {{", *_members(m.type, indent + "    "), f"{indent}}};"]
+        else:
+            lines.append(f"{indent}{declare(m.type, name(m.name))}{width};")
+    return lines
 
 
 class Indented(CGenerator):

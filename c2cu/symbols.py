@@ -60,6 +60,7 @@ class Symbol:
     macro: bool = False
     extents: tuple[str, ...] = ()  # per array extent: the kept macro that spells it, or ""
     builtin: bool = False  # declared by a system header
+    volatile: bool = False
 
     @property
     def is_global(self) -> bool:
@@ -73,6 +74,7 @@ class Scope:
         self.outer = outer
         self.names: dict[str, Symbol] = {}
         self.tags: dict[str, Struct] = {}
+        self.enums: dict[str, Scalar] = {}
 
     def find(self, name: str) -> Symbol | None:
         scope: Scope | None = self
@@ -87,6 +89,14 @@ class Scope:
         while scope is not None:
             if name in scope.tags:
                 return scope.tags[name]
+            scope = scope.outer
+        return None
+
+    def find_enum(self, name: str) -> Scalar | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.enums:
+                return scope.enums[name]
             scope = scope.outer
         return None
 
@@ -118,7 +128,7 @@ class Declarations:
         self.type_of_expression: Callable[[C.Node, Scope], CType] | None = None  # for sizeof; set by typed.py
         self.structs: dict[str, Struct] = {}  # every complete struct by unique tag, in order of completion
         self.struct_of: dict[int, Struct] = {}  # id of the Struct/Union node -> type
-        self._cache: dict[int, CType] = {}
+        self._enums: dict[int, Scalar] = {}  # id(Enum node) -> type of its variables
 
     # types
 
@@ -138,8 +148,7 @@ class Declarations:
             case C.Struct() | C.Union():
                 return self._struct(node, scope)
             case C.Enum():
-                self._enum(node, scope)
-                return INT
+                return self._enum(node, scope)
         raise UnsupportedError("C2CU010", f"type '{type(node).__name__}' is not supported", loc_of(node))
 
     def _named(self, node: C.IdentifierType, scope: Scope) -> CType:
@@ -255,10 +264,8 @@ class Declarations:
                 offset, bit = offset + 1, 0
             a = align_of(t)
             offset = 0 if struct.union else -(-offset // a) * a
-            if d.name is None and isinstance(t, Struct):
-                members += [Member(m.name, m.type, offset + m.offset, m.bits) for m in t.members]
-            elif d.name:
-                members.append(Member(d.name, t, offset))
+            if d.name or isinstance(t, Struct):
+                members.append(Member(d.name or f"c2cu_anonymous{len(members)}", t, offset, anonymous=d.name is None))
             offset += 0 if isinstance(t, Array) and t.length is None else t.size
             size, align = max(size, offset), max(align, a)
         object.__setattr__(struct, "members", tuple(members))
@@ -266,16 +273,28 @@ class Declarations:
         object.__setattr__(struct, "align", align)
         object.__setattr__(struct, "complete", True)
 
-    def _enum(self, node: C.Enum, scope: Scope) -> None:
-        if node.values is None or id(node) in self._cache:
-            return
-        self._cache[id(node)] = INT
-        value = 0
+    def _enum(self, node: C.Enum, scope: Scope) -> Scalar:
+        """The type of an enum's variables is unsigned where no enumerator is negative, as gcc and clang have it."""
+        if id(node) in self._enums:
+            return self._enums[id(node)]
+        if node.values is None:
+            return scope.find_enum(node.name) or UINT
+        values: list[int] = []
         for e in node.values.enumerators:
-            if e.value is not None:
-                value = int(self.require(e.value, scope))
-            scope.names[e.name] = Symbol(e.name, "constant", INT, loc_of(e), value=value)
-            value += 1
+            value = int(self.require(e.value, scope)) if e.value is not None else values[-1] + 1 if values else 0
+            values.append(value)
+            scope.names[e.name] = Symbol(e.name, "constant", INT, loc_of(e), value=value)  # for those that follow
+        if min(values) < 0:
+            t = INT if min(values) >= -(2**31) and max(values) < 2**31 else LONG
+        else:
+            t = UINT if max(values) < 2**32 else ULONG
+        for e, value in zip(node.values.enumerators, values):
+            own = INT if INT.wrap(value) == value else t
+            scope.names[e.name] = Symbol(e.name, "constant", own, loc_of(e), value=own.wrap(value))
+        self._enums[id(node)] = t
+        if node.name:
+            scope.enums[node.name] = t
+        return t
 
     # constant expressions
 
@@ -379,8 +398,8 @@ def _quals(node: C.Node) -> list[str]:
     return list(getattr(node, "quals", None) or [])
 
 
-def is_const(node: C.Node) -> bool:
-    """Whether the object a declarator declares is const (the elements, for an array)."""
+def has_qualifier(node: C.Node, word: str) -> bool:
+    """Whether the object a declarator declares is const or volatile (the elements, for an array)."""
     while isinstance(node, C.ArrayDecl):
         node = node.type
-    return "const" in _quals(node)
+    return word in _quals(node)

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast as C
 
-from . import literals
+from . import libm, literals
 from .ctype import CHAR, INT, LONG, ULONG, VOID, Array, CType, Function, Pointer, Scalar, Struct, common, promote
 from .diagnostics import Error, Loc, ParseError, UnsupportedError
 from .initial import count_elements
 from .parse import is_user_file, loc_of
 from .preprocess import Preprocessed
-from .symbols import Declarations, Scope, Symbol, is_const
+from .symbols import Declarations, Scope, Symbol, has_qualifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,10 +174,11 @@ class _Annotator:
             t,
             loc,
             storage,
-            is_const(node.type),
+            has_qualifier(node.type, "const"),
             decl=node,
             builtin=builtin,
             extents=self.extent_names(node.type, scope),
+            volatile=has_qualifier(node.type, "volatile"),
         )
         if storage in ("global", "static"):
             symbol = self.merged(symbol)
@@ -264,8 +265,9 @@ class _Annotator:
         written = self.d.type(node.type, scope)
         t = Declarations.parameter(written, node)
         extents = self.extent_names(node.type, scope)
+        const, volatile = has_qualifier(node.type, "const"), has_qualifier(node.type, "volatile")
         symbol = Symbol(
-            node.name, "variable", t, loc_of(node), "param", is_const(node.type), decl=node, extents=extents
+            node.name, "variable", t, loc_of(node), "param", const, decl=node, extents=extents, volatile=volatile
         )
         scope.names[node.name] = symbol
         self.unit.symbols[id(node)] = symbol
@@ -459,7 +461,7 @@ class _Annotator:
                     loc_of(node),
                     "include the header that declares it, or put its definition before this line",
                 )
-            builtin = Symbol(node.name.name, "function", Function(INT, (), True), loc_of(node), builtin=True)
+            builtin = Symbol(node.name.name, "function", _builtin(node.name.name), loc_of(node), builtin=True)
             self.unit.scope.names[node.name.name] = builtin
         callee = decay(self.expression(node.name, scope))
         for a in node.args.exprs if node.args else []:
@@ -468,6 +470,15 @@ class _Annotator:
         if not isinstance(function, Function):
             raise ParseError("C2CU003", "the called value is not a function", loc_of(node))
         return self.complete(function.returns)
+
+
+def _builtin(name: str) -> Function:
+    plain = name.removeprefix("__builtin_")
+    if plain in libm.FUNCTIONS:
+        return Function(*libm.FUNCTIONS[plain])
+    if plain in libm.CONSTANTS:
+        return Function(libm.CONSTANTS[plain][1], (), True)
+    return Function(INT, (), True)
 
 
 def _construct(node: C.Node) -> str:

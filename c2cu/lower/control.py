@@ -71,23 +71,30 @@ class Control(Functions):
             case C.Switch():
                 return self.switch(node)
             case C.Break():
-                return self.jump(self.jumps[-1], self.jumps[-1].leave, loc)
+                return self.jump(self.jumps[-1].exits, self.jumps[-1].leave, loc)
             case C.Continue():
                 target = next(j for j in reversed(self.jumps) if j.proceed is not None)
                 assert target.proceed is not None
-                return self.jump(None, target.proceed, loc)
+                return self.jump(target.repeats, target.proceed, loc)
             case C.Return():
                 return self.return_(node)
+            case C.Case() | C.Default():
+                raise UnsupportedError("C2CU083", "a case label inside another statement", loc)
             case C.Goto() | C.Label():
                 raise UnsupportedError("C2CU014", "goto", loc, "write a loop, or break and continue")
         self.effect(node)
         return NONE
 
-    def jump(self, target: Jump | None, flag: Variable, loc: Loc) -> Flags:
+    def jump(self, paths: list[dict[PointerVariable, Target | None]], flag: Variable, loc: Loc) -> Flags:
+        """Set the flag; ``paths`` collects what pointers point to where control goes on."""
         self.emit(Assign(flag, Const(1, BOOL, loc), loc))
-        if target is not None:
-            target.exits.append(dict(self.targets))
+        paths.append(dict(self.targets))
         return frozenset({flag})
+
+    def meet(self, paths: list[dict[PointerVariable, Target | None]]) -> None:
+        """Jumps arrive here too."""
+        for targets in paths:
+            self.targets = join(self.targets, targets)
 
     def return_(self, node: C.Return) -> Flags:
         frame, loc = self.frames[-1], loc_of(node)
@@ -138,6 +145,8 @@ class Control(Functions):
 
     def do_while(self, node: C.DoWhile) -> Flags:
         loc = loc_of(node.cond)
+        if self.unit.constant(node.cond) == 0:
+            return self.once(node.stmt, loc)
         go = self.fresh("again", BOOL, loc)
         self.assign(go, Const(1, BOOL), loc)
 
@@ -145,6 +154,18 @@ class Control(Functions):
             self.assign(go, self.condition(node.cond), loc)
 
         return self.repeat(node.stmt, dict(self.targets), Var(go, loc), [], test, loc)
+
+    def once(self, body: C.Node, loc: Loc) -> Flags:
+        """``do body while (0)``, as macros have it: no loop."""
+        jump = Jump(self.fresh("left", BOOL, loc), self.fresh("skipped", BOOL, loc))
+        self.assign(jump.leave, Const(0, BOOL), loc)
+        assert jump.proceed is not None
+        self.assign(jump.proceed, Const(0, BOOL), loc)
+        self.jumps.append(jump)
+        flags = self.statement(body)
+        self.jumps.pop()
+        self.meet([*jump.repeats, *jump.exits])
+        return flags - {jump.leave, jump.proceed}
 
     def repeat(
         self, body: C.Node, start: dict[PointerVariable, Target | None], cond: Expr, head: list[Stmt], step, loc: Loc
@@ -158,11 +179,11 @@ class Control(Functions):
             self.assign(jump.proceed, Const(0, BOOL), loc)
             flags = self.statement(body)
         self.jumps.pop()
+        self.meet(jump.repeats)
         with self.block() as last:
             step()
         self.check_targets(start, loc)
-        for exit_targets in jump.exits:
-            self.targets = join(self.targets, exit_targets)
+        self.meet(jump.exits)
         exits = tuple(f for f in (jump.leave, frame.flag) if f in flags)
         if jump.leave in flags:
             self.assign(jump.leave, Const(0, BOOL), loc)
@@ -234,6 +255,7 @@ class Control(Functions):
         default = next((s for _, d, s in segments if d), [])
         flags = self.links([(labels, s) for labels, d, s in segments if not d], default, value, loc)
         self.jumps.pop()
+        self.meet(jump.exits)
         return flags - {jump.leave}
 
     def arm(self, body: list[C.Node]) -> Flags:
@@ -264,13 +286,11 @@ class Control(Functions):
             if inner:
                 self.emit(If(test, tuple(inner), (), True, loc))
         self.jumps.pop()
-        for exit_targets in jump.exits:
-            self.targets = join(self.targets, exit_targets)
+        self.meet(jump.exits)
         return flags - {jump.leave}
 
     def effect(self, node: C.Node) -> None:
         """An expression for its side effects."""
-        loc = loc_of(node)
         match node:
             case C.Decl() | C.DeclList():
                 self.statement(node)
@@ -278,13 +298,15 @@ class Control(Functions):
                 for e in node.exprs:
                     self.effect(e)
             case C.Assignment() if isinstance(self.unit.type(node), Struct):
-                self.copy(self.lvalue(node.lvalue), self.object(node.rvalue), loc)
+                self.assign_object(node)
             case C.Assignment() if isinstance(self.unit.type(node), Pointer):
                 self.assign_pointer(node)
             case C.UnaryOp(op="++" | "--" | "p++" | "p--") if isinstance(self.unit.type(node), Pointer):
                 self.step_pointer(node)
-            case C.UnaryOp(op="p++" | "p--"):
-                self.step(C.UnaryOp(node.op[1:], node.expr, node.coord))
+            case C.UnaryOp(op="++" | "--" | "p++" | "p--"):
+                self.step(node, used=False)
+            case C.Assignment():
+                self.assignment(node, used=False)
             case C.Cast() if self.unit.type(node) == VOID:
                 self.effect(node.expr)
             case C.FuncCall():

@@ -44,11 +44,15 @@ class Frame:
 
 @dataclass
 class Jump:
-    """What ``break`` and ``continue`` mean here; a switch has no ``proceed`` of its own."""
+    """What ``break`` and ``continue`` mean here; a switch has no ``proceed`` of its own.
+
+    ``exits``, ``repeats``: what pointers point to at each ``break`` and at each ``continue``.
+    """
 
     leave: Variable
     proceed: Variable | None
     exits: list[dict[PointerVariable, Target | None]] = field(default_factory=list)
+    repeats: list[dict[PointerVariable, Target | None]] = field(default_factory=list)
 
 
 class Functions(Library):
@@ -83,7 +87,7 @@ class Functions(Library):
 
     def static_local(self, symbol: Symbol, values: dict[int, int | float] | None) -> Object:
         """A static local of one run: initialised at the start of the kernel."""
-        obj = Object(symbol.name, symbol.type, "local", symbol.loc)
+        obj = Object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
         with self.block() as first:
             ref = Ref(obj, "", Const(0, INT), symbol.type)
             self.zero(ref, symbol.loc)
@@ -167,11 +171,9 @@ class Functions(Library):
         if isinstance(p.type, Pointer):
             variable = PointerVariable(p.name, p.type, self.fresh(p.name, LONG, loc), p.loc)
             target = self.pointer(node)
-            if isinstance(target, Ref) and isinstance(target.index, Const):
-                target = Ref(target.object, target.path, target.index, target.type)
             self.point(variable, target, loc)
             return variable
-        obj = Object(p.name, p.type, "local", p.loc)
+        obj = Object(p.name, p.type, "local", p.loc, volatile=p.volatile)
         ref = Ref(obj, "", Const(0, INT), p.type)
         if isinstance(p.type, Scalar):
             self.store(ref, self.converted(self.value(node), p.type, loc), loc)
@@ -190,7 +192,7 @@ class Functions(Library):
                 init = node.init.exprs[0] if isinstance(node.init, C.InitList) else node.init
                 self.point(p, self.pointer(init), symbol.loc)
             return
-        obj = Object(symbol.name, symbol.type, "local", symbol.loc)
+        obj = Object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
         if (
             symbol.const
             and isinstance(symbol.type, Array)

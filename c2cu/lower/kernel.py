@@ -11,7 +11,7 @@ from ..ctype import (
     Scalar,
 )
 from ..ir import Assign, Const, Kernel, Load, Region, Store, Var, Variable
-from ..objects import Object, leaf_table
+from ..objects import Object, Ref, leaf_table
 from ..program import Border, Program, nodes
 from ..simplify import simplify
 from ..symbols import Symbol
@@ -33,6 +33,7 @@ class Lowering(Control):
         bulk: list[Region] = []
         for b in self.program.borders:
             self.border(b, bulk)
+        self.copies = [self.own_copy(b.symbol) for b in self.program.borders if b.shared and by_value(b)]
         result = next((obj for b, obj in self.borders if b.kind == "return"), None)
         with self.block() as body:
             self.frames.append(Frame(k, self.fresh("returned", BOOL, k.loc), result))
@@ -51,7 +52,8 @@ class Lowering(Control):
     def border(self, b: Border, bulk: list[Region]) -> None:
         storage = "shared" if b.shared else "bulk"
         values = self.values(b.symbol) if b.kind == "global" and b.symbol is not None else None
-        obj = Object(b.name, b.type, storage, b.loc, None if b.shared else values)
+        volatile = b.symbol is not None and b.symbol.volatile
+        obj = Object(b.name, b.type, storage, b.loc, None if b.shared else values, volatile=volatile)
         if b.symbol is not None:
             self.bindings[id(b.symbol)] = obj
         self.borders.append((b, obj))
@@ -60,11 +62,23 @@ class Lowering(Control):
                 region = Region(b.name + path, t, count, storage, self.initial(obj, path), b.loc)
                 bulk.append(region)
                 self.names[region.name] = 1
-                if b.shared or count != 1:
+                if b.shared or count != 1 or volatile:
                     obj.parts[path] = region
+
+    def own_copy(self, symbol: Symbol | None) -> tuple[Symbol, Object]:
+        """A parameter by value is the function's own, also where all inputs share what it starts from."""
+        assert symbol is not None
+        given = self.bindings[id(symbol)]
+        assert isinstance(given, Object)
+        self.bindings[id(symbol)] = Object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
+        return symbol, given
 
     def entry(self) -> None:
         """Bulk scalars start in their variables."""
+        for symbol, obj in self.copies:
+            copy = self.bindings[id(symbol)]
+            assert isinstance(copy, Object)
+            self.copy(Ref(copy, "", Const(0, INT), copy.type), Ref(obj, "", Const(0, INT), obj.type), symbol.loc)
         for b, obj in self.borders:
             for path, part in sorted(obj.parts.items()):
                 if isinstance(part, Variable) and b.kind != "return":
@@ -74,11 +88,14 @@ class Lowering(Control):
     def leave(self, changed: set[Variable]) -> None:
         """Bulk scalars that the kernel changes go back; a parameter passed by value does not."""
         for b, obj in self.borders:
-            by_value = b.kind == "param" and b.symbol is not None and not isinstance(b.symbol.type, Pointer)
             for path, part in sorted(obj.parts.items()):
-                if isinstance(part, Variable) and part in changed and not by_value:
+                if isinstance(part, Variable) and part in changed and not by_value(b):
                     region = Region(obj.name + path, part.type, 1, "bulk", None, b.loc)
                     self.emit(Store(region, Const(0, INT), Var(part, b.loc), b.loc))
+
+
+def by_value(b: Border) -> bool:
+    return b.kind == "param" and b.symbol is not None and not isinstance(b.symbol.type, Pointer)
 
 
 def stepped(program: Program) -> list[Symbol]:

@@ -21,7 +21,7 @@ from ..ctype import (
 from ..diagnostics import Loc, UnsupportedError
 from ..fold import binary, bitcast, cast, unary
 from ..ir import Binary, Call, Const, Expr, Select
-from ..objects import Ref, leaf_table
+from ..objects import Ref, Target, leaf_table
 from ..parse import loc_of
 from .values import Values
 
@@ -29,18 +29,17 @@ from .values import Values
 class Library(Values):
     """Calls of library functions."""
 
-    def library(self, name: str, node: C.FuncCall) -> Expr | None:
+    def library(self, name: str, node: C.FuncCall) -> Expr | Target:
         """A call of a C library function: pure ones, and memcpy, memmove, memset."""
         loc = loc_of(node)
         args = node.args.exprs if node.args else []
         name = name.removeprefix("__builtin_")
         if name in ("memcpy", "memmove", "memset"):
-            self.memory(name, args, loc)
-            return None
-        if name in ("inff", "inf", "huge_val", "huge_valf"):
-            return Const(math.inf, FLOAT if name in ("inff", "huge_valf") else DOUBLE, loc)
-        if name in ("nan", "nanf"):
-            return Const(math.nan, FLOAT if name == "nanf" else DOUBLE, loc)
+            return self.memory(name, args, loc)
+        if name in libm.CONSTANTS:
+            return Const(*libm.CONSTANTS[name], loc)
+        if name == "isnormal":
+            return self.is_normal(self.value(args[0]), loc)
         if name in ("abs", "labs", "llabs"):
             return self.absolute(self.value(args[0]), {"abs": INT}.get(name, LONG), loc)
         if name not in libm.FUNCTIONS:
@@ -51,26 +50,32 @@ class Library(Values):
             values.append(cast(self.value(a), t))
         return Call(name, tuple(values), returns, loc)
 
+    def is_normal(self, x: Expr, loc: Loc) -> Expr:
+        """In the argument's own type: a float that is not normal may be so as a double."""
+        t, smallest = (FLOAT, 2.0**-126) if x.type == FLOAT else (DOUBLE, 2.0**-1022)
+        size = Call("fabsf" if t == FLOAT else "fabs", (cast(x, t),), t, loc)
+        large = binary(">=", size, Const(smallest, t), INT, loc)
+        return binary("&&", large, binary("<", size, Const(math.inf, t), INT, loc), INT, loc)
+
     def absolute(self, x: Expr, t: Scalar, loc: Loc) -> Expr:
         x = cast(x, t)
         return Select(binary("<", x, Const(0, t), INT, loc), unary("-", x, t, loc), x, t, loc)
 
-    def memory(self, name: str, args: list[C.Node], loc: Loc) -> None:
-        to = self.scalars(args[0], loc)
+    def memory(self, name: str, args: list[C.Node], loc: Loc) -> Ref:
+        """Returns what they return: where they wrote."""
+        result = self.followed(args[0], loc)
+        result = result.pinned(self.temporary(result.index, loc))
+        to = self.scalars(result, loc)
         if name == "memset":
-            byte = self.value(args[1])
+            value = self.filled(self.temporary(self.value(args[1]), loc), to.type, loc)
             count = self.elements(args[2], to, loc)
-            value = self.filled(byte, to.type, loc)
             self.each(count, lambda k: self.store(to.moved(k), value, loc), loc)
-            return
-        source = self.scalars(args[1], loc)
+            return result
+        source = self.scalars(self.followed(args[1], loc), loc)
         count = self.elements(args[2], to, loc)
         if source.type.size != to.type.size:
             raise UnsupportedError("C2CU019", f"{name} between '{source.type}' and '{to.type}'", loc)
-        to, source = (
-            Ref(to.object, to.path, self.temporary(to.index, loc), to.type),
-            Ref(source.object, source.path, self.temporary(source.index, loc), source.type),
-        )
+        source = source.pinned(self.temporary(source.index, loc))
 
         def move(k: Expr) -> None:
             assert isinstance(to.type, Scalar)
@@ -81,14 +86,18 @@ class Library(Values):
             self.either(
                 later, lambda: self.each(count, move, loc, True), lambda: self.each(count, move, loc), loc, False
             )
-            return
+            return result
         self.each(count, move, loc)
+        return result
 
-    def scalars(self, node: C.Node, loc: Loc) -> Ref:
-        """The first scalar that a pointer argument points to."""
+    def followed(self, node: C.Node, loc: Loc) -> Ref:
         target = self.pointer(node)
         if not isinstance(target, Ref):
             raise UnsupportedError("C2CU027", "a null pointer is followed", loc)
+        return target
+
+    def scalars(self, target: Ref, loc: Loc) -> Ref:
+        """The first scalar at a place."""
         while isinstance(target.type, Array):
             target = target.element(loc)
         if isinstance(target.type, Struct):

@@ -81,7 +81,7 @@ class Memory:
             raise UnsupportedError("C2CU022", f"'{obj.name}{path}' stores a pointer in memory", loc)
         if t.size == 16:
             raise UnsupportedError("C2CU023", f"'{obj.name}{path}' is long double", loc)
-        if count == 1 and obj.storage != "shared":
+        if count == 1 and obj.storage != "shared" and not obj.volatile:
             new: Region | Variable = self.fresh(obj.name + path.replace(".", "_"), t, obj.loc)
         else:
             new = self.region(obj, path, t, count)
@@ -139,7 +139,9 @@ class Memory:
         self.emit(Store(part, ref.index, value, loc))
 
     def copy(self, to: Ref, source: Ref, loc: Loc) -> None:
-        """Struct or array assignment, leaf by leaf."""
+        """Struct or array assignment, leaf by leaf; the first store must not change where the others go."""
+        to = to.pinned(self.temporary(to.index, loc))
+        source = source.pinned(self.temporary(source.index, loc))
         for path, (_, count) in leaf_table(to.type).items():
             self.copy_elements(
                 self.below(to, path, count, loc), self.below(source, path, count, loc), Const(count, INT), loc
@@ -218,5 +220,5 @@ def join(
 def same_object(a: Target | None, b: Target | None) -> bool:
     """Whether a pointer variable can hold either with no more than a change of its index."""
     if isinstance(a, Ref) and isinstance(b, Ref):
-        return (a.object, a.path, a.type) == (b.object, b.path, b.type)
+        return (a.object, a.path, a.type, a.alone) == (b.object, b.path, b.type, b.alone)
     return a == b

@@ -75,9 +75,16 @@ class Places(Memory):
             for e in node.exprs[:-1]:
                 self.effect(e)
             return self.object(node.exprs[-1])
-        self.effect(node)
         assert isinstance(node, C.Assignment)
-        return self.object(node.lvalue)
+        return self.assign_object(node)
+
+    def assign_object(self, node: C.Assignment) -> Ref:
+        """A struct assignment; the object that was assigned."""
+        loc = loc_of(node)
+        ref = self.lvalue(node.lvalue)
+        ref = ref.pinned(self.temporary(ref.index, loc))
+        self.copy(ref, self.object(node.rvalue), loc)
+        return ref
 
     def chosen_object(self, node: C.TernaryOp) -> Ref:
         loc = loc_of(node)
@@ -182,9 +189,7 @@ class Places(Memory):
         target = self.targets[p]
         if target is None:
             raise UnsupportedError("C2CU028", f"pointer '{p.name}' may point into different objects here", loc)
-        return (
-            target if not isinstance(target, Ref) else Ref(target.object, target.path, Var(p.index, loc), target.type)
-        )
+        return target.pinned(Var(p.index, loc)) if isinstance(target, Ref) else target
 
     def point(self, p: PointerVariable, target: Target, loc: Loc) -> None:
         """``p = target``."""
@@ -204,7 +209,7 @@ class Places(Memory):
             raise UnsupportedError("C2CU027", f"'{p.name}' is stepped but points to nothing", loc)
         old = self.pointee(old, p.type.to, loc)
         if node.op.startswith("p"):
-            old = Ref(old.object, old.path, self.temporary(old.index, loc, p.name), old.type)
+            old = old.pinned(self.temporary(old.index, loc, p.name))
         self.point(p, old.moved(Const(1 if "+" in node.op else -1, INT)), loc)
         return old if node.op.startswith("p") else self.current(p, loc)
 

@@ -101,23 +101,25 @@ class Values(Places):
             return self.pointer_truth(node)
         return truth(self.value(node), loc_of(node))
 
-    def step(self, node: C.UnaryOp) -> Expr:
-        loc = loc_of(node)
+    def step(self, node: C.UnaryOp, used: bool = True) -> Expr:
+        """``++`` or ``--``; its value, which no one may ask for unless ``used``."""
+        loc, after = loc_of(node), node.op.startswith("p")
         ref = self.lvalue(node.expr)
-        ref = self.pinned(ref, loc)
+        if used:
+            ref = self.pinned(ref, loc)
         old = self.load(ref, loc)
-        if node.op.startswith("p"):
+        if after and used:
             old = self.temporary(old, loc, "old")
         t = common(promote(old.type), INT)
         new = binary("+" if "+" in node.op else "-", cast(old, t), Const(t.wrap(1), t), t, loc)
         self.store(ref, cast(new, old.type), loc)
-        return old if node.op.startswith("p") else self.load(ref, loc)
+        return old if after else self.load(ref, loc)
 
     def pinned(self, ref: Ref, loc: Loc) -> Ref:
-        """``ref`` with its index computed once, for an lvalue that is read and then written."""
-        if isinstance(ref.index, (Const, Var)) or is_safe(ref.index):
+        """``ref`` with an index that storing to it does not change."""
+        if not loads(ref.index):
             return ref
-        return Ref(ref.object, ref.path, self.temporary(ref.index, ref.index.loc, "index"), ref.type)
+        return ref.pinned(self.temporary(ref.index, ref.index.loc, "index"))
 
     def binary_value(self, node: C.BinaryOp) -> Expr:
         a_type, b_type = self.unit.value_type(node.left), self.unit.value_type(node.right)
@@ -211,17 +213,18 @@ class Values(Places):
             raise UnsupportedError("C2CU023", "long double", loc)
         return cast(e, t, loc)
 
-    def assignment(self, node: C.Assignment) -> Expr:
-        """A scalar assignment; its value is what was stored."""
+    def assignment(self, node: C.Assignment, used: bool = True) -> Expr:
+        """A scalar assignment; its value, which no one may ask for unless ``used``, is what was stored."""
         loc = loc_of(node)
         ref = self.lvalue(node.lvalue)
+        if used:
+            ref = self.pinned(ref, loc)
         t = ref.type
         if not isinstance(t, Scalar):
             raise UnsupportedError("C2CU014", "this assignment as a value", loc)
         if node.op == "=":
             value = self.converted(self.value(node.rvalue), t, loc)
         else:
-            ref = self.pinned(ref, loc)
             right = self.value(node.rvalue)
             value = self.converted(
                 self.arithmetic(node.op[:-1], self.load(ref, loc_of(node.lvalue)), right, loc), t, loc

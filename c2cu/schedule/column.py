@@ -114,7 +114,7 @@ class Columns(Speller):
             inner = leaf_element(m.type)
             if isinstance(inner, Struct):
                 self.use_struct(inner)
-            elif not isinstance(inner, Scalar) or m.bits is not None:
+            if m.anonymous or not isinstance(inner, (Scalar, Struct)) or m.bits is not None:
                 raise UnsupportedError("C2CU022", f"member '{m.name}' of '{s}' in column storage")
         if s.union:
             raise UnsupportedError("C2CU018", f"'{s}' in column storage")
