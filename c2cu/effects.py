@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
 
-from .ctype import Pointer
+from .ctype import Scalar
+from .diagnostics import Loc
 from .fold import binary, cast, unary
 from .ir import (
     Assign,
@@ -26,6 +27,7 @@ from .ir import (
     Var,
     Variable,
 )
+from .parse import loc_of
 from .program import Program, nodes
 from .symbols import Symbol
 from .walk import expressions, rewrite, statements, subexpressions
@@ -178,8 +180,8 @@ def fold_known(e: Expr, known: dict[Variable, Const]) -> Expr:
     return rewrite(e, step)
 
 
-def may_write(program: Program) -> frozenset[Symbol]:
-    """The variables a kernel and its callees may write, from the AST alone: for programs that cannot be lowered.
+def may_write(program: Program) -> dict[Symbol, Loc]:
+    """The variables a kernel and its callees may write, and where: for programs that cannot be lowered.
 
     Pointers that may share a target are put into one class (Steensgaard's analysis, in its simplest form).
     """
@@ -190,21 +192,24 @@ class _Writes:
     def __init__(self, program: Program):
         self.unit, self.program = program.unit, program
         self.parent: dict[Symbol, Symbol] = {}
-        self.through: list[Symbol] = []  # written through a pointer or subscript
-        self.direct: list[Symbol] = []
+        self.through: dict[Symbol, Loc] = {}  # written through a pointer or subscript
+        self.direct: dict[Symbol, Loc] = {}
 
     def find(self, s: Symbol) -> Symbol:
         while self.parent.setdefault(s, s) is not s:
             s = self.parent[s]
         return s
 
-    def run(self) -> frozenset[Symbol]:
+    def run(self) -> dict[Symbol, Loc]:
         for f in self.program.functions:
             for n in nodes(f.node.body):
                 self.node(n)
-        written = {self.find(s) for s in self.through}
-        aliased = [s for s in self.parent if self.find(s) in written]
-        return frozenset([*aliased, *self.direct, *self.through])
+                if isinstance(n, C.Return) and n.expr is not None:
+                    for s in self.roots(n.expr):
+                        self.join(f.symbol, s)
+        written = {self.find(s): loc for s, loc in self.through.items()}
+        aliased = {s: written[self.find(s)] for s in list(self.parent) if self.find(s) in written}
+        return {**aliased, **self.through, **self.direct}
 
     def node(self, n: C.Node) -> None:
         match n:
@@ -221,12 +226,16 @@ class _Writes:
 
     def write(self, lvalue: C.Node) -> None:
         if isinstance(lvalue, C.ID):
-            self.direct.append(self.unit.symbol(lvalue))
+            self.direct.setdefault(self.unit.symbol(lvalue), loc_of(lvalue))
         else:
-            self.through += self.roots(lvalue)
+            self.written_through(lvalue)
+
+    def written_through(self, address: C.Node) -> None:
+        for s in self.roots(address):
+            self.through.setdefault(s, loc_of(address))
 
     def alias(self, a: C.Node, b: C.Node) -> None:
-        if isinstance(self.unit.types.get(id(a)), Pointer):
+        if not isinstance(self.unit.types.get(id(a)), Scalar):
             for x in self.roots(a):
                 for y in self.roots(b):
                     self.join(x, y)
@@ -235,19 +244,19 @@ class _Writes:
         self.parent[self.find(a)] = self.find(b)
 
     def roots(self, n: C.Node) -> list[Symbol]:
-        """The variables an address or lvalue may be derived from."""
+        """The variables an address or lvalue may be derived from; a function stands for what it returns."""
         found = [self.unit.symbols[id(x)] for x in nodes(n) if isinstance(x, C.ID) and id(x) in self.unit.symbols]
-        return [s for s in found if s.kind == "variable"]
+        return [s for s in found if s.kind in ("variable", "function")]
 
     def call(self, n: C.FuncCall) -> None:
         args = n.args.exprs if n.args else []
         name = n.name.name if isinstance(n.name, C.ID) else ""
         f = self.unit.functions.get(name)
         for i, a in enumerate(args):
-            if not isinstance(self.unit.value_type(a), Pointer):
+            if isinstance(self.unit.value_type(a), Scalar):
                 continue
             if f is not None and i < len(f.params):
                 for s in self.roots(a):
                     self.join(f.params[i], s)
             elif f is None and (i == 0 or name not in ("memcpy", "memmove")):
-                self.through += self.roots(a)
+                self.written_through(a)

@@ -20,6 +20,10 @@ EXACT = frozenset(
 )
 
 
+#: Macros of math.h that take any floating type.
+CLASSIFICATION = ("isnan", "isinf", "isfinite", "signbit", "isnormal")
+
+
 def _functions() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:
     table: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
     for t, suffix in ((DOUBLE, ""), (FLOAT, "f")):
@@ -31,7 +35,7 @@ def _functions() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:
         table["ldexp" + suffix] = table["scalbn" + suffix] = (t, (t, INT))
         for n, r in (("lround", LONG), ("llround", LLONG), ("lrint", LONG), ("llrint", LLONG), ("ilogb", INT)):
             table[n + suffix] = (r, (t,))
-    for n in ("isnan", "isinf", "isfinite", "signbit", "isnormal"):
+    for n in CLASSIFICATION:
         table[n] = (INT, (DOUBLE,))
     return table
 

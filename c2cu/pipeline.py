@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from . import plan as planning
 from .artifact import Artifact
+from .ctype import Pointer
 from .diagnostics import Error, InputError, Note, UnsupportedError
+from .effects import may_write
 from .front import Front, Options
 from .ir import Kernel
 from .lower import lower
@@ -51,9 +53,24 @@ def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedE
     except UnsupportedError as e:
         if e.code == "C2CU024":
             raise  # writing a shared variable is wrong under every schedule
+        refuse_shared_writes(found)
         return None, None, e
     verify(kernel)
     return kernel, uniform(kernel), None
+
+
+def refuse_shared_writes(found: Program) -> None:
+    """Raise UnsupportedError where a program that could not be lowered may write what all inputs share."""
+    written = may_write(found)
+    for b in found.borders:
+        owned = b.kind == "param" and b.symbol is not None and not isinstance(b.symbol.type, Pointer)
+        if b.shared and not owned and b.symbol in written:
+            raise UnsupportedError(
+                "C2CU024",
+                f"'{b.name}' is shared by all inputs and may be written here",
+                written[b.symbol],
+                "take it out of shared, or write to a copy",
+            )
 
 
 def bind_extents(found: Program, options: Options) -> dict[str, str]:

@@ -223,13 +223,17 @@ def nodes(node: C.Node) -> Iterator[C.Node]:
 
 def _touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
     """Global variables that the functions name, static locals among them, in order of declaration."""
-    used = {id(unit.symbols[id(n)]) for f in functions for n in nodes(f.node.body) if id(n) in unit.symbols}
-    named = {
-        n.name
-        for f in functions
-        for n in nodes(f.node.body)
-        if isinstance(n, C.ID) and id(n) in unit.symbols and unit.symbols[id(n)].storage in ("global", "static")
-    }
+    used: dict[int, Symbol] = {}
+    work = [f.node.body for f in functions]
+    while work:
+        for n in nodes(work.pop()):
+            s = unit.symbols.get(id(n))
+            if s is None or id(s) in used or not s.is_global:
+                continue
+            used[id(s)] = s
+            if s.decl is not None and s.decl.init is not None:
+                work.append(s.decl.init)  # it may hold the address of another
+    named = {s.name for s in used.values()}
     yield from (s for name, s in unit.variables.items() if name in named)
     yield from (s for s in unit.statics if id(s) in used)
 

@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from pycparser import c_ast as C
 from pycparser.c_generator import CGenerator
 
+from . import libm
 from .ctype import (
+    BOOL,
     Array,
     CType,
     Function,
@@ -44,6 +46,17 @@ _CUDA_BUILTINS = {
     "__builtin_nan": "__longlong_as_double(0x7ff8000000000000ll)",
 }
 _NOT_ON_DEVICE = re.compile(r"^(is(al|bl|cn|di|gr|lo|pr|pu|sp|up|xd).*|to(lower|upper)|str.*|memcmp|memchr)$")
+
+
+#: Names in the templates' own code, which stands after the user's: a macro of this name ends before it.
+_OWN = frozenset(
+    "T W LANES CHUNK at begin buffer e end first from g id in in_stride initial k l lanes memory n out out_stride p "
+    "pack slot start state to unpack".split()
+)
+
+
+def undefined(macros: Iterable[str]) -> list[str]:
+    return [f"#undef {m}" for m in macros if m in _OWN]
 
 
 def name(text: str) -> str:
@@ -155,7 +168,9 @@ class Speller(Indented):
         super().__init__()
         self.unit, self.cuda, self.fused = unit, cuda, fused
         self.counters: set[Symbol] = set()
+        self.linear = False  # inside a subscript, reached by + - * alone
         self.macros: dict[str, None] = {}  # kept macros that were printed, in order
+        self.libraries: dict[str, C.Node] = {}  # library functions that were printed, and where
 
     # hooks for schedules
 
@@ -217,6 +232,9 @@ class Speller(Indented):
             return _CUDA_BUILTINS[callee]
         if self.cuda and _NOT_ON_DEVICE.match(callee):
             raise UnsupportedError("C2CU087", f"'{callee}' is not to be had on a GPU", loc_of(n), "write it as a loop")
+        if not self.cuda and callee in libm.CLASSIFICATION:
+            callee = f"__builtin_{callee}"  # a macro in C's header, for any floating type
+        self.libraries[callee] = n.name
         return f"{callee}({', '.join(args)})"
 
     def visit_UnaryOp(self, n: C.UnaryOp) -> str:
@@ -229,11 +247,35 @@ class Speller(Indented):
         operand = self.visit(n.expr)
         if not self._is_simple_node(n.expr):
             operand = f"({operand})"
+        if self.cuda and n.op in ("++", "--", "p++", "p--") and self.unit.type(n) == BOOL:
+            return _stepped_bool(n.op, operand)
         if n.op in ("p++", "p--"):
             return f"{operand}{n.op[1:]}"
         if n.op in ("-", "+", "&") and operand[0] == n.op:
             operand = f"({operand})"
         return f"{n.op}{operand}"
+
+    def visit(self, node: C.Node) -> str:
+        outer = self.linear
+        self.linear = outer and isinstance(node, (C.ID, C.Constant, C.BinaryOp)) and getattr(node, "op", "+") in "+-*"
+        text = super().visit(node)
+        self.linear = outer
+        return text
+
+    def visit_ArrayRef(self, n: C.ArrayRef) -> str:
+        base = self._parenthesize_unless_simple(n.name)
+        outer, self.linear = self.linear, True
+        text = f"{base}[{self.visit(n.subscript)}]"
+        self.linear = outer
+        return text
+
+    def visit_For(self, n: C.For) -> str:
+        """In C++ the body's outermost block may not declare the loop's variable again."""
+        items = n.stmt.block_items or [] if isinstance(n.stmt, C.Compound) else []
+        names = {d.name for d in n.init.decls} if isinstance(n.init, C.DeclList) else set()
+        if self.cuda and any(isinstance(d, C.Decl) and d.name in names for d in items):
+            n = C.For(n.init, n.cond, n.next, C.Compound([n.stmt], n.stmt.coord), n.coord)  # pyright: ignore
+        return super().visit_For(n)
 
     def visit_BinaryOp(self, n: C.BinaryOp) -> str:
         a, b = self.operand(n.left), self.operand(n.right)
@@ -253,11 +295,14 @@ class Speller(Indented):
         return text if self._is_simple_node(n) else f"({text})"
 
     def wraps(self, n: C.Node) -> bool:
-        """Signed arithmetic on data: must wrap, as with -fwrapv. On loop counters and constants it cannot overflow."""
+        """Signed arithmetic must wrap, as with -fwrapv. In a subscript that counts with loop counters it does not."""
         t = self.unit.types.get(id(n))
-        if not isinstance(t, Scalar) or t.kind != "i":
+        if not isinstance(t, Scalar) or t.kind != "i" or (isinstance(n, C.BinaryOp) and not self.on_numbers(n)):
             return False
-        return not self.is_index(n)
+        return not (self.linear and self.is_index(n))
+
+    def on_numbers(self, n: C.BinaryOp) -> bool:
+        return all(isinstance(self.unit.value_type(x), Scalar) for x in (n.left, n.right))
 
     def is_index(self, n: C.Node) -> bool:
         match n:
@@ -368,6 +413,18 @@ def _base(t: CType) -> CType:
     return t
 
 
+def _stepped_bool(op: str, x: str) -> str:
+    """``++`` and ``--`` of a _Bool, which C++ has not."""
+    match op:
+        case "++":
+            return f"({x} = true)"
+        case "p++":
+            return f"({x} ? true : !({x} = true))"
+        case "--":
+            return f"({x} = !{x})"
+    return f"(!({x} = !{x}))"
+
+
 def _is_plain(n: C.Node) -> bool:
     """An lvalue that may be printed twice."""
     return not any(
@@ -377,10 +434,12 @@ def _is_plain(n: C.Node) -> bool:
 
 
 def _counters(unit: Unit, f: FunctionDef) -> Iterable[Symbol]:
-    """Variables that a for loop steps."""
+    """Variables that a for loop steps by a constant."""
     for loop in nodes(f.node.body):
         if isinstance(loop, C.For) and loop.next is not None:
             for n in nodes(loop.next):
-                target = n.expr if isinstance(n, C.UnaryOp) else n.lvalue if isinstance(n, C.Assignment) else None
+                target = n.expr if isinstance(n, C.UnaryOp) else None
+                if isinstance(n, C.Assignment) and n.op in ("+=", "-=") and unit.constant(n.rvalue) is not None:
+                    target = n.lvalue
                 if isinstance(target, C.ID) and id(target) in unit.symbols:
                     yield unit.symbols[id(target)]

@@ -309,9 +309,8 @@ class Columns(Speller):
         if to == source == PLAIN:
             return super().visit_Assignment(n)
         left, right = self.unread(n.lvalue), self.unread(n.rvalue)
-        if isinstance(n.rvalue, C.FuncCall):
-            return f"{{ {declare(t, '__t')} = {right}; {self.copied(left, to, '__t', PLAIN, t)} }}"
-        return self.copied(left, to, right, source, t)
+        inner = self.copied("__to", to, "__from", source, t)
+        return f"do {{ auto &__to = {left}; auto &&__from = {right}; {inner} }} while (0)"
 
     def copied(self, to: str, a: Storage, source: str, b: Storage, t: CType) -> str:
         """Statements that copy an object leaf by leaf."""
@@ -326,7 +325,7 @@ class Columns(Speller):
                 return f"for (int {k} = 0; {k} < {t.length}; {k}++) {{ {inner} }}"
             case Struct():
                 inner = " ".join(
-                    self.copied(f"({to}).{name(m.name)}", a, f"({source}).{name(m.name)}", b, m.type) for m in t.members
+                    self.copied(f"{to}.{name(m.name)}", a, f"{source}.{name(m.name)}", b, m.type) for m in t.members
                 )
                 return f"{{ {inner} }}"
         raise UnsupportedError("C2CU022", f"'{t}' in column storage")
@@ -358,16 +357,21 @@ class Columns(Speller):
     def memory(self, callee: str, args: list[C.Node], n: C.FuncCall) -> str:
         """memset, memcpy: a loop over elements."""
         t = self.element(args[0])
-        size, to = f"({self.visit(args[2])}) / {t.size}", self.elements(args[0], t)
+        lines = [f"unsigned long __n = ({self.visit(args[2])}) / {t.size}", self.elements("__to", args[0], t)]
         if callee == "memset":
             if t.size > 1 and self.unit.constant(args[1]) != 0:
                 raise UnsupportedError("C2CU081", "memset of elements wider than a byte to other than 0", loc_of(n))
-            value = f"({t})({self.visit(args[1])})"
+            lines.append(f"{t} __value = ({t})({self.visit(args[1])})")
+            value = "__value"
         elif callee == "memmove" or self.element(args[1]) != t:
             raise UnsupportedError("C2CU081", f"this {callee} on column storage", loc_of(n))
         else:
-            value = self.elements(args[1], t)
-        return f"for (unsigned long __k = 0; __k < {size}; __k++) {to} = {value}"
+            lines.append(self.elements("__from", args[1], t))
+            value = f"__from[__k]{self.input_subscript(args[1])}"
+        lines.append(
+            f"for (unsigned long __k = 0; __k < __n; __k++) __to[__k]{self.input_subscript(args[0])} = {value}"
+        )
+        return f"do {{ {'; '.join(lines)}; }} while (0)"
 
     def element(self, n: C.Node) -> Scalar:
         while isinstance(n, C.Cast):
@@ -379,10 +383,14 @@ class Columns(Speller):
             raise UnsupportedError("C2CU081", "a memory function on structs in column storage", loc_of(n))
         return element
 
-    def elements(self, n: C.Node, t: Scalar) -> str:
+    def elements(self, what: str, n: C.Node, t: Scalar) -> str:
+        """A pointer to the elements at an address."""
         if self.pointee(n) == COLUMN:
-            return f"(({t} (*)[__P__])({self.visit(n)}))[__k][__id__]"
-        return f"(({t} *)({self.visit(n)}))[__k]"
+            return f"{t} (*{what})[__P__] = ({t} (*)[__P__])({self.visit(n)})"
+        return f"{t} *{what} = ({t} *)({self.visit(n)})"
+
+    def input_subscript(self, n: C.Node) -> str:
+        return "[__id__]" if self.pointee(n) == COLUMN else ""
 
 
 def _inside(t: CType) -> list[CType]:

@@ -97,7 +97,7 @@ def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[st
             members.append(f"{p.memory(r.type)} {member(r)}[{r.count}]")
             if r.storage == "bulk" and p.memory(r.type) != memory(r.type):
                 members.append(f"{memory(r.type)} {gang_pack.narrow(r)}[{r.count}]")
-        elif r in fields:
+        elif r in fields or (r.storage == "local" and r.type.size * r.count > LOCAL_BYTES):
             members.append(f"{_c(r.type)} {member(r)}[{r.count}]")
         elif r.storage == "shared" and r.init is None:
             members.append(f"const {_c(r.type)} *{member(r)}")
@@ -139,7 +139,12 @@ class _Emitter:
                 out.append(f"{v.type} {self.p.var(v)} = 0;")
         for r in self.u.kernel.regions:
             if r.storage == "local" and r not in self.u.varying_regions:
-                out.append(f"{_c(r.type)} {member(r)}[{r.count}];")
+                large = r.type.size * r.count > LOCAL_BYTES
+                out.append(
+                    f"{_c(r.type)} *const {member(r)} = g->{member(r)};"
+                    if large
+                    else f"{_c(r.type)} {member(r)}[{r.count}];"
+                )
         return out
 
     def line(self, text: str) -> None:

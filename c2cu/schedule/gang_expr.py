@@ -66,7 +66,7 @@ def is_word(e: Expr) -> bool:
     """Whether a 64-bit value is a zero-extended one of at most 32 bits."""
     match e:
         case Cast(operand=x) if x.type.is_integer:
-            return x.type.kind in "ub" and x.type.size <= 4 or is_word(x)
+            return (x.type.kind in "ub" and x.type.size <= 4) or (x.type.size == 8 and is_word(x))
         case Const(value=v):
             return 0 <= v < 2**32
     return False

@@ -11,7 +11,7 @@ from ..ctype import Array, CType, Pointer, Struct
 from ..diagnostics import UnsupportedError
 from ..emit import render
 from ..program import Border, Program, nodes
-from ..spell import Speller, declare, define_struct, name, structs_used
+from ..spell import Speller, declare, define_struct, name, structs_used, undefined
 from ..symbols import Symbol
 
 THREADS = 64
@@ -82,6 +82,8 @@ class _Parts:
                 )
             ],
             "macros": [f"#define {m} {macros[m].value}" for m in self.speller.macros],
+            "undefined": undefined(self.speller.macros),
+            "library": self.library_prototypes(),
             "members": self.member_list(),
             "constants": constants,
             "prototypes": prototypes,
@@ -92,6 +94,14 @@ class _Parts:
             "call": self.call(),
             "leave": self.leave(),
         }
+
+    def library_prototypes(self) -> list[str]:
+        """Prototypes, not headers: the user's own names may be those of functions that headers declare."""
+        unit = self.program.unit
+        found = {n: unit.symbol(at) for n, at in self.speller.libraries.items() if not n.startswith("__builtin_")}
+        for known in ("memcpy", "memset", "calloc", "free"):  # which the template has
+            found.pop(known, None)
+        return [declare(s.type, n, state=False) + ";" for n, s in found.items()]
 
     def state_bytes(self) -> int:
         total = sum(self.slots[k].nbytes for k, b in enumerate(self.program.borders) if not b.shared)

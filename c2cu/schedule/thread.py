@@ -11,7 +11,7 @@ from ..ctype import Array, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_e
 from ..diagnostics import UnsupportedError
 from ..emit import render
 from ..program import Border, Program, nodes
-from ..spell import Speller, declare, define_struct, name, structs_used
+from ..spell import Speller, declare, define_struct, name, structs_used, undefined
 from ..symbols import Symbol
 from .column import COLUMN, PLAIN, Columns, define_column_struct
 
@@ -78,6 +78,7 @@ class _Parts:
         pack, unpack, initial = self.packing()
         return {
             "macros": [f"#define {m} {macros[m].value}" for m in self.columns.macros],
+            "undefined": undefined(self.columns.macros),
             "structs": [define_struct(s) for s in structs]
             + [define_column_struct(s) for s in structs if s.tag in self.columns.column_structs],
             "members": members,
