@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from .diagnostics import Loc, UnsupportedError
+from .diagnostics import Loc, UnsupportedError, file_of
 
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*\n', re.M)
 _TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|^[ \t]*#.*|[{}();]", re.M)
@@ -30,7 +30,7 @@ def without_attributes(text: str, is_system: Callable[[str], bool]) -> str:
         parts.append(_blanked(text[begin:end], *place, is_system(place[0])))
         if marker:
             parts.append(marker[0])
-            begin, place = marker.end(), (marker[2], int(marker[1]))
+            begin, place = marker.end(), (file_of(marker[2]), int(marker[1]))
     return "".join(parts)
 
 

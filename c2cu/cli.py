@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import click
@@ -121,9 +122,9 @@ def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, ...]]:
     return out
 
 
-def stdin_source(source: str) -> str:
-    """FILE.c, or C text from stdin for ``-``."""
-    return sys.stdin.read() + "\n" if source == "-" else os.path.join(".", source) if "{" in source else source
+def given(source: str) -> str | Path:
+    """FILE.c, whatever its name, or for ``-`` the C text on stdin."""
+    return sys.stdin.read() + "\n" if source == "-" else Path(source)
 
 
 @main.command()
@@ -157,11 +158,11 @@ def translate(
         if emit is not None:
             from .stages import stage
 
-            files.write(output, stage(stdin_source(source), emit, **options).encode("utf-8", "surrogateescape"))
+            files.write(output, stage(given(source), emit, **options).encode("utf-8", "surrogateescape"))
             return
         if p is None:
             raise click.UsageError("translate needs --p, the number of inputs")
-        text = library.translate(stdin_source(source), p=p, threads=threads, target=target, **options)
+        text = library.translate(given(source), p=p, threads=threads, target=target, **options)
         files.write(output, text.encode("utf-8", "surrogateescape"))
 
 
@@ -203,9 +204,11 @@ def run(
         if not inputs and not outputs:
             if p is None:
                 raise click.UsageError("give --in and --out, or --p to run the whole program on stdin")
-            sys.exit(run_program(source, p, backend, common))
+            if source == "-":
+                raise click.UsageError("stdin holds the inputs then: give the C as a file")
+            sys.exit(run_program(Path(source), p, backend, common))
         program = library.compile(
-            stdin_source(source),
+            given(source),
             shared=[n for n, _ in shared],
             backend=backend,
             schedule=schedule,
@@ -241,7 +244,7 @@ def check(
         from . import library
 
         report = library.check(
-            stdin_source(source),
+            given(source),
             fn=fn,
             shared=shared,
             defines=macros(defines),
@@ -300,7 +303,7 @@ def explain(
         from .preprocess import read_source
 
         options = pipeline.Options(fn, macros(defines), include_dirs, shared, extents(shapes), fp)
-        front = pipeline.understand(read_source(stdin_source(source)), options)
+        front = pipeline.understand(read_source(given(source)), options)
         chosen = backend if backend != "auto" else library.best_backend()
         found = explaining.explanation(front, chosen, schedule, p, fp, machine.device(chosen))
         click.echo(explaining.as_json(found) if as_json else explaining.text(found, library.report_of(front)))

@@ -18,7 +18,20 @@ class Loc:
     end: int = 0
 
     def __str__(self) -> str:
-        return ":".join([self.file or "<input>"] + [str(n) for n in (self.line, self.column) if n])
+        name = "".join(c if c.isprintable() else "?" for c in self.file)
+        return ":".join([name or "<input>"] + [str(n) for n in (self.line, self.column) if n])
+
+
+def file_of(quoted: str) -> str:
+    """The file that a line marker names; its bytes that are not plain may be escaped there as in a C string."""
+    if "\\" not in quoted:
+        return quoted
+    plain = re.sub(rb"\\([0-7]{3}|.)", _unescaped, quoted.encode("utf-8", "surrogateescape"), flags=re.S)
+    return plain.decode("utf-8", "surrogateescape")
+
+
+def _unescaped(m: re.Match[bytes]) -> bytes:
+    return bytes([int(m[1], 8)]) if len(m[1]) == 3 else b"\n" if m[1] == b"n" else m[1]
 
 
 @dataclass(frozen=True)
@@ -93,7 +106,7 @@ class SourceMap(Mapping[str, str]):
             for text in self._expanded.split("\n"):
                 marker = re.match(r'# (\d+) "((?:[^"\\]|\\.)*)"', text)
                 if marker:
-                    at, line = marker[2], int(marker[1])
+                    at, line = file_of(marker[2]), int(marker[1])
                     continue
                 self._lines.setdefault((at, line), text)
                 line += 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 import threading
+from dataclasses import replace
 from typing import Any
 
 from pycparser import c_ast as C
 from pycparser.c_parser import CParser
 
-from .diagnostics import Loc, ParseError, UnsupportedError
+from .diagnostics import Loc, ParseError, UnsupportedError, file_of
 from .preprocess import SYSTEM, Preprocessed
 
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
@@ -74,15 +75,14 @@ def _syntax_error(message: str, pre: Preprocessed, parser: CParser) -> ParseErro
             Loc(pre.name, len(lines), len(lines[-1]) or 1),
             "is a brace or a semicolon missing?",
         )
-    if re.search(r"\b(__)?asm(__)?\b", pre.sources.line(m[1], int(m[2])) or ""):
-        return UnsupportedError("C2CU085", "inline assembly", Loc(m[1], int(m[2]), int(m[3] or 0)), "write it in C")
+    loc = Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
+    if re.search(r"\b(__)?asm(__)?\b", pre.sources.line(loc.file, loc.line) or ""):
+        return UnsupportedError("C2CU085", "inline assembly", loc, "write it in C")
     what = m[4].strip()
     before = re.fullmatch(r"before: (.*)", what, re.S)
     text = f"syntax error before '{before[1]}'" if before else f"syntax error: {what[:1].lower()}{what[1:]}"
-    end = int(m[3] or 0) + len(before[1]) if before else 0
-    return ParseError(
-        "C2CU002", text, Loc(m[1], int(m[2]), int(m[3] or 0), end), "the C must compile as it stands: does gcc take it?"
-    )
+    end = loc.column + len(before[1]) if before else 0
+    return ParseError("C2CU002", text, replace(loc, end=end), "the C must compile as it stands: does gcc take it?")
 
 
 def _next_token(parser: CParser) -> re.Match[str] | None:
@@ -104,7 +104,7 @@ def loc_of(node: Any) -> Loc:
     coord = getattr(node, "coord", None)
     if coord is None:
         return Loc()
-    return Loc(coord.file or "", coord.line or 0, coord.column or 0, _end(node, coord.line))
+    return Loc(file_of(coord.file or ""), coord.line or 0, coord.column or 0, _end(node, coord.line))
 
 
 def _end(node: Any, line: int) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .attributes import without_attributes
-from .diagnostics import CompileError, Loc, ParseError, SourceMap, UnsupportedError
+from .diagnostics import CompileError, Loc, ParseError, SourceMap, UnsupportedError, file_of
 from .toolchain import find_compiler
 
 HEADERS = Path(__file__).parent / "include"
@@ -69,7 +69,7 @@ def read_source(src: str | os.PathLike) -> Source:
     """A str with a newline or a brace is C text, anything else a path. Raises ParseError if it cannot be read."""
     if isinstance(src, str) and "\0" in src:
         raise ParseError("C2CU001", "the C text holds a NUL character", None, "give C text or a file's name")
-    if isinstance(src, str) and ("\n" in src or "{" in src):
+    if isinstance(src, str) and ("\n" in src or "{" in src or not src):
         return _checked(Source("<input>", src))
     path = Path(src)
     try:
@@ -115,7 +115,7 @@ def preprocess(
         m[1]: m[3].strip() for d in directives if (m := _DEFINE.match(d.text)) and not m[2] and m[1] not in macros
     }
     sources = SourceMap(originals, text, _definitions(directives))
-    system = {m[1] for m in _MARKER.finditer(text) if "3" in m[2].split()}
+    system = {file_of(m[1]) for m in _MARKER.finditer(text) if "3" in m[2].split()}
     try:
         text = without_attributes(
             text, lambda file: file not in originals and (file.startswith(SYSTEM) or file in system)
@@ -338,14 +338,15 @@ def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError
 
 
 def _quoted(name: str) -> str:
-    return name.replace("\\", "\\\\").replace('"', '\\"')
+    """``name`` as a line marker writes it."""
+    return re.sub(r'[\\"]', r"\\\g<0>", name).replace("\n", r"\012").replace("\r", r"\015")
 
 
 def _user_files(text: str, main: str) -> dict[str, str]:
     """The texts of the local headers that took part."""
     files: dict[str, str] = {}
     for m in _MARKER.finditer(text):
-        name = m[1]
+        name = file_of(m[1])
         if name == main or "3" in m[2].split() or name in files or name.startswith(SYSTEM):
             continue
         try:

@@ -79,7 +79,7 @@ def _targets(outputs: tuple[str, ...], results: Mapping[str, Any]) -> dict[str, 
     return targets
 
 
-def run_program(source: str, p: int, backend: str, options: Mapping[str, Any]) -> int:
+def run_program(source: Path, p: int, backend: str, options: Mapping[str, Any]) -> int:
     """Translate the whole program for p runs, compile it, and run it on stdin. Its exit status."""
     target = backend
     if backend == "auto":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from typing import Any
 
 from . import pipeline
@@ -30,7 +31,7 @@ from .parse import is_user_file, loc_of
 from .preprocess import read_source
 
 
-def stage(src: str, what: str, **options: Any) -> str:
+def stage(src: str | os.PathLike, what: str, **options: Any) -> str:
     """``what``: ast, ir, plan, cuda or c."""
     front = pipeline.understand(read_source(src), options_of(**options))
     match what:

@@ -241,3 +241,27 @@ def test_os_errors_never_reach_the_user(tmp_path):
         (tmp_path / "x.c").write_text("int x;")
         (tmp_path / "x.c").chmod(0)
         assert "Traceback" not in run(["check", tmp_path / "x.c"]).stderr
+
+
+@pytest.mark.parametrize("name", ["b{r}.c", "n\nl.c", 'q"u\\o.c', "hä.c", "a:1:2.c"])
+def test_any_file_name(tmp_path, name):
+    (tmp_path / name).write_text("#define N 4\nfloat a[N];\nvoid k(void) {\n    a[0] = z + a[N - 1];\n}\n")
+    done = run(["check", name], cwd=tmp_path)
+    assert done.stderr.startswith(f"{name}:4:12: error: 'z' is not declared".replace("\n", "?"))
+    assert "    4 |     a[0] = z + a[N - 1];\n      |            ^" in done.stderr
+    with pytest.raises(c2cu.Error) as caught:
+        c2cu.check(tmp_path / name)
+    assert caught.value.file == str(tmp_path / name)
+
+
+def test_an_included_file_of_any_name(tmp_path):
+    (tmp_path / "hä.h").write_text("static void set(int *p) {\n    *p = z;\n}\n")
+    (tmp_path / "k.c").write_text('#include "hä.h"\nint a;\nvoid k(void) { set(&a); }\n')
+    with pytest.raises(c2cu.Error) as caught:
+        c2cu.check(tmp_path / "k.c")
+    assert caught.value.file.endswith("hä.h") and "    2 |     *p = z;\n      |          ^" in str(caught.value)
+
+
+def test_no_c_at_all():
+    with pytest.raises(c2cu.ParseError, match="'<input>' is empty"):
+        c2cu.bulk("", graphs)
