@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -228,6 +229,16 @@ class Error(Exception):
 
     def __str__(self) -> str:
         return render(self.diagnostic, self.sources)
+
+
+@contextlib.contextmanager
+def lines_of(sources: Mapping[str, str]) -> Iterator[None]:
+    """What is raised inside shows its line of ``sources``."""
+    try:
+        yield
+    except Error as e:
+        e.sources = e.sources or sources
+        raise
 
 
 class ParseError(Error):

@@ -47,6 +47,8 @@ def load(path: str, slot: Slot | None) -> Any:
 def _guarded(path: str, read: Any) -> Any:
     try:
         return read()
+    except InputError:
+        raise
     except OSError as e:
         raise InputError("C2CU056", f"cannot read '{path}': {e.strerror or e}") from None
     except (ValueError, EOFError, KeyError) as e:

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import pipeline
 from .artifact import Artifact, Slot
-from .diagnostics import Error, InputError, Note, NotObliviousError, render
+from .diagnostics import InputError, Note, NotObliviousError, lines_of, render
 from .front import Front, Options
 from .plan import Plan
 from .preprocess import Source, read_source
@@ -157,9 +157,12 @@ class Program:
         p: int | None = None,
     ) -> Any:
         """Run p inputs: arrays in, arrays out, as `bulk` says."""
-        shared = dict(shared or {})
+        with lines_of(self._front.pre.sources):
+            return self._call(inputs, dict(shared or {}), out, stream, p)
+
+    def _call(self, inputs: Any, shared: dict[str, Any], out: Any, stream: Any, p: int | None) -> Any:
         given = {**arrays.named(inputs, self._front.slots), **shared}
-        arrays.check_names({n: None for n in given}, self._front.slots)
+        arrays.check_names(given, self._front.slots)
         numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
         shapes = {
             n: self._inner_shape(n, v, n in shared)
@@ -205,11 +208,8 @@ class Program:
             self._judge(front)
         backend = self._backend if self._backend != "auto" else best_backend()
         plan, artifact = pipeline.schedule(front, backend, self._schedule)
-        try:
+        with lines_of(front.pre.sources):
             return _Built(front, plan, artifact, _loader(backend)(artifact))
-        except Error as e:
-            e.sources = e.sources or front.pre.sources
-            raise
 
 
 def best_backend() -> str:
@@ -236,25 +236,21 @@ def _loader(backend: str) -> Any:
 
 def _run(built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream: Any, p: int | None) -> Any:
     slots = built.artifact.slots
-    try:
-        if built.plan.backend == "cuda":
-            from .runtime import cuda
+    if built.plan.backend == "cuda":
+        from .runtime import cuda
 
-            return cuda.run(built.loaded, slots, given, out, layout, stream, p)
-        if any(arrays.on_device(a) for a in given.values()):
-            raise InputError(
-                "C2CU053",
-                "an array lies on a CUDA device, but the backend is cpu",
-                None,
-                "use backend='cuda', or copy it: cupy.asnumpy(a)",
-            )
-        bound = arrays.bind(slots, given, {}, out, layout, p)
-        if bound.p:
-            built.loaded.run(bound.inputs, bound.outputs, bound.p)
-        return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
-    except Error as e:
-        e.sources = e.sources or built.front.pre.sources
-        raise
+        return cuda.run(built.loaded, slots, given, out, layout, stream, p)
+    if any(arrays.on_device(a) for a in given.values()):
+        raise InputError(
+            "C2CU053",
+            "an array lies on a CUDA device, but the backend is cpu",
+            None,
+            "use backend='cuda', or copy it: cupy.asnumpy(a)",
+        )
+    bound = arrays.bind(slots, given, {}, out, layout, p)
+    if bound.p:
+        built.loaded.run(bound.inputs, bound.outputs, bound.p)
+    return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
 
 
 def options_of(
@@ -439,11 +435,8 @@ def translate(
     report = report_of(front)
     if not report.oblivious and front.analysis is not None:
         warnings.warn(NotObliviousWarning(report), stacklevel=2)
-    try:
+    with lines_of(front.pre.sources):
         return standalone(front, p=p, threads=threads, target=target)
-    except Error as e:
-        e.sources = e.sources or front.pre.sources
-        raise
 
 
 __all__ = ["Program", "Report", "bulk", "check", "compile", "translate"]

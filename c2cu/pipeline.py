@@ -7,7 +7,7 @@ from dataclasses import replace
 from . import plan as planning
 from .artifact import Artifact
 from .ctype import Pointer
-from .diagnostics import Error, InputError, Note, UnsupportedError
+from .diagnostics import InputError, Note, UnsupportedError, lines_of
 from .effects import may_write
 from .front import Front, Options
 from .ir import Kernel
@@ -27,11 +27,8 @@ def understand(source: Source, options: Options) -> Front:
     """file.c -preprocess-> text -parse-> AST -typed-> typed AST -program-> kernel and borders -lower-> flat IR
     -uniform-> analysis -plan.slots-> what goes in and out."""
     pre = preprocess(source, options.defines, options.include_dirs)
-    try:
+    with lines_of(pre.sources):
         return deep(lambda: _understand(source, pre, options))
-    except Error as e:
-        e.sources = e.sources or pre.sources
-        raise
 
 
 def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
@@ -54,6 +51,7 @@ def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedE
         if e.code == "C2CU024":
             raise  # writing a shared variable is wrong under every schedule
         refuse_shared_writes(found)
+        e.sources = found.unit.pre.sources  # it may be raised later, where a schedule needs the kernel
         return None, None, e
     verify(kernel)
     return kernel, uniform(kernel), None
@@ -103,9 +101,9 @@ def bind_extents(found: Program, options: Options) -> dict[str, str]:
 
 def schedule(front: Front, backend: str, wanted: str = "auto") -> tuple[Plan, Artifact]:
     """Front -plan-> Plan -schedule-> Artifact. "auto" falls to the next schedule where one cannot take the program."""
-    planning.require_extents(front.slots)
-    plan = planning.choose(backend, wanted, front.analysis, front.why_not)
-    try:
+    with lines_of(front.pre.sources):
+        planning.require_extents(front.slots)
+        plan = planning.choose(backend, wanted, front.analysis, front.why_not)
         try:
             artifact = emit_schedule(plan.schedule, front)
         except UnsupportedError as e:
@@ -115,7 +113,4 @@ def schedule(front: Front, backend: str, wanted: str = "auto") -> tuple[Plan, Ar
             reason = (plan.schedule, f"{e.diagnostic.loc}: {e.diagnostic.message}")
             plan = Plan(backend, fallback, (*plan.rejected, reason))
             artifact = emit_schedule(fallback, front)
-    except Error as e:
-        e.sources = e.sources or front.pre.sources
-        raise
     return replace(plan, lanes=artifact.lanes), artifact

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .attributes import without_attributes
-from .diagnostics import CompileError, Loc, ParseError, SourceMap, UnsupportedError, file_of
+from .diagnostics import CompileError, Loc, ParseError, SourceMap, file_of, lines_of
 from .toolchain import find_compiler
 
 HEADERS = Path(__file__).parent / "include"
@@ -116,13 +116,10 @@ def preprocess(
     }
     sources = SourceMap(originals, text, _definitions(directives))
     system = {file_of(m[1]) for m in _MARKER.finditer(text) if "3" in m[2].split()}
-    try:
+    with lines_of(sources):
         text = without_attributes(
             text, lambda file: file not in originals and (file.startswith(SYSTEM) or file in system)
         )
-    except UnsupportedError as e:
-        e.sources = sources
-        raise
     return Preprocessed(text, source.name, macros, includes, sources, expressions)
 
 

@@ -265,3 +265,32 @@ def test_an_included_file_of_any_name(tmp_path):
 def test_no_c_at_all():
     with pytest.raises(c2cu.ParseError, match="'<input>' is empty"):
         c2cu.bulk("", graphs)
+
+
+NOT_FLAT = [
+    ('int o[2];\nvoid k(void) {\n    const char *m[2] = {"x"};\n    o[0] = m[0][o[1] & 1];\n}\n', 3, "stores a pointer"),
+    ("long double x;\nvoid k(void) {\n    x = x * 2;\n}\n", 3, "'x' is long double"),
+    ("union { int i; short s; } u;\nvoid k(void) {\n    u.s = 1;\n}\n", 3, "'u' is a union of members of different sizes"),
+]
+
+
+@pytest.mark.parametrize("text, line, message", NOT_FLAT, ids=[m for *_, m in NOT_FLAT])
+def test_a_schedule_that_cannot_take_the_program_shows_the_line(text, line, message):
+    with pytest.raises(c2cu.UnsupportedError, match=message) as caught:
+        c2cu.compile(text, backend="cpu", schedule="gang")
+    assert caught.value.line == line
+    assert f"    {line} | {text.splitlines()[line - 1]}\n      |" in str(caught.value)
+
+
+@pytest.mark.parametrize("inputs", [{}, {"a": np.ones((3, 5), np.float32)}])
+def test_errors_in_inputs_show_the_declaration(inputs):
+    with pytest.raises(c2cu.InputError) as caught:
+        c2cu.bulk(TWO, inputs, backend="cpu")
+    assert "    1 | float a[4], b[4];\n      |       ^" in str(caught.value)
+
+
+def test_a_raw_file_of_the_wrong_size_is_said_once(tmp_path):
+    (tmp_path / "odd.bin").write_bytes(b"abc")
+    done = run(["run", FW, "--in", f"D={tmp_path / 'odd.bin'}", "--out", tmp_path / "o.npy", "--backend", "cpu"])
+    assert done.returncode == 1 and done.stderr.count("C2CU056") == done.stderr.count("error:") == 1
+    assert "has 3 bytes, which is no multiple of the 1024 of one input" in done.stderr
