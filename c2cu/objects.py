@@ -78,7 +78,8 @@ class Ref:
             return replace(self, path=f"{self.path}.{name}", type=m.type, alone=alone)
         first = struct.members[0]
         if not all(isinstance(x.type, Scalar) and x.type.size == first.type.size for x in struct.members):
-            raise UnsupportedError("C2CU018", f"'{self.object.name}{self.path}' is a union of members of different sizes", loc)
+            name = self.object.name + self.path
+            raise UnsupportedError("C2CU018", f"'{name}' is a union of members of different sizes", loc)
         return replace(self, path=f"{self.path}.{first.name}", type=m.type)
 
     def viewed(self, t: CType, loc: Loc) -> Ref:

@@ -282,7 +282,7 @@ def test_a_schedule_that_cannot_take_the_program_shows_the_line(text, line, mess
     assert f"    {line} | {text.splitlines()[line - 1]}\n      |" in str(caught.value)
 
 
-@pytest.mark.parametrize("inputs", [{}, {"a": np.ones((3, 5), np.float32)}])
+@pytest.mark.parametrize("inputs", [{}, {"a": np.ones((3, 5), np.float32), "b": np.ones((3, 4), np.float32)}])
 def test_errors_in_inputs_show_the_declaration(inputs):
     with pytest.raises(c2cu.InputError) as caught:
         c2cu.bulk(TWO, inputs, backend="cpu")
