@@ -217,7 +217,7 @@ def run(
             strict=strict,
             **common,
         )
-        run_files(program, inputs, outputs, dict(shared), p)
+        run_files(program, inputs, outputs, shared, p)
 
 
 @main.command()

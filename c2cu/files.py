@@ -13,6 +13,8 @@ import numpy
 from .artifact import Slot
 from .diagnostics import InputError
 
+ENDINGS = (".npy", ".npz", ".bin")
+
 
 def load(path: str, slot: Slot | None) -> Any:
     """The array in a file; ``-`` is stdin, as .npy. ``slot`` gives dtype and shape to raw files.
@@ -23,11 +25,9 @@ def load(path: str, slot: Slot | None) -> Any:
         import io
 
         return _guarded(path, lambda: numpy.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False))
-    suffix = Path(path).suffix
+    suffix = _ending(path)
     if suffix == ".bin":
         return _guarded(path, lambda: _raw(path, slot))
-    if suffix not in (".npy", ".npz"):
-        raise InputError("C2CU056", f"'{path}': files are .npy, .npz or .bin, not '{suffix or 'without an ending'}'")
     mode = "r" if suffix == ".npy" else None
     found = _guarded(path, lambda: numpy.load(path, mmap_mode=mode, allow_pickle=False))
     if suffix == ".npz":
@@ -81,6 +81,21 @@ def _raw(path: str, slot: Slot | None) -> numpy.ndarray:
         if size
         else numpy.empty((0, *slot.shape), slot.dtype)
     )
+
+
+def check_target(path: str) -> None:
+    """Raises InputError for a name to which `write` could not write an array as its ending says."""
+    target = Path(path)
+    if path != "-" and (target.is_file() or not target.exists()):  # a device or pipe has no ending, and gets .npy
+        _ending(path)
+
+
+def _ending(path: str) -> str:
+    suffix = Path(path).suffix
+    if suffix not in ENDINGS:
+        given = f"'{suffix}'" if suffix else "without an ending"
+        raise InputError("C2CU056", f"'{path}': files are .npy, .npz or .bin, not {given}")
+    return suffix
 
 
 def write(path: str, data: bytes | numpy.ndarray) -> None:

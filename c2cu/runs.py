@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,31 +17,41 @@ from .diagnostics import CompileError, InputError
 
 def run_files(
     program: library.Program,
-    inputs: tuple[str, ...],
-    outputs: tuple[str, ...],
-    shared: Mapping[str, str],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    shared: Sequence[tuple[str, str]],
     p: int | None,
 ) -> None:
     """Load the inputs, run, and write the outputs, each whole or not at all."""
     slots = {s.name: s for s in program.slots}
-    given: Any = {}
-    for text in inputs:
-        name, equals, path = text.partition("=")
-        if not equals:
-            if len(inputs) > 1:
-                raise InputError(
-                    "C2CU058", f"--in {text} has no name", None, "with several inputs write --in NAME=FILE"
-                )
-            given = files.load(text, _only(slots))
-        else:
-            given[name] = _value(path, slots.get(name))
-    arrays = {name: _value(path, slots.get(name)) for name, path in shared.items()}
+    targets = _targets(outputs, [s.name for s in slots.values() if s.writes])
+    given = _given(inputs, slots)
+    _once("--shared", [name for name, _ in shared])
+    arrays = {name: _value(path, slots.get(name)) for name, path in shared}
     results = program(given, shared=arrays, p=p)
     if not isinstance(results, dict):
         results = {next(s.name for s in program.slots if s.writes): results}
-    targets = _targets(outputs, results)
     for name, path in targets.items():
         files.write(path, results[name])
+
+
+def _given(inputs: Sequence[str], slots: Mapping[str, Slot]) -> Any:
+    """The inputs by name, or the one that has none."""
+    if len(inputs) == 1 and "=" not in inputs[0]:
+        return files.load(inputs[0], _only(slots))
+    pairs = [text.partition("=") for text in inputs]
+    unnamed = next((text for text, equals, _ in pairs if not equals), None)
+    if unnamed is not None:
+        raise InputError("C2CU058", f"--in {unnamed} has no name", None, "with several inputs write --in NAME=FILE")
+    _once("--in", [name for name, *_ in pairs])
+    return {name: _value(path, slots.get(name)) for name, _, path in pairs}
+
+
+def _once(option: str, names: Sequence[str]) -> None:
+    """Refuse what is given twice: one of the two would go unused."""
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise InputError("C2CU058", f"{option} has '{twice}' twice", None, "give it once")
 
 
 def _only(slots: Mapping[str, Slot]) -> Slot | None:
@@ -60,23 +70,25 @@ def _value(text: str, slot: Slot | None) -> Any:
     return files.load(text, slot)
 
 
-def _targets(outputs: tuple[str, ...], results: Mapping[str, Any]) -> dict[str, str]:
-    targets: dict[str, str] = {}
+def _targets(outputs: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Where each output goes; checked before anything runs. ``names``: the program's outputs."""
+    known = f"the outputs: {', '.join(names) or 'none'}"
+    if not outputs:
+        raise InputError("C2CU058", "no --out says where a result goes", None, f"write --out NAME=FILE; {known}")
+    pairs: list[tuple[str, str]] = []
     for text in outputs:
         name, equals, path = text.partition("=")
+        if not equals and len(names) != 1:
+            raise InputError("C2CU058", f"--out {text} has no name", None, f"write --out NAME=FILE; {known}")
         if not equals:
-            if len(results) != 1:
-                raise InputError(
-                    "C2CU058",
-                    f"--out {text} has no name",
-                    None,
-                    f"write --out NAME=FILE; the outputs: {', '.join(results)}",
-                )
-            name, path = next(iter(results)), text
-        if name not in results:
-            raise InputError("C2CU041", f"'{name}' is no output", None, f"the outputs: {', '.join(results) or 'none'}")
-        targets[name] = path
-    return targets
+            name, path = names[0], text
+        if name not in names:
+            raise InputError("C2CU041", f"'{name}' is no output", None, known)
+        files.check_target(path)
+        pairs.append((name, path))
+    _once("--out", [name for name, _ in pairs])
+    _once("--out", [path for _, path in pairs])
+    return dict(pairs)
 
 
 def run_program(source: Path, p: int, backend: str, options: Mapping[str, Any]) -> int:

@@ -268,9 +268,17 @@ def test_no_c_at_all():
 
 
 NOT_FLAT = [
-    ('int o[2];\nvoid k(void) {\n    const char *m[2] = {"x"};\n    o[0] = m[0][o[1] & 1];\n}\n', 3, "stores a pointer"),
+    (
+        'int o[2];\nvoid k(void) {\n    const char *m[2] = {"x"};\n    o[0] = m[0][o[1] & 1];\n}\n',
+        3,
+        "stores a pointer",
+    ),
     ("long double x;\nvoid k(void) {\n    x = x * 2;\n}\n", 3, "'x' is long double"),
-    ("union { int i; short s; } u;\nvoid k(void) {\n    u.s = 1;\n}\n", 3, "'u' is a union of members of different sizes"),
+    (
+        "union { int i; short s; } u;\nvoid k(void) {\n    u.s = 1;\n}\n",
+        3,
+        "'u' is a union of members of different sizes",
+    ),
 ]
 
 

@@ -1,0 +1,58 @@
+"""The command line: which files it takes and writes, and what it says of options that make no sense."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from c2cu.cli import main
+
+SUM = "int a[3], n, o;\nvoid k(void) {\n    o = 0;\n    for (int i = 0; i < n; i++) o += a[i];\n}\n"
+PAIR = "int a[3], b[3], c;\nvoid k(void) {\n    c = b[0] = a[0] + a[1] + a[2];\n}\n"
+
+
+def c2cu(*args):
+    return CliRunner().invoke(main, [str(a) for a in args])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working directory with C files and arrays."""
+    (tmp_path / "sum.c").write_text(SUM)
+    (tmp_path / "pair.c").write_text(PAIR)
+    np.save(tmp_path / "a.npy", np.arange(12, dtype=np.int32).reshape(4, 3))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+BAD_OPTIONS = [
+    (["--in", "a=a.npy", "--in", "a=a.npy", "--out", "c=o.npy"], "--in has 'a' twice"),
+    (["--in", "a=a.npy", "--out", "c=o.npy", "--out", "c=p.npy"], "--out has 'c' twice"),
+    (["--in", "a=a.npy", "--out", "c=o.npy", "--out", "b=o.npy"], "--out has 'o.npy' twice"),
+    (["--in", "a=a.npy", "--in", "a.npy", "--out", "c=o.npy"], "--in a.npy has no name"),
+    (["--in", "a=a.npy"], "no --out says where a result goes"),
+    (["--in", "a=a.npy", "--out", "o.npy"], "--out o.npy has no name"),
+    (["--in", "a=a.npy", "--out", "a=o.npy"], "'a' is no output"),
+    (["--in", "a=a.npy", "--out", "c=o.txt"], "'o.txt': files are .npy, .npz or .bin, not '.txt'"),
+    (["--in", "a=a.npy", "--out", "c=o"], "'o': files are .npy, .npz or .bin, not without an ending"),
+    (["--in", "a=a.dat", "--out", "c=o.npy"], "'a.dat': files are .npy, .npz or .bin, not '.dat'"),
+    (["--in", "a=a.npy", "--shared", "a=a.npy", "--shared", "a=a.npy", "--out", "c=o.npy"], "--shared has 'a' twice"),
+]
+
+
+@pytest.mark.parametrize("options, message", BAD_OPTIONS, ids=[m for _, m in BAD_OPTIONS])
+def test_bad_options_of_run(folder, options, message):
+    done = c2cu("run", "pair.c", "--backend", "cpu", *options)
+    assert done.exit_code == 1 and message in done.output
+    assert not list(folder.glob("[op].*")) and not (folder / "o").exists()
+
+
+def test_every_kind_of_file(folder):
+    for ending in ("npy", "npz", "bin"):
+        done = c2cu(
+            "run", "pair.c", "--backend", "cpu", "--in", "a.npy", "--out", f"c=c.{ending}", "--out", f"b=b.{ending}"
+        )
+        assert done.exit_code == 0, done.output
+    assert np.load("c.npy").tolist() == np.load("c.npz")["arr_0"].tolist() == np.fromfile("c.bin", "i4").tolist()
+    assert np.load("c.npy").tolist() == [3, 12, 21, 30]
+    done = c2cu("run", "pair.c", "--backend", "cpu", "--in", "a=b.npz", "--out", "c=d.npy")
+    assert done.exit_code == 0 and np.load("d.npy").tolist() == [3, 12, 21, 30]
