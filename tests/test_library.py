@@ -250,3 +250,27 @@ def test_errors_and_warnings_cross_processes():
     again = pickle.loads(pickle.dumps(seen[0].message))
     assert isinstance(again, c2cu.NotObliviousWarning)
     assert str(again) == str(seen[0].message) and again.report.findings[0].loc.line == 1
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+def test_a_scalar_given_as_a_number_and_then_as_an_array(schedule):
+    """Both calls may run the same text, with another meaning of its slots."""
+    text = "int k(const int *a, int n) {\n    int s = 0;\n    for (int i = 0; i < n; i++) s += a[i];\n    return s;\n}\n"
+    a = np.ones((4, 10), np.int32)
+    options = {"backend": "cpu", "schedule": schedule}
+    assert c2cu.bulk(text, {"a": a, "n": 9}, **options).tolist() == [9] * 4
+    with pytest.warns(c2cu.NotObliviousWarning):
+        result = c2cu.bulk(text, {"a": a, "n": np.array([9, 7, 8, 3], np.int32)}, **options)
+    assert result.tolist() == [9, 7, 8, 3]
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+def test_a_parameter_by_value_is_the_kernels_own_copy(schedule):
+    text = "int k(int n, const int *a) {\n    while (n > 3) n -= 3 + a[0];\n    n++;\n    return n;\n}\n"
+    options = {"backend": "cpu", "schedule": schedule}
+    a = np.array([[0], [1]], np.int32)
+    assert c2cu.check("int k(int n) {\n    while (n > 3) n -= 3;\n    return n;\n}\n").oblivious
+    with pytest.warns(c2cu.NotObliviousWarning):
+        assert c2cu.bulk(text, {"n": 9, "a": a}, **options).tolist() == [4, 2]
+    with pytest.warns(c2cu.NotObliviousWarning):
+        assert c2cu.bulk(text, {"n": np.array([9, 2], np.int32), "a": a}, **options).tolist() == [4, 3]

@@ -93,7 +93,7 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads(), thread_name_prefix="c2cu")
 
 
-_loaded: dict[str, CpuProgram] = {}
+_loaded: dict[tuple[str, str], CpuProgram] = {}
 
 
 def load(artifact: Artifact, cache: Cache | None = None) -> CpuProgram:
@@ -101,10 +101,11 @@ def load(artifact: Artifact, cache: Cache | None = None) -> CpuProgram:
     compiler = toolchain.find_compiler()
     version = toolchain.compiler_version(compiler)
     name = key(artifact.text, artifact.flags, FLAGS, version, toolchain.cpu_key(), __version__)
-    if name not in _loaded:
+    meaning = (name, repr(artifact.slots))  # one text may serve a variable that is shared and one that is not
+    if meaning not in _loaded:
         path = (cache or Cache()).put(name, ".so", lambda to: build(artifact, compiler, to))
-        _loaded[name] = CpuProgram(artifact, path)
-    return _loaded[name]
+        _loaded[meaning] = CpuProgram(artifact, path)
+    return _loaded[meaning]
 
 
 def build(artifact: Artifact, compiler: tuple[str, ...], to: Path) -> None:

@@ -114,7 +114,7 @@ class CudaProgram:
         self._kernels[name]((blocks,), (self.artifact.lanes,), (table, numpy.int64(p), memory))
 
 
-_loaded: dict[tuple[str, int], CudaProgram] = {}
+_loaded: dict[tuple[str, str, int], CudaProgram] = {}
 
 
 def load(artifact: Artifact) -> CudaProgram:
@@ -122,7 +122,7 @@ def load(artifact: Artifact) -> CudaProgram:
     if not available():
         _cupy()
         raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
-    key = (artifact.text, _cupy().cuda.Device().id)
+    key = (artifact.text, repr(artifact.slots), _cupy().cuda.Device().id)
     if key not in _loaded:
         _loaded[key] = CudaProgram(artifact)
     return _loaded[key]
