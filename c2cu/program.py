@@ -253,6 +253,8 @@ def _borders(
     arguments = call.args.exprs if call is not None and call.args else []
     for i, p in enumerate(kernel.params):
         argument = arguments[i] if i < len(arguments) else None
+        if shapes.get(p.name) == ():
+            _require_one_element(unit, kernel, p, p.name in shared)
         yield Border(p.name, "param", _param_type(unit, p, shapes.get(p.name), argument), p, p.name in shared, p.loc)
     if isinstance(kernel.returns, Pointer):
         raise UnsupportedError(
@@ -287,6 +289,47 @@ def _param_type(unit: Unit, p: Symbol, shape: tuple[int, ...] | None, argument: 
     if length is None and isinstance(t.to, Struct):
         return t.to
     return Array(t.to, length)
+
+
+def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: bool) -> None:
+    """Refuse an array with no axis of its own for a pointer that the kernel steps or subscripts."""
+    beyond = _beyond(unit, kernel, p) if isinstance(p.type, Pointer) else None
+    if beyond is None:
+        return
+    given, wanted = ("()", "(n,)") if shared else ("(p,)", "(p, n)")
+    rows = "" if shared else f": n elements for each of p inputs; {p.name}[None] makes it one input"
+    raise InputError(
+        "C2CU045",
+        f"input '{p.name}' has shape {given}, wanted {wanted}: more than its first element is used",
+        loc_of(beyond),
+        f"give an array of shape {wanted}{rows}",
+        (Note(f"'{p.name}' is declared here", p.loc),),
+    )
+
+
+def _beyond(unit: Unit, f: FunctionDef, p: Symbol) -> C.Node | None:
+    """Where ``f``, or what it calls, goes past the first element that its pointer parameter ``p`` points to."""
+
+    def is_p(node: C.Node | None) -> bool:
+        return isinstance(node, C.ID) and unit.symbols.get(id(node)) is p
+
+    for n in nodes(f.node.body):
+        match n:
+            case C.ArrayRef() if is_p(n.name) and unit.constant(n.subscript) != 0:
+                return n
+            case C.BinaryOp(op="+" | "-") if is_p(n.left) or is_p(n.right):
+                return n
+            case C.UnaryOp(op="++" | "--" | "p++" | "p--") if is_p(n.expr):
+                return n
+            case C.Assignment(op="+=" | "-=") if is_p(n.lvalue):
+                return n
+            case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in unit.functions:
+                callee = unit.require(_callee(n))
+                passed = [q for q, a in zip(callee.params, arguments) if is_p(a)]
+                found = next((b for q in passed if (b := _beyond(unit, callee, q)) is not None), None)
+                if found is not None:
+                    return found
+    return None
 
 
 def _declared_length(unit: Unit, p: Symbol) -> int | None:

@@ -302,3 +302,32 @@ def test_a_raw_file_of_the_wrong_size_is_said_once(tmp_path):
     done = run(["run", FW, "--in", f"D={tmp_path / 'odd.bin'}", "--out", tmp_path / "o.npy", "--backend", "cpu"])
     assert done.returncode == 1 and done.stderr.count("C2CU056") == done.stderr.count("error:") == 1
     assert "has 3 bytes, which is no multiple of the 1024 of one input" in done.stderr
+
+
+BEYOND = [
+    ("void k(float *a, int n) {\n    for (int i = 0; i < n; i++)\n        a[i] *= 2;\n}\n", 3),
+    ("void k(float *a, int n) {\n    while (n-- > 0)\n        *a++ *= 2;\n}\n", 3),
+    ("void k(float *a, int n) {\n    *(a + n) = 2;\n}\n", 2),
+    ("static void f(int n, float *b) {\n    b[n - 1] = 2;\n}\nvoid k(float *a, int n) {\n    f(n, a);\n}\n", 2),
+]
+
+
+@pytest.mark.parametrize("text, line", BEYOND)
+def test_a_pointer_that_is_subscripted_wants_an_axis(text, line):
+    """One array of n numbers is not n inputs of one number each."""
+    with pytest.raises(c2cu.InputError, match=r"'a' has shape \(p,\), wanted \(p, n\)") as caught:
+        c2cu.bulk(text, {"a": np.ones(64, np.float32), "n": 64}, backend="cpu")
+    assert caught.value.line == line and "a[None] makes it one input" in str(caught.value)
+    assert c2cu.bulk(text, {"a": np.ones((1, 64), np.float32), "n": 3}, backend="cpu").shape == (1, 64)
+
+
+def test_a_shared_pointer_that_is_subscripted_wants_an_axis():
+    text = "float k(const float *w, float x) {\n    return x * w[3];\n}\n"
+    with pytest.raises(c2cu.InputError, match=r"'w' has shape \(\), wanted \(n,\)"):
+        c2cu.bulk(text, np.ones(5, np.float32), shared={"w": np.float32(1)}, backend="cpu")
+
+
+def test_a_pointer_to_one_number_wants_none():
+    text = "static void set(int *p, int v) {\n    *p = v;\n    p[0]++;\n}\nvoid k(int a, int *out) {\n    set(out, a);\n}\n"
+    a = np.arange(5, dtype=np.int32)
+    assert c2cu.bulk(text, {"a": a, "out": np.zeros(5, np.int32)}, backend="cpu").tolist() == [1, 2, 3, 4, 5]
