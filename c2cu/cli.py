@@ -265,11 +265,7 @@ def check(
         if diagnostics_format == "text":
             for note in report.notes:
                 click.echo(note, err=True)
-            words = [
-                f"oblivious: {'yes' if report.oblivious else 'no'}",
-                f"constant time: {'yes' if report.constant_time else 'no'}",
-            ]
-            click.echo("; ".join(words), err=True)
+            click.echo(report.verdict, err=True)
         sys.exit(0 if (report.constant_time if constant_time else report.oblivious) else WANTING)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from . import pipeline, plan
 from .diagnostics import UnsupportedError
 from .front import Front
-from .library import Report, report_of
+from .report import Report, report_of
 
 
 def explanation(front: Front, backend: str, schedule: str, p: int | None, fp: str, device: str) -> dict[str, Any]:

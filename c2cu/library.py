@@ -4,74 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 from . import pipeline
 from .artifact import Artifact, Slot
-from .diagnostics import InputError, Note, NotObliviousError, lines_of, render
+from .diagnostics import InputError, lines_of
 from .front import Front, Options
 from .plan import Plan
 from .preprocess import Source, read_source
 from .program import Border
+from .report import NotObliviousWarning, Report, judge, report_of
 from .runtime import arrays
-from .uniform import Finding
 
 FP = ("exact", "reassociate", "fast")
 LAYOUTS = ("row", "column")
-
-
-@dataclass(frozen=True)
-class Report:
-    """The verdict on a program.
-
-    ``oblivious``: at each step it touches one fixed address or none, whatever the data. ``constant_time``: and no
-    branch depends on data. ``findings``: what speaks against either. ``why_not``: what could not be analysed; the
-    verdict is then False, for nothing is proved. ``notes``: what the verdict assumes.
-    """
-
-    oblivious: bool
-    constant_time: bool
-    findings: tuple[Finding, ...]
-    why_not: str = ""
-    notes: tuple[str, ...] = ()
-    sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-
-    def __str__(self) -> str:
-        lines = [render(f.diagnostic("warning" if f.kind != "branch" else "note"), self.sources) for f in self.findings]
-        if self.why_not:
-            lines.append(f"not analysed: {self.why_not}")
-        lines += self.notes
-        lines.append(f"oblivious: {_yes(self.oblivious)}; constant time: {_yes(self.constant_time)}")
-        return "\n".join(lines)
-
-
-class NotObliviousWarning(UserWarning):
-    """The program is not oblivious: it runs correctly, but lanes wait for each other. ``report``: the verdict."""
-
-    def __init__(self, report: Report):
-        super().__init__(report)
-        self.report = report
-
-    def __str__(self) -> str:
-        shown = (f for f in self.report.findings if f.kind != "branch")
-        texts = [render(f.diagnostic(), self.report.sources) for f in shown]
-        return "\n".join(["the program is not oblivious", *texts])
-
-
-def _yes(x: bool) -> str:
-    return "yes" if x else "no"
-
-
-def report_of(front: Front, notes: tuple[str, ...] = ()) -> Report:
-    if front.analysis is None:
-        assert front.why_not is not None
-        d = front.why_not.diagnostic
-        return Report(False, False, (), f"{d.loc}: {d.message}", notes, front.pre.sources)
-    a = front.analysis
-    return Report(a.oblivious, a.constant_time, a.findings, "", notes, front.pre.sources)
 
 
 @dataclass(frozen=True)
@@ -96,9 +44,15 @@ class Program:
         self._front = pipeline.understand(source, options)
         self._lengths = _lengths(self._front)  # until a call says otherwise, these are one number for all inputs
         if not self._lengths:
-            self._judge(self._front)
+            judge(self._front, self._strict)
         if all(-1 not in s.shape for s in self._front.slots):
             self._last = self._build({}, self._lengths)
+
+    def __repr__(self) -> str:
+        slots = "; ".join(f"{s.name}: {arrays.words(s, self._layout)}" for s in self.slots)
+        last = self._last  # what was not called yet may be built on the first call
+        runs = f"backend {last.plan.backend}, schedule {last.plan.schedule}" if last else "built on the first call"
+        return f"<c2cu.Program {self._source.name}, kernel {self._front.program.kernel.name} ({slots}), {runs}>"
 
     @property
     def source(self) -> str:
@@ -126,26 +80,6 @@ class Program:
         if self._last is None:
             self._last = self._build({}, self._lengths)
         return self._last
-
-    def _judge(self, front: Front) -> None:
-        """Warn of a program that is not oblivious, or refuse it."""
-        report = report_of(front)
-        if report.oblivious or (front.analysis is None and not self._strict):
-            return
-        if not self._strict:
-            warnings.warn(NotObliviousWarning(report), stacklevel=4)
-            return
-        first = next((f for f in report.findings if f.kind != "branch"), None)
-        notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
-        error = NotObliviousError(
-            "C2CU030",
-            "the program is not oblivious: " + (first.message if first else report.why_not),
-            first.loc if first else None,
-            "it runs without strict, but lanes will wait for each other",
-            notes,
-        )
-        error.sources = front.pre.sources
-        raise error
 
     def __call__(
         self,
@@ -196,8 +130,6 @@ class Program:
         return self._built[key]
 
     def _make(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> _Built:
-        from dataclasses import replace
-
         front = self._front
         if shapes or numbers:
             options = replace(
@@ -205,7 +137,7 @@ class Program:
             )
             front = pipeline.understand(self._source, options)
         if self._lengths:
-            self._judge(front)
+            judge(front, self._strict)
         backend = self._backend if self._backend != "auto" else best_backend()
         plan, artifact = pipeline.schedule(front, backend, self._schedule)
         with lines_of(front.pre.sources):
@@ -391,8 +323,6 @@ def check(
 
 
 def check_source(source: Source, options: Options) -> Report:
-    from dataclasses import replace
-
     front = pipeline.understand(source, options)
     lengths = _lengths(front)
     if not lengths:
@@ -432,11 +362,9 @@ def translate(
 
     source = read_source(src)
     front = pipeline.understand(source, options_of(fn, shared, defines, shapes, "exact", include_dirs))
-    report = report_of(front)
-    if not report.oblivious and front.analysis is not None:
-        warnings.warn(NotObliviousWarning(report), stacklevel=2)
+    judge(front, strict=False)
     with lines_of(front.pre.sources):
         return standalone(front, p=p, threads=threads, target=target)
 
 
-__all__ = ["Program", "Report", "bulk", "check", "compile", "translate"]
+__all__ = ["NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "translate"]

@@ -26,7 +26,7 @@ LAYERS = [  # each may import from its own line and those above it
     "plan|spell|emit|hostsplit|files",
     "schedule/.*",
     "runtime/.*",
-    "pipeline",
+    "pipeline|report",
     "stages|standalone|library|explain|machine|runs",
     "__init__|cli|__main__",
 ]

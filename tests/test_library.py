@@ -255,7 +255,9 @@ def test_errors_and_warnings_cross_processes():
 @pytest.mark.parametrize("schedule", ["gang", "scalar"])
 def test_a_scalar_given_as_a_number_and_then_as_an_array(schedule):
     """Both calls may run the same text, with another meaning of its slots."""
-    text = "int k(const int *a, int n) {\n    int s = 0;\n    for (int i = 0; i < n; i++) s += a[i];\n    return s;\n}\n"
+    text = (
+        "int k(const int *a, int n) {\n    int s = 0;\n    for (int i = 0; i < n; i++) s += a[i];\n    return s;\n}\n"
+    )
     a = np.ones((4, 10), np.int32)
     options = {"backend": "cpu", "schedule": schedule}
     assert c2cu.bulk(text, {"a": a, "n": 9}, **options).tolist() == [9] * 4
@@ -274,3 +276,52 @@ def test_a_parameter_by_value_is_the_kernels_own_copy(schedule):
         assert c2cu.bulk(text, {"n": 9, "a": a}, **options).tolist() == [4, 2]
     with pytest.warns(c2cu.NotObliviousWarning):
         assert c2cu.bulk(text, {"n": np.array([9, 2], np.int32), "a": a}, **options).tolist() == [4, 3]
+
+
+NOT_OBLIVIOUS = "unsigned a[2];\nvoid k(void) {\n    while (a[0]) a[0] >>= 1;\n}\n"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: c2cu.bulk(NOT_OBLIVIOUS, np.ones((2, 2), np.uint32), backend="cpu"),
+        lambda: c2cu.compile(NOT_OBLIVIOUS, backend="cpu"),
+        lambda: c2cu.translate(NOT_OBLIVIOUS + "int main(void) {\n    k();\n    return 0;\n}\n", p=2),
+    ],
+)
+def test_a_warning_points_at_the_users_line(use, monkeypatch):
+    monkeypatch.setattr("c2cu.library._programs", {})
+    with pytest.warns(c2cu.NotObliviousWarning) as seen:
+        use()
+    assert [w.filename for w in seen] == [__file__]
+
+
+def test_a_program_says_what_it_is():
+    program = c2cu.compile(FW, backend="cpu", schedule="scalar")
+    assert repr(program).endswith(
+        "kernel floyd_warshall (D: float32 (p, 16, 16) required out), backend cpu, schedule scalar>"
+    )
+    text = "struct s { int x; };\nvoid k(const float *a, struct s *b) {\n    b->x = a[0] > 0;\n}\n"
+    assert "a: float32 (p, n) required; b: struct (p,) out), built" in repr(c2cu.compile(text, backend="cpu"))
+
+
+SCALED = "int n;\nfloat a[4], w[4];\nvoid k(void) {\n    for (int i = 0; i < n; i++) a[i] *= w[i];\n}\n"  # only n must be given
+
+
+def test_a_bare_array_that_is_another_inputs():
+    with pytest.raises(c2cu.InputError, match="does not have exactly one input"):
+        c2cu.bulk(SCALED, np.ones((2, 4), np.float32), backend="cpu")
+
+
+@pytest.mark.parametrize("n", [3, np.int32(3), np.array(3, np.int32)])
+def test_a_global_scalar_given_as_a_number(n):
+    a = np.ones((2, 4), np.float32)
+    with pytest.raises(c2cu.InputError) as caught:
+        c2cu.bulk(SCALED, {"a": a, "w": a, "n": n}, backend="cpu")
+    assert "shared={'n': 3} / --shared n=3" in str(caught.value)
+    assert c2cu.bulk(SCALED, {"a": a, "w": 2 * a}, shared={"n": 3}, backend="cpu").tolist() == [[2, 2, 2, 1]] * 2
+
+
+def test_p_that_disagrees():
+    with pytest.raises(c2cu.InputError, match="p is 3, but 'D' has 2"):
+        c2cu.bulk(FW, np.ones((2, 16, 16), np.float32), backend="cpu", p=3)

@@ -40,8 +40,9 @@ def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
     if isinstance(inputs, Mapping):
         return dict(inputs)
     bulk = [s for s in slots if not s.shared and s.name != "return"]
-    for candidates in ([s for s in bulk if s.required], [s for s in bulk if s.reads], bulk):
-        if len(candidates) == 1:
+    readable = [s for s in bulk if s.reads]
+    for candidates in ([s for s in bulk if s.required], readable, bulk):
+        if len(candidates) == 1 and not _meant_for_another(inputs, candidates[0], readable):
             return {candidates[0].name: inputs}
         if candidates:
             break
@@ -52,6 +53,16 @@ def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
         None,
         f"give a dict of arrays by name; its variables: {names}",
     )
+
+
+def _meant_for_another(array: Any, slot: Slot, others: list[Slot]) -> bool:
+    """Whether a bare array cannot be ``slot``'s, but another's."""
+    return not _resembles(array, slot) and any(_resembles(array, s) for s in others)
+
+
+def _resembles(array: Any, slot: Slot) -> bool:
+    same_rank = len(getattr(array, "shape", ())) == len(slot.shape) + 1
+    return same_rank and str(getattr(array, "dtype", "")).removeprefix("torch.") == str(_dtype(slot))
 
 
 def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
@@ -80,8 +91,21 @@ def _dtype(slot: Slot) -> numpy.dtype:
     return numpy.dtype(slot.dtype)
 
 
+def words(slot: Slot, layout: str) -> str:
+    """What goes in and comes out, for a reader."""
+    roles = (("required" if slot.required else "in", slot.reads), ("out", slot.writes), ("shared", slot.shared))
+    kind = slot.dtype if isinstance(slot.dtype, str) else "struct"
+    return " ".join([kind, _shape(slot, layout), *(role for role, on in roles if on)])
+
+
+def _number_hint(value: Any, slot: Slot) -> str:
+    """How a scalar is given for which there is just one number."""
+    name = slot.name
+    return f"give an array of shape (p,), or one number for all: shared={{'{name}': {value}}} / --shared {name}={value}"
+
+
 def _shape(slot: Slot, layout: str) -> str:
-    dims = [str(n) for n in slot.shape]
+    dims = ["n" if n == -1 else str(n) for n in slot.shape]
     if not slot.shared:
         dims = ["p", *dims] if layout == "row" else [*dims, "p"]
     return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
@@ -96,12 +120,13 @@ def checked(array: Any, slot: Slot, layout: str, what: str = "input") -> Any:
 
 
 def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
+    one = slot.shape == () and isinstance(array, bool | int | float)
     if not hasattr(array, "dtype") or not hasattr(array, "shape"):
         raise InputTypeError(
             "C2CU044",
             f"{what} '{slot.name}' is a {type(array).__name__}, not an array",
             slot.loc,
-            f"use numpy.array(..., dtype='{_dtype(slot)}')",
+            _number_hint(array, slot) if one else f"use numpy.array(..., dtype='{_dtype(slot)}')",
         )
     given = (
         numpy.dtype(str(array.dtype).removeprefix("torch."))
@@ -123,6 +148,7 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
             f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}: "
             f"{len(slot.shape) + (not slot.shared)} dimensions, not {len(shape)}",
             slot.loc,
+            _number_hint(array, slot) if slot.shape == shape == () else "",
         )
     if inner != slot.shape:
         raise InputError(
@@ -155,7 +181,8 @@ def common_p(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p:
         if first is None:
             first = (s.name, n)
         elif n != first[1]:
-            raise InputError("C2CU048", f"inputs disagree on p: '{first[0]}' has {first[1]}, '{s.name}' has {n}", s.loc)
+            said = f"inputs disagree on p: '{first[0]}' has {first[1]}," if p is None else f"p is {p}, but"
+            raise InputError("C2CU048", f"{said} '{s.name}' has {n}", s.loc)
     if first is None:
         raise InputError("C2CU049", "no input says how many inputs there are", None, "give p")
     return first[1]
