@@ -172,7 +172,7 @@ def translate(
     click.option("--in", "inputs", multiple=True, metavar="[NAME=]FILE", help="Input array or number."),
     click.option("--out", "outputs", multiple=True, metavar="[NAME=]FILE", help="Where an output goes."),
     click.option("--shared", multiple=True, type=PAIR, metavar="NAME=FILE", help="One copy for all inputs."),
-    click.option("--p", type=int, help="Run the whole program p times in turn on stdin."),
+    click.option("--p", type=int, help="Run the whole program p times in turn on stdin; with --out: how many inputs."),
     click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
     click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."),
     MACHINE,
@@ -299,10 +299,10 @@ def explain(
         from .preprocess import read_source
 
         options = pipeline.Options(fn, macros(defines), include_dirs, shared, extents(shapes), fp)
-        front = pipeline.understand(read_source(given(source)), options)
+        front, notes = library.as_given(read_source(given(source)), options)
         chosen = backend if backend != "auto" else library.best_backend()
         found = explaining.explanation(front, chosen, schedule, p, fp, machine.device(chosen))
-        click.echo(explaining.as_json(found) if as_json else explaining.text(found, library.report_of(front)))
+        click.echo(explaining.as_json(found) if as_json else explaining.text(found, library.report_of(front, notes)))
 
 
 @main.command()

@@ -77,9 +77,10 @@ def text(e: dict[str, Any], report: Report) -> str:
             )
             if on
         ]
-        lines.append(f"           {v['name']}: {v['dtype']} {tuple(v['shape'])}, {', '.join(roles) or 'scratch'}")
+        shape = ", ".join(["p"] * (not v["shared"]) + ["n" if n == -1 else str(n) for n in v["shape"]])
+        lines.append(f"           {v['name']}: {v['dtype']} ({shape}), {', '.join(roles) or 'scratch'}")
     lines.append(f"backend    {e['backend']} ({e['device']})")
-    lanes = f", {e['lanes']} inputs side by side" if e["lanes"] else ""
+    lanes = f", {e['lanes']} input{'s' if e['lanes'] > 1 else ''} side by side" if e["lanes"] else ""
     lines.append(f"schedule   {e['schedule']}{lanes}")
     lines += [f"           not {r['schedule']}: {r['reason']}" for r in e["rejected"]]
     lines.append(

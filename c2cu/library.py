@@ -323,13 +323,18 @@ def check(
 
 
 def check_source(source: Source, options: Options) -> Report:
+    return report_of(*as_given(source, options))
+
+
+def as_given(source: Source, options: Options) -> tuple[Front, tuple[str, ...]]:
+    """The program understood as it is most likely to be called, lengths given as one number; notes that say so."""
     front = pipeline.understand(source, options)
     lengths = _lengths(front)
     if not lengths:
-        return report_of(front)
+        return front, ()
     again = pipeline.understand(source, replace(options, shared=(*options.shared, *lengths)))
-    names = ", ".join(f"'{n}'" for n in lengths)
-    return report_of(again, (f"note: parameter {names} is taken as one number for all inputs",))
+    assumed = (b for b in front.program.borders if b.name in lengths)
+    return again, tuple(f"{b.loc}: note: parameter '{b.name}' is taken as one number for all inputs" for b in assumed)
 
 
 def _lengths(front: Front) -> tuple[str, ...]:

@@ -56,3 +56,21 @@ def test_every_kind_of_file(folder):
     assert np.load("c.npy").tolist() == [3, 12, 21, 30]
     done = c2cu("run", "pair.c", "--backend", "cpu", "--in", "a=b.npz", "--out", "c=d.npy")
     assert done.exit_code == 0 and np.load("d.npy").tolist() == [3, 12, 21, 30]
+
+
+def test_check_and_explain_agree(folder):
+    text = "float mean(const float *x, int n) {\n    float s = 0;\n    for (int i = 0; i < n; i++) s += x[i];\n    return s / n;\n}\n"
+    (folder / "mean.c").write_text(text)
+    said = (
+        "mean.c:1:32: note: parameter 'n' is taken as one number for all inputs\noblivious: yes; constant time: yes\n"
+    )
+    checked, explained = c2cu("check", "mean.c"), c2cu("explain", "mean.c")
+    assert (checked.exit_code, checked.output) == (0, said)
+    assert explained.exit_code == 0 and explained.output.startswith(said)
+    assert "x: float32 (p, n), required input" in explained.output
+
+
+def test_what_cannot_be_analysed_is_not_proved(folder):
+    (folder / "s.c").write_text("#include <string.h>\nchar s[8];\nint k(void) {\n    return strlen(s);\n}\n")
+    done = c2cu("check", "s.c")
+    assert done.exit_code == 3 and "oblivious: not proved; constant time: not proved" in done.output

@@ -99,7 +99,9 @@ def words(slot: Slot, layout: str) -> str:
 
 
 def _number_hint(value: Any, slot: Slot) -> str:
-    """How a scalar is given for which there is just one number."""
+    """How one number is given for a scalar of the C."""
+    if slot.shape or not (isinstance(value, bool | int | float) or getattr(value, "shape", None) == ()):
+        return ""
     name = slot.name
     return f"give an array of shape (p,), or one number for all: shared={{'{name}': {value}}} / --shared {name}={value}"
 
@@ -120,13 +122,12 @@ def checked(array: Any, slot: Slot, layout: str, what: str = "input") -> Any:
 
 
 def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
-    one = slot.shape == () and isinstance(array, bool | int | float)
     if not hasattr(array, "dtype") or not hasattr(array, "shape"):
         raise InputTypeError(
             "C2CU044",
             f"{what} '{slot.name}' is a {type(array).__name__}, not an array",
             slot.loc,
-            _number_hint(array, slot) if one else f"use numpy.array(..., dtype='{_dtype(slot)}')",
+            _number_hint(array, slot) or f"use numpy.array(..., dtype='{_dtype(slot)}')",
         )
     given = (
         numpy.dtype(str(array.dtype).removeprefix("torch."))
@@ -148,7 +149,7 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
             f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}: "
             f"{len(slot.shape) + (not slot.shared)} dimensions, not {len(shape)}",
             slot.loc,
-            _number_hint(array, slot) if slot.shape == shape == () else "",
+            _number_hint(array, slot),
         )
     if inner != slot.shape:
         raise InputError(
