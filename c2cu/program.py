@@ -178,7 +178,7 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
             "C2CU006",
             "no kernel function found",
             Loc(unit.pre.name),
-            "put '#pragma kernel' before its call in main, or name it with --fn",
+            "move what runs for each input into a function, and put '#pragma kernel' before its call in main",
         )
     raise ParseError(
         "C2CU006",

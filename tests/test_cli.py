@@ -58,6 +58,16 @@ def test_every_kind_of_file(folder):
     assert done.exit_code == 0 and np.load("d.npy").tolist() == [3, 12, 21, 30]
 
 
+def test_a_file_with_nothing_but_main_is_told_what_to_do(folder):
+    (folder / "m.c").write_text("int main(void) {\n    return 0;\n}\n")
+    done = c2cu("check", "m.c")
+    assert done.exit_code == 1 and "move what runs for each input into a function" in done.output
+
+
+def test_help_lists_the_schedules():
+    assert "gang, scalar; GPU: thread, private" in " ".join(c2cu("run", "--help").output.split())
+
+
 def test_check_and_explain_agree(folder):
     text = "float mean(const float *x, int n) {\n    float s = 0;\n    for (int i = 0; i < n; i++) s += x[i];\n    return s / n;\n}\n"
     (folder / "mean.c").write_text(text)

@@ -86,7 +86,7 @@ BAD_INPUT = [
     (FW, graphs, {"defines": {"M": 8}}, c2cu.ParseError, "unknown macro 'M'"),
     (FW, graphs, {"schedule": "warp"}, ValueError, "schedule 'warp'"),
     (FW, graphs, {"backend": "tpu"}, ValueError, "backend is 'tpu'"),
-    (FW, [[1.0]], {}, TypeError, "is a list, not an array"),
+    (FW, [[1.0]], {}, TypeError, "is of type list, not an array"),
     (FW, graphs, {"out": np.empty((2, 16, 16), np.float32)}, ValueError, "but p is 3"),
     (
         TWO,

@@ -125,7 +125,7 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
     if not hasattr(array, "dtype") or not hasattr(array, "shape"):
         raise InputTypeError(
             "C2CU044",
-            f"{what} '{slot.name}' is a {type(array).__name__}, not an array",
+            f"{what} '{slot.name}' is of type {type(array).__name__}, not an array",
             slot.loc,
             _number_hint(array, slot) or f"use numpy.array(..., dtype='{_dtype(slot)}')",
         )
