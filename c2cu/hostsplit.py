@@ -1,7 +1,8 @@
 """Splitting ``main`` at the kernel call: what stands before it, what goes in, what stands after it.
 
 A translation runs the part before for every input, the kernel once for all, and the part after for every input. Each
-run sees the globals as a fresh process would; what it leaves before the kernel is kept until after it.
+run sees the globals as a fresh process would; what it leaves before the kernel is kept until after it. Locals of main
+that both parts may reach are *kept*: they live in the run's own memory, where pointers to them stay good.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 from pycparser import c_ast as C
 
-from .ctype import VOID, Array, CType, Pointer
+from .ctype import VOID, Array, CType, Pointer, Struct
 from .diagnostics import UnsupportedError
 from .parse import is_user_file, loc_of
 from .program import Program, nodes
@@ -41,7 +42,8 @@ class HostSplit:
     after: tuple[C.Node, ...]
     result: C.Node | None
     arguments: tuple[C.Node, ...]
-    locals: tuple[Symbol, ...]  # of main, declared before the call
+    kept: tuple[Symbol, ...]  # locals of main that outlive the part before the call
+    types: tuple[C.Node, ...]  # that main defines before the call
     functions: tuple[str, ...]  # that host code calls, in the file's order
     uses_exit: bool
 
@@ -71,8 +73,9 @@ def hostsplit(program: Program) -> HostSplit:
     called = _called(unit, [*before, *after], program)
     _refuse_output(unit, before)
     _refuse_statics(unit, called)
-    locals_ = tuple(unit.symbols[id(s)] for s in before if isinstance(s, C.Decl) and id(s) in unit.symbols)
-    _refuse_inner_pointers(unit, [*before, *(n for f in called for n in [unit.functions[f].node])], locals_)
+    kept = _kept(unit, before, (items[k], *after))
+    types = tuple(t for n in before for t in _types(n))
+    _refuse_hidden_names(unit, types)
     names = {
         n.name
         for s in [*before, *after, *(unit.functions[f].node for f in called)]
@@ -80,11 +83,12 @@ def hostsplit(program: Program) -> HostSplit:
         if isinstance(n, C.ID)
     }
     return HostSplit(
-        before,
-        after,
+        tuple(n for n in before if n not in types and not _is_unnamed(unit, n, before)),
+        tuple(n for n in before if _is_lasting(n) and not _is_unnamed(unit, n, after)) + after,
         items[k] if not isinstance(items[k], C.FuncCall) else None,
         tuple(call.args.exprs if call.args else []),
-        locals_,
+        kept,
+        types,
         called,
         "exit" in names,
     )
@@ -133,29 +137,107 @@ def _refuse_statics(unit: Unit, called: tuple[str, ...]) -> None:
             )
 
 
-def _refuse_inner_pointers(unit: Unit, statements: list[C.Node], locals_: tuple[Symbol, ...]) -> None:
-    """A pointer to a local of main would dangle between the parts."""
-    for n in (n for s in statements for n in nodes(s)):
-        value = n.init if isinstance(n, C.Decl) else n.rvalue if isinstance(n, C.Assignment) else None
-        if value is None or not isinstance(unit.types.get(id(value)), (Pointer, Array)):
-            continue
-        root = value.expr if isinstance(value, C.UnaryOp) and value.op == "&" else value
-        while isinstance(root, (C.ArrayRef, C.BinaryOp, C.StructRef)):
-            root = root.left if isinstance(root, C.BinaryOp) else root.name
-        symbol = unit.symbols.get(id(root))
-        if symbol in locals_ and (value is not root or isinstance(symbol.type, Array)):
+def _kept(unit: Unit, before: tuple[C.Node, ...], rest: tuple[C.Node, ...]) -> tuple[Symbol, ...]:
+    """Locals of main that are named from the kernel call on, or that a pointer which is read there may lead to."""
+    found = [unit.symbols[id(n)] for n in before if isinstance(n, C.Decl) and id(n) in unit.symbols]
+    locals_ = [s for s in found if s.storage == "local"]
+    named = {unit.symbols[id(n)] for s in rest for n in nodes(s) if id(n) in unit.symbols}
+    reached = [*(s for s in locals_ if s in named), *globals_of(unit)]
+    if any(_holds_pointer(unit, s.type) for s in reached):
+        _refuse_nameless(unit, before)
+        named |= {s for s in locals_ if isinstance(s.type, (Array, Struct))} | _addressed(unit, before)
+    return tuple(s for s in locals_ if s in named)
+
+
+def _holds_pointer(unit: Unit, t: CType) -> bool:
+    match t:
+        case Pointer():
+            return True
+        case Array():
+            return _holds_pointer(unit, t.of)
+        case Struct():
+            members = unit.declarations.structs.get(t.tag, t).members
+            return any(_holds_pointer(unit, m.type) for m in members)
+    return False
+
+
+def _addressed(unit: Unit, statements: tuple[C.Node, ...]) -> set[Symbol]:
+    """What ``&`` is applied to by name."""
+    taken = (n.expr for s in statements for n in nodes(s) if isinstance(n, C.UnaryOp) and n.op == "&")
+    return {unit.symbols[id(n)] for n in taken if id(n) in unit.symbols}
+
+
+def _refuse_nameless(unit: Unit, before: tuple[C.Node, ...]) -> None:
+    """A compound literal has no name by which it could be kept."""
+    for n in (n for s in before for n in nodes(s)):
+        inner = n.expr if isinstance(n, C.UnaryOp) and n.op == "&" else n
+        if isinstance(inner, C.CompoundLiteral) and (inner is not n or isinstance(unit.type(inner), Array)):
             raise UnsupportedError(
-                "C2CU073", f"a pointer to main's local '{symbol.name}' is kept", loc_of(n), "make it a global variable"
+                "C2CU073",
+                "a pointer to a compound literal of main's may be kept until after the kernel call",
+                loc_of(inner),
+                "make it a variable",
+            )
+
+
+def _types(n: C.Node) -> Iterator[C.Node]:
+    """The types that a declaration of main defines, as declarations of their own."""
+    if isinstance(n, C.Typedef) or (isinstance(n, C.Decl) and n.name is None):
+        yield n
+    elif isinstance(n, C.Decl):
+        inner = n.type
+        while hasattr(inner, "type"):
+            inner = inner.type
+        members = inner.values if isinstance(inner, C.Enum) else getattr(inner, "decls", None)
+        if members is not None and (inner.name or isinstance(inner, C.Enum)):
+            yield C.Decl(None, [], [], [], [], inner, None, None, inner.coord)
+
+
+def _is_lasting(n: C.Node) -> bool:
+    """A declaration that both parts may repeat, for it makes no object of a run."""
+    return isinstance(n, C.Decl) and (isinstance(n.type, C.FuncDecl) or bool({"static", "extern"} & set(n.storage)))
+
+
+def _is_unnamed(unit: Unit, n: C.Node, part: tuple[C.Node, ...]) -> bool:
+    """A lasting declaration that ``part`` does not use."""
+    if not _is_lasting(n):
+        return False
+    assert isinstance(n, C.Decl)
+    return not any(isinstance(x, C.ID) and x.name == n.name for s in part for x in nodes(s))
+
+
+def _refuse_hidden_names(unit: Unit, types: tuple[C.Node, ...]) -> None:
+    """Types of main move to file scope, for both parts."""
+    for n in (n for t in types for n in nodes(t)):
+        name = getattr(n, "name", None)
+        known = unit.scope.tags if isinstance(n, (C.Struct, C.Union)) else unit.scope.names
+        if isinstance(n, (C.Typedef, C.Enumerator, C.Struct, C.Union)) and name in known:
+            raise UnsupportedError(
+                "C2CU077", f"'{name}' of main hides another '{name}'", loc_of(n), "give it a name of its own"
             )
 
 
 class HostSpeller(Indented):
-    """Host code as the user wrote it, for C and C++. ``ended``: what a ``return`` of main before the kernel sets."""
+    """Host code as the user wrote it, for C and C++. ``kept``: locals of main that live in its run.
 
-    def __init__(self, unit: Unit, cplusplus: bool):
+    ``ended``: what a ``return`` of main before the kernel sets.
+    """
+
+    def __init__(self, unit: Unit, kept: tuple[Symbol, ...], cplusplus: bool):
         super().__init__()
-        self.unit, self.cplusplus = unit, cplusplus
+        self.unit, self.kept, self.cplusplus = unit, kept, cplusplus
         self.ended = ""
+        self.defined: set[int] = set()  # ids of the structs, unions and enums whose members were printed
+
+    def visit_ID(self, n: C.ID) -> str:
+        return f"__kept->{n.name}" if self.unit.symbols.get(id(n)) in self.kept else super().visit_ID(n)
+
+    def _generate_struct_union_enum(self, n: C.Struct | C.Union | C.Enum, name: str) -> str:
+        """Members stand where a type is first named, and nowhere else."""
+        if id(n) in self.defined and (n.name or name == "enum"):
+            return f"{name} {n.name}" if n.name else "int"
+        self.defined.add(id(n))
+        return super()._generate_struct_union_enum(n, name)
 
     def visit_Pragma(self, n: C.Pragma) -> str:
         return "" if n.string.split("(")[0].split()[:1] == ["kernel"] else super().visit_Pragma(n)
@@ -174,12 +256,36 @@ class HostSpeller(Indented):
 
     def visit_Decl(self, n: C.Decl, no_type: bool = False) -> str:
         symbol = self.unit.symbols.get(id(n))
+        if symbol in self.kept:
+            return self.first_value(n, symbol.type)
         if n.init is None or symbol is None or not self.from_void(n.init, symbol.type):
             return super().visit_Decl(n, no_type)
-        head = super().visit_Decl(
-            C.Decl(n.name, n.quals, n.align, n.storage, n.funcspec, n.type, None, n.bitsize, n.coord)
-        )
-        return f"{head} = (__typeof__({n.name}))({self.visit(n.init)})"
+        return f"{self.without_value(n, n.name)} = (__typeof__({n.name}))({self.visit(n.init)})"
+
+    def first_value(self, n: C.Decl, t: CType) -> str:
+        """The initialiser of a kept variable, as statements."""
+        if n.init is None:
+            return ""
+        left = f"__kept->{n.name}"
+        if not isinstance(n.init, C.InitList) and not isinstance(t, Array):
+            cast = f"(__typeof__({left}))" if self.from_void(n.init, t) else ""
+            return f"{left} = {cast}{f'({self.visit(n.init)})' if cast else self._visit_expr(n.init)}"
+        start = f"__first_{n.name}"
+        text = f"{self.without_value(n, start)} = {self._visit_expr(n.init)};"
+        return f"{text}\n    memcpy(&{left}, &{start}, sizeof {start})"
+
+    def without_value(self, n: C.Decl, name: str) -> str:
+        """A declaration without its initialiser, of ``name``."""
+        return super().visit_Decl(C.Decl(name, n.quals, n.align, n.storage, n.funcspec, _of(n.type, name), None, None))
+
+    def member(self, s: Symbol) -> str:
+        """A variable's declaration as a struct's member, which can be written; typedefs stay."""
+        d = s.decl
+        assert d is not None
+        text = super().visit_Decl(C.Decl(d.name, [], [], [], [], _of(d.type, d.name, writable=True), None, None))
+        if isinstance(s.type, Array) and isinstance(d.type, C.ArrayDecl) and d.type.dim is None:
+            text = text.replace("[]", f"[{s.type.length}]", 1)
+        return text
 
     def from_void(self, value: C.Node, to: CType | None) -> bool:
         """C++ does not convert void pointers by itself."""
@@ -198,6 +304,21 @@ class HostSpeller(Indented):
     def top(self, n: C.Node) -> str:
         """A file-scope declaration."""
         return self.visit(n) + ";"
+
+
+def _of(n: C.Node, name: str, writable: bool = False) -> C.Node:
+    """A declarator, of ``name``. ``writable``: whose object is not const."""
+    quals = [q for q in getattr(n, "quals", None) or [] if q != "const" or not writable]
+    match n:
+        case C.TypeDecl():
+            return C.TypeDecl(name, quals, n.align, n.type)
+        case C.PtrDecl():
+            return C.PtrDecl(quals, _of(n.type, name))
+        case C.ArrayDecl():
+            return C.ArrayDecl(_of(n.type, name, writable), n.dim, n.dim_quals)
+        case C.FuncDecl():
+            return C.FuncDecl(n.args, _of(n.type, name))
+    return n
 
 
 def declarations(unit: Unit) -> Iterator[C.Node]:

@@ -59,7 +59,7 @@ class _Host:
     def __init__(self, front: Front, split: HostSplit, cplusplus: bool):
         self.front, self.split = front, split
         self.program, self.unit = front.program, front.program.unit
-        self.speller = HostSpeller(self.unit, cplusplus)
+        self.speller = HostSpeller(self.unit, split.kept, cplusplus)
         self.globals = globals_of(self.unit)
         self.where = {b.name: self.place(b, k) for k, b in enumerate(self.program.borders)}
 
@@ -100,9 +100,7 @@ class _Host:
 
     def common(self, p: int) -> dict[str, object]:
         macros = self.unit.pre.macros
-        symbols = self.split.locals
         scalars = [b for b in self.program.borders if self.where[b.name].startswith("argument_")]
-        before = self.before()
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
@@ -112,30 +110,20 @@ class _Host:
             "declarations": [self.speller.top(n) for n in declarations(self.unit)],
             "prototypes": [self.speller.visit(self.unit.functions[f].node.decl) + ";" for f in host_functions],
             "functions": [self.speller.function(self.unit.functions[f].node) for f in host_functions],
-            "globals": [self.member(s) for s in self.globals],
+            "types": [self.speller.top(n) for n in self.split.types],
+            "globals": [self.speller.member(s) for s in self.globals],
             "global_names": [s.name for s in self.globals],
-            "locals": [self.member(s) for s in symbols],
-            "local_names": [s.name for s in symbols],
+            "locals": [self.speller.member(s) for s in self.split.kept],
             "arguments": [declare(b.type, f"argument_{b.name}") for b in scalars],
             "result": [declare(b.type, "result") for b in self.program.borders if b.kind == "return"],
-            "before": before,
+            "before": self.before(),
             "after": self.after(),
             "set_arguments": self.set_arguments(),
             "get_result": self.get_result(),
             "main_parameters": self.main_parameters(),
             "uses_exit": self.split.uses_exit,
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
-            "local_declarations": [self.member(s) for s in symbols],
         }
-
-    def member(self, s: Symbol) -> str:
-        """A variable's declaration without its initialiser, as a struct's member; typedefs stay."""
-        d = s.decl
-        assert d is not None
-        text = self.speller.visit(C.Decl(d.name, [], [], [], [], d.type, None, None, d.coord))
-        if isinstance(s.type, Array) and isinstance(d.type, C.ArrayDecl) and d.type.dim is None:
-            text = text.replace("[]", f"[{s.type.length}]", 1)
-        return text.replace("const ", "") if s.const else text
 
     def before(self) -> str:
         self.speller.ended = "__r->ended"
@@ -159,9 +147,7 @@ class _Host:
             case C.Assignment(lvalue=left):
                 return f"{self.speller.visit(left)} = __r->result;"
             case C.Decl() as d:
-                return self.speller.visit(C.Decl(d.name, d.quals, [], d.storage, [], d.type, None, None, d.coord)) + (
-                    " = __r->result;"
-                )
+                return f"{self.speller.without_value(d, d.name)} = __r->result;"
         return ""
 
     def main_parameters(self) -> str:

@@ -53,7 +53,7 @@ def build(text: str, target: str, folder, p: int, **options):
     source = folder / ("x.c" if target == "cpu" else "x.cu")
     program = folder / "x"
     source.write_text(c2cu.translate(text, p=p, target=target, **options))
-    command = ["cc", "-O3", "-Wall"] if target == "cpu" else ["nvcc"]
+    command = ["cc", "-O3", "-Wall", "-Wextra", "-Werror"] if target == "cpu" else ["nvcc"]
     done = subprocess.run([*command, str(source), "-o", str(program), "-lm"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr, done.stderr
@@ -122,11 +122,72 @@ def test_the_papers_shape():
     assert "#line" not in text
 
 
-MAIN = "#include <stdio.h>\nint a[4];\nvoid k(void) { a[0]++; }\nint main(void) {\n%s\n    return 0;\n}\n"
+HEAD = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint a[3], o[3];\n"
+DOUBLE = "void k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] * 2; }\n"
+READ = 'for (int i = 0; i < 3; i++) if (scanf("%d", &a[i]) != 1) return 2;\n'
+PRINT = 'printf("%d %d %d\\n", o[0], o[1], o[2]);\n'
+RUNS = ["1 2 3", "4 5 6", "-7 8 9", "10 0 -3", "5 5 5"]
+
+
+def check(text: str, folder) -> None:
+    """A translation prints what the runs of the original print, and ends as the first one that fails."""
+    (folder / "o.c").write_text(text)
+    subprocess.run(["cc", "-fwrapv", "-w", str(folder / "o.c"), "-o", str(folder / "o")], check=True)
+    runs = [subprocess.run([folder / "o"], input=r.encode(), capture_output=True) for r in RUNS]
+    done = subprocess.run(
+        [build(text, "cpu", folder, len(RUNS))], input="\n".join(RUNS).encode(), capture_output=True, timeout=20
+    )
+    assert done.stdout == b"".join(r.stdout for r in runs)
+    status = next((r.returncode for r in runs if r.returncode), 0)
+    assert done.returncode == (status if status >= 0 else 128 - status)
+
+
+def program(before: str = "", after: str = "", top: str = "", call: str = "k();", kernel: str = DOUBLE) -> str:
+    return (
+        f"{HEAD}{top}{kernel}int main(void) {{\n    {before}\n    {READ}#pragma kernel\n    {call}\n"
+        f"    {after}\n    {PRINT}    return 0;\n}}\n"
+    )
+
+
+KEPT = {
+    "by a call": program("int z[2] = {3, 4}; int *p = id(z);", 'printf("%d ", *p);', "int *id(int *p) { return p; }\n"),
+    "by the library": program("char z[4] = \"ab\"; char *p = strchr(z, 'b');", 'printf("%s ", p);'),
+    "in a struct": program("int z = 3; struct Q { int *p; } s = {&z};", 'printf("%d ", *s.p);'),
+    "in a global": program("int z; gp = &z;", '*gp = a[0]; printf("%d ", z);', "int *gp;\n"),
+    "in a list": program("struct L { struct L *l; } l = {&l};", 'printf("%d ", l.l->l == &l);'),
+    "unwritten": program("int x, b[9]; const char *q;", 'x = 1; b[0] = 2; q = "z"; printf("%d%d%s ", x, b[0], q);'),
+    "closed": program('char *q = malloc(9); q[0] = 0; free(q); q = "z";', "puts(q);"),
+    "types": program("struct P { int x, y; }; enum { Q = 3 };", 'struct P p = {Q, 2}; printf("%d ", p.x);'),
+    "const": program(
+        'const int t[] = {1, 2}; static const int u[] = {3, 4}; const char *const s = "x";',
+        'printf("%d %d %s ", t[1], u[1], s);',
+    ),
+    "arguments": program(
+        "int v[3] = {1, 2, 3}, w;",
+        'printf("%d ", w);',
+        call="k2(v, &w);",
+        kernel="void k2(int *v, int *w) { *w = v[0] + v[2]; }\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+def test_locals_of_main_are_kept(text, tmp_path):
+    check(text, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize("name", ["in a struct", "types", "unwritten"])
+def test_cuda_keeps_them_too(name, tmp_path):
+    build(KEPT[name], "cuda", tmp_path, 5)
+
+
+MAIN = "#include <stdio.h>\nstruct S { int y; };\nint a[4];\nvoid k(void) { a[0]++; }\nint main(void) {\n%s\n    return 0;\n}\n"
 CANNOT_SPLIT = [
-    ('    printf("hello");\n#pragma kernel\n    k();', "C2CU071", 5),
-    ("    for (int i = 0; i < 3; i++) {\n#pragma kernel\n        k();\n    }", "C2CU070", 7),
-    ("    int b[2];\n    int *p = b;\n    *p = 1;\n#pragma kernel\n    k();\n    a[1] = *p;", "C2CU073", 6),
+    ('    printf("hello");\n#pragma kernel\n    k();', "C2CU071", 6),
+    ("    for (int i = 0; i < 3; i++) {\n#pragma kernel\n        k();\n    }", "C2CU070", 8),
+    ("    int *p = (int[]){1, 2};\n#pragma kernel\n    k();\n    a[1] = *p;", "C2CU073", 6),
+    ("    struct S { int x; } s = {1};\n#pragma kernel\n    k();\n    a[1] = s.x;", "C2CU077", 6),
 ]
 
 
