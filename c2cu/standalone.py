@@ -61,11 +61,12 @@ class _Host:
         self.program, self.unit = front.program, front.program.unit
         self.speller = HostSpeller(self.unit, split.kept, cplusplus)
         self.globals = globals_of(self.unit)
-        self.where = {b.name: self.place(b, k) for k, b in enumerate(self.program.borders)}
+        self.where = {b.name: self.place(b) for b in self.program.borders}
+        self.refuse_two_ways()
 
     # where a border's value lies in a run
 
-    def place(self, b: Border, k: int) -> str:
+    def place(self, b: Border) -> str:
         """The member of ``struct __run`` that holds a border."""
         if b.kind == "global":
             return f"globals.{b.name}"
@@ -76,8 +77,7 @@ class _Host:
         return self.argument_place(b)
 
     def argument_place(self, b: Border) -> str:
-        index = [p.name for p in self.program.kernel.params].index(b.name)
-        node = self.split.arguments[index]
+        node = self.argument(b)
         inner = node.expr if isinstance(node, C.UnaryOp) and node.op == "&" else node
         symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
         if symbol is None or not (node is not inner or isinstance(symbol.type, Array)):
@@ -87,14 +87,27 @@ class _Host:
                 loc_of(node),
                 "pass an array by its name, or a variable's address",
             )
-        if any(other.symbol is symbol for other in self.program.borders):
+        return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
+
+    def refuse_two_ways(self) -> None:
+        """What the kernel writes must reach it one way only: each border is a copy of its own."""
+        borders, writes = self.program.borders, {s.name: s.writes for s in self.front.slots}
+        for k, b in enumerate(borders):
+            twins = [o for o in borders[:k] if self.where[o.name] == self.where[b.name]]
+            if not any(writes[o.name] or writes[b.name] for o in twins):
+                continue
+            what = self.where[b.name].split(".")[-1]
+            ways = "twice" if twins[0].kind == "param" else "as an argument and as a global"
             raise UnsupportedError(
                 "C2CU074",
-                f"'{symbol.name}' reaches the kernel as an argument and as a global",
-                loc_of(node),
-                "use one of the two",
+                f"'{what}' reaches the kernel {ways}, and the kernel writes it",
+                loc_of(self.argument(b)),
+                "pass a copy, or let the kernel take it once",
             )
-        return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
+
+    def argument(self, b: Border) -> C.Node:
+        """What main passes for a parameter."""
+        return self.split.arguments[[q.name for q in self.program.kernel.params].index(b.name)]
 
     # pieces
 
@@ -135,9 +148,8 @@ class _Host:
         return self.speller.statements(self.split.after)
 
     def set_arguments(self) -> list[str]:
-        names = [q.name for q in self.program.kernel.params]
         return [
-            f"__r->{self.where[b.name]} = {self.speller.visit(self.split.arguments[names.index(b.name)])};"
+            f"__r->{self.where[b.name]} = {self.speller.visit(self.argument(b))};"
             for b in self.program.borders
             if self.where[b.name].startswith("argument_")
         ]
@@ -178,9 +190,9 @@ class _Host:
         """A call of the original kernel for one run, whose globals are in place."""
         args = []
         for q in self.program.kernel.params:
-            where = f"__r->{self.where[q.name]}"
-            by_address = isinstance(q.type, Pointer)
-            args.append(f"(void *)&{where}" if by_address else where)
+            where = self.where[q.name]
+            place = where.removeprefix("globals.") if where.startswith("globals.") else f"__r->{where}"
+            args.append(f"(void *)&{place}" if isinstance(q.type, Pointer) else place)
         call = f"{self.program.kernel.name}({', '.join(args)});"
         return f"__r->result = {call}" if any(b.kind == "return" for b in self.program.borders) else call
 

@@ -191,6 +191,39 @@ CANNOT_SPLIT = [
 ]
 
 
+TWICE = "void k2(int *x, int *y) { for (int i = 0; i < 3; i++) y[i] = x[(i + 1) % 3] * 2; }\n"
+GLOBAL = "void k2(int *x) { for (int i = 0; i < 3; i++) x[i] = o[i] * 2; }\n"
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+@pytest.mark.parametrize(
+    "call, kernel, before, words",
+    [
+        ("k2(v, v);", TWICE, "int v[3] = {1};", "'v' reaches the kernel twice"),
+        ("k2(a, a);", TWICE, "", "'a' reaches the kernel twice"),
+        ("k2(&s, &s);", TWICE.replace("[(i + 1) % 3]", "[0]").replace("y[i]", "y[0]"), "int s = 1;", "twice"),
+        ("k2(o);", GLOBAL, "", "'o' reaches the kernel as an argument and as a global"),
+    ],
+)
+def test_one_array_by_two_ways_is_refused(call, kernel, before, words, target):
+    text = program(before, call=call, kernel=kernel)
+    with pytest.raises(c2cu.UnsupportedError, match=words) as caught:
+        c2cu.translate(text, p=4, target=target)
+    line = next(i for i, row in enumerate(text.split("\n"), 1) if row.strip() == call)
+    assert (caught.value.code, caught.value.line) == ("C2CU074", line)
+    assert caught.value.diagnostic.hint
+
+
+def test_one_array_by_two_ways_may_be_read(tmp_path):
+    dot = "int dot(int *x, int *y) { int s = 0; for (int i = 0; i < 3; i++) s += x[i] * y[i]; return s; }\n"
+    check(program(call="o[0] = dot(a, a);", kernel=dot), tmp_path)
+
+
+def test_a_global_may_be_an_argument_where_addresses_depend_on_data(tmp_path):
+    scatter = "void k2(int *x, int *y) { for (int i = 0; i < 3; i++) y[x[i] & 1] += x[i]; }\n"
+    check(program(call="k2(a, o);", kernel=scatter), tmp_path)
+
+
 @pytest.mark.parametrize("body, code, line", CANNOT_SPLIT, ids=[c for _, c, _ in CANNOT_SPLIT])
 def test_what_cannot_be_split_says_why(body, code, line):
     with pytest.raises(c2cu.UnsupportedError) as caught:
