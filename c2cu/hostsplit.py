@@ -14,24 +14,12 @@ from pycparser import c_ast as C
 
 from .ctype import VOID, Array, CType, Pointer, Struct
 from .diagnostics import UnsupportedError
+from .hostrules import ENDS, UNBUFFERED, fresh_library, reach, refuse_host, refuse_statics
 from .parse import is_user_file, loc_of
 from .program import Program, nodes
 from .spell import Indented
 from .symbols import Symbol
 from .typed import Unit
-
-_PRINTS = {
-    "printf": None,
-    "puts": None,
-    "putchar": None,
-    "vprintf": None,
-    "fprintf": 0,
-    "vfprintf": 0,
-    "fputs": 1,
-    "fputc": 1,
-    "putc": 1,
-    "fwrite": 3,
-}  # name -> which argument is the file
 
 
 @dataclass(frozen=True)
@@ -45,7 +33,8 @@ class HostSplit:
     kept: tuple[Symbol, ...]  # locals of main that outlive the part before the call
     types: tuple[C.Node, ...]  # that main defines before the call
     functions: tuple[str, ...]  # that host code calls, in the file's order
-    uses_exit: bool
+    fresh: tuple[list[str], list[str]]  # statements by which the library starts anew, before each part
+    unbuffered: bool  # some output goes past stdio's buffers
 
 
 def hostsplit(program: Program) -> HostSplit:
@@ -70,18 +59,15 @@ def hostsplit(program: Program) -> HostSplit:
             "put it at the top level of main: it runs once for all inputs",
         )
     before, after = tuple(items[:k]), tuple(items[k + 1 :])
-    called = _called(unit, [*before, *after], program)
-    _refuse_output(unit, before)
-    _refuse_statics(unit, called)
+    library, named = reach(unit, (*before, *after))
+    called = tuple(f for f in unit.functions if f in named)
+    for f in called:
+        unit.require(f)
+    refuse_host(unit, before, after)
+    refuse_statics(unit, called)
     kept = _kept(unit, before, (items[k], *after))
     types = tuple(t for n in before for t in _types(n))
     _refuse_hidden_names(unit, types)
-    names = {
-        n.name
-        for s in [*before, *after, *(unit.functions[f].node for f in called)]
-        for n in nodes(s)
-        if isinstance(n, C.ID)
-    }
     return HostSplit(
         tuple(n for n in before if n not in types and not _is_unnamed(unit, n, before)),
         tuple(n for n in before if _is_lasting(n) and not _is_unnamed(unit, n, after)) + after,
@@ -90,51 +76,13 @@ def hostsplit(program: Program) -> HostSplit:
         kept,
         types,
         called,
-        "exit" in names,
+        fresh_library(unit, before, after),
+        any(m.name in UNBUFFERED for m in library),
     )
 
 
 def _is_call(s: C.Node, call: C.FuncCall) -> bool:
     return s is call or getattr(s, "rvalue", None) is call or getattr(s, "init", None) is call
-
-
-def _called(unit: Unit, statements: list[C.Node], program: Program) -> tuple[str, ...]:
-    direct = {n.name for s in statements for n in nodes(s) if isinstance(n, C.ID) and n.name in unit.functions}
-    every = {g for f in direct for g in unit.reachable(f)}
-    for f in every:
-        unit.require(f)
-    return tuple(f for f in unit.functions if f in every)
-
-
-def _refuse_output(unit: Unit, before: tuple[C.Node, ...]) -> None:
-    """Output before the kernel would come before the output of all runs."""
-    direct = {n.name for s in before for n in nodes(s) if isinstance(n, C.ID) and n.name in unit.functions}
-    texts = [*before, *(unit.functions[g].node for f in sorted(direct) for g in unit.reachable(f))]
-    for n in (n for s in texts for n in nodes(s)):
-        if not isinstance(n, C.FuncCall) or not isinstance(n.name, C.ID) or n.name.name not in _PRINTS:
-            continue
-        position = _PRINTS[n.name.name]
-        args = n.args.exprs if n.args else []
-        if position is not None and position < len(args) and getattr(args[position], "name", "") == "stderr":
-            continue
-        raise UnsupportedError(
-            "C2CU071",
-            f"'{n.name.name}' before the kernel call: its output would come out of order",
-            loc_of(n),
-            "print after the kernel, or to stderr",
-        )
-
-
-def _refuse_statics(unit: Unit, called: tuple[str, ...]) -> None:
-    for s in unit.statics:
-        inside = any(n is s.decl for f in ("main", *called) for n in nodes(unit.functions[f].node))
-        if inside and not s.const:
-            raise UnsupportedError(
-                "C2CU072",
-                f"static local '{s.name}' in host code would be shared by all runs",
-                s.loc,
-                "make it a global variable",
-            )
 
 
 def _kept(unit: Unit, before: tuple[C.Node, ...], rest: tuple[C.Node, ...]) -> tuple[Symbol, ...]:
@@ -227,10 +175,17 @@ class HostSpeller(Indented):
         super().__init__()
         self.unit, self.kept, self.cplusplus = unit, kept, cplusplus
         self.ended = ""
+        self.ends: set[str] = set()  # those of hostrules.ENDS that were printed
         self.defined: set[int] = set()  # ids of the structs, unions and enums whose members were printed
 
     def visit_ID(self, n: C.ID) -> str:
-        return f"__kept->{n.name}" if self.unit.symbols.get(id(n)) in self.kept else super().visit_ID(n)
+        symbol = self.unit.symbols.get(id(n))
+        if symbol in self.kept:
+            return f"__kept->{n.name}"
+        if symbol is None or symbol.kind != "function" or n.name in self.unit.functions or n.name not in ENDS:
+            return n.name
+        self.ends.add(ENDS[n.name])
+        return ENDS[n.name]
 
     def _generate_struct_union_enum(self, n: C.Struct | C.Union | C.Enum, name: str) -> str:
         """Members stand where a type is first named, and nowhere else."""

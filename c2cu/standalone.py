@@ -134,7 +134,10 @@ class _Host:
             "set_arguments": self.set_arguments(),
             "get_result": self.get_result(),
             "main_parameters": self.main_parameters(),
-            "uses_exit": self.split.uses_exit,
+            "fresh_before": self.split.fresh[0],
+            "fresh_after": self.split.fresh[1],
+            "unbuffered": self.split.unbuffered,
+            "ends": sorted(self.speller.ends),  # after all that is printed
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
         }
 

@@ -11,7 +11,7 @@ import c2cu
 ROOT = Path(c2cu.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 HOMES = {
-    "pycparser": r"parse|plan|standalone|symbols|initial|typed|program|refuse|effects|spell|hostsplit|stages|lower/.*|schedule/(column|thread|private)",
+    "pycparser": r"parse|plan|standalone|symbols|initial|typed|program|refuse|effects|spell|hostrules|hostsplit|stages|lower/.*|schedule/(column|thread|private)",
     "jinja2": "emit",
     "cupy": "runtime/cuda",
     "click": "cli",
@@ -23,7 +23,7 @@ LAYERS = [  # each may import from its own line and those above it
     "ir|walk|fold|simplify|verify|webs",
     "toolchain|attributes|preprocess|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
     "uniform|effects|unroll|front",
-    "plan|spell|emit|hostsplit|files",
+    "plan|spell|emit|hostrules|hostsplit|files",
     "schedule/.*",
     "runtime/.*",
     "pipeline|report",

@@ -182,6 +182,73 @@ def test_cuda_keeps_them_too(name, tmp_path):
     build(KEPT[name], "cuda", tmp_path, 5)
 
 
+UNISTD = "#include <unistd.h>\n"
+ASSERT = "#include <assert.h>\n"
+LIBRARY = {
+    "rand before": program("o[0] = 0;", "o[1] += c;", "int c;\n").replace("int main(void) {", "int main(void) { c = rand();"),
+    "rand after": program(after='printf("%d %d ", rand(), rand());'),
+    "srand": program("srand(7); int c = rand() % 100;", 'printf("%d ", c);'),
+    "random": program(after='printf("%ld ", random());'),
+    "drand48": program("double d = drand48();", 'printf("%g ", d);'),
+    "srand48": program("srand48(3); double d = drand48();", 'printf("%g ", d);'),
+    "own rand": program(
+        "r = rand();", 'printf("%d ", r + rand());', "static int r, s;\nint rand(void) { return s += 3; }\n"
+    ).replace("#include <stdlib.h>\n", ""),
+    "strtok before": program('char b[] = "1 2"; char *p = strtok(b, " "); p = strtok(0, " ");', "puts(p);"),
+    "own output": program(after='fflush(stdout); if (write(1, "x", 1) != 1) return 9;', top=UNISTD),
+    "mixed output": program(after='if (write(1, "x", 1) != 1) return 9;', top=UNISTD),
+    "system": program(after='if (system("echo y")) return 9;'),
+    "to stderr": program('fprintf(stderr, "a"); perror("b"); if (write(2, "c", 1) != 1) return 9;', top=UNISTD),
+    "a pointer called after": program(after='pf("%d ", 3);', top="static int (*pf)(const char *, ...) = printf;\n"),
+    "exit": program(after="if (a[0] < 0) exit(3);"),
+    "exit in a function": program(after="die(a[0]);", top="static int die(int x) { if (x < 0) exit(4); return x; }\n"),
+    "exit by a pointer": program(after="if (a[0] < 0) die(5);", top="static void (*die)(int) = exit;\n"),
+    "_Exit": program(after="if (a[0] < 0) _Exit(6);"),
+    "quick_exit": program(after="if (a[0] < 0) quick_exit(7);"),
+    "_exit": program(after="if (a[0] < 0) _exit(8);", top=UNISTD),
+    "abort": program(after="if (a[0] < 0) abort();"),
+    "assert after": program(after="assert(a[0] >= 0);", top=ASSERT),
+    "goto": program(after="if (a[0] < 0) goto end;\n    puts(\"x\");\nend: ;"),
+    "declared": program(
+        after='putchar_unlocked(65); char b[] = "1,2", *r; puts(strtok_r(b, ",", &r)); printf("%lld ", lldiv(7, 2).rem);'
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LIBRARY.values(), ids=LIBRARY)
+def test_each_run_is_a_process_to_itself(text, tmp_path):
+    check(text, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize("name", ["exit by a pointer", "assert after", "drand48"])
+def test_cuda_runs_are_processes_too(name, tmp_path):
+    build(LIBRARY[name], "cuda", tmp_path, 5)
+
+
+ONE_PROCESS = [
+    ("int c = rand();", 'printf("%d", c + rand());', "", "C2CU075", "'rand' on both sides of the kernel call: the generator's"),
+    ('char b[] = "1 2"; strtok(b, " ");', 'puts(strtok(0, " "));', "", "C2CU075", "'strtok' on both sides"),
+    ('if (write(1, "x", 1) != 1) return 1;', "", UNISTD, "C2CU071", "'write' before the kernel call: its output would"),
+    ('if (system("echo x")) return 1;', "", "", "C2CU071", "'system' before the kernel call"),
+    ("putchar_unlocked(65);", "", "", "C2CU071", "'putchar_unlocked' before the kernel call"),
+    ('pf("hi");', "", "int (*pf)(const char *, ...) = printf;\n", "C2CU071", "'printf' before the kernel call"),
+    ("f();", "", 'void g(void) { puts("x"); }\nvoid (*f)(void) = g;\n', "C2CU071", "'puts' before the kernel call"),
+    ("atexit(bye);", "", "void bye(void) {}\n", "C2CU075", "'atexit': it would run once, after all runs"),
+    ("", "if (fork()) return 1;", UNISTD, "C2CU075", "'fork': the process is one for all runs"),
+    ("again: ;", "if (a[0] < 0) goto again;", "", "C2CU076", "'goto again' crosses the kernel call"),
+    ("if (a[0]) goto end;", "end: ;", "", "C2CU076", "'goto end' crosses the kernel call"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("before, after, top, code, words", ONE_PROCESS, ids=[c[4] for c in ONE_PROCESS])
+def test_what_one_process_cannot_do_is_refused(before, after, top, code, words):
+    with pytest.raises(c2cu.UnsupportedError, match=words) as caught:
+        c2cu.translate(program(before, after, top), p=4, target="cpu")
+    assert caught.value.code == code and caught.value.line and caught.value.column
+    assert caught.value.diagnostic.hint and "^" in str(caught.value)
+
+
 MAIN = "#include <stdio.h>\nstruct S { int y; };\nint a[4];\nvoid k(void) { a[0]++; }\nint main(void) {\n%s\n    return 0;\n}\n"
 CANNOT_SPLIT = [
     ('    printf("hello");\n#pragma kernel\n    k();', "C2CU071", 6),

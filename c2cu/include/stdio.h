@@ -27,4 +27,13 @@ int fflush(FILE *f); int feof(FILE *f); int ferror(FILE *f); int fseek(FILE *f, 
 long ftell(FILE *f); void rewind(FILE *f); void perror(const char *s);
 int setvbuf(FILE *f, char *buffer, int mode, size_t n); void setbuf(FILE *f, char *buffer);
 long getline(char **line, size_t *n, FILE *f);
+int getchar_unlocked(void); int putchar_unlocked(int c); int getc_unlocked(FILE *f); int putc_unlocked(int c, FILE *f);
+int vsprintf(char *s, const char *format, va_list a); int vsnprintf(char *s, size_t n, const char *format, va_list a);
+int vscanf(const char *format, va_list a); int vfscanf(FILE *f, const char *format, va_list a);
+int vsscanf(const char *s, const char *format, va_list a);
+int dprintf(int fd, const char *format, ...); int vdprintf(int fd, const char *format, va_list a);
+void clearerr(FILE *f); int remove(const char *path); int rename(const char *from, const char *to); FILE *tmpfile(void);
+FILE *fdopen(int fd, const char *mode); int fileno(FILE *f); FILE *popen(const char *command, const char *mode);
+int pclose(FILE *f); int fseeko(FILE *f, off_t offset, int whence); off_t ftello(FILE *f);
+long getdelim(char **line, size_t *n, int end, FILE *f);
 #endif

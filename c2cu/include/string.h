@@ -21,4 +21,12 @@ size_t strspn(const char *s, const char *accept);
 size_t strcspn(const char *s, const char *reject);
 char *strerror(int error);
 char *strdup(const char *s);
+char *strpbrk(const char *s, const char *accept);
+char *strtok_r(char *s, const char *separators, char **place);
+char *strsep(char **s, const char *separators);
+char *strndup(const char *s, size_t n);
+char *stpcpy(char *to, const char *from);
+size_t strnlen(const char *s, size_t n);
+int strcoll(const char *a, const char *b);
+size_t strxfrm(char *to, const char *from, size_t n);
 #endif
