@@ -59,7 +59,7 @@ def hostsplit(program: Program) -> HostSplit:
             "put it at the top level of main: it runs once for all inputs",
         )
     before, after = tuple(items[:k]), tuple(items[k + 1 :])
-    library, named = reach(unit, (*before, *after))
+    library, named = reach(unit, (*before, *after, *(s.decl for s in globals_of(unit) if s.decl is not None)))
     called = tuple(f for f in unit.functions if f in named)
     for f in called:
         unit.require(f)
@@ -276,12 +276,19 @@ def _of(n: C.Node, name: str, writable: bool = False) -> C.Node:
     return n
 
 
-def declarations(unit: Unit) -> Iterator[C.Node]:
-    """The file's own types and variables, in order."""
+def declarations(unit: Unit, functions: tuple[str, ...]) -> Iterator[C.Node]:
+    """The file's own types and variables and the prototypes of ``functions``, in order."""
     for n in unit.ast.ext:
-        if isinstance(n, (C.Typedef, C.Decl)) and is_user_file(unit.pre, loc_of(n).file):
-            if not (isinstance(n, C.Decl) and isinstance(n.type, C.FuncDecl)):
-                yield n
+        if not is_user_file(unit.pre, loc_of(n).file):
+            continue
+        if isinstance(n, C.FuncDef) and n.decl.name in functions:
+            yield n.decl
+        if isinstance(n, C.Typedef) or (isinstance(n, C.Decl) and _is_wanted(n, functions)):
+            yield n
+
+
+def _is_wanted(n: C.Decl, functions: tuple[str, ...]) -> bool:
+    return not isinstance(n.type, C.FuncDecl) or n.name in functions
 
 
 def globals_of(unit: Unit) -> list[Symbol]:

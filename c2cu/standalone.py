@@ -87,6 +87,13 @@ class _Host:
                 loc_of(node),
                 "pass an array by its name, or a variable's address",
             )
+        if symbol not in self.globals and symbol not in self.split.kept:
+            raise UnsupportedError(
+                "C2CU074",
+                f"argument '{b.name}' of the kernel call is const or static",
+                loc_of(node),
+                f"name '{symbol.name}' in the kernel, or make it a variable",
+            )
         return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
 
     def refuse_two_ways(self) -> None:
@@ -120,8 +127,7 @@ class _Host:
             "p": p,
             "includes": list(dict.fromkeys(self.unit.pre.includes)),
             "macros": [f"#define {m.name} {m.value}" for m in macros.values()],
-            "declarations": [self.speller.top(n) for n in declarations(self.unit)],
-            "prototypes": [self.speller.visit(self.unit.functions[f].node.decl) + ";" for f in host_functions],
+            "declarations": [self.speller.top(n) for n in declarations(self.unit, self.split.functions)],
             "functions": [self.speller.function(self.unit.functions[f].node) for f in host_functions],
             "types": [self.speller.top(n) for n in self.split.types],
             "globals": [self.speller.member(s) for s in self.globals],
@@ -167,6 +173,10 @@ class _Host:
 
     def main_parameters(self) -> str:
         params = self.unit.functions["main"].params
+        if len(params) > 2:
+            raise UnsupportedError(
+                "C2CU078", f"main takes '{params[2].name}' beside argc and argv", params[2].loc, "use getenv"
+            )
         return ", ".join(self.speller.visit(q.decl) for q in params if q.decl is not None)
 
     # targets
@@ -179,6 +189,14 @@ class _Host:
             artifact = gang(analysis, self.front.slots, plan.layout(self.program), PORTABLE_BYTES)
             text = _GANG_NAMES.sub(r"c2cu_\1", artifact.text)
             slots = self.slots()
+        statics = [s for s in used_statics(self.program) if not s.const]
+        if statics and not text:
+            raise UnsupportedError(
+                "C2CU072",
+                f"static local '{statics[0].name}' in a kernel whose addresses depend on data",
+                statics[0].loc,
+                "make it a global variable",
+            )
         kernel_functions = [] if text else [f for f in self.program.functions if f.name not in self.split.functions]
         return render(
             "cpu/standalone.c.j2",

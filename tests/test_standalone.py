@@ -209,6 +209,13 @@ LIBRARY = {
     "abort": program(after="if (a[0] < 0) abort();"),
     "assert after": program(after="assert(a[0] >= 0);", top=ASSERT),
     "goto": program(after="if (a[0] < 0) goto end;\n    puts(\"x\");\nend: ;"),
+    "a pointer to a function": program(
+        after='printf("%d ", f(a[0]));', top="static int add(int x) { return x + 1; }\nstatic int (*f)(int) = add;\n"
+    ),
+    "ended before": program(
+        call="if (a[0] < 0) return 4;\n#pragma kernel\n    o[1] = k2(a[0], a[1]);",
+        kernel="int k2(int x, int y) { return 100 / x + y; }\n",
+    ).replace("#pragma kernel\n    if", "    if"),
     "declared": program(
         after='putchar_unlocked(65); char b[] = "1,2", *r; puts(strtok_r(b, ",", &r)); printf("%lld ", lldiv(7, 2).rem);'
     ),
@@ -289,6 +296,28 @@ def test_one_array_by_two_ways_may_be_read(tmp_path):
 def test_a_global_may_be_an_argument_where_addresses_depend_on_data(tmp_path):
     scatter = "void k2(int *x, int *y) { for (int i = 0; i < 3; i++) y[x[i] & 1] += x[i]; }\n"
     check(program(call="k2(a, o);", kernel=scatter), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text, code, words",
+    [
+        (
+            program(kernel="void k(void) { static int c; for (int i = 0; i < 3; i++) o[a[i] & 1] += c++; }\n"),
+            "C2CU072",
+            "static local 'c' in a kernel whose addresses depend on data",
+        ),
+        (
+            program(call="k2(t);", kernel="const int t[2] = {1, 2};\nvoid k2(const int *t) { o[0] = t[1]; }\n"),
+            "C2CU074",
+            "argument 't' of the kernel call is const or static",
+        ),
+        (program().replace("main(void)", "main(int c, char **v, char **e)"), "C2CU078", "main takes 'e' beside"),
+    ],
+)
+def test_what_a_run_does_not_have_is_refused(text, code, words):
+    with pytest.raises(c2cu.UnsupportedError, match=words) as caught:
+        c2cu.translate(text, p=4, target="cpu")
+    assert caught.value.code == code and caught.value.line and caught.value.diagnostic.hint
 
 
 @pytest.mark.parametrize("body, code, line", CANNOT_SPLIT, ids=[c for _, c, _ in CANNOT_SPLIT])
