@@ -251,7 +251,7 @@ class HostSpeller(Indented):
         self.indent_level = 4
         text = "".join(self._generate_stmt(s) for s in items)
         self.indent_level = 0
-        return "\n".join(line for line in text.split("\n") if line.strip() not in ("", ";"))
+        return "\n".join(line for line in text.split("\n") if line.strip())
 
     def function(self, n: C.FuncDef) -> str:
         return self.visit(n).rstrip("\n")

@@ -216,6 +216,7 @@ LIBRARY = {
         call="if (a[0] < 0) return 4;\n#pragma kernel\n    o[1] = k2(a[0], a[1]);",
         kernel="int k2(int x, int y) { return 100 / x + y; }\n",
     ).replace("#pragma kernel\n    if", "    if"),
+    "an empty body": program("int c; while ((c = getchar()) == ' ');\n    ungetc(c, stdin);", "while (o[0]++ < 9);"),
     "declared": program(
         after='putchar_unlocked(65); char b[] = "1,2", *r; puts(strtok_r(b, ",", &r)); printf("%lld ", lldiv(7, 2).rem);'
     ),
