@@ -6,6 +6,7 @@ may happen (the oracle compiles with -fwrapv); subscripts are masked or loop-bou
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -77,7 +78,7 @@ def _random(rng: np.random.Generator, dtype: np.dtype, shape: tuple) -> np.ndarr
 class _Writer:
     """Draws one program. ``scope``: readable scalars (name, type); ``indices``: uniform int variables in 0..SIZE-1."""
 
-    draw: object
+    random: random.Random
     oblivious: bool
     lines: list[str] = field(default_factory=list)
     scope: list[tuple[str, str]] = field(default_factory=list)
@@ -90,11 +91,15 @@ class _Writer:
     depth: int = 0
     helpers: bool = False
 
+    def below(self, n: int) -> int:
+        return self.random.randrange(n)
+
     def pick(self, items):
-        return self.draw(st.sampled_from(list(items)))
+        items = list(items)
+        return items[self.below(len(items))]
 
     def chance(self, percent: int) -> bool:
-        return self.draw(st.integers(0, 99)) < percent
+        return self.below(100) < percent
 
     def fresh(self, stem: str) -> str:
         self.counter += 1
@@ -104,9 +109,9 @@ class _Writer:
 
     def index(self) -> str:
         """A subscript in 0..SIZE-1 that does not depend on data, or may in the other flavour."""
-        choices = [str(self.draw(st.integers(0, SIZE - 1)))]
+        choices = [str(self.below(SIZE))]
         choices += [f"({c} & {SIZE - 1})" for c in self.fixed] * 2
-        choices += [f"(({c} ^ {self.draw(st.integers(0, 7))}) & {SIZE - 1})" for c in self.fixed]
+        choices += [f"(({c} ^ {self.below(8)}) & {SIZE - 1})" for c in self.fixed]
         if not self.oblivious:
             choices += [f"((int)({n}) & {SIZE - 1})" for n, t in self.scope if t in INTS][:3]
         return self.pick(choices)
@@ -125,7 +130,7 @@ class _Writer:
         return self.pick(choices)
 
     def leaf(self) -> tuple[str, str]:
-        kind = self.draw(st.integers(0, 9))
+        kind = self.below(10)
         if kind < 3 and self.scope:
             return self.pick(self.scope)
         if kind < 6:
@@ -158,7 +163,7 @@ class _Writer:
         if depth <= 0:
             text, t = self.leaf()
             return text, "float" if t in FLOATS else "int"
-        kind = self.draw(st.integers(0, 15))
+        kind = self.below(16)
         if kind < 5:
             a, ta = self.expression(depth - 1)
             b, tb = self.expression(depth - 1)
@@ -203,14 +208,14 @@ class _Writer:
         options = [f"mix({a}, {self.integer(depth)})", f"early({self.integer(depth)})"]
         if ints:
             n = self.pick(ints)
-            options += [f"total({n} + {self.draw(st.integers(0, 3))}, 4)", f"total(&{n}[{self.index()} & 3], 3)"]
+            options += [f"total({n} + {self.below(4)}, 4)", f"total(&{n}[{self.index()} & 3], 3)"]
         if self.structs:
             options.append(f"by_value({self.pick(self.structs)})")
         return self.pick(options), "int"
 
     def condition(self, depth: int) -> str:
         a, _ = self.expression(depth)
-        kind = self.draw(st.integers(0, 4))
+        kind = self.below(5)
         if kind == 0:
             b, _ = self.expression(depth)
             return f"{a} {self.pick(['&&', '||'])} {b}"
@@ -236,7 +241,7 @@ class _Writer:
 
     def assignment(self) -> None:
         target, t = self.target()
-        text, kind = self.expression(self.draw(st.integers(0, 3)))
+        text, kind = self.expression(self.below(4))
         if self.chance(30) and t != "_Bool" and not (kind == "float" and t in INTS):
             op = self.pick(
                 ["+=", "-=", "*="] if t in FLOATS or kind == "float" else ["+=", "-=", "*=", "^=", "|=", "&="]
@@ -256,7 +261,7 @@ class _Writer:
         self.scope, self.pointers = scope, pointers
 
     def statement(self, loops: list[str]) -> None:
-        kind = self.draw(st.integers(0, 19))
+        kind = self.below(20)
         deep = self.depth >= 3
         if kind < 8 or deep:
             self.assignment()
@@ -268,17 +273,17 @@ class _Writer:
             self.scope.append((name, t))
         elif kind < 12:
             self.line(f"if ({self.condition(2)}) {{")
-            self.block(self.draw(st.integers(1, 3)), loops)
+            self.block(1 + self.below(3), loops)
             if self.chance(40):
                 self.line("} else {")
-                self.block(self.draw(st.integers(1, 2)), loops)
+                self.block(1 + self.below(2), loops)
             self.line("}")
         elif kind < 15:
             self.loop(loops)
         elif kind == 15 and loops and not self.oblivious:
             self.line(f"if ({self.condition(1)}) {self.pick(['break', 'continue'])};")
         elif kind == 15 and loops and self.fixed:
-            self.line(f"if ({self.fixed[-1]} == {self.draw(st.integers(0, 5))}) {self.pick(['break', 'continue'])};")
+            self.line(f"if ({self.fixed[-1]} == {self.below(6)}) {self.pick(['break', 'continue'])};")
         elif kind == 16:
             self.switch(loops)
         elif kind == 17:
@@ -297,25 +302,25 @@ class _Writer:
 
     def loop(self, loops: list[str]) -> None:
         c = self.fresh("k")
-        turns = self.draw(st.integers(1, SIZE))
-        style = self.draw(st.integers(0, 3))
+        turns = 1 + self.below(SIZE)
+        style = self.below(4)
         if style < 2:
             self.line(f"for (int {c} = 0; {c} < {turns}; {c}++) {{")
             self.fixed.append(c)
-            self.block(self.draw(st.integers(1, 3)), [*loops, c])
+            self.block(1 + self.below(3), [*loops, c])
             self.fixed.remove(c)
             self.line("}")
         elif style == 2 and not self.oblivious:
-            self.line(f"for (int {c} = 0; {c} < {turns} && {self.condition(1)}; {c}++) {{")
+            self.line(f"for (int {c} = 0; {c} < {turns} && ({self.condition(1)}); {c}++) {{")
             self.fixed.append(c)
-            self.block(self.draw(st.integers(1, 2)), [*loops, c])
+            self.block(1 + self.below(2), [*loops, c])
             self.fixed.remove(c)
             self.line("}")
         else:
             self.line(f"int {c} = {turns};")
             self.line("do {")
             self.fixed.append(c)
-            self.block(self.draw(st.integers(1, 2)), [])
+            self.block(1 + self.below(2), [])
             self.fixed.remove(c)
             self.line(f"}} while (--{c} > 0);")
 
@@ -335,7 +340,7 @@ class _Writer:
         if not ints:
             return
         name = self.fresh("q")
-        self.line(f"int *{name} = {self.pick(ints)} + {self.draw(st.integers(0, 3))};")
+        self.line(f"int *{name} = {self.pick(ints)} + {self.below(4)};")
         self.line(f"*{name}++ ^= {self.integer(1)};")
         self.line(f"{name}[1] += *{name};")
 
@@ -352,26 +357,35 @@ static const int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 """
 
 
-@st.composite
-def programs(draw, oblivious: bool | None = None) -> RandomProgram:
-    """A random program; ``oblivious``: only those, only others, or (None) both."""
-    flavour = draw(st.booleans()) if oblivious is None else oblivious
-    w = _Writer(draw, flavour)
+def programs() -> st.SearchStrategy[RandomProgram]:
+    """Random programs, half of them oblivious.
+
+    Hypothesis draws a seed, not each choice: programs take hundreds of choices, and its search for a choice sequence
+    that it has not seen yet stalls after some dozens of them.
+    """
+    return st.integers(0, 2**63 - 1).map(write)
+
+
+def write(seed: int) -> RandomProgram:
+    """The program of a seed."""
+    rng = random.Random(seed)
+    flavour = rng.random() < 0.5
+    w = _Writer(rng, flavour)
     variables: list[tuple] = []
     head = ["#include <math.h>", "#include <string.h>", "struct S { int x; float y[2]; unsigned short z; };"]
-    for k in range(draw(st.integers(1, 3))):
-        t, rank = draw(st.sampled_from(INTS + FLOATS)), draw(st.integers(1, 2))
+    for k in range(1 + w.below(3)):
+        t, rank = w.pick(INTS + FLOATS), 1 + w.below(2)
         w.arrays.append((f"g{k}", t, rank))
         variables.append((f"g{k}", NUMPY[t], (SIZE,) if rank == 1 else (SIZE, 2)))
         head.append(f"{t} g{k}[{SIZE}]{'[2]' if rank == 2 else ''};")
     w.arrays.append(("a", "int", 1))
     variables.append(("a", "int32", (SIZE,)))
     head.append(f"int a[{SIZE}];")
-    t = draw(st.sampled_from(INTS + FLOATS))
+    t = w.pick(INTS + FLOATS)
     w.scope.append(("gs", t))
     variables.append(("gs", NUMPY[t], ()))
     head.append(f"{t} gs;")
-    if draw(st.booleans()):
+    if w.chance(50):
         struct = np.dtype(
             {"names": ["x", "y", "z"], "formats": ["i4", ("f4", (2,)), "u2"], "offsets": [0, 4, 12], "itemsize": 16}
         )
@@ -380,12 +394,12 @@ def programs(draw, oblivious: bool | None = None) -> RandomProgram:
         head.append("struct S s, u;")
     w.tables.append("table")
     w.helpers = True
-    if draw(st.booleans()):
+    if w.chance(50):
         w.line("int local[8] = {1, 2, 3};")
         w.arrays.append(("local", "int", 1))
-    if draw(st.booleans()):
+    if w.chance(50):
         w.line("memset(a + 2, 0, 3 * sizeof(int));")
-    for _ in range(draw(st.integers(2, 7))):
+    for _ in range(2 + w.below(6)):
         w.statement([])
     text = "\n".join([*head, HELPERS, "void kern(void) {", *w.lines, "}", ""])
     return RandomProgram(text, variables, flavour)
