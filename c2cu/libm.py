@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .ctype import DOUBLE, FLOAT, INT, LLONG, LONG, Scalar
+from .ctype import DOUBLE, FLOAT, INT, LLONG, LONG, Function, Scalar
 
 _ONE = (
     "acos asin atan cos sin tan cosh sinh tanh acosh asinh atanh exp exp2 expm1 log log10 log1p log2 logb cbrt fabs "
@@ -51,3 +51,11 @@ CONSTANTS: dict[str, tuple[float, Scalar]] = {
 }
 
 FUNCTIONS = _functions()
+
+
+def builtin(name: str) -> Function:
+    """The type of a function that GCC has built in and nothing declares."""
+    plain = name.removeprefix("__builtin_")
+    if plain in FUNCTIONS:
+        return Function(*FUNCTIONS[plain])
+    return Function(CONSTANTS[plain][1] if plain in CONSTANTS else INT, (), True)

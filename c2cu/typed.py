@@ -461,7 +461,7 @@ class _Annotator:
                     loc_of(node),
                     "include the header that declares it, or put its definition before this line",
                 )
-            builtin = Symbol(node.name.name, "function", _builtin(node.name.name), loc_of(node), builtin=True)
+            builtin = Symbol(node.name.name, "function", libm.builtin(node.name.name), loc_of(node), builtin=True)
             self.unit.scope.names[node.name.name] = builtin
         callee = decay(self.expression(node.name, scope))
         for a in node.args.exprs if node.args else []:
@@ -470,15 +470,6 @@ class _Annotator:
         if not isinstance(function, Function):
             raise ParseError("C2CU003", "the called value is not a function", loc_of(node))
         return self.complete(function.returns)
-
-
-def _builtin(name: str) -> Function:
-    plain = name.removeprefix("__builtin_")
-    if plain in libm.FUNCTIONS:
-        return Function(*libm.FUNCTIONS[plain])
-    if plain in libm.CONSTANTS:
-        return Function(libm.CONSTANTS[plain][1], (), True)
-    return Function(INT, (), True)
 
 
 def _construct(node: C.Node) -> str:
