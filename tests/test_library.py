@@ -325,3 +325,18 @@ def test_a_global_scalar_given_as_a_number(n):
 def test_p_that_disagrees():
     with pytest.raises(c2cu.InputError, match="p is 3, but 'D' has 2"):
         c2cu.bulk(FW, np.ones((2, 16, 16), np.float32), backend="cpu", p=3)
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+def test_every_rounding_stays(schedule):
+    """A float sum of doubles, turn after turn: GCC 12's SLP vectoriser at -O3 keeps it in double between turns."""
+    text = """#include <math.h>
+float y[2]; unsigned short z;
+void f(void) { int k = 4; do { y[k & 1] += sqrt(fabs((double)z)); } while (--k > 0); }
+"""
+    y = np.stack([np.arange(200, dtype=np.float32) * 1e-3 - 5.5742908, np.arange(200) * 0.37 + 3], 1).astype(np.float32)
+    z = (np.arange(200) * 7 + 5).astype(np.uint16)
+    result = c2cu.bulk(text, {"y": y, "z": z}, backend="cpu", schedule=schedule)
+    for k in (4, 3, 2, 1):
+        y[:, k & 1] = (y[:, k & 1].astype(np.float64) + np.sqrt(z.astype(np.float64))).astype(np.float32)
+    assert np.array_equal(result, y)

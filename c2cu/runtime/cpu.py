@@ -29,6 +29,7 @@ FLAGS = (
     "-fwrapv",
     "-fno-strict-aliasing",
     "-ffp-contract=off",
+    "-fno-tree-slp-vectorize",  # GCC 12's drops the rounding of (float)(x + y) on its way into the next turn
 )
 GRAIN = 64  # inputs that are worth a thread of their own
 
