@@ -110,21 +110,9 @@ def run_program(source: Path, p: int, backend: str, options: Mapping[str, Any]) 
                 )
             command = [nvcc, "-O3", "-arch=native", "-x", "cu", "-", "-o", str(program)]
         else:
-            command = [
-                *toolchain.find_compiler(),
-                "-O3",
-                "-march=native",
-                "-w",
-                "-fwrapv",
-                "-fno-strict-aliasing",
-                "-ffp-contract=off",
-                "-x",
-                "c",
-                "-",
-                "-o",
-                str(program),
-                "-lm",
-            ]
+            compiler = toolchain.find_compiler()
+            flags = ("-O3", "-march=native", "-w", *toolchain.exact_flags(compiler))
+            command = [*compiler, *flags, "-x", "c", "-", "-o", str(program), "-lm"]
         _compile(command, text)
         sys.stdout.flush()
         return subprocess.run([str(program)]).returncode

@@ -60,6 +60,16 @@ def compiler_version(command: tuple[str, ...]) -> str:
 
 
 @functools.cache
+def exact_flags(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The C that results are compared with, and what keeps GCC from giving another result than C's."""
+    flags = ("-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
+    if "clang" in compiler_version(command):
+        return flags
+    # GCC 12 and 13: 0.0f - (float)i becomes -(float)i, which is -0.0 for i = 0; and the SLP vectoriser keeps
+    # (float)(x + y) in double on its way into the loop's next turn.
+    return (*flags, "-frounding-math", "-fno-tree-slp-vectorize")
+
+
 def cpu_features() -> frozenset[str]:
     """Flags of this CPU as the kernel lists them; empty where it does not."""
     try:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-FLAGS = ["-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w"]
+# -frounding-math: without, GCC makes 0.0f - (float)i into -(float)i, which is -0.0 for i = 0
+FLAGS = ["-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-frounding-math", "-w"]
 _folder = tempfile.TemporaryDirectory(prefix="c2cu-oracle-")
 
 

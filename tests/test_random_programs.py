@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import c2cu
 from c2cu.runtime import cpu
 from tests.oracle import Original, same
-from tests.programs import RandomProgram, programs
+from tests.programs import RandomProgram, programs, write
 
 COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000"))
 P = 21
@@ -51,3 +51,9 @@ def test_equal_gcc(part, tmp_path, monkeypatch):
         judge(program, number)
 
     run()
+
+
+def test_what_gcc_alone_makes_wrong(tmp_path, monkeypatch):
+    """GCC turns 0.0f - (float)i into -(float)i, so -0.0 for i = 0, unless -frounding-math keeps it from that."""
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    judge(write(14_000_301), 14_000_301)

@@ -18,19 +18,7 @@ from ..diagnostics import CompileError
 from ..version import __version__
 from .cache import Cache, key
 
-#: -fwrapv, -fno-strict-aliasing and -ffp-contract=off are the C that results are compared with.
-FLAGS = (
-    "-O3",
-    "-march=native",
-    "-std=gnu11",
-    "-fPIC",
-    "-shared",
-    "-w",
-    "-fwrapv",
-    "-fno-strict-aliasing",
-    "-ffp-contract=off",
-    "-fno-tree-slp-vectorize",  # GCC 12's drops the rounding of (float)(x + y) on its way into the next turn
-)
+FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w")
 GRAIN = 64  # inputs that are worth a thread of their own
 
 
@@ -101,17 +89,18 @@ def load(artifact: Artifact, cache: Cache | None = None) -> CpuProgram:
     """Compile (or find) an artifact and load it. Raises CompileError."""
     compiler = toolchain.find_compiler()
     version = toolchain.compiler_version(compiler)
-    name = key(artifact.text, artifact.flags, FLAGS, version, toolchain.cpu_key(), __version__)
+    flags = (*FLAGS, *toolchain.exact_flags(compiler), *artifact.flags)
+    name = key(artifact.text, flags, version, toolchain.cpu_key(), __version__)
     meaning = (name, repr(artifact.slots))  # one text may serve a variable that is shared and one that is not
     if meaning not in _loaded:
-        path = (cache or Cache()).put(name, ".so", lambda to: build(artifact, compiler, to))
+        path = (cache or Cache()).put(name, ".so", lambda to: build(artifact, (*compiler, *flags), to))
         _loaded[meaning] = CpuProgram(artifact, path)
     return _loaded[meaning]
 
 
 def build(artifact: Artifact, compiler: tuple[str, ...], to: Path) -> None:
-    """Compile an artifact's text into the shared object ``to``."""
-    command = [*compiler, *FLAGS, *artifact.flags, "-x", "c", "-", "-o", str(to), "-lm"]
+    """Compile an artifact's text into the shared object ``to``. ``compiler``: its command and flags."""
+    command = [*compiler, "-x", "c", "-", "-o", str(to), "-lm"]
     try:
         done = subprocess.run(command, input=artifact.text.encode("utf-8", "surrogateescape"), capture_output=True)
     except OSError as e:
