@@ -6,6 +6,7 @@ Exit status: 0 done, 1 an error that was diagnosed, 2 usage, 3 `check` found the
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 import warnings
@@ -67,6 +68,9 @@ def with_options(*groups: Any) -> Callable[[Any], Any]:
 @click.version_option(__version__, prog_name="c2cu")
 def main() -> None:
     """Write a C program once for one input, run it for millions."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # None where it is closed
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(d: Diagnostic, sources: Any, how: str) -> None:
@@ -98,7 +102,10 @@ def diagnosed(how: str) -> Iterator[None]:
         sys.stderr.close()
         sys.exit(1)
     except KeyboardInterrupt:
-        sys.exit(130)
+        os._exit(130)  # at once: a thread may be in the middle of a long kernel
+    except OSError as e:
+        say(Diagnostic("error", "C2CU057", f"cannot write: {e.strerror or e}"), {}, how)
+        sys.exit(1)
     except Exception as e:
         if os.environ.get("C2CU_DEBUG"):
             raise
@@ -164,6 +171,8 @@ def translate(
             return
         if p is None:
             raise click.UsageError("translate needs --p, the number of inputs")
+        if os.path.exists(output) and os.path.exists(source) and os.path.samefile(source, output):
+            raise InputError("C2CU057", f"'{output}' is the source itself", None, "give another name with -o")
         text = library.translate(given(source), p=p, threads=threads, target=target, **options)
         files.write(output, text.encode("utf-8", "surrogateescape"))
 

@@ -104,6 +104,8 @@ def write(path: str, data: bytes | numpy.ndarray) -> None:
     Raises InputError; an old file under that name is then still whole.
     """
     target = Path(path)
+    if path == "-" and sys.stdout is None:
+        raise InputError("C2CU057", "cannot write to stdout: it is closed")
     try:
         if path == "-":
             _put(sys.stdout.buffer, data, ".npy")

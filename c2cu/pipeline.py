@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from . import plan as planning
 from .artifact import Artifact
+from .conform import conforming
 from .ctype import Pointer
 from .diagnostics import InputError, Note, UnsupportedError, lines_of
 from .effects import may_write
@@ -27,7 +28,7 @@ def understand(source: Source, options: Options) -> Front:
     """file.c -preprocess-> text -parse-> AST -typed-> typed AST -program-> kernel and borders -lower-> flat IR
     -uniform-> analysis -plan.slots-> what goes in and out."""
     pre = preprocess(source, options.defines, options.include_dirs)
-    with lines_of(pre.sources):
+    with lines_of(pre.sources), conforming(pre):
         return deep(lambda: _understand(source, pre, options))
 
 

@@ -63,6 +63,8 @@ class Preprocessed:
     includes: tuple[str, ...]
     sources: SourceMap
     expression_macros: Mapping[str, str] = field(default_factory=dict)
+    plain: str = ""  # as the compiler sees it: every macro expanded, attributes in place
+    plain_sources: SourceMap = field(default_factory=lambda: SourceMap({}))
 
 
 def read_source(src: str | os.PathLike) -> Source:
@@ -106,7 +108,7 @@ def preprocess(
         _check_names(source, [source.text], given)
     wanted = _kept(source.name, directives, given)
     passed = {n: v for n, v in given.items() if n not in wanted}
-    macros, text = _with_names(_Run(source, directives, passed, tuple(map(str, include_dirs))), wanted)
+    macros, text, plain = _with_names(_Run(source, directives, passed, tuple(map(str, include_dirs))), wanted)
     originals = {source.name: source.text, **_user_files(text, source.name)}
     if local:
         _check_names(source, list(originals.values()), given)
@@ -115,12 +117,13 @@ def preprocess(
         m[1]: m[3].strip() for d in directives if (m := _DEFINE.match(d.text)) and not m[2] and m[1] not in macros
     }
     sources = SourceMap(originals, text, _definitions(directives))
+    plain_sources = SourceMap(originals, plain, _definitions(directives))
     system = {file_of(m[1]) for m in _MARKER.finditer(text) if "3" in m[2].split()}
     with lines_of(sources):
         text = without_attributes(
             text, lambda file: file not in originals and (file.startswith(SYSTEM) or file in system)
         )
-    return Preprocessed(text, source.name, macros, includes, sources, expressions)
+    return Preprocessed(text, source.name, macros, includes, sources, expressions, plain, plain_sources)
 
 
 # what the file's own directives say
@@ -226,7 +229,7 @@ def _check_names(source: Source, texts: Sequence[str], given: Mapping[str, str])
 
 # the compiler's preprocessor
 
-_MESSAGE = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
+MESSAGE = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -244,8 +247,8 @@ class _Run:
         return _run(self, _rewritten(self.source.text, self.directives, replaced), options)
 
 
-def _with_names(run: _Run, wanted: Mapping[str, Macro]) -> tuple[dict[str, Macro], str]:
-    """Those of ``wanted`` that really can stay names, and the text that names them.
+def _with_names(run: _Run, wanted: Mapping[str, Macro]) -> tuple[dict[str, Macro], str, str]:
+    """Those of ``wanted`` that really can stay names, the text that names them, and the text with values instead.
 
     Proved, not guessed: with the values put in for the names, the text must be the one that the values give. It is
     another one where a header's #if, or # or ## inside some macro, sees the name.
@@ -267,7 +270,7 @@ def _with_names(run: _Run, wanted: Mapping[str, Macro]) -> tuple[dict[str, Macro
     if text is None:
         wanted = {n: m for n, m in wanted.items() if keeping([n]) is not None}
         text = keeping(list(wanted))
-    return (dict(wanted), text) if text is not None else ({}, plain)
+    return (dict(wanted), text, plain) if text is not None else ({}, plain, plain)
 
 
 def _tokens(text: str, values: Mapping[str, str]) -> list[str]:
@@ -314,7 +317,7 @@ def _run(run: _Run, text: str, options: Sequence[str]) -> str:
             "set CC to a compiler that works",
         ) from None
     errors = done.stderr.decode("utf-8", "replace")
-    m = _MESSAGE.search(errors)
+    m = MESSAGE.search(errors)
     if m or done.returncode:
         raise _refused(source, m, errors)
     return done.stdout.decode("utf-8", "surrogateescape")

@@ -94,6 +94,14 @@ class _Host:
                 loc_of(node),
                 f"name '{symbol.name}' in the kernel, or make it a variable",
             )
+        declared = b.type.size if isinstance(b.type, Array) else 0
+        if isinstance(symbol.type, Array) and declared and symbol.type.size > declared:
+            raise UnsupportedError(
+                "C2CU074",
+                f"'{symbol.name}' is longer than the parameter '{b.name}', of which only {b.type} is copied",
+                loc_of(node),
+                f"declare the parameter as long as '{symbol.name}'",
+            )
         return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
 
     def refuse_two_ways(self) -> None:

@@ -22,7 +22,10 @@ def find_compiler() -> tuple[str, ...]:
     """
     chosen = os.environ.get("CC")
     if chosen:
-        words = shlex.split(chosen)
+        try:
+            words = shlex.split(chosen)
+        except ValueError:  # quotes that do not close
+            words = []
         if not words or shutil.which(words[0]) is None:
             raise CompileError(
                 "C2CU060",

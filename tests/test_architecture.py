@@ -21,7 +21,7 @@ HOMES = {
 LAYERS = [  # each may import from its own line and those above it
     "version|ctype|literals|diagnostics|artifact|libm",
     "ir|walk|fold|simplify|verify|webs",
-    "toolchain|attributes|preprocess|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
+    "toolchain|attributes|preprocess|conform|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
     "uniform|effects|unroll|front",
     "plan|spell|emit|hostrules|hostsplit|files",
     "schedule/.*",

@@ -331,3 +331,31 @@ def test_a_pointer_to_one_number_wants_none():
     text = "static void set(int *p, int v) {\n    *p = v;\n    p[0]++;\n}\nvoid k(int a, int *out) {\n    set(out, a);\n}\n"
     a = np.arange(5, dtype=np.int32)
     assert c2cu.bulk(text, {"a": a, "out": np.zeros(5, np.int32)}, backend="cpu").tolist() == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("statement", "column", "words"),
+    [
+        ("s->a = 3;", 2, "invalid type argument of '->'"),
+        ("s = x;", 5, "incompatible types when assigning"),
+        ("break;", 1, "break statement not within loop or switch"),
+        ("case 3: ;", 1, "case label not within a switch"),
+        ("x = in + in;", 8, "invalid operands to binary +"),
+        ("x = ~f;", 5, "wrong type argument to bit-complement"),
+        ("switch (x) { case 1: x = 2; case 1: x = 3; }", 29, "duplicate case value"),
+    ],
+)
+def test_what_is_no_c_is_refused_in_the_compilers_words(statement, column, words):
+    text = f"struct S{{int a;}} s; int x; float f;\nvoid k(int *in) {{\n{statement}\n}}\n"
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(text)
+    assert (e.value.line, e.value.column, e.value.code) == (3, column, "C2CU008")
+    assert words in str(e.value) and statement in str(e.value)
+
+
+def test_translation_does_not_replace_its_source(tmp_path):
+    source = tmp_path / "k.c"
+    source.write_text(FINE := "int a[2];\nvoid k(void) { a[0]++; }\nint main(void) { k(); return 0; }\n")
+    done = run(["translate", source, "--p", "2", "-o", source])
+    assert done.returncode == 1 and "is the source itself" in done.stderr
+    assert source.read_text() == FINE

@@ -53,9 +53,7 @@ class CpuProgram:
             if target is not None:
                 entry.out, entry.out_stride = target.ctypes.data, slot.nbytes
         ranges = _ranges(p, self.artifact.lanes, threads())
-        if len(ranges) == 1:
-            self._run(table, 0, p)
-            return
+        # Through the pool even where it is one: the caller's thread stays free for Ctrl-C.
         for done in [_pool().submit(self._run, table, a, b) for a, b in ranges]:
             done.result()
 

@@ -1,0 +1,50 @@
+"""The host compiler's own opinion: whether the C is C at all. It reads along while the other stages work."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+
+from .diagnostics import Error, Loc, ParseError
+from .preprocess import MESSAGE, Preprocessed, file_of
+from .toolchain import find_compiler
+
+
+@contextlib.contextmanager
+def conforming(pre: Preprocessed) -> Iterator[None]:
+    """Check the whole text while the body runs; ParseError with the compiler's first complaint, if it has one.
+
+    An Error that the body raises comes first: it says how to go on. What else it raises gives way to the complaint,
+    as the stages take valid C for granted.
+    """
+    command = [*find_compiler(), "-fsyntax-only", "-x", "cpp-output", "-std=gnu11", "-w", "-"]
+    environment = {**os.environ, "LC_ALL": "C"}
+    with tempfile.TemporaryFile() as text:
+        text.write(pre.plain.encode("utf-8", "surrogateescape"))
+        text.seek(0)
+        reader = subprocess.Popen(
+            command, stdin=text, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
+        )
+    try:
+        yield
+    except Error:
+        reader.kill()
+        reader.communicate()
+        raise
+    except Exception:
+        _raise_complaint(reader, pre)
+        raise
+    _raise_complaint(reader, pre)
+
+
+def _raise_complaint(reader: subprocess.Popen[bytes], pre: Preprocessed) -> None:
+    _, errors = reader.communicate()
+    m = MESSAGE.search(errors.decode("utf-8", "replace"))
+    if m is None:
+        return
+    error = ParseError("C2CU008", m[4], Loc(file_of(m[1]), int(m[2]), int(m[3] or 0)))
+    error.sources = pre.plain_sources
+    raise error
