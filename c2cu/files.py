@@ -6,12 +6,13 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
-
-import numpy
+from typing import TYPE_CHECKING, Any
 
 from .artifact import Slot
 from .diagnostics import InputError
+
+if TYPE_CHECKING:
+    import numpy  # imported where it is used: a translation needs none
 
 ENDINGS = (".npy", ".npz", ".bin")
 
@@ -21,6 +22,8 @@ def load(path: str, slot: Slot | None) -> Any:
 
     Raises InputError for a file that is missing, unreadable, cut short or of the wrong size.
     """
+    import numpy
+
     if path == "-":
         import io
 
@@ -60,6 +63,8 @@ def _guarded(path: str, read: Any) -> Any:
 
 
 def _raw(path: str, slot: Slot | None) -> numpy.ndarray:
+    import numpy
+
     if slot is None or slot.nbytes == 0 or -1 in slot.shape:
         raise InputError(
             "C2CU056",
@@ -138,7 +143,10 @@ def _replace(target: Path, data: bytes | numpy.ndarray) -> None:
 def _put(f: Any, data: bytes | numpy.ndarray, suffix: str) -> None:
     if isinstance(data, bytes):
         f.write(data)
-    elif suffix == ".bin":
+        return
+    import numpy
+
+    if suffix == ".bin":
         f.write(numpy.ascontiguousarray(data).tobytes())
     elif suffix == ".npz":
         numpy.savez(f, data)

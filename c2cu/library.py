@@ -1,4 +1,4 @@
-"""The library: bulk, compile, check, translate."""
+"""The library: bulk, compile, check, translate. NumPy, which takes long to import, comes only with arrays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from .plan import Plan
 from .preprocess import Source, read_source
 from .program import Border
 from .report import NotObliviousWarning, Report, judge, report_of
-from .runtime import arrays
 
 FP = ("exact", "reassociate", "fast")
 LAYOUTS = ("row", "column")
@@ -49,6 +48,8 @@ class Program:
             self._last = self._build({}, self._lengths)
 
     def __repr__(self) -> str:
+        from .runtime import arrays
+
         slots = "; ".join(f"{s.name}: {arrays.words(s, self._layout)}" for s in self.slots)
         last = self._last  # what was not called yet may be built on the first call
         runs = f"backend {last.plan.backend}, schedule {last.plan.schedule}" if last else "built on the first call"
@@ -95,6 +96,8 @@ class Program:
             return self._call(inputs, dict(shared or {}), out, stream, p)
 
     def _call(self, inputs: Any, shared: dict[str, Any], out: Any, stream: Any, p: int | None) -> Any:
+        from .runtime import arrays
+
         given = {**arrays.named(inputs, self._front.slots), **shared}
         arrays.check_names(given, self._front.slots)
         numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
@@ -167,6 +170,8 @@ def _loader(backend: str) -> Any:
 
 
 def _run(built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream: Any, p: int | None) -> Any:
+    from .runtime import arrays
+
     slots = built.artifact.slots
     if built.plan.backend == "cuda":
         from .runtime import cuda
