@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
 
-from .diagnostics import Error, Loc, ParseError
+from .diagnostics import Error, Loc, ParseError, UnsupportedError
 from .preprocess import MESSAGE, Preprocessed, file_of
 from .toolchain import find_compiler
 
@@ -18,7 +19,7 @@ def conforming(pre: Preprocessed) -> Iterator[None]:
     """Check the whole text while the body runs; ParseError with the compiler's first complaint, if it has one.
 
     An Error that the body raises comes first: it says how to go on. What else it raises gives way to the complaint,
-    as the stages take valid C for granted.
+    as the stages take valid C for granted. What the compiler takes and our parser does not is GNU's, not C.
     """
     command = [*find_compiler(), "-fsyntax-only", "-x", "cpp-output", "-std=gnu11", "-w", "-"]
     environment = {**os.environ, "LC_ALL": "C"}
@@ -30,9 +31,13 @@ def conforming(pre: Preprocessed) -> Iterator[None]:
         )
     try:
         yield
-    except Error:
+    except Error as e:
+        if e.code == "C2CU002" and _complaint(reader) is None:
+            raise UnsupportedError(
+                "C2CU014", "what GNU adds to C is not supported here", e.diagnostic.loc, "write it in plain C"
+            ) from None
         reader.kill()
-        reader.communicate()
+        reader.wait()
         raise
     except Exception:
         _raise_complaint(reader, pre)
@@ -40,9 +45,13 @@ def conforming(pre: Preprocessed) -> Iterator[None]:
     _raise_complaint(reader, pre)
 
 
-def _raise_complaint(reader: subprocess.Popen[bytes], pre: Preprocessed) -> None:
+def _complaint(reader: subprocess.Popen[bytes]) -> re.Match[str] | None:
     _, errors = reader.communicate()
-    m = MESSAGE.search(errors.decode("utf-8", "replace"))
+    return MESSAGE.search(errors.decode("utf-8", "replace"))
+
+
+def _raise_complaint(reader: subprocess.Popen[bytes], pre: Preprocessed) -> None:
+    m = _complaint(reader)
     if m is None:
         return
     error = ParseError("C2CU008", m[4], Loc(file_of(m[1]), int(m[2]), int(m[3] or 0)))

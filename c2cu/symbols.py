@@ -346,6 +346,10 @@ class Declarations:
                 return literals.character(node.value), INT
             if any(word in node.type for word in ("float", "double")):
                 return literals.floating(node.value)
+            if node.value.startswith("'"):
+                raise UnsupportedError(
+                    "C2CU014", "a constant of several characters is not supported", loc_of(node), "write its number"
+                )
             return literals.integer(node.value)
         except ValueError as e:
             raise ParseError("C2CU003", str(e), loc_of(node)) from None

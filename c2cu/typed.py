@@ -375,7 +375,7 @@ class _Annotator:
             case C.InitList():
                 self.initialiser(node, scope)
                 return VOID
-        raise UnsupportedError("C2CU014", f"{_construct(node)} is not supported", loc_of(node))
+        raise UnsupportedError("C2CU014", f"{_construct(node)} is not supported", loc_of(node), "write it in plain C")
 
     def name(self, node: C.ID, scope: Scope) -> CType:
         symbol = scope.find(node.name)
@@ -473,5 +473,5 @@ class _Annotator:
 
 
 def _construct(node: C.Node) -> str:
-    names = {"GenericSelection": "_Generic", "TypeOf": "typeof", "Label": "a label", "Goto": "goto"}
+    names = {"GenericSelection": "_Generic", "Compound": "a statement as an expression", "Label": "a label"}
     return names.get(type(node).__name__, f"this construct ({type(node).__name__})")

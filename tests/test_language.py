@@ -124,6 +124,14 @@ SAMPLES = {
         "k.x = a[0]; b[0] = k.x;",
     ),
     "functions with `...`": ("static int v(int n, ...) { return n; }", "b[0] = v(1, 2);"),
+    "GNU's additions that have no own line here: `x ?: y`, `case 1 ... 5`, `typeof`, nested functions": (
+        "",
+        "b[0] = a[0] ?: 3;",
+    ),
+    "statements as expressions: `({ ... })`": ("", "b[0] = ({ int x = a[0]; x + 1; });"),
+    "`_Generic`": ("", "b[0] = _Generic(a[0], int: 1, default: 2);"),
+    "constants of several characters: `'ab'`": ("", "b[0] = 'ab';"),
+    "GCC's built-in functions other than those of `math.h` and `string.h`": ("", "b[0] = __builtin_popcount(a[0]);"),
     "complex numbers": ("", "float _Complex z = f[0]; b[0] = 1;"),
     "functions whose source is not in the file": ("int elsewhere(int);", "b[0] = elsewhere(a[0]);"),
 }
