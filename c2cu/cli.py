@@ -184,6 +184,7 @@ def translate(
     click.option("--out", "outputs", multiple=True, metavar="[NAME=]FILE", help="Where an output goes."),
     click.option("--shared", multiple=True, type=PAIR, metavar="NAME=FILE", help="One copy for all inputs."),
     click.option("--p", type=int, help="Run the whole program p times in turn on stdin; with --out: how many inputs."),
+    click.option("--group", type=click.IntRange(min=1), help="Inputs at a time: bounds the memory that a run needs."),
     click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
     click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."),
     MACHINE,
@@ -195,6 +196,7 @@ def run(
     outputs: tuple[str, ...],
     shared: Any,
     p: int | None,
+    group: int | None,
     layout: str,
     strict: bool,
     backend: str,
@@ -217,6 +219,8 @@ def run(
                 raise click.UsageError("give --in and --out, or --p to run the whole program on stdin")
             if source == "-":
                 raise click.UsageError("stdin holds the inputs then: give the C as a file")
+            if group is not None:
+                raise click.UsageError("--group goes with --in and --out")
             sys.exit(run_program(Path(source), p, backend, common))
         program = library.compile(
             given(source),
@@ -228,7 +232,7 @@ def run(
             strict=strict,
             **common,
         )
-        run_files(program, inputs, outputs, shared, p)
+        run_files(program, inputs, outputs, shared, p, layout, group)
 
 
 @main.command()

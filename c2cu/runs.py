@@ -21,18 +21,50 @@ def run_files(
     outputs: Sequence[str],
     shared: Sequence[tuple[str, str]],
     p: int | None,
+    layout: str = "row",
+    group: int | None = None,
 ) -> None:
-    """Load the inputs, run, and write the outputs, each whole or not at all."""
+    """Load the inputs, run, and write the outputs, each whole or not at all. ``group``: inputs at a time."""
     slots = {s.name: s for s in program.slots}
     targets = _targets(outputs, [s.name for s in slots.values() if s.writes])
     given = _given(inputs, slots)
     _once("--shared", [name for name, _ in shared])
     arrays = {name: _value(path, slots.get(name)) for name, path in shared}
-    results = program(given, shared=arrays, p=p)
-    if not isinstance(results, dict):
-        results = {next(s.name for s in program.slots if s.writes): results}
+    if group is None:
+        results = _by_name(program, program(given, shared=arrays, p=p))
+    else:
+        results = _in_groups(program, given, arrays, p, layout, group)
     for name, path in targets.items():
         files.write(path, results[name])
+
+
+def _by_name(program: library.Program, results: Any) -> dict[str, Any]:
+    return results if isinstance(results, dict) else {next(s.name for s in program.slots if s.writes): results}
+
+
+def _in_groups(
+    program: library.Program, given: Any, shared: Mapping[str, Any], p: int | None, layout: str, group: int
+) -> dict[str, Any]:
+    """The outputs, computed ``group`` inputs at a time: the machine holds no more than one group and the results."""
+    import numpy
+
+    from .runtime import arrays
+
+    named = arrays.named(given, program.slots)
+    fixed = {s.name for s in program.slots if s.shared}
+    bulk = {n: a for n, a in named.items() if n not in fixed and getattr(a, "ndim", 0)}
+    total = arrays.common_p(bulk, program.slots, layout, p)
+    results: dict[str, Any] = {}
+    for first in range(0, max(total, 1), group):
+        here = (slice(first, first + group),) if layout == "row" else (..., slice(first, first + group))
+        part = {**named, **{n: a[here] for n, a in bulk.items()}}
+        done = _by_name(program, program(part, shared=shared, p=min(group, total - first)))
+        for name, array in done.items():
+            if name not in results:
+                shape = (total, *array.shape[1:]) if layout == "row" else (*array.shape[:-1], total)
+                results[name] = numpy.empty(shape, array.dtype)
+            results[name][here] = array
+    return results
 
 
 def _given(inputs: Sequence[str], slots: Mapping[str, Slot]) -> Any:

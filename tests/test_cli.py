@@ -84,3 +84,22 @@ def test_what_cannot_be_analysed_is_not_proved(folder):
     (folder / "s.c").write_text("#include <string.h>\nchar s[8];\nint k(void) {\n    return strlen(s);\n}\n")
     done = c2cu("check", "s.c")
     assert done.exit_code == 3 and "oblivious: not proved; constant time: not proved" in done.output
+
+
+@pytest.mark.parametrize("layout", ["row", "column"])
+@pytest.mark.parametrize("group", [1, 3, 7, 100])
+def test_groups_give_what_one_run_gives(folder, group, layout):
+    a = np.random.default_rng(1).integers(-9, 9, (7, 3)).astype(np.int32)
+    np.save("a7.npy", a if layout == "row" else np.ascontiguousarray(a.T))
+    options = ("--in", "a=a7.npy", "--shared", "n=2", "--out", "o=o.npy", "--layout", layout, "--backend", "cpu")
+    done = c2cu("run", "sum.c", *options, "--group", group)
+    assert done.exit_code == 0, done.output
+    assert np.array_equal(np.load("o.npy"), a[:, :2].sum(axis=1))
+
+
+def test_groups_need_arrays_that_agree(folder):
+    np.save("n.npy", np.ones(3, np.int32))
+    done = c2cu("run", "sum.c", "--in", "a=a.npy", "--in", "n=n.npy", "--out", "o=o.npy", "--group", "2")
+    assert done.exit_code == 1 and "inputs disagree on p: 'a' has 4, 'n' has 3" in done.output.replace("but ", "")
+    assert c2cu("run", "sum.c", "--p", "3", "--group", "2").exit_code == 2
+    assert c2cu("run", "sum.c", "--in", "a=a.npy", "--out", "o=o.npy", "--group", "0").exit_code == 2
