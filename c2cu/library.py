@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,12 +13,12 @@ from . import pipeline
 from .artifact import Artifact, Slot
 from .diagnostics import InputError, lines_of
 from .front import Front, Options
+from .options import by_name, options_of, whole
 from .plan import Plan
 from .preprocess import Source, read_source
 from .program import Border
 from .report import NotObliviousWarning, Report, judge, report_of
 
-FP = ("exact", "reassociate", "fast")
 LAYOUTS = ("row", "column")
 
 
@@ -93,12 +94,13 @@ class Program:
     ) -> Any:
         """Run p inputs: arrays in, arrays out, as `bulk` says."""
         with lines_of(self._front.pre.sources):
-            return self._call(inputs, dict(shared or {}), out, stream, p)
+            return self._call(inputs, dict(by_name("shared", shared)), out, stream, p)
 
     def _call(self, inputs: Any, shared: dict[str, Any], out: Any, stream: Any, p: int | None) -> Any:
         from .runtime import arrays
 
-        given = {**arrays.named(inputs, self._front.slots), **shared}
+        given = {**by_name("inputs", arrays.named(inputs, self._front.slots)), **shared}
+        p = None if p is None else whole("p", p)
         arrays.check_names(given, self._front.slots)
         numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
         shapes = {
@@ -190,28 +192,6 @@ def _run(built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream:
     return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
 
 
-def options_of(
-    fn: str | None = None,
-    shared: Mapping[str, Any] | Sequence[str] | None = None,
-    defines: Mapping[str, Any] | None = None,
-    shapes: Mapping[str, Any] | None = None,
-    fp: str = "exact",
-    include_dirs: Sequence[str] = (),
-) -> Options:
-    """Checked options from what users give."""
-    if fp not in FP:
-        raise InputError("C2CU051", f"fp is '{fp}'", None, f"choose one of {', '.join(FP)}")
-    found = {n: (s,) if isinstance(s, int) else tuple(s) for n, s in (shapes or {}).items()}
-    return Options(
-        fn,
-        {n: str(v) for n, v in (defines or {}).items()},
-        tuple(map(str, include_dirs)),
-        tuple(shared or ()),
-        found,
-        fp,
-    )
-
-
 def compile(
     src: str | os.PathLike,
     *,
@@ -279,18 +259,18 @@ def bulk(
         source.text,
         fn,
         tuple(sorted(shared or ())),
-        repr(sorted((defines or {}).items())),
+        repr(sorted(by_name("defines", defines).items())),
         backend,
         schedule,
         fp,
         layout,
-        repr(sorted((shapes or {}).items())),
+        repr(sorted(by_name("shapes", shapes).items())),
         strict,
-        tuple(map(str, include_dirs)),
+        tuple(map(str, include_dirs or ())),
         os.environ.get("CC"),
     )
     program = _programs.get(key)
-    if program is None or '#include "' in source.text:
+    if program is None or include_dirs or re.search(r'#\s*include\s*"', source.text):  # headers may have changed
         program = compile(
             src,
             fn=fn,
@@ -374,7 +354,7 @@ def translate(
     front = pipeline.understand(source, options_of(fn, shared, defines, shapes, "exact", include_dirs))
     judge(front, strict=False)
     with lines_of(front.pre.sources):
-        return standalone(front, p=p, threads=threads, target=target)
+        return standalone(front, p=whole("p", p), threads=whole("threads", threads), target=target)
 
 
 __all__ = ["NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "translate"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .attributes import without_attributes
-from .diagnostics import CompileError, Loc, ParseError, SourceMap, file_of, lines_of
+from .diagnostics import CompileError, InputTypeError, Loc, ParseError, SourceMap, file_of, lines_of
 from .toolchain import find_compiler
 
 HEADERS = Path(__file__).parent / "include"
@@ -69,6 +69,8 @@ class Preprocessed:
 
 def read_source(src: str | os.PathLike) -> Source:
     """A str with a newline or a brace is C text, anything else a path. Raises ParseError if it cannot be read."""
+    if not isinstance(src, (str, os.PathLike)):
+        raise InputTypeError("C2CU058", f"the source is {src!r:.80}", None, "give C text or a file's name")
     if isinstance(src, str) and "\0" in src:
         raise ParseError("C2CU001", "the C text holds a NUL character", None, "give C text or a file's name")
     if isinstance(src, str) and ("\n" in src or "{" in src or not src):

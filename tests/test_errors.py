@@ -359,3 +359,32 @@ def test_translation_does_not_replace_its_source(tmp_path):
     done = run(["translate", source, "--p", "2", "-o", source])
     assert done.returncode == 1 and "is the source itself" in done.stderr
     assert source.read_text() == FINE
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"src": None}, "the source is None"),
+        ({"src": b"int a;"}, "the source is b'int a;'"),
+        ({"inputs": {1: 2}}, "inputs is {1: 2}"),
+        ({"p": 2.0}, "p is 2.0"),
+        ({"p": "2"}, "p is '2'"),
+        ({"defines": 3}, "defines is 3"),
+        ({"defines": {3: 4}}, "defines is {3: 4}"),
+        ({"shapes": 3}, "shapes is 3"),
+        ({"shapes": {"a": 2.5}}, "shape of 'a' is 2.5"),
+        ({"shapes": {"a": 0}}, "shape of 'a' is (0,)"),
+        ({"shapes": {"a": (2, -1)}}, "shape of 'a' is (2, -1)"),
+    ],
+)
+def test_arguments_of_the_wrong_kind(options, words):
+    given = {"src": "int a[2];\nvoid f(void) { a[0] = 2; }\n", "inputs": None, "p": 2, "backend": "cpu", **options}
+    with pytest.raises(c2cu.InputError) as e:
+        c2cu.bulk(given.pop("src"), given.pop("inputs"), **given)
+    assert words in str(e.value) and e.value.diagnostic.hint
+
+
+def test_one_array_for_two_outputs():
+    z = np.zeros((2, 2), np.int32)
+    with pytest.raises(c2cu.InputError, match="out= names one array twice"):
+        c2cu.bulk("int a[2], b[2];\nvoid f(void) { a[0] = b[0] = 1; }\n", p=2, out={"a": z, "b": z}, backend="cpu")

@@ -238,6 +238,8 @@ def _targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str
             )
         out = {written[0].name: out}
     by_name = {s.name: s for s in written}
+    if len({id(array) for array in out.values()}) < len(out):
+        raise InputError("C2CU058", "out= names one array twice", None, "give each output an array of its own")
     for name, array in out.items():
         if name not in by_name:
             raise InputError(
