@@ -9,7 +9,7 @@ run: $(VENV)/ready
 	$(BIN)/python examples/graph_atlas.py
 
 test: $(VENV)/ready lint
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-gpu: ; $(PYTHON) -m pytest -q -m gpu -rs
 
