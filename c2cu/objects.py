@@ -52,7 +52,7 @@ class Ref:
             )
         return replace(self, index=add(self.index, by))
 
-    def pinned(self, index: Expr) -> Ref:
+    def at(self, index: Expr) -> Ref:
         """The same place by another spelling of its index."""
         return replace(self, index=index)
 

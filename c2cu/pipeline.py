@@ -7,7 +7,6 @@ from dataclasses import replace
 from . import plan as planning
 from .artifact import Artifact
 from .conform import conforming
-from .ctype import Pointer
 from .diagnostics import InputError, Note, UnsupportedError, lines_of
 from .effects import may_write
 from .front import Front, Options
@@ -62,8 +61,7 @@ def refuse_shared_writes(found: Program) -> None:
     """Raise UnsupportedError where a program that could not be lowered may write what all inputs share."""
     written = may_write(found)
     for b in found.borders:
-        owned = b.kind == "param" and b.symbol is not None and not isinstance(b.symbol.type, Pointer)
-        if b.shared and not owned and b.symbol in written:
+        if b.shared and not b.by_value and b.symbol in written:
             raise UnsupportedError(
                 "C2CU024",
                 f"'{b.name}' is shared by all inputs and may be written here",

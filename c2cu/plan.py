@@ -107,8 +107,7 @@ def _inner_effects(program: Program, kernel: Kernel | None) -> dict[str, tuple[b
 
 
 def _from_ast(b: Border, written: bool) -> tuple[bool, bool, bool]:
-    by_value = b.kind == "param" and b.symbol is not None and not isinstance(b.symbol.type, Pointer)
-    writes = b.kind == "return" or (written and not b.shared and not by_value)
+    writes = b.kind == "return" or (written and not b.shared and not b.by_value)
     reads = b.kind != "return"
     return reads, writes, _required(b, reads and not writes, reads, writes)
 

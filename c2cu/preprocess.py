@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .attributes import without_attributes
-from .diagnostics import CompileError, InputTypeError, Loc, ParseError, SourceMap, file_of, lines_of
-from .toolchain import find_compiler
+from .diagnostics import InputTypeError, Loc, ParseError, SourceMap, file_of, lines_of
+from .toolchain import does_not_start, find_compiler
 
 HEADERS = Path(__file__).parent / "include"
 SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
@@ -312,12 +312,7 @@ def _run(run: _Run, text: str, options: Sequence[str]) -> str:
     try:
         done = subprocess.run(command, input=body, capture_output=True, env={**os.environ, "LC_ALL": "C"})
     except OSError as e:
-        raise CompileError(
-            "C2CU060",
-            f"the C compiler '{command[0]}' does not start: {e.strerror}",
-            None,
-            "set CC to a compiler that works",
-        ) from None
+        raise does_not_start(command[0], e) from None
     errors = done.stderr.decode("utf-8", "replace")
     m = MESSAGE.search(errors)
     if m or done.returncode:

@@ -33,6 +33,11 @@ class Border:
     shared: bool
     loc: Loc
 
+    @property
+    def by_value(self) -> bool:
+        """Whether the function has a copy of its own: what it writes there nobody sees."""
+        return self.kind == "param" and self.symbol is not None and not isinstance(self.symbol.type, Pointer)
+
 
 @dataclass(frozen=True, eq=False)
 class Program:

@@ -69,7 +69,7 @@ def base_name(t: CType) -> str:
         case Scalar():
             return t.name
         case Struct():
-            return f"{'union' if t.union else 'struct'} {name(t.tag)}"
+            return f"{t.kind} {name(t.tag)}"
     raise AssertionError(t)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pycparser import c_ast as C
@@ -77,28 +77,19 @@ class Scope:
         self.enums: dict[str, Scalar] = {}
 
     def find(self, name: str) -> Symbol | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
-            scope = scope.outer
-        return None
+        return next((s.names[name] for s in self._outwards() if name in s.names), None)
 
     def find_tag(self, name: str) -> Struct | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.tags:
-                return scope.tags[name]
-            scope = scope.outer
-        return None
+        return next((s.tags[name] for s in self._outwards() if name in s.tags), None)
 
     def find_enum(self, name: str) -> Scalar | None:
+        return next((s.enums[name] for s in self._outwards() if name in s.enums), None)
+
+    def _outwards(self) -> Iterator[Scope]:
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.enums:
-                return scope.enums[name]
+            yield scope
             scope = scope.outer
-        return None
 
 
 _BASIC = {

@@ -53,13 +53,14 @@ def compiler_version(command: tuple[str, ...]) -> str:
     try:
         done = subprocess.run([*command, "--version"], capture_output=True, text=True, errors="replace", timeout=60)
     except OSError as e:
-        raise CompileError(
-            "C2CU060",
-            f"the C compiler '{command[0]}' does not start: {e.strerror}",
-            None,
-            "set CC to a compiler that works",
-        ) from None
+        raise does_not_start(command[0], e) from None
     return f"{shutil.which(command[0])} {done.stdout.splitlines()[0] if done.stdout else ''}"
+
+
+def does_not_start(compiler: str, e: OSError) -> CompileError:
+    return CompileError(
+        "C2CU060", f"the C compiler '{compiler}' does not start: {e.strerror}", None, "set CC to a compiler that works"
+    )
 
 
 @functools.cache

@@ -91,11 +91,6 @@ class Control(Functions):
         paths.append(dict(self.targets))
         return frozenset({flag})
 
-    def meet(self, paths: list[dict[PointerVariable, Target | None]]) -> None:
-        """Jumps arrive here too."""
-        for targets in paths:
-            self.targets = join(self.targets, targets)
-
     def return_(self, node: C.Return) -> Flags:
         frame, loc = self.frames[-1], loc_of(node)
         if node.expr is not None:

@@ -26,7 +26,6 @@ from ..program import Border, Program
 from ..symbols import Symbol
 from ..typed import FunctionDef
 from .library import Library
-from .memory import join
 
 Flags = frozenset[Variable]
 NONE: Flags = frozenset()
@@ -117,8 +116,7 @@ class Functions(Library):
         outer, self.jumps = self.jumps, []
         self.assign(frame.flag, Const(0, BOOL), f.loc)
         self.statements(f.node.body.block_items or [])
-        for exit_targets in frame.exits:
-            self.targets = join(self.targets, exit_targets)
+        self.meet(frame.exits)
         self.jumps = outer
 
     def call(self, node: C.FuncCall) -> Expr | Ref | Target | None:

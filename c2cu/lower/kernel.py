@@ -33,7 +33,7 @@ class Lowering(Control):
         bulk: list[Region] = []
         for b in self.program.borders:
             self.border(b, bulk)
-        self.copies = [self.own_copy(b.symbol) for b in self.program.borders if b.shared and by_value(b)]
+        self.copies = [self.own_copy(b.symbol) for b in self.program.borders if b.shared and b.by_value]
         result = next((obj for b, obj in self.borders if b.kind == "return"), None)
         with self.block() as body:
             self.frames.append(Frame(k, self.fresh("returned", BOOL, k.loc), result))
@@ -89,13 +89,9 @@ class Lowering(Control):
         """Bulk scalars that the kernel changes go back; a parameter passed by value does not."""
         for b, obj in self.borders:
             for path, part in sorted(obj.parts.items()):
-                if isinstance(part, Variable) and part in changed and not by_value(b):
+                if isinstance(part, Variable) and part in changed and not b.by_value:
                     region = Region(obj.name + path, part.type, 1, "bulk", None, b.loc)
                     self.emit(Store(region, Const(0, INT), Var(part, b.loc), b.loc))
-
-
-def by_value(b: Border) -> bool:
-    return b.kind == "param" and b.symbol is not None and not isinstance(b.symbol.type, Pointer)
 
 
 def stepped(program: Program) -> list[Symbol]:

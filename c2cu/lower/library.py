@@ -63,8 +63,7 @@ class Library(Values):
 
     def memory(self, name: str, args: list[C.Node], loc: Loc) -> Ref:
         """Returns what they return: where they wrote."""
-        result = self.followed(args[0], loc)
-        result = result.pinned(self.temporary(result.index, loc))
+        result = self.pinned(self.followed(args[0], loc), loc)
         to = self.scalars(result, loc)
         if name == "memset":
             value = self.filled(self.temporary(self.value(args[1]), loc), to.type, loc)
@@ -75,7 +74,7 @@ class Library(Values):
         count = self.elements(args[2], to, loc)
         if source.type.size != to.type.size:
             raise UnsupportedError("C2CU019", f"{name} between '{source.type}' and '{to.type}'", loc)
-        source = source.pinned(self.temporary(source.index, loc))
+        source = self.pinned(source, loc)
 
         def move(k: Expr) -> None:
             assert isinstance(to.type, Scalar)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from pycparser import c_ast as C
@@ -72,6 +72,15 @@ class Memory:
         self.assign(var, value, loc)
         return Var(var, loc)
 
+    def pinned(self, ref: Ref, loc: Loc, name: str = "t") -> Ref:
+        """``ref`` with its index computed here and now, whatever is stored later."""
+        return ref.at(self.temporary(ref.index, loc, name))
+
+    def meet(self, paths: Iterable[dict[PointerVariable, Target | None]]) -> None:
+        """Jumps arrive here too: ``paths`` says what pointers point to at each."""
+        for targets in paths:
+            self.targets = join(self.targets, targets)
+
     def part(self, obj: Object, path: str, loc: Loc) -> Region | Variable:
         """Where a leaf lives: a variable where there is just one, else a region."""
         if path in obj.parts:
@@ -140,8 +149,7 @@ class Memory:
 
     def copy(self, to: Ref, source: Ref, loc: Loc) -> None:
         """Struct or array assignment, leaf by leaf; the first store must not change where the others go."""
-        to = to.pinned(self.temporary(to.index, loc))
-        source = source.pinned(self.temporary(source.index, loc))
+        to, source = self.pinned(to, loc), self.pinned(source, loc)
         for path, (_, count) in leaf_table(to.type).items():
             self.copy_elements(
                 self.below(to, path, count, loc), self.below(source, path, count, loc), Const(count, INT), loc

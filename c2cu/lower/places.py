@@ -81,8 +81,7 @@ class Places(Memory):
     def assign_object(self, node: C.Assignment) -> Ref:
         """A struct assignment; the object that was assigned."""
         loc = loc_of(node)
-        ref = self.lvalue(node.lvalue)
-        ref = ref.pinned(self.temporary(ref.index, loc))
+        ref = self.pinned(self.lvalue(node.lvalue), loc)
         self.copy(ref, self.object(node.rvalue), loc)
         return ref
 
@@ -189,7 +188,7 @@ class Places(Memory):
         target = self.targets[p]
         if target is None:
             raise UnsupportedError("C2CU028", f"pointer '{p.name}' may point into different objects here", loc)
-        return target.pinned(Var(p.index, loc)) if isinstance(target, Ref) else target
+        return target.at(Var(p.index, loc)) if isinstance(target, Ref) else target
 
     def point(self, p: PointerVariable, target: Target, loc: Loc) -> None:
         """``p = target``."""
@@ -209,7 +208,7 @@ class Places(Memory):
             raise UnsupportedError("C2CU027", f"'{p.name}' is stepped but points to nothing", loc)
         old = self.pointee(old, p.type.to, loc)
         if node.op.startswith("p"):
-            old = old.pinned(self.temporary(old.index, loc, p.name))
+            old = self.pinned(old, loc, p.name)
         self.point(p, old.moved(Const(1 if "+" in node.op else -1, INT)), loc)
         return old if node.op.startswith("p") else self.current(p, loc)
 

@@ -106,7 +106,7 @@ class Values(Places):
         loc, after = loc_of(node), node.op.startswith("p")
         ref = self.lvalue(node.expr)
         if used:
-            ref = self.pinned(ref, loc)
+            ref = self.stable(ref)
         old = self.load(ref, loc)
         if after and used:
             old = self.temporary(old, loc, "old")
@@ -115,11 +115,9 @@ class Values(Places):
         self.store(ref, cast(new, old.type), loc)
         return old if after else self.load(ref, loc)
 
-    def pinned(self, ref: Ref, loc: Loc) -> Ref:
+    def stable(self, ref: Ref) -> Ref:
         """``ref`` with an index that storing to it does not change."""
-        if not loads(ref.index):
-            return ref
-        return ref.pinned(self.temporary(ref.index, ref.index.loc, "index"))
+        return self.pinned(ref, ref.index.loc, "index") if loads(ref.index) else ref
 
     def binary_value(self, node: C.BinaryOp) -> Expr:
         a_type, b_type = self.unit.value_type(node.left), self.unit.value_type(node.right)
@@ -218,7 +216,7 @@ class Values(Places):
         loc = loc_of(node)
         ref = self.lvalue(node.lvalue)
         if used:
-            ref = self.pinned(ref, loc)
+            ref = self.stable(ref)
         t = ref.type
         if not isinstance(t, Scalar):
             raise UnsupportedError("C2CU014", "this assignment as a value", loc)

@@ -102,12 +102,7 @@ def build(artifact: Artifact, compiler: tuple[str, ...], to: Path) -> None:
     try:
         done = subprocess.run(command, input=artifact.text.encode("utf-8", "surrogateescape"), capture_output=True)
     except OSError as e:
-        raise CompileError(
-            "C2CU060",
-            f"the C compiler '{compiler[0]}' does not start: {e.strerror}",
-            None,
-            "set CC to a compiler that works",
-        ) from None
+        raise toolchain.does_not_start(compiler[0], e) from None
     if done.returncode:
         raise rejected(compiler[0], artifact.text, done.stderr.decode("utf-8", "replace"))
 
