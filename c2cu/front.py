@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .artifact import Slot
 from .diagnostics import UnsupportedError
+from .facts import Trace
 from .ir import Kernel
 from .preprocess import Preprocessed, Source
 from .program import Program
@@ -29,7 +30,7 @@ class Options:
 @dataclass(frozen=True)
 class Front:
     """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
-    where ``why_not`` says what cannot be analysed."""
+    where ``why_not`` says what cannot be analysed; ``trace`` is then None too."""
 
     source: Source
     pre: Preprocessed
@@ -37,4 +38,5 @@ class Front:
     kernel: Kernel | None
     analysis: Uniform | None
     why_not: UnsupportedError | None
+    trace: Trace | None
     slots: tuple[Slot, ...]

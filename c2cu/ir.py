@@ -78,6 +78,7 @@ class Load:
     region: Region
     index: Expr  # of type int or long, counted in elements
     loc: Loc = _loc()  # of the access; ``index.loc`` is the subscript's
+    rows: Rows = field(default=(), compare=False, repr=False)
 
     @property
     def type(self) -> Scalar:
@@ -143,6 +144,8 @@ class Call:
 
 
 Expr = Union[Const, Var, Load, Unary, Binary, Cast, Bitcast, Select, Call]
+#: What C bounds beside the whole index: subscripts of arrays within arrays, each with the array's extent.
+Rows = tuple[tuple[Expr, int], ...]
 
 
 # Statements
@@ -161,6 +164,7 @@ class Store:
     index: Expr
     value: Expr
     loc: Loc = _loc()
+    rows: Rows = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True)

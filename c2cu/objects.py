@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from .ctype import INT, LONG, Array, CType, Pointer, Scalar, Struct, leaves
 from .diagnostics import Loc, UnsupportedError
 from .fold import add, is_constant, multiply
-from .ir import NOWHERE, Const, Expr, Region, Variable
+from .ir import NOWHERE, Const, Expr, Region, Rows, Variable
 
 
 @dataclass(eq=False)
@@ -35,6 +35,7 @@ class Ref:
     """Element ``index`` of all those of type ``type`` at ``path`` in ``object``: an lvalue, or a pointer to it.
 
     ``alone``: what comes after it in memory is another member, so a pointer to it must not move.
+    ``rows``: as in `Load`.
     """
 
     object: Object
@@ -42,6 +43,7 @@ class Ref:
     index: Expr
     type: CType
     alone: bool = False
+    rows: Rows = ()
 
     def moved(self, by: Expr, loc: Loc = NOWHERE) -> Ref:
         if is_constant(by, 0):
@@ -54,7 +56,7 @@ class Ref:
 
     def at(self, index: Expr) -> Ref:
         """The same place by another spelling of its index."""
-        return replace(self, index=index)
+        return replace(self, index=index, rows=())
 
     def element(self, loc: Loc) -> Ref:
         """Of an array: its first element."""

@@ -18,6 +18,7 @@ from .preprocess import Preprocessed, Source, preprocess
 from .program import Program, program
 from .refuse import refuse
 from .schedule import emit_schedule
+from .trace import refuse_faults, trace
 from .typed import typed
 from .uniform import Uniform, uniform
 from .verify import verify
@@ -25,7 +26,7 @@ from .verify import verify
 
 def understand(source: Source, options: Options) -> Front:
     """file.c -preprocess-> text -parse-> AST -typed-> typed AST -program-> kernel and borders -lower-> flat IR
-    -uniform-> analysis -plan.slots-> what goes in and out."""
+    -uniform-> analysis -trace-> facts -plan.slots-> what goes in and out."""
     pre = preprocess(source, options.defines, options.include_dirs)
     with lines_of(pre.sources), conforming(pre):
         return deep(lambda: _understand(source, pre, options))
@@ -39,8 +40,10 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
         return understand(source, replace(options, defines={**options.defines, **bound}))
     refuse(found)
     kernel, analysis, why_not = analyse(found)
-    slots = planning.slots(found, analysis.kernel if analysis is not None else None)
-    return Front(source, pre, found, kernel, analysis, why_not, slots)
+    facts = trace(analysis) if analysis is not None else None
+    refuse_faults(facts)
+    slots = planning.slots(found, analysis.kernel if analysis is not None else None, facts)
+    return Front(source, pre, found, kernel, analysis, why_not, facts, slots)
 
 
 def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:

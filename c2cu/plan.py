@@ -11,6 +11,7 @@ from .artifact import Slot
 from .ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
 from .diagnostics import InputError, UnsupportedError
 from .effects import MAYBE, READ, WRITE, effects, may_write
+from .facts import CERTAIN, INPUT, Trace
 from .ir import Kernel
 from .program import Border, Program, nodes
 from .uniform import Uniform
@@ -62,9 +63,10 @@ def _field(t: CType) -> object:
     return (element, dims) if dims else element
 
 
-def slots(program: Program, kernel: Kernel | None) -> tuple[Slot, ...]:
-    """The slots of a program's borders, in order. ``kernel``: its flat form with dead code removed, if there is one."""
-    inner = _inner_effects(program, kernel)
+def slots(program: Program, kernel: Kernel | None, trace: Trace | None) -> tuple[Slot, ...]:
+    """The slots of a program's borders, in order. ``kernel``: its flat form with dead code removed, if there is one;
+    ``trace``: what it touches, where that is known."""
+    inner = _inner_effects(program, kernel, _written_whole(trace))
     return tuple(_slot(b, *inner[b.name]) for b in program.borders)
 
 
@@ -87,7 +89,17 @@ def _slot(b: Border, reads: bool, writes: bool, required: bool) -> Slot:
     )
 
 
-def _inner_effects(program: Program, kernel: Kernel | None) -> dict[str, tuple[bool, bool, bool]]:
+def _written_whole(trace: Trace | None) -> frozenset[str]:
+    """Regions that are no input: every element is written, whatever the data, before it may be read."""
+    if trace is None or not trace.complete:
+        return frozenset()
+    whole = (r for r in trace.regions if r.count(CERTAIN) == r.region.count and not r.count(INPUT))
+    return frozenset(r.region.name for r in whole)
+
+
+def _inner_effects(
+    program: Program, kernel: Kernel | None, whole: frozenset[str]
+) -> dict[str, tuple[bool, bool, bool]]:
     """(reads, writes, required) of each border."""
     if kernel is None:
         written = may_write(program)
@@ -98,7 +110,9 @@ def _inner_effects(program: Program, kernel: Kernel | None) -> dict[str, tuple[b
     for b in program.borders:
         names = [b.name + leaf.path for leaf in leaves(b.type)]
         first = [e.first.get(n) for n in names]
-        reads = any(f in (READ, MAYBE) or (f == WRITE and n in e.reads) for n, f in zip(names, first))
+        reads = any(
+            n not in whole and (f in (READ, MAYBE) or (f == WRITE and n in e.reads)) for n, f in zip(names, first)
+        )
         writes = b.kind == "return" or (not b.shared and any(n in e.writes for n in names))
         if writes and _is_scratch(b, names, first, e.reads, outside):
             writes = False

@@ -39,7 +39,7 @@ def rewrite(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
         case Const() | Var():
             new: Expr = e
         case Load(index=i):
-            new = replace(e, index=rewrite(i, f))
+            new = replace(e, index=rewrite(i, f), rows=tuple((rewrite(k, f), n) for k, n in e.rows))
         case Unary(operand=x) | Cast(operand=x) | Bitcast(operand=x):
             new = replace(e, operand=rewrite(x, f))
         case Binary(left=a, right=b):

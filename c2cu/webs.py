@@ -174,7 +174,8 @@ class _Renaming:
             case Assign():
                 return replace(s, var=self.web(self.a.definition[id(s)]), value=self.expression(s, s.value))
             case Store():
-                return replace(s, index=self.expression(s, s.index), value=self.expression(s, s.value))
+                index, value = self.expression(s, s.index), self.expression(s, s.value)
+                return replace(s, index=index, value=value, rows=tuple((self.expression(s, k), n) for k, n in s.rows))
             case If():
                 return replace(s, cond=self.expression(s, s.cond), then=self.block(s.then), other=self.block(s.other))
             case Loop():

@@ -26,6 +26,7 @@ LAYERS = [  # each may import from its own line and those above it
     "plan|spell|emit|hostrules|hostsplit|files",
     "schedule/.*",
     "runtime/.*",
+    "trace|trace/.*",
     "pipeline|report",
     "stages|standalone|library|explain|machine|runs",
     "__init__|cli|__main__",

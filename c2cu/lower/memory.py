@@ -121,7 +121,7 @@ class Memory:
         constant = part.init if part.storage == "shared" else None
         if constant and isinstance(ref.index, Const) and 0 <= ref.index.value < part.count:
             return bitcast(Const(constant[int(ref.index.value)], part.type, loc), viewed, loc)
-        return bitcast(Load(part, ref.index, loc), viewed, loc)
+        return bitcast(Load(part, ref.index, loc, ref.rows), viewed, loc)
 
     def leaf(self, ref: Ref, loc: Loc) -> tuple[Region | Variable, Scalar]:
         if not isinstance(ref.type, Scalar):
@@ -145,7 +145,7 @@ class Memory:
                 loc,
                 "take it out of shared, or write to a copy",
             )
-        self.emit(Store(part, ref.index, value, loc))
+        self.emit(Store(part, ref.index, value, loc, ref.rows))
 
     def copy(self, to: Ref, source: Ref, loc: Loc) -> None:
         """Struct or array assignment, leaf by leaf; the first store must not change where the others go."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pycparser import c_ast as C
 
 from ..ctype import (
@@ -16,7 +18,7 @@ from ..ctype import (
 )
 from ..diagnostics import Loc, UnsupportedError
 from ..fold import cast, truth, unary
-from ..ir import Const, Expr, Var
+from ..ir import Const, Expr, Rows, Var
 from ..objects import FunctionRef, Null, Object, PointerVariable, Ref, Target, index_type
 from ..parse import loc_of
 from ..symbols import Symbol
@@ -37,7 +39,8 @@ class Places(Memory):
                 if not isinstance(self.unit.value_type(base), Pointer):
                     base, subscript = subscript, base
                 index = self.index(subscript)
-                return self.pointee(self.pointer(base), self.unit.type(node), loc).moved(index)
+                ref = self.pointee(self.pointer(base), self.unit.type(node), loc).moved(index)
+                return replace(ref, rows=(*ref.rows, *self.row(base, index)))
             case C.StructRef(type="."):
                 return self.object(node.name).member(node.field.name, loc)
             case C.StructRef():
@@ -52,6 +55,13 @@ class Places(Memory):
                 self.initialise(ref, node.init)
                 return ref
         raise UnsupportedError("C2CU014", f"{type(node).__name__} as an object", loc)
+
+    def row(self, base: C.Node, index: Expr) -> Rows:
+        """What bounds a subscript of an array that lies within another object."""
+        t = self.unit.types.get(id(base))
+        if isinstance(base, C.ID) or not isinstance(t, Array) or t.length is None:
+            return ()
+        return () if isinstance(index, Const) and 0 <= index.value < t.length else ((index, t.length),)
 
     def object(self, node: C.Node) -> Ref:
         """A struct or array value: an lvalue, or a temporary that holds what a call or ``?:`` gives."""
@@ -124,7 +134,7 @@ class Places(Memory):
             case C.UnaryOp(op="&"):
                 if isinstance(self.unit.type(node.expr), Function):
                     return self.pointer(node.expr)
-                return self.lvalue(node.expr)
+                return replace(self.lvalue(node.expr), rows=())  # one past the end has an address
             case C.UnaryOp(op="++" | "--" | "p++" | "p--"):
                 return self.step_pointer(node)
             case C.UnaryOp(op="*") if isinstance(self.unit.type(node), Function):

@@ -1,0 +1,225 @@
+"""Compile the tracer, run it, and read its report."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import toolchain
+from ..diagnostics import CompileError
+from ..facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
+from ..ir import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
+from ..runtime.cache import Cache, key
+from ..uniform import Uniform
+from ..walk import expressions, operands, subexpressions
+from .sites import Nest, Site
+from .text import COUNTERS, Tracer, Unknown, tracer
+
+BUDGET = 100_000_000  # accesses and turns, after which the tracer stops
+CELLS = 1 << 24  # elements that it keeps notes of
+SECONDS = 60  # in case it hangs
+_STOPPED = {
+    1: f"it takes more than {BUDGET} accesses",
+    2: "it divides by zero",
+    3: "a subscript that others depend on leaves its array",
+}
+_UNSET = 4
+_KINDS = ("flow", "anti", "output")
+
+
+class Event(NamedTuple):
+    """An access: the element of ``region``, and whether it is a store."""
+
+    region: Region
+    element: int
+    store: bool
+
+
+def trace(u: Uniform, cache: Cache | None = None) -> Trace:
+    """The facts of an oblivious kernel; what is not oblivious, or too long, is `Trace.stopped`."""
+    if not u.oblivious:
+        return _nothing("the program is not oblivious")
+    try:
+        found = tracer(u)
+    except Unknown as e:
+        return _nothing(f"addresses or loops depend on '{e.region.name}', which only the run brings")
+    if any(r.count == 0 for r in u.kernel.regions):
+        return _nothing("an extent is not known yet")
+    if found.cells > CELLS:
+        return _nothing(f"its arrays have more than {CELLS} elements")
+    compiler = toolchain.find_compiler()
+    flags = ("-O2", "-w", *toolchain.exact_flags(compiler), f"-DBUDGET={BUDGET}u")
+    name = key(found.text, flags, toolchain.compiler_version(compiler))
+
+    def produce(to: Path) -> None:
+        to.write_bytes(_run(found.text, compiler, flags))
+
+    path = (cache or Cache()).put(name, ".trace", produce)
+    data = path.read_bytes()
+    return _facts(u, found, data) if data else _nothing("its uniform part did not run to its end")
+
+
+def sequence(u: Uniform, limit: int) -> Iterator[Event]:
+    """The first accesses to array elements, in order. Raises Unknown."""
+    found = tracer(u, record=True)
+    compiler = toolchain.find_compiler()
+    flags = ("-O2", "-w", *toolchain.exact_flags(compiler), f"-DBUDGET={limit}u")
+    data = _run(found.text, compiler, flags)
+    for what, where in struct.iter_unpack("=2I", data[: len(data) // 8 * 8]):
+        if what < len(found.sites):
+            site = found.sites[what]
+            if isinstance(site.place, Region):
+                yield Event(site.place, where - found.elements[site.place], site.store)
+
+
+def _nothing(why: str) -> Trace:
+    return Trace(0, {}, (), (), (), why)
+
+
+def _run(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> bytes:
+    """What the tracer writes; b"" where it does not end by itself."""
+    with tempfile.TemporaryDirectory(prefix="c2cu-") as folder:
+        program = str(Path(folder) / "tracer")
+        command = [*compiler, *flags, "-x", "c", "-", "-o", program, "-lm"]
+        try:
+            done = subprocess.run(command, input=text.encode(), capture_output=True)
+        except OSError as e:
+            raise toolchain.does_not_start(compiler[0], e) from None
+        if done.returncode:
+            raise AssertionError(f"the tracer does not compile:\n{done.stderr.decode('utf-8', 'replace')}\n{text}")
+        try:
+            ran = subprocess.run([program], capture_output=True, timeout=SECONDS, env={**os.environ, "LC_ALL": "C"})
+        except subprocess.TimeoutExpired:
+            return b""
+        except OSError as e:  # a temporary directory where nothing may be executed
+            raise CompileError("C2CU060", f"a compiled program does not start: {e.strerror}") from None
+        return b"" if ran.returncode < 0 else ran.stdout
+
+
+def _facts(u: Uniform, t: Tracer, data: bytes) -> Trace:
+    at = 0
+
+    def take(form: str) -> tuple[int, ...]:
+        nonlocal at
+        values = struct.unpack_from("=" + form, data, at)
+        at += struct.calcsize("=" + form)
+        return values
+
+    why, fault_count, conflict_count = take("3Q")
+    blocks = take(f"{len(t.blocks)}Q")
+    loops = [take("3Q") for _ in range(max(1, len(t.nests)))]
+    faults = [take(f"2I{1 + COUNTERS}q") for _ in range(fault_count)]
+    conflicts = [take("4Iq") for _ in range(conflict_count)]
+    state = data[at:]
+    counts = _Counts(u)
+    for (block, test), n in zip(t.blocks, blocks):
+        counts.block(block, test, n)
+    return Trace(
+        sum(counts.loads.values()) + sum(counts.stores.values()),
+        dict(counts.operations),
+        tuple(_region(r, base, counts, state) for r, base in t.elements.items() if isinstance(r, Region)),
+        tuple(_loop(t, n, loops[n.number], conflicts) for n in t.nests),
+        tuple(_fault(t, f) for f in faults),
+        _STOPPED[why] if why else "",
+    )
+
+
+class _Counts:
+    """How often what was done, from how often each straight line of statements ran."""
+
+    def __init__(self, u: Uniform) -> None:
+        self.u = u
+        self.loads: Counter[Region] = Counter()
+        self.stores: Counter[Region] = Counter()
+        self.operations: Counter[str] = Counter()
+
+    def block(self, block: Block, test: Expr | None, n: int) -> None:
+        for s in block:
+            if isinstance(s, Store):
+                self.stores[s.region] += n
+            for e in expressions(s) if not isinstance(s, Loop) else ():
+                self.expression(e, n)
+        if test is not None:
+            self.expression(test, n)
+
+    def expression(self, e: Expr, n: int) -> None:
+        for x in subexpressions(e):
+            if isinstance(x, Load):
+                self.loads[x.region] += n
+        if self.u.is_varying(e):
+            self.operate(e, n)
+
+    def operate(self, e: Expr, n: int) -> bool:
+        """Count what ``e`` computes; whether it varies."""
+        if isinstance(e, (Var, Load)):
+            return self.u.is_varying(e)
+        if not any([self.operate(x, n) for x in operands(e)]):
+            return False
+        kind = _class(e)
+        if kind:
+            self.operations[kind] += n
+        return True
+
+
+def _class(e: Expr) -> str:
+    """The class of an operation, "" for what costs nothing."""
+    match e:
+        case Call():
+            return "call"
+        case Binary(op="/" | "%"):
+            return "divide"
+        case Binary(op="*", type=t) if t.is_integer and t.size == 8:
+            return "wide"
+        case Binary(left=a):
+            return "float" if a.type.is_float else "integer"
+        case Unary(type=t) | Select(type=t):
+            return "float" if t.is_float else "integer"
+        case Cast(operand=x, type=t) if x.type.is_float or t.is_float:
+            return "float"
+    return ""
+
+
+def _region(r: Region, base: int, counts: _Counts, state: bytes) -> RegionFacts:
+    return RegionFacts(r, counts.loads[r], counts.stores[r], state[base : base + r.count])
+
+
+def _conflict(t: Tracer, c: tuple[int, ...]) -> Conflict:
+    _, kind, first, second, cell = c
+    a, b = t.sites[first], t.sites[second]
+    element = cell - t.elements[a.place] if isinstance(a.place, Region) else -1
+    stores = [x for x in (a, b) if x.store]
+    return Conflict(_KINDS[kind], _name(a), element, a.loc, b.loc, any(x.conditional for x in stores))
+
+
+def _name(site: Site) -> str:
+    """The C variable's name."""
+    return site.place.name.split(".")[0]
+
+
+def _loop(t: Tracer, n: Nest, numbers: tuple[int, ...], found: list[tuple[int, ...]]) -> LoopFacts:
+    conflicts = [_conflict(t, c) for c in found if c[0] == n.number]
+    if numbers[2] > 1:
+        conflicts += [Conflict("output", v.name, -1, n.loop.loc, n.loop.loc, False) for v in n.live]
+    entries, turns, longest = numbers
+    return LoopFacts(n.loop.loc, len(n.around), entries, turns, longest, not conflicts, tuple(conflicts))
+
+
+def _fault(t: Tracer, f: tuple[int, ...]) -> Fault:
+    number, kind, index, *values = f
+    site = t.sites[number]
+    counters = tuple((v.name, x) for v, x in zip(t.counters[number], values))
+    certain = not site.conditional
+    if kind == _UNSET:
+        return Fault(
+            "uninitialised", f"'{_name(site)}' is read before anything is written to it", site.loc, certain, counters
+        )
+    which = f"element {index} is outside '{_name(site)}', which has {site.extent} elements"
+    if site.row:
+        which = f"subscript {index} is outside this dimension of '{_name(site)}', which has {site.extent} elements"
+    return Fault("bounds", which, site.loc, certain, counters)

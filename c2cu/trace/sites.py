@@ -1,0 +1,188 @@
+"""What the tracer watches: every access of the flat kernel, the loops around it, and the variables worth watching."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..diagnostics import Loc
+from ..ir import Assign, Block, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ..uniform import Uniform
+from ..walk import blocks, expressions, operands, statements, subexpressions
+
+Place = Region | Variable
+
+
+@dataclass(frozen=True)
+class Site:
+    """An access in the text. ``loops``: numbers of the loops around it, outermost first. ``conditional``: how many
+    branches on data stand before it. ``extent``: how many elements its index may name; ``row``: of one dimension."""
+
+    place: Place
+    store: bool
+    loc: Loc
+    loops: tuple[int, ...]
+    conditional: int
+    extent: int = 1
+    row: bool = False
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A loop by its number in textual order. ``counters``: uniform integers that its condition tests. ``private``:
+    local regions that nothing outside it touches. ``live``: what it assigns and something outside it reads."""
+
+    loop: Loop
+    number: int
+    around: tuple[int, ...]
+    counters: tuple[Variable, ...]
+    private: frozenset[Region]
+    live: tuple[Variable, ...]
+
+
+def loads(e: Expr) -> Iterator[Load]:
+    """The loads of an expression, inner ones first."""
+    for x in operands(e):
+        yield from loads(x)
+    if isinstance(e, Load):
+        yield e
+
+
+def nests(u: Uniform) -> dict[int, Nest]:
+    """The loops of a kernel by the id of their node."""
+    out: dict[int, Nest] = {}
+    uses, touches = _uses(u.kernel.body), _touches(u.kernel.body)
+
+    def visit(block: Block, around: tuple[int, ...]) -> None:
+        for s in block:
+            inner = around
+            if isinstance(s, Loop):
+                private = frozenset(r for r, n in _touches((s,)).items() if r.storage == "local" and touches[r] == n)
+                inside = _uses((s,))
+                live = tuple(v for v in _assigned((s,)) if v in u.varying and uses.get(v, 0) > inside.get(v, 0))
+                out[id(s)] = Nest(s, len(out), around, _counters(s, u), private, live)
+                inner = (*around, out[id(s)].number)
+            for b in blocks(s):
+                visit(b, inner)
+
+    visit(u.kernel.body, ())
+    return out
+
+
+def _assigned(block: Iterable[Stmt]) -> dict[Variable, None]:
+    return {s.var: None for s in statements(tuple(block)) if isinstance(s, Assign)}
+
+
+def _counters(s: Loop, u: Uniform) -> tuple[Variable, ...]:
+    stepped = _assigned((s,))
+    tested = [x.var for x in subexpressions(s.cond) if isinstance(x, Var)]
+    return tuple(v for v in dict.fromkeys(tested) if v in stepped and v.type.is_integer and v not in u.varying)
+
+
+def _uses(block: Block) -> dict[Variable, int]:
+    """How many reads of each variable a block has."""
+    out: dict[Variable, int] = {}
+    for s in statements(block):
+        for v in s.flags if isinstance(s, Loop) else ():
+            out[v] = out.get(v, 0) + 1
+        for e in expressions(s):
+            for x in subexpressions(e):
+                if isinstance(x, Var):
+                    out[x.var] = out.get(x.var, 0) + 1
+    return out
+
+
+def _touches(block: Block) -> dict[Region, int]:
+    out: dict[Region, int] = {}
+    for s in statements(block):
+        if isinstance(s, Store):
+            out[s.region] = out.get(s.region, 0) + 1
+        for e in expressions(s):
+            for x in loads(e):
+                out[x.region] = out.get(x.region, 0) + 1
+    return out
+
+
+def carried(u: Uniform) -> frozenset[Variable]:
+    """Varying variables that may be read before they are assigned in the same turn of the innermost loop: the others
+    carry nothing from turn to turn."""
+    found: set[Variable] = set()
+    _Assigned(found, fresh=True).block(u.kernel.body, frozenset())
+    return frozenset(v for v in found if v in u.varying)
+
+
+def doubtful(u: Uniform) -> frozenset[Variable]:
+    """Variables that some path of the text reads before it assigns them."""
+    found: set[Variable] = set()
+    _Assigned(found, fresh=False).block(u.kernel.body, frozenset())
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class _Assigned:
+    """A walk that knows what is certainly assigned; ``found`` collects what is read where it is not. ``fresh``: what
+    was assigned before a turn of a loop does not count."""
+
+    found: set[Variable]
+    fresh: bool
+
+    def block(self, block: Block, known: frozenset[Variable]) -> frozenset[Variable]:
+        for s in block:
+            known = self.statement(s, known)
+        return known
+
+    def statement(self, s: Stmt, known: frozenset[Variable]) -> frozenset[Variable]:
+        if isinstance(s, Loop):
+            return known | self.loop(s, frozenset() if self.fresh else known)
+        for e in expressions(s):
+            self.read(e, known)
+        if isinstance(s, Assign):
+            return known | {s.var}
+        if isinstance(s, If):
+            return self.block(s.then, known) & self.block(s.other, known)
+        return known
+
+    def read(self, e: Expr, known: frozenset[Variable]) -> None:
+        self.found.update(x.var for x in subexpressions(e) if isinstance(x, Var) and x.var not in known)
+
+    def loop(self, s: Loop, known: frozenset[Variable]) -> frozenset[Variable]:
+        """The head is certain to run; the rest is not."""
+        head = self.block(s.head, known)
+        self.read(s.cond, head)
+        self.block(s.step, self.block(s.body, head))
+        return head
+
+
+def needed(u: Uniform) -> frozenset[Place]:
+    """The uniform variables and regions on which addresses and control depend."""
+    want: set[Place] = set()
+
+    def add(e: Expr) -> None:
+        if u.is_varying(e):
+            return
+        for x in subexpressions(e):
+            if isinstance(x, (Var, Load)):
+                want.add(x.var if isinstance(x, Var) else x.region)
+
+    every = list(statements(u.kernel.body))
+    for s in every:
+        for x in (x for e in expressions(s) for x in loads(e)):
+            add(x.index)
+        match s:
+            case Store(index=i):
+                add(i)
+            case If(cond=c):
+                add(c)
+            case Loop(cond=c, flags=flags):
+                add(c)
+                want.update(flags)
+    while True:
+        before = len(want)
+        for s in every:
+            match s:
+                case Assign(var=v, value=e) if v in want:
+                    add(e)
+                case Store(region=r, value=e) if r in want:
+                    add(e)
+        if len(want) == before:
+            return frozenset(want)
