@@ -16,6 +16,7 @@ from ..diagnostics import CompileError
 from ..facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
 from ..ir import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
 from ..runtime.cache import Cache, key
+from ..runtime.cpu import rejected
 from ..uniform import Uniform
 from ..walk import expressions, operands, subexpressions
 from .sites import Nest, Site
@@ -92,7 +93,7 @@ def _run(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> bytes:
         except OSError as e:
             raise toolchain.does_not_start(compiler[0], e) from None
         if done.returncode:
-            raise AssertionError(f"the tracer does not compile:\n{done.stderr.decode('utf-8', 'replace')}\n{text}")
+            raise rejected(compiler[0], text, done.stderr.decode("utf-8", "replace"))
         try:
             ran = subprocess.run([program], capture_output=True, timeout=SECONDS, env={**os.environ, "LC_ALL": "C"})
         except subprocess.TimeoutExpired:
