@@ -29,6 +29,10 @@ template <typename T, typename F> static inline T c2cu_bits(F from) {
 }
 static inline float __int_as_float(int x) { return c2cu_bits<float>(x); }
 static inline double __longlong_as_double(long long x) { return c2cu_bits<double>(x); }
+static inline float __uint_as_float(unsigned x) { return c2cu_bits<float>(x); }
+static inline int __float_as_int(float x) { return c2cu_bits<int>(x); }
+static inline unsigned __float_as_uint(float x) { return c2cu_bits<unsigned>(x); }
+static inline long long __double_as_longlong(double x) { return c2cu_bits<long long>(x); }
 static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline double __dmul_rn(double a, double b) { return a * b; }
 

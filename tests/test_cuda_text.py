@@ -1,0 +1,106 @@
+"""The CUDA printer: what it prints means what the flat IR means. g++ compiles it without -fwrapv: it must not need it."""
+
+import ctypes
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+from c2cu.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
+from c2cu.ir import Binary, Bitcast, Call, Cast, Const, Unary, Var, Variable
+from c2cu.pipeline import Options, understand
+from c2cu.preprocess import Source
+from c2cu.schedule.cuda_text import CudaText, element_name, literal, region_name
+from tests.cuda_host import HEADER
+from tests.oracle import Original, same
+from tests.programs import write
+from tests.test_uniform import elements
+
+COUNT = max(12, int(os.environ.get("C2CU_PROGRAMS", "2000")) // 40)
+PARTS = 4
+
+
+def function(name: str, kernel) -> str:
+    """A kernel as a function of its regions' addresses."""
+    p = CudaText()
+    for k, r in enumerate(kernel.regions):
+        t = element_name(r.type)
+        if r.storage == "shared" and r.init is not None:
+            p.line(f"static const {t} {region_name(r)}[] = {{{', '.join(literal(v, r.type) for v in r.init)}}};")
+        elif r.storage == "local":
+            p.line(f"{t} {region_name(r)}[{r.count}];")
+        else:
+            p.line(f"{t} *{region_name(r)} = ({t} *)regions[{k}];")
+    p.declare(kernel.body)
+    p.block(kernel.body)
+    return "\n".join([f'extern "C" void {name}(void **regions) {{', *p.lines, "}"])
+
+
+def compiled(text: str, folder) -> ctypes.CDLL:
+    path = folder / "x.so"
+    command = ["g++", "-std=c++20", "-O1", "-fno-strict-aliasing", "-ffp-contract=off", "-frounding-math", "-w"]
+    done = subprocess.run(
+        [*command, "-fsanitize=signed-integer-overflow", "-fsanitize-undefined-trap-on-error", "-shared", "-fPIC"]
+        + ["-x", "c++", "-", "-o", str(path)],
+        input=f'#include "{HEADER}"\n{text}'.encode(),
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr.decode() + text
+    return ctypes.CDLL(str(path))
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_programs(part, tmp_path):
+    cases = []
+    for k in range(part, COUNT, PARTS):
+        program = write(700_000 + k)
+        front = understand(Source("<input>", program.text), Options(fn="kern"))
+        if front.analysis is not None:
+            cases.append((f"f{k}", program, front.analysis.kernel))
+    assert cases
+    library = compiled("\n".join(function(name, kernel) for name, _, kernel in cases), tmp_path)
+    for name, program, kernel in cases:
+        inputs = program.inputs(5, 3)
+        expected = Original(program.text, "kern", program.variables).bulk(inputs, 5)
+        for i in range(5):
+            given = dict(pair for n in inputs for pair in elements(n, inputs[n][i]))
+            wanted = dict(pair for n in expected for pair in elements(n, expected[n][i]))
+            arrays = [np.array(given.get(r.name, r.init or [0] * r.count), r.type.numpy) for r in kernel.regions]
+            getattr(library, name)((ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays)))
+            for r, a in zip(kernel.regions, arrays):
+                if r.storage == "bulk":
+                    assert same(a, np.array(wanted[r.name], r.type.numpy)), f"{r.name} differs\n{program.text}"
+
+
+A, B = Var(Variable("a", INT, 1)), Var(Variable("b", INT, 2))
+U, V = Var(Variable("u", UINT, 1)), Var(Variable("v", UINT, 2))
+
+
+@pytest.mark.parametrize(
+    "e, text",
+    [
+        (Binary("+", A, B, INT), "((int)((unsigned int)a_1 + (unsigned int)b_2))"),
+        (Binary("*", Cast(U, ULONG), Cast(V, ULONG), ULONG), "(((unsigned long long)u_1) * ((unsigned long long)v_2))"),
+        (Unary("-", A, INT), "((int)(0 - (unsigned int)a_1))"),
+        (Binary("<<", A, Const(3, INT), INT), "((int)((unsigned int)a_1 << 3))"),
+        (Const(-(2**31), INT), "(-2147483647 - 1)"),
+        (Const(-(2**63), LONG), "(-9223372036854775807ll - 1)"),
+        (Const(0.1, DOUBLE), "0x1.999999999999ap-4"),
+        (Const(-1.5, FLOAT), "(-0x1.8000000000000p+0f)"),
+        (Const(-0.0, FLOAT), "(-0x0.0p+0f)"),
+        (Const(float("-inf"), FLOAT), "(-__int_as_float(0x7f800000))"),
+        (Bitcast(U, FLOAT), "__uint_as_float(u_1)"),
+        (
+            Call("min", (A, Binary("+", A, B, INT)), INT),
+            "min((int)a_1, (int)((int)((unsigned int)a_1 + (unsigned int)b_2)))",
+        ),
+    ],
+)
+def test_spelling(e, text):
+    assert CudaText().expr(e) == text
+
+
+def test_products_that_are_not_contracted():
+    x = Var(Variable("x", FLOAT, 1))
+    assert CudaText(fused=False).expr(Binary("*", x, x, FLOAT)) == "__fmul_rn(x_1, x_1)"
