@@ -58,9 +58,17 @@ class Region:
 
 @dataclass(frozen=True)
 class Const:
+    """Equal to another if every computation with it is: 0.0 is not equal to -0.0, but NaN is to NaN."""
+
     value: int | float
     type: Scalar
     loc: Loc = _loc()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self.type == other.type and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash((repr(self.value), self.type))
 
 
 @dataclass(frozen=True)

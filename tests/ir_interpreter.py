@@ -269,7 +269,9 @@ def _bits(a: Number, source: Scalar, target: Scalar) -> Number:
 
 
 def _call(e: Call, args: Sequence[Number]) -> Number:
-    """Those of libm that NumPy has under the same or a similar name."""
+    """Those of libm that NumPy has under the same or a similar name; ``min`` and ``max`` of integers."""
+    if e.name in ("min", "max"):
+        return {"min": min, "max": max}[e.name](args)
     name = e.name if hasattr(np, e.name) else e.name.removesuffix("f")
     given = [np.array(a, x.type.numpy) for a, x in zip(args, e.args)]
     with np.errstate(all="ignore"):

@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
@@ -57,3 +58,10 @@ def test_what_gcc_alone_makes_wrong(tmp_path, monkeypatch):
     """GCC turns 0.0f - (float)i into -(float)i, so -0.0 for i = 0, unless -frounding-math keeps it from that."""
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
     judge(write(14_000_301), 14_000_301)
+
+
+def test_zeros_of_two_signs_are_two_constants(tmp_path, monkeypatch):
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    text = "float a[2], o;\nvoid k(void) { float z; if (a[0] > 0) z = 0.0f; else z = -0.0f; o = a[1] / z; }\n"
+    a = np.array([[1, 1], [-1, 1]], np.float32)
+    assert c2cu.bulk(text, {"a": a}, backend="cpu", schedule="gang").tolist() == [np.inf, -np.inf]
