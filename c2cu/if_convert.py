@@ -128,5 +128,3 @@ def _occurrences(block: Block) -> Counter[Variable]:
         for e in expressions(s):
             found.update(x.var for x in subexpressions(e) if isinstance(x, Var))
     return found
-
-

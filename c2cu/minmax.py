@@ -241,7 +241,7 @@ def _unwidened(e: Expr) -> Expr:
     while isinstance(e, Cast) and _keeps(e.operand.type, e.type):
         e = e.operand
     if isinstance(e, Const):
-        return replace(e, type=INT if e.type.is_integer else e.type)  # a constant's type does not matter, only its value
+        return replace(e, type=INT if e.type.is_integer else e.type)  # only its value matters
     return e
 
 

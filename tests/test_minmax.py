@@ -136,7 +136,9 @@ def test_large_and_unsafe_arms_stay():
 
 
 def test_store_where_the_condition_loads():
-    kernel = flat("int D[16], E[16];\nvoid kern(void) {\n    for (int i = 1; i < 16; i++) if (D[i] > E[i] + D[0]) D[i] = E[i] + D[0];\n}\n")
+    kernel = flat(
+        "int D[16], E[16];\nvoid kern(void) {\n    for (int i = 1; i < 16; i++) if (D[i] > E[i] + D[0]) D[i] = E[i] + D[0];\n}\n"
+    )
     new = minmax(if_convert(kernel))
     assert counts(new) == (0, 0, 1)
     inputs = {"D": list(range(16, 0, -1)), "E": [(5 * k) % 7 - 3 for k in range(16)]}
