@@ -1,0 +1,407 @@
+"""From phases to the threads' program: which elements each thread owns, pass by pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from ...ctype import INT
+from ...diagnostics import Loc, UnsupportedError
+from ...ir import Assign, Binary, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...uniform import Uniform
+from ...walk import statements
+from .analysed import Analysed
+from .fit import ROUND, Basis
+from .machine import Machine, padded
+from .mapping import Mapping
+from .phases import Item
+from .special import Special
+from .vectors import Values
+
+REDO = Variable("c2cu_redo", INT, 0)  # iterations were not independent after all
+FEWEST_ROUNDS = 4  # phases of one shape that are worth a loop
+LARGEST_TABLE = 1 << 16
+LONGEST = 40000  # statements
+SUBSETS = 2000
+
+
+@dataclass
+class Group:
+    """One iteration for each thread that has one. ``its``: of every thread; ``present``: whether it is its own."""
+
+    its: np.ndarray
+    present: np.ndarray
+
+
+@dataclass
+class Builder:
+    """``resident``: regions of one size whose elements threads may keep in registers; ``radices``: the digits of their
+    elements' numbers; ``slots``: elements of each that a thread owns."""
+
+    u: Uniform
+    memory: dict[Region, np.ndarray]
+    resident: frozenset[Region]
+    radices: tuple[int, ...]
+    slots: int
+    threads: int
+    machine: Machine = field(default_factory=Machine)
+    speculative: bool = False
+    statements: int = 0
+
+    def run(self, items: list[Item]) -> None:
+        """Emit everything."""
+        mappings = self.passes(items)
+        k = 0
+        while k < len(items):
+            item = items[k]
+            if not isinstance(item, Analysed):
+                self.machine.step(item)
+                k += 1
+                continue
+            end = self.alike(items, mappings, k)
+            if end - k < FEWEST_ROUNDS or not self.rolled(
+                [x for x in items[k:end] if isinstance(x, Analysed)], mappings[k]
+            ):
+                self.phase([item], mappings[k])
+                end = k + 1
+            k = end
+        self.machine.drop()
+
+    @staticmethod
+    def alike(items: list[Item], mappings: list[Mapping | None], k: int) -> int:
+        """The end of the run of phases from ``k`` on that may differ in known values alone."""
+        first, end = items[k], k + 1
+        assert isinstance(first, Analysed)
+        while end < len(items):
+            x = items[end]
+            if not isinstance(x, Analysed) or x.phase.loop is not first.phase.loop or mappings[end] != mappings[k]:
+                break
+            if x.phase.count != first.phase.count or not x.same_stores(first):
+                break
+            end += 1
+        return end
+
+    # passes
+
+    def passes(self, items: list[Item]) -> list[Mapping | None]:
+        """The mapping of each phase, the same for as many as possible; None: through shared memory alone."""
+        out: list[Mapping | None] = [None] * len(items)
+        current: list[int] = []
+        joined: set[int] = set()
+
+        def close() -> None:
+            if current:
+                mapping = self.completed(joined, [x for k in current if isinstance(x := items[k], Analysed)])
+                for k in current:
+                    out[k] = mapping
+
+        for k, a in enumerate(items):
+            if not isinstance(a, Analysed) or not a.stores(self.resident):
+                continue
+            mine = a.joined(self.resident, self.radices)
+            if self.size(mine) > self.slots:
+                continue
+            if self.size(joined | mine) > self.slots:
+                close()
+                current, joined = [], set()
+            joined |= mine
+            current.append(k)
+        close()
+        return out
+
+    def size(self, digits: set[int]) -> int:
+        return int(np.prod([self.radices[d] for d in digits], dtype=np.int64))
+
+    def completed(self, joined: set[int], phases: list[Analysed]) -> Mapping:
+        """A mapping with these digits in a thread, and as many more as there are slots: those that let a thread's
+        iterations share what they load."""
+        rest = [d for d in reversed(range(len(self.radices))) if d not in joined]
+        wanted = self.slots // self.size(joined)
+        sharing = next((a for a in phases if self.foreign(a)), None)
+        best: tuple[int, Mapping] | None = None
+        for more in self.choices(rest, wanted):
+            mapping = Mapping(self.radices, frozenset(joined | set(more)))
+            cost = self.loads(sharing, mapping) if sharing is not None else 0
+            if best is None or cost < best[0]:
+                best = cost, mapping
+            if sharing is None:
+                break
+        if best is None:
+            raise UnsupportedError("C2CU092", f"{self.slots} elements a thread do not divide these arrays", None)
+        return best[1]
+
+    def choices(self, rest: list[int], wanted: int) -> Iterator[tuple[int, ...]]:
+        """Sets of digits that make ``wanted`` slots, high digits first."""
+        tried = 0
+        for n in range(len(rest) + 1):
+            for more in combinations(rest, n):
+                if self.size(set(more)) == wanted:
+                    tried += 1
+                    yield more
+                if tried > SUBSETS:
+                    return
+
+    def foreign(self, a: Analysed) -> bool:
+        """Whether iterations load resident elements that they do not store."""
+        stored = {(t.region, t.address.tobytes()) for t in a.stores(self.resident)}
+        return any((t.region, t.address.tobytes()) not in stored for t in a.touches if t.region in self.resident)
+
+    def loads(self, a: Analysed, mapping: Mapping) -> int:
+        """How many elements of others thread 0 loads."""
+        mine = np.zeros(a.phase.count, bool)
+        for t in a.stores(self.resident):
+            owner, _ = mapping.split(t.address)
+            mine |= t.mask & (owner == 0)
+        found: set[tuple[str, int]] = set()
+        for t in a.touches:
+            if t.region in self.resident and not t.store:
+                at = t.address[mine & t.mask]
+                owner, _ = mapping.split(at)
+                found.update((t.region.name, int(x)) for x in at[owner != 0])
+        return len(found)
+
+    # phases
+
+    def groups(self, a: Analysed, mapping: Mapping | None) -> list[Group]:
+        """The iterations that do something, one for each thread at a time."""
+        if mapping is None:
+            out = []
+            for first in range(0, a.phase.count, self.threads):
+                its = first + np.arange(self.threads)
+                out.append(Group(np.minimum(its, a.phase.count - 1), its < a.phase.count))
+            return out
+        stores = a.stores(self.resident)
+        owner = np.full(a.phase.count, -1, np.int64)
+        pattern = np.full((len(stores), a.phase.count), -1, np.int64)
+        for row, t in zip(pattern, stores):
+            who, slot = mapping.split(t.address)
+            owner = np.where(t.mask, who, owner)
+            row[t.mask] = slot[t.mask]
+        active = np.flatnonzero(np.any([t.mask for t in a.touches if t.store], axis=0))
+        if (owner[active] < 0).any():
+            raise UnsupportedError("C2CU092", "some iterations store only to arrays of another size", a.phase.loop.loc)
+        kinds: dict[tuple[int, ...], list[int]] = {}
+        for x in active.tolist():
+            kinds.setdefault(tuple(pattern[:, x].tolist()), []).append(x)
+        return [g for kind in sorted(kinds) for g in self.spread(np.array(kinds[kind]), owner)]
+
+    def spread(self, its: np.ndarray, owner: np.ndarray) -> Iterator[Group]:
+        while len(its):
+            threads, first = np.unique(owner[its], return_index=True)
+            chosen = np.full(self.threads, its[0])
+            present = np.zeros(self.threads, bool)
+            chosen[threads], present[threads] = its[first], True
+            yield Group(chosen, present)
+            its = np.delete(its, first)
+
+    def phase(self, phases: list[Analysed], mapping: Mapping | None) -> None:
+        """One phase, or several of one shape as the rounds of a loop."""
+        m, first = self.machine, phases[0]
+        if mapping is None:
+            m.drop()
+        else:
+            m.require(mapping)
+        basis = Basis(mapping.threads if mapping else self.thread_radices(), len(phases), m.tables)
+        places = Places(self, phases, mapping, basis)
+        body: list[Stmt] = []
+        for g in self.groups(first, mapping):
+            places.start(g)
+            body += self.iteration(phases, g, basis, places)
+        if len(phases) > 1 and sum(r.count for r in m.tables) > LARGEST_TABLE:
+            raise UnsupportedError("C2CU092", "too many values that follow no rule", first.phase.loop.loc)
+        if len(phases) == 1:
+            self.enter(places)
+            m.out += [*places.foreign.values(), *body]
+        else:
+            self.enter_loop(places, len(phases), body)
+        m.read = m.read or bool(places.foreign) or places.reads
+        m.written = m.written or places.writes
+        m.dirty |= places.changed
+
+    def enter(self, places: Places) -> None:
+        m = self.machine
+        memory = bool(places.foreign) or places.reads
+        if memory:
+            m.flush()
+        if memory and m.written:
+            m.sync()
+        if places.writes:
+            m.settle()
+        m.fetch(places.wanted)
+
+    def enter_loop(self, places: Places, rounds: int, body: list[Stmt]) -> None:
+        m = self.machine
+        m.flush()
+        m.fetch(places.wanted)
+        inner = [*places.foreign.values(), *body]
+        if places.foreign or places.reads or places.writes:
+            outer, m.out = m.out, []
+            m.sync()
+            inner, m.out = [*m.out, *inner], outer
+        step = Assign(ROUND, Binary("+", Var(ROUND), Const(1, INT), INT))
+        m.out.append(Assign(ROUND, Const(0, INT)))
+        m.out.append(Loop(Binary("<", Var(ROUND), Const(rounds, INT), INT), tuple(inner), (step,)))
+
+    def rolled(self, phases: list[Analysed], mapping: Mapping | None) -> bool:
+        """Try to emit phases as one loop."""
+        m = self.machine
+        before = replace(
+            m, out=list(m.out), valid=set(m.valid), dirty=set(m.dirty), tables=list(m.tables), slots=dict(m.slots)
+        )
+        try:
+            self.phase(phases, mapping)
+        except UnsupportedError:
+            self.machine = before
+            return False
+        return True
+
+    def iteration(self, phases: list[Analysed], g: Group, basis: Basis, places: Places) -> list[Stmt]:
+        def values(v: Variable) -> Values:
+            rows = [np.asarray(a.phase.env[v]) for a in phases]
+            if all(r.ndim == 0 for r in rows):
+                return np.array(rows)[:, None] if len(rows) > 1 else rows[0]
+            return np.stack([np.broadcast_to(r, (a.phase.count,))[g.its] for r, a in zip(rows, phases)])
+
+        env = {v: values(v) for v in phases[0].phase.env if all(v in a.phase.env for a in phases)}
+        inside = frozenset(s.var for s in statements(phases[0].phase.body) if isinstance(s, Assign))
+        special = Special(self.u, basis, env, self.memory, places, self.fresh, inside)
+        inner = special.block(phases[0].phase.body, basis.spread(g.present[None, :]))
+        self.statements += special.size
+        if self.statements > LONGEST:
+            raise UnsupportedError("C2CU092", "too long when it is written out", phases[0].phase.loop.loc)
+        if g.present.all() or not inner:
+            return inner
+        test = basis.plain(basis.spread(g.present[None, :]).astype(np.int32), INT, Const(0, INT))
+        test = test or basis.table(basis.spread(g.present[None, :]).astype(np.int32), INT)
+        return [If(test, tuple(inner), (), False)]
+
+    def thread_radices(self) -> tuple[int, ...]:
+        """Any radices of the thread's number; those of the arrays' low digits, where they fit."""
+        out, n = [], self.threads
+        for r in self.radices:
+            if n % r == 0 and n > 1:
+                out.append(r)
+                n //= r
+        return (*out, n) if n > 1 else tuple(out)
+
+    def fresh(self, v: Variable) -> Variable:
+        return self.machine.fresh(v)
+
+
+class Places:
+    """Where the elements that a phase touches live."""
+
+    def __init__(self, builder: Builder, phases: list[Analysed], mapping: Mapping | None, basis: Basis):
+        self.b, self.phases, self.mapping, self.basis = builder, phases, mapping, basis
+        self.wanted: list[tuple[Region, int]] = []
+        self.changed: set[tuple[Region, int]] = set()
+        self.foreign: dict[tuple[Region, Expr], Stmt] = {}  # loads that all come first
+        self.reads = self.writes = False
+        a = phases[0]
+        self.through = {t.region for t in a.touches if t.region in builder.resident} if builder.foreign(a) else set()
+
+    def start(self, g: Group) -> None:
+        """A new iteration."""
+        self.g = g
+        self.own: dict[tuple[Region, int], Variable] = {}
+        self.stored: list[tuple[Region, np.ndarray, np.ndarray]] = []
+        self.loaded: list[tuple[Region, np.ndarray, Expr]] = []
+
+    def load(self, r: Region, address: np.ndarray, mask: np.ndarray, loc: Loc) -> Expr:
+        if r.storage == "shared":
+            return Load(r, self.index(address), loc)
+        if r in self.phases[0].private:
+            return Var(self.element(r, address, mask, loc), loc)
+        k = self.slot(r, address, mask)
+        if k is not None:
+            self.wanted.append((r, k))
+            return Var(self.b.machine.slot(r, k), loc)
+        for other, at, when in self.stored:
+            if other == r and (mask & when & (at == address)).any():
+                raise UnsupportedError("C2CU092", f"'{r.name}' is loaded where the same iteration has stored", loc)
+        return self.memory(r, address, mask, loc)
+
+    def memory(self, r: Region, address: np.ndarray, mask: np.ndarray, loc: Loc) -> Expr:
+        """An element in shared memory; loaded before all else, where that may be done whatever the branches."""
+        inside = ((address >= 0) & (address < r.count)).all()
+        index = self.index(padded(np.where(mask, address, 0) if not inside else address, r.type))
+        self.loaded.append((r, address, index))
+        if self.mapping is None or not inside:
+            self.reads = True
+            return Load(r, index, loc)
+        if (r, index) not in self.foreign:
+            self.foreign[(r, index)] = Assign(
+                self.b.fresh(Variable("y_" + r.name.replace(".", "_"), r.type)), Load(r, index, loc)
+            )
+        new = self.foreign[(r, index)]
+        assert isinstance(new, Assign)
+        return Var(new.var, loc)
+
+    def store(self, r: Region, address: np.ndarray, mask: np.ndarray, value: Expr, loc: Loc) -> list[Stmt]:
+        if r in self.phases[0].private:
+            return [Assign(self.element(r, address, mask, loc), value, loc)]
+        hazard = self.hazard(r, address, mask)
+        self.stored.append((r, address, mask))
+        k = self.slot(r, address, mask)
+        if k is None:
+            if self.mapping is not None and r in self.b.resident:
+                raise UnsupportedError("C2CU092", f"'{r.name}' is not stored by its owner", loc)
+            self.writes = True
+            return [Store(r, self.index(padded(address, r.type)), value, loc), *hazard]
+        x = self.b.machine.slot(r, k)
+        self.wanted.append((r, k))  # it may not be stored: then it keeps what it has
+        if r not in self.through:
+            self.changed.add((r, k))
+            return [Assign(x, value, loc), *hazard]
+        self.writes = True
+        return [Assign(x, value, loc), Store(r, self.index(padded(address, r.type)), Var(x), loc), *hazard]
+
+    def slot(self, r: Region, address: np.ndarray, mask: np.ndarray) -> int | None:
+        """The slot that holds the element in every thread, if each thread owns its own."""
+        if self.mapping is None or r not in self.b.resident:
+            return None
+        owner, slot = self.mapping.split(address)
+        mine = owner == np.arange(self.b.threads)[None, :]
+        k = slot[mask][0]
+        return int(k) if (mine | ~mask).all() and (slot[mask] == k).all() else None
+
+    def element(self, r: Region, address: np.ndarray, mask: np.ndarray, loc: Loc) -> Variable:
+        """An element of an array that the iteration has for itself."""
+        k = int(address[mask][0])
+        if (address[mask] != k).any():
+            raise UnsupportedError("C2CU092", f"'{r.name}' has subscripts that differ between iterations", loc)
+        if (r, k) not in self.own:
+            self.own[(r, k)] = self.b.fresh(Variable(r.name.replace(".", "_"), r.type))
+        return self.own[(r, k)]
+
+    def index(self, address: np.ndarray) -> Expr:
+        found = self.basis.plain(self.basis.spread(address), INT, Const(0, INT))
+        return found if found is not None else self.basis.table(address, INT)
+
+    def hazard(self, r: Region, address: np.ndarray, mask: np.ndarray) -> list[Stmt]:
+        """Note where a store shows that iterations were not independent."""
+        bad = np.stack([a.hazard[self.g.its] for a in self.phases]) & mask
+        if not bad.any():
+            return []
+        self.b.speculative = True
+        note = Assign(REDO, Const(1, INT))
+        at = self.index(padded(address, r.type))
+        tests = [i for x, where, i in self.loaded if x == r and (mask & (where == address)).any()]
+        tests = list(dict.fromkeys(tests))
+        hit = np.zeros(bad.shape, bool)
+        for x, where, i in self.loaded:
+            if x == r and i in tests:
+                hit |= where == address
+        if not np.array_equal(hit & mask, bad):
+            values = self.basis.spread(bad).astype(np.int32)
+            test = self.basis.plain(values, INT, Const(0, INT)) or self.basis.table(values, INT)
+            return [If(test, (note,), (), False)]
+        test: Expr | None = None
+        for i in tests:
+            equal = Binary("==", at, i, INT)
+            test = equal if test is None else Binary("||", test, equal, INT)
+        assert test is not None
+        return [If(test, (note,), (), False)]

@@ -1,0 +1,164 @@
+"""The state of an input's threads: elements in registers and in shared memory, and barriers where they are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...ctype import INT, Scalar
+from ...diagnostics import UnsupportedError
+from ...ir import Assign, Binary, Call, Const, Expr, If, Load, Region, Stmt, Store, Var, Variable
+from ...walk import expressions, rewrite, statements, subexpressions
+from .fit import TID, Basis
+from .mapping import Mapping
+
+SYNC = "c2cu_sync"  # a call that is a barrier for the threads of an input
+_SYNCED = Variable("c2cu_synced", INT, 0)
+
+
+def barrier() -> Stmt:
+    return Assign(_SYNCED, Call(SYNC, (), INT))
+
+
+def is_barrier(s: Stmt) -> bool:
+    return isinstance(s, Assign) and isinstance(s.value, Call) and s.value.name == SYNC
+
+
+def padded(element: np.ndarray, t: Scalar) -> np.ndarray:
+    """Where an element lies in shared memory: a word is left out after each row of banks."""
+    return element + element // (128 // t.size) if t.size >= 4 else element
+
+
+@dataclass
+class Machine:
+    """What threads hold, and the statements so far. ``valid``: (region, slot) that registers have; ``dirty``: those
+    that shared memory has not."""
+
+    out: list[Stmt] = field(default_factory=list)
+    mapping: Mapping | None = None
+    valid: set[tuple[Region, int]] = field(default_factory=set)
+    dirty: set[tuple[Region, int]] = field(default_factory=set)
+    written: bool = False  # shared memory, since the last barrier
+    read: bool = False  # elements of others, since the last barrier
+    fetched: set[Mapping] = field(default_factory=set)  # by owners, since the last barrier
+    tables: list[Region] = field(default_factory=list)
+    counter: int = 0
+    slots: dict[tuple[Region, int], Variable] = field(default_factory=dict)
+
+    def fresh(self, v: Variable) -> Variable:
+        self.counter += 1
+        return replace(v, uid=1_000_000 + self.counter)
+
+    def slot(self, r: Region, k: int) -> Variable:
+        if (r, k) not in self.slots:
+            self.slots[(r, k)] = self.fresh(Variable("x_" + r.name.replace(".", "_"), r.type))
+        return self.slots[(r, k)]
+
+    # memory
+
+    def sync(self) -> None:
+        self.out.append(barrier())
+        self.written = self.read = False
+        self.fetched = set()
+
+    def settle(self) -> None:
+        """Shared memory is about to be written by the owners: those who read it before must be done."""
+        if self.read or self.fetched - {self.mapping}:
+            self.sync()
+
+    def at(self, basis: Basis, r: Region, address: np.ndarray) -> Expr:
+        where = padded(address, r.type)
+        found = basis.plain(basis.spread(where), INT, Const(0, INT))
+        return found if found is not None else basis.table(where, INT)
+
+    def flush(self) -> None:
+        """Write registers that are newer than shared memory back to it."""
+        if not self.dirty:
+            return
+        assert self.mapping is not None
+        self.settle()
+        basis, elements = Basis(self.mapping.threads, tables=self.tables), self.mapping.elements()
+        for r, k in sorted(self.dirty, key=lambda x: (x[0].name, x[1])):
+            self.out.append(Store(r, self.at(basis, r, elements[k][None, :]), Var(self.slot(r, k))))
+        self.dirty.clear()
+        self.written = True
+
+    def drop(self) -> None:
+        """Forget the registers: others own the elements from now on."""
+        self.flush()
+        self.valid.clear()
+        self.mapping = None
+
+    def require(self, mapping: Mapping) -> None:
+        if mapping != self.mapping:
+            self.drop()
+            self.mapping = mapping
+
+    def fetch(self, wanted: list[tuple[Region, int]]) -> None:
+        """Have slots in registers."""
+        missing = [x for x in dict.fromkeys(wanted) if x not in self.valid]
+        if not missing:
+            return
+        assert self.mapping is not None
+        if self.written:
+            self.sync()
+        basis, elements = Basis(self.mapping.threads, tables=self.tables), self.mapping.elements()
+        for r, k in missing:
+            self.out.append(Assign(self.slot(r, k), Load(r, self.at(basis, r, elements[k][None, :]))))
+            self.valid.add((r, k))
+        self.fetched.add(self.mapping)
+
+    # steps
+
+    def step(self, s: Stmt) -> None:
+        """A statement of every thread; what it stores, one thread stores."""
+        stores = [x for x in statements((s,)) if isinstance(x, Store)]
+        loads = {
+            x.region for y in statements((s,)) for e in expressions(y) for x in subexpressions(e) if isinstance(x, Load)
+        }
+        loads = {r for r in loads if r.storage != "shared"}
+        if loads or stores:
+            self.flush()
+        if loads and self.written:
+            self.sync()
+        new = _placed(s)
+        if not stores:
+            self.out.append(new)
+            self.read = self.read or bool(loads)
+            return
+        if isinstance(s, If) and any(isinstance(x, Assign) for x in statements((s,))):
+            raise UnsupportedError("C2CU092", "a branch on data outside of every independent loop", s.loc)
+        if self.read or loads or self.fetched:
+            self.sync()
+        for r in {x.region for x in stores}:
+            self.valid -= {x for x in self.valid if x[0] == r}
+        self.out.append(If(Binary("==", Var(TID), Const(0, INT), INT), (new,), (), False, s.loc))
+        self.written = True
+        if loads:
+            self.sync()
+
+
+def _placed(s: Stmt) -> Stmt:
+    """A step with its elements' places in shared memory."""
+
+    def place(e: Expr) -> Expr:
+        if isinstance(e, Load) and e.region.storage != "shared":
+            assert isinstance(e.index, Const)
+            return replace(e, index=_place(e.index, e.region))
+        return e
+
+    match s:
+        case Assign():
+            return replace(s, value=rewrite(s.value, place))
+        case Store():
+            assert isinstance(s.index, Const)
+            return replace(s, index=_place(s.index, s.region), value=rewrite(s.value, place))
+        case If():
+            then, other = (tuple(_placed(x) for x in b) for b in (s.then, s.other))
+            return replace(s, cond=rewrite(s.cond, place), then=then, other=other)
+    raise AssertionError(s)
+
+
+def _place(index: Const, r: Region) -> Const:
+    return replace(index, value=int(padded(np.asarray(int(index.value)), r.type)))

@@ -1,0 +1,188 @@
+"""A phase's body for one iteration of every thread: uniform values become expressions of the thread's number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from ...diagnostics import Loc, UnsupportedError
+from ...ir import (
+    Assign,
+    Binary,
+    Bitcast,
+    Block,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Load,
+    Loop,
+    Region,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    Variable,
+)
+from ...uniform import Uniform
+from .fit import Basis
+from .touches import TURNS
+from .vectors import NotKnown, Values, evaluate
+
+LONGEST = 30000  # statements of a kernel
+
+
+class Places(Protocol):
+    """Where elements live. ``address``: of shape (rounds, threads); ``mask``: where the access happens at all."""
+
+    def load(self, r: Region, address: np.ndarray, mask: np.ndarray, loc: Loc) -> Expr: ...
+
+    def store(self, r: Region, address: np.ndarray, mask: np.ndarray, value: Expr, loc: Loc) -> list[Stmt]: ...
+
+
+@dataclass
+class Special:
+    """``env``: values of uniform variables, of shape (rounds, threads) or (). ``fresh``: makes a variable that no
+    other iteration has."""
+
+    u: Uniform
+    basis: Basis
+    env: dict[Variable, Values]
+    memory: dict[Region, np.ndarray]
+    places: Places
+    fresh: Callable[[Variable], Variable]
+    inside: frozenset[Variable]  # what the body assigns; the rest comes from outside
+    names: dict[Variable, Variable] = field(default_factory=dict)
+    size: int = 0
+
+    def value(self, e: Expr) -> Values:
+        return self.basis.spread(evaluate(e, self.env, self.memory))
+
+    def block(self, block: Block, mask: np.ndarray) -> list[Stmt]:
+        out: list[Stmt] = []
+        for s in block if mask.any() else ():
+            out += self.statement(s, mask)
+        self.size += len(out)
+        if self.size > LONGEST:
+            raise UnsupportedError("C2CU092", "too long when it is written out", block[0].loc)
+        return out
+
+    def statement(self, s: Stmt, mask: np.ndarray) -> list[Stmt]:
+        match s:
+            case Assign(var=v, value=e) if v not in self.u.varying and self.assign(v, e, mask):
+                return []
+            case Assign(var=v, value=e):
+                new = self.expr(e, mask)
+                return [Assign(self.name(v), new, s.loc)]
+            case Store(region=r, index=i, value=e):
+                new = self.expr(e, mask)
+                return self.places.store(r, self.value(i).astype(np.int64), mask, new, s.loc)
+            case If():
+                return self.branch(s, mask)
+            case Loop():
+                return self.loop(s, mask)
+        raise AssertionError(s)
+
+    def name(self, v: Variable) -> Variable:
+        if v not in self.inside:
+            return v
+        if v not in self.names:
+            self.names[v] = self.fresh(v)
+        return self.names[v]
+
+    def assign(self, v: Variable, e: Expr, mask: np.ndarray) -> bool:
+        """Keep a uniform variable's new value; False where only the run brings it."""
+        try:
+            new = self.value(e)
+        except NotKnown:
+            self.env.pop(v, None)
+            return False
+        self.env[v] = new if mask.all() else np.where(mask, new, self.env.get(v, new))
+        return True
+
+    def branch(self, s: If, mask: np.ndarray) -> list[Stmt]:
+        if not self.u.is_varying(s.cond):
+            cond = self.value(s.cond) != 0
+            return self.guarded(s.cond, cond, mask, lambda m: self.block(s.then, m), lambda m: self.block(s.other, m))
+        cond = self.expr(s.cond, mask)
+        then, other = self.block(s.then, mask), self.block(s.other, mask)
+        return [replace(s, cond=cond, then=tuple(then), other=tuple(other))] if then or other else []
+
+    def guarded(
+        self,
+        e: Expr,
+        cond: np.ndarray,
+        mask: np.ndarray,
+        yes: Callable[[np.ndarray], list[Stmt]],
+        no: Callable[[np.ndarray], list[Stmt]] = lambda m: [],
+    ) -> list[Stmt]:
+        """A branch on what is known: decided here where all threads agree."""
+        if (cond | ~mask).all():
+            return yes(mask)
+        if not (cond & mask).any():
+            return no(mask)
+        test = self.basis.fit(e, self.value)
+        then, other = yes(mask & cond), no(mask & ~cond)
+        return [If(test, tuple(then), tuple(other), False, e.loc)] if then or other else []
+
+    def loop(self, s: Loop, mask: np.ndarray) -> list[Stmt]:
+        """Every turn written out."""
+        out: list[Stmt] = []
+        for _ in range(TURNS):
+            if self.left(s, mask):
+                return out
+            out += self.block(s.head, mask)
+            cond = self.value(s.cond) != 0
+            if not (cond | ~mask).all():
+                if not (cond & mask).any():
+                    return out
+                raise UnsupportedError("C2CU092", "a loop's length differs between independent iterations", s.loc)
+            out += self.block(s.body, mask)
+            if self.left(s, mask):
+                return out
+            out += self.block(s.step, mask)
+        raise UnsupportedError("C2CU092", "a loop inside an independent one is too long", s.loc)
+
+    def left(self, s: Loop, mask: np.ndarray) -> bool:
+        for f in s.flags:
+            flag = self.basis.spread(self.env.get(f, np.zeros((), bool))) != 0
+            if (flag | ~mask).all():
+                return True
+            if (flag & mask).any():
+                raise UnsupportedError("C2CU092", "a loop's length differs between independent iterations", s.loc)
+        return False
+
+    def expr(self, e: Expr, mask: np.ndarray) -> Expr:
+        if not self.u.is_varying(e):
+            try:
+                return self.basis.fit(e, self.value)
+            except NotKnown:
+                pass
+
+        match e:
+            case Const():
+                return e
+            case Var():
+                return replace(e, var=self.name(e.var))
+            case Load(region=r, index=i):
+                return self.places.load(r, self.value(i).astype(np.int64), mask, e.loc)
+        return rewrite_children(e, lambda x: self.expr(x, mask))
+
+
+def rewrite_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """``e`` with ``f`` applied to its direct operands."""
+    match e:
+        case Unary(operand=x) | Cast(operand=x) | Bitcast(operand=x):
+            return replace(e, operand=f(x))
+        case Binary(left=a, right=b):
+            return replace(e, left=f(a), right=f(b))
+        case Select(cond=c, yes=a, no=b):
+            return replace(e, cond=f(c), yes=f(a), no=f(b))
+        case Call(args=args):
+            return replace(e, args=tuple(f(a) for a in args))
+    raise AssertionError(e)

@@ -1,0 +1,135 @@
+"""CUDA text of a threads' program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...artifact import Slot
+from ...ctype import Leaf
+from ...diagnostics import UnsupportedError
+from ...facts import CERTAIN, INPUT, RegionFacts, Trace
+from ...ir import Expr, Kernel, Region, Stmt, Variable
+from ...uniform import Uniform
+from ..cuda_text import CudaText, element_name, literal, region_name, variables
+from ..gang_pack import is_plain
+from .builder import REDO, Builder
+from .fit import ROUND, TID
+from .machine import is_barrier, padded
+
+Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+
+
+_OURS = {TID.name: "tid", ROUND.name: "round", REDO.name: "redo"}  # whatever their webs are
+
+
+class BlockText(CudaText):
+    """Indices are places in shared memory already."""
+
+    def variable(self, v: Variable) -> str:
+        return _OURS.get(v.name) or super().variable(v)
+
+    def statement(self, s: Stmt) -> None:
+        if is_barrier(s):
+            self.line("SYNC();")
+        else:
+            super().statement(s)
+
+
+class SequentialText(CudaText):
+    """The kernel as it was, for one thread."""
+
+    def element(self, r: Region, index: Expr) -> str:
+        at = self.expr(index)
+        return f"{region_name(r)}[{at}]" if r.storage == "shared" else f"{region_name(r)}[{_place(r, at)}]"
+
+
+def _place(r: Region, at: str) -> str:
+    return f"PLACE({at}, {128 // r.type.size})" if r.type.size >= 4 else at
+
+
+def values(
+    u: Uniform, trace: Trace, b: Builder, body: Kernel, slots: tuple[Slot, ...], layout: Layout, inputs: int
+) -> dict[str, Any]:
+    """What the template is filled with."""
+    regions = [r for r in u.kernel.regions if r.storage != "shared"]
+    bulk = [r for r in regions if r.storage == "bulk"]
+    facts = {f.region: f for f in trace.regions}
+    threads = BlockText()
+    threads.declare(body.body, [v for v in variables(body.body) if v.name.startswith("c2cu_")])
+    threads.block(body.body)
+    again = SequentialText()
+    if b.speculative:
+        again.depth = 2
+        again.declare(u.kernel.body)
+        again.block(u.kernel.body)
+    at, arrays = 0, []
+    for r in regions:
+        arrays.append((element_name(r.type), region_name(r), at))
+        at += _aligned(int(padded(_last(r), r.type)) * r.type.size + r.type.size)
+    return {
+        "name": u.kernel.name,
+        "threads": b.threads,
+        "inputs": inputs,
+        "bytes": at,
+        "tables": [_table(r) for r in (*u.kernel.regions, *b.machine.tables) if r.storage == "shared" and r.init],
+        "initial": [_initial(r) for r in bulk if r.init is not None and any(r.init)],
+        "given": [_given(r, slots, layout) for r in u.kernel.regions if r.storage == "shared" and not r.init],
+        "arrays": arrays,
+        "bring": [_bring(r, slots, layout) for r in bulk if _comes_in(facts[r], slots, layout)],
+        "take": [_take(r, slots, layout) for r in bulk if slots[layout[r.name][0]].writes],
+        "body": threads.lines,
+        "again": again.lines,
+        "speculative": b.speculative,
+    }
+
+
+def _last(r: Region) -> np.ndarray:
+    return np.asarray(max(0, r.count - 1))
+
+
+def _aligned(n: int) -> int:
+    return -(-n // 16) * 16
+
+
+def _comes_in(f: RegionFacts, slots: tuple[Slot, ...], layout: Layout) -> bool:
+    """Some element may be read, or go out, as it came in."""
+    goes_out = slots[layout[f.region.name][0]].writes
+    return bool(f.count(INPUT)) or (goes_out and f.count(CERTAIN) < f.region.count)
+
+
+def _table(r: Region) -> str:
+    values = ", ".join(literal(v, r.type) for v in r.init or ())
+    return f"__device__ const {element_name(r.type)} {region_name(r)}[{r.count}] = {{{values}}};"
+
+
+def _initial(r: Region) -> str:
+    values = ", ".join(literal(v, r.type) for v in r.init or ())
+    return f"__device__ const {element_name(r.type)} initial_{region_name(r)}[{r.count}] = {{{values}}};"
+
+
+def _slot(r: Region, slots: tuple[Slot, ...], layout: Layout) -> int:
+    if not is_plain(slots, layout[r.name]):
+        raise UnsupportedError("C2CU090", f"'{r.name}' is part of a struct", r.loc)
+    return layout[r.name][0]
+
+
+def _given(r: Region, slots: tuple[Slot, ...], layout: Layout) -> str:
+    t = element_name(r.type)
+    return f"const {t} *const {region_name(r)} = (const {t} *)slot[{_slot(r, slots, layout)}].in;"
+
+
+def _bring(r: Region, slots: tuple[Slot, ...], layout: Layout) -> str:
+    initial = f"initial_{region_name(r)}" if r.init is not None and any(r.init) else "nullptr"
+    row = 128 // r.type.size if r.type.size >= 4 else 0
+    t = element_name(r.type)
+    slot = f"slot[{_slot(r, slots, layout)}]"
+    return f"bring<{t}, {r.count}, {row}>({region_name(r)}, {slot}, id, tid, (const {t} *){initial});"
+
+
+def _take(r: Region, slots: tuple[Slot, ...], layout: Layout) -> str:
+    row = 128 // r.type.size if r.type.size >= 4 else 0
+    t = element_name(r.type)
+    return f"take<{t}, {r.count}, {row}>({region_name(r)}, slot[{_slot(r, slots, layout)}], id, tid);"

@@ -1,0 +1,157 @@
+"""What the iterations of a phase touch, exactly, and whether they may really be done at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...diagnostics import UnsupportedError
+from ...ir import Assign, Block, Expr, If, Load, Loop, Region, Store, Variable
+from ...uniform import Uniform
+from ...walk import operands
+from .vectors import NotKnown, Values, evaluate
+
+TURNS = 4096  # of a loop inside an iteration
+
+
+@dataclass(frozen=True)
+class Phase:
+    """``env``: values of uniform variables, of shape (count,) or (). ``extents``: of the nested loops."""
+
+    loop: Loop
+    body: Block
+    env: dict[Variable, Values]
+    count: int
+    extents: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """An access of every iteration in ``mask``: its elements, and whether it happens on a branch on data."""
+
+    region: Region
+    store: bool
+    address: np.ndarray
+    mask: np.ndarray
+    conditional: bool
+
+
+@dataclass
+class Walk:
+    """Goes through a phase's body once for all iterations, keeping the uniform variables' values."""
+
+    u: Uniform
+    phase: Phase
+    memory: dict[Region, np.ndarray]
+    found: list[Touch] = field(default_factory=list)
+    conditional: int = 0
+
+    def __post_init__(self) -> None:
+        self.env: dict[Variable, Values] = dict(self.phase.env)
+        self.block(self.phase.body, np.ones(self.phase.count, bool))
+
+    def value(self, e: Expr) -> Values:
+        return np.broadcast_to(evaluate(e, self.env, self.memory), (self.phase.count,))
+
+    def block(self, block: Block, mask: np.ndarray) -> None:
+        if not mask.any():
+            return
+        for s in block:
+            match s:
+                case Assign(var=v, value=e):
+                    self.read(e, mask)
+                    if v not in self.u.varying:
+                        self.assign(v, e, mask)
+                case Store(region=r, index=i, value=e):
+                    self.read(i, mask)
+                    self.read(e, mask)
+                    self.found.append(Touch(r, True, self.value(i).astype(np.int64), mask, self.conditional > 0))
+                case If():
+                    self.branch(s, mask)
+                case Loop():
+                    self.loop(s, mask)
+
+    def assign(self, v: Variable, e: Expr, mask: np.ndarray) -> None:
+        try:
+            new = self.value(e)
+        except NotKnown:  # a shared array that the run brings: no address depends on it
+            self.env.pop(v, None)
+            return
+        self.env[v] = new if mask.all() else np.where(mask, new, self.env.get(v, new))
+
+    def read(self, e: Expr, mask: np.ndarray) -> None:
+        for x in _loads(e):
+            self.found.append(Touch(x.region, False, self.value(x.index).astype(np.int64), mask, self.conditional > 0))
+
+    def branch(self, s: If, mask: np.ndarray) -> None:
+        self.read(s.cond, mask)
+        if not self.u.is_varying(s.cond):
+            cond = self.value(s.cond) != 0
+            self.block(s.then, mask & cond)
+            self.block(s.other, mask & ~cond)
+            return
+        self.conditional += 1
+        self.block(s.then, mask)
+        self.block(s.other, mask)
+        self.conditional -= 1
+
+    def loop(self, s: Loop, mask: np.ndarray) -> None:
+        for _ in range(TURNS):
+            mask = self.staying(s, mask)
+            self.block(s.head, mask)
+            if mask.any():
+                self.read(s.cond, mask)
+                mask = mask & (self.value(s.cond) != 0)
+            if not mask.any():
+                return
+            self.block(s.body, mask)
+            mask = self.staying(s, mask)
+            self.block(s.step, mask)
+        raise UnsupportedError("C2CU092", "a loop inside an independent one is too long to be written out", s.loc)
+
+    def staying(self, s: Loop, mask: np.ndarray) -> np.ndarray:
+        for f in s.flags:
+            mask = mask & (np.broadcast_to(self.env.get(f, np.zeros((), bool)), mask.shape) == 0)
+        return mask
+
+
+def _loads(e: Expr) -> Iterator[Load]:
+    for x in operands(e):
+        yield from _loads(x)
+    if isinstance(e, Load):
+        yield e
+
+
+def hazards(phase: Phase, found: list[Touch], private: frozenset[Region]) -> np.ndarray:
+    """The iterations that touch, on a branch on data, what others touch too: where it is taken, they were not
+    independent after all. Raises UnsupportedError where iterations conflict whatever the data."""
+    out = np.zeros(phase.count, bool)
+    for r in dict.fromkeys(t.region for t in found if t.store and t.region not in private):
+        owner = np.full(r.count, -1, np.int64)
+        mine = [t for t in found if t.region == r]
+        for t in (t for t in mine if t.store):
+            its, at = np.flatnonzero(t.mask), t.address[t.mask]
+            if len(set(at.tolist())) < len(at) or ((owner[at] != -1) & (owner[at] != its)).any():
+                raise _dependent(phase, r)
+            owner[at] = its
+        sure = np.zeros(r.count, bool)
+        for t in (t for t in mine if t.store and not t.conditional):
+            sure[t.address[t.mask]] = True
+        stored = np.zeros(r.count, bool)  # so far, by the iteration itself
+        for t in mine:
+            its, at = np.flatnonzero(t.mask), t.address[t.mask]
+            if t.store:
+                stored[at] = True
+                continue
+            other = (owner[at] != -1) & (owner[at] != its)
+            if (other & sure[at]).any():
+                raise _dependent(phase, r)
+            out[owner[at[other]]] = True
+    return out
+
+
+def _dependent(phase: Phase, r: Region) -> UnsupportedError:
+    message = f"iterations of this loop depend on each other through '{r.name}'"
+    return UnsupportedError("C2CU093", message, phase.loop.loc)
