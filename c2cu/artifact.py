@@ -51,5 +51,8 @@ class Artifact:
     target: str
     text: str
     slots: tuple[Slot, ...]
-    lanes: int = 1  # cpu: inputs a gang; cuda: threads a block
-    flags: tuple[str, ...] = ()  # extra compiler flags
+    lanes: int = 1  # cpu: inputs a gang; cuda: inputs a block
+    flags: tuple[str, ...] = ()  # extra compiler flags; of one option the last counts
+    threads: int = 0  # cuda: threads a block; 0: one an input
+    shared_bytes: int = 0  # cuda: dynamic shared memory a block
+    spills: bool = True  # cuda: whether it is worth running if the compiler spills registers to local memory

@@ -49,7 +49,11 @@ COMMON = [
 MACHINE = [
     click.option("--backend", type=click.Choice(["auto", "cuda", "cpu"]), default="auto", show_default=True),
     click.option(
-        "--schedule", default="auto", show_default=True, metavar="NAME", help="CPU: gang, scalar; GPU: thread, private."
+        "--schedule",
+        default="auto",
+        show_default=True,
+        metavar="NAME",
+        help="CPU: gang, scalar; GPU: registers, thread, private.",
     ),
     click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
 ]

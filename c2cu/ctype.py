@@ -23,6 +23,9 @@ class Scalar:
     size: int
     rank: int  # integer conversion rank, 6.3.1.1
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     @property
     def is_integer(self) -> bool:
         return self.kind in "biu"

@@ -8,7 +8,9 @@ from typing import Any
 from . import pipeline, plan
 from .diagnostics import UnsupportedError
 from .front import Front
+from .ir import Kernel
 from .report import Report, report_of
+from .walk import expressions, statements, subexpressions
 
 
 def explanation(front: Front, backend: str, schedule: str, p: int | None, fp: str, device: str) -> dict[str, Any]:
@@ -49,8 +51,23 @@ def explanation(front: Front, backend: str, schedule: str, p: int | None, fp: st
         "lanes": why,
         "rejected": [{"schedule": name, "reason": reason} for name, reason in rejected],
         "fp": fp,
-        "fp_gain": "nothing: the schedules of this version round as C does under every value",
+        "fp_gain": _fp_gain(front, chosen, fp),
     }
+
+
+def _fp_gain(front: Front, schedule: str, fp: str) -> str:
+    """What another value of fp would give."""
+    if fp == "fast":
+        return "nothing: this is the freest"
+    if schedule != "registers":
+        return f"nothing: schedule {schedule} rounds as C does under every value"
+    if front.analysis is None or not _has_floats(front.analysis.kernel):
+        return "nothing: there is no floating point"
+    return "with fast: comparisons that choose become minima and maxima, products and sums are fused"
+
+
+def _has_floats(kernel: Kernel) -> bool:
+    return any(x.type.is_float for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
 
 
 def _chosen(front: Front, backend: str, schedule: str) -> tuple[str, tuple[tuple[str, str], ...], int | None]:

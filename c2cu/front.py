@@ -40,3 +40,4 @@ class Front:
     why_not: UnsupportedError | None
     trace: Trace | None
     slots: tuple[Slot, ...]
+    fp: str = "exact"

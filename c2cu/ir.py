@@ -35,6 +35,9 @@ class Variable:
     uid: int = 0
     loc: Loc = _loc()
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.uid))
+
 
 @dataclass(frozen=True)
 class Region:
@@ -51,6 +54,9 @@ class Region:
     storage: str
     init: tuple[int | float, ...] | None = field(default=None, compare=False, repr=False)
     loc: Loc = _loc()
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
 # Expressions. ``type`` is the C type of the value.

@@ -144,9 +144,14 @@ class Program:
         if self._lengths:
             judge(front, self._strict)
         backend = self._backend if self._backend != "auto" else best_backend()
-        plan, artifact = pipeline.schedule(front, backend, self._schedule)
-        with lines_of(front.pre.sources):
-            return _Built(front, plan, artifact, _loader(backend)(artifact))
+        rejected: tuple[tuple[str, str], ...] = ()
+        while True:
+            plan, artifact = pipeline.schedule(front, backend, self._schedule, rejected)
+            with lines_of(front.pre.sources):
+                loaded = _loader(backend)(artifact)
+            if self._schedule != "auto" or not loaded.drawback:
+                return _Built(front, plan, artifact, loaded)
+            rejected = (*plan.rejected, (plan.schedule, loaded.drawback))
 
 
 def best_backend() -> str:

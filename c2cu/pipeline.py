@@ -43,7 +43,7 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
     slots = planning.slots(found, analysis.kernel if analysis is not None else None, facts)
-    return Front(source, pre, found, kernel, analysis, why_not, facts, slots)
+    return Front(source, pre, found, kernel, analysis, why_not, facts, slots, options.fp)
 
 
 def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:
@@ -101,18 +101,20 @@ def bind_extents(found: Program, options: Options) -> dict[str, str]:
     }
 
 
-def schedule(front: Front, backend: str, wanted: str = "auto") -> tuple[Plan, Artifact]:
-    """Front -plan-> Plan -schedule-> Artifact. "auto" falls to the next schedule where one cannot take the program."""
+def schedule(
+    front: Front, backend: str, wanted: str = "auto", rejected: planning.Rejected = ()
+) -> tuple[Plan, Artifact]:
+    """Front -plan-> Plan -schedule-> Artifact. "auto" falls to the next schedule where one cannot take the program;
+    ``rejected``: (schedule, why) of those that need not be tried."""
     with lines_of(front.pre.sources):
         planning.require_extents(front.slots)
-        plan = planning.choose(backend, wanted, front.analysis, front.why_not)
-        try:
-            artifact = emit_schedule(plan.schedule, front)
-        except UnsupportedError as e:
-            fallback = planning.SCHEDULES[backend][-1]
-            if wanted != "auto" or plan.schedule == fallback:
-                raise
-            reason = (plan.schedule, f"{e.diagnostic.loc}: {e.diagnostic.message}")
-            plan = Plan(backend, fallback, (*plan.rejected, reason))
-            artifact = emit_schedule(fallback, front)
-    return replace(plan, lanes=artifact.lanes), artifact
+        while True:
+            plan = planning.choose(backend, wanted, front.analysis, front.why_not, rejected)
+            try:
+                artifact = emit_schedule(plan.schedule, front)
+            except UnsupportedError as e:
+                if wanted != "auto" or plan.schedule == planning.SCHEDULES[backend][-1]:
+                    raise
+                rejected = (*plan.rejected, (plan.schedule, planning.said(e)))
+            else:
+                return replace(plan, lanes=artifact.lanes), artifact

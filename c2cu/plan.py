@@ -16,7 +16,9 @@ from .ir import Kernel
 from .program import Border, Program, nodes
 from .uniform import Uniform
 
-SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("thread", "private")}
+#: In the order in which "auto" tries them; the last takes any C.
+SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "thread", "private")}
+Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Plan:
 
     backend: str
     schedule: str
-    rejected: tuple[tuple[str, str], ...]
+    rejected: Rejected
     lanes: int = 1
 
 
@@ -174,32 +176,44 @@ def require_extents(found: tuple[Slot, ...]) -> None:
             )
 
 
-def choose(backend: str, schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None) -> Plan:
-    """Pick a schedule for ``backend``; "auto" takes the first that takes the program."""
-    first, fallback = SCHEDULES[backend]
-    if schedule not in ("auto", first, fallback):
+def choose(
+    backend: str, schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None, rejected: Rejected = ()
+) -> Plan:
+    """Pick a schedule for ``backend``: "auto" takes the first that nothing speaks against. ``rejected``: those that
+    were tried and found wanting. Raises InputError for an unknown one, and the reason why one by name cannot be."""
+    names = SCHEDULES[backend]
+    if schedule not in ("auto", *names):
         raise InputError(
             "C2CU051",
             f"schedule '{schedule}' is not one of backend {backend}'s",
             None,
-            f"choose auto, {first} or {fallback}",
+            f"choose auto, {', '.join(names[:-1])} or {names[-1]}",
         )
-    if schedule == fallback:
-        return Plan(backend, fallback, ())
-    reason = _objection(first, analysis, why_not, schedule == "auto")
-    if reason is None:
-        return Plan(backend, first, ())
-    if schedule == first:
-        assert why_not is not None
-        raise why_not
-    return Plan(backend, fallback, ((first, reason),))
+    if schedule != "auto":
+        if why_not is not None and schedule != names[-1]:
+            raise why_not
+        return Plan(backend, schedule, ())
+    tried = dict(rejected)
+    reasons: list[tuple[str, str]] = []
+    for name in names[:-1]:
+        reason = tried.get(name) or _objection(name, analysis, why_not)
+        if reason is None:
+            return Plan(backend, name, tuple(reasons))
+        reasons.append((name, reason))
+    return Plan(backend, names[-1], tuple(reasons))
 
 
-def _objection(schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None, auto: bool) -> str | None:
+def _objection(schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None) -> str | None:
+    """Why not to choose a schedule that is not the last."""
     if why_not is not None:
-        return f"{why_not.diagnostic.loc}: {why_not.diagnostic.message}"
-    if schedule == "gang" and auto and analysis is not None:
-        address = next((f for f in analysis.findings if f.kind == "address"), None)
-        if address is not None:
-            return f"{address.loc}: {address.message}: lanes would go one by one"
+        return said(why_not)
+    findings = analysis.findings if analysis is not None else ()
+    address = next((f for f in findings if f.kind == "address"), None)
+    if schedule == "gang" and address is not None:
+        return f"{address.loc}: {address.message}: lanes would go one by one"
     return None
+
+
+def said(e: UnsupportedError) -> str:
+    """An error as a reason."""
+    return f"{e.diagnostic.loc}: {e.diagnostic.message}"

@@ -14,7 +14,7 @@ def simplify(block: Block) -> Block:
     while True:
         used = _used(block)
         new = _pruned(block, used)
-        if new == block and sum(1 for _ in statements(new)) == sum(1 for _ in statements(block)):
+        if sum(1 for _ in statements(new)) == sum(1 for _ in statements(block)):
             return new
         block = new
 

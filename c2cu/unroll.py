@@ -1,7 +1,7 @@
 """Unrolling: loops whose every turn is known are written out, so that subscripts become constants.
 
 Uniform control is executed symbolically. A loop is unrolled if all of it fits in what is left of the budget, else its
-inner loops are tried. A local region whose subscripts all became constants is then a set of variables.
+inner loops are tried.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .effects import fold_known
-from .ir import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
+from .ir import Assign, Block, Const, If, Kernel, Loop, Stmt, Store, Variable
 from .simplify import simplify
-from .walk import expressions, rewrite, statements, subexpressions
+from .walk import statements
 
 BUDGET = 2000  # statements: what a compiler still digests in a few seconds
 
@@ -23,10 +23,10 @@ class _TooLong(Exception):
 
 
 def unroll(kernel: Kernel, budget: int = BUDGET) -> Kernel:
-    """``kernel`` with its short loops written out."""
+    """``kernel`` with its short loops written out, as long as they are ``budget`` statements."""
     unroller = _Unroller()
     body = simplify(tuple(unroller.block(kernel.body, {}, budget)))
-    return _registers(replace(kernel, body=body))
+    return replace(kernel, body=body)
 
 
 class _Unroller:
@@ -98,6 +98,7 @@ class _Unroller:
     def turns(self, s: Loop, known: Known, room: int) -> list[Stmt]:
         """All turns of a loop, one after the other. Raises _TooLong where the next one is not known."""
         out: list[Stmt] = []
+        turns = 0
         while not self.flagged(s, known):
             out += self.block(s.head, known, room - len(out))
             cond = fold_known(s.cond, known)
@@ -109,8 +110,9 @@ class _Unroller:
             if self.flagged(s, known):
                 break
             out += self.block(s.step, known, room - len(out))
-            if len(simplified(out)) > room:
-                raise _TooLong
+            turns += 1
+            if turns > room:
+                raise _TooLong  # of turns that do nothing
         return out
 
     @staticmethod
@@ -123,60 +125,7 @@ class _Unroller:
         return False
 
 
-def simplified(out: list[Stmt]) -> list[Stmt]:
-    """What will be left of a list: assignments of constants vanish."""
-    return [s for s in out if not (isinstance(s, Assign) and isinstance(s.value, Const))]
-
-
 def _forget(s: Stmt, known: Known) -> None:
     for inner in statements((s,)):
         if isinstance(inner, Assign):
             known.pop(inner.var, None)
-
-
-def _registers(kernel: Kernel) -> Kernel:
-    """Local regions that are only accessed at constants become variables, one for each element."""
-    every = list(statements(kernel.body))
-    constant = {r for r in kernel.regions if r.storage == "local"}
-    for s in every:
-        if isinstance(s, Store) and not isinstance(s.index, Const):
-            constant.discard(s.region)
-        for e in expressions(s):
-            constant -= {x.region for x in subexpressions(e) if isinstance(x, Load) and not isinstance(x.index, Const)}
-    if not constant:
-        return kernel
-    elements: dict[tuple[Region, int], Variable] = {}
-    top = max((s.var.uid for s in every if isinstance(s, Assign)), default=0)
-
-    def element(r: Region, index: Expr) -> Variable:
-        assert isinstance(index, Const)
-        where = (r, int(index.value))
-        if where not in elements:
-            elements[where] = Variable(r.name.replace(".", "_"), r.type, top + 1 + len(elements), r.loc)
-        return elements[where]
-
-    def load(x: Expr) -> Expr:
-        return Var(element(x.region, x.index), x.loc) if isinstance(x, Load) and x.region in constant else x
-
-    def block(b: Block) -> Block:
-        return tuple(statement(s) for s in b)
-
-    def statement(s: Stmt) -> Stmt:
-        match s:
-            case Assign():
-                return replace(s, value=rewrite(s.value, load))
-            case Store():
-                value, index = rewrite(s.value, load), rewrite(s.index, load)
-                if s.region in constant:
-                    return Assign(element(s.region, index), value, s.loc)
-                return replace(s, value=value, index=index)
-            case If():
-                return replace(s, cond=rewrite(s.cond, load), then=block(s.then), other=block(s.other))
-            case Loop():
-                return replace(
-                    s, cond=rewrite(s.cond, load), head=block(s.head), body=block(s.body), step=block(s.step)
-                )
-        raise AssertionError(s)
-
-    body = block(kernel.body)
-    return replace(kernel, regions=tuple(r for r in kernel.regions if r not in constant), body=simplify(body))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from .ir import Assign, Binary, Bitcast, Block, Call, Cast, Const, Expr, If, Load, Loop, Select, Stmt, Store, Unary, Var
 
@@ -34,20 +33,30 @@ def subexpressions(e: Expr) -> Iterator[Expr]:
 
 
 def rewrite(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
-    """``e`` with ``f`` applied to every node, children first."""
+    """``e`` with ``f`` applied to every node, children first. What does not change is not copied."""
     match e:
         case Const() | Var():
             new: Expr = e
         case Load(index=i):
-            new = replace(e, index=rewrite(i, f), rows=tuple((rewrite(k, f), n) for k, n in e.rows))
-        case Unary(operand=x) | Cast(operand=x) | Bitcast(operand=x):
-            new = replace(e, operand=rewrite(x, f))
+            x = rewrite(i, f)
+            new = e if x is i else Load(e.region, x, e.loc, tuple((rewrite(k, f), n) for k, n in e.rows))
+        case Unary(operand=a):
+            x = rewrite(a, f)
+            new = e if x is a else Unary(e.op, x, e.type, e.loc)
+        case Cast(operand=a):
+            x = rewrite(a, f)
+            new = e if x is a else Cast(x, e.type, e.loc)
+        case Bitcast(operand=a):
+            x = rewrite(a, f)
+            new = e if x is a else Bitcast(x, e.type, e.loc)
         case Binary(left=a, right=b):
-            new = replace(e, left=rewrite(a, f), right=rewrite(b, f))
+            x, y = rewrite(a, f), rewrite(b, f)
+            new = e if x is a and y is b else Binary(e.op, x, y, e.type, e.loc)
         case Select(cond=c, yes=a, no=b):
-            new = replace(e, cond=rewrite(c, f), yes=rewrite(a, f), no=rewrite(b, f))
+            x, y, z = rewrite(c, f), rewrite(a, f), rewrite(b, f)
+            new = e if x is c and y is a and z is b else Select(x, y, z, e.type, e.loc)
         case Call(args=args):
-            new = replace(e, args=tuple(rewrite(a, f) for a in args))
+            new = Call(e.name, tuple(rewrite(a, f) for a in args), e.type, e.loc)
         case _:
             raise AssertionError(e)
     return f(new)

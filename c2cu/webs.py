@@ -14,6 +14,7 @@ from .walk import rewrite, subexpressions
 
 # a definition that reaches a place: its number, and the constructs left since
 Reaching = dict[Variable, frozenset[tuple[int, frozenset[int]]]]
+_NONE: frozenset[tuple[int, frozenset[int]]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -81,67 +82,62 @@ class _Analysis:
                 self.use(s, x.var, state)
 
     def block(self, block: Block, state: Reaching) -> Reaching:
+        """``state``, which becomes what reaches the end of ``block``."""
         for s in block:
-            state = self.statement(s, state)
+            self.statement(s, state)
         return state
 
-    def statement(self, s: Stmt, state: Reaching) -> Reaching:
+    def statement(self, s: Stmt, state: Reaching) -> None:
         match s:
             case Assign():
                 self.expression(s, s.value, state)
-                return {**state, s.var: frozenset({(self.definition[id(s)], frozenset())})}
+                state[s.var] = frozenset({(self.definition[id(s)], frozenset())})
             case Store():
                 self.expression(s, s.index, state)
                 self.expression(s, s.value, state)
-                return state
             case If():
                 self.expression(s, s.cond, state)
-                after = _join(self.block(s.then, state), self.block(s.other, state))
-                return self.left(s, after)
+                yes, no = self.block(s.then, dict(state)), self.block(s.other, dict(state))
+                self.join(s, state, yes, no)
+                self.left(s, state)
             case Loop():
-                return self.left(s, self.loop(s, state))
-        raise AssertionError(s)
+                self.loop(s, state)
+                self.left(s, state)
 
-    def loop(self, s: Loop, entry: Reaching) -> Reaching:
-        state = entry
+    def loop(self, s: Loop, state: Reaching) -> None:
         while True:
             self.flags(s, state)
-            tested = self.block(s.head, state)
+            tested = self.block(s.head, dict(state))
             self.expression(s, s.cond, tested)
-            done = self.block(s.body, tested)
+            done = self.block(s.body, dict(tested))
             self.flags(s, done)
-            again = _join(state, self.block(s.step, done))
-            if again == state:
+            again = self.block(s.step, dict(done))
+            if not self.join(s, state, state, again):
                 break
-            state = again
-        return _join(tested, done) if s.flags else tested
+        self.join(s, state, tested, done if s.flags else tested)
+
+    def join(self, s: If | Loop, state: Reaching, a: Reaching, b: Reaching) -> bool:
+        """Make of ``state`` what comes together where ``s`` ends, of what ``s`` assigns; whether that changed it."""
+        changed = False
+        for var in self.assigned[self.construct[id(s)]]:
+            mine, other = a.get(var, _NONE), b.get(var, _NONE)
+            both = mine if mine is other else mine | other
+            if both != state.get(var, _NONE):
+                state[var] = both
+                changed = True
+        return changed
 
     def flags(self, s: Loop, state: Reaching) -> None:
         for f in s.flags:
             self.use(s, f, state)
 
-    def left(self, s: If | Loop, state: Reaching) -> Reaching:
+    def left(self, s: If | Loop, state: Reaching) -> None:
         """Definitions inside a construct have left it."""
         c = self.construct[id(s)]
         first, last = self.span[c]
-        out = dict(state)
         for var in self.assigned[c]:
-            if var in out:
-                out[var] = frozenset((d, left | {c} if first <= d < last else left) for d, left in out[var])
-        return out
-
-
-def _join(a: Reaching, b: Reaching) -> Reaching:
-    if a is b:
-        return a
-    out = dict(a)
-    for var, reaching in b.items():
-        mine = out.get(var)
-        if mine is None:
-            out[var] = reaching
-        elif mine is not reaching:
-            out[var] = mine | reaching
-    return out
+            if var in state:
+                state[var] = frozenset((d, left | {c} if first <= d < last else left) for d, left in state[var])
 
 
 class _Renaming:

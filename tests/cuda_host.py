@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import re
 import subprocess
 from pathlib import Path
 
@@ -21,15 +22,31 @@ class _Slot(ctypes.Structure):
     ]
 
 
-def run_on_cpu(artifact, inputs: dict[str, np.ndarray], p: int, folder: Path) -> dict[str, np.ndarray]:
-    """The outputs of p inputs by name; ``inputs`` as for `c2cu.bulk`."""
+def shifted(array: np.ndarray, shift: int) -> np.ndarray:
+    """A contiguous copy that starts ``shift`` bytes behind an address that is a multiple of 256."""
+    memory = np.empty(array.nbytes + 512, np.uint8)
+    at = -memory.ctypes.data % 256 + shift
+    copy = memory[at : at + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def run_on_cpu(
+    artifact, inputs: dict[str, np.ndarray], p: int, folder: Path, in_place: bool = False, shift: int = 0
+) -> dict[str, np.ndarray]:
+    """The outputs of p inputs by name; ``inputs`` as for `c2cu.bulk`. ``in_place``: where an input is an output too,
+    one array serves for both. ``shift``: bytes that arrays lie behind an aligned address."""
     launches = []
+    cooperative = "__sync" in artifact.text.split("void c2cu_run(")[-1].split("__global__")[0] or artifact.shared_bytes
     for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
-        if f"__global__ void {name}(" in artifact.text:
-            barriers = "true" if name != "c2cu_run" else "false"
-            launches.append(f"c2cu_launch<c2cu_slot>({name}, slot, p, memory, lanes, {barriers});")
+        if re.search(rf"__global__ void (__launch_bounds__\(\d+\) )?{name}\(", artifact.text):
+            barriers = "true" if name != "c2cu_run" or cooperative else "false"
+            threads = artifact.threads or artifact.lanes
+            launches.append(f"c2cu_launch<c2cu_slot>({name}, slot, p, memory, lanes, {threads}, {barriers});")
+    dynamic = rf"__shared__ \1[{max(16, artifact.shared_bytes)}];"
+    device = re.sub(r"extern __shared__ (.*)\[\];", dynamic, artifact.text)
     text = (
-        f'#include "{HEADER}"\n{artifact.text}\n'
+        f'#include "{HEADER}"\n{device}\n'
         'extern "C" void everything(const c2cu_slot *slot, long long p, int lanes) {\n'
         "    size_t bytes = (size_t)c2cu_bytes * ((p + lanes - 1) / lanes);\n"
         "    void *memory = aligned_alloc(128, (bytes + 255) / 128 * 128);\n"
@@ -56,11 +73,13 @@ def run_on_cpu(artifact, inputs: dict[str, np.ndarray], p: int, folder: Path) ->
     keep = []
     for entry, s in zip(table, artifact.slots):
         if s.name in inputs:
-            a = np.ascontiguousarray(inputs[s.name])
+            a = shifted(inputs[s.name], shift)
             keep.append(a)
-            entry.in_, entry.in_stride = a.ctypes.data, s.nbytes
+            entry.in_, entry.in_stride = a.ctypes.data, 0 if s.shared else s.nbytes
+            if in_place and s.writes:
+                outputs[s.name] = a
         if s.writes:
-            outputs[s.name] = np.empty((p, *s.shape), s.dtype)
+            outputs.setdefault(s.name, shifted(np.empty((p, *s.shape), s.dtype), shift))
             entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
     ctypes.CDLL(str(library)).everything(table, ctypes.c_longlong(p), artifact.lanes)
     return outputs

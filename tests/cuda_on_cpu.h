@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 using namespace std;
@@ -12,7 +13,26 @@ using namespace std;
 #define __global__
 #define __constant__
 #define __shared__ static
-#define __align__(n) alignas(n)
+#define __align__(n) __attribute__((aligned(n)))
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+static inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+/* A device faults on what is not aligned. */
+template <typename T> static inline const T *c2cu_aligned(const T *p) {
+    if ((uintptr_t)p % sizeof(T)) abort();
+    return p;
+}
+template <typename T> static inline T __ldg(const T *p) { return *c2cu_aligned(p); }
+template <typename T> static inline T __ldcs(const T *p) { return *c2cu_aligned(p); }
+template <typename T> static inline void __stcs(T *p, T x) { *const_cast<T *>(c2cu_aligned(p)) = x; }
 
 struct c2cu_index {
     unsigned x = 0, y = 0, z = 0;
@@ -21,6 +41,8 @@ static thread_local c2cu_index threadIdx;
 static c2cu_index blockIdx, blockDim, gridDim;
 static barrier<> *c2cu_barrier;
 static inline void __syncthreads() { c2cu_barrier->arrive_and_wait(); }
+static vector<unique_ptr<barrier<>>> c2cu_warps;
+static inline void __syncwarp() { c2cu_warps[threadIdx.x / 32]->arrive_and_wait(); }
 
 template <typename T, typename F> static inline T c2cu_bits(F from) {
     T to;
@@ -36,25 +58,27 @@ static inline long long __double_as_longlong(double x) { return c2cu_bits<long l
 static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline double __dmul_rn(double a, double b) { return a * b; }
 
-/* Launch a kernel of the runtime's form; `barriers`: its threads wait for each other. */
+/* Launch a kernel of the runtime's form; `barriers`: its threads wait for each other. A block does `lanes` inputs. */
 template <typename S>
 static void c2cu_launch(void (*kernel)(const S *, long long, void *), const S *slot, long long p, void *memory, int lanes,
-                        bool barriers) {
+                        int threads, bool barriers) {
     gridDim.x = (unsigned)((p + lanes - 1) / lanes);
-    blockDim.x = lanes;
+    blockDim.x = threads;
     for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++) {
         if (!barriers) {
-            for (threadIdx.x = 0; (int)threadIdx.x < lanes; threadIdx.x++) kernel(slot, p, memory);
+            for (threadIdx.x = 0; (int)threadIdx.x < threads; threadIdx.x++) kernel(slot, p, memory);
             continue;
         }
-        barrier<> all(lanes);
+        barrier<> all(threads);
         c2cu_barrier = &all;
-        vector<thread> threads;
-        for (int t = 0; t < lanes; t++)
-            threads.emplace_back([=] {
+        c2cu_warps.clear();
+        for (int t = 0; t < threads; t += 32) c2cu_warps.push_back(make_unique<barrier<>>(min(32, threads - t)));
+        vector<thread> running;
+        for (int t = 0; t < threads; t++)
+            running.emplace_back([=] {
                 threadIdx.x = t;
                 kernel(slot, p, memory);
             });
-        for (auto &t : threads) t.join();
+        for (auto &t : running) t.join();
     }
 }

@@ -22,7 +22,7 @@ LAYERS = [  # each may import from its own line and those above it
     "version|ctype|literals|diagnostics|artifact|libm",
     "ir|walk|fold|simplify|verify|webs",
     "toolchain|attributes|preprocess|conform|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
-    "facts|uniform|effects|unroll|if_convert|minmax|front|options",
+    "facts|uniform|effects|unroll|scalarize|if_convert|minmax|liveness|front|options",
     "plan|spell|emit|hostrules|hostsplit|files",
     "schedule/.*",
     "runtime/.*",

@@ -75,7 +75,8 @@ def test_structs_and_statics_fall_where_they_should():
         "struct S { int x; float y[2]; };\nstruct S s[2];\nint a[4];\nvoid k(void) {\n    static int n = 3;\n"
         "    s[1].x = n++ + a[0];\n    s[0].y[1] += s[1].x;\n}\n"
     )
-    assert artifact(text, "auto").schedule == "thread"
+    assert artifact(text, "thread").schedule == "thread"
+    assert artifact(text, "auto").schedule == "registers"
     union = "union U { int i; short h[2]; };\nunion U u;\nint a;\nvoid k(void) {\n    u.i = a;\n    a = u.h[1];\n}\n"
     front = pipeline.understand(read_source(union), pipeline.Options())
     plan, _ = pipeline.schedule(front, "cuda")

@@ -34,6 +34,8 @@ class _Slot(ctypes.Structure):
 class CpuProgram:
     """A loaded artifact."""
 
+    drawback = ""  # what would make another schedule the better choice: see `runtime.cuda.CudaProgram`
+
     def __init__(self, artifact: Artifact, path: Path):
         self.artifact = artifact
         self._run = ctypes.CDLL(str(path)).c2cu_run

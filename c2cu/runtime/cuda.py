@@ -6,7 +6,8 @@ A CUDA artifact defines, with ``slot[k]`` for each slot as on the CPU and ``lane
     extern "C" __global__ void c2cu_run(const struct c2cu_slot *slot, long long p, void *memory);
     c2cu_pack, c2cu_unpack    likewise, if the schedule has them: arrays to memory before, and back after
 
-Each is launched with ceil(p / lanes) blocks of ``lanes`` threads.
+Each is launched with ceil(p / lanes) blocks of ``threads`` threads, ``lanes`` if the artifact says 0, and with
+``shared_bytes`` of dynamic shared memory.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from . import arrays
 from .cpu import rejected
 
 OPTIONS = ("--std=c++17", "--fmad=false")
+UNASKED = 48 << 10  # bytes of shared memory that a block gets without asking
 SHARE = 0.5  # of the free device memory that one run may take for its working storage
 
 
@@ -54,14 +56,17 @@ def device_name() -> str:
 
 
 class CudaProgram:
-    """A compiled artifact."""
+    """A compiled artifact. ``drawback``: why another schedule had better run, as the compiler's result shows; "" if
+    there is none."""
 
     def __init__(self, artifact: Artifact):
         cupy = _cupy()
         self.artifact = artifact
         self._kernels: dict[str, Any] = {}
+        self._threads = artifact.threads or artifact.lanes
+        given = {flag.partition("=")[0]: flag for flag in (*OPTIONS, *artifact.flags)}  # NVRTC takes none twice
         try:
-            module = cupy.RawModule(code=artifact.text, backend="nvrtc", options=(*OPTIONS, *artifact.flags))
+            module = cupy.RawModule(code=artifact.text, backend="nvrtc", options=tuple(given.values()))
             module.compile()
         except cupy.cuda.compiler.CompileException as e:
             raise rejected("NVRTC", artifact.text, str(e)) from None
@@ -70,6 +75,16 @@ class CudaProgram:
                 self._kernels[name] = module.get_function(name)
         pointer = module.get_global("c2cu_bytes")
         self.block_bytes = int(cupy.ndarray((1,), numpy.uint64, pointer)[0])
+        if artifact.shared_bytes > UNASKED:
+            for kernel in self._kernels.values():
+                kernel.max_dynamic_shared_size_bytes = artifact.shared_bytes
+        self.drawback = "" if artifact.spills else self._spilled()
+
+    def _spilled(self) -> str:
+        kernel = self._kernels["c2cu_run"]
+        if not kernel.local_size_bytes:
+            return ""
+        return f"{kernel.num_regs} registers do not suffice: {kernel.local_size_bytes} bytes a thread are spilled"
 
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> None:
         """Do p inputs on the current stream: one device array or None for each slot, batch-first and contiguous.
@@ -111,10 +126,11 @@ class CudaProgram:
     def launch(self, name: str, table: Any, p: int, memory: Any) -> None:
         """Launch one of the kernels."""
         blocks = -(-p // self.artifact.lanes)
-        self._kernels[name]((blocks,), (self.artifact.lanes,), (table, numpy.int64(p), memory))
+        arguments = (table, numpy.int64(p), memory)
+        self._kernels[name]((blocks,), (self._threads,), arguments, shared_mem=self.artifact.shared_bytes)
 
 
-_loaded: dict[tuple[str, str, int], CudaProgram] = {}
+_loaded: dict[tuple[str, str, tuple[str, ...], int], CudaProgram] = {}
 
 
 def load(artifact: Artifact) -> CudaProgram:
@@ -122,7 +138,7 @@ def load(artifact: Artifact) -> CudaProgram:
     if not available():
         _cupy()
         raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
-    key = (artifact.text, repr(artifact.slots), _cupy().cuda.Device().id)
+    key = (artifact.text, repr(artifact.slots), artifact.flags, _cupy().cuda.Device().id)
     if key not in _loaded:
         _loaded[key] = CudaProgram(artifact)
     return _loaded[key]

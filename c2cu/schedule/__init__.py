@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .. import plan, toolchain
 from ..artifact import Artifact
+from ..scalarize import scalarize
 from ..uniform import uniform
 from ..unroll import unroll
 
@@ -15,14 +16,20 @@ if TYPE_CHECKING:
 
 def emit_schedule(name: str, front: Front) -> Artifact:
     """The artifact of ``front`` under the schedule ``name``. Raises UnsupportedError where it does not take it."""
-    if name == "gang":
-        from .gang import gang
-
+    if name in ("gang", "registers"):
         if front.analysis is None:
             assert front.why_not is not None
             raise front.why_not
         assert front.kernel is not None
-        return gang(uniform(unroll(front.kernel)), front.slots, plan.layout(front.program), toolchain.vector_bytes())
+        layout = plan.layout(front.program)
+        if name == "registers":
+            from .registers import registers
+
+            return registers(front.analysis, front.slots, layout, front.fp)
+        from .gang import gang
+
+        kernel = scalarize(unroll(front.kernel)).kernel
+        return gang(uniform(kernel), front.slots, layout, toolchain.vector_bytes())
     from .private import private, scalar
 
     if name == "scalar":

@@ -55,9 +55,9 @@ def variable_name(v: Variable) -> str:
 
 
 def region_name(r: Region) -> str:
-    """Where its dots stand is part of it: field ``b`` of ``a`` is not the variable ``a_b``."""
+    """Never a variable's name. Where its dots stand is part of it: field ``b`` of ``a`` is not the variable ``a_b``."""
     dots = [str(k) for k, c in enumerate(r.name) if c == "."]
-    return f"r{'_'.join(dots)}_{r.name.replace('.', '_')}"
+    return f"{r.name.replace('.', '_')}_at{'x'.join(dots)}"
 
 
 def literal(value: int | float, t: Scalar) -> str:

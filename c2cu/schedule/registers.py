@@ -1,0 +1,112 @@
+"""Schedule ``registers`` (CUDA): one input on each thread, all of it in the thread's registers.
+
+Loops are unrolled until subscripts are constants, and elements become variables. A region whose subscripts do not
+become constants lies in the block's shared memory, a thread's elements a whole block apart (so that lanes never
+conflict on banks). Batch-first arrays come and go by warps, coalesced (see `warp_pack`): one kernel, no working
+storage in global memory, no barrier across a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..artifact import Artifact, Slot
+from ..ctype import Leaf
+from ..diagnostics import UnsupportedError
+from ..emit import render
+from ..if_convert import if_convert
+from ..ir import Assign, Block, Kernel, Load, Region, Stmt, Store
+from ..liveness import pressure
+from ..minmax import minmax
+from ..scalarize import scalarize
+from ..simplify import simplify
+from ..uniform import Finding, Uniform
+from ..unroll import unroll
+from ..walk import expressions, statements, subexpressions
+from ..webs import webs
+from .registers_text import Placed, RegistersText
+
+Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+BUDGET = 24_000  # statements to unroll, those included that vanish
+LONGEST = 12_000  # statements of a kernel: what NVRTC still digests in seconds
+WORDS = 250  # live 32-bit words: a thread has 255 registers
+ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory
+THREADS = 64
+
+
+def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Artifact:
+    """CUDA text. Raises UnsupportedError for a program that is not oblivious, or too long or too large for a thread."""
+    refuse_findings(u.findings)
+    leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
+    placed = place(unroll(u.kernel, BUDGET), leaving, fp)
+    _refuse_size(u.kernel, placed)
+    text = RegistersText(placed, slots, layout, THREADS)
+    source = render("cuda/registers.cu.j2", name=u.kernel.name, threads=THREADS, **text.values())
+    shared = text.array_bytes + text.tile_bytes * THREADS // 32
+    flags = ("--fmad=true",) if fp == "fast" else ()
+    return Artifact("registers", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=False)
+
+
+def refuse_findings(findings: tuple[Finding, ...]) -> None:
+    for f in findings:
+        if f.kind != "branch":
+            raise UnsupportedError("C2CU036", f"{f.message}: registers have no addresses", f.loc)
+
+
+def place(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
+    """An unrolled kernel with elements in variables, selects for small branches and minima for selects."""
+    scalarized = scalarize(kernel, leaving)
+    kernel = webs(scalarized.kernel).kernel
+    kernel = minmax(if_convert(replace(kernel, body=simplify(kernel.body))), fp == "fast")
+    body = list(simplify(kernel.body))
+    loads: list[Assign] = []
+    stores: list[Store] = []
+    while body and _loads(body[0], scalarized.regions):
+        loads.append(body.pop(0))  # type: ignore[arg-type]
+    while body and isinstance(last := body[-1], Store) and last.region in scalarized.regions:
+        stores.append(last)
+        body.pop()
+    arrays, given, tables = [], [], []
+    named = _named(tuple(body))
+    for r in kernel.regions:
+        if r in scalarized.regions and r.storage == "bulk":
+            continue
+        if r.storage == "shared":
+            if r.init is None:
+                given.append(r)
+            elif r in named:
+                tables.append(r)
+        elif r in named or r in leaving:
+            arrays.append(r)
+    return Placed(
+        tuple(body), tuple(loads), tuple(reversed(stores)), tuple(arrays), leaving, tuple(given), tuple(tables)
+    )
+
+
+def _loads(s: Stmt, regions: frozenset[Region]) -> bool:
+    return isinstance(s, Assign) and isinstance(s.value, Load) and s.value.region in regions
+
+
+def _named(block: Block) -> frozenset[Region]:
+    """The regions that ``block`` accesses."""
+    found = {s.region for s in statements(block) if isinstance(s, Store)}
+    for s in statements(block):
+        for e in expressions(s):
+            found |= {x.region for x in subexpressions(e) if isinstance(x, Load)}
+    return frozenset(found)
+
+
+def _refuse_size(kernel: Kernel, placed: Placed) -> None:
+    """Raise UnsupportedError for what a thread cannot hold, or the compiler not digest."""
+    count = sum(1 for _ in statements(placed.body))
+    if count > LONGEST:
+        raise UnsupportedError("C2CU036", f"{count} statements when unrolled, more than {LONGEST}", kernel.loc)
+    size = sum(r.type.size * r.count for r in placed.arrays)
+    if size > ARRAYS:
+        largest = max(placed.arrays, key=lambda r: r.type.size * r.count)
+        what = f"'{largest.name}' has subscripts that do not become constants: {size} bytes of arrays an input"
+        raise UnsupportedError("C2CU036", f"{what}, more than {ARRAYS}", largest.loc)
+    words = pressure((*placed.loads, *placed.body, *placed.stores))
+    if words > WORDS:
+        raise UnsupportedError("C2CU036", f"{words} words are live at once, more than {WORDS} registers", kernel.loc)
