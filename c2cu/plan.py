@@ -17,7 +17,7 @@ from .program import Border, Program, nodes
 from .uniform import Uniform
 
 #: In the order in which "auto" tries them; the last takes any C.
-SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "thread", "private")}
+SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "block", "thread", "private")}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 
 

@@ -44,6 +44,25 @@ static inline void __syncthreads() { c2cu_barrier->arrive_and_wait(); }
 static vector<unique_ptr<barrier<>>> c2cu_warps;
 static inline void __syncwarp() { c2cu_warps[threadIdx.x / 32]->arrive_and_wait(); }
 
+static unsigned c2cu_votes[32];
+static inline unsigned __ballot_sync(unsigned, int mine) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) c2cu_votes[threadIdx.x / 32] = 0;
+    __syncwarp();
+    if (mine) __atomic_fetch_or(&c2cu_votes[threadIdx.x / 32], 1u << threadIdx.x % 32, __ATOMIC_SEQ_CST);
+    __syncwarp();
+    return c2cu_votes[threadIdx.x / 32];
+}
+static int c2cu_said;
+static inline int __syncthreads_or(int mine) {
+    __syncthreads();
+    if (threadIdx.x == 0) c2cu_said = 0;
+    __syncthreads();
+    if (mine) __atomic_store_n(&c2cu_said, 1, __ATOMIC_SEQ_CST);
+    __syncthreads();
+    return c2cu_said;
+}
+
 template <typename T, typename F> static inline T c2cu_bits(F from) {
     T to;
     memcpy(&to, &from, sizeof to);

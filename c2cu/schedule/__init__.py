@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def emit_schedule(name: str, front: Front) -> Artifact:
     """The artifact of ``front`` under the schedule ``name``. Raises UnsupportedError where it does not take it."""
-    if name in ("gang", "registers"):
+    if name in ("gang", "registers", "block"):
         if front.analysis is None:
             assert front.why_not is not None
             raise front.why_not
@@ -26,6 +26,11 @@ def emit_schedule(name: str, front: Front) -> Artifact:
             from .registers import registers
 
             return registers(front.analysis, front.slots, layout, front.fp)
+        if name == "block":
+            from .block import block
+
+            assert front.trace is not None
+            return block(front.analysis, front.trace, front.slots, layout, front.fp)
         from .gang import gang
 
         kernel = scalarize(unroll(front.kernel)).kernel

@@ -6,7 +6,6 @@ phases keep within a thread stay in its registers; barriers stand only where one
 
 from __future__ import annotations
 
-
 from ...artifact import Artifact, Slot
 from ...diagnostics import UnsupportedError
 from ...emit import render
@@ -42,9 +41,12 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
     inputs = max(1, BLOCK // built.threads)
     while inputs > 1 and inputs * need > SHARED_BYTES // 4:
         inputs //= 2
-    text = render("cuda/block.cu.j2", **values(u, trace, built, body, slots, layout, inputs))
+    filled = values(u, trace, built, body, slots, layout, inputs)
+    text = render("cuda/block.cu.j2", **filled)
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return Artifact("block", "cuda", text, slots, inputs, flags, built.threads * inputs, 0, False)
+    return Artifact(
+        "block", "cuda", text, slots, inputs, flags, built.threads * inputs, inputs * filled["bytes"], False
+    )
 
 
 def refuse(u: Uniform, trace: Trace) -> None:
