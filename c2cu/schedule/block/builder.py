@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ...uniform import Uniform
 from ...walk import statements
 from .analysed import Analysed
 from .fit import ROUND, Basis
-from .machine import Machine, padded
+from .machine import Machine, place
 from .mapping import Mapping
 from .phases import Item
 from .special import Special
@@ -25,7 +24,6 @@ REDO = Variable("c2cu_redo", INT, 0)  # iterations were not independent after al
 FEWEST_ROUNDS = 4  # phases of one shape that are worth a loop
 LARGEST_TABLE = 1 << 16
 LONGEST = 40000  # statements
-SUBSETS = 2000
 
 
 @dataclass
@@ -118,31 +116,17 @@ class Builder:
     def completed(self, joined: set[int], phases: list[Analysed]) -> Mapping:
         """A mapping with these digits in a thread, and as many more as there are slots: those that let a thread's
         iterations share what they load."""
-        rest = [d for d in reversed(range(len(self.radices))) if d not in joined]
-        wanted = self.slots // self.size(joined)
         sharing = next((a for a in phases if self.foreign(a)), None)
-        best: tuple[int, Mapping] | None = None
-        for more in self.choices(rest, wanted):
-            mapping = Mapping(self.radices, frozenset(joined | set(more)))
-            cost = self.loads(sharing, mapping) if sharing is not None else 0
-            if best is None or cost < best[0]:
-                best = cost, mapping
-            if sharing is None:
-                break
-        if best is None:
-            raise UnsupportedError("C2CU092", f"{self.slots} elements a thread do not divide these arrays", None)
-        return best[1]
-
-    def choices(self, rest: list[int], wanted: int) -> Iterator[tuple[int, ...]]:
-        """Sets of digits that make ``wanted`` slots, high digits first."""
-        tried = 0
-        for n in range(len(rest) + 1):
-            for more in combinations(rest, n):
-                if self.size(set(more)) == wanted:
-                    tried += 1
-                    yield more
-                if tried > SUBSETS:
-                    return
+        local = set(joined)
+        while self.size(local) < self.slots:
+            left = self.slots // self.size(local)
+            more = [d for d in reversed(range(len(self.radices))) if d not in local and left % self.radices[d] == 0]
+            if not more:
+                raise UnsupportedError("C2CU092", f"{self.slots} elements a thread do not divide these arrays", None)
+            if sharing is not None:
+                more.sort(key=lambda d: self.loads(sharing, Mapping(self.radices, frozenset({*local, d}))))
+            local.add(more[0])
+        return Mapping(self.radices, frozenset(local))
 
     def foreign(self, a: Analysed) -> bool:
         """Whether iterations load resident elements that they do not store."""
@@ -155,13 +139,12 @@ class Builder:
         for t in a.stores(self.resident):
             owner, _ = mapping.split(t.address)
             mine |= t.mask & (owner == 0)
-        found: set[tuple[str, int]] = set()
+        found: dict[str, list[np.ndarray]] = {}
         for t in a.touches:
             if t.region in self.resident and not t.store:
                 at = t.address[mine & t.mask]
-                owner, _ = mapping.split(at)
-                found.update((t.region.name, int(x)) for x in at[owner != 0])
-        return len(found)
+                found.setdefault(t.region.name, []).append(at[mapping.split(at)[0] != 0])
+        return sum(len(np.unique(np.concatenate(x))) for x in found.values())
 
     # phases
 
@@ -327,7 +310,7 @@ class Places:
     def memory(self, r: Region, address: np.ndarray, mask: np.ndarray, loc: Loc) -> Expr:
         """An element in shared memory; loaded before all else, where that may be done whatever the branches."""
         inside = ((address >= 0) & (address < r.count)).all()
-        index = self.index(padded(np.where(mask, address, 0) if not inside else address, r.type))
+        index = place(self.basis, r, address if inside else np.where(mask, address, 0))
         self.loaded.append((r, address, index))
         if self.mapping is None or not inside:
             self.reads = True
@@ -350,14 +333,14 @@ class Places:
             if self.mapping is not None and r in self.b.resident:
                 raise UnsupportedError("C2CU092", f"'{r.name}' is not stored by its owner", loc)
             self.writes = True
-            return [Store(r, self.index(padded(address, r.type)), value, loc), *hazard]
+            return [Store(r, place(self.basis, r, address), value, loc), *hazard]
         x = self.b.machine.slot(r, k)
         self.wanted.append((r, k))  # it may not be stored: then it keeps what it has
         if r not in self.through:
             self.changed.add((r, k))
             return [Assign(x, value, loc), *hazard]
         self.writes = True
-        return [Assign(x, value, loc), Store(r, self.index(padded(address, r.type)), Var(x), loc), *hazard]
+        return [Assign(x, value, loc), Store(r, place(self.basis, r, address), Var(x), loc), *hazard]
 
     def slot(self, r: Region, address: np.ndarray, mask: np.ndarray) -> int | None:
         """The slot that holds the element in every thread, if each thread owns its own."""
@@ -388,7 +371,7 @@ class Places:
             return []
         self.b.speculative = True
         note = Assign(REDO, Const(1, INT))
-        at = self.index(padded(address, r.type))
+        at = place(self.basis, r, address)
         tests = [i for x, where, i in self.loaded if x == r and (mask & (where == address)).any()]
         tests = list(dict.fromkeys(tests))
         hit = np.zeros(bad.shape, bool)

@@ -19,7 +19,8 @@ from .phases import Item
 REGISTERS = 96  # words of elements that a thread may hold
 THREADS = 1024
 FEWEST = 8
-TRIED = 5
+FAVOURED = 32  # words that a thread had best hold
+TRIED = 2
 BARRIER = 24.0  # cycles, where it holds several warps
 WARP_BARRIER = 2.0
 
@@ -33,7 +34,7 @@ class Choice:
 
 
 def choices(u: Uniform, trace: Trace, items: list[Item], threads: int) -> list[Choice]:
-    """Most slots first: they save most traffic."""
+    """The most promising first."""
     stored = [f for f in trace.regions if f.stores and f.region in u.varying_regions and f.region.count > 1]
     found = [x.phase for x in items if isinstance(x, Analysed)]
     if not stored:
@@ -48,6 +49,7 @@ def choices(u: Uniform, trace: Trace, items: list[Item], threads: int) -> list[C
         n = main.count // slots
         if slots * words <= REGISTERS and FEWEST <= n <= THREADS and threads in (0, n):
             out.append(Choice(resident, radices, slots, n))
+    out.sort(key=lambda c: (c.threads % 32 != 0 and c.threads < 32, abs(c.slots * words - FAVOURED)))
     return out[:TRIED]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -25,7 +26,7 @@ class Basis:
     rounds: int = 1
     tables: list[Region] = field(default_factory=list)
 
-    @property
+    @functools.cached_property
     def threads(self) -> int:
         return int(np.prod(self.radices, dtype=np.int64))
 

@@ -25,6 +25,19 @@ def is_barrier(s: Stmt) -> bool:
     return isinstance(s, Assign) and isinstance(s.value, Call) and s.value.name == SYNC
 
 
+def place(basis: Basis, r: Region, address: np.ndarray) -> Expr:
+    """Where elements of ``r`` lie, as an index into its part of shared memory."""
+    zero = Const(0, INT)
+    where = basis.spread(padded(address, r.type))
+    found = basis.plain(where, INT, zero)
+    if found is not None or r.type.size < 4:
+        return found if found is not None else basis.table(where, INT)
+    plain = basis.plain(basis.spread(address), INT, zero)
+    if plain is None:
+        return basis.table(where, INT)
+    return Binary("+", plain, Binary("/", plain, Const(128 // r.type.size, INT), INT), INT)
+
+
 def padded(element: np.ndarray, t: Scalar) -> np.ndarray:
     """Where an element lies in shared memory: a word is left out after each row of banks."""
     return element + element // (128 // t.size) if t.size >= 4 else element
@@ -67,11 +80,6 @@ class Machine:
         if self.read or self.fetched - {self.mapping}:
             self.sync()
 
-    def at(self, basis: Basis, r: Region, address: np.ndarray) -> Expr:
-        where = padded(address, r.type)
-        found = basis.plain(basis.spread(where), INT, Const(0, INT))
-        return found if found is not None else basis.table(where, INT)
-
     def flush(self) -> None:
         """Write registers that are newer than shared memory back to it."""
         if not self.dirty:
@@ -80,7 +88,7 @@ class Machine:
         self.settle()
         basis, elements = Basis(self.mapping.threads, tables=self.tables), self.mapping.elements()
         for r, k in sorted(self.dirty, key=lambda x: (x[0].name, x[1])):
-            self.out.append(Store(r, self.at(basis, r, elements[k][None, :]), Var(self.slot(r, k))))
+            self.out.append(Store(r, place(basis, r, elements[k][None, :]), Var(self.slot(r, k))))
         self.dirty.clear()
         self.written = True
 
@@ -105,7 +113,7 @@ class Machine:
             self.sync()
         basis, elements = Basis(self.mapping.threads, tables=self.tables), self.mapping.elements()
         for r, k in missing:
-            self.out.append(Assign(self.slot(r, k), Load(r, self.at(basis, r, elements[k][None, :]))))
+            self.out.append(Assign(self.slot(r, k), Load(r, place(basis, r, elements[k][None, :]))))
             self.valid.add((r, k))
         self.fetched.add(self.mapping)
 
@@ -142,23 +150,23 @@ class Machine:
 def _placed(s: Stmt) -> Stmt:
     """A step with its elements' places in shared memory."""
 
-    def place(e: Expr) -> Expr:
+    def inner(e: Expr) -> Expr:
         if isinstance(e, Load) and e.region.storage != "shared":
             assert isinstance(e.index, Const)
-            return replace(e, index=_place(e.index, e.region))
+            return replace(e, index=_fixed(e.index, e.region))
         return e
 
     match s:
         case Assign():
-            return replace(s, value=rewrite(s.value, place))
+            return replace(s, value=rewrite(s.value, inner))
         case Store():
             assert isinstance(s.index, Const)
-            return replace(s, index=_place(s.index, s.region), value=rewrite(s.value, place))
+            return replace(s, index=_fixed(s.index, s.region), value=rewrite(s.value, inner))
         case If():
             then, other = (tuple(_placed(x) for x in b) for b in (s.then, s.other))
-            return replace(s, cond=rewrite(s.cond, place), then=then, other=other)
+            return replace(s, cond=rewrite(s.cond, inner), then=then, other=other)
     raise AssertionError(s)
 
 
-def _place(index: Const, r: Region) -> Const:
+def _fixed(index: Const, r: Region) -> Const:
     return replace(index, value=int(padded(np.asarray(int(index.value)), r.type)))

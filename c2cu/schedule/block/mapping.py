@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,12 +34,20 @@ class Mapping:
         """Radices of a thread's number."""
         return tuple(r for k, r in enumerate(self.radices) if k not in self.local)
 
-    @property
+    @functools.cached_property
     def slots(self) -> int:
         return int(np.prod([r for k, r in enumerate(self.radices) if k in self.local], dtype=np.int64))
 
     def split(self, element: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(owner, slot) of elements."""
+        """(owner, slot) of elements; of those that there are not, of the last."""
+        owner, slot = self.every
+        inside = np.clip(element, 0, len(owner) - 1)
+        return owner[inside], slot[inside]
+
+    @functools.cached_property
+    def every(self) -> tuple[np.ndarray, np.ndarray]:
+        """(owner, slot) of each element."""
+        element = np.arange(int(np.prod(self.radices, dtype=np.int64)))
         owner, slot = np.zeros_like(element), np.zeros_like(element)
         stride = owners = slots = 1
         for k, radix in enumerate(self.radices):
@@ -52,10 +61,9 @@ class Mapping:
 
     def elements(self) -> np.ndarray:
         """The element of each (slot, owner)."""
-        every = np.arange(int(np.prod(self.radices, dtype=np.int64)))
-        owner, slot = self.split(every)
-        out = np.empty((self.slots, len(every) // self.slots), np.int64)
-        out[slot, owner] = every
+        owner, slot = self.every
+        out = np.empty((self.slots, len(owner) // self.slots), np.int64)
+        out[slot, owner] = np.arange(len(owner))
         return out
 
 

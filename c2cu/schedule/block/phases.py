@@ -54,9 +54,9 @@ def candidates(u: Uniform, loops: tuple[LoopFacts, ...]) -> frozenset[int]:
     every = [s for s in statements(u.kernel.body) if isinstance(s, Loop)]
     good = set()
     for s, facts in zip(every, loops):
-        if facts.independent or all(c.conditional and c.element >= 0 for c in facts.conflicts):
-            if not _carries(s, u):
-                good.add(id(s))
+        nearly = _counter(s, u) is not None and all(c.conditional and c.element >= 0 for c in facts.conflicts)
+        if (facts.independent or nearly) and not _carries(s, u):
+            good.add(id(s))
     return frozenset(good)
 
 
