@@ -40,9 +40,10 @@ class Original:
     """A kernel of a C text, callable on one input after another; every run starts from the initial globals.
 
     ``variables``: (name, dtype, shape) of the globals that go in and out. ``params``: of array parameters, in order.
+    ``returns``: the dtype of what it returns, the output ``return``.
     """
 
-    def __init__(self, text: str, fn: str, variables: list[tuple], params: list[tuple] = (), scalars: bool = False):
+    def __init__(self, text: str, fn: str, variables: list[tuple], params: list[tuple] = (), returns: str = ""):
         body = re.sub(r"\bint main\s*\(", "int original_main(", text)
         names = [v[0] for v in variables]
         accessors = "\n".join(f"void *address_of_{n}(void) {{ return (void *)&{n}; }}" for n in names)
@@ -53,7 +54,7 @@ class Original:
                 input=(body + "\n" + accessors).encode(),
                 check=True,
             )
-        self.path, self.name = path, fn
+        self.path, self.name, self.returns = path, fn, returns
         self._load(path)
         self.variables, self.params = variables, params
         self.start = {n: self._bytes(n, d, s) for n, d, s in variables}
@@ -61,7 +62,7 @@ class Original:
     def _load(self, path: Path) -> None:
         self.library = ctypes.CDLL(str(path))
         self.fn = getattr(self.library, self.name)
-        self.fn.restype = None
+        self.fn.restype = np.ctypeslib.as_ctypes_type(self.returns) if self.returns else None
 
     def _address(self, name: str) -> int:
         f = getattr(self.library, f"address_of_{name}")
@@ -73,7 +74,8 @@ class Original:
 
     def bulk(self, inputs: dict[str, np.ndarray], p: int, fresh: bool = False) -> dict[str, np.ndarray]:
         """Every variable after each of p runs; ``fresh``: in a library loaded anew, so that statics start anew too."""
-        out = {n: np.empty((p, *s), d) for n, d, s in [*self.variables, *self.params]}
+        returned = [("return", self.returns, ())] if self.returns else []
+        out = {n: np.empty((p, *s), d) for n, d, s in [*self.variables, *self.params, *returned]}
         for k in range(p):
             if fresh:
                 copy = self.path.with_name(f"{self.path.stem}-{k}.so")
@@ -85,7 +87,9 @@ class Original:
             buffers = [
                 np.ascontiguousarray(inputs[n][k]).copy() if n in inputs else np.zeros(s, d) for n, d, s in self.params
             ]
-            self.fn(*[ctypes.c_void_p(b.ctypes.data) for b in buffers])
+            value = self.fn(*[ctypes.c_void_p(b.ctypes.data) for b in buffers])
+            if self.returns:
+                out["return"][k] = value
             for n, d, s in self.variables:
                 out[n][k] = np.frombuffer(self._bytes(n, d, s), d).reshape(s)
             for (n, _, _), b in zip(self.params, buffers):

@@ -31,7 +31,7 @@ def artifact(src, schedule: str, **options):
     "w", [w for w in WORKLOADS if w.name not in ("montgomery-2048", "bitonic-1024", "fw-64")], ids=lambda w: w.name
 )
 def test_examples(w, schedule, tmp_path):
-    a = artifact(w.path, schedule, defines={n: str(v) for n, v in w.defines.items()})
+    a = artifact(w.path, schedule, defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared)
     assert a.schedule == schedule
     inputs = w.inputs(P)
     result = run_on_cpu(a, inputs, P, tmp_path)
