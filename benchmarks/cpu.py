@@ -1,7 +1,8 @@
 """CPU speed: one core, end to end from batch-first array to batch-first array, packing included.
 
 Beside each time: the same C compiled by `cc -O3 -march=native` and called in a loop over the same inputs, in the
-same process; for the sort also numpy.sort(axis=1). Medians of repeated runs; results are compared every time.
+same process; for the sorts, n=32 and n=1024, also numpy.sort(axis=1), in turn with ours. Medians of repeated runs;
+results are compared every time.
 
     python benchmarks/cpu.py [--json FILE]
 """
@@ -12,18 +13,23 @@ import argparse
 import ctypes
 import json
 import os
-import platform
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 os.environ["C2CU_THREADS"] = "1"
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
 import numpy as np
 
 import c2cu
+from benchmarks.measure import cpu_name
+from c2cu.files import write
+from tests.workloads import numbers
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 LOOP = """
@@ -79,25 +85,17 @@ def baseline(name: str, fn: str, inputs: dict[str, np.ndarray], out: str, shape:
     return run
 
 
-def median(f, repeats: int = 9) -> float:
-    """Median time of a call in seconds, after one to warm up."""
-    f()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
+def medians(*calls, repeats: int = 9) -> list[float]:
+    """Median time of each call in seconds, after one to warm up; they take turns, so that all see the same machine."""
+    for f in calls:
         f()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
-def numbers(rng, p: int, bits: int) -> dict[str, np.ndarray]:
-    m = rng.integers(0, 2**32, (p, bits // 32), dtype=np.uint32)
-    m[:, 0] |= 1
-    m[:, -1] |= 1 << 31
-    x, y = (rng.integers(0, 2**32, m.shape, dtype=np.uint32) for _ in range(2))
-    x[:, -1] &= 0x7FFFFFFF
-    y[:, -1] &= 0x7FFFFFFF
-    return {"x": x, "y": y, "m": m}
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(repeats):
+        for f, seen in zip(calls, times):
+            start = time.perf_counter()
+            f()
+            seen.append(time.perf_counter() - start)
+    return [statistics.median(seen) for seen in times]
 
 
 def cases(rng):
@@ -136,34 +134,31 @@ def main() -> None:
         result = program(inputs)
         original = baseline(example, fn, inputs, out, result.shape, result.dtype, defines)
         assert np.array_equal(result, original()), title
+        calls = [lambda: program(inputs)]
+        if "bitonic" in title:
+            assert np.array_equal(result, np.sort(inputs["a"], axis=1)), title
+            calls.append(lambda: np.sort(inputs["a"], axis=1))
+        ours, *theirs = medians(*calls)
         row = {
             "workload": title,
             "p": p,
             "schedule": program.plan.schedule,
             "lanes": program.plan.lanes,
-            "c2cu_us": 1e6 * median(lambda: program(inputs)) / p,
-            "gcc_us": 1e6 * median(original, 5) / p,
+            "c2cu_us": 1e6 * ours / p,
+            "gcc_us": 1e6 * medians(original, repeats=5)[0] / p,
         }
-        if "bitonic" in title:
-            row["numpy_sort_us"] = 1e6 * median(lambda: np.sort(inputs["a"], axis=1)) / p
+        if theirs:
+            row["numpy_sort_us"] = 1e6 * theirs[0] / p
         rows.append(row)
-    print(f"{_cpu()}; one core; microseconds an input, medians")
-    print(f"{'workload':22} {'p':>7} {'c2cu':>9} {'gcc loop':>9} {'ratio':>7} {'np.sort':>9}")
+    print(f"{cpu_name()}; one core; microseconds an input, medians")
+    print(f"{'workload':22} {'p':>7} {'c2cu':>9} {'gcc loop':>9} {'ratio':>7} {'np.sort':>9} {'ratio':>7}")
     for r in rows:
         print(
             f"{r['workload']:22} {r['p']:7} {r['c2cu_us']:9.3f} {r['gcc_us']:9.3f} {r['gcc_us'] / r['c2cu_us']:7.1f} "
-            f"{r.get('numpy_sort_us', float('nan')):9.3f}"
+            + (f"{r['numpy_sort_us']:9.3f} {r['numpy_sort_us'] / r['c2cu_us']:7.2f}" if "numpy_sort_us" in r else "")
         )
     if args.json:
-        args.json.write_text(json.dumps({"cpu": _cpu(), "rows": rows}, indent=1) + "\n")
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor()
+        write(str(args.json), (json.dumps({"cpu": cpu_name(), "rows": rows}, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":

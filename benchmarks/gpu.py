@@ -1,110 +1,272 @@
-"""GPU speed of the paper's form: the kernel alone on data in column storage, and batch-first arrays in and out.
+"""GPU speed of every schedule, from batch-first device arrays to batch-first device arrays, in one process.
 
-Device events, medians; results are compared with the CPU's every time. Beside each time: the time that the copy of
-the inputs and outputs takes at this device's copy rate, measured in the same run.
+Medians of device events, on random data; every result is compared with that of the same C on the CPU, bit for bit
+where fp is exact. Beside each time: what others' libraries take for the same arrays, and the *copy limit*, the time of
+moving the inputs and outputs once at the copy rate measured in the same run. The exit status is 1 if a result was
+wrong or a schedule failed.
 
-    python benchmarks/gpu.py [--json FILE]
+    python benchmarks/gpu.py [--only NAME,...] [--schedule NAME,...] [--repeats N] [--seconds S] [--json FILE]
+    python benchmarks/gpu.py --backend cpu --quick      # the same table on the CPU, few inputs: tests this program
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
+import os
 import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-import cupy
-
 import c2cu
-from c2cu.runtime import cuda
-from tests.workloads import WORKLOADS
+from benchmarks.measure import Device, Host
+from benchmarks.peers import PEERS, Missing
+from benchmarks.suite import CASES, Case
+from c2cu.files import write
+from c2cu.plan import SCHEDULES
 
-CASES = [
-    ("bitonic-32", 4 << 20, 0.92),
-    ("bitonic-1024", 128 << 10, 17.7),
-    ("fw-16", 128 << 10, 1.37),
-    ("fw-64", 16 << 10, 89.5),
-    ("montgomery-512", 2 << 20, 0.308),
-]  # name, p, the mark in ms
-CHECKED = 512  # inputs compared with the CPU
+PEER_TOLERANCE = 1e-4  # of the largest number: it does the same thing, in another order
+FAULTS = ("wrong", "failed")
 
 
-def median_ms(f, repeats: int = 7) -> float:
-    f()
-    times = []
-    for _ in range(repeats):
-        start, end = cupy.cuda.Event(), cupy.cuda.Event()
-        start.record()
-        f()
-        end.record()
-        end.synchronize()
-        times.append(cupy.cuda.get_elapsed_time(start, end))
-    return statistics.median(times)
+@dataclass(frozen=True)
+class Run:
+    """What holds for all measurements. ``until``: when no new one is started, by `time.monotonic`."""
+
+    device: Host
+    schedules: Sequence[str]
+    repeats: int
+    quick: bool
+    rate: float
+    until: float
+
+    @property
+    def out_of_time(self) -> bool:
+        return time.monotonic() > self.until
 
 
-def copy_rate() -> float:
-    """Bytes a second, read plus written."""
-    a = cupy.random.random(1 << 28, dtype=cupy.float32)
-    b = cupy.empty_like(a)
-    return 2 * a.nbytes / (1e-3 * median_ms(lambda: cupy.copyto(b, a)))
+@dataclass(frozen=True)
+class Data:
+    """A case's arrays where the program wants them."""
+
+    inputs: Mapping[str, Any]
+    expected: Mapping[str, Any]
+    p: int
+
+    @property
+    def moved(self) -> int:
+        """Bytes in and out, each once."""
+        return sum(a.nbytes for a in (*self.inputs.values(), *self.expected.values()))
 
 
-def random_inputs(w, p: int) -> dict[str, np.ndarray]:
-    """Uniform random floats without duplicates to speak of: what the marks were measured on."""
-    if w.file == "montgomery.c":
-        return w.inputs(p)
-    name, dtype, shape = w.variables[0]
-    return {name: np.random.default_rng(1).random((p, *shape), dtype=dtype)}
+def data(case: Case, run: Run) -> Data:
+    """Random inputs, and the outputs of the C itself as the CPU's compiler took it."""
+    w, put = case.workload, run.device.put
+    p = case.quick if run.quick else case.p
+    inputs = w.random(p, seed=1)
+    expected = w.results(w.compile(backend="cpu", schedule="scalar")(inputs))
+    return Data({n: put(a) for n, a in inputs.items()}, {n: put(a) for n, a in expected.items()}, p)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path)
-    args = parser.parse_args()
-    rate = copy_rate()
+def rows_of(case: Case, run: Run) -> list[dict[str, Any]]:
+    """The case's rows, one for each fp."""
+    given = data(case, run)
+    peers = {n: peer(n, run, given) for n in case.peers if PEERS[n].backend == run.device.backend}
+    known: dict[tuple, dict[str, Any]] = {}  # schedules and values of fp that give one text are measured once
     rows = []
-    for name, p, mark in CASES:
-        w = next(w for w in WORKLOADS if w.name == name)
-        inputs = random_inputs(w, p)
-        device = {n: cupy.asarray(a) for n, a in inputs.items()}
-        few = {n: a[:CHECKED] for n, a in inputs.items()}
-        expected = c2cu.bulk(w.path, few, defines=w.defines, backend="cpu")
-        row = {"workload": name, "p": p, "mark_ms": mark}
-        for schedule in ("thread", "private"):
-            program = c2cu.compile(w.path, defines=w.defines, backend="cuda", schedule=schedule)
-            result = program(device)
-            assert np.array_equal(result[:CHECKED].get(), expected), (name, schedule)
-            row[f"{schedule}_ms"] = median_ms(lambda program=program, device=device: program(device), 5)
-            if schedule == "thread":
-                loaded = program.loaded
-                slots = loaded.artifact.slots
-                ins = [device.get(s.name) for s in slots]
-                outs = [result if s.writes else None for s in slots]
-                table, memory = loaded.prepare(ins, outs, p)
-                loaded.launch("c2cu_pack", table, p, memory)
-                row["kernel_ms"] = median_ms(lambda x=(table, p, memory): loaded.launch("c2cu_run", *x), 5)
-        moved = sum(a.nbytes for a in device.values()) + result.nbytes
-        row["copy_limit_ms"] = 1e3 * moved / rate
-        rows.append(row)
-        del device, result, table, memory
-        cupy.get_default_memory_pool().free_all_blocks()
-    print(f"{cuda.device_name()}; copy {rate / 1e12:.2f} TB/s; milliseconds, medians of device events")
-    print(f"{'workload':16} {'p':>8} {'kernel':>9} {'mark':>7} {'thread':>9} {'private':>9} {'copy limit':>10}")
-    for r in rows:
-        print(
-            f"{r['workload']:16} {r['p']:8} {r['kernel_ms']:9.3f} {r['mark_ms']:7.3f} {r['thread_ms']:9.3f} "
-            f"{r['private_ms']:9.3f} {r['copy_limit_ms']:10.3f}"
-        )
-    if args.json:
-        args.json.write_text(
-            json.dumps({"device": cuda.device_name(), "copy_rate": rate, "rows": rows}, indent=1) + "\n"
-        )
+    for fp in case.fps:
+        auto = schedule(case, fp, "auto", run, given, known)
+        others = [s for s in run.schedules if s != auto.get("schedule")]
+        cells = dict.fromkeys(run.schedules, auto)
+        cells |= {s: schedule(case, fp, s, run, given, known) for s in others} | {"auto": auto}
+        row = {
+            "workload": case.name,
+            "p": given.p,
+            "fp": fp,
+            "bytes": given.moved,
+            "copy_limit_ms": 1e3 * given.moved / run.rate,
+            "schedules": cells,
+            "peers": peers,
+        }
+        rows.append({**row, "targets": [] if run.quick else targets(case, row)})
+        run.device.free()
+    return rows
+
+
+def schedule(
+    case: Case, fp: str, name: str, run: Run, given: Data, known: dict[tuple, dict[str, Any]]
+) -> dict[str, Any]:
+    """One cell: the time under a schedule, or why there is none."""
+    if run.out_of_time:
+        return {"skipped": "no time left"}
+    start = time.perf_counter()
+    try:
+        program = case.workload.compile(backend=run.device.backend, schedule=name, fp=fp)
+        seconds = time.perf_counter() - start
+        artifact = program.loaded.artifact
+        key = (artifact.text, artifact.flags)
+        if key not in known:
+            tolerance = 0.0 if fp == "exact" else case.tolerance
+            known[key] = {"build_seconds": seconds, **measured(program, case, tolerance, run, given)}
+        return {"schedule": program.plan.schedule, **known[key]}
+    except c2cu.UnsupportedError as e:
+        where = f"{e.diagnostic.loc}: " if e.diagnostic.loc else ""
+        return {"refused": where + e.diagnostic.message}
+    except Exception as e:  # a fault of ours: it is shown, and the others are still measured
+        return {"failed": f"{type(e).__name__}: {e}"}
+
+
+def measured(program: c2cu.Program, case: Case, tolerance: float, run: Run, given: Data) -> dict[str, Any]:
+    """Times of a program whose results are right."""
+    device = run.device
+
+    def call() -> Any:
+        return program(given.inputs)
+
+    first, result = device.once(call)
+    wrong = difference(device, case.workload.results(result), given.expected, tolerance)
+    if wrong:
+        return {"wrong": wrong}
+    inside = device.inside(program, given.inputs, result, given.p)
+    del result
+    ms = device.median_ms(call, run.repeats, first)
+    call_ms = device.call_ms(call, min(run.repeats, 5)) if ms < 100 else ms
+    return {"ms": ms, "call_ms": call_ms, **inside}
+
+
+def difference(device: Host, results: Mapping[str, Any], expected: Mapping[str, Any], tolerance: float) -> str:
+    """How results differ from what is expected, "" if they do not."""
+    if set(results) != set(expected):
+        return f"outputs are {', '.join(results)}, not {', '.join(expected)}"
+    found = ((n, device.differs(results[n], a, tolerance)) for n, a in expected.items())
+    return "; ".join(f"'{n}': {how}" for n, how in found if how)
+
+
+def peer(name: str, run: Run, given: Data) -> dict[str, Any]:
+    """A peer's time for the same arrays, or why there is none."""
+    if run.out_of_time:
+        return {"skipped": "no time left"}
+    how, device = PEERS[name], run.device
+    try:
+        call: Callable[[], Any] = how.prepare(device.xp, given.inputs)
+    except Missing as e:
+        return {"skipped": str(e)}
+    result = how.read(device.xp, device.once(call)[1])
+    wrong = difference(device, result, given.expected, PEER_TOLERANCE)
+    del result
+    ms = device.median_ms(call, run.repeats)
+    device.free()
+    return {"ms": ms, **({"wrong": wrong} if wrong else {})}
+
+
+def targets(case: Case, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What the case asks of the schedule that is chosen, and whether it is met; None where that is not known."""
+    ms, limit, peers = row["schedules"]["auto"].get("ms"), row["copy_limit_ms"], row["peers"]
+    wanted = [(f"{case.ms[row['fp']]:g} ms", case.ms[row["fp"]])] if row["fp"] in case.ms else []
+    wanted += [(f"{case.share:.0%} of the copy rate", limit / case.share)] if case.share else []
+    for name, times in case.faster.items():
+        theirs = peers.get(name, {}).get("ms")
+        wanted.append((f"{times:g}x {name}", theirs and theirs / times))
+    return [{"target": t, "ms": most, "met": None if None in (ms, most) else ms <= most} for t, most in wanted]
+
+
+def cell(c: Mapping[str, Any]) -> str:
+    """A time, or the word for what came instead."""
+    if "ms" in c:
+        return f"{c['ms']:.3f}" + " WRONG" * ("wrong" in c)
+    return next(k.upper() if k in FAULTS else k for k in (*FAULTS, "refused", "skipped") if k in c)
+
+
+def line(row: Mapping[str, Any]) -> str:
+    """A row of the table."""
+    cells = row["schedules"]
+    times = " ".join(f"{cell(c):>9}" for c in cells.values())
+    share = f"{row['copy_limit_ms'] / cells['auto']['ms']:6.0%}" if "ms" in cells["auto"] else f"{'':6}"
+    said = [f"{n} {cell(c) if 'ms' in c else c.get('skipped', '')}" for n, c in row["peers"].items()]
+    verdict = {True: "met", False: "MISSED", None: "open"}
+    said += [f"[{t['target']}: {verdict[t['met']]}]" for t in row["targets"]]
+    return (
+        f"{row['workload']:22} {row['p']:8} {row['fp']:6} {row['copy_limit_ms']:7.3f} {times} {share} "
+        f"{cells['auto'].get('schedule', '-'):10} {'; '.join(said)}"
+    ).rstrip()
+
+
+def heading(schedules: Sequence[str]) -> str:
+    times = " ".join(f"{s:>9}" for s in (*schedules, "auto"))
+    return f"{'workload':22} {'p':>8} {'fp':6} {'limit':>7} {times} {'share':>6} {'chosen':10} others; targets"
+
+
+def details(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Kernels' registers and memory, compile times, a caller's time; then why a schedule or a peer has no time."""
+    times, reasons = [], []
+    for row in rows:
+        for name, c in (*row["schedules"].items(), *row["peers"].items()):
+            which = f"{row['workload']:22} {row['fp']:6} {name:13}"
+            if "build_seconds" in c and "ms" in c and name != "auto":
+                times.append(f"{which} {c['build_seconds']:7.2f} {c['call_ms']:9.3f}  {kernels(c)}".rstrip())
+            reasons += [f"{which} {k}: {c[k]}" for k in (*FAULTS, "refused", "skipped") if k in c]
+    title = f"{'workload':22} {'fp':6} {'schedule':13} {'built/s':>7} {'call/ms':>9}  kernels"
+    return ["", title, *times, *(["", *reasons] if reasons else [])]
+
+
+def kernels(c: Mapping[str, Any]) -> str:
+    """What the compiler says of them."""
+    if "kernels" not in c:
+        return ""
+    each = [
+        f"{n}: {k['registers']} registers, {k['local_bytes']} B local, {k['shared_bytes']} B shared"
+        for n, k in c["kernels"].items()
+    ]
+    alone = [f"c2cu_run alone {c['run_ms']:.3f} ms"] if "run_ms" in c else []
+    return "; ".join([f"NVRTC {c['compile_seconds']:.2f} s", *alone, *each])
+
+
+def names(text: str, known: Sequence[str], parser: argparse.ArgumentParser) -> list[str]:
+    """A comma-separated choice from ``known``."""
+    chosen = text.split(",") if text else list(known)
+    strange = [n for n in chosen if n not in known]
+    if strange:
+        parser.error(f"unknown: {', '.join(strange)}; choose from {', '.join(known)}")
+    return chosen
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--only", default="", metavar="NAME,...", help=", ".join(c.name for c in CASES))
+    parser.add_argument("--schedule", default="", metavar="NAME,...", help="beside auto")
+    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=230, help="after which no measurement is started")
+    parser.add_argument("--quick", action="store_true", help="few inputs: the times mean nothing")
+    parser.add_argument("--json", type=Path, help="written anew after each workload")
+    args = parser.parse_args(arguments)
+    start = time.monotonic()
+    only = names(args.only, [c.name for c in CASES], parser)
+    schedules = names(args.schedule, SCHEDULES[args.backend], parser)
+    os.environ.setdefault("CUPY_CACHE_IN_MEMORY", "1")  # else NVRTC's time would be that of an earlier run's cache
+    device = Device() if args.backend == "cuda" else Host()
+    rate = device.copy_rate(args.quick)
+    run = Run(device, schedules, max(1, args.repeats), args.quick, rate, start + args.seconds)
+    print(f"{device.name}; copy {rate / 1e12:.3f} TB/s; milliseconds, medians")
+    print(heading(schedules), flush=True)
+    rows: list[dict[str, Any]] = []
+    for case in (c for c in CASES if c.name in only):
+        new = rows_of(case, run)
+        print("\n".join(map(line, new)), flush=True)
+        rows += new
+        if args.json:
+            about = {"device": device.name, "backend": args.backend, "quick": args.quick, "copy_rate": rate}
+            write(str(args.json), (json.dumps({**about, "rows": rows}, indent=1) + "\n").encode())
+    print("\n".join(details(rows)))
+    print(f"\n{time.monotonic() - start:.0f} seconds")
+    cells = [c for r in rows for c in (*r["schedules"].values(), *r["peers"].values())]
+    return int(any(fault in c for c in cells for fault in FAULTS))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

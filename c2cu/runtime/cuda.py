@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,11 +57,12 @@ def device_name() -> str:
 
 
 class CudaProgram:
-    """A compiled artifact. ``drawback``: why another schedule had better run, as the compiler's result shows; "" if
-    there is none."""
+    """A compiled artifact. ``compile_seconds``: what NVRTC took, next to nothing where CuPy's cache knew the text.
+    ``drawback``: why another schedule had better run, as the compiler's result shows; "" if there is none."""
 
     def __init__(self, artifact: Artifact):
         cupy = _cupy()
+        started = time.perf_counter()
         self.artifact = artifact
         self._kernels: dict[str, Any] = {}
         self._threads = artifact.threads or artifact.lanes
@@ -70,6 +72,7 @@ class CudaProgram:
             module.compile()
         except cupy.cuda.compiler.CompileException as e:
             raise rejected("NVRTC", artifact.text, str(e)) from None
+        self.compile_seconds = time.perf_counter() - started
         for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
             if re.search(rf"__global__ void {name}\(", artifact.text):
                 self._kernels[name] = module.get_function(name)
@@ -85,6 +88,19 @@ class CudaProgram:
         if not kernel.local_size_bytes:
             return ""
         return f"{kernel.num_regs} registers do not suffice: {kernel.local_size_bytes} bytes a thread are spilled"
+
+    @property
+    def resources(self) -> dict[str, dict[str, int]]:
+        """By kernel: registers and bytes of local memory of a thread, bytes of shared memory of a block."""
+        asked = self.artifact.shared_bytes
+        return {
+            name: {
+                "registers": k.num_regs,
+                "local_bytes": k.local_size_bytes,
+                "shared_bytes": k.shared_size_bytes + asked,
+            }
+            for name, k in self._kernels.items()
+        }
 
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> None:
         """Do p inputs on the current stream: one device array or None for each slot, batch-first and contiguous.

@@ -1,0 +1,172 @@
+"""The benchmarks' programs compute what their names say, and the harness sees a wrong result."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import c2cu
+from benchmarks import gpu, measure, suite
+from tests.oracle import same
+from tests.workloads import WORKLOADS, fft, fir
+
+FEW = ["--backend", "cpu", "--quick", "--repeats", "1"]
+
+
+def workload(name: str):
+    return next(w for w in WORKLOADS if w.name == name)
+
+
+def run(w, inputs):
+    return w.results(w.compile(backend="cpu")(inputs))
+
+
+def test_fft_is_a_fourier_transform():
+    w = fft(64)
+    inputs = w.random(40)
+    out = run(w, inputs)
+    wanted = np.fft.fft(inputs["re"] + 1j * inputs["im"])
+    assert np.abs(out["re"] + 1j * out["im"] - wanted).max() < 1e-4
+
+
+def test_fir_is_a_convolution():
+    w = fir(20, 5)
+    inputs = w.random(3)
+    wanted = [np.convolve(x, inputs["h"], "valid") for x in inputs["x"]]
+    assert np.abs(run(w, inputs)["y"] - wanted).max() < 1e-5
+
+
+def test_dct_is_a_cosine_transform():
+    w = workload("dct-8x8")
+    inputs = w.random(100)
+    k = np.arange(8)
+    basis = np.sqrt(np.where(k, 2, 1) / 8)[:, None] * np.cos((2 * k + 1) * k[:, None] * np.pi / 16)
+    wanted = 8 * basis @ inputs["block"].reshape(-1, 8, 8) @ basis.T
+    assert np.abs(run(w, inputs)["block"].reshape(-1, 8, 8) - wanted).max() < 1.5
+
+
+def test_edit_distance():
+    w = workload("edit-32")
+
+    def pair(a: bytes, b: bytes):
+        return [np.frombuffer(s.ljust(32, b"."), np.uint8) for s in (a, b)]
+
+    a, b = zip(pair(b"kitten", b"sitting"), pair(b"", b""), pair(b"abc", b"bcd"), pair(b"a" * 32, b"b" * 32))
+    assert run(w, {"a": np.stack(a), "b": np.stack(b)})["return"].tolist() == [3, 0, 2, 32]
+
+
+def test_an_oracle_for_shared_inputs():
+    """The oracle and the program agree on what is shared; a modulus of one's own gives another product."""
+    w, own = workload("montgomery-512-shared"), workload("montgomery-512")
+    inputs, others = w.inputs(5), own.inputs(5)
+    assert inputs["m"].shape == (16,) and same(inputs["m"], others["m"][0])
+    product, other = run(w, inputs)["r"], run(own, others)["r"]
+    assert same(product[0], other[0]) and not np.array_equal(product[1:], other[1:])
+
+
+def test_the_table(tmp_path, capsys):
+    file = tmp_path / "x.json"
+    assert gpu.main([*FEW, "--only", "bitonic-32,edit-32,fft-64", "--json", str(file)]) == 0
+    printed = capsys.readouterr().out
+    rows = json.loads(file.read_text())["rows"]
+    assert [(r["workload"], r["fp"]) for r in rows] == [
+        ("bitonic-32", "exact"),
+        ("bitonic-32", "fast"),
+        ("fft-64", "exact"),
+        ("fft-64", "fast"),
+        ("edit-32", "exact"),
+    ]
+    for r in rows:
+        assert set(r["schedules"]) == {"gang", "scalar", "auto"} and r["workload"] in printed
+        assert all(c["ms"] > 0 for c in (*r["schedules"].values(), *r["peers"].values()))
+        assert r["schedules"]["auto"]["ms"] == r["schedules"]["gang"]["ms"]  # one text, measured once
+    assert set(rows[0]["peers"]) == {"numpy.sort"}
+    assert rows[-1]["bytes"] == rows[-1]["p"] * (32 + 32 + 4)
+
+
+def test_a_wrong_result_is_seen(monkeypatch, capsys):
+    honest = c2cu.Program.__call__
+
+    def wrong(self, *args, **kwargs):
+        result = honest(self, *args, **kwargs)
+        if self.plan.schedule == "gang":
+            result[-1, 3] += 1
+        return result
+
+    monkeypatch.setattr(c2cu.Program, "__call__", wrong)
+    assert gpu.main([*FEW, "--only", "dct-8x8"]) == 1
+    printed = capsys.readouterr().out
+    assert "WRONG" in printed and "gang          wrong: 'block': 1 of 2560 elements differ" in printed
+
+
+def test_a_refusal_says_why(tmp_path, monkeypatch, capsys):
+    source = tmp_path / "halves.c"
+    source.write_text(
+        "union U { float f; short h[2]; };\nfloat a;\nvoid f(void) {\n    union U u;\n    u.f = a;\n    a = u.h[1];\n}\n"
+    )
+    halves = suite.Workload("halves", str(source), "f", {}, (("a", "float32", ()),), ("a",))
+    monkeypatch.setattr(gpu, "CASES", (suite.Case(halves, 1000),))
+    assert gpu.main(FEW) == 0
+    printed = capsys.readouterr().out
+    assert "gang          refused: " in printed and "halves.c:" in printed and "union" in printed
+
+
+def test_a_fault_does_not_stop_the_others(monkeypatch, capsys):
+    monkeypatch.setattr(gpu, "SCHEDULES", {"cpu": ("sideways", "gang", "scalar")})
+    honest = suite.Workload.compile
+
+    def faulty(w, schedule, **options):
+        assert schedule != "sideways", "there is a fault"
+        return honest(w, schedule="gang" if schedule == "auto" else schedule, **options)
+
+    monkeypatch.setattr(suite.Workload, "compile", faulty)
+    assert gpu.main([*FEW, "--only", "dct-8x8"]) == 1
+    printed = capsys.readouterr().out
+    assert "sideways      failed: AssertionError: there is a fault" in printed and "gang  " in printed
+
+
+def test_no_measurement_starts_late(capsys):
+    assert gpu.main([*FEW, "--only", "dct-8x8", "--seconds", "0"]) == 0
+    assert "gang          skipped: no time left" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("choice", [["--only", "bitonic-3"], ["--schedule", "thread"]])
+def test_unknown_names(choice, capsys):
+    with pytest.raises(SystemExit) as e:
+        gpu.main([*FEW, *choice])
+    assert e.value.code == 2 and f"unknown: {choice[1]}; choose from" in capsys.readouterr().err
+
+
+def test_targets():
+    case = suite.Case(workload("fw-16"), 1, ms={"exact": 2.0}, share=0.5, faster={"a": 3, "b": 3})
+    row = {"fp": "exact", "copy_limit_ms": 1.0, "peers": {"a": {"ms": 4.5}}, "schedules": {"auto": {"ms": 1.8}}}
+    found = [(t["target"], t["met"]) for t in gpu.targets(case, row)]
+    assert found == [("2 ms", True), ("50% of the copy rate", True), ("3x a", False), ("3x b", None)]
+    assert {t["met"] for t in gpu.targets(case, {**row, "schedules": {"auto": {"failed": ""}}})} == {None}
+
+
+def test_every_case_names_peers_that_there_are():
+    for case in suite.CASES:
+        assert set(case.faster) <= set(case.peers) <= set(gpu.PEERS)
+        assert set(case.ms) <= set(case.fps)
+
+
+@pytest.mark.parametrize("late, runs", [(0, 1), (1, 2), (9, 4)])
+def test_the_device_is_kept_busy_until_all_is_enqueued(late, runs):
+    """The call is repeated behind a longer wait where the device was idle before the host was done; not for ever."""
+    calls = []
+
+    class Event:
+        done = property(lambda self: len(calls) <= late)
+
+        def record(self):
+            pass
+
+        synchronize = record
+
+    device = object.__new__(measure.Device)
+    device._busy = lambda blocks, threads, arguments: None
+    device.xp = SimpleNamespace(cuda=SimpleNamespace(Event=Event, get_elapsed_time=lambda a, b: 0.5))
+    assert device.once(lambda: calls.append(1) or "result") == (0.5, "result")
+    assert len(calls) == runs
