@@ -126,8 +126,12 @@ def test_a_fault_does_not_stop_the_others(monkeypatch, capsys):
     assert "sideways      failed: AssertionError: there is a fault" in printed and "gang  " in printed
 
 
-def test_no_measurement_starts_late(capsys):
+def test_no_measurement_starts_late(monkeypatch, capsys):
     assert gpu.main([*FEW, "--only", "dct-8x8", "--seconds", "0"]) == 0
+    assert "dct-8x8                skipped: no time left" in capsys.readouterr().out
+    answers = iter([False])  # time runs out after the inputs were made
+    monkeypatch.setattr(gpu.Run, "out_of_time", property(lambda run: next(answers, True)))
+    assert gpu.main([*FEW, "--only", "dct-8x8"]) == 0
     assert "gang          skipped: no time left" in capsys.readouterr().out
 
 
@@ -170,3 +174,22 @@ def test_the_device_is_kept_busy_until_all_is_enqueued(late, runs):
     device.xp = SimpleNamespace(cuda=SimpleNamespace(Event=Event, get_elapsed_time=lambda a, b: 0.5))
     assert device.once(lambda: calls.append(1) or "result") == (0.5, "result")
     assert len(calls) == runs
+
+
+def test_the_kernel_alone_gets_fresh_data_each_time():
+    launched = []
+    loaded = SimpleNamespace(
+        compile_seconds=0.1,
+        resources={"c2cu_pack": {}, "c2cu_run": {}},
+        artifact=SimpleNamespace(
+            slots=[SimpleNamespace(name="x", writes=False), SimpleNamespace(name="y", writes=True)]
+        ),
+        prepare=lambda ins, outs, p: (ins, outs),
+        launch=lambda name, table, p, memory: launched.append((name, table, memory)),
+    )
+    device = object.__new__(measure.Device)
+    device.once = lambda f: (0.25, f())
+    found = device.inside(SimpleNamespace(loaded=loaded), {"x": 1}, 2, 10)
+    assert found["run_ms"] == 0.25 and found["compile_seconds"] == 0.1
+    assert [n for n, _, _ in launched] == ["c2cu_pack", "c2cu_run"] * 6
+    assert launched[0][1:] == ([1, None], [None, 2])

@@ -6,20 +6,21 @@
  */
 #define CONST_BITS 13
 #define PASS1_BITS 2
-#define DESCALE(x, n) (((x) + (1 << ((n) - 1))) >> (n))
+#define DESCALE(x, n) (((x) + (1 << ((n) - 1))) >> (n)) /* x / 2^n, rounded */
 
-#define FIX_0_298631336 2446
-#define FIX_0_390180644 3196
-#define FIX_0_541196100 4433
-#define FIX_0_765366865 6270
-#define FIX_0_899976223 7373
-#define FIX_1_175875602 9633
-#define FIX_1_501321110 12299
-#define FIX_1_847759065 15137
-#define FIX_1_961570560 16069
-#define FIX_2_053119869 16819
-#define FIX_2_562915447 20995
-#define FIX_3_072711026 25172
+/* Sums of sqrt(2) * cos(k pi / 16), with CONST_BITS fraction bits. */
+#define K0_2986  2446 /* 0.298631336 */
+#define K0_3901  3196 /* 0.390180644 */
+#define K0_5411  4433 /* 0.541196100 */
+#define K0_7653  6270 /* 0.765366865 */
+#define K0_8999  7373 /* 0.899976223 */
+#define K1_1758  9633 /* 1.175875602 */
+#define K1_5013 12299 /* 1.501321110 */
+#define K1_8477 15137 /* 1.847759065 */
+#define K1_9615 16069 /* 1.961570560 */
+#define K2_0531 16819 /* 2.053119869 */
+#define K2_5629 20995 /* 2.562915447 */
+#define K3_0727 25172 /* 3.072711026 */
 
 short block[64];
 
@@ -33,22 +34,22 @@ static void dct_1d(short *d, int stride, int down) {
     /* Even outputs: a transform of length 4 of the sums. */
     int e0 = s0 + s3, e3 = s0 - s3;
     int e1 = s1 + s2, e2 = s1 - s2;
-    int z = (e2 + e3) * FIX_0_541196100;
+    int z = (e2 + e3) * K0_5411;
     d[0] = DESCALE((e0 + e1) * (1 << CONST_BITS), down);
     d[4 * stride] = DESCALE((e0 - e1) * (1 << CONST_BITS), down);
-    d[2 * stride] = DESCALE(z + e3 * FIX_0_765366865, down);
-    d[6 * stride] = DESCALE(z - e2 * FIX_1_847759065, down);
+    d[2 * stride] = DESCALE(z + e3 * K0_7653, down);
+    d[6 * stride] = DESCALE(z - e2 * K1_8477, down);
 
     /* Odd outputs: rotations of the differences. */
-    int z1 = -(d4 + d7) * FIX_0_899976223;
-    int z2 = -(d5 + d6) * FIX_2_562915447;
-    int z5 = (d4 + d5 + d6 + d7) * FIX_1_175875602;
-    int z3 = z5 - (d4 + d6) * FIX_1_961570560;
-    int z4 = z5 - (d5 + d7) * FIX_0_390180644;
-    d[7 * stride] = DESCALE(d4 * FIX_0_298631336 + z1 + z3, down);
-    d[5 * stride] = DESCALE(d5 * FIX_2_053119869 + z2 + z4, down);
-    d[3 * stride] = DESCALE(d6 * FIX_3_072711026 + z2 + z3, down);
-    d[stride] = DESCALE(d7 * FIX_1_501321110 + z1 + z4, down);
+    int u = -(d4 + d7) * K0_8999;
+    int v = -(d5 + d6) * K2_5629;
+    int w = (d4 + d5 + d6 + d7) * K1_1758;
+    int p = w - (d4 + d6) * K1_9615;
+    int q = w - (d5 + d7) * K0_3901;
+    d[7 * stride] = DESCALE(d4 * K0_2986 + u + p, down);
+    d[5 * stride] = DESCALE(d5 * K2_0531 + v + q, down);
+    d[3 * stride] = DESCALE(d6 * K3_0727 + v + p, down);
+    d[stride] = DESCALE(d7 * K1_5013 + u + q, down);
 }
 
 void dct(void) {
