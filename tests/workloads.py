@@ -63,7 +63,7 @@ class Workload:
         return {n: a[0].copy() if n in self.shared else a for n, a in given.items()}
 
     def inputs(self, p: int, seed: int = 0) -> Arrays:
-        """Random inputs for p runs; floats that are compared with duplicates, infinities and zeros of both signs."""
+        """Random inputs for p runs; floats with duplicates, infinities, subnormals and zeros of both signs."""
         if self.file not in ("bitonic_sort.c", "floyd_warshall.c", "prefix_sums.c"):
             return self.random(p, seed)
         rng = np.random.default_rng(seed)
@@ -73,6 +73,7 @@ class Workload:
         if flat.size:
             flat[rng.integers(0, flat.size, flat.size // 8)] = 0.5  # duplicates
             flat[rng.integers(0, flat.size, flat.size // 16)] = np.inf
+            flat[rng.integers(0, flat.size, flat.size // 16)] *= np.float32(1e-40)  # subnormal
             flat[rng.integers(0, flat.size, flat.size // 16)] = -0.0
             flat[rng.integers(0, flat.size, flat.size // 16)] = 0.0
         return {name: np.abs(a) if self.file == "floyd_warshall.c" else a}
