@@ -77,7 +77,7 @@ def rows_of(case: Case, run: Run) -> list[dict[str, Any]]:
     """The case's rows, one for each fp."""
     given = data(case, run)
     peers = {n: peer(n, run, given) for n in case.peers if PEERS[n].backend == run.device.backend}
-    known: dict[tuple, dict[str, Any]] = {}  # schedules and values of fp that give one text are measured once
+    known: dict[str, dict[str, Any]] = {}  # schedules and values of fp that give one artifact are measured once
     rows = []
     for fp in case.fps:
         auto = schedule(case, fp, "auto", run, given, known)
@@ -98,9 +98,7 @@ def rows_of(case: Case, run: Run) -> list[dict[str, Any]]:
     return rows
 
 
-def schedule(
-    case: Case, fp: str, name: str, run: Run, given: Data, known: dict[tuple, dict[str, Any]]
-) -> dict[str, Any]:
+def schedule(case: Case, fp: str, name: str, run: Run, given: Data, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """One cell: the time under a schedule, or why there is none."""
     if run.out_of_time:
         return {"skipped": "no time left"}
@@ -108,8 +106,7 @@ def schedule(
     try:
         program = case.workload.compile(backend=run.device.backend, schedule=name, fp=fp)
         seconds = time.perf_counter() - start
-        artifact = program.loaded.artifact
-        key = (artifact.text, artifact.flags)
+        key = repr(program.loaded.artifact)
         if key not in known:
             tolerance = 0.0 if fp == "exact" else case.tolerance
             known[key] = {"build_seconds": seconds, **measured(program, case, tolerance, run, given)}
