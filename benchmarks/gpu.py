@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -247,7 +248,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start = time.monotonic()
     only = names(args.only, [c.name for c in CASES], parser)
     schedules = names(args.schedule, SCHEDULES[args.backend], parser)
-    os.environ.setdefault("CUPY_CACHE_IN_MEMORY", "1")  # else NVRTC's time would be that of an earlier run's cache
+    cache = tempfile.TemporaryDirectory(prefix="c2cu-")
+    if args.backend == "cuda":
+        os.environ["C2CU_CACHE_DIR"] = cache.name  # else NVRTC's time would be that of an earlier run's cache
     device = Device() if args.backend == "cuda" else Host()
     rate = device.copy_rate(args.quick)
     run = Run(device, schedules, max(1, args.repeats), args.quick, rate, start + args.seconds)

@@ -16,6 +16,7 @@ import functools
 import re
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -23,6 +24,7 @@ import numpy
 from ..artifact import Artifact, Slot
 from ..diagnostics import CompileError, InputError
 from . import arrays
+from .cache import Cache, key
 from .cpu import rejected
 
 OPTIONS = ("--std=c++17", "--fmad=false")
@@ -57,7 +59,7 @@ def device_name() -> str:
 
 
 class CudaProgram:
-    """A compiled artifact. ``compile_seconds``: what NVRTC took, next to nothing where CuPy's cache knew the text.
+    """A compiled artifact. ``compile_seconds``: what NVRTC took, next to nothing where the cache knew the text.
     ``drawback``: why another schedule had better run, as the compiler's result shows; "" if there is none."""
 
     def __init__(self, artifact: Artifact):
@@ -66,12 +68,7 @@ class CudaProgram:
         self.artifact = artifact
         self._kernels: dict[str, Any] = {}
         self._threads = artifact.threads or artifact.lanes
-        given = {flag.partition("=")[0]: flag for flag in (*OPTIONS, *artifact.flags)}  # NVRTC takes none twice
-        try:
-            module = cupy.RawModule(code=artifact.text, backend="nvrtc", options=tuple(given.values()))
-            module.compile()
-        except cupy.cuda.compiler.CompileException as e:
-            raise rejected("NVRTC", artifact.text, str(e)) from None
+        module = cupy.RawModule(path=str(_compiled(artifact)))
         self.compile_seconds = time.perf_counter() - started
         for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
             if re.search(rf"__global__ void {name}\(", artifact.text):
@@ -146,18 +143,39 @@ class CudaProgram:
         self._kernels[name]((blocks,), (self._threads,), arguments, shared_mem=self.artifact.shared_bytes)
 
 
-_loaded: dict[tuple[str, str, tuple[str, ...], int], CudaProgram] = {}
+def _compiled(artifact: Artifact) -> Path:
+    """The file of an artifact's machine code for the current device. Raises CompileError.
+
+    CuPy's RawModule would append -ftz=true when it compiles, and so take subnormal numbers for zero.
+    """
+    cupy = _cupy()
+    given = {flag.partition("=")[0]: flag for flag in (*OPTIONS, *artifact.flags)}  # NVRTC takes none twice
+    options = tuple(given.values())
+    device = cupy.cuda.Device().compute_capability
+    name = key(artifact.text, options, device, cupy.cuda.nvrtc.getVersion(), cupy.__version__)
+
+    def produce(to: Path) -> None:
+        code, _ = cupy.cuda.compiler.compile_using_nvrtc(artifact.text, options, cache_in_memory=True)
+        to.write_bytes(code)
+
+    try:
+        return Cache().put(name, ".cubin", produce)
+    except cupy.cuda.compiler.CompileException as e:
+        raise rejected("NVRTC", artifact.text, str(e)) from None
+
+
+_loaded: dict[tuple, CudaProgram] = {}
 
 
 def load(artifact: Artifact) -> CudaProgram:
-    """Compile an artifact for the current device. CuPy keeps its own cache on disk. Raises CompileError."""
+    """Compile (or find) an artifact for the current device, and load it. Raises CompileError."""
     if not available():
         _cupy()
         raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
-    key = (artifact.text, repr(artifact.slots), artifact.flags, _cupy().cuda.Device().id)
-    if key not in _loaded:
-        _loaded[key] = CudaProgram(artifact)
-    return _loaded[key]
+    meaning = (artifact.text, artifact.flags, repr(artifact.slots), _cupy().cuda.Device().id)
+    if meaning not in _loaded:
+        _loaded[meaning] = CudaProgram(artifact)
+    return _loaded[meaning]
 
 
 def run(
