@@ -294,6 +294,7 @@ def check(
     click.option("--p", type=int, help="How many inputs."),
     click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."),
     click.option("--json", "as_json", is_flag=True, help="As JSON."),
+    click.option("--plot", metavar="FILE.png", help="Also draw the memory accesses and the roofline (or .svg, .pdf)."),
     MACHINE,
     COMMON,
 )
@@ -302,6 +303,7 @@ def explain(
     p: int | None,
     shared: tuple[str, ...],
     as_json: bool,
+    plot: str | None,
     backend: str,
     schedule: str,
     fp: str,
@@ -313,22 +315,30 @@ def explain(
 ) -> None:
     """Say what will run, where, and why."""
     with diagnosed(diagnostics_format):
+        from . import cost, files, library, machine, pipeline
         from . import explain as explaining
-        from . import library, machine, pipeline
+        from . import plot as plotting
         from .preprocess import read_source
 
+        if plot is not None:
+            plotting.check(plot)
         options = pipeline.Options(fn, macros(defines), include_dirs, shared, extents(shapes), fp)
         front, notes = library.as_given(read_source(given(source)), options)
         chosen = backend if backend != "auto" else library.best_backend()
-        found = explaining.explanation(front, chosen, schedule, p, fp, machine.device(chosen))
+        device = machine.device(chosen)
+        limits = machine.limits(chosen, cost.widest(front.analysis)) if cost.complete(front) else None
+        found = explaining.explanation(front, chosen, schedule, p, fp, device, limits)
+        if plot is not None:
+            files.write(plot, plotting.plot(plot, *cost.pictured(front, limits)))
         click.echo(explaining.as_json(found) if as_json else explaining.text(found, library.report_of(front, notes)))
 
 
 @main.command()
-def doctor() -> None:
+@click.option("--measure", is_flag=True, help="Measure the memory's bandwidth anew, for `c2cu explain`.")
+def doctor(measure: bool) -> None:
     """Say what c2cu finds on this machine."""
     with diagnosed("text"):
         from . import machine
 
-        click.echo(machine.examination())
+        click.echo(machine.examination(measure))
         sys.exit(0 if machine.can_run() else 1)

@@ -1,24 +1,30 @@
-"""`c2cu explain`: what will run, where, and why."""
+"""`c2cu explain`: what will run, where, why, and what it should cost."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from . import pipeline, plan
+from . import cost, pipeline, plan
 from .diagnostics import UnsupportedError
 from .front import Front
+from .idioms import idioms
 from .ir import Kernel
 from .report import Report, report_of
+from .roofline import Limits, Roofline, rate, scaled
 from .walk import expressions, statements, subexpressions
 
+FREE = ("registers", "block")  # schedules that use what fp allows
+SHOWN = 3  # of a list that may be long
 
-def explanation(front: Front, backend: str, schedule: str, p: int | None, fp: str, device: str) -> dict[str, Any]:
-    """All there is to say, as plain data."""
+
+def explanation(
+    front: Front, backend: str, schedule: str, p: int | None, fp: str, device: str, limits: Limits | None = None
+) -> dict[str, Any]:
+    """All there is to say, as plain data. ``limits``: of the machine; without them nothing is said of time."""
     report = report_of(front)
     chosen, rejected, why = _chosen(front, backend, schedule)
-    slots = front.slots
-    moved = sum(s.nbytes * (s.reads + s.writes) for s in slots if -1 not in s.shape)
+    moved = cost.bytes_moved(front)
     return {
         "file": front.source.name,
         "kernel": front.program.kernel.name,
@@ -40,34 +46,62 @@ def explanation(front: Front, backend: str, schedule: str, p: int | None, fp: st
                 "output": s.writes,
                 "shared": s.shared,
             }
-            for s in slots
+            for s in front.slots
         ],
         "bytes_moved_per_input": moved,
         "p": p,
         "bytes_moved": moved * p if p is not None else None,
+        **_traced(front, p, limits),
         "backend": backend,
         "device": device,
         "schedule": chosen,
         "lanes": why,
         "rejected": [{"schedule": name, "reason": reason} for name, reason in rejected],
         "fp": fp,
-        "fp_gain": _fp_gain(front, chosen, fp),
+        "fp_gain": _gain(front, chosen, fp),
     }
 
 
-def _fp_gain(front: Front, schedule: str, fp: str) -> str:
-    """What another value of fp would give."""
-    if fp == "fast":
-        return "nothing: this is the freest"
-    if schedule != "registers":
-        return f"nothing: schedule {schedule} rounds as C does under every value"
-    if front.analysis is None or not _has_floats(front.analysis.kernel):
-        return "nothing: there is no floating point"
-    return "with fast: comparisons that choose become minima and maxima, products and sums are fused"
+def _traced(front: Front, p: int | None, limits: Limits | None) -> dict[str, Any]:
+    """What only an exact trace tells; all None where there is none."""
+    trace = cost.complete(front)
+    keys = ("steps", "operations", "footprint", "footprint_bytes", "loops", "faults", "umm", "roofline")
+    said: dict[str, Any] = {"why_not_traced": cost.untraced(front), **dict.fromkeys(keys)}
+    if trace is None or front.analysis is None:
+        return said
+    first = cost.first_accesses(front.analysis, trace)
+    said.update(
+        steps=trace.steps,
+        operations=dict(trace.operations),
+        footprint=sum(r.footprint for r in trace.regions),
+        footprint_bytes=sum(r.footprint * r.region.type.size for r in trace.regions),
+        loops=cost.loops(front, trace),
+        faults=cost.faults(trace),
+        umm=cost.model(trace, first, p) if first.elements else None,
+    )
+    if limits is not None:
+        said["roofline"] = _roofline(cost.on_machine(front, trace, limits, p), limits)
+    return said
 
 
-def _has_floats(kernel: Kernel) -> bool:
-    return any(x.type.is_float for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
+def _roofline(r: Roofline, limits: Limits) -> dict[str, Any]:
+    return {
+        "machine": limits.name,
+        "bandwidth": limits.bandwidth,
+        "bandwidth_from": limits.bandwidth_from,
+        "rate": r.peak,
+        "rates": dict(limits.rates),
+        "rates_from": limits.rates_from,
+        "p": r.p,
+        "bytes_moved": r.bytes_moved,
+        "operations": r.operations,
+        "not_counted": dict(r.unrated),
+        "memory_seconds": r.memory,
+        "operations_seconds": r.compute,
+        "every_access_seconds": r.every_access,
+        "binds": r.binds,
+        "seconds": r.seconds,
+    }
 
 
 def _chosen(front: Front, backend: str, schedule: str) -> tuple[str, tuple[tuple[str, str], ...], int | None]:
@@ -81,31 +115,160 @@ def _chosen(front: Front, backend: str, schedule: str) -> tuple[str, tuple[tuple
     return found.schedule, found.rejected, artifact.lanes
 
 
+def _gain(front: Front, schedule: str, fp: str) -> str:
+    """What another value of fp would give."""
+    if fp == "fast":
+        return "nothing: this is the freest"
+    if schedule not in FREE:
+        return f"nothing: schedule {schedule} rounds as C does under every value"
+    if front.analysis is None or not _has_floats(front.analysis.kernel):
+        return "nothing: there is no floating point"
+    found = idioms(front.analysis.kernel)
+    shown = [f"{i.name} at {i.loc.file or '<input>'}:{i.loc.line}" for i in found[:SHOWN]]
+    more = [f"{len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    choices = f"{_joined([*shown, *more])} in place of compare and select, " if found else ""
+    return f"with fast: {choices}products and sums fused"
+
+
+def _has_floats(kernel: Kernel) -> bool:
+    return any(x.type.is_float for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
+
+
 def text(e: dict[str, Any], report: Report) -> str:
     """The explanation for a reader."""
-    lines = [str(report), "", f"kernel     {e['kernel']}"]
-    for v in e["variables"]:
-        roles = [
-            r
-            for r, on in (
-                ("required input" if v["required"] else "input", v["input"]),
-                ("output", v["output"]),
-                ("shared", v["shared"]),
-            )
-            if on
-        ]
-        shape = ", ".join(["p"] * (not v["shared"]) + ["n" if n == -1 else str(n) for n in v["shape"]])
-        lines.append(f"           {v['name']}: {v['dtype']} ({shape}), {', '.join(roles) or 'scratch'}")
-    lines.append(f"backend    {e['backend']} ({e['device']})")
-    lanes = f", {e['lanes']} input{'s' if e['lanes'] > 1 else ''} side by side" if e["lanes"] else ""
-    lines.append(f"schedule   {e['schedule']}{lanes}")
-    lines += [f"           not {r['schedule']}: {r['reason']}" for r in e["rejected"]]
-    lines.append(
-        f"memory     {e['bytes_moved_per_input']} bytes in and out an input"
-        + (f", {e['bytes_moved']} for p = {e['p']}" if e["p"] is not None else "")
-    )
-    lines.append(f"fp         {e['fp']}; more freedom would gain {e['fp_gain']}")
+    rows = [
+        ("kernel", [e["kernel"], *map(_variable, e["variables"])]),
+        ("steps", _steps(e)),
+        ("loops", [_loop(x) for x in e["loops"] or ()]),
+        ("faults", [_fault(x) for x in e["faults"] or ()]),
+        ("backend", [f"{e['backend']} ({e['device']})"]),
+        ("schedule", _schedule(e)),
+        ("memory", [_memory(e)]),
+        ("model", _model(e)),
+        ("machine", _machine(e["roofline"]) if e["roofline"] else []),
+        ("fp", [f"{e['fp']}; more freedom would gain {e['fp_gain']}"]),
+    ]
+    lines = [str(report), ""]
+    for name, said in rows:
+        lines += [f"{name if k == 0 else '':10} {line}" for k, line in enumerate(said)]
     return "\n".join(lines)
+
+
+def _variable(v: dict[str, Any]) -> str:
+    roles = [
+        r
+        for r, on in (
+            ("required input" if v["required"] else "input", v["input"]),
+            ("output", v["output"]),
+            ("shared", v["shared"]),
+        )
+        if on
+    ]
+    shape = ", ".join(["p"] * (not v["shared"]) + ["n" if n == -1 else str(n) for n in v["shape"]])
+    return f"{v['name']}: {v['dtype']} ({shape}), {', '.join(roles) or 'scratch'}"
+
+
+def _steps(e: dict[str, Any]) -> list[str]:
+    if e["steps"] is None:
+        return [f"not counted: {e['why_not_traced']}"]
+    operations = [f"{n:,} {name}" for name, n in e["operations"].items()]
+    return [
+        f"t = {e['steps']:,} accesses to array elements; {e['footprint']:,} elements"
+        f" ({e['footprint_bytes']:,} bytes) are touched",
+        f"operations on data: {', '.join(operations) or 'none'}",
+    ]
+
+
+def _at(x: dict[str, Any]) -> str:
+    return f"{x['file'] or '<input>'}:{x['line']}"
+
+
+def _near(x: dict[str, Any], other: dict[str, Any]) -> str:
+    return f"line {x['line']}" if x["file"] == other["file"] else _at(x)
+
+
+def _loop(x: dict[str, Any]) -> str:
+    entered = f" in {x['entries']:,} entries" if x["entries"] > 1 else ""
+    turns = f"{_at(x)}: {x['turns']:,} turn{'s' * (x['turns'] != 1)}{entered}"
+    if x["independent"]:
+        return f"{turns}, independent"
+    if not x["conflicts"]:
+        return f"{turns}, in order"
+    more = f" (and {len(x['conflicts']) - 1} more)" if len(x["conflicts"]) > 1 else ""
+    return f"{turns}, in order: {_conflict(x['conflicts'][0], x)}{more}"
+
+
+def _conflict(c: dict[str, Any], loop: dict[str, Any]) -> str:
+    name, first, second = f"'{c['element']}'", _near(c["first"], loop), _near(c["second"], loop)
+    if c["kind"] == "output" and c["first"] == c["second"] == {k: loop[k] for k in ("file", "line", "column")}:
+        return f"the last {name} is used after the loop"
+    said = {
+        "flow": f"{name} is stored at {first}, and loaded at {second} in a later turn",
+        "anti": f"{name} is loaded at {first}, and stored at {second} in a later turn",
+        "output": f"{name} is stored at {first}, and again at {second} in a later turn",
+    }[c["kind"]]
+    return said + ", depending on data" * c["conditional"]
+
+
+def _fault(f: dict[str, Any]) -> str:
+    counters = ", ".join(f"{name} = {value}" for name, value in f["counters"].items())
+    when = ["if a branch on data is taken"] * (not f["certain"]) + [counters] * bool(counters)
+    return f"{_at(f)}: {f['message']}" + (f" ({'; '.join(when)})" if when else "")
+
+
+def _schedule(e: dict[str, Any]) -> list[str]:
+    lanes = f", {e['lanes']} input{'s' if e['lanes'] > 1 else ''} side by side" if e["lanes"] else ""
+    return [f"{e['schedule']}{lanes}", *(f"not {r['schedule']}: {r['reason']}" for r in e["rejected"])]
+
+
+def _memory(e: dict[str, Any]) -> str:
+    total = f", {e['bytes_moved']:,} for p = {e['p']:,}" if e["p"] is not None else ""
+    return f"{e['bytes_moved_per_input']:,} bytes in and out an input{total}"
+
+
+def _model(e: dict[str, Any]) -> list[str]:
+    m = e["umm"]
+    if m is None:
+        return []
+    said = f"Unified Memory Machine, w = {m['width']}, l = {m['latency']}: "
+    if m["column"] is None:
+        said += "column-wise t (p/w + l - 1) time units, row-wise t (p + l - 1)"
+    else:
+        times = m["row"] / m["column"]
+        said += f"column-wise {m['column']:,} time units, row-wise {m['row']:,}: {times:.1f} times as many"
+    s = m["simulation"]
+    counted = {name: s[name]["simulated"] for name in ("column", "row")}
+    equal = all(s[name]["simulated"] == s[name]["formula"] for name in ("column", "row"))
+    verdict = "equal to the formulas"
+    if not equal:
+        verdict = f"formulas {s['column']['formula']:,} and {s['row']['formula']:,}"
+        verdict += f"; an input has only {m['words']} words, so neighbours share address groups" * (
+            m["words"] < m["width"]
+        )
+    simulated = f"first {s['accesses']} accesses simulated for p = {s['p']}"
+    return [said, f"{simulated}: {counted['column']:,} and {counted['row']:,}, {verdict}"]
+
+
+def _machine(r: dict[str, Any]) -> list[str]:
+    memory = f"memory     {scaled(r['memory_seconds'])} at {rate(r['bandwidth'])}B/s ({r['bandwidth_from']})"
+    operations = "operations no limit is known"
+    if r["operations"]:
+        said = f"{scaled(r['operations_seconds'])} at {rate(r['rate'])}op/s ({r['rates_from']})"
+        operations = f"operations {said}"
+    elif r["rates"] and not r["not_counted"]:
+        operations = "operations none"
+    left = [f"{n:,} {name}" for name, n in r["not_counted"].items()]
+    many = f"p = {r['p']:,}" if r["p"] != 1 else "one input"
+    return [
+        memory,
+        operations + (f"; not counted: {', '.join(left)}" if left else ""),
+        f"{r['binds']} bind{'s' * (r['binds'] == 'memory')}: expect {scaled(r['seconds'])} at best for {many};"
+        f" {scaled(r['every_access_seconds'])} if every access went to memory",
+    ]
+
+
+def _joined(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def as_json(e: dict[str, Any]) -> str:

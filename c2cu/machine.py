@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 from . import toolchain
 from .diagnostics import Error
+from .roofline import Limits, rate
 from .runtime import cpu, cuda
-from .runtime.cache import Cache
+from .runtime.cache import Cache, key
 from .version import __version__
+
+#: Vector instructions that a CPU core starts a clock, at most.
+VECTORS = 2
+#: Operations a clock that a multiprocessor does, at most: what an H200 reaches on 32-bit numbers. A division or a call
+#: needs the special function unit at least once.
+PER_CLOCK = {"float": 128, "integer": 64, "wide": 32, "divide": 16, "call": 16}
 
 
 def device(backend: str) -> str:
@@ -17,6 +26,56 @@ def device(backend: str) -> str:
     if backend == "cuda":
         return cuda.device_name()
     return f"{platform.machine()}, {8 * toolchain.vector_bytes()}-bit SIMD, {cpu.threads()} threads"
+
+
+def limits(backend: str, size: int = 4, again: bool = False) -> Limits:
+    """What bounds a program here; ``size``: bytes of the values that it computes with, 4 or 8.
+
+    Copying measures the bandwidth, once; the cache keeps it, unless it is to be measured ``again``.
+    """
+    return _cuda_limits(size, again) if backend == "cuda" else _cpu_limits(size, again)
+
+
+def _cpu_limits(size: int, again: bool) -> Limits:
+    name, clock = toolchain.cpu_model()
+    threads, lanes = cpu.threads(), toolchain.vector_bytes() // size
+    bandwidth = _measured(("cpu", name, toolchain.cpu_key(), threads), cpu.copy_bandwidth, again)
+    rate = clock * threads * VECTORS
+    rates = {"float": rate * lanes, "integer": rate * lanes, "wide": rate * toolchain.vector_bytes() // 8}
+    said = f"nominal: {threads} threads x {VECTORS} vectors of {lanes} a clock at {clock / 1e9:.2f} GHz"
+    return Limits(
+        name or platform.machine(),
+        bandwidth,
+        "measured: copying with all threads",
+        rates if clock else {},
+        said if clock else "",
+    )
+
+
+def _cuda_limits(size: int, again: bool) -> Limits:
+    found, name = cuda.attributes(), cuda.device_name()
+    bandwidth = _measured(("cuda", name), cuda.copy_bandwidth, again)
+    clock, count = 1e3 * found.get("ClockRate", 0), found.get("MultiProcessorCount", 0)
+    rates = {c: n * clock * count for c, n in PER_CLOCK.items()}
+    if size == 8:
+        rates["float"] /= max(1, found.get("SingleToDoublePrecisionPerfRatio", 2))
+        rates["integer"] /= 2  # an addition of 64 bits is two of 32
+    said = f"nominal: {count} multiprocessors at {clock / 1e9:.2f} GHz, instructions a clock as on an H200"
+    known = bool(clock and count)
+    return Limits(name, bandwidth, "measured: copying on the device", rates if known else {}, said if known else "")
+
+
+def _measured(what: tuple[object, ...], measure: Callable[[], float], again: bool = False) -> float:
+    """A rate from the cache, or measured now."""
+
+    def produce(path: Path) -> None:
+        path.write_text(f"{measure():.4g}\n")
+
+    cache, name = Cache(), key("bandwidth", *what, __version__)
+    known = cache.get(name, ".rate")
+    if known is not None and again:
+        known.unlink(missing_ok=True)
+    return float(cache.put(name, ".rate", produce).read_text())
 
 
 def can_run() -> bool:
@@ -32,8 +91,8 @@ def _compiler() -> str | None:
         return None
 
 
-def examination() -> str:
-    """One line for each thing that matters."""
+def examination(measure: bool = False) -> str:
+    """One line for each thing that matters; if ``measure``, the bandwidths too, measured now."""
     rows = [
         ("c2cu", f"{__version__}, Python {platform.python_version()} at {sys.executable}"),
         ("C compiler", _compiler() or "none: install gcc, or pip install 'c2cu[zig]'"),
@@ -47,4 +106,8 @@ def examination() -> str:
             else "none: pip install 'c2cu[cuda12]' or 'c2cu[cuda13]' where there is a GPU",
         ),
     ]
+    for backend in ("cpu", "cuda") if measure else ():
+        if backend == "cpu" or cuda.available():
+            found = limits(backend, again=True)
+            rows.append((f"{backend} memory", f"{rate(found.bandwidth)}B/s ({found.bandwidth_from})"))
     return "\n".join(f"{what:12} {found}" for what, found in rows)

@@ -86,6 +86,18 @@ def cpu_features() -> frozenset[str]:
     return frozenset()
 
 
+def cpu_model() -> tuple[str, float]:
+    """(name, fastest core's clock in Hz) of this CPU as the kernel lists them; ("", 0.0) where it does not."""
+    try:
+        with open("/proc/cpuinfo") as f:
+            rows = [line.partition(":") for line in f]
+    except OSError:
+        return "", 0.0
+    values = [(name.strip(), value.strip()) for name, _, value in rows]
+    name = next((v for n, v in values if n == "model name"), "")
+    return name, 1e6 * max((float(v) for n, v in values if n == "cpu MHz"), default=0.0)
+
+
 def cpu_key() -> str:
     """Identifies the CPU's instruction set, for what is compiled with -march=native."""
     flags = " ".join(sorted(cpu_features()))

@@ -17,18 +17,19 @@ HOMES = {
     "click": "cli",
     "rich": "cli|machine",
     "platformdirs": "runtime/cache",
+    "matplotlib": "plot",
 }
 LAYERS = [  # each may import from its own line and those above it
     "version|ctype|literals|diagnostics|artifact|libm",
     "ir|walk|fold|simplify|verify|webs",
     "toolchain|attributes|preprocess|conform|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
-    "facts|uniform|effects|unroll|scalarize|if_convert|minmax|liveness|front|options",
+    "facts|uniform|effects|unroll|scalarize|if_convert|minmax|liveness|front|options|idioms|umm|roofline",
     "plan|spell|emit|hostrules|hostsplit|files",
     "schedule/.*",
     "runtime/.*",
     "trace|trace/.*",
     "pipeline|report",
-    "stages|standalone|library|explain|machine|runs",
+    "stages|standalone|library|cost|explain|plot|machine|runs",
     "__init__|cli|__main__",
 ]
 

@@ -7,6 +7,7 @@ import functools
 import os
 import re
 import subprocess
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -66,6 +67,25 @@ def threads() -> int:
     if chosen.isdigit() and int(chosen) > 0:
         return int(chosen)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def copy_bandwidth(total: int = 256 << 20) -> float:
+    """Bytes read and written a second while all threads copy arrays of ``total`` bytes, far more than caches hold.
+
+    The best of a few times, as other processes only slow it down.
+    """
+    import numpy
+
+    parts = threads()
+    pairs = [(numpy.ones(total // 16 // parts), numpy.zeros(total // 16 // parts)) for _ in range(parts)]
+
+    def once() -> float:
+        start = time.perf_counter()
+        for done in [_pool().submit(numpy.copyto, target, source) for source, target in pairs]:
+            done.result()
+        return time.perf_counter() - start
+
+    return sum(2 * source.nbytes for source, _ in pairs) / min(once() for _ in range(5))
 
 
 def _ranges(p: int, lanes: int, workers: int) -> list[tuple[int, int]]:

@@ -58,6 +58,26 @@ def device_name() -> str:
     return cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
 
 
+def attributes() -> dict[str, int]:
+    """The current device's attributes, by CUDA's names without cudaDevAttr."""
+    return dict(_cupy().cuda.Device().attributes)
+
+
+def copy_bandwidth(total: int = 1 << 29) -> float:
+    """Bytes read and written a second while the device copies ``total`` / 2 bytes to the other half."""
+    cupy = _cupy()
+    source, target = cupy.ones(total // 16), cupy.zeros(total // 16)
+    start, end = cupy.cuda.Event(), cupy.cuda.Event()
+    times = []
+    for _ in range(5):
+        start.record()
+        cupy.copyto(target, source)
+        end.record()
+        end.synchronize()
+        times.append(cupy.cuda.get_elapsed_time(start, end) / 1e3)
+    return 2 * source.nbytes / min(times)
+
+
 class CudaProgram:
     """A compiled artifact. ``compile_seconds``: what NVRTC took, next to nothing where the cache knew the text.
     ``drawback``: why another schedule had better run, as the compiler's result shows; "" if there is none."""
