@@ -72,7 +72,7 @@ def threads() -> int:
 def copy_bandwidth(total: int = 256 << 20) -> float:
     """Bytes read and written a second while all threads copy arrays of ``total`` bytes, far more than caches hold.
 
-    The best of a few times, as other processes only slow it down.
+    The best of several times, as other processes only slow it down.
     """
     import numpy
 
@@ -85,7 +85,7 @@ def copy_bandwidth(total: int = 256 << 20) -> float:
             done.result()
         return time.perf_counter() - start
 
-    return sum(2 * source.nbytes for source, _ in pairs) / min(once() for _ in range(5))
+    return sum(2 * source.nbytes for source, _ in pairs) / min(once() for _ in range(12))
 
 
 def _ranges(p: int, lanes: int, workers: int) -> list[tuple[int, int]]:
