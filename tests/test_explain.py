@@ -145,6 +145,18 @@ def test_minima_and_maxima_are_found():
     ]
 
 
+def test_what_more_freedom_gains():
+    def gain(source, schedule, fp="exact"):
+        return explanation(understood(source), "cuda", schedule, None, fp, "some GPU")["fp_gain"]
+
+    choices = "fminf at <input>:4, fminf at <input>:5, fmaxf at <input>:7 and 2 more in place of compare and select"
+    assert gain(IDIOMS, "registers") == f"with fast: {choices}, products and sums fused"
+    assert gain(SUMS, "registers") == "with fast: products and sums fused"
+    assert gain("int a;\nvoid f(void) { a++; }\n", "registers") == "nothing: there is no floating point"
+    assert gain(IDIOMS, "thread") == "nothing: schedule thread rounds as C does under every value"
+    assert gain(IDIOMS, "registers", "fast") == "nothing: this is the freest"
+
+
 # The explanation
 
 REGION = Region("b", understood(SUMS).kernel.regions[0].type, 8, "bulk")

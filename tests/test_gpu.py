@@ -71,3 +71,12 @@ def as_text(inputs: dict) -> str:
     if "m" in inputs:
         return " ".join("".join(f"{v:08x}" for v in inputs[n][::-1]) for n in "xym")
     return " ".join(f"{v:.9g}" for a in inputs.values() for v in a.reshape(-1))
+
+
+def test_explain_knows_the_devices_limits(tmp_path, monkeypatch):
+    from c2cu import machine
+
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    single, double = machine.limits("cuda"), machine.limits("cuda", 8)
+    assert single.bandwidth > 1e10 and single.rates["float"] > single.rates["wide"] > 1e10
+    assert double.rates["float"] < single.rates["float"] and "multiprocessors" in single.rates_from
