@@ -74,6 +74,7 @@ class _Elements:
 
     def variable(self, r: Region, index: int) -> Variable:
         if (r, index) not in self.found:
+            r = next(listed for listed in self.chosen if listed == r)  # what a node names may lack the initial elements
             self.found[r, index] = Variable(r.name.replace(".", "_"), r.type, self.top + 1 + len(self.found), r.loc)
         return self.found[r, index]
 

@@ -22,15 +22,22 @@ class _TooLong(Exception):
     pass
 
 
-def unroll(kernel: Kernel, budget: int = BUDGET) -> Kernel:
-    """``kernel`` with its short loops written out, as long as they are ``budget`` statements."""
-    unroller = _Unroller()
+class _Unknown(_TooLong):
+    """Whether there is another turn is not known."""
+
+
+def unroll(kernel: Kernel, budget: int = BUDGET, whole: bool = False) -> Kernel:
+    """``kernel`` with its short loops written out, as long as they are ``budget`` statements. ``whole``: a loop only
+    together with the loops inside it whose turns are known, so that a nest's subscripts all become constants or none.
+    """
+    unroller = _Unroller(whole)
     body = simplify(tuple(unroller.block(kernel.body, {}, budget)))
     return replace(kernel, body=body)
 
 
 class _Unroller:
-    def __init__(self) -> None:
+    def __init__(self, whole: bool) -> None:
+        self.whole = whole
         self.trying = 0  # loops being unrolled: only inside them is there a limit
 
     def block(self, block: Block, known: Known, room: int) -> list[Stmt]:
@@ -90,7 +97,11 @@ class _Unroller:
         self.trying += 1
         try:
             return self.turns(s, known, room)
+        except _Unknown:
+            return None
         except _TooLong:
+            if self.whole and self.trying > 1:
+                raise
             return None
         finally:
             self.trying -= 1
@@ -103,7 +114,7 @@ class _Unroller:
             out += self.block(s.head, known, room - len(out))
             cond = fold_known(s.cond, known)
             if not isinstance(cond, Const):
-                raise _TooLong
+                raise _Unknown
             if not cond.value:
                 break
             out += self.block(s.body, known, room - len(out))
@@ -119,7 +130,7 @@ class _Unroller:
     def flagged(s: Loop, known: Known) -> bool:
         for f in s.flags:
             if f not in known:
-                raise _TooLong
+                raise _Unknown
             if known[f].value:
                 return True
         return False

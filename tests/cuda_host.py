@@ -26,9 +26,9 @@ def shifted(array: np.ndarray, shift: int) -> np.ndarray:
     """A contiguous copy that starts ``shift`` bytes behind an address that is a multiple of 256."""
     memory = np.empty(array.nbytes + 512, np.uint8)
     at = -memory.ctypes.data % 256 + shift
-    copy = memory[at : at + array.nbytes].view(array.dtype).reshape(array.shape)
-    copy[...] = array
-    return copy
+    copy = memory[at : at + array.nbytes]
+    copy[...] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)  # padding too
+    return copy.view(array.dtype).reshape(array.shape)
 
 
 def run_on_cpu(
@@ -64,10 +64,11 @@ def run_on_cpu(
         "-shared",
         "-fPIC",
     ]
-    done = subprocess.run(
-        [*command, "-x", "c++", "-", "-o", str(library), "-pthread"], input=text.encode(), capture_output=True
-    )
-    assert done.returncode == 0, done.stderr.decode() + artifact.text
+    if not library.exists():
+        done = subprocess.run(
+            [*command, "-x", "c++", "-", "-o", str(library), "-pthread"], input=text.encode(), capture_output=True
+        )
+        assert done.returncode == 0, done.stderr.decode() + artifact.text
     table = (_Slot * max(1, len(artifact.slots)))()
     outputs: dict[str, np.ndarray] = {}
     keep = []

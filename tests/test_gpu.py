@@ -8,22 +8,73 @@ import pytest
 
 import c2cu
 from c2cu.runtime import cuda
-from tests.oracle import run_original, same
+from tests.oracle import Original, run_original, same
+from tests.small_state import PROGRAMS
 from tests.workloads import SIZES, WORKLOADS
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not cuda.available(), reason="no CUDA device, or CuPy is missing")]
 
 
-@pytest.mark.parametrize("schedule", ["thread", "private"])
+@pytest.mark.parametrize("schedule", ["registers", "block", "thread", "private"])
 @pytest.mark.parametrize("w", WORKLOADS, ids=lambda w: w.name)
 def test_equals_gcc(w, schedule):
-    program = w.compile(backend="cuda", schedule=schedule)
+    try:
+        program = w.compile(backend="cuda", schedule=schedule)
+    except c2cu.UnsupportedError as e:
+        assert schedule in ("registers", "block")
+        pytest.skip(f"{schedule} does not take it: {e.diagnostic.message}")
     inputs = w.inputs(max(SIZES))
     expected = w.expected(inputs, max(SIZES))
     for p in SIZES:
         result = w.results(program(w.first(inputs, p)))
         for name in w.outputs:
             assert same(result[name], expected[name][:p]), (name, p)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_small_states(name):
+    """All in registers and without a spill; p of any size; views that are not aligned; shared arrays."""
+    text, fn, variables = PROGRAMS[name]
+    rng = np.random.default_rng(1)
+    p = 1000
+    inputs = {
+        n: (rng.normal(size=(p, *s)) if d[0] == "f" else rng.integers(0, 4, (p, *s))).astype(d) for n, d, s in variables
+    }
+    expected = Original(text, fn, variables).bulk(inputs, p)
+    program = c2cu.compile(text, fn=fn, backend="cuda")
+    assert program.plan.schedule == "registers", program.plan.rejected
+    for count in SIZES:
+        result = program({n: a[:count] for n, a in inputs.items() if n in {s.name for s in program.slots}}, p=count)
+        result = result if isinstance(result, dict) else {next(s.name for s in program.slots if s.writes): result}
+        assert all(same(a, expected[n][:count]) for n, a in result.items()), count
+
+
+def test_unaligned_views():
+    import cupy
+
+    text, fn, variables = PROGRAMS["paths"]
+    d = np.random.default_rng(2).random((100, 8, 8), np.float32)
+    memory = cupy.empty(d.size + 1, np.float32)
+    view = memory[1:].reshape(d.shape)
+    view[...] = cupy.asarray(d)
+    result = c2cu.bulk(text, view, fn=fn, backend="cuda", schedule="registers")
+    assert same(result.get(), Original(text, fn, variables).bulk({"D": d}, 100)["D"])
+
+
+def test_what_spills_falls_to_the_next_schedule():
+    lines = "\n".join(
+        f"    for (int i = 0; i < 120; i++) a[i] = a[i] * a[(i * 7 + {k}) % 120] + a[(i + {k}) % 120];"
+        for k in range(1, 6)
+    )
+    text = f"double a[120];\nvoid k(void) {{\n{lines}\n}}\n"
+    program = c2cu.compile(text, backend="cuda")
+    if program.plan.schedule == "registers":
+        pytest.skip("this compiler finds registers enough")
+    assert program.plan.rejected[0][0] == "registers" and "spilled" in program.plan.rejected[0][1]
+    a = np.random.default_rng(3).normal(size=(50, 120))
+    expected = Original(text, "k", [("a", "float64", (120,))]).bulk({"a": a}, 50)["a"]
+    assert same(program(a), expected)
+    assert same(c2cu.bulk(text, a, backend="cuda", schedule="registers"), expected)
 
 
 def test_device_arrays_stay_on_the_device():
@@ -41,7 +92,7 @@ def test_device_arrays_stay_on_the_device():
     assert all(bool((inputs[n] == before[n]).all()) for n in inputs)
 
 
-@pytest.mark.parametrize("schedule", ["thread", "private"])
+@pytest.mark.parametrize("schedule", ["registers", "thread", "private"])
 def test_column_layout(schedule):
     w = WORKLOADS[2]
     rows = w.inputs(77)["a"]

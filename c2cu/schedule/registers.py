@@ -29,7 +29,8 @@ from .registers_text import Placed, RegistersText
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 BUDGET = 24_000  # statements to unroll, those included that vanish
-LONGEST = 12_000  # statements of a kernel: what NVRTC still digests in seconds
+SHORT = 2_000  # the same, where that makes the kernel too long or too large
+LONGEST = 10_000  # statements of a kernel: what NVRTC still digests in seconds
 WORDS = 250  # live 32-bit words: a thread has 255 registers
 ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory
 THREADS = 64
@@ -37,10 +38,15 @@ THREADS = 64
 
 def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Artifact:
     """CUDA text. Raises UnsupportedError for a program that is not oblivious, or too long or too large for a thread."""
-    refuse_findings(u.findings)
+    _refuse_findings(u.findings)
+    _refuse_slots(u.kernel, slots)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
-    placed = place(unroll(u.kernel, BUDGET), leaving, fp)
-    _refuse_size(u.kernel, placed)
+    placed = place(unroll(u.kernel, BUDGET, whole=True), leaving, fp)
+    error = _too_much(u.kernel, placed)
+    if error is not None:
+        placed = place(unroll(u.kernel, SHORT, whole=True), leaving, fp)
+        if _too_much(u.kernel, placed) is not None:
+            raise error
     text = RegistersText(placed, slots, layout, THREADS)
     source = render("cuda/registers.cu.j2", name=u.kernel.name, threads=THREADS, **text.values())
     shared = text.array_bytes + text.tile_bytes * THREADS // 32
@@ -48,10 +54,19 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str) -> A
     return Artifact("registers", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=False)
 
 
-def refuse_findings(findings: tuple[Finding, ...]) -> None:
+def _refuse_findings(findings: tuple[Finding, ...]) -> None:
     for f in findings:
         if f.kind != "branch":
             raise UnsupportedError("C2CU036", f"{f.message}: registers have no addresses", f.loc)
+
+
+def _refuse_slots(kernel: Kernel, slots: tuple[Slot, ...]) -> None:
+    """Raise UnsupportedError, before any work, for what cannot fit: all that goes out is live at the end."""
+    out = sum(s.nbytes for s in slots if s.writes)
+    moved = sum(s.nbytes for s in slots if (s.reads or s.writes) and not s.shared)
+    if out > 4 * WORDS or moved > 4 * WORDS + ARRAYS:
+        what = f"{out} bytes go out" if out > 4 * WORDS else f"{moved} bytes go in and out"
+        raise UnsupportedError("C2CU036", f"{what}, more than the registers of a thread hold", kernel.loc)
 
 
 def place(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
@@ -97,16 +112,17 @@ def _named(block: Block) -> frozenset[Region]:
     return frozenset(found)
 
 
-def _refuse_size(kernel: Kernel, placed: Placed) -> None:
-    """Raise UnsupportedError for what a thread cannot hold, or the compiler not digest."""
+def _too_much(kernel: Kernel, placed: Placed) -> UnsupportedError | None:
+    """What a thread cannot hold, or the compiler not digest."""
     count = sum(1 for _ in statements(placed.body))
     if count > LONGEST:
-        raise UnsupportedError("C2CU036", f"{count} statements when unrolled, more than {LONGEST}", kernel.loc)
+        return UnsupportedError("C2CU036", f"{count} statements when unrolled, more than {LONGEST}", kernel.loc)
     size = sum(r.type.size * r.count for r in placed.arrays)
     if size > ARRAYS:
         largest = max(placed.arrays, key=lambda r: r.type.size * r.count)
         what = f"'{largest.name}' has subscripts that do not become constants: {size} bytes of arrays an input"
-        raise UnsupportedError("C2CU036", f"{what}, more than {ARRAYS}", largest.loc)
+        return UnsupportedError("C2CU036", f"{what}, more than {ARRAYS}", largest.loc)
     words = pressure((*placed.loads, *placed.body, *placed.stores))
     if words > WORDS:
-        raise UnsupportedError("C2CU036", f"{words} words are live at once, more than {WORDS} registers", kernel.loc)
+        return UnsupportedError("C2CU036", f"{words} words are live at once, more than {WORDS} registers", kernel.loc)
+    return None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..artifact import Slot
 from ..ctype import UCHAR, UINT, USHORT, Leaf
-from ..ir import Assign, Block, Const, Expr, Load, Region, Store
-from .cuda_text import CudaText, element_name, literal, region_name
+from ..ir import Assign, Block, Const, Expr, Load, Region, Stmt, Store, Variable
+from ..walk import statements
+from .cuda_text import CudaText, element_name, literal, region_name, type_name
 from .warp_pack import Cell, Part, enter, fetch, leave, offsets, parts
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -41,13 +43,14 @@ class RegistersText(CudaText):
         self.array_bytes = sum(r.type.size * r.count for r in placed.arrays) * threads
         self.tile_bytes = 0
         self.fetched: list[str] = []
+        self.single = _single(placed.body)
 
     def values(self) -> dict[str, Any]:
         """What the template is filled with."""
         placed = self.placed
         out = {k: list(self.going_out(k)) for k, s in enumerate(self.slots) if s.writes}
         kept = {k: self.kept(k, cells) for k, cells in out.items()}
-        self.declare((*placed.loads, *placed.body, *placed.stores))
+        self.declare((*placed.loads, *placed.body, *placed.stores), self.single)
         for cells in kept.values():
             for c in cells:
                 self.line(f"unsigned int {c.text} = 0;")
@@ -67,6 +70,13 @@ class RegistersText(CudaText):
             "fetched": self.fetched,
             "body": self.lines,
         }
+
+    def statement(self, s: Stmt) -> None:
+        if isinstance(s, Assign) and s.var in self.single:
+            # not const: the compiler would try to evaluate each through all before it
+            self.line(f"{type_name(s.var.type)} {self.variable(s.var)} = {self.expr(s.value)};")
+        else:
+            super().statement(s)
 
     # regions
 
@@ -188,3 +198,10 @@ class RegistersText(CudaText):
 
     def use_tile(self, part: Part) -> None:
         self.tile_bytes = max(self.tile_bytes, part.tile)
+
+
+def _single(block: Block) -> frozenset[Variable]:
+    """Variables that are assigned once, outside of loops and branches: declared there. Being webs, they are not read
+    before."""
+    count = Counter(s.var for s in statements(block) if isinstance(s, Assign))
+    return frozenset(s.var for s in block if isinstance(s, Assign) and count[s.var] == 1)

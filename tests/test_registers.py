@@ -1,0 +1,240 @@
+"""The schedule ``registers``, executed on the CPU: equal to gcc for every kind of variable, p and placement."""
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu import pipeline
+from c2cu.preprocess import read_source
+from c2cu.schedule import emit_schedule
+from tests.cuda_host import run_on_cpu
+from tests.oracle import Original, same
+from tests.programs import write
+from tests.small_state import PROGRAMS
+from tests.workloads import SIZES, WORKLOADS
+
+COUNT = max(24, int(os.environ.get("C2CU_CUDA_PROGRAMS", "48")))
+PARTS = 4
+P = 70  # more than a block, and no multiple of a warp
+
+
+def artifact(src, **options):
+    """The schedule's artifact. Raises UnsupportedError where it does not take the program."""
+    return emit_schedule("registers", pipeline.understand(read_source(src), pipeline.Options(**options)))
+
+
+def judge(a, text, fn, variables, inputs, p, folder, shared=(), **how) -> None:
+    """The artifact's outputs against the C's. ``variables`` as for `Original`, ``inputs`` of p inputs."""
+    whole = {n: np.broadcast_to(x, (p, *x.shape)) if n in shared else x for n, x in inputs.items()}
+    expected = Original(text, fn, variables).bulk(whole, p)
+    result = run_on_cpu(a, inputs, p, folder, **how)
+    assert result
+    for name, array in result.items():
+        assert same(array, expected[name]), f"{name} differs\n{text}"
+
+
+@pytest.mark.parametrize("name", ["bitonic-32", "montgomery-512"])
+def test_examples(name, tmp_path):
+    w = next(w for w in WORKLOADS if w.name == name)
+    a = artifact(w.path, defines={n: str(v) for n, v in w.defines.items()})
+    inputs = w.inputs(max(SIZES))
+    expected = w.expected(inputs, max(SIZES))
+    for p in SIZES:
+        result = run_on_cpu(a, {n: x[:p] for n, x in inputs.items()}, p, tmp_path)
+        for n, e in expected.items():
+            assert same(result[n], e[:p]), (n, p)
+
+
+@pytest.mark.parametrize("name", ["fw-64", "bitonic-1024", "montgomery-2048", "prefix-1024"])
+def test_what_is_too_large_is_refused(name):
+    w = next(w for w in WORKLOADS if w.name == name)
+    with pytest.raises(c2cu.UnsupportedError, match="registers"):
+        artifact(w.path, defines={n: str(v) for n, v in w.defines.items()})
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_small_states(name, tmp_path):
+    text, fn, variables = PROGRAMS[name]
+    rng = np.random.default_rng(1)
+    inputs = {n: _numbers(rng, np.dtype(d), (P, *s)) for n, d, s in variables}
+    judge(artifact(text, fn=fn), text, fn, variables, inputs, P, tmp_path)
+
+
+def _numbers(rng, dtype, shape):
+    return (rng.normal(size=shape) if dtype.kind == "f" else rng.integers(0, 4, shape)).astype(dtype)
+
+
+def test_shared_arrays(tmp_path):
+    """In variables, at constants; and read where they lie, at subscripts that stay."""
+    text, fn, variables = PROGRAMS["fft"]
+    rng = np.random.default_rng(2)
+    inputs = {n: _numbers(rng, np.dtype(d), s if n in ("wr", "wi") else (P, *s)) for n, d, s in variables}
+    judge(artifact(text, fn=fn, shared=("wr", "wi")), text, fn, variables, inputs, P, tmp_path, ("wr", "wi"))
+    text = """
+    struct S { short k; double w[3][2]; } t[50];
+    const int c[4] = {5, -6, 7, 8};
+    double sum;
+    void k(void) {
+        for (int i = 0; i < 9000; i++) sum += t[i % 50].w[i % 3][i & 1] * (t[(i + 1) % 50].k + c[i & 3]);
+    }"""
+    struct = np.dtype({"names": ["k", "w"], "formats": ["i2", ("f8", (3, 2))], "offsets": [0, 8], "itemsize": 56})
+    t = np.zeros(50, struct)
+    t["k"], t["w"] = rng.integers(0, 9, 50), rng.normal(size=(50, 3, 2))
+    variables = [("t", struct, (50,)), ("sum", "float64", ())]
+    inputs = {"t": t, "sum": rng.normal(size=P)}
+    judge(artifact(text, fn="k", shared=("t",)), text, "k", variables, inputs, P, tmp_path, ("t",))
+
+
+TYPES = {
+    "_Bool": "bool",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "unsigned short": "uint16",
+    "int": "int32",
+    "unsigned": "uint32",
+    "long": "int64",
+    "unsigned long long": "uint64",
+    "float": "float32",
+    "double": "float64",
+}
+
+
+@pytest.mark.parametrize("t", TYPES)
+@pytest.mark.parametrize("count", [1, 3, 33])
+def test_types_and_alignment(t, count, tmp_path):
+    """Rows of any length, in units from 1 to 16 bytes; arrays that are not aligned to units; in place."""
+    text = f"{t} a[{count}], b[{count}]; {t} s;\nvoid k(void) {{\n    for (int i = 0; i < {count}; i++) {{ b[{count} - 1 - i] = a[i] + s; if (i & 1) a[i] = 1; }}\n    s = a[0];\n}}\n"
+    variables = [("a", TYPES[t], (count,)), ("b", TYPES[t], (count,)), ("s", TYPES[t], ())]
+    rng = np.random.default_rng(3)
+    inputs = {n: rng.integers(0, 2 if t == "_Bool" else 60, (P, *s)).astype(d) for n, d, s in variables}
+    a = artifact(text, fn="k")
+    judge(a, text, "k", variables, inputs, P, tmp_path, in_place=True)
+    judge(a, text, "k", variables, inputs, 33, tmp_path, shift=np.dtype(TYPES[t]).itemsize)
+
+
+def test_arrays_that_keep_their_subscripts(tmp_path):
+    text = """
+    unsigned char b[5]; short h[7]; long long w[3]; float f[4]; double total;
+    static int scratch[9];
+    void k(void) {
+        int local[6];
+        for (int i = 0; i < 6; i++) local[i] = i;
+        for (int i = 0; i < 9000; i++) {
+            b[i % 5] += h[i % 7]; h[(i + 1) % 7] ^= b[(i * 3) % 5]; w[i % 3] += h[i % 7] * (long long)b[0];
+            if (w[i % 3] & 1) f[i & 3] += 1.5f; else local[i % 6] -= b[1];
+            scratch[i % 9] = local[(i + 1) % 6];
+            total += f[(i + 2) & 3] + scratch[i % 9];
+        }
+    }"""
+    variables = [
+        ("b", "uint8", (5,)),
+        ("h", "int16", (7,)),
+        ("w", "int64", (3,)),
+        ("f", "float32", (4,)),
+        ("total", "float64", ()),
+    ]
+    rng = np.random.default_rng(4)
+    inputs = {n: _numbers(rng, np.dtype(d), (P, *s)) for n, d, s in variables}
+    a = artifact(text, fn="k")
+    assert a.shared_bytes > 64 * (5 + 14 + 24 + 16 + 24 + 36)
+    judge(a, text, "k", variables, inputs, P, tmp_path)
+
+
+STRUCT = np.dtype({"names": ["c", "x", "y", "z"], "formats": ["i1", "i4", ("f8", (2,)), "u2"], "offsets": [0, 4, 8, 24], "itemsize": 32})  # fmt: skip
+
+
+def test_structs_keep_what_is_not_touched(tmp_path):
+    text = """
+    struct S { signed char c; int x; double y[2]; unsigned short z; } s[3], t;
+    void k(void) { for (int i = 0; i < 3; i++) { s[i].y[i & 1] *= s[i].c; s[i].z += t.x; } t.c = s[1].z; }
+    """
+    variables = [("s", STRUCT, (3,)), ("t", STRUCT, ())]
+    rng = np.random.default_rng(5)
+    inputs = {
+        n: rng.integers(0, 256, (P, int(np.prod(s)) * 32), np.uint8).view(d).reshape(P, *s) for n, d, s in variables
+    }
+    for a in inputs.values():
+        a["y"] = rng.normal(size=a["y"].shape)
+    a = artifact(text, fn="k")
+    judge(a, text, "k", variables, inputs, P, tmp_path)
+    judge(a, text, "k", variables, inputs, P, tmp_path, in_place=True, shift=1)
+    result = run_on_cpu(a, inputs, P, tmp_path)
+    padding = [1, 2, 3, 26, 27, 28, 29, 30, 31]
+    for n in ("s", "t"):
+        before, after = (x[n].reshape(P, -1).view(np.uint8).reshape(P, -1, 32) for x in (inputs, result))
+        assert np.array_equal(before[:, :, padding], after[:, :, padding])
+
+
+def test_what_is_not_given_starts_from_its_initialiser(tmp_path):
+    text = """
+    int a[4] = {3, -1, 4}, n = 7, out[4];
+    double d[2] = {0.5, -0.0};
+    int k(int x) { for (int i = 0; i < 4; i++) out[i] = a[i] * n + x; a[1]++; d[0] += x; return out[0] ^ n; }
+    """
+    a = artifact(text, fn="k")
+    x = np.arange(P, dtype=np.int32)
+    result = run_on_cpu(a, {"x": x}, P, tmp_path)
+    start = np.array([3, -1, 4, 0])
+    assert np.array_equal(result["out"], start * 7 + x[:, None])
+    assert np.array_equal(result["a"], np.tile([3, 0, 4, 0], (P, 1)))
+    assert np.array_equal(result["d"], np.stack([0.5 + x, np.full(P, -0.0)], 1)) and np.signbit(result["d"][:, 1]).all()
+    assert np.array_equal(result["return"], (3 * 7 + x) ^ 7)
+
+
+def test_fast_is_asked_for(tmp_path):
+    text, fn, variables = PROGRAMS["paths"]
+    exact, fast = (artifact(text, fn=fn, fp=fp) for fp in ("exact", "fast"))
+    assert "fminf" not in exact.text and not exact.flags
+    assert "fminf" in fast.text and "?" not in fast.text.split("(void)rows")[1] and "--fmad=true" in fast.flags
+    inputs = {"D": np.random.default_rng(6).random((P, 8, 8), np.float32)}
+    judge(fast, text, fn, variables, inputs, P, tmp_path)
+    text, fn, variables = PROGRAMS["dct"]  # integers are the same under every value
+    assert (
+        artifact(text, fn=fn, fp="fast").text
+        == artifact(text, fn=fn).text
+        == artifact(text, fn=fn, fp="reassociate").text
+    )
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("int a[8], b;\nvoid k(void) { b = a[b & 7]; }\n", "subscript of 'a' depends on input data"),
+        ("int a, b;\nvoid k(void) { while (a > b) a -= b; }\n", "loop condition depends on input data"),
+        ("int a[300];\nvoid k(void) { a[299] = a[0]; }\n", "1200 bytes go out"),
+        ("int a[500], s;\nvoid k(void) { for (int i = 0; i < 30000; i++) s += a[i % 500]; }\n", "'a' has subscripts that do not become constants: 2000 bytes"),
+        ("int a[240], s[20];\nvoid k(void) { for (int i = 0; i < 240; i++) s[i % 20] += a[i] * a[239 - i]; }\n", "words are live at once"),
+    ],
+)  # fmt: skip
+def test_refused(text, message):
+    with pytest.raises(c2cu.UnsupportedError, match=re.escape(message)) as caught:
+        artifact(text, fn="k")
+    assert caught.value.line == 2 or "subscripts that" in message
+    front = pipeline.understand(read_source(text), pipeline.Options(fn="k"))
+    plan, _ = pipeline.schedule(front, "cuda")
+    assert plan.schedule == "thread" and message in dict(plan.rejected)["registers"]
+
+
+def test_the_same_text_every_time():
+    assert artifact(PROGRAMS["dct"][0]).text == artifact(PROGRAMS["dct"][0]).text
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_programs(part, tmp_path):
+    taken = tried = 0
+    for k in range(part, COUNT, PARTS):
+        program = write(5_000_000 + k)
+        try:
+            a = artifact(program.text, fn="kern")
+        except c2cu.UnsupportedError:
+            tried += program.oblivious
+            continue
+        tried += program.oblivious
+        taken += 1
+        inputs = program.inputs(P, k)
+        judge(a, program.text, "kern", program.variables, inputs, P, tmp_path, in_place=bool(k & 1), shift=8 * (k & 2))
+    assert taken > 0.8 * tried, f"{taken} taken of {tried} oblivious programs"
