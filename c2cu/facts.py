@@ -40,8 +40,8 @@ class Conflict:
     """Two accesses of one place in different iterations of a loop, one of them a store.
 
     ``kind``: flow (a store, later loaded), anti (a load, later stored) or output (stored twice, or stored and used
-    after the loop). ``name``: the C variable. ``element``: of the region, -1 for a scalar variable. ``conditional``:
-    the store may not happen, as a branch on data decides.
+    after the loop). ``name``: the C variable or member. ``element``: of the region, -1 for a scalar variable.
+    ``conditional``: the store may not happen, as a branch on data decides.
     """
 
     kind: str

@@ -28,12 +28,14 @@ def _loc() -> Loc:
 
 @dataclass(frozen=True)
 class Variable:
-    """A scalar of the kernel. ``uid`` tells apart variables of one name; a `BOOL` one holds 0 or 1."""
+    """A scalar of the kernel. ``uid`` tells apart variables of one name; a `BOOL` one holds 0 or 1. ``spelling``: what
+    C calls it ("s.y"), where that is not its name."""
 
     name: str
     type: Scalar
     uid: int = 0
     loc: Loc = _loc()
+    spelling: str = field(default="", compare=False, repr=False)
 
     def __hash__(self) -> int:
         return hash((self.name, self.uid))
@@ -45,7 +47,7 @@ class Region:
 
     ``storage``: ``bulk`` (one copy per input, visible outside), ``local`` (one copy per input, scratch, undefined
     at first) or ``shared`` (one copy for all inputs, never written). ``init``: the initial elements of a bulk or
-    shared region, None for all zero (bulk) or given at run time (shared).
+    shared region, None for all zero (bulk) or given at run time (shared). ``spelling``: as in `Variable`.
     """
 
     name: str  # the C variable, with the field's path: "D", "s.y"
@@ -54,6 +56,7 @@ class Region:
     storage: str
     init: tuple[int | float, ...] | None = field(default=None, compare=False, repr=False)
     loc: Loc = _loc()
+    spelling: str = field(default="", compare=False, repr=False)
 
     def __hash__(self) -> int:
         return hash(self.name)

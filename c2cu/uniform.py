@@ -7,10 +7,11 @@ fixed address or none, whatever the data).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .diagnostics import Diagnostic, Loc, Note
 from .ir import Assign, Binary, Block, Const, Expr, If, Kernel, Load, Loop, Region, Select, Stmt, Store, Var, Variable
+from .separate import separate
 from .simplify import simplify
 from .walk import expressions, statements, subexpressions
 from .webs import webs
@@ -119,7 +120,8 @@ class _Analysis:
         findings = _Findings(self).collect()
         variables = frozenset(k for k in self.causes if isinstance(k, Variable))
         regions = frozenset(k for k in self.causes if isinstance(k, Region))
-        return Uniform(self.kernel, variables, regions, findings)
+        found = Uniform(self.kernel, variables, regions, findings)
+        return replace(found, kernel=separate(self.kernel, variables, found.is_varying))
 
     def source(self, e: Expr) -> Variable | Region | None:
         """The first varying thing that ``e`` reads."""

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
+import c2cu
 from c2cu.pipeline import Options, understand
 from c2cu.preprocess import Source
 from c2cu.verify import verify
 from tests import ir_interpreter
+from tests.oracle import Original, same
 from tests.programs import RandomProgram, programs
 from tests.workloads import EXAMPLES
 
@@ -41,6 +43,32 @@ def test_uniform_is_uniform(program: RandomProgram, number: int):
     alone = [ir_interpreter.run(front.analysis.kernel, [one]).memory[0] for one in inputs]
     assert repr(together.memory) == repr(alone)
     assert together.split <= {f.kind for f in front.analysis.findings}, "it diverged where no finding says so"
+
+
+ARMS = """
+int a[800];
+void kern(void) {
+    for (int i = 0; i < 700; i++) {
+        int k = i;
+        if (a[799] > 0) {
+            if (i < 200) k = 500;
+            a[k] += 1;
+        } else
+            a[k] += 2;
+    }
+}
+"""
+
+
+def test_an_arm_keeps_what_the_other_assigns_to_uniform_variables():
+    """Lanes in both arms: the second arm must not see the first one's k."""
+    a = np.zeros((5, 800), np.int32)
+    a[::2, 799] = 1
+    expected = Original(ARMS, "kern", [("a", "int32", (800,))]).bulk({"a": a}, 5)["a"]
+    assert same(c2cu.compile(ARMS, fn="kern", backend="cpu", schedule="gang")({"a": a}), expected)
+    kernel = understand(Source("<input>", ARMS), Options(fn="kern")).analysis
+    found = ir_interpreter.run(kernel.kernel, [{"a": x.tolist()} for x in a], kernel)
+    assert [m["a"] for m in found.memory] == expected.tolist()
 
 
 @pytest.mark.parametrize("name", ["floyd_warshall", "bitonic_sort", "montgomery", "prefix_sums"])

@@ -52,9 +52,9 @@ class Memory:
         finally:
             self.out = outer
 
-    def fresh(self, name: str, t: Scalar, loc: Loc) -> Variable:
+    def fresh(self, name: str, t: Scalar, loc: Loc, spelling: str = "") -> Variable:
         self.uids += 1
-        return Variable(name, t, self.uids, loc)
+        return Variable(name, t, self.uids, loc, spelling)
 
     def unique(self, name: str) -> str:
         """A region's name that no other has."""
@@ -91,14 +91,15 @@ class Memory:
         if t.size == 16:
             raise UnsupportedError("C2CU023", f"'{obj.name}{path}' is long double", loc)
         if count == 1 and obj.storage != "shared" and not obj.volatile:
-            new: Region | Variable = self.fresh(obj.name + path.replace(".", "_"), t, obj.loc)
+            new: Region | Variable = self.fresh(obj.name + path.replace(".", "_"), t, obj.loc, obj.name + path)
         else:
             new = self.region(obj, path, t, count)
         obj.parts[path] = new
         return new
 
     def region(self, obj: Object, path: str, t: Scalar, count: int) -> Region:
-        new = Region(self.unique(obj.name + path), t, count, obj.storage, self.initial(obj, path), obj.loc)
+        name = obj.name + path
+        new = Region(self.unique(name), t, count, obj.storage, self.initial(obj, path), obj.loc, name)
         self.regions.append(new)
         return new
 

@@ -7,7 +7,7 @@ import struct
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,19 +18,21 @@ from ..ir import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, St
 from ..runtime.cache import Cache, key
 from ..runtime.cpu import rejected
 from ..uniform import Uniform
-from ..walk import expressions, operands, subexpressions
-from .sites import Nest, Site
+from ..walk import expressions, operands
+from .sites import Nest, Site, uniform_arms
 from .text import COUNTERS, Tracer, Unknown, tracer
 
 BUDGET = 100_000_000  # accesses and turns, after which the tracer stops
-CELLS = 1 << 24  # elements that it keeps notes of
+MEMORY = 1 << 29  # bytes of notes about elements that it may take
 SECONDS = 60  # in case it hangs
+FLAGS = ("-O2", "-w")
 _STOPPED = {
     1: f"it takes more than {BUDGET} accesses",
-    2: "it divides by zero",
-    3: "a subscript that others depend on leaves its array",
+    2: "it divides by zero, or the least integer by -1",
+    3: "it shifts by more bits than the type has",
+    4: "a subscript that others depend on leaves its array",
 }
-_UNSET = 4
+_UNSET = 5
 _KINDS = ("flow", "anti", "output")
 
 
@@ -52,10 +54,10 @@ def trace(u: Uniform, cache: Cache | None = None) -> Trace:
         return _nothing(f"addresses or loops depend on '{e.region.name}', which only the run brings")
     if any(r.count == 0 for r in u.kernel.regions):
         return _nothing("an extent is not known yet")
-    if found.cells > CELLS:
-        return _nothing(f"its arrays have more than {CELLS} elements")
+    if found.memory > MEMORY:
+        return _nothing(f"its arrays have more than {MEMORY * found.cells // found.memory} elements")
     compiler = toolchain.find_compiler()
-    flags = ("-O2", "-w", *toolchain.exact_flags(compiler), f"-DBUDGET={BUDGET}u")
+    flags = (*FLAGS, *toolchain.exact_flags(compiler), f"-DBUDGET={BUDGET}u")
     name = key(found.text, flags, toolchain.compiler_version(compiler))
 
     def produce(to: Path) -> None:
@@ -70,7 +72,7 @@ def sequence(u: Uniform, limit: int) -> Iterator[Event]:
     """The first accesses to array elements, in order. Raises Unknown."""
     found = tracer(u, record=True)
     compiler = toolchain.find_compiler()
-    flags = ("-O2", "-w", *toolchain.exact_flags(compiler), f"-DBUDGET={limit}u")
+    flags = (*FLAGS, *toolchain.exact_flags(compiler), f"-DBUDGET={limit}u")
     data = _run(found.text, compiler, flags)
     for what, where in struct.iter_unpack("=2I", data[: len(data) // 8 * 8]):
         if what < len(found.sites):
@@ -125,8 +127,8 @@ def _facts(u: Uniform, t: Tracer, data: bytes) -> Trace:
         sum(counts.loads.values()) + sum(counts.stores.values()),
         dict(counts.operations),
         tuple(_region(r, base, counts, state) for r, base in t.elements.items() if isinstance(r, Region)),
-        tuple(_loop(t, n, loops[n.number], conflicts) for n in t.nests),
-        tuple(_fault(t, f) for f in faults),
+        tuple(_loop(t, n, loops[n.number], conflicts, not why) for n in t.nests),
+        _once(_fault(t, f) for f in faults),
         _STOPPED[why] if why else "",
     )
 
@@ -149,18 +151,16 @@ class _Counts:
         if test is not None:
             self.expression(test, n)
 
-    def expression(self, e: Expr, n: int) -> None:
-        for x in subexpressions(e):
-            if isinstance(x, Load):
-                self.loads[x.region] += n
-        if self.u.is_varying(e):
-            self.operate(e, n)
-
-    def operate(self, e: Expr, n: int) -> bool:
-        """Count what ``e`` computes; whether it varies."""
+    def expression(self, e: Expr, n: int) -> bool:
+        """Count what ``e`` loads and computes, without the arms that count for themselves; whether it varies."""
+        if isinstance(e, Load):
+            self.loads[e.region] += n
+        apart = uniform_arms(self.u, e)
+        rest = [x for x in operands(e) if all(x is not arm for _, _, arm in apart)]
+        varies = [self.expression(x, n) for x in rest] + [self.u.is_varying(arm) for _, _, arm in apart]
         if isinstance(e, (Var, Load)):
             return self.u.is_varying(e)
-        if not any([self.operate(x, n) for x in operands(e)]):
+        if not any(varies):
             return False
         kind = _class(e)
         if kind:
@@ -199,16 +199,25 @@ def _conflict(t: Tracer, c: tuple[int, ...]) -> Conflict:
 
 
 def _name(site: Site) -> str:
-    """The C variable's name."""
-    return site.place.name.split(".")[0]
+    """What C calls the place."""
+    return site.place.spelling or site.place.name
 
 
-def _loop(t: Tracer, n: Nest, numbers: tuple[int, ...], found: list[tuple[int, ...]]) -> LoopFacts:
-    conflicts = [_conflict(t, c) for c in found if c[0] == n.number]
+def _loop(t: Tracer, n: Nest, numbers: tuple[int, ...], found: list[tuple[int, ...]], complete: bool) -> LoopFacts:
+    conflicts = []
     if numbers[2] > 1:
+        conflicts += [_conflict(t, c) for c in found if c[0] == n.number]
         conflicts += [Conflict("output", v.name, -1, n.loop.loc, n.loop.loc, False) for v in n.live]
     entries, turns, longest = numbers
-    return LoopFacts(n.loop.loc, len(n.around), entries, turns, longest, not conflicts, tuple(conflicts))
+    return LoopFacts(n.loop.loc, len(n.around), entries, turns, longest, complete and not conflicts, tuple(conflicts))
+
+
+def _once(found: Iterable[Fault]) -> tuple[Fault, ...]:
+    """Without what is said twice of a line: ``a[i] += 1`` loads and stores."""
+    kept: dict[object, Fault] = {}
+    for f in found:
+        kept.setdefault((f.message, f.loc.file, f.loc.line, f.certain, f.counters), f)
+    return tuple(kept.values())
 
 
 def _fault(t: Tracer, f: tuple[int, ...]) -> Fault:

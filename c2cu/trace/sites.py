@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..diagnostics import Loc
-from ..ir import Assign, Block, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ..ir import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Select, Stmt, Store, Var, Variable
 from ..uniform import Uniform
 from ..walk import blocks, expressions, operands, statements, subexpressions
 
@@ -30,14 +30,20 @@ class Site:
 @dataclass(frozen=True)
 class Nest:
     """A loop by its number in textual order. ``counters``: uniform integers that its condition tests. ``private``:
-    local regions that nothing outside it touches. ``live``: what it assigns and something outside it reads."""
+    local regions that nothing outside it touches. ``assigned``: the variables that vary and that it assigns; ``live``:
+    those of them that something outside it reads."""
 
     loop: Loop
     number: int
     around: tuple[int, ...]
     counters: tuple[Variable, ...]
     private: frozenset[Region]
+    assigned: frozenset[Variable]
     live: tuple[Variable, ...]
+
+    def owns(self, place: Place) -> bool:
+        """Whether each turn may have a copy of its own: nobody outside sees what is stored to it."""
+        return place in self.assigned if isinstance(place, Variable) else place in self.private
 
 
 def loads(e: Expr) -> Iterator[Load]:
@@ -46,6 +52,22 @@ def loads(e: Expr) -> Iterator[Load]:
         yield from loads(x)
     if isinstance(e, Load):
         yield e
+
+
+def arms(e: Expr) -> tuple[tuple[Expr, bool, Expr], ...]:
+    """Of ``?:``, ``&&`` and ``||``: (condition, the truth of it that C wants, operand) of each operand that C evaluates
+    only sometimes."""
+    match e:
+        case Select(cond=c, yes=a, no=b):
+            return (c, True, a), (c, False, b)
+        case Binary(op="&&" | "||", left=c, right=b):
+            return ((c, e.op == "&&", b),)
+    return ()
+
+
+def uniform_arms(u: Uniform, e: Expr) -> tuple[tuple[Expr, bool, Expr], ...]:
+    """`arms` that are evaluated or not, whatever the data."""
+    return tuple(x for x in arms(e) if not u.is_varying(x[0]) and not isinstance(x[2], Const))
 
 
 def nests(u: Uniform) -> dict[int, Nest]:
@@ -59,8 +81,9 @@ def nests(u: Uniform) -> dict[int, Nest]:
             if isinstance(s, Loop):
                 private = frozenset(r for r, n in _touches((s,)).items() if r.storage == "local" and touches[r] == n)
                 inside = _uses((s,))
-                live = tuple(v for v in _assigned((s,)) if v in u.varying and uses.get(v, 0) > inside.get(v, 0))
-                out[id(s)] = Nest(s, len(out), around, _counters(s, u), private, live)
+                assigned = [v for v in _assigned((s,)) if v in u.varying]
+                live = tuple(v for v in assigned if uses.get(v, 0) > inside.get(v, 0))
+                out[id(s)] = Nest(s, len(out), around, _counters(s, u), private, frozenset(assigned), live)
                 inner = (*around, out[id(s)].number)
             for b in blocks(s):
                 visit(b, inner)
@@ -164,13 +187,17 @@ def needed(u: Uniform) -> frozenset[Place]:
             if isinstance(x, (Var, Load)):
                 want.add(x.var if isinstance(x, Var) else x.region)
 
+    def rows(x: Load | Store) -> None:
+        for k in (x.index, *(k for k, _ in x.rows)):
+            add(k)
+
     every = list(statements(u.kernel.body))
     for s in every:
         for x in (x for e in expressions(s) for x in loads(e)):
-            add(x.index)
+            rows(x)
         match s:
-            case Store(index=i):
-                add(i)
+            case Store():
+                rows(s)
             case If(cond=c):
                 add(c)
             case Loop(cond=c, flags=flags):

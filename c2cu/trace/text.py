@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from ..ctype import BOOL
 from ..emit import render
-from ..ir import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ..ir import Assign, Binary, Bitcast, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..schedule.gang_expr import Printer, literal
 from ..uniform import Uniform
-from ..walk import subexpressions
-from .sites import Nest, Place, Site, carried, doubtful, loads, needed, nests
+from ..walk import operands, subexpressions
+from .sites import Nest, Place, Site, arms, carried, doubtful, needed, nests
 
 _Access = Load | Store | Var | Assign
 COUNTERS = 8  # values that a fault is reported with
@@ -35,6 +35,7 @@ class Tracer:
     blocks: tuple[tuple[Block, Expr | None], ...]  # whose executions are counted, with the test at the end
     elements: Mapping[Place, int]  # number of a place's first cell
     cells: int
+    memory: int  # bytes that the notes take
 
 
 def tracer(u: Uniform, record: bool = False) -> Tracer:
@@ -42,10 +43,11 @@ def tracer(u: Uniform, record: bool = False) -> Tracer:
     writer = _Writer(u)
     writer.block(u.kernel.body)
     found = tuple(writer.nests.values())
+    depths = max((len(n.around) + 1 for n in found), default=1)
     text = render(
         "cpu/tracer.c.j2",
         record=record,
-        depths=range(max((len(n.around) + 1 for n in found), default=0)),
+        depths=depths,
         chains=[((), "none"), *(((*n.around, n.number), n.number) for n in found)],
         loops=max(1, len(found)),
         blocks=len(writer.blocks),
@@ -63,6 +65,7 @@ def tracer(u: Uniform, record: bool = False) -> Tracer:
         tuple(writer.blocks),
         writer.elements,
         writer.cells,
+        writer.cells * (9 + 16 * depths),
     )
 
 
@@ -110,20 +113,20 @@ class _Writer:
 
     # statements
 
-    def block(self, block: Block, test: Expr | None = None) -> None:
+    def block(self, block: Block, test: Expr | None = None, computed: bool = True) -> None:
         """A straight line of statements, and the condition at its end."""
         self.line(f"blocks[{len(self.blocks)}]++;")
         self.blocks.append((block, test))
         for s in block:
             self.statement(s)
         if test is not None:
-            self.read(test, True)
+            self.read(test, computed)
 
     def statement(self, s: Stmt) -> None:
         match s:
             case Assign(var=v, value=e):
                 wanted = v in self.needed and v not in self.u.varying
-                self.read(e, wanted, isinstance(e, (Load, Var)) and e.loc is s.loc)
+                self.read(e, wanted, _is_copy(s))
                 if wanted:
                     self.used[v] = None
                     self.line(f"{self.printer.var(v)} = {self.scalar(e)};")
@@ -131,7 +134,7 @@ class _Writer:
                     self.access(s, v)
             case Store(region=r, index=i, value=e):
                 self.read(i, True)
-                self.read(e, r in self.needed, isinstance(e, (Load, Var)) and e.loc is s.loc)
+                self.read(e, r in self.needed, _is_copy(s))
                 self.access(s, r)
                 if r in self.needed:
                     self.line(f"{self.printer.region(r)}[{self.scalar(i)}] = {self.scalar(e)};")
@@ -143,14 +146,44 @@ class _Writer:
     def read(self, e: Expr, computed: bool, copied: bool = False) -> None:
         """Note what an expression reads. ``computed``: the tracer computes its value, so nothing may go wrong.
         ``copied``: as in `access`."""
-        for x in subexpressions(e):
-            if isinstance(x, Var) and (x.var in self.carried or x.var in self.doubtful):
-                self.access(x, x.var, copied)
-        for x in loads(e):
-            self.access(x, x.region, copied)
-        for x in subexpressions(e) if computed and not self.u.is_varying(e) else ():
-            if isinstance(x, Binary) and x.op in "/%" and x.type.is_integer and not isinstance(x.right, Const):
-                self.line(f"if (!{self.scalar(x.right)}) stop(DIVIDED);")
+        sometimes = arms(e)
+        for x in operands(e):
+            if all(x is not arm for _, _, arm in sometimes):
+                self.read(x, computed or isinstance(e, Load), copied and isinstance(e, Bitcast))
+        for cond, wanted, arm in sometimes:
+            self.arm(cond, wanted, arm, computed)
+        match e:
+            case Var(var=v) if v in self.carried or v in self.doubtful:
+                self.access(e, v, copied)
+            case Load(region=r):
+                self.access(e, r, copied)
+            case Binary() if computed and not self.u.is_varying(e):
+                self.defined(e)
+
+    def arm(self, cond: Expr, wanted: bool, e: Expr, computed: bool) -> None:
+        """Note what an operand reads that is evaluated where ``cond`` is ``wanted``."""
+        if isinstance(e, Const):
+            return
+        if self.u.is_varying(cond):
+            self.conditional += 1
+            self.read(e, computed)
+            self.conditional -= 1
+            return
+        self.line(f"if ({'' if wanted else '!'}{self.scalar(cond)}) {{")
+        self.block((), e, computed)
+        self.line("}")
+
+    def defined(self, e: Binary) -> None:
+        """Stop where C does not say what an operation on integers gives."""
+        if not e.type.is_integer or isinstance(e.right, Const) and e.right.value not in (0, -1) and e.op in "/%":
+            return
+        if e.op in ("/", "%"):
+            self.line(f"if (!{self.scalar(e.right)}) stop(DIVIDED);")
+            if e.type.kind == "i":
+                least = literal(-(2 ** (e.type.bits - 1)), e.type)
+                self.line(f"if ({self.scalar(e.right)} == -1 && {self.scalar(e.left)} == {least}) stop(DIVIDED);")
+        if e.op in ("<<", ">>") and not (isinstance(e.right, Const) and 0 <= e.right.value < e.type.bits):
+            self.line(f"if ((unsigned long){self.scalar(e.right)} >= {e.type.bits}) stop(SHIFTED);")
 
     def branch(self, s: If) -> None:
         self.read(s.cond, True)
@@ -207,11 +240,15 @@ class _Writer:
             self.elements[place] = self.cells
             self.cells += 1
         e = str(self.elements[place])
+        checks = 0
         if isinstance(node, (Load, Store)):
-            for k, n in node.rows:
-                self.line(f"{{ long k = {self.scalar(k)}; {self.outside(self.site(node, place, store, n, True), n)} }}")
-            site = self.site(node, place, store, node.region.count)
             spent = " stop(OUTSIDE);" if place in self.needed else ""  # what follows cannot be known
+            rows = [(k, n) for k, n in node.rows if not self.u.is_varying(k)]
+            checks = len(rows) + 1
+            for k, n in rows:
+                self.line(f"{{ long k = {self.scalar(k)};")
+                self.line(f"{self.outside(self.site(node, place, store, n, True), n, spent)} else")
+            site = self.site(node, place, store, node.region.count)
             self.line(f"{{ long k = {self.scalar(node.index)};")
             self.line(f"{self.outside(site, node.region.count, spent)} else {{")
             e += " + k"
@@ -221,8 +258,8 @@ class _Writer:
         if local and not store and not copied and not self.conditional:
             self.line(f"if (!(state[{e}] & STORED)) fault({site}, UNSET, 0, {self.report(site)});")
         self.line(self.note(site, place, store, e))
-        if isinstance(place, Region):
-            self.line("} }")
+        if checks:
+            self.line("}" + " }" * checks)
 
     def site(self, node: _Access, place: Place, store: bool, extent: int = 1, row: bool = False) -> int:
         loops = tuple(n.number for n in self.inside)
@@ -244,8 +281,9 @@ class _Writer:
         if isinstance(place, Variable) and place not in self.u.varying:
             return f"state[{e}] |= {'STORED' if store else 'LOADED'};"  # every turn knows its value
         if not store:
-            return f"load_{here}({e}, {site});"
-        once = f" once[{e}] = now;" if self.conditional == 1 else ""
+            own = sum(1 << d for d, n in enumerate(self.inside) if n.owns(place))
+            return f"load_{here}({e}, {site}, {own});"
+        once = f" cells[{e}].once = now;" if self.conditional == 1 else ""
         return f"store_{here}({e}, {site}, {self.ordered(place)}, {self.certain(e)});{once}"
 
     def ordered(self, place: Place) -> int:
@@ -257,5 +295,11 @@ class _Writer:
     def certain(self, e: str) -> str:
         """Whether a store happens whatever the data: no branch is around, or the other arm stored there too."""
         if self.conditional == 1 and self.other >= 0:
-            return f"once[{e}] > began[{self.other}] && once[{e}] <= turned[{self.other}]"
+            return f"cells[{e}].once > began[{self.other}] && cells[{e}].once <= turned[{self.other}]"
         return "0" if self.conditional else "1"
+
+
+def _is_copy(s: Assign | Store) -> bool:
+    """Whether a statement is part of the copy of a whole object: lowering gives both sides one place."""
+    e = s.value.operand if isinstance(s.value, Bitcast) else s.value
+    return isinstance(e, (Load, Var)) and e.loc is s.loc

@@ -1,0 +1,289 @@
+"""The exact trace: planted faults are found at their line, sound programs are left alone."""
+
+import os
+import random
+import re
+import stat
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import c2cu
+from c2cu.facts import CERTAIN, INPUT, LOADED, STORED
+from c2cu.ir import Region
+from c2cu.parse import deep, parse
+from c2cu.pipeline import Options, analyse, understand
+from c2cu.preprocess import Source, preprocess
+from c2cu.program import program
+from c2cu.trace import diagnosed, run, trace
+from c2cu.typed import typed
+from tests import loops, trace_oracle
+from tests.programs import write
+from tests.test_language import LINES
+from tests.test_language import program as sample
+from tests.workloads import EXAMPLES
+
+COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000"))
+PARTS = 8
+CASES = sorted((Path(__file__).parent / "cases" / "faults").glob("*.c"))
+MARK = re.compile(r"/\* fault: (.*?) \*/")
+
+
+def front(program: str | Path, **defines: str):
+    text = program.read_text() if isinstance(program, Path) else program
+    return understand(Source(str(program) if isinstance(program, Path) else "<input>", text), Options("kern", defines))
+
+
+@pytest.fixture
+def quick(tmp_path, monkeypatch):
+    """Tracers compiled in less time, kept for one test."""
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(run, "FLAGS", ("-O0", "-w"))
+
+
+def analysed(text: str):
+    """The analysis of a program; None where there is none."""
+    pre = preprocess(Source("<input>", text), {}, ())
+    return deep(lambda: analyse(program(typed(parse(pre), pre), "kern", (), {}))[1])
+
+
+def planted(path: Path) -> list[tuple[int, str]]:
+    """(line, what is to be said) of every mark."""
+    lines = path.read_text().split("\n")
+    return [(n, m) for n, text in enumerate(lines, 1) for m in MARK.findall(text)]
+
+
+def is_loop(path: Path) -> bool:
+    return path.name.startswith("loop")
+
+
+def test_each_case_plants_a_fault():
+    assert len(CASES) >= 30
+    assert all(planted(p) and "FIXED" in p.read_text() for p in CASES)
+
+
+@pytest.mark.parametrize("path", [p for p in CASES if not is_loop(p)], ids=lambda p: p.stem)
+def test_fault(path):
+    with pytest.raises(c2cu.UnsupportedError) as caught:
+        front(path)
+    error = caught.value
+    first = error.diagnostic
+    found = [(first.loc.line, first.message), *((n.loc.line, n.message) for n in first.notes)]
+    assert found == planted(path)
+    assert error.file == str(path)
+    assert error.code == ("C2CU036" if path.name.startswith("unset") else "C2CU035")
+
+
+@pytest.mark.parametrize("path", [p for p in CASES if is_loop(p)], ids=lambda p: p.stem)
+def test_dependent_loop(path):
+    loops = {x.loc.line: x for x in front(path).trace.loops}
+    ((line, mark),) = planted(path)
+    kind, name, conditional = re.fullmatch(r"(\w+) through (\w+)(, conditional)?", mark).groups()
+    assert not loops[line].independent
+    assert (kind, name, bool(conditional)) in [(c.kind, c.name, c.conditional) for c in loops[line].conflicts]
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
+def test_corrected(path):
+    trace = front(path, FIXED="1").trace
+    assert trace.complete
+    assert not trace.faults
+    if is_loop(path):
+        lines = path.read_text().split("\n")
+        ((line, _),) = planted(path)
+        assert all(x.independent for x in trace.loops if x.loc.line >= line or "for" in lines[x.loc.line - 1]), trace
+
+
+# no more than C says
+
+
+def test_a_branch_on_data_makes_a_warning():
+    found = front(
+        "int a[4];\nvoid kern(void) {\n    for (int i = 0; i < 5; i++)\n        if (a[0] > i) a[i & 4] = 1;\n}\n"
+    )
+    (warning,) = diagnosed(found.trace)
+    assert (warning.severity, warning.code, warning.loc.line) == ("warning", "C2CU035", 4)
+    assert warning.message == "if this branch is taken: element 4 is outside 'a', which has 4 elements, where i = 4"
+
+
+def test_a_uniform_guard_prevents_it():
+    body = "for (int i = 0; i < 9; i++) {{ if ({}) a[i - 1] += a[i]; }}"
+    assert not front("int a[8];\nvoid kern(void) {" + body.format("i > 0 && i < 8") + "}\n").trace.faults
+    with pytest.raises(c2cu.UnsupportedError, match="element 8 is outside 'a'"):
+        front("int a[8];\nvoid kern(void) {" + body.format("i > 0") + "}\n")
+
+
+SOUND = {
+    "a struct of which a part is set is copied": "struct S { int x, y, z[9]; }; int a[4]; void kern(void) { struct S s, t, u[2]; s.x = a[0]; s.z[3] = a[1]; t = s; u[1] = t; a[2] = u[1].x + u[1].z[3]; }",
+    "it is passed and returned": "struct S { int x, y[9]; }; int a[4]; struct S make(int x) { struct S s; s.x = x; s.y[8] = 1; return s; } int use(struct S s) { return s.x + s.y[8]; } void kern(void) { a[0] = use(make(a[1])); }",
+    "memcpy and memmove of it": "#include <string.h>\nint a[4]; void kern(void) { int s[20], t[20]; float u[20]; s[3] = a[0]; memcpy(t, s, sizeof s); memmove(t + 1, t, 19 * sizeof *t); memcpy(u, t, sizeof t); a[1] = t[4] + (int)u[4]; }",
+    "one past the end has an address": "int a[8], s, m[3][4]; void kern(void) { for (int *p = a, *e = &a[8]; p != e; p++) s += *p; for (int i = 0; i < 3; i++) for (int *p = m[i]; p < &m[i][4]; p++) s += *p; }",
+    "a union": "union U { float f; unsigned u; }; float a[4]; void kern(void) { union U u; for (int i = 0; i < 4; i++) { u.f = a[i]; u.u ^= 0x80000000u; a[i] = u.f; } }",
+    "a loop that never runs": "int a[4]; void kern(void) { int t[4]; for (int i = 0; i < 0; i++) a[i + 9] = t[i]; for (int i = 4; i < 4; i++) a[i] = 0; }",
+    "early return": "int a[4]; static int find(int n) { int r; for (int i = 0; i < 9; i++) { if (i == n) return a[i]; r = i; } return r; } void kern(void) { a[0] = find(3); }",
+    "return on data": "int a[4]; static int sign(int x) { int r; if (x < 0) return -1; if (x > 0) return 1; r = 0; return r; } void kern(void) { for (int i = 0; i < 4; i++) a[i] = sign(a[i]); }",
+    "switch": "int a[4]; void kern(void) { for (int i = 0; i < 4; i++) { int v; switch (i & 3) { case 0: v = 1; break; case 1: case 2: v = 2; break; default: v = a[i]; } a[i] = v; } }",
+    "switch on data": "int a[4]; void kern(void) { for (int i = 0; i < 4; i++) { int v; switch (a[i] & 3) { case 0: v = 1; break; case 1: v = 5; default: v = a[i]; } a[i] = v; } }",
+    "a flag": "int a[8]; void kern(void) { int i = 0, done = 0, last; while (!done) { last = a[i]; if (++i == 8) done = 1; } a[0] = last; }",
+    "do while": "int a[8]; void kern(void) { int i = 0, last; do last = a[i++]; while (i < 8); a[0] = last; }",
+    "a callee sets it": "int a[4]; static void set(int *x, int *t, int n) { *x = n; for (int i = 0; i < 4; i++) t[i] = n + i; } void kern(void) { int x, t[4]; set(&x, t, a[0]); a[1] = x + t[3]; }",
+    "a callee sets it, or not": "int a[4]; static int get(int i, int *x) { if (a[i] < 0) return 0; *x = a[i]; return 1; } void kern(void) { int x; if (get(1, &x)) a[0] = x; a[2] = get(3, &x) ? x : 0; }",
+    "a static local": "int a[4]; static int next(void) { static int n; static int t[3] = {1}; t[n % 3] += n; return t[n++ % 3]; } void kern(void) { for (int i = 0; i < 4; i++) a[i] += next(); }",
+    "a compound literal": "struct S { int x, y; }; int a[4]; static int sum(struct S s) { return s.x + s.y; } void kern(void) { a[0] = sum((struct S){.x = a[1]}); int *p = (int[]){1, 2, 3}; a[2] = p[2]; }",
+    "a string": 'int a[4]; static const char hex[16] = "0123456789abcdef"; void kern(void) { static const char word[] = "word"; for (int i = 0; i < 4; i++) a[i] = word[i] + hex[15 - i] + word[4]; }',
+    "?: keeps the other arm from being read": "int a[4]; static const int on[2] = {0, 1}; void kern(void) { int t[2], v; for (int i = 0; i < 2; i++) { if (on[i]) { v = a[i]; t[0] = v; } a[i] = on[i] ? t[0] + v : 7; a[i + 2] = on[i] && t[0] > v; } }",
+    "|| on data keeps it too": "int a[4]; void kern(void) { int t[2], v; if (a[0] > 0) { v = 3; t[1] = a[1]; } a[2] = a[0] <= 0 || v > t[1]; }",
+    "a triangle of a square": "double m[5][5]; void kern(void) { double t[5][5]; for (int i = 0; i < 5; i++) for (int j = 0; j <= i; j++) t[i][j] = m[i][j]; for (int i = 0; i < 5; i++) for (int j = i; j < 5; j++) m[i][j] = t[j][i]; }",
+    "rows walked as one": "int m[3][4]; static int sum(const int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; } void kern(void) { m[0][0] = sum(&m[0][0], 12) + sum(m[1], 4); }",
+    "x ^ x": "unsigned a[2]; void kern(void) { unsigned char i = 255; i++; a[i] = 1; unsigned n = 0; a[n - 1 + 2] = 2; }",
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_sound(name):
+    found = front(SOUND[name] + "\n").trace
+    assert found is not None and found.complete
+    assert not found.faults
+
+
+@pytest.mark.parametrize("name", [n for n, s in LINES if s.startswith("analysed")])
+def test_language_is_sound(name, quick):
+    assert not understand(Source("<input>", sample(name)), Options("kern")).trace.faults
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.c")), ids=lambda p: p.stem)
+def test_examples_are_sound(path):
+    found = understand(Source(path.name, path.read_text()), Options()).trace
+    assert found.complete and not found.faults
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_programs_are_sound(part, quick):
+    for seed in range(part * 10**6, part * 10**6 + max(1, COUNT // 25 // PARTS)):
+        found = front(write(seed).text).trace
+        assert found is None or not [f for f in found.faults if f.certain]
+
+
+# the plain way
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_agrees_with_the_plain_way(part, quick):
+    """Footprint, t, faults and independence; then what independence means."""
+    for number in range(max(1, COUNT // 30 // PARTS)):
+        seed = int(os.environ.get("C2CU_SEED", "0")) + part * 10**6 + number
+        text = loops.nests(seed) if number % 4 else write(seed).text
+        u = analysed(text)
+        if u is not None and u.oblivious:
+            agree(u, text, seed)
+
+
+def agree(u, text: str, seed: int) -> None:
+    found, wanted = trace(u), trace_oracle.expected(u)
+    faults = {(f.kind, f.loc.line, f.certain) for f in found.faults}
+    assert faults == wanted.faults, text
+    if found.stopped or any(kind == "bounds" for kind, _, _ in faults):
+        return
+    assert found.steps == wanted.steps, text
+    for r in found.regions:
+        assert (r.loads, r.stores) == (wanted.loads[r.region], wanted.stores[r.region]), f"{r.region}\n{text}"
+        for mine, its in zip(r.elements, wanted.elements[r.region], strict=True):
+            assert mine & (LOADED | STORED) == its & (LOADED | STORED), f"{r.region}\n{text}"
+            assert mine & CERTAIN <= its & CERTAIN and mine & INPUT >= its & INPUT, f"{r.region}\n{text}"
+    for k, loop in enumerate(found.loops):
+        assert (loop.entries, loop.turns, loop.longest) == (wanted.entries[k], wanted.turns[k], wanted.longest[k]), text
+        clashes = wanted.dependent[k]
+        local = all(c.element >= 0 and c.conditional for c in loop.conflicts)  # stored and loaded in one arm
+        assert loop.independent == (not clashes) or (not clashes and local), f"{loop}\n{clashes}\n{text}"
+    rng = random.Random(seed)
+    data = {r.name: [_value(r, rng) for _ in range(r.count)] for r in u.kernel.regions if r.storage == "bulk"}
+    shuffled = trace_oracle.shuffled(u, data, found.loops, rng)
+    assert repr(trace_oracle.memory(u, data)) == repr(shuffled), f"turns in another order differ\n{text}"
+
+
+def _value(r: Region, rng: random.Random) -> int | float:
+    return r.type.wrap(rng.randrange(2) if r.type.size == 1 else rng.randrange(-5, 6))
+
+
+# what a trace cannot do
+
+LONG = "for (long i = 0; i < 4000000000; i++) a[i & 7] += 1;"
+STOPS = {
+    "division by zero": (
+        "static const int d[2] = {1, 0};",
+        "for (int i = 0; i < 2; i++) a[4 / d[i]] = 1;",
+        "divides by zero",
+    ),
+    "remainder by zero": (
+        "static const int d[2] = {1, 0};",
+        "for (int i = 0; i < 2; i++) if (4 % d[i]) a[i] = 1;",
+        "divides by zero",
+    ),
+    "the least by -1": (
+        "static const int d[2] = {9, -2147483647 - 1};",
+        "for (int i = 0; i < 2; i++) a[d[i] / -1 & 7] = 1;",
+        "least integer by -1",
+    ),
+    "a shift too far": (
+        "static const int d[2] = {1, 32};",
+        "for (int i = 0; i < 2; i++) a[1 << d[i] & 7] = 1;",
+        "shifts by",
+    ),
+    "a shift by less than 0": (
+        "static const int d[2] = {1, -1};",
+        "for (int i = 0; i < 2; i++) a[8 >> d[i] & 7] = 1;",
+        "shifts by",
+    ),
+    "no end": ("", "for (int i = 0, n = 1; n; i ^= 1) a[i] = n;", "takes more than"),
+    "no end and no access": ("", "for (int i = 0, n = 1; n; i++) n = i | 1;", "takes more than"),
+    "more than the budget": ("", LONG, "takes more than"),
+    "huge arrays": ("float big[1 << 25];", "for (int i = 0; i < 8; i++) big[i << 20] = a[i];", "more than"),
+    "huge arrays in deep nests": (
+        "char big[1 << 24];",
+        "".join(f"for (int i{k} = 0; i{k} < 2; i{k}++) " for k in range(12)) + "big[i0 + i11] += 1;",
+        "more than",
+    ),
+    "a table that the run brings": ("int t[8];", "for (int i = 0; i < 8; i++) a[t[i]] = i;", "'t'"),
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_stops(name, monkeypatch):
+    monkeypatch.setattr(run, "BUDGET", 10**6)
+    head, body, why = STOPS[name]
+    text = f"int a[8];\n{head}\nvoid kern(void) {{ {body} }}\n"
+    shared = ("t",) if "brings" in name else ()
+    found = understand(Source("<input>", text), Options("kern", shared=shared))
+    assert why in found.trace.stopped
+    assert not any(x.independent for x in found.trace.loops)
+    assert not found.trace.faults
+
+
+def test_a_tracer_that_dies_is_no_error(monkeypatch, tmp_path):
+    """Whatever signal it gets."""
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    real = run._run
+    monkeypatch.setattr(run, "_run", lambda text, *more: real(text.replace("enter(0);", "abort();"), *more))
+    found = front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n").trace
+    assert found.stopped == "its uniform part did not run to its end"
+
+
+def test_a_tracer_that_hangs_is_no_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(run, "SECONDS", 0.5)
+    real = run._run
+    monkeypatch.setattr(run, "_run", lambda text, *more: real(text.replace("enter(0);", "for (;;) now = now;"), *more))
+    found = front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n").trace
+    assert found.stopped == "its uniform part did not run to its end"
+
+
+def test_leaves_no_files(monkeypatch, tmp_path):
+    cache, temporary = tmp_path / "cache", tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(cache))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n")
+    assert not list(temporary.iterdir())
+    assert [f.suffix for f in cache.iterdir()] == [".trace"]
+    assert all(stat.S_ISREG(f.stat().st_mode) for f in cache.iterdir())
