@@ -193,8 +193,11 @@ def needed(u: Uniform) -> frozenset[Place]:
 
     every = list(statements(u.kernel.body))
     for s in every:
-        for x in (x for e in expressions(s) for x in loads(e)):
-            rows(x)
+        for x in (x for e in expressions(s) for x in subexpressions(e)):
+            if isinstance(x, Load):
+                rows(x)
+            for cond, _, _ in uniform_arms(u, x):
+                add(cond)
         match s:
             case Store():
                 rows(s)

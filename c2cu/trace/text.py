@@ -11,7 +11,7 @@ from ..ir import Assign, Binary, Bitcast, Block, Const, Expr, If, Load, Loop, Re
 from ..schedule.gang_expr import Printer, literal
 from ..uniform import Uniform
 from ..walk import operands, subexpressions
-from .sites import Nest, Place, Site, arms, carried, doubtful, needed, nests
+from .sites import Nest, Place, Site, arms, carried, doubtful, needed, nests, uniform_arms
 
 _Access = Load | Store | Var | Assign
 COUNTERS = 8  # values that a fault is reported with
@@ -147,9 +147,11 @@ class _Writer:
         """Note what an expression reads. ``computed``: the tracer computes its value, so nothing may go wrong.
         ``copied``: as in `access`."""
         sometimes = arms(e)
+        computed = computed and not self.u.is_varying(e)
+        inner = computed or isinstance(e, Load) or bool(uniform_arms(self.u, e))
         for x in operands(e):
             if all(x is not arm for _, _, arm in sometimes):
-                self.read(x, computed or isinstance(e, Load), copied and isinstance(e, Bitcast))
+                self.read(x, inner, copied and isinstance(e, Bitcast))
         for cond, wanted, arm in sometimes:
             self.arm(cond, wanted, arm, computed)
         match e:
@@ -157,7 +159,7 @@ class _Writer:
                 self.access(e, v, copied)
             case Load(region=r):
                 self.access(e, r, copied)
-            case Binary() if computed and not self.u.is_varying(e):
+            case Binary() if computed:
                 self.defined(e)
 
     def arm(self, cond: Expr, wanted: bool, e: Expr, computed: bool) -> None:
