@@ -250,8 +250,9 @@ class Builder:
 
         env = {v: values(v) for v in phases[0].phase.env if all(v in a.phase.env for a in phases)}
         inside = frozenset(s.var for s in statements(phases[0].phase.body) if isinstance(s, Assign))
-        special = Special(self.u, basis, env, self.memory, places, self.fresh, inside)
-        inner = special.block(phases[0].phase.body, basis.spread(g.present[None, :]))
+        whole = basis.spread(g.present[None, :])
+        special = Special(self.u, basis, env, self.memory, places, self.fresh, inside, whole)
+        inner = special.block(phases[0].phase.body, whole)
         self.statements += special.size
         if self.statements > LONGEST:
             raise UnsupportedError("C2CU092", "too long when it is written out", phases[0].phase.loop.loc)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ...ctype import INT
 from ...diagnostics import Loc, UnsupportedError
 from ...ir import (
     Assign,
@@ -57,6 +58,7 @@ class Special:
     places: Places
     fresh: Callable[[Variable], Variable]
     inside: frozenset[Variable]  # what the body assigns; the rest comes from outside
+    whole: np.ndarray  # the threads that have an iteration
     names: dict[Variable, Variable] = field(default_factory=dict)
     size: int = 0
 
@@ -131,31 +133,31 @@ class Special:
         return [If(test, tuple(then), tuple(other), False, e.loc)] if then or other else []
 
     def loop(self, s: Loop, mask: np.ndarray) -> list[Stmt]:
-        """Every turn written out."""
+        """Every turn written out; where lengths differ, later turns stand under a guard."""
         out: list[Stmt] = []
         for _ in range(TURNS):
-            if self.left(s, mask):
+            mask = self.staying(s, mask)
+            out += self.under(mask, s.head)
+            mask = mask & (self.value(s.cond) != 0)
+            if not mask.any():
                 return out
-            out += self.block(s.head, mask)
-            cond = self.value(s.cond) != 0
-            if not (cond | ~mask).all():
-                if not (cond & mask).any():
-                    return out
-                raise UnsupportedError("C2CU092", "a loop's length differs between independent iterations", s.loc)
-            out += self.block(s.body, mask)
-            if self.left(s, mask):
-                return out
-            out += self.block(s.step, mask)
+            out += self.under(mask, s.body)
+            mask = self.staying(s, mask)
+            out += self.under(mask, s.step)
         raise UnsupportedError("C2CU092", "a loop inside an independent one is too long", s.loc)
 
-    def left(self, s: Loop, mask: np.ndarray) -> bool:
+    def under(self, mask: np.ndarray, block: Block) -> list[Stmt]:
+        inner = self.block(block, mask)
+        if not inner or (mask | ~self.whole).all():
+            return inner
+        known = mask.astype(np.int32)
+        test = self.basis.plain(known, INT, Const(0, INT)) or self.basis.table(known, INT)
+        return [If(test, tuple(inner), (), False)]
+
+    def staying(self, s: Loop, mask: np.ndarray) -> np.ndarray:
         for f in s.flags:
-            flag = self.basis.spread(self.env.get(f, np.zeros((), bool))) != 0
-            if (flag | ~mask).all():
-                return True
-            if (flag & mask).any():
-                raise UnsupportedError("C2CU092", "a loop's length differs between independent iterations", s.loc)
-        return False
+            mask = mask & (self.basis.spread(self.env.get(f, np.zeros((), bool))) == 0)
+        return mask
 
     def expr(self, e: Expr, mask: np.ndarray) -> Expr:
         if not self.u.is_varying(e):
