@@ -21,7 +21,7 @@ from .analysed import Analysed, analysed
 from .touches import Phase
 from .vectors import NotKnown, Values, as_const, evaluate
 
-STEPS = 4000  # statements written out
+STEPS = 300  # statements that every thread does, at most
 TURNS = 1 << 16  # iterations whose uniform part is executed one by one
 RARE = 0.25  # of the iterations
 
