@@ -11,6 +11,7 @@ from ..artifact import Slot
 from ..ctype import UCHAR, UINT, USHORT, Leaf
 from ..ir import Assign, Block, Const, Expr, Load, Region, Stmt, Store, Variable
 from ..walk import statements
+from .carry_chain import Chain, chain, function, used
 from .cuda_text import CudaText, element_name, literal, region_name, type_name
 from .warp_pack import Cell, Part, enter, fetch, leave, offsets, parts
 
@@ -43,6 +44,8 @@ class RegistersText(CudaText):
         self.array_bytes = sum(r.type.size * r.count for r in placed.arrays) * threads
         self.tile_bytes = 0
         self.fetched: list[str] = []
+        self.rows: set[int] = set()  # lengths of the long products' rows
+        self.uses: Counter[Variable] = Counter()
         self.single = _single(placed.body)
 
     def values(self) -> dict[str, Any]:
@@ -59,10 +62,12 @@ class RegistersText(CudaText):
         for s in placed.loads:
             if isinstance(s.value, Load) and s.value.region.storage == "shared":
                 self.statement(s)
+        self.uses = used((*placed.body, *placed.stores))
         self.block(placed.body)
         for k, cells in out.items():
             self.leave(k, cells, kept[k])
         return {
+            "functions": [function(n) for n in sorted(self.rows)],
             "tables": [self.table(r) for r in placed.tables],
             "arrays": list(self.array_lines()),
             "array_bytes": self.array_bytes,
@@ -70,6 +75,25 @@ class RegistersText(CudaText):
             "fetched": self.fetched,
             "body": self.lines,
         }
+
+    def block(self, block: Block) -> None:
+        k = 0
+        while k < len(block):
+            found = chain(block, k, self.uses, self.single)
+            if found is not None:
+                self.chain(found)
+            else:
+                self.statement(block[k])
+            k += found.length if found is not None else 1
+
+    def chain(self, c: Chain) -> None:
+        """A row of a long product as one call."""
+        self.rows.add(len(c.links))
+        carry = self.variable(c.carry)
+        lows = [self.variable(x.low) if x.low is not None else f"{carry}_{k}" for k, x in enumerate(c.links)]
+        self.line(f"unsigned int {', '.join(lows)};")
+        args = [*lows, *(self.expr(e) for part in ("x", "y", "addend") for e in (getattr(x, part) for x in c.links))]
+        self.line(f"{type_name(c.carry.type)} {carry} = multiply_add_{len(c.links)}({', '.join(args)});")
 
     def statement(self, s: Stmt) -> None:
         if isinstance(s, Assign) and s.var in self.single:

@@ -18,12 +18,14 @@ from .machine import Machine, place
 from .mapping import Mapping
 from .phases import Item
 from .special import Special
+from .touches import Touch
 from .vectors import Values
 
 REDO = Variable("c2cu_redo", INT, 0)  # iterations were not independent after all
-FEWEST_ROUNDS = 4  # phases of one shape that are worth a loop
+FEWEST_TURNS = 160  # of a thread, over phases of one shape, that are worth a loop
 LARGEST_TABLE = 1 << 16
 LONGEST = 40000  # statements
+FETCHED = 96  # elements of others that a thread loads before it starts
 
 
 @dataclass
@@ -60,7 +62,7 @@ class Builder:
                 k += 1
                 continue
             end = self.alike(items, mappings, k)
-            if end - k < FEWEST_ROUNDS or not self.rolled(
+            if (end - k) * item.phase.count < FEWEST_TURNS * self.threads or not self.rolled(
                 [x for x in items[k:end] if isinstance(x, Analysed)], mappings[k]
             ):
                 self.phase([item], mappings[k])
@@ -128,22 +130,21 @@ class Builder:
             local.add(more[0])
         return Mapping(self.radices, frozenset(local))
 
-    def foreign(self, a: Analysed) -> bool:
-        """Whether iterations load resident elements that they do not store."""
+    def foreign(self, a: Analysed) -> list[Touch]:
+        """Loads of elements that the iterations do not store."""
         stored = {(t.region, t.address.tobytes()) for t in a.stores(self.resident)}
-        return any((t.region, t.address.tobytes()) not in stored for t in a.touches if t.region in self.resident)
+        kept = (t for t in a.touches if t.region.storage != "shared" and t.region not in a.private)
+        return [t for t in kept if (t.region, t.address.tobytes()) not in stored]
 
     def loads(self, a: Analysed, mapping: Mapping) -> int:
-        """How many elements of others thread 0 loads."""
+        """How many different elements thread 0 loads for them."""
         mine = np.zeros(a.phase.count, bool)
         for t in a.stores(self.resident):
             owner, _ = mapping.split(t.address)
             mine |= t.mask & (owner == 0)
         found: dict[str, list[np.ndarray]] = {}
-        for t in a.touches:
-            if t.region in self.resident and not t.store:
-                at = t.address[mine & t.mask]
-                found.setdefault(t.region.name, []).append(at[mapping.split(at)[0] != 0])
+        for t in self.foreign(a):
+            found.setdefault(t.region.name, []).append(t.address[mine & t.mask])
         return sum(len(np.unique(np.concatenate(x))) for x in found.values())
 
     # phases
@@ -284,8 +285,9 @@ class Places:
         self.changed: set[tuple[Region, int]] = set()
         self.foreign: dict[tuple[Region, Expr], Stmt] = {}  # loads that all come first
         self.reads = self.writes = False
-        a = phases[0]
-        self.through = {t.region for t in a.touches if t.region in builder.resident} if builder.foreign(a) else set()
+        shares = any(t.region in builder.resident for t in builder.foreign(phases[0]))
+        every = {t.region for t in phases[0].touches if t.region in builder.resident}
+        self.through = every if shares else set()  # what is stored is seen by others in the next phase
 
     def start(self, g: Group) -> None:
         """A new iteration."""
@@ -314,6 +316,9 @@ class Places:
         index = place(self.basis, r, address if inside else np.where(mask, address, 0))
         self.loaded.append((r, address, index))
         if self.mapping is None or not inside:
+            self.reads = True
+            return Load(r, index, loc)
+        if (r, index) not in self.foreign and len(self.foreign) >= FETCHED:
             self.reads = True
             return Load(r, index, loc)
         if (r, index) not in self.foreign:

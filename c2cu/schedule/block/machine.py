@@ -8,6 +8,7 @@ import numpy as np
 
 from ...ctype import INT, Scalar
 from ...diagnostics import UnsupportedError
+from ...fold import binary
 from ...ir import Assign, Binary, Call, Const, Expr, If, Load, Region, Stmt, Store, Var, Variable
 from ...walk import expressions, rewrite, statements, subexpressions
 from .fit import TID, Basis
@@ -32,10 +33,15 @@ def place(basis: Basis, r: Region, address: np.ndarray) -> Expr:
     found = basis.plain(where, INT, zero)
     if found is not None or r.type.size < 4:
         return found if found is not None else basis.table(where, INT)
-    plain = basis.plain(basis.spread(address), INT, zero)
-    if plain is None:
+    row = 128 // r.type.size
+    first = basis.spread(address)[:, :1]  # where each round begins, and from there on all rounds alike
+    whole = int(first[0, 0]) // row * row
+    start = basis.plain(basis.spread(first - whole), INT, zero)
+    rest = basis.plain(where - where[:, :1], INT, zero)
+    if start is None or rest is None or not (where - where[:, :1] == (where - where[:, :1])[:1]).all():
         return basis.table(where, INT)
-    return Binary("+", plain, Binary("/", plain, Const(128 // r.type.size, INT), INT), INT)
+    start = Binary("+", start, Binary("/", start, Const(row, INT), INT), INT)
+    return binary("+", binary("+", start, rest, INT), Const(whole + whole // row, INT), INT)
 
 
 def padded(element: np.ndarray, t: Scalar) -> np.ndarray:

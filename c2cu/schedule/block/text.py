@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...artifact import Slot
-from ...ctype import Leaf
+from ...ctype import BOOL, Leaf
 from ...diagnostics import UnsupportedError
 from ...facts import CERTAIN, INPUT, RegionFacts, Trace
-from ...ir import Expr, Kernel, Region, Stmt, Variable
+from ...ir import Expr, Kernel, Load, Region, Stmt, Variable
 from ...uniform import Uniform
 from ..cuda_text import CudaText, element_name, literal, region_name, variables
 from ..gang_pack import is_plain
@@ -30,6 +30,13 @@ class BlockText(CudaText):
 
     def variable(self, v: Variable) -> str:
         return _OURS.get(v.name) or super().variable(v)
+
+    def load(self, e: Load) -> str:
+        """What no thread writes may come through the read-only path."""
+        if e.region.storage != "shared":
+            return super().load(e)
+        text = f"__ldg(&{self.element(e.region, e.index)})"
+        return f"({text} != 0)" if e.type == BOOL else text
 
     def statement(self, s: Stmt) -> None:
         if is_barrier(s):
