@@ -121,6 +121,7 @@ def loops(front: Front, trace: Trace) -> list[dict[str, Any]]:
             "longest": x.longest,
             "independent": x.independent,
             "conflicts": [_conflict(front, c) for c in x.conflicts],
+            "barrier": _conflict(front, x.barrier) if x.barrier is not None else None,
         }
         for x in trace.loops
     ]

@@ -191,7 +191,9 @@ def _loop(x: dict[str, Any]) -> str:
     entered = f" in {x['entries']:,} entries" if x["entries"] > 1 else ""
     turns = f"{_at(x)}: {x['turns']:,} turn{'s' * (x['turns'] != 1)}{entered}"
     if x["independent"]:
-        return f"{turns}, independent"
+        b = x["barrier"]
+        after = f", after a barrier: '{b['element']}' is used at {_near(b['first'], x)}" if b else ""
+        return f"{turns}, independent{after}"
     if not x["conflicts"]:
         return f"{turns}, in order"
     more = f" (and {len(x['conflicts']) - 1} more)" if len(x["conflicts"]) > 1 else ""

@@ -56,7 +56,9 @@ class Conflict:
 class LoopFacts:
     """``depth``: loops around it. ``entries``: how often it was entered; ``turns``: iterations, of all entries;
     ``longest``: of one entry. ``independent``: its iterations may be executed in any order or at once, each with
-    scalar variables (and arrays that only it uses) of its own. Else ``conflicts`` says why, the first few."""
+    scalar variables (and arrays that only it uses) of its own. Else ``conflicts`` says why, the first few.
+    ``barrier``: where the loop touches what an earlier loop of the same block touched, one of them storing: all turns
+    of that one must be done before. None where the two may run into each other."""
 
     loc: Loc
     depth: int
@@ -65,6 +67,7 @@ class LoopFacts:
     longest: int
     independent: bool
     conflicts: tuple[Conflict, ...] = ()
+    barrier: Conflict | None = None
 
 
 @dataclass(frozen=True)

@@ -287,3 +287,22 @@ def test_leaves_no_files(monkeypatch, tmp_path):
     assert not list(temporary.iterdir())
     assert [f.suffix for f in cache.iterdir()] == [".trace"]
     assert all(stat.S_ISREG(f.stat().st_mode) for f in cache.iterdir())
+
+
+def test_barriers_between_loops():
+    text = """
+float a[8], b[8], c[8], d[8];
+void kern(void) {
+    for (int r = 0; r < 3; r++) {
+        for (int i = 0; i < 8; i++) a[i] = b[i] + r;
+        for (int i = 0; i < 8; i++) c[i] = a[7 - i];
+        for (int i = 0; i < 8; i++) d[i] = d[i] + 1;
+        for (int i = 0; i < 8; i++) b[i] = d[i] + d[i ^ 1];
+    }
+}
+"""
+    loops = trace(analysed(text)).loops
+    assert [x.independent for x in loops] == [False, True, True, True, True]
+    found = [(x.barrier.kind, x.barrier.name, x.barrier.first.line, x.barrier.second.line) for x in loops if x.barrier]
+    assert found == [("flow", "a", 5, 6), ("flow", "d", 7, 8)]
+    assert [x.barrier is not None for x in loops] == [False, False, True, False, True]

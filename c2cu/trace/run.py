@@ -116,7 +116,7 @@ def _facts(u: Uniform, t: Tracer, data: bytes) -> Trace:
 
     why, fault_count, conflict_count = take("3Q")
     blocks = take(f"{len(t.blocks)}Q")
-    loops = [take("3Q") for _ in range(max(1, len(t.nests)))]
+    loops = [take("6Q") for _ in range(max(1, len(t.nests)))]
     faults = [take(f"2I{1 + COUNTERS}q") for _ in range(fault_count)]
     conflicts = [take("4Iq") for _ in range(conflict_count)]
     state = data[at:]
@@ -208,8 +208,14 @@ def _loop(t: Tracer, n: Nest, numbers: tuple[int, ...], found: list[tuple[int, .
     if numbers[2] > 1:
         conflicts += [_conflict(t, c) for c in found if c[0] == n.number]
         conflicts += [Conflict("output", v.name, -1, n.loop.loc, n.loop.loc, False) for v in n.live]
-    entries, turns, longest = numbers
-    return LoopFacts(n.loop.loc, len(n.around), entries, turns, longest, complete and not conflicts, tuple(conflicts))
+    entries, turns, longest, before, after, cell = numbers
+    barrier = None
+    if before:
+        first, second = t.sites[before - 1], t.sites[after]
+        kind = "anti" if not first.store else "output" if second.store else "flow"
+        barrier = _conflict(t, (n.number, _KINDS.index(kind), before - 1, after, cell))
+    independent = complete and not conflicts
+    return LoopFacts(n.loop.loc, len(n.around), entries, turns, longest, independent, tuple(conflicts), barrier)
 
 
 def _once(found: Iterable[Fault]) -> tuple[Fault, ...]:
