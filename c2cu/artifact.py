@@ -56,3 +56,4 @@ class Artifact:
     threads: int = 0  # cuda: threads a block; 0: one an input
     shared_bytes: int = 0  # cuda: dynamic shared memory a block
     spills: bool = True  # cuda: whether it is worth running if the compiler spills registers to local memory
+    cycles: float = 0.0  # cuda: of a multiprocessor, for an input, by the schedule's own estimate; 0: it has none

@@ -53,7 +53,7 @@ MACHINE = [
         default="auto",
         show_default=True,
         metavar="NAME",
-        help="CPU: gang, scalar; GPU: registers, thread, private.",
+        help="CPU: gang, scalar; GPU: registers, block, thread, private.",
     ),
     click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
 ]
@@ -191,6 +191,7 @@ def translate(
     click.option("--group", type=click.IntRange(min=1), help="Inputs at a time: bounds the memory that a run needs."),
     click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
     click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."),
+    click.option("--tune", is_flag=True, help="Measure the schedules on the first inputs, once; the fastest stays."),
     MACHINE,
     COMMON,
 )
@@ -203,6 +204,7 @@ def run(
     group: int | None,
     layout: str,
     strict: bool,
+    tune: bool,
     backend: str,
     schedule: str,
     fp: str,
@@ -225,6 +227,8 @@ def run(
                 raise click.UsageError("stdin holds the inputs then: give the C as a file")
             if group is not None:
                 raise click.UsageError("--group goes with --in and --out")
+            if tune:
+                raise click.UsageError("--tune goes with --in and --out")
             sys.exit(run_program(Path(source), p, backend, common))
         program = library.compile(
             given(source),
@@ -234,6 +238,7 @@ def run(
             fp=fp,
             layout=layout,
             strict=strict,
+            tune=tune,
             **common,
         )
         run_files(program, inputs, outputs, shared, p, layout, group)
@@ -327,7 +332,7 @@ def explain(
         chosen = backend if backend != "auto" else library.best_backend()
         device = machine.device(chosen)
         limits = machine.limits(chosen, cost.widest(front.analysis)) if cost.complete(front) else None
-        found = explaining.explanation(front, chosen, schedule, p, fp, device, limits)
+        found = explaining.explanation(front, chosen, schedule, p, fp, device, limits, machine.speed(chosen))
         if plot is not None:
             files.write(plot, plotting.plot(plot, *cost.pictured(front, limits)))
         click.echo(explaining.as_json(found) if as_json else explaining.text(found, library.report_of(front, notes)))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from dataclasses import replace
 from typing import Any
 
-from . import cost, pipeline, plan
+from . import cost, pipeline, plan, tune
 from .diagnostics import UnsupportedError
+from .estimate import USUAL, Device
 from .front import Front
 from .idioms import idioms
 from .ir import Kernel
+from .plan import Candidate, Measurement, Plan
 from .report import Report, report_of
 from .roofline import Limits, Roofline, rate, scaled
 from .walk import expressions, statements, subexpressions
@@ -19,11 +23,19 @@ SHOWN = 3  # of a list that may be long
 
 
 def explanation(
-    front: Front, backend: str, schedule: str, p: int | None, fp: str, device: str, limits: Limits | None = None
+    front: Front,
+    backend: str,
+    schedule: str,
+    p: int | None,
+    fp: str,
+    device: str,
+    limits: Limits | None = None,
+    speed: Device = USUAL,
 ) -> dict[str, Any]:
-    """All there is to say, as plain data. ``limits``: of the machine; without them nothing is said of time."""
+    """All there is to say, as plain data. ``limits``: of the machine; without them nothing is said of what it could
+    reach. ``speed``: of the device, for the schedules' estimates."""
     report = report_of(front)
-    chosen, rejected, why = _chosen(front, backend, schedule)
+    chosen = _chosen(front, backend, schedule, p, speed)
     moved = cost.bytes_moved(front)
     return {
         "file": front.source.name,
@@ -54,11 +66,14 @@ def explanation(
         **_traced(front, p, limits),
         "backend": backend,
         "device": device,
-        "schedule": chosen,
-        "lanes": why,
-        "rejected": [{"schedule": name, "reason": reason} for name, reason in rejected],
+        "schedule": chosen.schedule,
+        "lanes": chosen.lanes or None,
+        "threads": chosen.threads or None,
+        "rejected": [{"schedule": name, "reason": reason} for name, reason in chosen.rejected],
+        "estimates": [{"schedule": e.schedule, "seconds_per_input": e.seconds(p, speed)} for e in chosen.estimates],
+        "measured": _measured(chosen.measured),
         "fp": fp,
-        "fp_gain": _gain(front, chosen, fp),
+        "fp_gain": _gain(front, chosen.schedule, fp),
     }
 
 
@@ -104,15 +119,28 @@ def _roofline(r: Roofline, limits: Limits) -> dict[str, Any]:
     }
 
 
-def _chosen(front: Front, backend: str, schedule: str) -> tuple[str, tuple[tuple[str, str], ...], int | None]:
+def _chosen(front: Front, backend: str, schedule: str, p: int | None, device: Device) -> Plan:
     if any(-1 in s.shape for s in front.slots):
         try:
-            found = plan.choose(backend, schedule, front.analysis, front.why_not)
+            return replace(plan.choose(backend, schedule, front.analysis, front.why_not), lanes=0)
         except UnsupportedError as e:
-            return "none", ((schedule, e.diagnostic.message),), None
-        return found.schedule, found.rejected, None
-    found, artifact = pipeline.schedule(front, backend, schedule)
-    return found.schedule, found.rejected, artifact.lanes
+            return Plan(backend, "none", ((schedule, e.diagnostic.message),), 0)
+    plan.known(backend, schedule)
+    measured = tune.recall(front, backend, schedule, p)
+    if measured is not None:
+        with contextlib.suppress(UnsupportedError):
+            return pipeline.scheduled(front, backend, measured.winner, measured)[0]
+    return pipeline.schedule(front, backend, schedule, p=p, device=device)[0]
+
+
+def _measured(m: Measurement | None) -> dict[str, Any] | None:
+    if m is None:
+        return None
+    return {
+        "p": m.p,
+        "times": [{"schedule": c.schedule, "threads": c.threads, "seconds_per_input": t} for c, t in m.times],
+        "rejected": [{"schedule": name, "reason": reason} for name, reason in m.rejected],
+    }
 
 
 def _gain(front: Front, schedule: str, fp: str) -> str:
@@ -219,8 +247,35 @@ def _fault(f: dict[str, Any]) -> str:
 
 
 def _schedule(e: dict[str, Any]) -> list[str]:
-    lanes = f", {e['lanes']} input{'s' if e['lanes'] > 1 else ''} side by side" if e["lanes"] else ""
-    return [f"{e['schedule']}{lanes}", *(f"not {r['schedule']}: {r['reason']}" for r in e["rejected"])]
+    return [
+        f"{e['schedule']}{_shape(e)}",
+        *_times(e),
+        *(f"not {r['schedule']}: {r['reason']}" for r in e["rejected"]),
+    ]
+
+
+def _shape(e: dict[str, Any]) -> str:
+    """How inputs are laid over lanes, or over a block's threads."""
+    lanes, threads = e["lanes"], e["threads"]
+    if not lanes:
+        return ""
+    inputs = f"{lanes} input{'s' if lanes > 1 else ''}"
+    if not threads:
+        return f", {inputs} side by side"
+    own = threads // lanes
+    return f", {inputs} in a block of {threads} threads: {own} thread{'s' if own > 1 else ''} an input"
+
+
+def _times(e: dict[str, Any]) -> list[str]:
+    """What the candidates take, by measurement or by estimate."""
+    m = e["measured"]
+    if m is not None:
+        said = [f"{Candidate(x['schedule'], x['threads'])} {scaled(x['seconds_per_input'])}" for x in m["times"]]
+        chosen = f"chosen by measurement: {', '.join(said)} an input, for {m['p']:,} inputs"
+        return [chosen, *(f"not measured: {r['schedule']}: {r['reason']}" for r in m["rejected"])]
+    said = [f"{x['schedule']} {scaled(x['seconds_per_input'])}" for x in e["estimates"]]
+    many = f"p = {e['p']:,}" if e["p"] is not None else "many inputs"
+    return [f"by estimate: {', '.join(said)} an input, for {many}"] if said else []
 
 
 def _memory(e: dict[str, Any]) -> str:

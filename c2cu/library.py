@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import pipeline
+from . import pipeline, tune
+from . import plan as planning
 from .artifact import Artifact, Slot
-from .diagnostics import InputError, lines_of
+from .diagnostics import CompileError, InputError, UnsupportedError, lines_of
+from .estimate import Device, preferred
 from .front import Front, Options
 from .options import by_name, options_of, whole
 from .plan import Plan
@@ -30,15 +32,35 @@ class _Built:
     loaded: Any  # CpuProgram or CudaProgram
 
 
+@dataclass(frozen=True)
+class _Call:
+    """What a call brings: arrays and numbers by name, and how many inputs that is."""
+
+    given: Mapping[str, Any]
+    p: int | None
+    stream: Any = None
+
+
 class Program:
     """A compiled program: call it with inputs. ``source``: generated text; ``plan``: what runs; ``report``: verdict.
 
     Where an array's length is known only from the inputs, the three are of the lengths last used.
     """
 
-    def __init__(self, source: Source, options: Options, backend: str, schedule: str, layout: str, strict: bool):
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        backend: str,
+        schedule: str,
+        layout: str,
+        strict: bool,
+        tune: bool = False,
+    ):
         self._source, self._options = source, options
         self._backend, self._schedule, self._layout, self._strict = backend, schedule, layout, strict
+        self._tune = tune
+        self._fronts: dict[tuple, Front] = {}
         self._built: dict[tuple, _Built] = {}
         self._last: _Built | None = None
         self._front = pipeline.understand(source, options)
@@ -108,7 +130,8 @@ class Program:
             for n, v in given.items()
             if n not in numbers and hasattr(v, "shape")
         }
-        built = self._build(shapes, numbers)
+        count = arrays.count(given, self._front.slots, self._layout, p)
+        built = self._build(shapes, numbers, _Call(given, count, stream))
         self._last = built
         return _run(built, given, out, self._layout, stream, p)
 
@@ -127,14 +150,23 @@ class Program:
             return shape
         return shape[1:] if self._layout == "row" else shape[:-1]
 
-    def _build(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> _Built:
+    def _build(
+        self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...], call: _Call | None = None
+    ) -> _Built:
+        """What runs inputs of these shapes, the fastest known for ``call``."""
         differing = {s.name: shapes[s.name] for s in self._front.slots if shapes.get(s.name, s.shape) != s.shape}
-        key = (tuple(sorted(differing.items())), numbers)
-        if key not in self._built:
-            self._built[key] = self._make(shapes if differing else {}, numbers)
-        return self._built[key]
+        which = (tuple(sorted(differing.items())), numbers)
+        if which not in self._fronts:
+            self._fronts[which] = self._understood(shapes if differing else {}, numbers)
+        front = self._fronts[which]
+        backend = self._backend if self._backend != "auto" else best_backend()
+        p = call.p if call is not None else None
+        size = tune.magnitude(p)
+        if (*which, size) not in self._built:
+            self._built[(*which, size)] = self._tuned(front, backend, call) or self._planned(front, backend, p, which)
+        return self._built[(*which, size)]
 
-    def _make(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> _Built:
+    def _understood(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> Front:
         front = self._front
         if shapes or numbers:
             options = replace(
@@ -143,15 +175,49 @@ class Program:
             front = pipeline.understand(self._source, options)
         if self._lengths:
             judge(front, self._strict)
-        backend = self._backend if self._backend != "auto" else best_backend()
-        rejected: tuple[tuple[str, str], ...] = ()
+        return front
+
+    def _tuned(self, front: Front, backend: str, call: _Call | None) -> _Built | None:
+        """By measurement: one that the cache remembers, or, if that is wanted, one made now."""
+        if call is None or not call.p:
+            return None
+        found = tune.recall(front, backend, self._schedule, call.p)
+        if found is None and self._tune:
+            planning.known(backend, self._schedule)
+            run = _timer(backend, front.slots, call, self._layout)
+            found = tune.tune(front, backend, self._schedule, _loader(backend), run, call.p)
+            if found is not None:
+                tune.remember(front, backend, self._schedule, call.p, found)
+        if found is None:
+            return None
+        try:
+            plan, artifact = pipeline.scheduled(front, backend, found.winner, found)
+            with lines_of(front.pre.sources):
+                return _Built(front, plan, artifact, _loader(backend)(artifact))
+        except (UnsupportedError, CompileError):
+            return None  # the cache remembers nonsense
+
+    def _planned(self, front: Front, backend: str, p: int | None, which: tuple) -> _Built:
+        """By facts and estimates: what many inputs want, unless few want something else by far."""
+        device = _device(backend)
+        if (*which, None) not in self._built:
+            self._built[(*which, None)] = self._chosen(front, backend, None, device)
+        usual = self._built[(*which, None)]
+        estimates = usual.plan.estimates
+        if not estimates or estimates[preferred(estimates, p, device)].schedule == usual.plan.schedule:
+            return usual
+        return self._chosen(front, backend, p, device)
+
+    def _chosen(self, front: Front, backend: str, p: int | None, device: Device) -> _Built:
+        """The choice for ``p`` inputs, or, where the compiler's result speaks against it, the next."""
+        rejected: planning.Rejected = ()
         while True:
-            plan, artifact = pipeline.schedule(front, backend, self._schedule, rejected)
+            plan, artifact = pipeline.schedule(front, backend, self._schedule, rejected, p, device)
             with lines_of(front.pre.sources):
                 loaded = _loader(backend)(artifact)
             if self._schedule != "auto" or not loaded.drawback:
                 return _Built(front, plan, artifact, loaded)
-            rejected = (*plan.rejected, (plan.schedule, loaded.drawback))
+            rejected = (*rejected, (plan.schedule, loaded.drawback))
 
 
 def best_backend() -> str:
@@ -176,6 +242,37 @@ def _loader(backend: str) -> Any:
     return cuda.load
 
 
+def _device(backend: str) -> Device:
+    if backend == "cpu":
+        return Device()
+    from .runtime import cuda
+
+    return cuda.device()
+
+
+def _timer(backend: str, slots: tuple[Slot, ...], call: _Call, layout: str) -> tune.Run:
+    if backend == "cpu":
+        from .runtime import cpu
+
+        _refuse_device_arrays(call.given)
+        return cpu.timer(slots, call.given, layout)
+    from .runtime import cuda
+
+    return cuda.timer(slots, call.given, layout, call.stream)
+
+
+def _refuse_device_arrays(given: Mapping[str, Any]) -> None:
+    from .runtime import arrays
+
+    if any(arrays.on_device(a) for a in given.values()):
+        raise InputError(
+            "C2CU053",
+            "an array lies on a CUDA device, but the backend is cpu",
+            None,
+            "use backend='cuda', or copy it: cupy.asnumpy(a)",
+        )
+
+
 def _run(built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream: Any, p: int | None) -> Any:
     from .runtime import arrays
 
@@ -184,13 +281,7 @@ def _run(built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream:
         from .runtime import cuda
 
         return cuda.run(built.loaded, slots, given, out, layout, stream, p)
-    if any(arrays.on_device(a) for a in given.values()):
-        raise InputError(
-            "C2CU053",
-            "an array lies on a CUDA device, but the backend is cpu",
-            None,
-            "use backend='cuda', or copy it: cupy.asnumpy(a)",
-        )
+    _refuse_device_arrays(given)
     bound = arrays.bind(slots, given, {}, out, layout, p)
     if bound.p:
         built.loaded.run(bound.inputs, bound.outputs, bound.p)
@@ -210,6 +301,7 @@ def compile(
     shapes: Mapping[str, Any] | None = None,
     strict: bool = False,
     include_dirs: Sequence[str] = (),
+    tune: bool = False,
 ) -> Program:
     """Compile a C program for bulk runs. Parameters as for `bulk`.
 
@@ -220,7 +312,13 @@ def compile(
     if layout not in LAYOUTS:
         raise InputError("C2CU051", f"layout is '{layout}'", None, f"choose one of {', '.join(LAYOUTS)}")
     return Program(
-        read_source(src), options_of(fn, shared, defines, shapes, fp, include_dirs), backend, schedule, layout, strict
+        read_source(src),
+        options_of(fn, shared, defines, shapes, fp, include_dirs),
+        backend,
+        schedule,
+        layout,
+        strict,
+        tune,
     )
 
 
@@ -244,13 +342,15 @@ def bulk(
     strict: bool = False,
     include_dirs: Sequence[str] = (),
     p: int | None = None,
+    tune: bool = False,
 ) -> Any:
     """Run a sequential C program on p independent inputs at once.
 
     ``src``: C text (a str with a newline or a brace) or a path. ``inputs``: an array of shape (p, \\*shape) and the C
     type's dtype, or a dict of them by C name; with ``layout="column"`` (\\*shape, p). ``shared``: one array for all
     inputs, by name. ``defines``: overrides of the file's macros. ``shapes``: extents that no input tells. ``out``:
-    arrays to write to. ``p``: needed only where no input is given.
+    arrays to write to. ``p``: needed only where no input is given. ``tune``: measure the candidates on the first
+    inputs, once; the cache keeps the fastest, for later calls without ``tune`` too.
 
     Returns one array where exactly one is an output, else a dict by name: NumPy arrays for NumPy arrays, CuPy for
     arrays on a device. Equal, bit for bit, to the C compiled with -fwrapv -fno-strict-aliasing -ffp-contract=off.
@@ -271,6 +371,7 @@ def bulk(
         layout,
         repr(sorted(by_name("shapes", shapes).items())),
         strict,
+        tune,
         tuple(map(str, include_dirs or ())),
         os.environ.get("CC"),
     )
@@ -288,6 +389,7 @@ def bulk(
             shapes=shapes,
             strict=strict,
             include_dirs=include_dirs,
+            tune=tune,
         )
         _programs[key] = program
     return program(inputs, shared=shared, out=out, stream=stream, p=p)

@@ -9,16 +9,14 @@ from pathlib import Path
 
 from . import toolchain
 from .diagnostics import Error
-from .roofline import Limits, rate
+from .estimate import USUAL, Device
+from .roofline import PER_CLOCK, Limits, rate
 from .runtime import cpu, cuda
 from .runtime.cache import Cache, key
 from .version import __version__
 
 #: Vector instructions that a CPU core starts a clock, at most.
 VECTORS = 2
-#: Operations a clock that a multiprocessor does, at most: what an H200 reaches on 32-bit numbers. A division or a call
-#: needs the special function unit at least once.
-PER_CLOCK = {"float": 128, "integer": 64, "wide": 32, "divide": 16, "call": 16}
 
 
 def device(backend: str) -> str:
@@ -26,6 +24,11 @@ def device(backend: str) -> str:
     if backend == "cuda":
         return cuda.device_name()
     return f"{platform.machine()}, {8 * toolchain.vector_bytes()}-bit SIMD, {cpu.threads()} threads"
+
+
+def speed(backend: str) -> Device:
+    """What estimates want to know of a backend's device."""
+    return cuda.device() if backend == "cuda" else USUAL
 
 
 def limits(backend: str, size: int = 4, again: bool = False) -> Limits:

@@ -9,11 +9,12 @@ from .artifact import Artifact
 from .conform import conforming
 from .diagnostics import InputError, Note, UnsupportedError, lines_of
 from .effects import may_write
+from .estimate import USUAL, Device, Estimate, estimate, good_enough, preferred, slower
 from .front import Front, Options
 from .ir import Kernel
 from .lower import lower
 from .parse import deep, parse
-from .plan import Plan
+from .plan import Candidate, Plan
 from .preprocess import Preprocessed, Source, preprocess
 from .program import Program, program
 from .refuse import refuse
@@ -102,19 +103,73 @@ def bind_extents(found: Program, options: Options) -> dict[str, str]:
 
 
 def schedule(
-    front: Front, backend: str, wanted: str = "auto", rejected: planning.Rejected = ()
+    front: Front,
+    backend: str,
+    wanted: str = "auto",
+    rejected: planning.Rejected = (),
+    p: int | None = None,
+    device: Device = USUAL,
 ) -> tuple[Plan, Artifact]:
-    """Front -plan-> Plan -schedule-> Artifact. "auto" falls to the next schedule where one cannot take the program;
-    ``rejected``: (schedule, why) of those that need not be tried."""
+    """Front -plan-> Plan -schedule-> Artifact. "auto" takes the first schedule that takes the program, unless a later
+    one is far faster by estimate, for ``p`` inputs if that is known. ``rejected``: (schedule, why) of those that were
+    tried and found wanting. Raises InputError for an unknown one, UnsupportedError for one by name that cannot be."""
+    planning.known(backend, wanted)
+    if wanted != "auto":
+        return scheduled(front, backend, Candidate(wanted))
+    names = planning.SCHEDULES[backend]
+    found: list[Artifact] = []
+    estimates: list[Estimate | None] = []
+    reasons = dict(rejected)
+    for name in names:
+        if name == names[-1] and found:
+            break
+        reason = reasons.get(name) or planning.objection(name, front.analysis, front.why_not)
+        if reason is not None and name != names[-1]:
+            reasons[name] = reason
+            continue
+        try:
+            artifact = emitted(front, Candidate(name))
+        except UnsupportedError as e:
+            if name == names[-1]:
+                raise
+            reasons[name] = planning.said(e)
+            continue
+        found.append(artifact)
+        estimates.append(estimate(artifact, front.trace))
+        if good_enough(artifact, estimates[-1], front.trace):
+            break
+    chosen = preferred(estimates, p, device)
+    for a, e in zip(found[:chosen], estimates):
+        reasons[a.schedule] = slower(e, estimates[chosen], p, device)
+    before = names[: names.index(found[chosen].schedule)]
+    why = tuple((name, reasons[name]) for name in before if name in reasons)
+    known = tuple(e for e in estimates if e is not None)
+    return planned(backend, found[chosen], why, known), found[chosen]
+
+
+def scheduled(
+    front: Front, backend: str, candidate: Candidate, measured: planning.Measurement | None = None
+) -> tuple[Plan, Artifact]:
+    """One candidate, without asking whether it is a good choice. Raises UnsupportedError."""
+    artifact = emitted(front, candidate)
+    e = estimate(artifact, front.trace)
+    return planned(backend, artifact, (), () if e is None else (e,), measured), artifact
+
+
+def emitted(front: Front, candidate: Candidate) -> Artifact:
+    """A candidate's artifact. Raises UnsupportedError where it does not take the program."""
     with lines_of(front.pre.sources):
         planning.require_extents(front.slots)
-        while True:
-            plan = planning.choose(backend, wanted, front.analysis, front.why_not, rejected)
-            try:
-                artifact = emit_schedule(plan.schedule, front)
-            except UnsupportedError as e:
-                if wanted != "auto" or plan.schedule == planning.SCHEDULES[backend][-1]:
-                    raise
-                rejected = (*plan.rejected, (plan.schedule, planning.said(e)))
-            else:
-                return replace(plan, lanes=artifact.lanes), artifact
+        return emit_schedule(candidate.schedule, front, candidate.threads)
+
+
+def planned(
+    backend: str,
+    artifact: Artifact,
+    rejected: planning.Rejected,
+    estimates: tuple[Estimate, ...],
+    measured: planning.Measurement | None = None,
+) -> Plan:
+    """The plan that an artifact carries out."""
+    threads = (artifact.threads or artifact.lanes) if artifact.target == "cuda" else 0
+    return Plan(backend, artifact.schedule, rejected, artifact.lanes, threads, estimates, measured)

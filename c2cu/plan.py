@@ -11,24 +11,54 @@ from .artifact import Slot
 from .ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
 from .diagnostics import InputError, UnsupportedError
 from .effects import MAYBE, READ, WRITE, effects, may_write
+from .estimate import Estimate
 from .facts import CERTAIN, INPUT, Trace
 from .ir import Kernel
 from .program import Border, Program, nodes
 from .uniform import Uniform
 
-#: In the order in which "auto" tries them; the last takes any C.
+#: In the order in which "auto" prefers them; the last takes any C.
 SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "block", "thread", "private")}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A schedule, and the threads that it gives a block (``block``: an input); 0: as many as it likes."""
+
+    schedule: str
+    threads: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.schedule} with {self.threads} threads" if self.threads else self.schedule
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """``times``: seconds an input of each candidate, the fastest first, when ``p`` inputs ran. ``rejected``:
+    (candidate, why) of those that do not run."""
+
+    p: int
+    times: tuple[tuple[Candidate, float], ...]
+    rejected: Rejected = ()
+
+    @property
+    def winner(self) -> Candidate:
+        return self.times[0][0]
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What will run. ``rejected``: (schedule, why) of those that come before it."""
+    """What will run. ``rejected``: (schedule, why) of those that come before it. ``threads``: of a block, 0 on a CPU.
+    ``estimates``: of those that were considered, as far as there are any. ``measured``: what decided, if it did."""
 
     backend: str
     schedule: str
     rejected: Rejected
     lanes: int = 1
+    threads: int = 0
+    estimates: tuple[Estimate, ...] = ()
+    measured: Measurement | None = None
 
 
 def numpy_dtype(t: CType) -> object:
@@ -176,11 +206,8 @@ def require_extents(found: tuple[Slot, ...]) -> None:
             )
 
 
-def choose(
-    backend: str, schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None, rejected: Rejected = ()
-) -> Plan:
-    """Pick a schedule for ``backend``: "auto" takes the first that nothing speaks against. ``rejected``: those that
-    were tried and found wanting. Raises InputError for an unknown one, and the reason why one by name cannot be."""
+def known(backend: str, schedule: str) -> None:
+    """Raises InputError for a schedule that ``backend`` does not have."""
     names = SCHEDULES[backend]
     if schedule not in ("auto", *names):
         raise InputError(
@@ -189,21 +216,27 @@ def choose(
             None,
             f"choose auto, {', '.join(names[:-1])} or {names[-1]}",
         )
+
+
+def choose(backend: str, schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None) -> Plan:
+    """A schedule before extents are known: "auto" takes the first that nothing speaks against. Raises InputError for
+    an unknown one, and the reason why one by name cannot be."""
+    known(backend, schedule)
+    names = SCHEDULES[backend]
     if schedule != "auto":
         if why_not is not None and schedule != names[-1]:
             raise why_not
         return Plan(backend, schedule, ())
-    tried = dict(rejected)
     reasons: list[tuple[str, str]] = []
     for name in names[:-1]:
-        reason = tried.get(name) or _objection(name, analysis, why_not)
+        reason = objection(name, analysis, why_not)
         if reason is None:
             return Plan(backend, name, tuple(reasons))
         reasons.append((name, reason))
     return Plan(backend, names[-1], tuple(reasons))
 
 
-def _objection(schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None) -> str | None:
+def objection(schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None) -> str | None:
     """Why not to choose a schedule that is not the last."""
     if why_not is not None:
         return said(why_not)

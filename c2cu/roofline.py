@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+#: Operations a clock that a multiprocessor does, at most: what an H200 reaches on 32-bit numbers. A division or a call
+#: needs the special function unit at least once.
+PER_CLOCK = {"float": 128, "integer": 64, "wide": 32, "divide": 16, "call": 16}
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -50,7 +50,8 @@ def stage(src: str | os.PathLike, what: str, **options: Any) -> str:
             lines = []
             for backend in ("cpu", "cuda"):
                 plan, _ = pipeline.schedule(front, backend)
-                lines.append(f"{backend}: {plan.schedule}, {plan.lanes} inputs side by side")
+                threads = f" in a block of {plan.threads} threads" if plan.threads else " side by side"
+                lines.append(f"{backend}: {plan.schedule}, {plan.lanes} inputs{threads}")
                 lines += [f"    not {name}: {reason}" for name, reason in plan.rejected]
             return "\n".join(lines) + "\n"
     return pipeline.schedule(front, "cuda" if what == "cuda" else "cpu")[1].text

@@ -23,13 +23,13 @@ LAYERS = [  # each may import from its own line and those above it
     "version|ctype|literals|diagnostics|artifact|libm",
     "ir|walk|fold|simplify|separate|verify|webs",
     "toolchain|attributes|preprocess|conform|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
-    "facts|uniform|effects|unroll|scalarize|if_convert|minmax|liveness|front|options|idioms|umm|roofline",
+    "facts|uniform|effects|unroll|scalarize|if_convert|minmax|liveness|front|options|idioms|umm|roofline|estimate",
     "plan|spell|emit|hostrules|hostsplit|files",
     "schedule/.*",
     "runtime/.*",
     "trace|trace/.*",
     "pipeline|report",
-    "stages|standalone|library|cost|explain|plot|machine|runs",
+    "stages|standalone|library|cost|explain|plot|machine|runs|tune",
     "__init__|cli|__main__",
 ]
 

@@ -189,6 +189,20 @@ def common_p(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p:
     return first[1]
 
 
+def count(given: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p: int | None) -> int | None:
+    """p as the first bulk array has it, whether or not the others agree; None where nothing tells."""
+    shared = {s.name for s in slots if s.shared}
+    shapes = (getattr(a, "shape", None) for n, a in given.items() if n not in shared)
+    return next((int(s[0 if layout == "row" else -1]) for s in shapes if s), p)
+
+
+def first(given: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, n: int) -> dict[str, Any]:
+    """What is given for the first ``n`` inputs."""
+    shared = {s.name for s in slots if s.shared}
+    part = slice(n) if layout == "row" else (..., slice(n))
+    return {name: a if name in shared or not getattr(a, "shape", ()) else a[part] for name, a in given.items()}
+
+
 def bind(
     slots: tuple[Slot, ...],
     inputs: Any,

@@ -8,13 +8,13 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from .. import toolchain
-from ..artifact import Artifact
+from ..artifact import Artifact, Slot
 from ..diagnostics import CompileError
 from ..version import __version__
 from .cache import Cache, key
@@ -67,6 +67,29 @@ def threads() -> int:
     if chosen.isdigit() and int(chosen) > 0:
         return int(chosen)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def identity() -> tuple[object, ...]:
+    """What of this machine a program's speed depends on."""
+    compiler = toolchain.find_compiler()
+    return toolchain.cpu_model()[0], toolchain.cpu_key(), toolchain.compiler_version(compiler), threads()
+
+
+def timer(slots: tuple[Slot, ...], given: Mapping[str, Any], layout: str) -> Callable[[CpuProgram, int], float]:
+    """A function that runs a program for the first n inputs and says how many seconds that took. Results go nowhere."""
+    from . import arrays
+
+    bound: dict[int, arrays.Bound] = {}
+
+    def run(program: CpuProgram, n: int) -> float:
+        if n not in bound:
+            bound.clear()
+            bound[n] = arrays.bind(slots, arrays.first(given, slots, layout, n), {}, None, layout, n)
+        start = time.perf_counter()
+        program.run(bound[n].inputs, bound[n].outputs, n)
+        return time.perf_counter() - start
+
+    return run
 
 
 def copy_bandwidth(total: int = 256 << 20) -> float:

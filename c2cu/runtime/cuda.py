@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy
 
 from ..artifact import Artifact, Slot
 from ..diagnostics import CompileError, InputError
+from ..estimate import Device
 from . import arrays
 from .cache import Cache, key
 from .cpu import rejected
@@ -56,6 +57,20 @@ def device_name() -> str:
     """The current device's name."""
     cupy = _cupy()
     return cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
+
+
+def identity() -> tuple[object, ...]:
+    """What of this machine a program's speed depends on."""
+    cupy = _cupy()
+    versions = cupy.cuda.nvrtc.getVersion(), cupy.cuda.runtime.driverGetVersion(), cupy.__version__
+    return device_name(), cupy.cuda.Device().compute_capability, *versions
+
+
+def device() -> Device:
+    """What estimates want to know of the current device."""
+    found = attributes()
+    count, clock = found.get("MultiProcessorCount", 0), 1e3 * found.get("ClockRate", 0)
+    return Device(count or Device.multiprocessors, clock or Device.clock)
 
 
 def attributes() -> dict[str, int]:
@@ -95,10 +110,13 @@ class CudaProgram:
                 self._kernels[name] = module.get_function(name)
         pointer = module.get_global("c2cu_bytes")
         self.block_bytes = int(cupy.ndarray((1,), numpy.uint64, pointer)[0])
-        if artifact.shared_bytes > UNASKED:
+        most = attributes().get("MaxSharedMemoryPerBlockOptin", artifact.shared_bytes)
+        if UNASKED < artifact.shared_bytes <= most:
             for kernel in self._kernels.values():
                 kernel.max_dynamic_shared_size_bytes = artifact.shared_bytes
         self.drawback = "" if artifact.spills else self._spilled()
+        if artifact.shared_bytes > most:
+            self.drawback = f"a block takes {artifact.shared_bytes} bytes of shared memory, the device has {most}"
 
     def _spilled(self) -> str:
         kernel = self._kernels["c2cu_run"]
@@ -196,6 +214,34 @@ def load(artifact: Artifact) -> CudaProgram:
     if meaning not in _loaded:
         _loaded[meaning] = CudaProgram(artifact)
     return _loaded[meaning]
+
+
+def timer(
+    slots: tuple[Slot, ...], given: Mapping[str, Any], layout: str, stream: Any = None
+) -> Callable[[CudaProgram, int], float]:
+    """A function that runs a program for the first n inputs and says how many seconds that took on the device. Results
+    go nowhere. It raises CompileError where the device does not take the launch, or has not enough memory."""
+    cupy = _cupy()
+    bound: dict[int, arrays.Bound] = {}
+
+    def run(program: CudaProgram, n: int) -> float:
+        with stream if stream is not None else cupy.cuda.get_current_stream():
+            try:
+                if n not in bound:
+                    bound.clear()
+                    bound[n] = arrays.bind(slots, arrays.first(given, slots, layout, n), {}, None, layout, n, cupy)
+                start, end = cupy.cuda.Event(), cupy.cuda.Event()
+                start.record()
+                program.run(bound[n].inputs, bound[n].outputs, n)
+                end.record()
+                end.synchronize()
+            except cupy.cuda.memory.OutOfMemoryError:
+                raise CompileError("C2CU064", f"the device has not enough memory for {n} inputs") from None
+            except cupy.cuda.driver.CUDADriverError as e:
+                raise CompileError("C2CU064", f"the device does not run it: {e}") from None
+            return 1e-3 * cupy.cuda.get_elapsed_time(start, end)
+
+    return run
 
 
 def run(

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from ..front import Front
 
 
-def emit_schedule(name: str, front: Front) -> Artifact:
-    """The artifact of ``front`` under the schedule ``name``. Raises UnsupportedError where it does not take it."""
+def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
+    """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedule ``block`` of an
+    input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
     if name in ("gang", "registers", "block"):
         if front.analysis is None:
             assert front.why_not is not None
@@ -23,14 +24,14 @@ def emit_schedule(name: str, front: Front) -> Artifact:
         assert front.kernel is not None
         layout = plan.layout(front.program)
         if name == "registers":
-            from .registers import registers
+            from .registers import THREADS, registers
 
-            return registers(front.analysis, front.slots, layout, front.fp)
+            return registers(front.analysis, front.slots, layout, front.fp, threads or THREADS)
         if name == "block":
             from .block import block
 
             assert front.trace is not None
-            return block(front.analysis, front.trace, front.slots, layout, front.fp)
+            return block(front.analysis, front.trace, front.slots, layout, front.fp, threads)
         from .gang import gang
 
         kernel = scalarize(unroll(front.kernel)).kernel
@@ -41,6 +42,6 @@ def emit_schedule(name: str, front: Front) -> Artifact:
         return scalar(front.program, front.slots)
     if name == "private":
         return private(front.program, front.slots)
-    from .thread import thread
+    from .thread import THREADS, thread
 
-    return thread(front.program, front.slots)
+    return thread(front.program, front.slots, threads or THREADS)

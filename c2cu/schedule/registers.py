@@ -36,8 +36,9 @@ ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory
 THREADS = 64
 
 
-def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Artifact:
-    """CUDA text. Raises UnsupportedError for a program that is not oblivious, or too long or too large for a thread."""
+def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = THREADS) -> Artifact:
+    """CUDA text for blocks of ``threads``. Raises UnsupportedError for a program that is not oblivious, or too long or
+    too large for a thread."""
     _refuse_findings(u.findings)
     _refuse_slots(u.kernel, slots)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
@@ -47,11 +48,11 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str) -> A
         placed = place(unroll(u.kernel, SHORT, whole=True), leaving, fp)
         if _too_much(u.kernel, placed) is not None:
             raise error
-    text = RegistersText(placed, slots, layout, THREADS)
-    source = render("cuda/registers.cu.j2", name=u.kernel.name, threads=THREADS, **text.values())
-    shared = text.array_bytes + text.tile_bytes * THREADS // 32
+    text = RegistersText(placed, slots, layout, threads)
+    source = render("cuda/registers.cu.j2", name=u.kernel.name, threads=threads, **text.values())
+    shared = text.array_bytes + text.tile_bytes * threads // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return Artifact("registers", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=False)
+    return Artifact("registers", "cuda", source, slots, threads, flags, shared_bytes=shared, spills=False)
 
 
 def _refuse_findings(findings: tuple[Finding, ...]) -> None:

@@ -44,9 +44,8 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
     filled = values(u, trace, built, body, slots, layout, inputs)
     text = render("cuda/block.cu.j2", **filled)
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return Artifact(
-        "block", "cuda", text, slots, inputs, flags, built.threads * inputs, inputs * filled["bytes"], False
-    )
+    threads, shared = built.threads * inputs, inputs * filled["bytes"]
+    return Artifact("block", "cuda", text, slots, inputs, flags, threads, shared, False, cost(built))
 
 
 def refuse(u: Uniform, trace: Trace) -> None:
