@@ -6,6 +6,7 @@ inner loops are tried.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from .effects import fold_known
@@ -40,13 +41,19 @@ class _Unroller:
         self.whole = whole
         self.trying = 0  # loops being unrolled: only inside them is there a limit
 
+    def count(self, block: Iterable[Stmt]) -> int:
+        """What a block takes of the budget."""
+        return sum(1 for _ in block) if self.whole else size(block)
+
     def block(self, block: Block, known: Known, room: int) -> list[Stmt]:
         """The statements of ``block``; ``known`` is updated. Raises _TooLong beyond ``room`` statements."""
         out: list[Stmt] = []
         for s in block:
-            out += self.statement(s, known, room - len(out))
-            if self.trying and len(out) > room:
+            new = self.statement(s, known, room)
+            room -= self.count(new)
+            if self.trying and room < 0:
                 raise _TooLong
+            out += new
         return out
 
     def statement(self, s: Stmt, known: Known, room: int) -> list[Stmt]:
@@ -109,20 +116,27 @@ class _Unroller:
     def turns(self, s: Loop, known: Known, room: int) -> list[Stmt]:
         """All turns of a loop, one after the other. Raises _TooLong where the next one is not known."""
         out: list[Stmt] = []
-        turns = 0
+        turns, budget = 0, room
+
+        def add(block: Block) -> None:
+            nonlocal room
+            new = self.block(block, known, room)
+            room -= self.count(new)
+            out.extend(new)
+
         while not self.flagged(s, known):
-            out += self.block(s.head, known, room - len(out))
+            add(s.head)
             cond = fold_known(s.cond, known)
             if not isinstance(cond, Const):
                 raise _Unknown
             if not cond.value:
                 break
-            out += self.block(s.body, known, room - len(out))
+            add(s.body)
             if self.flagged(s, known):
                 break
-            out += self.block(s.step, known, room - len(out))
+            add(s.step)
             turns += 1
-            if turns > room:
+            if turns > budget:
                 raise _TooLong  # of turns that do nothing
         return out
 
@@ -134,6 +148,11 @@ class _Unroller:
             if known[f].value:
                 return True
         return False
+
+
+def size(block: Iterable[Stmt]) -> int:
+    """Statements that will be left of a block: assignments of constants vanish."""
+    return sum(1 for s in statements(tuple(block)) if not (isinstance(s, Assign) and isinstance(s.value, Const)))
 
 
 def _forget(s: Stmt, known: Known) -> None:

@@ -33,8 +33,9 @@ def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
             assert front.trace is not None
             return block(front.analysis, front.trace, front.slots, layout, front.fp, threads)
         from .gang import gang
+        from .gang_select import selects
 
-        kernel = scalarize(unroll(front.kernel)).kernel
+        kernel = selects(uniform(scalarize(unroll(front.kernel)).kernel))
         return gang(uniform(kernel), front.slots, layout, toolchain.vector_bytes())
     from .private import private, scalar
 

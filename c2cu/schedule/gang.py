@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from ..artifact import Artifact, Slot
 from ..ctype import BOOL, Leaf, Scalar
 from ..emit import render
-from ..ir import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ..ir import Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
 from ..uniform import Uniform
 from ..walk import expressions, statements, subexpressions
 from . import gang_pack
 from .gang_expr import Printer, literal, member, memory
+from .gang_select import accesses, is_small
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
-SMALL = 6  # statements of a varying `if` that is cheaper to execute than to jump over
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
 
 
@@ -44,6 +44,7 @@ def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int)
         tables=tables,
         wide_multiply=emitter.p.wide_multiply,
         roots=sorted(emitter.p.roots),
+        extremes=[_extreme(name, lanes) for name in sorted(emitter.p.extremes)],
         transposes=[gang_pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[line for r in given for line in gang_pack.share(r, slots, layout[r.name])],
         pack=[line for r in bulk for line in gang_pack.pack(r, slots, layout[r.name], lanes, widest == 8)],
@@ -86,6 +87,23 @@ def _vectors(lanes: int, widest: int) -> list[dict[str, object]]:
         for n, c in names.items()
         if int(n[1:]) // 8 <= widest
     ]
+
+
+def _extreme(name: str, lanes: int) -> dict[str, str]:
+    """The smaller or the larger of two vectors, as x86 has it; ``name``: "min_f32" and the like."""
+    op, rep = name.split("_")
+    width = lanes * int(rep[1:]) // 8
+    kind = {"f32": "ps", "f64": "pd", "i32": "epi32", "u32": "epu32", "i64": "epi64", "u64": "epu64"}[rep]
+    prefix, needs = {64: ("_mm512", "__AVX512F__"), 32: ("_mm256", "__AVX2__")}.get(width, ("_mm", "__SSE4_1__"))
+    return {
+        "name": name,
+        "vector": rep,
+        "mask": f"i{rep[1:]}",
+        "sign": "<" if op == "min" else ">",
+        "instruction": f"{prefix}_{op}_{kind}",
+        "register": f"__m{8 * width}" + {"ps": "", "pd": "d"}.get(kind, "i"),
+        "needs": "__AVX512VL__" if rep in ("i64", "u64") and width < 64 else needs,
+    }
 
 
 def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[str], list[str]]:
@@ -220,12 +238,12 @@ class _Emitter:
         cond = self.p.truth(s.cond)
         taken = self.new_mask(f"{cond} & {outer}" if outer else cond)
         other = self.new_mask(f"~{taken} & {outer}" if outer else f"~{taken}") if s.other else ""
-        known = _accesses(s.cond)
+        known = accesses(s.cond)
         for mask, arm in ((taken, s.then), (other, s.other)):
             if not arm:
                 continue
             self.p.mask = mask
-            if self.is_small(arm, known):
+            if is_small(self.u, arm, known):
                 self.block(arm)
                 continue
             self.line(f"if (any({mask})) {{")
@@ -233,29 +251,6 @@ class _Emitter:
             self.line("}")
         self.p.mask = outer
         self.line("}")
-
-    def is_small(self, arm: Block, known: frozenset[tuple[Region, Expr]]) -> bool:
-        """Whether to execute an arm without asking if any lane takes it: cheap, and touches only what is touched
-        anyway or is certainly in bounds."""
-        if len(arm) > SMALL or not all(isinstance(s, (Assign, Store)) for s in arm):
-            return False
-        for s in arm:
-            touched = set().union(*(_accesses(e) for e in expressions(s)))
-            if isinstance(s, Store):
-                touched.add((s.region, s.index))
-            if any(not self.is_harmless(r, i, known) for r, i in touched):
-                return False
-            if any(not cheap(x) for e in expressions(s) for x in subexpressions(e)):
-                return False
-            known = known | touched
-            if isinstance(s, Assign):
-                known = frozenset((r, i) for r, i in known if s.var not in _variables(i))
-        return True
-
-    def is_harmless(self, r: Region, index: Expr, known: frozenset[tuple[Region, Expr]]) -> bool:
-        if isinstance(index, Const):
-            return 0 <= index.value < r.count
-        return self.u.is_varying(index) is False and (r, index) in known
 
     def uniform_loop(self, s: Loop) -> None:
         flags = " || ".join(self.p.var(f) for f in s.flags)
@@ -302,18 +297,3 @@ class _Emitter:
                 self.line(f"{live} &= ~{self.p.var(f)};")
             else:
                 self.line(f"if ({self.p.var(f)}) break;")
-
-
-def cheap(e: Expr) -> bool:
-    """Not worth a jump to avoid."""
-    if isinstance(e, Call):
-        return e.name in ("fabs", "fabsf")
-    return not (isinstance(e, Binary) and e.op in ("/", "%"))
-
-
-def _accesses(e: Expr) -> frozenset[tuple[Region, Expr]]:
-    return frozenset((x.region, x.index) for x in subexpressions(e) if isinstance(x, Load))
-
-
-def _variables(e: Expr) -> set[Variable]:
-    return {x.var for x in subexpressions(e) if isinstance(x, Var)}

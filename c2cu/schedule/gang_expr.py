@@ -72,6 +72,37 @@ def is_word(e: Expr) -> bool:
     return False
 
 
+def boolean(e: Expr) -> bool:
+    """Whether the value is certainly 0 or 1."""
+    match e:
+        case Binary(op=op) if op in COMPARISONS or op in ("&&", "||"):
+            return True
+        case Binary(op="&" | "|" | "^"):
+            return boolean(e.left) and boolean(e.right)
+        case Unary(op="!"):
+            return True
+        case Cast():
+            return e.type == BOOL or (e.type.is_integer and boolean(e.operand))
+        case Var() | Load():
+            return e.type == BOOL
+        case Const():
+            return e.type.is_integer and e.value in (0, 1)
+    return False
+
+
+def extreme(e: Select) -> str:
+    """ "min" or "max" where a select is the smaller or the larger of its arms, else ""."""
+    match e.cond:
+        case Binary(op="<" | "<=" | ">" | ">=" as op, left=a, right=b) if a.type == e.type:
+            if len(op) == 2 and e.type.is_float:
+                return ""  # of zeros of both signs it is the one that the instruction does not take
+            if (e.yes, e.no) == (a, b):
+                return "min" if op[0] == "<" else "max"
+            if (e.yes, e.no) == (b, a):
+                return "max" if op[0] == "<" else "min"
+    return ""
+
+
 @dataclass
 class Printer:
     """Prints the expressions of one kernel. ``lines``: where statements that an expression needs go."""
@@ -81,6 +112,7 @@ class Printer:
     temporaries: int = 0
     wide_multiply: bool = False
     roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken
+    extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
     mask: str = ""  # name of the mask of active lanes; "" where all are
 
@@ -136,23 +168,6 @@ class Printer:
 
     # masks
 
-    def boolean(self, e: Expr) -> bool:
-        """Whether the value is certainly 0 or 1."""
-        match e:
-            case Binary(op=op) if op in COMPARISONS or op in ("&&", "||"):
-                return True
-            case Binary(op="&" | "|" | "^"):
-                return self.boolean(e.left) and self.boolean(e.right)
-            case Unary(op="!"):
-                return True
-            case Cast():
-                return e.type == BOOL or (e.type.is_integer and self.boolean(e.operand))
-            case Var() | Load():
-                return e.type == BOOL
-            case Const():
-                return e.type.is_integer and e.value in (0, 1)
-        return False
-
     def truth(self, e: Expr) -> str:
         """A mask: -1 in the lanes where ``e`` is not 0."""
         if not self.varying(e):
@@ -160,16 +175,16 @@ class Printer:
         match e:
             case Binary(op="&&" | "||"):
                 return f"({self.truth(e.left)} {e.op[0]} {self.truth(e.right)})"
-            case Binary(op="==" | "!=") if self.boolean(e.left) and self.boolean(e.right):
+            case Binary(op="==" | "!=") if boolean(e.left) and boolean(e.right):
                 same = f"({self.truth(e.left)} ^ {self.truth(e.right)})"
                 return f"(~{same})" if e.op == "==" else same
             case Binary(op=op) if op in COMPARISONS:
                 return self.compared(f"{self.vector(e.left)} {op} {self.vector(e.right)}", self.register(e.left.type))
-            case Binary(op="&" | "|" | "^") if self.boolean(e):
+            case Binary(op="&" | "|" | "^") if boolean(e):
                 return f"({self.truth(e.left)} {e.op} {self.truth(e.right)})"
             case Unary(op="!"):
                 return f"(~{self.truth(e.operand)})"
-            case Cast() if e.type == BOOL or self.boolean(e):
+            case Cast() if e.type == BOOL or boolean(e):
                 return self.truth(e.operand)
             case Var(var=v) if v.type == BOOL:
                 return self.var(v)
@@ -188,7 +203,7 @@ class Printer:
         if not self.varying(e):
             return f"splat_{rep}({self.scalar(e)})"
         match e:
-            case _ if self.boolean(e) and not isinstance(e, Load):
+            case _ if boolean(e) and not isinstance(e, Load):
                 text = f"({self.truth(e)} & 1)"
                 return text if rep == "i32" else f"CONVERT({rep}, {text})"
             case Var(var=v):
@@ -205,6 +220,9 @@ class Printer:
             case Bitcast():
                 return self.bitcast(e, rep)
             case Select():
+                if kind := extreme(e):
+                    self.extremes[f"{kind}_{rep}"] = None
+                    return f"{kind}_{rep}({self.vector(e.yes)}, {self.vector(e.no)})"
                 return self.select(self.truth(e.cond), self.vector(e.yes), self.vector(e.no), rep)
             case Call():
                 return self.call(e, rep)
