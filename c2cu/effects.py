@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
@@ -158,7 +159,7 @@ def _constant(e: Expr, known: dict[Variable, Const]) -> Const | None:
     return value if isinstance(value, Const) else None
 
 
-def fold_known(e: Expr, known: dict[Variable, Const]) -> Expr:
+def fold_known(e: Expr, known: Mapping[Variable, Expr]) -> Expr:
     """``e`` with known variables and tables filled in, and constants computed."""
 
     def step(x: Expr) -> Expr:

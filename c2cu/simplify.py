@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from .ir import Assign, Block, If, Loop, Stmt, Var, Variable
@@ -12,14 +13,29 @@ from .walk import expressions, statements, subexpressions
 def simplify(block: Block) -> Block:
     """``block`` without assignments to variables that nothing reads, and without empty `If`."""
     while True:
-        used = _used(block)
-        new = _pruned(block, used)
+        reads = used(block)
+        new = _pruned(block, reads)
         if sum(1 for _ in statements(new)) == sum(1 for _ in statements(block)):
             return new
         block = new
 
 
-def _used(block: Block) -> Counter[Variable]:
+def join(block: Block, keeps: Callable[[If], bool]) -> Block:
+    """``block`` with one `If` for neighbours on one condition. ``keeps``: whether a branch leaves its condition so."""
+    out: list[Stmt] = []
+    for s in block:
+        last = out[-1] if out else None
+        if isinstance(s, If) and isinstance(last, If) and s.cond == last.cond and keeps(last):
+            out[-1] = replace(last, then=last.then + s.then, other=last.other + s.other)
+        else:
+            out.append(s)
+    return tuple(
+        replace(s, then=join(s.then, keeps), other=join(s.other, keeps)) if isinstance(s, If) else s for s in out
+    )
+
+
+def used(block: Block) -> Counter[Variable]:
+    """How often each variable is read."""
     used: Counter[Variable] = Counter()
     for s in statements(block):
         if isinstance(s, Loop):

@@ -21,7 +21,7 @@ HOMES = {
 }
 LAYERS = [  # each may import from its own line and those above it
     "version|ctype|literals|diagnostics|artifact|libm",
-    "ir|walk|fold|simplify|separate|verify|webs",
+    "ir|walk|fold|aligned|simplify|separate|verify|webs",
     "toolchain|attributes|preprocess|conform|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
     "facts|uniform|effects|unroll|scalarize|if_convert|minmax|liveness|front|options|idioms|umm|roofline|estimate",
     "plan|spell|emit|hostrules|hostsplit|files",

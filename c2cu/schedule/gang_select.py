@@ -30,6 +30,7 @@ from ..ir import (
     Var,
     Variable,
 )
+from ..simplify import join
 from ..uniform import Uniform
 from ..walk import expressions, rewrite, statements, subexpressions
 from .gang_expr import boolean, extreme
@@ -62,7 +63,12 @@ class _Selects:
         self.fresh = max((s.var.uid for s in statements(u.kernel.body) if isinstance(s, Assign)), default=0)
 
     def block(self, block: Block) -> Block:
-        return tuple(new for s in block for new in self.statement(s))
+        return join(tuple(new for s in block for new in self.statement(s)), self.keeps)
+
+    def keeps(self, s: If) -> bool:
+        """Whether a branch that all lanes take alike leaves its condition as it is."""
+        changed = {x.var for x in statements((s,)) if isinstance(x, Assign)}
+        return not self.u.is_varying(s.cond) and not accesses(s.cond) and not changed & _variables(s.cond)
 
     def statement(self, s: Stmt) -> Block:
         match s:
