@@ -99,3 +99,10 @@ class Trace:
     @property
     def complete(self) -> bool:
         return not self.stopped
+
+    def comes_in(self, name: str, goes_out: bool) -> bool:
+        """Whether elements of a region may be read, or go out, as they came in."""
+        facts = next((f for f in self.regions if f.region.name == name), None)
+        if facts is None or not self.complete or self.faults:
+            return True
+        return bool(facts.count(INPUT)) or (goes_out and facts.count(CERTAIN) < facts.region.count)

@@ -194,7 +194,7 @@ class _Host:
         analysis = self.front.analysis
         text, slots = "", []
         if analysis is not None and not any(f.kind == "address" for f in analysis.findings):
-            artifact = gang(analysis, self.front.slots, plan.layout(self.program), PORTABLE_BYTES)
+            artifact = gang(analysis, self.front.slots, plan.layout(self.program), PORTABLE_BYTES, self.front.trace)
             text = _GANG_NAMES.sub(r"c2cu_\1", artifact.text)
             slots = self.slots()
         statics = [s for s in used_statics(self.program) if not s.const]

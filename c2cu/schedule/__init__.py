@@ -36,7 +36,7 @@ def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
         from .gang_select import selects
 
         kernel = selects(uniform(scalarize(unroll(front.kernel)).kernel))
-        return gang(uniform(kernel), front.slots, layout, toolchain.vector_bytes())
+        return gang(uniform(kernel), front.slots, layout, toolchain.vector_bytes(), front.trace)
     from .private import private, scalar
 
     if name == "scalar":

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from ..artifact import Artifact, Slot
 from ..ctype import BOOL, Leaf, Scalar
 from ..emit import render
+from ..facts import Trace
 from ..ir import Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
 from ..uniform import Uniform
 from ..walk import expressions, statements, subexpressions
@@ -22,14 +23,18 @@ Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
 
 
-def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int) -> Artifact:
-    """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers."""
+def gang(
+    u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int, trace: Trace | None = None
+) -> Artifact:
+    """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. ``trace``: what the program
+    touches; what it writes whole before it reads any of it is not packed."""
     widest = _widest(u)
     lanes = native_bytes // widest
     emitter = _Emitter(u, widest == 8)
     emitter.block(u.kernel.body)
     body = emitter.declarations(lanes) + emitter.p.lines
     bulk = [r for r in u.kernel.regions if r.storage == "bulk"]
+    coming = [r for r in bulk if trace is None or trace.comes_in(r.name, slots[layout[r.name][0]].writes)]
     given = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     fields = frozenset(r for r in given if not gang_pack.is_plain(slots, layout[r.name]))
     members, tables = _storage(u, emitter.p, fields)
@@ -47,7 +52,7 @@ def gang(u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int)
         extremes=[_extreme(name, lanes) for name in sorted(emitter.p.extremes)],
         transposes=[gang_pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[line for r in given for line in gang_pack.share(r, slots, layout[r.name])],
-        pack=[line for r in bulk for line in gang_pack.pack(r, slots, layout[r.name], lanes, widest == 8)],
+        pack=[line for r in coming for line in gang_pack.pack(r, slots, layout[r.name], lanes, widest == 8)],
         unpack=[line for r in bulk for line in gang_pack.unpack(r, slots, layout[r.name], lanes, widest == 8)],
     )
     return Artifact("gang", "cpu", text, slots, lanes)

@@ -10,7 +10,7 @@ import numpy as np
 from ...artifact import Slot
 from ...ctype import BOOL, Leaf
 from ...diagnostics import UnsupportedError
-from ...facts import CERTAIN, INPUT, RegionFacts, Trace
+from ...facts import Trace
 from ...ir import Expr, Kernel, Load, Region, Stmt, Variable
 from ...uniform import Uniform
 from ..cuda_text import CudaText, element_name, literal, region_name, variables
@@ -63,7 +63,6 @@ def values(
     """What the template is filled with."""
     regions = [r for r in u.kernel.regions if r.storage != "shared"]
     bulk = [r for r in regions if r.storage == "bulk"]
-    facts = {f.region: f for f in trace.regions}
     threads = BlockText()
     threads.declare(body.body, [v for v in variables(body.body) if v.name.startswith("c2cu_")])
     threads.block(body.body)
@@ -85,7 +84,7 @@ def values(
         "initial": [_initial(r) for r in bulk if r.init is not None and any(r.init)],
         "given": [_given(r, slots, layout) for r in u.kernel.regions if r.storage == "shared" and not r.init],
         "arrays": arrays,
-        "bring": [_bring(r, slots, layout) for r in bulk if _comes_in(facts[r], slots, layout)],
+        "bring": [_bring(r, slots, layout) for r in bulk if trace.comes_in(r.name, slots[layout[r.name][0]].writes)],
         "take": [_take(r, slots, layout) for r in bulk if slots[layout[r.name][0]].writes],
         "body": threads.lines,
         "again": again.lines,
@@ -99,12 +98,6 @@ def _last(r: Region) -> np.ndarray:
 
 def _aligned(n: int) -> int:
     return -(-n // 16) * 16
-
-
-def _comes_in(f: RegionFacts, slots: tuple[Slot, ...], layout: Layout) -> bool:
-    """Some element may be read, or go out, as it came in."""
-    goes_out = slots[layout[f.region.name][0]].writes
-    return bool(f.count(INPUT)) or (goes_out and f.count(CERTAIN) < f.region.count)
 
 
 def _table(r: Region) -> str:
