@@ -280,6 +280,8 @@ def check(
             if f.kind == "branch" and not constant_time:
                 severity = "note"
             say(f.diagnostic(severity), report.sources, diagnostics_format)
+        for d in report.faults:
+            say(d, report.sources, diagnostics_format)
         if report.why_not:
             say(
                 Diagnostic("warning", "C2CU034", f"cannot be analysed, so nothing is proved: {report.why_not}"),

@@ -8,8 +8,9 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .diagnostics import Note, NotObliviousError, render
+from .diagnostics import Diagnostic, Note, NotObliviousError, render
 from .front import Front
+from .trace import diagnosed
 from .uniform import Finding
 
 _PACKAGE = os.path.join(os.path.dirname(__file__), "")
@@ -30,9 +31,11 @@ class Report:
     why_not: str = ""
     notes: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    faults: tuple[Diagnostic, ...] = ()
 
     def __str__(self) -> str:
         lines = [render(f.diagnostic("warning" if f.kind != "branch" else "note"), self.sources) for f in self.findings]
+        lines += [render(d, self.sources) for d in self.faults]
         if self.why_not:
             lines.append(f"not analysed: {self.why_not}")
         lines += self.notes
@@ -65,7 +68,7 @@ def report_of(front: Front, notes: tuple[str, ...] = ()) -> Report:
         d = front.why_not.diagnostic
         return Report(False, False, (), f"{d.loc}: {d.message}", notes, front.pre.sources)
     a = front.analysis
-    return Report(a.oblivious, a.constant_time, a.findings, "", notes, front.pre.sources)
+    return Report(a.oblivious, a.constant_time, a.findings, "", notes, front.pre.sources, diagnosed(front.trace))
 
 
 def judge(front: Front, strict: bool) -> None:
