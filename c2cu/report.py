@@ -22,7 +22,8 @@ class Report:
 
     ``oblivious``: at each step it touches one fixed address or none, whatever the data. ``constant_time``: and no
     branch depends on data. ``findings``: what speaks against either. ``why_not``: what could not be analysed; the
-    verdict is then False, for nothing is proved. ``notes``: what the verdict assumes.
+    verdict is then False, for nothing is proved. ``notes``: what the verdict assumes. ``faults``:
+    what C does not define where a branch on data is taken (what is so whatever the data is an error).
     """
 
     oblivious: bool
