@@ -6,46 +6,71 @@ phases keep within a thread stay in its registers; barriers stand only where one
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...artifact import Artifact, Slot
 from ...diagnostics import UnsupportedError
 from ...emit import render
 from ...facts import Trace
 from ...if_convert import if_convert
-from ...ir import Kernel
+from ...ir import Block, Kernel, Region
 from ...minmax import minmax
 from ...uniform import Uniform
 from .analysed import Analysed
 from .builder import Builder
 from .choice import Choice, choices, cost
-from .phases import Item, phases, uniform_memory
-from .text import Layout, values
+from .phases import Item, phases
+from .text import Layout, shared_bytes, values
+from .vectors import NotKnown
 
-SHARED_BYTES = 227 << 10  # of a block, at most
+SHARED_BYTES = (227 << 10) - 64  # of a block, at most; but for what the template keeps
 BLOCK = 128  # threads that are worth a block
+
+
+@dataclass(frozen=True)
+class Program:
+    """What an input's threads do."""
+
+    builder: Builder
+    body: Block
+
+    @property
+    def threads(self) -> int:
+        return self.builder.threads
+
+    @property
+    def tables(self) -> list[Region]:
+        """Constants beside the kernel's own."""
+        return self.builder.machine.tables
 
 
 def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = 0) -> Artifact:
     """CUDA text. ``threads``: an input's, 0 for the best by estimate. Raises UnsupportedError."""
+    program = compiled(u, trace, fp, threads)
+    need = shared_bytes(u)
+    if need > SHARED_BYTES:
+        raise UnsupportedError(
+            "C2CU094", f"an input takes {need} bytes, shared memory has {SHARED_BYTES}", u.kernel.loc
+        )
+    inputs = max(1, BLOCK // program.threads)
+    while inputs > 1 and inputs * need > SHARED_BYTES // 4:
+        inputs //= 2
+    filled = values(u, trace, program.builder, program.body, slots, layout, inputs)
+    text = render("cuda/block.cu.j2", **filled)
+    flags = ("--fmad=true",) if fp == "fast" else ()
+    spent = cost(program.builder)
+    return Artifact("block", "cuda", text, slots, inputs, flags, program.threads * inputs, inputs * need, False, spent)
+
+
+def compiled(u: Uniform, trace: Trace, fp: str = "exact", threads: int = 0) -> Program:
+    """The threads' program. Raises UnsupportedError."""
     refuse(u, trace)
     items = phases(u, trace.loops)
     if not any(isinstance(x, Analysed) for x in items):
         raise UnsupportedError("C2CU093", "no loop has independent iterations", u.kernel.loc)
     built = _built(u, items, choices(u, trace, items, threads))
-    need = sum(r.type.size * (r.count + r.count // 32 + 4) for r in u.kernel.regions if r.storage != "shared")
-    if need > SHARED_BYTES:
-        raise UnsupportedError(
-            "C2CU094", f"an input takes {need} bytes, shared memory has {SHARED_BYTES}", u.kernel.loc
-        )
     body = Kernel(u.kernel.name, u.kernel.regions, tuple(built.machine.out), u.kernel.loc)
-    body = minmax(if_convert(body), fp == "fast")
-    inputs = max(1, BLOCK // built.threads)
-    while inputs > 1 and inputs * need > SHARED_BYTES // 4:
-        inputs //= 2
-    filled = values(u, trace, built, body, slots, layout, inputs)
-    text = render("cuda/block.cu.j2", **filled)
-    flags = ("--fmad=true",) if fp == "fast" else ()
-    threads, shared = built.threads * inputs, inputs * filled["bytes"]
-    return Artifact("block", "cuda", text, slots, inputs, flags, threads, shared, False, cost(built))
+    return Program(built, minmax(if_convert(body), fp == "fast").body)
 
 
 def refuse(u: Uniform, trace: Trace) -> None:
@@ -61,11 +86,14 @@ def _built(u: Uniform, items: list[Item], found: list[Choice]) -> Builder:
     best: tuple[float, Builder] | None = None
     error: UnsupportedError | None = None
     for c in found:
-        builder = Builder(u, uniform_memory(u), c.resident, c.radices, c.slots, c.threads)
+        builder = Builder(u, c.resident, c.radices, c.slots, c.threads)
         try:
             builder.run(items)
         except UnsupportedError as e:
             error = error or e
+            continue
+        except NotKnown as e:
+            error = error or UnsupportedError("C2CU092", f"'{e}' is known only at run time", u.kernel.loc)
             continue
         price = cost(builder)
         if best is None or price < best[0]:

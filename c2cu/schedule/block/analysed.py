@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ir import Block, Load, Region, Store
+from ...ir import Block, Load, Region, Store, Var
 from ...uniform import Uniform
 from ...walk import expressions, statements, subexpressions
 from .mapping import differing
-from .touches import Phase, Touch, Walk, hazards
+from .touches import Phase, Touch, Walk, carried, hazards
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,21 @@ class Analysed:
                 out |= differing(radices, t.address[both], other.address[both])
         return out
 
+    def alike(self, other: Analysed) -> bool:
+        """Whether one text does for both, with other known values: then they may be rounds of a loop."""
+        a, b = self.phase, other.phase
+        same = a.loop is b.loop and a.body is b.body and a.count == b.count and self.private == other.private
+        return same and self.same_known(other) and self.same_stores(other)
+
+    def same_known(self, other: Analysed) -> bool:
+        """Whether the same variables are known, of those that are read, and the same arrays' elements."""
+        a, b = self.phase, other.phase
+        every = (x for s in statements(a.body) for e in expressions(s) for x in subexpressions(e))
+        read = {x.var for x in every if isinstance(x, Var)}
+        return all((v in a.env) == (v in b.env) for v in read) and all(
+            x is b.memory[r] or np.array_equal(x, b.memory[r]) for r, x in a.memory.items()
+        )
+
     def same_stores(self, other: Analysed) -> bool:
         mine, theirs = ([t for t in a.touches if t.store] for a in (self, other))
         return len(mine) == len(theirs) and all(
@@ -44,14 +59,14 @@ class Analysed:
         )
 
 
-def analysed(u: Uniform, phase: Phase, memory: dict[Region, np.ndarray]) -> Analysed:
+def analysed(u: Uniform, phase: Phase) -> Analysed:
     """Raises UnsupportedError where iterations conflict whatever the data."""
-    found = Walk(u, phase, memory).found
-    private = _private(u, phase)
+    found = Walk(u, phase).found
+    private = frozenset(r for r in _alone(u, phase) if not carried(found, r, phase.count))
     return Analysed(phase, found, hazards(phase, found, private), private)
 
 
-def _private(u: Uniform, phase: Phase) -> frozenset[Region]:
+def _alone(u: Uniform, phase: Phase) -> frozenset[Region]:
     """Local arrays that only the phase's loop touches."""
     everywhere, inside = _touched(u.kernel.body), _touched((phase.loop,))
     return frozenset(r for r, n in inside.items() if r.storage == "local" and everywhere[r] == n)

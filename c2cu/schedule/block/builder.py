@@ -42,7 +42,6 @@ class Builder:
     elements' numbers; ``slots``: elements of each that a thread owns."""
 
     u: Uniform
-    memory: dict[Region, np.ndarray]
     resident: frozenset[Region]
     radices: tuple[int, ...]
     slots: int
@@ -79,7 +78,7 @@ class Builder:
             x = items[end]
             if not isinstance(x, Analysed) or x.phase.loop is not first.phase.loop or mappings[end] != mappings[k]:
                 break
-            if x.phase.count != first.phase.count or not x.same_stores(first):
+            if not x.alike(first):
                 break
             end += 1
         return end
@@ -124,7 +123,9 @@ class Builder:
             left = self.slots // self.size(local)
             more = [d for d in reversed(range(len(self.radices))) if d not in local and left % self.radices[d] == 0]
             if not more:
-                raise UnsupportedError("C2CU092", f"{self.slots} elements a thread do not divide these arrays", None)
+                raise UnsupportedError(
+                    "C2CU092", f"{self.slots} elements a thread do not divide these arrays", phases[0].phase.loop.loc
+                )
             if sharing is not None:
                 more.sort(key=lambda d: self.loads(sharing, Mapping(self.radices, frozenset({*local, d}))))
             local.add(more[0])
@@ -199,10 +200,12 @@ class Builder:
         if len(phases) == 1:
             self.enter(places)
             m.out += [*places.foreign.values(), *body]
+        elif any(r in places.shared for r, _ in places.changed):
+            raise UnsupportedError("C2CU092", "a round loads what another has in registers", first.phase.loop.loc)
         else:
             self.enter_loop(places, len(phases), body)
         m.read = m.read or bool(places.foreign) or places.reads
-        m.written = m.written or places.writes
+        m.written |= places.writers
         m.dirty |= places.changed
 
     def enter(self, places: Places) -> None:
@@ -212,8 +215,8 @@ class Builder:
             m.flush()
         if memory and m.written:
             m.sync()
-        if places.writes:
-            m.settle()
+        for who in places.writers:
+            m.settle(who)
         m.fetch(places.wanted)
 
     def enter_loop(self, places: Places, rounds: int, body: list[Stmt]) -> None:
@@ -221,7 +224,7 @@ class Builder:
         m.flush()
         m.fetch(places.wanted)
         inner = [*places.foreign.values(), *body]
-        if places.foreign or places.reads or places.writes:
+        if places.foreign or places.reads or places.writers:
             outer, m.out = m.out, []
             m.sync()
             inner, m.out = [*m.out, *inner], outer
@@ -233,7 +236,14 @@ class Builder:
         """Try to emit phases as one loop."""
         m = self.machine
         before = replace(
-            m, out=list(m.out), valid=set(m.valid), dirty=set(m.dirty), tables=list(m.tables), slots=dict(m.slots)
+            m,
+            out=list(m.out),
+            valid=set(m.valid),
+            dirty=set(m.dirty),
+            written=set(m.written),
+            fetched=set(m.fetched),
+            tables=list(m.tables),
+            slots=dict(m.slots),
         )
         try:
             self.phase(phases, mapping)
@@ -250,9 +260,10 @@ class Builder:
             return np.stack([np.broadcast_to(r, (a.phase.count,))[g.its] for r, a in zip(rows, phases)])
 
         env = {v: values(v) for v in phases[0].phase.env if all(v in a.phase.env for a in phases)}
+        memory = phases[0].phase.memory
         inside = frozenset(s.var for s in statements(phases[0].phase.body) if isinstance(s, Assign))
         whole = basis.spread(g.present[None, :])
-        special = Special(self.u, basis, env, self.memory, places, self.fresh, inside, whole)
+        special = Special(self.u, basis, env, memory, places, self.fresh, inside, whole)
         inner = special.block(phases[0].phase.body, whole)
         self.statements += special.size
         if self.statements > LONGEST:
@@ -284,10 +295,12 @@ class Places:
         self.wanted: list[tuple[Region, int]] = []
         self.changed: set[tuple[Region, int]] = set()
         self.foreign: dict[tuple[Region, Expr], Stmt] = {}  # loads that all come first
-        self.reads = self.writes = False
-        shares = any(t.region in builder.resident for t in builder.foreign(phases[0]))
-        every = {t.region for t in phases[0].touches if t.region in builder.resident}
-        self.through = every if shares else set()  # what is stored is seen by others in the next phase
+        self.shared: set[Region] = set()  # regions of which shared memory is read
+        self.reads = False
+        self.writers: set[Mapping | None] = set()  # of shared memory: owners, or None: others
+        touched = {t.region for a in phases for t in a.touches if t.region in builder.resident}
+        shares = any(t.region in builder.resident for a in phases for t in builder.foreign(a))
+        self.through = touched if shares else set()  # what is stored is seen by others in the next phase
 
     def start(self, g: Group) -> None:
         """A new iteration."""
@@ -315,6 +328,7 @@ class Places:
         inside = ((address >= 0) & (address < r.count)).all()
         index = place(self.basis, r, address if inside else np.where(mask, address, 0))
         self.loaded.append((r, address, index))
+        self.shared.add(r)
         if self.mapping is None or not inside:
             self.reads = True
             return Load(r, index, loc)
@@ -338,14 +352,14 @@ class Places:
         if k is None:
             if self.mapping is not None and r in self.b.resident:
                 raise UnsupportedError("C2CU092", f"'{r.name}' is not stored by its owner", loc)
-            self.writes = True
+            self.writers.add(None)
             return [Store(r, place(self.basis, r, address), value, loc), *hazard]
         x = self.b.machine.slot(r, k)
         self.wanted.append((r, k))  # it may not be stored: then it keeps what it has
         if r not in self.through:
             self.changed.add((r, k))
             return [Assign(x, value, loc), *hazard]
-        self.writes = True
+        self.writers.add(self.mapping)
         return [Assign(x, value, loc), Store(r, place(self.basis, r, address), Var(x), loc), *hazard]
 
     def slot(self, r: Region, address: np.ndarray, mask: np.ndarray) -> int | None:

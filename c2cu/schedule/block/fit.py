@@ -63,10 +63,10 @@ class Basis:
                 radix, stride = radix * self.radices[k], stride * self.radices[k]
                 k += 1
             if w:
-                e = _plus(e, binary("*", self.digit(start, radix), Const(w, INT), INT))
+                e = _plus(e, binary("*", self.digit(start, radix), _int(w), INT))
         if per_round:
-            e = _plus(e, binary("*", Var(ROUND), Const(per_round, INT), INT))
-        return cast(_plus(e, Const(base, INT)), t)
+            e = _plus(e, binary("*", Var(ROUND), _int(per_round), INT))
+        return cast(_plus(e, _int(base)), t)
 
     def digit(self, stride: int, radix: int) -> Expr:
         e: Expr = Var(TID)
@@ -95,9 +95,9 @@ class Basis:
     def table(self, values: Values, t: Scalar) -> Expr:
         values = self.spread(values)
         flat = tuple(t.wrap(x) for x in values.reshape(-1).tolist())
-        known = next((r for r in self.tables if r.type == t and r.init == flat), None)
+        known = next((r for r in self.tables if r.type == t and _same(r.init, flat, t)), None)
         if known is None:
-            known = Region(f"table{len(self.tables)}", t, len(flat), "shared", flat)
+            known = Region(f"c2cu_table{len(self.tables)}", t, len(flat), "shared", flat)
             self.tables.append(known)
         index: Expr = Var(TID)
         if self.rounds > 1:
@@ -120,6 +120,15 @@ class Basis:
             case Load(region=r) if r.storage == "shared":
                 return replace(e, index=self.fit(e.index, value))
         return self.table(value(e), e.type)
+
+
+def _same(a: tuple[int | float, ...] | None, b: tuple[int | float, ...], t: Scalar) -> bool:
+    return a == b and (t.is_integer or repr(a) == repr(b))  # 0.0 is not -0.0
+
+
+def _int(n: int) -> Const:
+    """Modulo 2^32: the sum is exact, whatever the terms."""
+    return Const(INT.wrap(n), INT)
 
 
 def _plus(a: Expr, b: Expr) -> Expr:

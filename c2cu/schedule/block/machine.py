@@ -58,7 +58,7 @@ class Machine:
     mapping: Mapping | None = None
     valid: set[tuple[Region, int]] = field(default_factory=set)
     dirty: set[tuple[Region, int]] = field(default_factory=set)
-    written: bool = False  # shared memory, since the last barrier
+    written: set[Mapping | None] = field(default_factory=set)  # whose owners, since the last barrier; None: others
     read: bool = False  # elements of others, since the last barrier
     fetched: set[Mapping] = field(default_factory=set)  # by owners, since the last barrier
     tables: list[Region] = field(default_factory=list)
@@ -78,12 +78,14 @@ class Machine:
 
     def sync(self) -> None:
         self.out.append(barrier())
-        self.written = self.read = False
-        self.fetched = set()
+        self.read = False
+        self.written, self.fetched = set(), set()
 
-    def settle(self) -> None:
-        """Shared memory is about to be written by the owners: those who read it before must be done."""
-        if self.read or self.fetched - {self.mapping}:
+    def settle(self, who: Mapping | None) -> None:
+        """Shared memory is about to be written, by the owners or (None) by others: those who used it before must be
+        done."""
+        used = self.written | self.fetched
+        if self.read or (used - {who} if who else used):
             self.sync()
 
     def flush(self) -> None:
@@ -91,12 +93,12 @@ class Machine:
         if not self.dirty:
             return
         assert self.mapping is not None
-        self.settle()
+        self.settle(self.mapping)
         basis, elements = Basis(self.mapping.threads, tables=self.tables), self.mapping.elements()
         for r, k in sorted(self.dirty, key=lambda x: (x[0].name, x[1])):
             self.out.append(Store(r, place(basis, r, elements[k][None, :]), Var(self.slot(r, k))))
         self.dirty.clear()
-        self.written = True
+        self.written.add(self.mapping)
 
     def drop(self) -> None:
         """Forget the registers: others own the elements from now on."""
@@ -143,12 +145,11 @@ class Machine:
             return
         if isinstance(s, If) and any(isinstance(x, Assign) for x in statements((s,))):
             raise UnsupportedError("C2CU092", "a branch on data outside of every independent loop", s.loc)
-        if self.read or loads or self.fetched:
-            self.sync()
+        self.settle(None)
         for r in {x.region for x in stores}:
             self.valid -= {x for x in self.valid if x[0] == r}
         self.out.append(If(Binary("==", Var(TID), Const(0, INT), INT), (new,), (), False, s.loc))
-        self.written = True
+        self.written.add(None)
         if loads:
             self.sync()
 

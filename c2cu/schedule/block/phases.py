@@ -13,11 +13,11 @@ import numpy as np
 
 from ...diagnostics import UnsupportedError
 from ...facts import LoopFacts
-from ...fold import binary
 from ...ir import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...uniform import Uniform
-from ...walk import blocks, expressions, rewrite, statements, subexpressions
+from ...walk import blocks, expressions, statements, subexpressions
 from .analysed import Analysed, analysed
+from .special import rewrite_children
 from .touches import Phase
 from .vectors import NotKnown, Values, as_const, evaluate
 
@@ -91,7 +91,8 @@ def _early(block: Block, inside: set[Variable], known: set[Variable]) -> bool:
 def _leaves(loop: Loop, inside: set[Variable], u: Uniform) -> bool:
     def reads(block: Block) -> int:
         every = (x for s in statements(block) for e in expressions(s) for x in subexpressions(e))
-        return sum(1 for x in every if isinstance(x, Var) and x.var in inside)
+        flags = sum(len(inside.intersection(s.flags)) for s in statements(block) if isinstance(s, Loop))
+        return flags + sum(1 for x in every if isinstance(x, Var) and x.var in inside)
 
     return reads(u.kernel.body) > reads((loop,))
 
@@ -147,16 +148,18 @@ class _Run:
         return replace(s, index=self.known(s.index), value=self.known(s.value), rows=())
 
     def known(self, e: Expr) -> Expr:
-        def fill(x: Expr) -> Expr:
-            if isinstance(x, Var) and x.var not in self.u.varying:
-                return as_const(self.value(x), x.type, x)
-            if isinstance(x, Load) and x.region in self.memory and isinstance(x.index, Const):
-                return as_const(self.value(x), x.type, x)
-            if isinstance(x, Binary):
-                return binary(x.op, x.left, x.right, x.type, x.loc)
-            return x
-
-        return rewrite(e, fill)
+        if not self.u.is_varying(e):
+            try:
+                return as_const(self.value(e), e.type, e)
+            except NotKnown:
+                if isinstance(e, Var):
+                    raise
+        match e:
+            case Const() | Var():
+                return e
+            case Load():
+                return replace(e, index=self.known(e.index), rows=())
+        return rewrite_children(e, self.known)
 
     def branch(self, s: If) -> Stmt:
         """A branch on data, as one step: everything uniform inside is filled in."""
@@ -201,7 +204,7 @@ class _Run:
             env, count, extent = deeper
             extents = (*extents, extent) if extent else (count,)
             body = inner.body
-        if count and not self.accepted(Phase(s, body, {**self.env, **env}, count, extents)):
+        if count and not self.accepted(Phase(s, body, {**self.env, **env}, count, extents, self.snapshot())):
             return False
         self.env = after
         return True
@@ -209,13 +212,17 @@ class _Run:
     def accepted(self, phase: Phase) -> bool:
         """Whether the iterations are independent, but perhaps for a few that a branch on data will hardly take."""
         try:
-            found = analysed(self.u, phase, self.memory)
+            found = analysed(self.u, phase)
         except UnsupportedError:
             return False
         if found.hazard.mean() > RARE:
             return False
         self.items.append(found)
         return True
+
+    def snapshot(self) -> dict[Region, np.ndarray]:
+        """What uniform arrays hold now."""
+        return {r: x.copy() if r.storage == "local" else x for r, x in self.memory.items()}
 
     def only_loop(self, body: Block) -> Loop | None:
         """The loop that is all of ``body`` but for its own counter's start."""
@@ -226,12 +233,20 @@ class _Run:
 
     def iterations(self, s: Loop, after: dict[Variable, Values]) -> tuple[dict[Variable, Values], int] | None:
         """Values of what the loop's turns change, turn by turn; ``after``: brought to what holds after the loop."""
-        counter = _counter(s, self.u)
-        if counter is not None:
-            return self.counted(s, *counter, after)
         if any(isinstance(x, Store) and x.region in self.memory for x in statements((s,))):
             return None
+        counter = _counter(s, self.u)
+        if counter is not None and not self.leaves(s, counter[0]):
+            return self.counted(s, *counter, after)
+        around = statements(s.head + s.step)
+        if any(isinstance(x, Store) or (isinstance(x, Assign) and x.var in self.u.varying) for x in around):
+            return None  # of an iteration, it is the body that is kept
         return self.one_by_one(s, after)
+
+    def leaves(self, s: Loop, counter: Variable) -> bool:
+        """Whether uniform variables that the loop's turns assign, but for its counter, are read outside of it."""
+        inside = {x.var for x in statements((s,)) if isinstance(x, Assign) and x.var not in self.u.varying} - {counter}
+        return _leaves(s, inside, self.u)
 
     def counted(
         self, s: Loop, v: Variable, by: int, after: dict[Variable, Values]
@@ -290,7 +305,7 @@ class _Run:
         for x in self.before(s):
             assert isinstance(x, Assign)
             outer[x.var] = env[x.var] = evaluate(x.value, outer, self.memory)
-        first = np.broadcast_to(outer[v], (count,)).astype(np.int64)
+        first = np.broadcast_to(evaluate(Var(v), outer, self.memory), (count,)).astype(np.int64)
         size = 64
         while True:
             values = first[:, None] + by * np.arange(size, dtype=np.int64)
@@ -350,7 +365,8 @@ def _counter(s: Loop, u: Uniform) -> tuple[Variable, int] | None:
         if isinstance(x, Store) and x.region not in u.varying_regions:
             return None
     tested = {x.var for x in subexpressions(s.cond) if isinstance(x, Var)}
-    return (v, by) if v in tested and v.type.is_integer else None
+    assigned = {x.var for x in statements(s.body) if isinstance(x, Assign)}
+    return (v, by) if v in tested and v.type.is_integer and not tested & assigned else None
 
 
 def _private(body: Block, u: Uniform) -> set[Variable]:

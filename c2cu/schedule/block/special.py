@@ -102,10 +102,18 @@ class Special:
         try:
             new = self.value(e)
         except NotKnown:
+            self.brought(v, e, mask, v in self.env)
             self.env.pop(v, None)
             return False
+        self.brought(v, e, mask, v in self.names)
+        self.names.pop(v, None)
         self.env[v] = new if mask.all() else np.where(mask, new, self.env.get(v, new))
         return True
+
+    def brought(self, v: Variable, e: Expr, mask: np.ndarray, otherwise: bool) -> None:
+        """Refuse a variable that some threads know and others get from the run."""
+        if otherwise and not (mask | ~self.whole).all():
+            raise UnsupportedError("C2CU092", f"'{v.name}' is known to some iterations only", e.loc)
 
     def branch(self, s: If, mask: np.ndarray) -> list[Stmt]:
         if not self.u.is_varying(s.cond):

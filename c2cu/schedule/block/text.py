@@ -11,7 +11,7 @@ from ...artifact import Slot
 from ...ctype import BOOL, Leaf
 from ...diagnostics import UnsupportedError
 from ...facts import Trace
-from ...ir import Expr, Kernel, Load, Region, Stmt, Variable
+from ...ir import Block, Expr, Load, Region, Stmt, Variable
 from ...uniform import Uniform
 from ..cuda_text import CudaText, element_name, literal, region_name, variables
 from ..gang_pack import is_plain
@@ -58,14 +58,14 @@ def _place(r: Region, at: str) -> str:
 
 
 def values(
-    u: Uniform, trace: Trace, b: Builder, body: Kernel, slots: tuple[Slot, ...], layout: Layout, inputs: int
+    u: Uniform, trace: Trace, b: Builder, body: Block, slots: tuple[Slot, ...], layout: Layout, inputs: int
 ) -> dict[str, Any]:
     """What the template is filled with."""
     regions = [r for r in u.kernel.regions if r.storage != "shared"]
     bulk = [r for r in regions if r.storage == "bulk"]
     threads = BlockText()
-    threads.declare(body.body, [v for v in variables(body.body) if v.name.startswith("c2cu_")])
-    threads.block(body.body)
+    threads.declare(body, [v for v in variables(body) if v.name.startswith("c2cu_")])
+    threads.block(body)
     again = SequentialText()
     if b.speculative:
         again.depth = 2
@@ -74,7 +74,7 @@ def values(
     at, arrays = 0, []
     for r in regions:
         arrays.append((element_name(r.type), region_name(r), at))
-        at += _aligned(int(padded(_last(r), r.type)) * r.type.size + r.type.size)
+        at += _bytes(r)
     return {
         "name": u.kernel.name,
         "threads": b.threads,
@@ -92,12 +92,14 @@ def values(
     }
 
 
-def _last(r: Region) -> np.ndarray:
-    return np.asarray(max(0, r.count - 1))
+def shared_bytes(u: Uniform) -> int:
+    """Shared memory of an input."""
+    return sum(_bytes(r) for r in u.kernel.regions if r.storage != "shared")
 
 
-def _aligned(n: int) -> int:
-    return -(-n // 16) * 16
+def _bytes(r: Region) -> int:
+    last = int(padded(np.asarray(max(0, r.count - 1)), r.type))
+    return -(-(last + 1) * r.type.size // 16) * 16
 
 
 def _table(r: Region) -> str:
@@ -107,7 +109,7 @@ def _table(r: Region) -> str:
 
 def _initial(r: Region) -> str:
     values = ", ".join(literal(v, r.type) for v in r.init or ())
-    return f"__device__ const {element_name(r.type)} initial_{region_name(r)}[{r.count}] = {{{values}}};"
+    return f"__device__ const {element_name(r.type)} c2cu_initial_{region_name(r)}[{r.count}] = {{{values}}};"
 
 
 def _slot(r: Region, slots: tuple[Slot, ...], layout: Layout) -> int:
@@ -122,7 +124,7 @@ def _given(r: Region, slots: tuple[Slot, ...], layout: Layout) -> str:
 
 
 def _bring(r: Region, slots: tuple[Slot, ...], layout: Layout) -> str:
-    initial = f"initial_{region_name(r)}" if r.init is not None and any(r.init) else "nullptr"
+    initial = f"c2cu_initial_{region_name(r)}" if r.init is not None and any(r.init) else "nullptr"
     row = 128 // r.type.size if r.type.size >= 4 else 0
     t = element_name(r.type)
     slot = f"slot[{_slot(r, slots, layout)}]"

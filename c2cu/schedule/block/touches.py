@@ -18,24 +18,31 @@ TURNS = 4096  # of a loop inside an iteration
 
 @dataclass(frozen=True)
 class Phase:
-    """``env``: values of uniform variables, of shape (count,) or (). ``extents``: of the nested loops."""
+    """``env``: values of uniform variables, of shape (count,) or (). ``extents``: of the nested loops. ``memory``: what
+    uniform arrays hold."""
 
     loop: Loop
     body: Block
     env: dict[Variable, Values]
     count: int
     extents: tuple[int, ...]
+    memory: dict[Region, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Touch:
-    """An access of every iteration in ``mask``: its elements, and whether it happens on a branch on data."""
+    """An access of every iteration in ``mask``: its elements, and the arms of branches on data that it stands in, from
+    the outside."""
 
     region: Region
     store: bool
     address: np.ndarray
     mask: np.ndarray
-    conditional: bool
+    arms: tuple[int, ...] = ()
+
+    @property
+    def conditional(self) -> bool:
+        return bool(self.arms)
 
 
 @dataclass
@@ -44,16 +51,16 @@ class Walk:
 
     u: Uniform
     phase: Phase
-    memory: dict[Region, np.ndarray]
     found: list[Touch] = field(default_factory=list)
-    conditional: int = 0
+    arms: tuple[int, ...] = ()
+    counted: int = 0
 
     def __post_init__(self) -> None:
         self.env: dict[Variable, Values] = dict(self.phase.env)
         self.block(self.phase.body, np.ones(self.phase.count, bool))
 
     def value(self, e: Expr) -> Values:
-        return np.broadcast_to(evaluate(e, self.env, self.memory), (self.phase.count,))
+        return np.broadcast_to(evaluate(e, self.env, self.phase.memory), (self.phase.count,))
 
     def block(self, block: Block, mask: np.ndarray) -> None:
         if not mask.any():
@@ -67,7 +74,7 @@ class Walk:
                 case Store(region=r, index=i, value=e):
                     self.read(i, mask)
                     self.read(e, mask)
-                    self.found.append(Touch(r, True, self.value(i).astype(np.int64), mask, self.conditional > 0))
+                    self.found.append(Touch(r, True, self.value(i).astype(np.int64), mask, self.arms))
                 case If():
                     self.branch(s, mask)
                 case Loop():
@@ -83,7 +90,7 @@ class Walk:
 
     def read(self, e: Expr, mask: np.ndarray) -> None:
         for x in _loads(e):
-            self.found.append(Touch(x.region, False, self.value(x.index).astype(np.int64), mask, self.conditional > 0))
+            self.found.append(Touch(x.region, False, self.value(x.index).astype(np.int64), mask, self.arms))
 
     def branch(self, s: If, mask: np.ndarray) -> None:
         self.read(s.cond, mask)
@@ -92,10 +99,12 @@ class Walk:
             self.block(s.then, mask & cond)
             self.block(s.other, mask & ~cond)
             return
-        self.conditional += 1
-        self.block(s.then, mask)
-        self.block(s.other, mask)
-        self.conditional -= 1
+        around = self.arms
+        for arm in (s.then, s.other):
+            self.counted += 1
+            self.arms = (*around, self.counted)
+            self.block(arm, mask)
+        self.arms = around
 
     def loop(self, s: Loop, mask: np.ndarray) -> None:
         for _ in range(TURNS):
@@ -124,6 +133,24 @@ def _loads(e: Expr) -> Iterator[Load]:
         yield e
 
 
+def carried(found: list[Touch], r: Region, count: int) -> bool:
+    """Whether an iteration may load an element of ``r`` that it has not stored before."""
+    stores: list[Touch] = []
+    for t in found:
+        if t.region != r:
+            continue
+        if t.store:
+            stores.append(t)
+            continue
+        known = np.zeros(count, bool)
+        for s in stores:
+            if s.arms == t.arms[: len(s.arms)]:
+                known |= s.mask & (s.address == t.address)
+        if (t.mask & ~known).any():
+            return True
+    return False
+
+
 def hazards(phase: Phase, found: list[Touch], private: frozenset[Region]) -> np.ndarray:
     """The iterations that touch, on a branch on data, what others touch too: where it is taken, they were not
     independent after all. Raises UnsupportedError where iterations conflict whatever the data."""
@@ -139,11 +166,9 @@ def hazards(phase: Phase, found: list[Touch], private: frozenset[Region]) -> np.
         sure = np.zeros(r.count, bool)
         for t in (t for t in mine if t.store and not t.conditional):
             sure[t.address[t.mask]] = True
-        stored = np.zeros(r.count, bool)  # so far, by the iteration itself
         for t in mine:
             its, at = np.flatnonzero(t.mask), t.address[t.mask]
             if t.store:
-                stored[at] = True
                 continue
             other = (owner[at] != -1) & (owner[at] != its)
             if (other & sure[at]).any():

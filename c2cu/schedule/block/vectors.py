@@ -63,7 +63,8 @@ def _evaluate(e: Expr, env: Environment, memory: Memory) -> Values:
         case Cast(operand=x, type=t):
             return converted(_evaluate(x, env, memory), t)
         case Bitcast(operand=x, type=t):
-            return np.ascontiguousarray(_evaluate(x, env, memory)).view(t.numpy)
+            a = np.asarray(_evaluate(x, env, memory))
+            return np.ascontiguousarray(a).view(t.numpy).reshape(a.shape)
         case Select(cond=c, yes=a, no=b):
             return np.where(_evaluate(c, env, memory) != 0, _evaluate(a, env, memory), _evaluate(b, env, memory))
         case Call(name=name):

@@ -1,0 +1,142 @@
+"""A block's program, executed thread by thread with a race detector: between two barriers, no two threads touch one
+element of shared memory, unless both only read it.
+
+It takes the IR that the CUDA text is printed from, with the elements' places in shared memory that the text has. What
+a thread loads in a race it may not use: such loads bring something else in a second run, whose result must be the
+same.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from c2cu.facts import Trace
+from c2cu.ir import Assign, Expr, Load, Region, Store, Var
+from c2cu.schedule.block import Program
+from c2cu.schedule.block.builder import REDO
+from c2cu.schedule.block.fit import TID
+from c2cu.schedule.block.machine import is_barrier
+from c2cu.schedule.block.text import comes_in
+from c2cu.uniform import Uniform
+from c2cu.walk import statements
+from tests.ir_interpreter import Lanes, Number, _Machine, run
+
+Given = Mapping[str, Sequence[Number]]  # an input's elements by the region's name
+
+
+@dataclass
+class Ran:
+    """``redone``: an iteration depended on another after all, so that the input is executed sequentially. ``raced``:
+    the numbers of the loads whose value depends on who comes first."""
+
+    memory: dict[str, list[Number]]
+    redone: bool
+    raced: set[int]
+
+
+def check(u: Uniform, trace: Trace, program: Program, given: Given) -> bool:
+    """Compare one input's result with the kernel's own; returns whether it was redone. Raises AssertionError."""
+    ran = execute(u, trace, program, given)
+    if ran.redone:
+        return True  # up to the redoing, races are allowed
+    wanted = run(u.kernel, [given], budget=1_000_000).memory[0]
+    _compare(u, ran, wanted, "")
+    if ran.raced:
+        again = execute(u, trace, program, given, ran.raced)
+        assert not again.redone, "a race decides whether it is redone"
+        _compare(u, again, wanted, "a race: ")
+    return False
+
+
+def _compare(u: Uniform, ran: Ran, wanted: Mapping[str, list[Number]], why: str) -> None:
+    for r in _written(u):
+        if r.storage == "bulk":
+            assert repr(ran.memory[r.name]) == repr(wanted[r.name]), f"{why}{r.name} differs"
+
+
+def execute(u: Uniform, trace: Trace, program: Program, given: Given, raced: Sequence[int] | set[int] = ()) -> Ran:
+    """``raced``: loads that bring anything."""
+    machine = _Threads(u, trace, program, given, frozenset(raced))
+    machine.block(program.body, tuple(range(machine.lanes)))
+    assert machine.redone or not machine.clash, machine.clash
+    regions = [r for r in u.kernel.regions if r.storage != "shared"]
+    memory = {r.name: [machine.memory[r][0][place(r, k)] for k in range(r.count)] for r in regions}
+    return Ran(memory, machine.redone, machine.raced)
+
+
+def _written(u: Uniform) -> set[Region]:
+    return {s.region for s in statements(u.kernel.body) if isinstance(s, Store)}
+
+
+def place(r: Region, element: int) -> int:
+    """As the text's PLACE: a word is left out after each row of banks."""
+    return element + element // (128 // r.type.size) if r.type.size >= 4 else element
+
+
+class _Threads(_Machine):
+    """Lanes are threads; they share memory."""
+
+    def __init__(self, u: Uniform, trace: Trace, program: Program, given: Given, anything: frozenset[int]):
+        super().__init__(u.kernel, [given] * program.threads, None, 50_000_000)
+        facts = {f.region: f for f in trace.regions}
+        written = _written(u)
+        self.anything, self.random = anything, random.Random(1)
+        self.redone, self.clash, self.raced, self.loads = False, "", set(), 0
+        self.readers: dict[tuple[Region, int], list[tuple[int, int]]] = {}  # (thread, number of the load)
+        self.writers: dict[tuple[Region, int], int] = {}
+        for r in u.kernel.regions:
+            if r.storage == "shared":
+                continue
+            cells = [self.garbage(r) for _ in range(place(r, max(0, r.count - 1)) + 1)]
+            brought = r.storage == "bulk" and comes_in(facts[r], r in written)
+            for k in range(r.count if brought else 0):
+                cells[place(r, k)] = self.memory[r][0][k]
+            self.memory[r] = [cells] * self.lanes
+        for r in program.tables:
+            self.memory[r] = [list(r.init or ())] * self.lanes
+
+    def garbage(self, r: Region) -> Number:
+        return r.type.wrap(self.random.randrange(10**6))
+
+    def assign(self, s: Assign, active: Lanes) -> None:
+        if is_barrier(s):
+            assert len(active) == self.lanes, "a barrier that not all threads reach"
+            self.readers.clear()
+            self.writers.clear()
+            return
+        self.redone = self.redone or s.var.name == REDO.name and any(self.values(s.value, active))
+        super().assign(s, active)
+
+    def store(self, s: Store, active: Lanes) -> None:
+        index, new = self.index(s, active), self.values(s.value, active)
+        for thread, i, value in zip(active, index, new):
+            key = (s.region, int(i))
+            self.raced |= {n for other, n in self.readers.get(key, ()) if other != thread}
+            if self.writers.get(key, thread) != thread:
+                self.clash = self.clash or f"two threads store {s.region.name} at {i}"
+            self.writers[key] = thread
+            self.memory[s.region][thread][int(i)] = value
+
+    def evaluate(self, e: Expr, active: Lanes) -> list[Number]:
+        match e:
+            case Var(var=v) if v.name == TID.name:
+                return list(active)
+            case Load(region=r) if r.storage != "shared":
+                return [self.load(r, thread, int(i)) for thread, i in zip(active, self.index(e, active))]
+        return super().evaluate(e, active)
+
+    def load(self, r: Region, thread: int, i: int) -> Number:
+        self.loads += 1
+        if self.writers.get((r, i), thread) != thread:
+            self.raced.add(self.loads)
+        self.readers.setdefault((r, i), []).append((thread, self.loads))
+        return self.garbage(r) if self.loads in self.anything else self.memory[r][thread][i]
+
+    def index(self, e: Load | Store, active: Lanes) -> list[Number]:
+        if e.region.storage == "shared":
+            return super().index(e, active)
+        index = self.values(e.index, active)
+        assert all(0 <= i <= place(e.region, e.region.count - 1) for i in index), f"out of bounds: {e}"
+        return index
