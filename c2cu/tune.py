@@ -124,11 +124,13 @@ def recall(front: Front, backend: str, wanted: str, p: int | None) -> Measuremen
     """What was measured before for as many inputs on such a machine, if anything was."""
     if p is None:
         return None
-    path = Cache().get(name(front, backend, wanted, p), ".tuned")
     try:
+        path = Cache().get(name(front, backend, wanted, p), ".tuned")
         return _read(path.read_text(), SCHEDULES[backend] if wanted == "auto" else (wanted,)) if path else None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return None  # another program's file, or half of one
+    except (OSError, ValueError, TypeError, KeyError):
+        return None  # half a file, or another program's
+    except CompileError:
+        return None  # no compiler, or no device: whoever needs it says so
 
 
 def remember(front: Front, backend: str, wanted: str, p: int, found: Measurement) -> None:

@@ -23,7 +23,7 @@ import numpy
 
 from ..artifact import Artifact, Slot
 from ..diagnostics import CompileError, InputError
-from ..estimate import Device
+from ..estimate import USUAL, Device
 from . import arrays
 from .cache import Cache, key
 from .cpu import rejected
@@ -60,14 +60,17 @@ def device_name() -> str:
 
 
 def identity() -> tuple[object, ...]:
-    """What of this machine a program's speed depends on."""
+    """What of this machine a program's speed depends on. Raises CompileError where there is no device."""
+    _require_device()
     cupy = _cupy()
     versions = cupy.cuda.nvrtc.getVersion(), cupy.cuda.runtime.driverGetVersion(), cupy.__version__
     return device_name(), cupy.cuda.Device().compute_capability, *versions
 
 
 def device() -> Device:
-    """What estimates want to know of the current device."""
+    """What estimates want to know of the current device, if there is one."""
+    if not available():
+        return USUAL
     found = attributes()
     count, clock = found.get("MultiProcessorCount", 0), 1e3 * found.get("ClockRate", 0)
     return Device(count or Device.multiprocessors, clock or Device.clock)
@@ -202,14 +205,18 @@ def _compiled(artifact: Artifact) -> Path:
         raise rejected("NVRTC", artifact.text, str(e)) from None
 
 
+def _require_device() -> None:
+    if not available():
+        _cupy()
+        raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
+
+
 _loaded: dict[tuple, CudaProgram] = {}
 
 
 def load(artifact: Artifact) -> CudaProgram:
     """Compile (or find) an artifact for the current device, and load it. Raises CompileError."""
-    if not available():
-        _cupy()
-        raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
+    _require_device()
     meaning = (artifact.text, artifact.flags, repr(artifact.slots), _cupy().cuda.Device().id)
     if meaning not in _loaded:
         _loaded[meaning] = CudaProgram(artifact)
