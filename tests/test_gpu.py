@@ -78,6 +78,20 @@ def test_what_spills_falls_to_the_next_schedule():
     assert same(c2cu.bulk(text, a, backend="cuda", schedule="registers"), expected)
 
 
+def test_tuning(tmp_path, monkeypatch):
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    w = next(w for w in WORKLOADS if w.name == "fw-16")
+    inputs = w.inputs(3000)
+    expected = w.expected(inputs, 3000)["D"]
+    program = w.compile(backend="cuda", tune=True)
+    assert same(program(inputs), expected)
+    found = program.plan.measured
+    assert {"block", "thread", "private"} <= {c.schedule for c, _ in found.times}, found.rejected
+    assert all(0 < seconds < 1e-3 for _, seconds in found.times) and found.p == 3000
+    again = w.compile(backend="cuda")
+    assert same(again(inputs), expected) and again.plan.measured == found
+
+
 def test_device_arrays_stay_on_the_device():
     import cupy
 
