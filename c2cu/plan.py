@@ -18,7 +18,7 @@ from .program import Border, Program, nodes
 from .uniform import Uniform
 
 #: In the order in which "auto" prefers them; the last takes any C.
-SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "block", "thread", "private")}
+SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "stream", "block", "thread", "private")}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 
 

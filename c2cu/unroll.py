@@ -33,19 +33,20 @@ class _Unknown(_TooLong):
     """Whether there is another turn is not known."""
 
 
-def unroll(kernel: Kernel, budget: int = BUDGET, whole: bool = False) -> Kernel:
+def unroll(kernel: Kernel, budget: int = BUDGET, whole: bool = False, kept: tuple[Loop, ...] = ()) -> Kernel:
     """``kernel`` with its short loops written out, as long as they are ``budget`` statements. ``whole``: a loop only
     together with the loops inside it whose turns are known, so that a nest's subscripts all become constants or none.
+    ``kept``: loops that stay loops, themselves.
     """
-    unroller = _Unroller(kernel.body, whole, WORK * budget)
+    unroller = _Unroller(kernel.body, whole, kept, WORK * budget)
     body = simplify(tuple(unroller.block(kernel.body, {}, budget)))
     return replace(kernel, body=body)
 
 
 class _Unroller:
-    def __init__(self, body: Block, whole: bool, work: int) -> None:
+    def __init__(self, body: Block, whole: bool, kept: tuple[Loop, ...], work: int) -> None:
         self.uses = used(body)
-        self.whole = whole
+        self.whole, self.kept = whole, kept
         self.work = work  # statements that may still be tried
         self.failed: dict[int, tuple[int, int]] = {}  # of loops (by identity) that did not fit: their turns, the room
         self.trying = 0  # loops being unrolled: only inside them is there a limit
@@ -106,7 +107,7 @@ class _Unroller:
 
     def loop(self, s: Loop, known: Known, room: int) -> list[Stmt]:
         trial = dict(known)
-        turns = self.attempt(s, trial, room)
+        turns = None if any(s is k for k in self.kept) else self.attempt(s, trial, room)
         if turns is not None:
             known.clear()
             known.update(trial)

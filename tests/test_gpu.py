@@ -15,13 +15,13 @@ from tests.workloads import SIZES, WORKLOADS
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not cuda.available(), reason="no CUDA device, or CuPy is missing")]
 
 
-@pytest.mark.parametrize("schedule", ["registers", "block", "thread", "private"])
+@pytest.mark.parametrize("schedule", ["registers", "stream", "block", "thread", "private"])
 @pytest.mark.parametrize("w", WORKLOADS, ids=lambda w: w.name)
 def test_equals_gcc(w, schedule):
     try:
         program = w.compile(backend="cuda", schedule=schedule)
     except c2cu.UnsupportedError as e:
-        assert schedule in ("registers", "block")
+        assert schedule in ("registers", "stream", "block")
         pytest.skip(f"{schedule} does not take it: {e.diagnostic.message}")
     inputs = w.inputs(max(SIZES))
     expected = w.expected(inputs, max(SIZES))

@@ -39,14 +39,14 @@ THREADS = 64
 def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = THREADS) -> Artifact:
     """CUDA text for blocks of ``threads``. Raises UnsupportedError for a program that is not oblivious, or too long or
     too large for a thread."""
-    _refuse_findings(u.findings)
+    refuse_findings(u.findings)
     _refuse_slots(u.kernel, slots)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
     placed = place(unroll(u.kernel, BUDGET, whole=True), leaving, fp)
-    error = _too_much(u.kernel, placed)
+    error = too_much(u.kernel, placed)
     if error is not None:
         placed = place(unroll(u.kernel, SHORT, whole=True), leaving, fp)
-        if _too_much(u.kernel, placed) is not None:
+        if too_much(u.kernel, placed) is not None:
             raise error
     text = RegistersText(placed, slots, layout, threads)
     source = render("cuda/registers.cu.j2", name=u.kernel.name, threads=threads, **text.values())
@@ -55,7 +55,8 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
     return Artifact("registers", "cuda", source, slots, threads, flags, shared_bytes=shared, spills=False)
 
 
-def _refuse_findings(findings: tuple[Finding, ...]) -> None:
+def refuse_findings(findings: tuple[Finding, ...]) -> None:
+    """Raise UnsupportedError where data decides on an address or on the turns of a loop."""
     for f in findings:
         if f.kind != "branch":
             raise UnsupportedError("C2CU036", f"{f.message}: registers have no addresses", f.loc)
@@ -113,7 +114,7 @@ def _named(block: Block) -> frozenset[Region]:
     return frozenset(found)
 
 
-def _too_much(kernel: Kernel, placed: Placed) -> UnsupportedError | None:
+def too_much(kernel: Kernel, placed: Placed) -> UnsupportedError | None:
     """What a thread cannot hold, or the compiler not digest."""
     count = sum(1 for _ in statements(placed.body))
     if count > LONGEST:

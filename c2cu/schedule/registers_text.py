@@ -37,6 +37,8 @@ class Placed:
 class RegistersText(CudaText):
     """Prints a placed kernel for ``threads`` threads a block."""
 
+    swept: frozenset[int] = frozenset()  # slots that are brought in and taken out in another way
+
     def __init__(self, placed: Placed, slots: tuple[Slot, ...], layout: Layout, threads: int):
         super().__init__()
         self.placed, self.slots, self.layout, self.threads = placed, slots, layout, threads
@@ -51,7 +53,7 @@ class RegistersText(CudaText):
     def values(self) -> dict[str, Any]:
         """What the template is filled with."""
         placed = self.placed
-        out = {k: list(self.going_out(k)) for k, s in enumerate(self.slots) if s.writes}
+        out = {k: list(self.going_out(k)) for k, s in enumerate(self.slots) if s.writes and k not in self.swept}
         kept = {k: self.kept(k, cells) for k, cells in out.items()}
         self.declare((*placed.loads, *placed.body, *placed.stores), self.single)
         for cells in kept.values():
@@ -62,8 +64,7 @@ class RegistersText(CudaText):
         for s in placed.loads:
             if isinstance(s.value, Load) and s.value.region.storage == "shared":
                 self.statement(s)
-        self.uses = used((*placed.body, *placed.stores))
-        self.block(placed.body)
+        self.body()
         for k, cells in out.items():
             self.leave(k, cells, kept[k])
         return {
@@ -94,6 +95,10 @@ class RegistersText(CudaText):
         self.line(f"unsigned int {', '.join(lows)};")
         args = [*lows, *(self.expr(e) for part in ("x", "y", "addend") for e in (getattr(x, part) for x in c.links))]
         self.line(f"{type_name(c.carry.type)} {carry} = multiply_add_{len(c.links)}({', '.join(args)});")
+
+    def body(self) -> None:
+        self.uses = used((*self.placed.body, *self.placed.stores))
+        self.block(self.placed.body)
 
     def statement(self, s: Stmt) -> None:
         if isinstance(s, Assign) and s.var in self.single:
