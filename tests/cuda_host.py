@@ -39,7 +39,7 @@ def run_on_cpu(
     launches = []
     cooperative = "__sync" in artifact.text.split("void c2cu_run(")[-1].split("__global__")[0] or artifact.shared_bytes
     for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
-        if re.search(rf"__global__ void (__launch_bounds__\(\d+\) )?{name}\(", artifact.text):
+        if re.search(rf"__global__ void (__launch_bounds__\([\d, ]+\) )?{name}\(", artifact.text):
             barriers = "true" if name != "c2cu_run" or cooperative else "false"
             threads = artifact.threads or artifact.lanes
             launches.append(f"c2cu_launch<c2cu_slot>({name}, slot, p, memory, lanes, {threads}, {barriers});")

@@ -109,7 +109,7 @@ class CudaProgram:
         module = cupy.RawModule(path=str(_compiled(artifact)))
         self.compile_seconds = time.perf_counter() - started
         for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
-            if re.search(rf"__global__ void (?:__launch_bounds__\(\d+\) )?{name}\(", artifact.text):
+            if re.search(rf"__global__ void (?:__launch_bounds__\([\d, ]+\) )?{name}\(", artifact.text):
                 self._kernels[name] = module.get_function(name)
         pointer = module.get_global("c2cu_bytes")
         self.block_bytes = int(cupy.ndarray((1,), numpy.uint64, pointer)[0])

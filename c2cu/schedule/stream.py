@@ -14,12 +14,17 @@ from ..diagnostics import UnsupportedError
 from ..emit import render
 from ..facts import Trace
 from ..ir import Const, Kernel, Loop
+from ..liveness import pressure
 from ..uniform import Uniform
 from ..unroll import unroll
 from .registers import BUDGET, THREADS, Layout, place, refuse_findings, too_much
+from .registers_text import Placed
 from .stream_text import StreamText
-from .sweep import CODE, accesses, counted, sweeps
+from .sweep import CODE, Sweep, accesses, counted, sweeps
 
+BLOCKS = 16  # of a multiprocessor: 1024 threads, of 64 registers each
+NEXT = 32  # words of a thread's next tiles, of those registers
+WORDS = 16  # of its variables
 PITCH = 1024  # bytes of a row of the tile: more leaves a multiprocessor too few warps
 
 
@@ -49,7 +54,9 @@ def stream(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp
             CODE, f"a turn needs {pitch} bytes of long arrays, {PITCH} at most", found[0].counted.loop.loc
         )
     text = StreamText(placed, slots, layout, THREADS, found)
-    source = render("cuda/stream.cu.j2", name=u.kernel.name, threads=THREADS, **text.values())
+    source = render(
+        "cuda/stream.cu.j2", name=u.kernel.name, threads=THREADS, bounds=_bounds(found, placed), **text.values()
+    )
     shared = text.array_bytes + text.tile_bytes * THREADS // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
     return Artifact("stream", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=False)
@@ -62,3 +69,10 @@ def streaming(kernel: Kernel) -> tuple[Loop, ...]:
     other = {a.region for a in found if a.offset is None and not isinstance(a.index, Const)}
     through = {a.sweep for a in found if a.offset is not None and a.region not in other}
     return tuple(x.loop for k, x in enumerate(loops) if k in through)
+
+
+def _bounds(found: tuple[Sweep, ...], placed: Placed) -> str:
+    """What __launch_bounds__ says: threads, and blocks that hide latency where registers allow them without spills."""
+    following = max(sum(s.tile * w.region.type.size for w in s.windows if w.loaded) // 4 for s in found)
+    few = following <= NEXT and pressure((*placed.loads, *placed.body, *placed.stores)) <= WORDS
+    return f"{THREADS}, {BLOCKS}" if few else str(THREADS)
