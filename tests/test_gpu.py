@@ -62,6 +62,30 @@ def test_unaligned_views():
     assert same(result.get(), Original(text, fn, variables).bulk({"D": d}, 100)["D"])
 
 
+@pytest.mark.parametrize("n", [5, 33, 1000, 1024])
+def test_streams(n):
+    """Arrays of two types, p of any size, views that are not aligned."""
+    import cupy
+
+    text = (
+        f"float x[{n}], y[{n}]; double d[{n}];\nvoid k(void) {{\n    y[0] = x[0];\n"
+        f"    for (int i = 1; i < {n}; i++) {{ y[i] = 0.5f * y[i - 1] + x[i]; d[i] += d[i - 1] * x[i - 1]; }}\n}}\n"
+    )
+    rng = np.random.default_rng(4)
+    inputs = {"x": rng.normal(size=(1000, n)).astype("float32"), "d": rng.normal(size=(1000, n))}
+    variables = [("x", "float32", (n,)), ("y", "float32", (n,)), ("d", "float64", (n,))]
+    expected = Original(text, "k", variables).bulk(inputs, 1000)
+    for p in SIZES:
+        result = c2cu.bulk(text, {k: a[:p] for k, a in inputs.items()}, backend="cuda", schedule="stream")
+        assert all(same(result[k], expected[k][:p]) for k in "yd"), p
+    memory = {k: cupy.empty(a.size + 1, a.dtype) for k, a in inputs.items()}
+    views = {k: m[1:].reshape(inputs[k].shape) for k, m in memory.items()}
+    for k, v in views.items():
+        v[...] = cupy.asarray(inputs[k])
+    result = c2cu.bulk(text, views, backend="cuda", schedule="stream")
+    assert all(same(result[k].get(), expected[k]) for k in "yd")
+
+
 def test_what_spills_falls_to_the_next_schedule():
     lines = "\n".join(
         f"    for (int i = 0; i < 120; i++) a[i] = a[i] * a[(i * 7 + {k}) % 120] + a[(i + {k}) % 120];"
