@@ -1,0 +1,251 @@
+"""The schedule ``block``: checked thread by thread for races, and executed on the CPU."""
+
+import os
+import random
+import re
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu import pipeline, plan
+from c2cu.preprocess import Source, read_source
+from c2cu.schedule import emit_schedule
+from c2cu.schedule.block import block, compiled
+from c2cu.trace import run
+from tests import loops
+from tests.block_checker import check
+from tests.block_programs import PROGRAMS, REFUSED
+from tests.cuda_host import run_on_cpu
+from tests.oracle import Original, same
+from tests.programs import write
+from tests.workloads import WORKLOADS
+
+COUNT = max(24, int(os.environ.get("C2CU_BLOCK_PROGRAMS", "24")))
+PARTS = 4
+SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40)
+
+
+@pytest.fixture(autouse=True)
+def quick(tmp_path, monkeypatch):
+    """Tracers compiled in less time."""
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(run, "FLAGS", ("-O0", "-w"))
+
+
+def understood(text, **options):
+    source = read_source(text) if not isinstance(text, str) else Source("<input>", text)
+    front = pipeline.understand(source, pipeline.Options(**options))
+    if front.analysis is None:
+        raise front.why_not
+    return front
+
+
+def data(front, rng, low=-5, high=6, special=0.0):
+    """Elements by the region's name, as the checker wants them."""
+    out = {}
+    for r in front.analysis.kernel.regions:
+        if r.storage == "bulk" or (r.storage == "shared" and r.init is None):
+            low_here, high_here = (0, 2) if r.type.size == 1 else (low, high)
+            out[r.name] = [
+                rng.choice(SPECIAL)
+                if r.type.is_float and rng.random() < special
+                else r.type.wrap(rng.randrange(low_here, high_here))
+                for _ in range(r.count)
+            ]
+    return out
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_checked(name):
+    front = understood(PROGRAMS[name], fn="k")
+    rng = random.Random(1)
+    taken = 0
+    for threads in (0, 8, 12, 20):
+        try:
+            program = compiled(front.analysis, front.trace, "exact", threads)
+        except c2cu.UnsupportedError as e:
+            assert threads or re.search(REFUSED[name], str(e))
+            continue
+        taken += 1
+        check(front.analysis, front.trace, program, data(front, rng))
+        if not threads:
+            check(front.analysis, front.trace, program, data(front, rng, special=0.1))
+    assert bool(taken) == (name not in REFUSED)
+
+
+@pytest.mark.parametrize("name", ["fw-17", "fw-12", "cond-hazard", "max-of-two"])
+def test_redone_where_iterations_depend_on_each_other(name):
+    """And only there."""
+    front = understood(PROGRAMS[name], fn="k")
+    program = compiled(front.analysis, front.trace)
+    assert program.builder.speculative
+    rng = random.Random(2)
+    assert check(front.analysis, front.trace, program, data(front, rng))
+    if name.startswith("fw"):
+        assert not check(front.analysis, front.trace, program, data(front, rng, 0, 100))
+
+
+RUNTIME = {
+    "a table": "int t[16], a[24];\nvoid k(void) { for (int r = 0; r < 8; r++) for (int i = 0; i < 24; i++) a[i] = a[i] * t[(i + r) & 15] + t[r]; }",
+    "a variable": "int t[16], a[24];\nvoid k(void) { for (int i = 0; i < 24; i++) { int v = t[i & 15]; a[i] += v * v; } }",
+    "known to some": "int t[16], a[24];\nvoid k(void) { for (int i = 0; i < 24; i++) { int v = t[i & 15]; a[i] += v; if (i < 3) v = 5; a[i] ^= v; } }",
+    "brought to some": "int t[16], a[24];\nvoid k(void) { for (int i = 0; i < 24; i++) { int v = 5; a[i] += v; if (i < 3) v = t[i]; a[i] ^= v; } }",
+    "outside": "int t[16], a[24];\nvoid k(void) { int v = t[3]; for (int i = 0; i < 24; i++) a[i] += v; }",
+    "in a step": "int t[16], a[24];\nvoid k(void) { for (int i = 0; i < 24; i++) a[i] += i; a[3] += t[2]; }",
+    "a condition": "int t[16], a[24];\nvoid k(void) { for (int i = 0; i < 24; i++) if (t[i & 15] > 2) a[i] += 1; else a[i] -= t[0]; }",
+}
+
+
+@pytest.mark.parametrize("name", RUNTIME)
+def test_what_all_inputs_share(name):
+    front = understood(RUNTIME[name], fn="k", shared=("t",))
+    if name in ("a table", "a variable", "in a step"):
+        program = compiled(front.analysis, front.trace)
+        check(front.analysis, front.trace, program, data(front, random.Random(3)))
+    else:
+        with pytest.raises(c2cu.UnsupportedError, match="known|only the run brings"):
+            compiled(front.analysis, front.trace)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_loops_checked(part):
+    """Whatever is taken is right; what is not says why."""
+    taken = 0
+    for seed in range(part * 10**6, part * 10**6 + COUNT // PARTS):
+        text = loops.nests(seed) if seed % 6 else write(seed).text
+        try:
+            front = understood(text, fn="kern")
+            programs = [compiled(front.analysis, front.trace, "exact", threads) for threads in (0, 12)]
+        except c2cu.Error:
+            continue
+        taken += 1
+        for program in programs:
+            check(front.analysis, front.trace, program, data(front, random.Random(seed)))
+    assert taken or COUNT < 40
+
+
+# executed
+
+
+def judge(text, variables, inputs, p, folder, params=(), returns="", shared=(), threads=0, **how):
+    front = understood(text, fn="k", shared=shared)
+    layout = plan.layout(front.program)
+    a = block(front.analysis, front.trace, front.slots, layout, "exact", threads)
+    whole = {n: np.broadcast_to(x, (p, *x.shape)) if n in shared else x for n, x in inputs.items()}
+    expected = Original(text, "k", variables, params, returns).bulk(whole, p)
+    result = run_on_cpu(a, inputs, p, folder, **how)
+    assert result
+    for name, array in result.items():
+        assert same(array, expected[name]), f"{name} differs\n{text}"
+    return a
+
+
+@pytest.mark.parametrize("name", ["bitonic-32", "fw-16", "fft-64", "dct-8x8"])
+def test_examples(name, tmp_path):
+    w = next(w for w in WORKLOADS if w.name == name)
+    a = emit_schedule("block", understood(w.path, defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared))
+    inputs = w.inputs(7)
+    expected = w.expected(inputs, 7)
+    for p in (1, 3, 7):
+        result = run_on_cpu(a, w.first(inputs, p), p, tmp_path, in_place=p == 7)
+        for n, e in expected.items():
+            assert same(result[n], e[:p]), (n, p)
+
+
+def test_negative_cycles(tmp_path):
+    """Of some inputs of a block, and NaN, infinities and zeros of both signs."""
+    text = PROGRAMS["fw-17"].replace("17", "16")
+    rng = np.random.default_rng(4)
+    D = rng.random((9, 16, 16), np.float32)
+    D[2, 5, 5] = D[7, 0, 0] = D[7, 3, 3] = -0.5
+    D[3].flat[rng.integers(0, 256, 40)] = np.nan
+    D[4].flat[rng.integers(0, 256, 40)] = -0.0
+    D[8].flat[rng.integers(0, 256, 40)] = np.inf
+    for threads in (0, 8):
+        a = judge(text, [("D", "float32", (16, 16))], {"D": D}, 9, tmp_path, threads=threads, in_place=threads == 8)
+        assert "redo = 1" in a.text or "? 1 : redo" in a.text
+        assert threads != 8 or a.lanes > 4
+
+
+TYPES = {"_Bool": "bool", "unsigned char": "uint8", "short": "int16", "long": "int64", "double": "float64"}
+
+
+@pytest.mark.parametrize("t", TYPES)
+def test_types_and_alignment(t, tmp_path):
+    text = f"{t} a[33], b[33]; {t} s;\nvoid k(void) {{ for (int i = 0; i < 33; i++) {{ b[32 - i] = a[i] + s; if (i & 1) a[i] = 1; }} s = a[0]; }}\n"
+    variables = [("a", TYPES[t], (33,)), ("b", TYPES[t], (33,)), ("s", TYPES[t], ())]
+    rng = np.random.default_rng(5)
+    inputs = {n: rng.integers(0, 2 if t == "_Bool" else 60, (5, *s)).astype(d) for n, d, s in variables}
+    judge(text, variables, inputs, 5, tmp_path, in_place=True)
+    judge(text, variables, inputs, 5, tmp_path, shift=np.dtype(TYPES[t]).itemsize)
+
+
+def test_what_is_given_and_what_is_not(tmp_path):
+    """Outputs that are partly written, initialised globals, scalars in and out."""
+    text = """
+    int w[20] = {1, 2, 3, -4}, a[20], n = 7, out[24], late[20];
+    int k(int x) {
+        for (int i = 0; i < 20; i++) { a[i] += w[i] * n + x; w[i] = a[i]; }
+        for (int i = 3; i < 20; i += 2) out[i] = a[i];
+        for (int i = 0; i < 20; i++) if (a[i] & 1) late[i] = i;
+        n++;
+        return a[3] ^ n;
+    }"""
+    front = understood(text, fn="k")
+    a = emit_schedule("block", front)
+    rng = np.random.default_rng(6)
+    x, given = rng.integers(-9, 9, 3, np.int32), rng.integers(-9, 9, (3, 20), np.int32)
+    w = np.zeros((3, 20), np.int32)
+    w[:, :4] = [1, 2, 3, -4]
+    want = given + w * 7 + x[:, None]
+    for late in (None, rng.integers(-9, 9, (3, 20), np.int32)):
+        inputs = {"x": x, "a": given} | ({"late": late} if late is not None else {})
+        got = run_on_cpu(a, inputs, 3, tmp_path)
+        assert np.array_equal(got["a"], want) and np.array_equal(got["w"], want) and (got["n"] == 8).all()
+        assert np.array_equal(got["return"], want[:, 3] ^ 8)
+        assert np.array_equal(got["late"], np.where(want & 1, np.arange(20), 0 if late is None else late))
+        odd = [i for i in range(24) if 3 <= i < 20 and i & 1]
+        assert np.array_equal(got["out"][:, odd], want[:, odd]) and not np.delete(got["out"], odd, 1).any()
+
+
+@pytest.mark.parametrize("name", ["wide", "small", "blelloch", "two-sizes", "step-between", "uniform-array-perm"])
+def test_programs_executed(name, tmp_path):
+    front = understood(PROGRAMS[name], fn="k")
+    rng = np.random.default_rng(7)
+    variables = [(s.name, s.dtype, s.shape) for s in front.slots]
+    inputs = {n: rng.integers(0, 2 if d == "bool" else 90, (3, *s)).astype(d) for n, d, s in variables}
+    judge(PROGRAMS[name], variables, inputs, 3, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("struct P { float x, y; } p[20]; float s[20];\nvoid k(void) { for (int i = 0; i < 20; i++) s[i] = p[i].x * p[i].y; }", "'p.x' is part of a struct"),
+        ("double a[40000];\nvoid k(void) { for (int i = 0; i < 40000; i++) a[i] += 1; }", "shared memory has|number of threads"),
+        ("int a[8], b;\nvoid k(void) { b = a[b & 7]; }", "nothing is proved of its loops"),
+        ("int a[8];\nvoid k(void) { for (int i = 0; i < 9; i++) if (a[0] > i) a[i] = 1; }", "a subscript may leave its array"),
+    ],
+)  # fmt: skip
+def test_refused(text, message):
+    with pytest.raises(c2cu.UnsupportedError, match=message) as caught:
+        emit_schedule("block", understood(text, fn="k"))
+    assert caught.value.line
+
+
+def test_shared_memory_is_that_of_all_arrays():
+    a = emit_schedule(
+        "block",
+        understood(
+            "double a[512]; char b[3]; int c[33];\nvoid k(void) { for (int i = 0; i < 512; i++) a[i] += c[i & 31] + b[2]; }",
+            fn="k",
+        ),
+    )
+    assert a.shared_bytes == a.lanes * (8 * (512 + 31) + 8 + 16 + 4 * 34 + 8)
+
+
+def test_the_same_text_every_time():
+    text = PROGRAMS["jacobi"]
+    assert (
+        emit_schedule("block", understood(text, fn="k")).text == emit_schedule("block", understood(text, fn="k")).text
+    )
