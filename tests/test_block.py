@@ -3,6 +3,7 @@
 import os
 import random
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from c2cu import pipeline, plan
 from c2cu.preprocess import Source, read_source
 from c2cu.schedule import emit_schedule
 from c2cu.schedule.block import block, compiled
+from c2cu.schedule.block.machine import is_barrier
 from c2cu.trace import run
 from tests import loops
 from tests.block_checker import check
@@ -84,6 +86,20 @@ def test_redone_where_iterations_depend_on_each_other(name):
     assert check(front.analysis, front.trace, program, data(front, rng))
     if name.startswith("fw"):
         assert not check(front.analysis, front.trace, program, data(front, rng, 0, 100))
+
+
+def test_a_barrier_left_out_is_noticed():
+    front = understood(PROGRAMS["jacobi-1d"], fn="k")
+    program = compiled(front.analysis, front.trace)
+    barriers = [k for k, s in enumerate(program.body) if is_barrier(s)]
+    noticed = 0
+    for k in barriers:
+        try:
+            without = replace(program, body=program.body[:k] + program.body[k + 1 :])
+            check(front.analysis, front.trace, without, data(front, random.Random(4)))
+        except AssertionError:
+            noticed += 1
+    assert 2 < len(barriers) and noticed >= len(barriers) - 1  # the first stands behind the one of the template
 
 
 RUNTIME = {
