@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 from .ctype import BOOL
-from .fold import cast, is_safe, truth
+from .fold import cast, is_safe, loads, truth
 from .ir import Assign, Binary, Block, Call, Const, Expr, If, Kernel, Load, Loop, Select, Stmt, Store, Var, Variable
 from .walk import expressions, statements, subexpressions
 
@@ -84,7 +84,7 @@ def _is_small(s: If) -> bool:
     arms = (*s.then, *s.other)
     if len(arms) > LONGEST or not all(isinstance(x, (Assign, Store)) for x in arms):
         return False
-    known = frozenset(x for x in subexpressions(s.cond) if isinstance(x, Load))
+    known = loads(s.cond)
     weight = 0
     assigned: set[Variable] = set()
     for x in arms:
