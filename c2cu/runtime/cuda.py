@@ -274,6 +274,8 @@ def run(
             raise CompileError(
                 "C2CU064", f"the device has not enough memory for {bound.p} inputs", None, "run them in several calls"
             ) from None
+        except cupy.cuda.driver.CUDADriverError as e:
+            raise CompileError("C2CU064", f"the device does not run it: {e}", None, "try another schedule") from None
         deliver = _to_device if bound.on_device else _to_host
         return arrays.deliver(bound, slots, out, layout, deliver)
 

@@ -59,7 +59,7 @@ def refuse_findings(findings: tuple[Finding, ...]) -> None:
     """Raise UnsupportedError where data decides on an address or on the turns of a loop."""
     for f in findings:
         if f.kind != "branch":
-            raise UnsupportedError("C2CU036", f"{f.message}: registers have no addresses", f.loc)
+            raise UnsupportedError("C2CU095", f"{f.message}: registers have no addresses", f.loc)
 
 
 def _refuse_slots(kernel: Kernel, slots: tuple[Slot, ...]) -> None:
@@ -68,7 +68,7 @@ def _refuse_slots(kernel: Kernel, slots: tuple[Slot, ...]) -> None:
     moved = sum(s.nbytes for s in slots if (s.reads or s.writes) and not s.shared)
     if out > 4 * WORDS or moved > 4 * WORDS + ARRAYS:
         what = f"{out} bytes go out" if out > 4 * WORDS else f"{moved} bytes go in and out"
-        raise UnsupportedError("C2CU036", f"{what}, more than the registers of a thread hold", kernel.loc)
+        raise UnsupportedError("C2CU095", f"{what}, more than the registers of a thread hold", kernel.loc)
 
 
 def place(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
@@ -118,13 +118,13 @@ def too_much(kernel: Kernel, placed: Placed) -> UnsupportedError | None:
     """What a thread cannot hold, or the compiler not digest."""
     count = sum(1 for _ in statements(placed.body))
     if count > LONGEST:
-        return UnsupportedError("C2CU036", f"{count} statements when unrolled, more than {LONGEST}", kernel.loc)
+        return UnsupportedError("C2CU095", f"{count} statements when unrolled, more than {LONGEST}", kernel.loc)
     size = sum(r.type.size * r.count for r in placed.arrays)
     if size > ARRAYS:
         largest = max(placed.arrays, key=lambda r: r.type.size * r.count)
         what = f"'{largest.name}' has subscripts that do not become constants: {size} bytes of arrays an input"
-        return UnsupportedError("C2CU036", f"{what}, more than {ARRAYS}", largest.loc)
+        return UnsupportedError("C2CU095", f"{what}, more than {ARRAYS}", largest.loc)
     words = pressure((*placed.loads, *placed.body, *placed.stores))
     if words > WORDS:
-        return UnsupportedError("C2CU036", f"{words} words are live at once, more than {WORDS} registers", kernel.loc)
+        return UnsupportedError("C2CU095", f"{words} words are live at once, more than {WORDS} registers", kernel.loc)
     return None

@@ -18,6 +18,7 @@ from ..ir import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, St
 from ..runtime.cache import Cache, key
 from ..runtime.cpu import rejected
 from ..uniform import Uniform
+from ..version import __version__
 from ..walk import expressions, operands
 from .sites import Nest, Site, uniform_arms
 from .text import COUNTERS, Tracer, Unknown, tracer
@@ -58,13 +59,16 @@ def trace(u: Uniform, cache: Cache | None = None) -> Trace:
         return _nothing(f"its arrays have more than {MEMORY * found.cells // found.memory} elements")
     compiler = toolchain.find_compiler()
     flags = (*FLAGS, *toolchain.exact_flags(compiler), f"-DBUDGET={BUDGET}u")
-    name = key(found.text, flags, toolchain.compiler_version(compiler))
+    name = key(found.text, flags, toolchain.compiler_version(compiler), __version__)
+    cache = cache or Cache()
+    known = cache.get(name, ".trace")
+    data = known.read_bytes() if known is not None else _run(found.text, compiler, flags)
+    if data and known is None:  # what did not end may have had a busy machine
 
-    def produce(to: Path) -> None:
-        to.write_bytes(_run(found.text, compiler, flags))
+        def produce(to: Path) -> None:
+            to.write_bytes(data)
 
-    path = (cache or Cache()).put(name, ".trace", produce)
-    data = path.read_bytes()
+        cache.put(name, ".trace", produce)
     return _facts(u, found, data) if data else _nothing("its uniform part did not run to its end")
 
 
