@@ -26,7 +26,7 @@ from .text import COUNTERS, Tracer, Unknown, tracer
 BUDGET = 100_000_000  # accesses and turns, after which the tracer stops
 MEMORY = 1 << 29  # bytes of notes about elements that it may take
 SECONDS = 60  # in case it hangs
-FLAGS = ("-O1", "-w")
+FLAGS = ("-O2", "-w")
 _STOPPED = {
     1: f"it takes more than {BUDGET} accesses",
     2: "it divides by zero, or the least integer by -1",
