@@ -18,7 +18,6 @@ from c2cu.schedule.block import Program
 from c2cu.schedule.block.builder import REDO
 from c2cu.schedule.block.fit import TID
 from c2cu.schedule.block.machine import is_barrier
-from c2cu.schedule.block.text import comes_in
 from c2cu.uniform import Uniform
 from c2cu.walk import statements
 from tests.ir_interpreter import Lanes, Number, _Machine, run
@@ -80,7 +79,6 @@ class _Threads(_Machine):
 
     def __init__(self, u: Uniform, trace: Trace, program: Program, given: Given, anything: frozenset[int]):
         super().__init__(u.kernel, [given] * program.threads, None, 50_000_000)
-        facts = {f.region: f for f in trace.regions}
         written = _written(u)
         self.anything, self.random = anything, random.Random(1)
         self.redone, self.clash, self.raced, self.loads = False, "", set(), 0
@@ -90,7 +88,7 @@ class _Threads(_Machine):
             if r.storage == "shared":
                 continue
             cells = [self.garbage(r) for _ in range(place(r, max(0, r.count - 1)) + 1)]
-            brought = r.storage == "bulk" and comes_in(facts[r], r in written)
+            brought = r.storage == "bulk" and trace.comes_in(r.name, r in written)
             for k in range(r.count if brought else 0):
                 cells[place(r, k)] = self.memory[r][0][k]
             self.memory[r] = [cells] * self.lanes

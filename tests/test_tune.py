@@ -50,12 +50,12 @@ def understood(source, **options):
 # Estimates
 
 MEASURED = {  # milliseconds on an NVIDIA H200 for p inputs; "auto" must take the first
-    "bitonic-32": (4 << 20, {"registers": 0.288, "block": 0.697, "thread": 2.55}),
-    "fw-16": (128 << 10, {"block": 0.315, "thread": 2.18}),
+    "bitonic-32": (4 << 20, {"registers": 0.289, "block": 1.373, "thread": 2.486}),
+    "fw-16": (128 << 10, {"block": 0.168, "thread": 2.110}),
     "fft-64": (64 << 10, {"registers": 0.030, "block": 0.051}),
     "dct-8x8": (1 << 20, {"registers": 0.075, "block": 0.365}),
-    "montgomery-512": (2 << 20, {"registers": 0.273, "thread": 0.776}),
-    "prefix-1024": (128 << 10, {"thread": 1.22}),
+    "montgomery-512": (2 << 20, {"registers": 0.222, "thread": 0.702}),
+    "prefix-1024": (128 << 10, {"stream": 0.330, "thread": 1.226}),
 }
 
 

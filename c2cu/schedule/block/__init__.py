@@ -82,8 +82,7 @@ def refuse(u: Uniform, trace: Trace) -> None:
 
 
 def _built(u: Uniform, items: list[Item], found: list[Choice]) -> Builder:
-    """The cheapest of the choices that can be had."""
-    best: tuple[float, Builder] | None = None
+    """The most promising of the choices that can be had."""
     error: UnsupportedError | None = None
     for c in found:
         builder = Builder(u, c.resident, c.radices, c.slots, c.threads)
@@ -91,13 +90,8 @@ def _built(u: Uniform, items: list[Item], found: list[Choice]) -> Builder:
             builder.run(items)
         except UnsupportedError as e:
             error = error or e
-            continue
         except NotKnown as e:
             error = error or UnsupportedError("C2CU092", f"'{e}' is known only at run time", u.kernel.loc)
-            continue
-        price = cost(builder)
-        if best is None or price < best[0]:
-            best = price, builder
-    if best is None:
-        raise error or UnsupportedError("C2CU092", "no number of threads fits these arrays", u.kernel.loc)
-    return best[1]
+        else:
+            return builder
+    raise error or UnsupportedError("C2CU092", "no number of threads fits these arrays", u.kernel.loc)

@@ -20,7 +20,7 @@ REGISTERS = 96  # words of elements that a thread may hold
 THREADS = 1024
 FEWEST = 8
 FAVOURED = 32  # words that a thread had best hold
-TRIED = 1
+TRIED = 5  # until one can be had
 BARRIER = 24.0  # cycles, where it holds several warps
 WARP_BARRIER = 2.0
 
