@@ -66,6 +66,8 @@ def test_estimates_resemble_measurements(name):
     p, times = MEASURED[name]
     assert pipeline.schedule(front, "cuda", p=p)[0].schedule == next(iter(times))
     for schedule, ms in times.items():
+        if schedule == "stream":  # it has no estimate: it is always taken before those that have
+            continue
         (e,) = pipeline.schedule(front, "cuda", schedule)[0].estimates
         assert 1 / 4 < 1e3 * p * e.seconds(p) / ms < 4, schedule
 
