@@ -146,7 +146,7 @@ class Device(Host):
         slots = loaded.artifact.slots
         results = result if isinstance(result, dict) else {s.name: result for s in slots if s.writes}
         ins, outs = [inputs.get(s.name) for s in slots], [results.get(s.name) for s in slots]
-        table, memory = loaded.prepare(ins, outs, p)
+        table, (_, memory) = loaded.table(ins, outs), loaded.working(p)
 
         def alone() -> float:
             loaded.launch("c2cu_pack", table, p, memory)  # the same data each time: the kernel works in place

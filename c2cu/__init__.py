@@ -19,12 +19,14 @@ from .version import __version__
 if TYPE_CHECKING:
     from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
     from .library import NotObliviousWarning, Program, Report, bulk, check, compile, translate
+    from .streams import Stream, StreamWarning, stream
 
 _HOMES = {
     **dict.fromkeys(("NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "translate"), "library"),
     **dict.fromkeys(
         ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"), "diagnostics"
     ),
+    **dict.fromkeys(("Stream", "StreamWarning", "stream"), "streams"),
 }
 
 __all__ = [
@@ -36,11 +38,14 @@ __all__ = [
     "ParseError",
     "Program",
     "Report",
+    "Stream",
+    "StreamWarning",
     "UnsupportedError",
     "__version__",
     "bulk",
     "check",
     "compile",
+    "stream",
     "translate",
 ]
 

@@ -26,7 +26,7 @@ from .ir import (
     Var,
     Variable,
 )
-from .library import options_of
+from .options import options_of
 from .parse import is_user_file, loc_of
 from .preprocess import read_source
 

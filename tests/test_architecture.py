@@ -27,9 +27,10 @@ LAYERS = [  # each may import from its own line and those above it
     "plan|spell|emit|hostrules|hostsplit|files",
     "schedule/.*",
     "runtime/.*",
+    "streaming/.*",
     "trace|trace/.*",
     "pipeline|report",
-    "stages|standalone|library|cost|explain|plot|machine|runs|tune",
+    "stages|standalone|compiled|library|cost|explain|plot|machine|runs|tune|streams",
     "__init__|cli|__main__",
 ]
 

@@ -223,21 +223,37 @@ def bind(
     arrays = {n: checked(a, by_name[n], layout) for n, a in given.items()}
     count = common_p(arrays, slots, layout, p)
     device = any(on_device(a) for a in arrays.values())
-    targets = _targets(slots, out, layout, count)
+    wanted = targets(slots, out, layout, count)
     ins, outs = [], []
     for s in slots:
         source = arrays.get(s.name)
         ins.append(None if source is None else _batch_first(_moved(source, s, xp), s, layout, xp))
         outs.append(_empty(count, s, xp) if s.writes else None)
-    if targets and xp is numpy and layout == "row":
+    if wanted and xp is numpy and layout == "row":
         outs = [
-            targets[s.name] if s.name in targets and targets[s.name].flags.c_contiguous else o
-            for s, o in zip(slots, outs)
+            wanted[s.name] if s.name in wanted and wanted[s.name].flags.c_contiguous else o for s, o in zip(slots, outs)
         ]
     return Bound(tuple(ins), tuple(outs), count, device)
 
 
-def _targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str, Any]:
+GROUPED = 32 << 20  # bytes in and out from which copies are worth overlapping with kernels
+
+
+def in_groups(slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layout: str) -> bool:
+    """Whether a bulk run on a device had better go group by group: host arrays, many bytes, and no output in memory
+    that a later group reads."""
+    bulk = {s.name: s for s in slots if not s.shared}
+    ins = [a for n, a in given.items() if n in bulk]
+    outs = [] if out is None else list(out.values()) if isinstance(out, Mapping) else [out]
+    if not ins or not all(isinstance(a, numpy.ndarray) and a.ndim for a in (*ins, *outs)):
+        return False
+    p = common_p(given, slots, layout, None)
+    nbytes = p * sum(s.nbytes * ((s.name in given) + s.writes) for s in bulk.values())
+    apart = all(a is b or not numpy.may_share_memory(a, b) for a in ins for b in outs)
+    return nbytes >= GROUPED and apart
+
+
+def targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str, Any]:
     """``out=`` arrays by name, checked."""
     if out is None:
         return {}
@@ -269,7 +285,7 @@ def _targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str
 
 def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_numpy: Any) -> Any:
     """The results as the user wants them: into ``out``, in her layout, bare where there is just one."""
-    targets = _targets(slots, out, layout, bound.p)
+    wanted = targets(slots, out, layout, bound.p)
     results: dict[str, Any] = {}
     for s, array in zip(slots, bound.outputs):
         if array is None:
@@ -282,9 +298,9 @@ def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_num
                 else array.transpose(*range(1, array.ndim), 0)
             )
             array = array.copy(order="C")
-        if s.name in targets and targets[s.name] is not array:
-            targets[s.name][...] = array
-            array = targets[s.name]
+        if s.name in wanted and wanted[s.name] is not array:
+            wanted[s.name][...] = array
+            array = wanted[s.name]
         results[s.name] = array
     return next(iter(results.values())) if len(results) == 1 else results
 

@@ -34,7 +34,7 @@ SHARE = 0.5  # of the free device memory that one run may take for its working s
 
 
 @functools.cache
-def _cupy() -> Any:
+def cupy_module() -> Any:
     try:
         import cupy  # pyright: ignore[reportMissingImports]
     except ImportError:
@@ -48,21 +48,32 @@ def _cupy() -> Any:
 def available() -> bool:
     """Whether CuPy is installed and sees a device. Never raises."""
     try:
-        return _cupy().cuda.runtime.getDeviceCount() > 0
+        return cupy_module().cuda.runtime.getDeviceCount() > 0
     except Exception:  # no driver, a broken installation: CuPy raises many things
         return False
 
 
+def device_count() -> int:
+    """How many devices CuPy sees. Raises CompileError where there is none."""
+    _require_device()
+    return cupy_module().cuda.runtime.getDeviceCount()
+
+
+def current() -> int:
+    """The current device's number."""
+    return cupy_module().cuda.Device().id
+
+
 def device_name() -> str:
     """The current device's name."""
-    cupy = _cupy()
+    cupy = cupy_module()
     return cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)["name"].decode()
 
 
 def identity() -> tuple[object, ...]:
     """What of this machine a program's speed depends on. Raises CompileError where there is no device."""
     _require_device()
-    cupy = _cupy()
+    cupy = cupy_module()
     versions = cupy.cuda.nvrtc.getVersion(), cupy.cuda.runtime.driverGetVersion(), cupy.__version__
     return device_name(), cupy.cuda.Device().compute_capability, *versions
 
@@ -78,12 +89,12 @@ def device() -> Device:
 
 def attributes() -> dict[str, int]:
     """The current device's attributes, by CUDA's names without cudaDevAttr."""
-    return dict(_cupy().cuda.Device().attributes)
+    return dict(cupy_module().cuda.Device().attributes)
 
 
 def copy_bandwidth(total: int = 1 << 29) -> float:
     """Bytes read and written a second while the device copies ``total`` / 2 bytes to the other half."""
-    cupy = _cupy()
+    cupy = cupy_module()
     source, target = cupy.ones(total // 16), cupy.zeros(total // 16)
     start, end = cupy.cuda.Event(), cupy.cuda.Event()
     times = []
@@ -101,7 +112,7 @@ class CudaProgram:
     ``drawback``: why another schedule had better run, as the compiler's result shows; "" if there is none."""
 
     def __init__(self, artifact: Artifact):
-        cupy = _cupy()
+        cupy = cupy_module()
         started = time.perf_counter()
         self.artifact = artifact
         self._kernels: dict[str, Any] = {}
@@ -145,22 +156,28 @@ class CudaProgram:
 
         Where the working storage of all blocks would take too much memory, blocks go in several turns.
         """
-        lanes = self.artifact.lanes
-        blocks = -(-p // lanes)
-        turn = blocks
-        if self.block_bytes:
-            free, _ = _cupy().cuda.runtime.memGetInfo()
-            free += _cupy().get_default_memory_pool().free_bytes()
-            turn = max(1, min(blocks, int(SHARE * free) // self.block_bytes))
-        for first in range(0, blocks, turn):
-            count = min(p - first * lanes, turn * lanes)
-            table, memory = self.prepare(inputs, outputs, count, first * lanes)
-            for name in self._kernels:
-                self.launch(name, table, count, memory)
+        turn, memory = self.working(p)
+        for first in range(0, p, turn):
+            self.go(self.table(inputs, outputs, first), min(p - first, turn), memory)
 
-    def prepare(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int, first: int = 0) -> tuple[Any, Any]:
-        """(slot table, working storage) for inputs first .. first + p - 1."""
-        cupy = _cupy()
+    def working(self, p: int) -> tuple[int, Any]:
+        """(inputs a turn, working storage for them): all ``p`` in one if a share of the device's memory suffices."""
+        blocks = -(-p // self.artifact.lanes)
+        if self.block_bytes:
+            free, _ = cupy_module().cuda.runtime.memGetInfo()
+            free += cupy_module().get_default_memory_pool().free_bytes()
+            blocks = max(1, min(blocks, int(SHARE * free) // self.block_bytes))
+        memory = cupy_module().empty(max(1, blocks * self.block_bytes), numpy.uint8)
+        return max(1, blocks) * self.artifact.lanes, memory
+
+    def go(self, table: Any, p: int, memory: Any) -> None:
+        """Launch all kernels for ``p`` inputs."""
+        for name in self._kernels:
+            self.launch(name, table, p, memory)
+
+    def table(self, inputs: Sequence[Any], outputs: Sequence[Any], first: int = 0) -> Any:
+        """The slot table on the device, for inputs from ``first`` on."""
+        cupy = cupy_module()
         table = numpy.zeros((max(1, len(self.artifact.slots)), 4), numpy.int64)
         for row, slot, source, target in zip(table, self.artifact.slots, inputs, outputs, strict=False):
             if source is not None:
@@ -174,8 +191,7 @@ class CudaProgram:
                 row[0], row[1] = source.data.ptr + first * stride, stride
             if target is not None:
                 row[2], row[3] = target.data.ptr + first * slot.nbytes, slot.nbytes
-        blocks = -(-p // self.artifact.lanes)
-        return cupy.asarray(table), cupy.empty(max(1, blocks * self.block_bytes), numpy.uint8)
+        return cupy.asarray(table)
 
     def launch(self, name: str, table: Any, p: int, memory: Any) -> None:
         """Launch one of the kernels."""
@@ -189,7 +205,7 @@ def _compiled(artifact: Artifact) -> Path:
 
     CuPy's RawModule would append -ftz=true when it compiles, and so take subnormal numbers for zero.
     """
-    cupy = _cupy()
+    cupy = cupy_module()
     given = {flag.partition("=")[0]: flag for flag in (*OPTIONS, *artifact.flags)}  # NVRTC takes none twice
     options = tuple(given.values())
     device = cupy.cuda.Device().compute_capability
@@ -205,9 +221,29 @@ def _compiled(artifact: Artifact) -> Path:
         raise rejected("NVRTC", artifact.text, str(e)) from None
 
 
+def pinned(array: numpy.ndarray) -> bool:
+    """Whether a host array's memory is page-locked, so that the device copies from and to it without a detour."""
+    runtime = cupy_module().cuda.runtime
+    first, last = array.ctypes.data, array.ctypes.data + max(1, array.nbytes) - 1
+    return all(runtime.pointerGetAttributes(x).type == runtime.memoryTypeHost for x in {first, last})
+
+
+def joined(parts: Sequence[Any], axis: int) -> Any:
+    """Device arrays, one after the other."""
+    cupy = cupy_module()
+    return cupy.concatenate([a if isinstance(a, cupy.ndarray) else cupy.from_dlpack(a) for a in parts], axis)
+
+
+def uploaded(array: Any) -> Any:
+    """A contiguous array on the current device; CuPy has no structured dtypes: structs are bytes there."""
+    array = numpy.ascontiguousarray(array) if array.ndim else numpy.asarray(array)
+    bytes_ = array.reshape(-1).view(numpy.uint8) if array.dtype.kind == "V" else array
+    return cupy_module().asarray(bytes_)
+
+
 def _require_device() -> None:
     if not available():
-        _cupy()
+        cupy_module()
         raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
 
 
@@ -217,7 +253,7 @@ _loaded: dict[tuple, CudaProgram] = {}
 def load(artifact: Artifact) -> CudaProgram:
     """Compile (or find) an artifact for the current device, and load it. Raises CompileError."""
     _require_device()
-    meaning = (artifact.text, artifact.flags, repr(artifact.slots), _cupy().cuda.Device().id)
+    meaning = (artifact.text, artifact.flags, repr(artifact.slots), cupy_module().cuda.Device().id)
     if meaning not in _loaded:
         _loaded[meaning] = CudaProgram(artifact)
     return _loaded[meaning]
@@ -228,7 +264,7 @@ def timer(
 ) -> Callable[[CudaProgram, int], float]:
     """A function that runs a program for the first n inputs and says how many seconds that took on the device. Results
     go nowhere. It raises CompileError where the device does not take the launch, or has not enough memory."""
-    cupy = _cupy()
+    cupy = cupy_module()
     bound: dict[int, arrays.Bound] = {}
 
     def run(program: CudaProgram, n: int) -> float:
@@ -261,7 +297,7 @@ def run(
     p: int | None,
 ) -> Any:
     """Check the arrays, run, and deliver: NumPy for NumPy, CuPy for arrays on a device."""
-    cupy = _cupy()
+    cupy = cupy_module()
     current = stream if stream is not None else cupy.cuda.get_current_stream()
     if not isinstance(current, cupy.cuda.Stream | cupy.cuda.ExternalStream):
         raise InputError("C2CU054", f"stream is a {type(stream).__name__}", None, "give a cupy.cuda.Stream")

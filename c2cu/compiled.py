@@ -1,0 +1,331 @@
+"""A compiled program: what runs inputs of these shapes, built when it is first needed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from . import pipeline, tune
+from . import plan as planning
+from .artifact import Artifact, Slot
+from .diagnostics import CompileError, InputError, UnsupportedError, lines_of
+from .estimate import Device, preferred
+from .front import Front, Options
+from .options import by_name, whole
+from .plan import Plan
+from .preprocess import Source
+from .program import Border
+from .report import Report, judge, report_of
+
+
+@dataclass(frozen=True)
+class _Built:
+    front: Front
+    plan: Plan
+    artifact: Artifact
+    loaded: Any  # CpuProgram or CudaProgram
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What a call brings: arrays and numbers by name, and how many inputs that is."""
+
+    given: Mapping[str, Any]
+    p: int | None
+    stream: Any = None
+
+
+class Program:
+    """A compiled program: call it with inputs. ``source``: generated text; ``plan``: what runs; ``report``: verdict.
+
+    Where an array's length is known only from the inputs, the three are of the lengths last used.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        backend: str,
+        schedule: str,
+        layout: str,
+        strict: bool,
+        tune: bool = False,
+    ):
+        self._source, self._options = source, options
+        self._backend, self._schedule, self._layout, self._strict = backend, schedule, layout, strict
+        self._tune = tune
+        self._fronts: dict[tuple, Front] = {}
+        self._built: dict[tuple, _Built] = {}
+        self._last: _Built | None = None
+        self._front = pipeline.understand(source, options)
+        self._lengths = lengths(self._front)  # until a call says otherwise, these are one number for all inputs
+        if not self._lengths:
+            judge(self._front, self._strict)
+        if all(-1 not in s.shape for s in self._front.slots):
+            self._last = self._build({}, self._lengths)
+
+    def __repr__(self) -> str:
+        from .runtime import arrays
+
+        slots = "; ".join(f"{s.name}: {arrays.words(s, self._layout)}" for s in self.slots)
+        last = self._last  # what was not called yet may be built on the first call
+        runs = f"backend {last.plan.backend}, schedule {last.plan.schedule}" if last else "built on the first call"
+        return f"<c2cu.Program {self._source.name}, kernel {self._front.program.kernel.name} ({slots}), {runs}>"
+
+    @property
+    def source(self) -> str:
+        return self._current().artifact.text
+
+    @property
+    def plan(self) -> Plan:
+        return self._current().plan
+
+    @property
+    def report(self) -> Report:
+        return report_of(self._last.front if self._last else self._front)
+
+    @property
+    def loaded(self) -> Any:
+        """The runtime's program: `runtime.cpu.CpuProgram` or `runtime.cuda.CudaProgram`."""
+        return self._current().loaded
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The variables that cross the kernel's border."""
+        return (self._last.front if self._last else self._front).slots
+
+    @property
+    def layout(self) -> str:
+        return self._layout
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Texts by file name, for diagnostics."""
+        return self._front.pre.sources
+
+    def _current(self) -> _Built:
+        if self._last is None:
+            self._last = self._build({}, self._lengths)
+        return self._last
+
+    def __call__(
+        self,
+        inputs: Any = None,
+        *,
+        shared: Mapping[str, Any] | None = None,
+        out: Any = None,
+        stream: Any = None,
+        p: int | None = None,
+    ) -> Any:
+        """Run p inputs: arrays in, arrays out, as `bulk` says."""
+        with lines_of(self._front.pre.sources):
+            return self._call(inputs, dict(by_name("shared", shared)), out, stream, p)
+
+    def _call(self, inputs: Any, shared: dict[str, Any], out: Any, stream: Any, p: int | None) -> Any:
+        given = {**self.named(inputs), **shared}
+        p = None if p is None else whole("p", p)
+        built = self.built_for(given, frozenset(shared), p, stream)
+        return _run(self, built, given, out, self._layout, stream, p)
+
+    def named(self, inputs: Any) -> Mapping[str, Any]:
+        """What a caller gives, by name."""
+        from .runtime import arrays
+
+        return by_name("inputs", arrays.named(inputs, self._front.slots))
+
+    def built_for(
+        self, given: Mapping[str, Any], shared: frozenset[str], p: int | None = None, stream: Any = None
+    ) -> _Built:
+        """What runs inputs like these. ``shared``: which of the names are one for all. Raises InputError."""
+        from .runtime import arrays
+
+        arrays.check_names(given, self._front.slots)
+        numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
+        shapes = {
+            n: self._inner_shape(n, v, n in shared)
+            for n, v in given.items()
+            if n not in numbers and hasattr(v, "shape")
+        }
+        count = arrays.count(given, self._front.slots, self._layout, p)
+        self._last = self._build(shapes, numbers, _Call(given, count, stream))
+        return self._last
+
+    def stream(self, batches: Any, **how: Any) -> Any:
+        """Run inputs that come in batches: see `c2cu.stream`, which takes the same parameters."""
+        from .streams import open_stream
+
+        return open_stream(self, batches, **how)
+
+    def _is_number(self, name: str, value: Any) -> bool:
+        """A scalar parameter given as one number: shared."""
+        border = next(b for b in self._front.program.borders if b.name == name)
+        return (
+            border.kind == "param"
+            and not border.shared
+            and (isinstance(value, (bool, int, float)) or getattr(value, "shape", None) == ())
+        )
+
+    def _inner_shape(self, name: str, value: Any, shared: bool) -> tuple[int, ...]:
+        shape = tuple(int(n) for n in value.shape)
+        if shared or any(s.shared for s in self._front.slots if s.name == name):
+            return shape
+        return shape[1:] if self._layout == "row" else shape[:-1]
+
+    def _build(
+        self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...], call: _Call | None = None
+    ) -> _Built:
+        """What runs inputs of these shapes, the fastest known for ``call``."""
+        differing = {s.name: shapes[s.name] for s in self._front.slots if shapes.get(s.name, s.shape) != s.shape}
+        which = (tuple(sorted(differing.items())), numbers)
+        if which not in self._fronts:
+            self._fronts[which] = self._understood(shapes if differing else {}, numbers)
+        front = self._fronts[which]
+        backend = self._backend if self._backend != "auto" else best_backend()
+        p = call.p if call is not None else None
+        size = tune.magnitude(p)
+        if (*which, size) not in self._built:
+            self._built[(*which, size)] = self._tuned(front, backend, call) or self._planned(front, backend, p, which)
+        return self._built[(*which, size)]
+
+    def _understood(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> Front:
+        front = self._front
+        if shapes or numbers:
+            options = replace(
+                self._options, shapes={**self._options.shapes, **shapes}, shared=(*self._options.shared, *numbers)
+            )
+            front = pipeline.understand(self._source, options)
+        if self._lengths:
+            judge(front, self._strict)
+        return front
+
+    def _tuned(self, front: Front, backend: str, call: _Call | None) -> _Built | None:
+        """By measurement: one that the cache remembers, or, if that is wanted, one made now."""
+        if call is None or not call.p:
+            return None
+        found = tune.recall(front, backend, self._schedule, call.p)
+        if found is None and self._tune:
+            planning.known(backend, self._schedule)
+            run = _timer(backend, front.slots, call, self._layout)
+            found = tune.tune(front, backend, self._schedule, _loader(backend), run, call.p)
+            if found is not None:
+                tune.remember(front, backend, self._schedule, call.p, found)
+        if found is None:
+            return None
+        try:
+            plan, artifact = pipeline.scheduled(front, backend, found.winner, found)
+            with lines_of(front.pre.sources):
+                return _Built(front, plan, artifact, _loader(backend)(artifact))
+        except (UnsupportedError, CompileError):
+            return None  # the cache remembers nonsense
+
+    def _planned(self, front: Front, backend: str, p: int | None, which: tuple) -> _Built:
+        """By facts and estimates: what many inputs want, unless few want something else by far."""
+        device = _device(backend)
+        if (*which, None) not in self._built:
+            self._built[(*which, None)] = self._chosen(front, backend, None, device)
+        usual = self._built[(*which, None)]
+        estimates = usual.plan.estimates
+        if not estimates or estimates[preferred(estimates, p, device)].schedule == usual.plan.schedule:
+            return usual
+        return self._chosen(front, backend, p, device)
+
+    def _chosen(self, front: Front, backend: str, p: int | None, device: Device) -> _Built:
+        """The choice for ``p`` inputs, or, where the compiler's result speaks against it, the next."""
+        rejected: planning.Rejected = ()
+        while True:
+            plan, artifact = pipeline.schedule(front, backend, self._schedule, rejected, p, device)
+            with lines_of(front.pre.sources):
+                loaded = _loader(backend)(artifact)
+            if self._schedule != "auto" or not loaded.drawback:
+                return _Built(front, plan, artifact, loaded)
+            rejected = (*rejected, (plan.schedule, loaded.drawback))
+
+
+def best_backend() -> str:
+    """cuda where CuPy sees a device, else cpu."""
+    if "cupy" not in sys.modules:
+        from importlib.util import find_spec
+
+        if find_spec("cupy") is None:
+            return "cpu"
+    from .runtime import cuda
+
+    return "cuda" if cuda.available() else "cpu"
+
+
+def _loader(backend: str) -> Any:
+    if backend == "cpu":
+        from .runtime import cpu
+
+        return cpu.load
+    from .runtime import cuda
+
+    return cuda.load
+
+
+def _device(backend: str) -> Device:
+    if backend == "cpu":
+        return Device()
+    from .runtime import cuda
+
+    return cuda.device()
+
+
+def _timer(backend: str, slots: tuple[Slot, ...], call: _Call, layout: str) -> tune.Run:
+    if backend == "cpu":
+        from .runtime import cpu
+
+        refuse_device_arrays(call.given)
+        return cpu.timer(slots, call.given, layout)
+    from .runtime import cuda
+
+    return cuda.timer(slots, call.given, layout, call.stream)
+
+
+def refuse_device_arrays(given: Mapping[str, Any]) -> None:
+    from .runtime import arrays
+
+    if any(arrays.on_device(a) for a in given.values()):
+        raise InputError(
+            "C2CU053",
+            "an array lies on a CUDA device, but the backend is cpu",
+            None,
+            "use backend='cuda', or copy it: cupy.asnumpy(a)",
+        )
+
+
+def _run(
+    program: Program, built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream: Any, p: int | None
+) -> Any:
+    from .runtime import arrays
+
+    slots = built.artifact.slots
+    if built.plan.backend == "cuda":
+        from .runtime import cuda
+
+        if stream is None and arrays.in_groups(slots, given, out, layout):
+            from .streams import in_groups
+
+            fixed = frozenset(s.name for s in slots if s.shared)
+            return in_groups(program, given, fixed, out, arrays.common_p(given, slots, layout, p))
+        return cuda.run(built.loaded, slots, given, out, layout, stream, p)
+    refuse_device_arrays(given)
+    bound = arrays.bind(slots, given, {}, out, layout, p)
+    if bound.p:
+        built.loaded.run(bound.inputs, bound.outputs, bound.p)
+    return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
+
+
+def lengths(front: Front) -> tuple[str, ...]:
+    """Integer parameters that some address or bound comes from."""
+    if front.analysis is None:
+        return ()
+    steps = [s for f in front.analysis.findings if f.kind != "branch" for s in f.trail]
+    return tuple(b.name for b in front.program.borders if _may_be_length(b) and any(s.loc == b.loc for s in steps))
+
+
+def _may_be_length(b: Border) -> bool:
+    t = b.type
+    return b.kind == "param" and not b.shared and getattr(t, "kind", "") in ("i", "u")

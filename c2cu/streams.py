@@ -1,0 +1,305 @@
+"""`c2cu.stream`: any number of inputs, results in order, memory bounded. The engine is in streaming/."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy
+
+from .artifact import Slot
+from .compiled import Program, refuse_device_arrays
+from .diagnostics import InputError, lines_of
+from .library import compile
+from .options import by_name, whole
+from .runtime import arrays, pipe
+from .runtime.pipe import Pipe, Span
+from .streaming import sizing
+from .streaming.batches import Batches, Count, regrouped
+from .streaming.berths import shape_of
+from .streaming.channel import Closed
+from .streaming.copying import copy
+from .streaming.engine import Engine, Targets
+from .streaming.feed import Feed, batches_of
+
+DEPTH = 3  # groups in flight on a GPU: one comes in, one is computed, one goes out
+
+
+class StreamWarning(UserWarning):
+    """Something went wrong on a device, and was made good."""
+
+
+class Result(numpy.ndarray):
+    """A group's output. ``first``: the number of its first input; ``latency``: seconds since that arrived."""
+
+    first: int | None = None
+    latency: float | None = None
+
+
+class Results(dict[str, Any]):
+    """A group's outputs by name. ``first``, ``latency``: as for `Result`."""
+
+    first: int
+    latency: float
+
+
+Group = tuple[int, int, float, list[Any]]  # first input, how many, latency, outputs
+
+
+class Stream:
+    """Results in order: iterate over it. Also a context manager, whose end, like `close`, gives all memory back.
+
+    ``group``: inputs a group; ``depth``: groups in flight a device; ``devices``: their names; ``memory``: bytes of
+    host memory for buffers, at most; ``device_memory``: bytes on devices, all together; ``latencies``: of the latest
+    groups, in seconds; ``curve``: what each size of group gave, as measured for a ``latency_target``.
+    """
+
+    group = 0
+    depth = 0
+    memory = 0
+    device_memory = 0
+    devices: tuple[str, ...] = ()
+    curve: tuple[sizing.Point, ...] = ()
+
+    def __init__(
+        self,
+        results: Iterator[Group],
+        names: Sequence[str],
+        close: Callable[[], None] | None,
+        pipes: Sequence[Pipe] = (),
+    ):
+        self._results, self._names, self._pipes = results, names, tuple(pipes)
+        self.latencies: deque[float] = deque(maxlen=1 << 16)
+        self._end = weakref.finalize(self, close) if close is not None else lambda: None
+
+    def __iter__(self) -> Stream:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            first, _, latency, outputs = next(self._results)
+        except BaseException:
+            self.close()
+            raise
+        self.latencies.append(latency)
+        result = _plain(outputs[0]) if len(outputs) == 1 else Results(zip(self._names, outputs))
+        if isinstance(result, Result | Results):
+            result.first, result.latency = first, latency
+        return result
+
+    def groups(self) -> Iterator[Group]:
+        """The results as (first input, how many, latency, outputs in the order of the C)."""
+        return self._results
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all threads and give memory back; results that were handed out stay good."""
+        self._end()
+        self._results = iter(())
+
+    def spans(self) -> list[Span]:
+        """What devices did when, with ``timeline=True``."""
+        return [span for pipe in self._pipes for span in pipe.spans()]
+
+
+def _plain(output: Any) -> Any:
+    return output.view(Result) if isinstance(output, numpy.ndarray) else output
+
+
+def stream(
+    src: str | os.PathLike,
+    batches: Any,
+    *,
+    group: int | None = None,
+    interval: float | None = None,
+    depth: int | None = None,
+    latency_target: float | None = None,
+    devices: Sequence[int] | None = None,
+    memory: int | None = None,
+    timeline: bool = False,
+    shared: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Stream:
+    """Run a sequential C program on inputs that come in batches; yields results in order, bit-identical to `bulk`'s.
+
+    ``batches``: any iterable of arrays (p, \\*shape), or of dicts of them by C name, each of any p; an array alone is
+    one batch. It is read in a thread of its own, ahead of the results by a few groups. The first batch is read at once:
+    its shapes decide the rest. Results are arrays, or dicts of them where there are several outputs, for ``group``
+    inputs each, however the batches were cut; ``result.first`` is the number of the first input, ``result.latency``
+    the seconds since that input arrived.
+
+    ``interval``: seconds; a group is cut at each, full or not, so that no input waits longer for its group to fill
+    (thesis, section 4.5). ``latency_target``: seconds; the largest group that meets it, by measurement on the first
+    batch. ``depth``: groups in flight a device. ``devices``: ordinals of GPUs, by default all that are visible.
+    ``memory``: bytes of host memory that buffers may take. ``timeline``: note what devices do when, for
+    `Stream.spans`. Other parameters as for `bulk`.
+
+    Raises what `bulk` raises. What the iterator raises is passed on, after the results for all before it.
+    """
+    program = compile(src, shared=tuple(by_name("shared", shared)), **options)
+    return open_stream(
+        program,
+        batches,
+        shared=shared,
+        group=group,
+        interval=interval,
+        depth=depth,
+        latency_target=latency_target,
+        devices=devices,
+        memory=memory,
+        timeline=timeline,
+    )
+
+
+def open_stream(
+    program: Program,
+    batches: Any,
+    *,
+    shared: Mapping[str, Any] | None = None,
+    p: int | None = None,
+    group: int | None = None,
+    interval: float | None = None,
+    depth: int | None = None,
+    latency_target: float | None = None,
+    devices: Sequence[int] | None = None,
+    memory: int | None = None,
+    timeline: bool = False,
+    targets: Targets | None = None,
+) -> Stream:
+    """`stream` for a compiled program. ``p``: how many inputs, where no batch tells: ``batches`` is None then.
+    ``targets``: arrays for the outputs of inputs from one on, used where a device can write to them."""
+    limits = sizing.limits(group, interval, depth, latency_target, memory)
+    fixed = dict(by_name("shared", shared))
+    if batches is None:
+        batches = [Count(whole("p", p))] if p else []
+    iterator = batches_of(batches)
+    first = next(iterator, None)
+    if first is None:
+        return Stream(iter(()), (), None)
+    with lines_of(program.sources):
+        return _opened(program, first, iterator, fixed, limits, devices, timeline, targets)
+
+
+def _opened(
+    program: Program,
+    first: Any,
+    rest: Iterator[Any],
+    shared: dict[str, Any],
+    limits: sizing.Limits,
+    devices: Sequence[int] | None,
+    timeline: bool,
+    targets: Targets | None,
+) -> Stream:
+    given = {} if isinstance(first, Count) else program.named(first)
+    built = program.built_for({**given, **shared}, frozenset(shared))
+    if devices is not None and built.plan.backend == "cpu":
+        raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
+    check = Batches(built.artifact.slots, program.layout, given, shared)
+    everything = chain((first,), rest)
+    if built.plan.backend == "cuda" and any(arrays.on_device(a) for a in given.values()):
+        return _on_device(program, everything, check, shared, limits)
+    refuse_device_arrays(given)
+
+    def ready(group: int, depth: int) -> list[Pipe]:
+        fixed, given = check.fixed, check.given
+        return pipe.pipes(built.artifact, built.loaded, program.layout, fixed, given, group, depth, devices, timeline)
+
+    job = sizing.Job(
+        check.slots,
+        check.given,
+        program.layout,
+        pipe.count(built.plan.backend, devices),
+        limits.depth or (DEPTH if built.plan.backend == "cuda" else 2),
+        ready,
+        sizing.GPU_GROUP if built.plan.backend == "cuda" else sizing.CPU_GROUP,
+    )
+    curve: Sequence[sizing.Point] = ()
+    group, notices = limits.group, []
+    if limits.latency is not None:
+        curve = sizing.curve(job, limits, *check(first))
+        group, said = sizing.within(curve, limits.latency)
+        notices += [said] if said else []
+    chosen = sizing.sized(job, limits, group)
+    engine = Engine(job.slots, job.given, job.layout, chosen.group, chosen.pipes, targets)
+    engine.start(Feed(everything, check, job.layout, chosen.group, limits.interval, engine.end))
+    s = Stream(_results(engine), check.outputs, engine.close, chosen.pipes)
+    s.group, s.depth, s.curve = chosen.group, job.depth, tuple(curve)
+    s.memory, s.device_memory = chosen.memory, sum(x.memory for x in chosen.pipes)
+    s.devices = tuple(x.name for x in chosen.pipes)
+    for notice in (*notices, *chosen.notices):
+        warnings.warn(notice, StreamWarning, stacklevel=4)
+    return s
+
+
+def in_groups(program: Program, given: Mapping[str, Any], fixed: frozenset[str], out: Any, p: int) -> Any:
+    """A bulk run of ``p`` inputs in host arrays on the current GPU, group by group: copies and kernels overlap, and it
+    need not fit. ``fixed``: which of the names are one for all. Returns what `bulk` returns."""
+    from .runtime import cuda
+
+    slots = tuple(s for s in program.slots if s.writes)
+    chosen = arrays.targets(program.slots, out, program.layout, p)
+    results = {s.name: chosen[s.name] if s.name in chosen else _empty(s, p, program.layout) for s in slots}
+
+    def part(first: int, count: int) -> list[Any]:
+        where = (slice(first, first + count),) if program.layout == "row" else (..., slice(first, first + count))
+        return [results[s.name][where] if s.writes else None for s in program.slots]
+
+    batch = {n: v for n, v in given.items() if n not in fixed}
+    shared = {n: v for n, v in given.items() if n in fixed}
+    with open_stream(program, batch, shared=shared, p=p, devices=[cuda.current()], targets=part) as s:
+        for first, count, _, outputs in s.groups():
+            for target, output in zip((t for t in part(first, count) if t is not None), outputs):
+                if target.ctypes.data != output.ctypes.data:
+                    copy(target, output)
+    return results if len(results) > 1 else next(iter(results.values()))
+
+
+def _empty(slot: Slot, p: int, layout: str) -> numpy.ndarray:
+    return numpy.empty(shape_of(slot, p, layout), numpy.dtype(slot.dtype))
+
+
+def _results(engine: Engine) -> Iterator[Group]:
+    while True:
+        try:
+            done = engine.result()
+        except Closed:
+            return
+        finally:
+            for notice in engine.notices():
+                warnings.warn(notice, StreamWarning, stacklevel=3)
+        if done is None:
+            return
+        yield done.first, done.count, done.latency, engine.hand_over(done)
+
+
+def _on_device(
+    program: Program, batches: Iterator[Any], check: Batches, shared: dict[str, Any], limits: sizing.Limits
+) -> Stream:
+    """Arrays on a GPU stay there: group by group on the current CUDA stream, nothing waits for the host."""
+    if limits.interval or limits.latency:
+        raise InputError("C2CU058", "interval and latency_target are for arrays on the host", None, "leave them out")
+
+    def results() -> Iterator[Group]:
+        first = 0
+        for parts, arrived in regrouped(batches, check, limits.group, program.layout):
+            named = {s.name: a for s, a in zip(check.slots, parts) if a is not None}
+            found = program(named, shared=shared)
+            outputs = list(found.values()) if isinstance(found, dict) else [found]
+            count = int(outputs[0].shape[0 if program.layout == "row" else -1])
+            yield first, count, time.perf_counter() - arrived, outputs
+            first += count
+
+    s = Stream(results(), check.outputs, None)
+    s.group = limits.group or 0
+    return s
