@@ -8,6 +8,7 @@ import warnings
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
@@ -24,11 +25,11 @@ from .streaming import sizing
 from .streaming.batches import Batches, Count, regrouped
 from .streaming.berths import shape_of
 from .streaming.channel import Closed
-from .streaming.copying import copy
-from .streaming.engine import Engine, Targets
+from .streaming.copying import copiers
+from .streaming.engine import LENT, Engine, Targets
 from .streaming.feed import Feed, batches_of
 
-DEPTH = 3  # groups in flight on a GPU: one comes in, one is computed, one goes out
+DEPTH = 4  # groups in flight on a GPU: one comes in, one is computed, one goes out, one is ready
 
 
 class StreamWarning(UserWarning):
@@ -176,9 +177,11 @@ def open_stream(
     memory: int | None = None,
     timeline: bool = False,
     targets: Targets | None = None,
+    lent: int = LENT,
 ) -> Stream:
     """`stream` for a compiled program. ``p``: how many inputs, where no batch tells: ``batches`` is None then.
-    ``targets``: arrays for the outputs of inputs from one on, used where a device can write to them."""
+    ``targets``: arrays for the outputs of inputs from one on, used where a device can write to them. ``lent``: groups
+    of results that the consumer may hold without a copy."""
     limits = sizing.limits(group, interval, depth, latency_target, memory)
     fixed = dict(by_name("shared", shared))
     if batches is None:
@@ -188,7 +191,7 @@ def open_stream(
     if first is None:
         return Stream(iter(()), (), None)
     with lines_of(program.sources):
-        return _opened(program, first, iterator, fixed, limits, devices, timeline, targets)
+        return _opened(program, first, iterator, fixed, limits, devices, timeline, targets, lent)
 
 
 def _opened(
@@ -200,6 +203,7 @@ def _opened(
     devices: Sequence[int] | None,
     timeline: bool,
     targets: Targets | None,
+    lent: int,
 ) -> Stream:
     given = {} if isinstance(first, Count) else program.named(first)
     built = program.built_for({**given, **shared}, frozenset(shared))
@@ -223,6 +227,8 @@ def _opened(
         limits.depth or (DEPTH if built.plan.backend == "cuda" else 2),
         ready,
         sizing.GPU_GROUP if built.plan.backend == "cuda" else sizing.CPU_GROUP,
+        copiers() if built.plan.backend == "cuda" else 1,
+        lent,
     )
     curve: Sequence[sizing.Point] = ()
     group, notices = limits.group, []
@@ -231,7 +237,7 @@ def _opened(
         group, said = sizing.within(curve, limits.latency)
         notices += [said] if said else []
     chosen = sizing.sized(job, limits, group)
-    engine = Engine(job.slots, job.given, job.layout, chosen.group, chosen.pipes, targets)
+    engine = job.engine(chosen.group, chosen.pipes, targets)
     engine.start(Feed(everything, check, job.layout, chosen.group, limits.interval, engine.end))
     s = Stream(_results(engine), check.outputs, engine.close, chosen.pipes)
     s.group, s.depth, s.curve = chosen.group, job.depth, tuple(curve)
@@ -257,11 +263,24 @@ def in_groups(program: Program, given: Mapping[str, Any], fixed: frozenset[str],
 
     batch = {n: v for n, v in given.items() if n not in fixed}
     shared = {n: v for n, v in given.items() if n in fixed}
-    with open_stream(program, batch, shared=shared, p=p, devices=[cuda.current()], targets=part) as s:
+
+    def keep(first: int, count: int, outputs: list[Any]) -> None:
+        for target, output in zip((t for t in part(first, count) if t is not None), outputs):
+            if target.ctypes.data != output.ctypes.data:
+                numpy.copyto(target, output)
+
+    n = copiers()
+    with (
+        open_stream(program, batch, shared=shared, devices=[cuda.current()], targets=part, lent=2 * n) as s,
+        ThreadPoolExecutor(n, thread_name_prefix="c2cu-keep") as pool,
+    ):
+        waiting: deque[Future[None]] = deque()
         for first, count, _, outputs in s.groups():
-            for target, output in zip((t for t in part(first, count) if t is not None), outputs):
-                if target.ctypes.data != output.ctypes.data:
-                    copy(target, output)
+            if len(waiting) == n:
+                waiting.popleft().result()
+            waiting.append(pool.submit(keep, first, count, outputs))
+        for done in waiting:
+            done.result()
     return results if len(results) > 1 else next(iter(results.values()))
 
 

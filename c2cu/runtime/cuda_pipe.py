@@ -5,6 +5,8 @@ Thesis, section 4.5 and figure 4.14. Everything a group needs on the device is a
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +20,43 @@ from .pipe import OutOfRoom, Span
 
 PORTABLE = 1  # cudaHostAllocPortable: pinned for every device
 NOTED = 4096  # spans that are kept
+KEPT = 256 << 20  # bytes of page-locked memory that the process keeps for later streams
+
+
+class _Page:
+    """What NumPy makes an array of."""
+
+    def __init__(self, address: int, nbytes: int):
+        self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, False)}
+
+
+class _Pages:
+    """Page-locked memory; what is no longer used is kept for the next stream, as locking pages takes long."""
+
+    def __init__(self, limit: int):
+        self._limit, self._kept, self._lock = limit, 0, threading.RLock()
+        self._free: dict[int, list[Any]] = {}
+
+    def take(self, nbytes: int) -> numpy.ndarray:
+        """An array of that many bytes, which come back when the last array that looks at them is gone."""
+        with self._lock:
+            found = self._free.get(nbytes)
+            memory = found.pop() if found else None
+            self._kept -= nbytes if memory else 0
+        if memory is None:
+            memory = cupy_module().cuda.PinnedMemory(max(1, nbytes), PORTABLE)
+        page = _Page(memory.ptr, nbytes)
+        weakref.finalize(page, self._back, memory, nbytes).atexit = False
+        return numpy.asarray(page)
+
+    def _back(self, memory: Any, nbytes: int) -> None:
+        with self._lock:
+            if self._kept + nbytes <= self._limit:
+                self._kept += nbytes
+                self._free.setdefault(nbytes, []).append(memory)
+
+
+_PAGES = _Pages(KEPT)
 
 
 @dataclass(eq=False)
@@ -69,9 +108,8 @@ class CudaPipe:
             self._base.record(self._in)
 
     def allocate(self, nbytes: int) -> numpy.ndarray:
-        cuda = self.cupy.cuda
-        memory = cuda.PinnedMemoryPointer(cuda.PinnedMemory(max(1, nbytes), PORTABLE), 0)
-        return numpy.frombuffer(memory, numpy.uint8, nbytes)
+        with self._device:
+            return _PAGES.take(nbytes)
 
     def direct(self, array: Any) -> bool:
         return isinstance(array, numpy.ndarray) and array.flags.c_contiguous and pinned(array)

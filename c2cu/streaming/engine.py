@@ -28,7 +28,7 @@ from .channel import Channel, Closed
 from .copying import assemble
 from .feed import Ending, Feed, Group
 
-LENT = 2  # groups of results that a consumer holds without a copy
+LENT = 2  # groups of results that a consumer may hold, by default
 SLOW = 10  # times the usual: a group that takes longer is given to an idle device as well
 PATIENCE = 1.0  # seconds that a group may always take
 FAREWELL = 10.0  # seconds that `close` waits for devices that do not answer
@@ -36,12 +36,13 @@ FAREWELL = 10.0  # seconds that `close` waits for devices that do not answer
 
 @dataclass(eq=False)
 class Work:
-    """A staged group."""
+    """A group with its memory."""
 
     group: Group
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
     berths: tuple[Berth | None, Berth | None] = (None, None)  # in, out
+    parts: tuple[list[Any] | None, ...] = ()  # what is to be copied to ``inputs``
     token: Any = None
     started: float = 0.0
     again: bool = False  # a second try of a slow group
@@ -85,7 +86,8 @@ class Engine:
     """Runs a feed's groups on ``pipes``. Iterate over `result` until it returns None; `close` ends everything.
 
     ``given``, ``wanted``: for each slot, whether its inputs go in and its outputs come out. ``targets``: where outputs
-    go, if not to memory of the engine's own.
+    go, if not to memory of the engine's own. ``stagers``: threads that copy inputs; ``lent``: groups of results that a
+    consumer may hold without a copy.
     """
 
     def __init__(
@@ -96,14 +98,18 @@ class Engine:
         group: int,
         pipes: Sequence[Pipe],
         targets: Targets | None = None,
+        stagers: int = 1,
+        lent: int = LENT,
     ):
         self._slots, self._layout, self._axis = slots, layout, 0 if layout == "row" else -1
         self._pipes, self._targets = tuple(pipes), targets
         ins, outs = sides(slots, given)
         flight = sum(p.depth for p in pipes)
         allocate = pipes[0].allocate
-        self._in = Berths(ins, group, flight + 1, allocate)
-        self._out = Berths(outs, group, flight + 1 + LENT, allocate)
+        self._stagers, self._most_lent = stagers, lent
+        self._order = threading.Lock()  # held from the group to its berths
+        self._in = Berths(ins, group, flight + stagers, allocate)
+        self._out = Berths(outs, group, flight + stagers + lent, allocate)
         self._lent: list[Any] = []  # by group, references to what is in the consumer's hands
         self._ready: Channel[Work] = Channel(flight)
         self._state = _State(alive=list(pipes))
@@ -111,16 +117,18 @@ class Engine:
         self._feed: Feed | None = None
 
     @staticmethod
-    def cost(slots: tuple[Slot, ...], given: Sequence[bool], group: int, flight: int) -> int:
+    def cost(
+        slots: tuple[Slot, ...], given: Sequence[bool], group: int, flight: int, stagers: int = 1, lent: int = LENT
+    ) -> int:
         """Bytes of host memory, at most, for ``flight`` groups in flight."""
         ins, outs = sides(slots, given)
-        return Berths.cost(ins, group) * (flight + 1) + Berths.cost(outs, group) * (flight + 1 + LENT)
+        return Berths.cost(ins, group) * (flight + stagers) + Berths.cost(outs, group) * (flight + stagers + lent)
 
     def start(self, feed: Feed) -> None:
         """Begin to take groups from ``feed``, whose ``end`` is this engine's `end`."""
         self._feed = feed
         self._threads = feed.start()
-        works: list[tuple[str, Callable[..., None], tuple]] = [("stage", self._stage, (feed,))]
+        works: list[tuple[str, Callable[..., None], tuple]] = [("stage", self._stage, (feed,))] * self._stagers
         for pipe in self._pipes:
             permits: Channel[None] = Channel()
             for _ in range(pipe.depth):
@@ -175,7 +183,7 @@ class Engine:
         if berth is None:
             return arrays
         self._lent = [loans for loans in self._lent if any(loan() is not None for loan in loans)]
-        if len(self._lent) >= LENT:
+        if len(self._lent) >= self._most_lent:
             arrays = [a.copy() for a in arrays]
             self._out.give_back(berth)
             return arrays
@@ -213,39 +221,42 @@ class Engine:
     def _stage(self, feed: Feed) -> None:
         """Take memory for each group, and bring its inputs to where devices can take them from."""
         try:
-            for group in feed.groups:
-                self._ready.put(self._staged(group))
+            while True:
+                with self._order:
+                    work = self._moored(feed.groups.get())
+                if work.parts:
+                    self._fill(work)
+                self._ready.put(work)
         except Closed:
             return
         except BaseException as e:
             self._fail(e)
 
-    def _staged(self, group: Group) -> Work:
-        direct = all(
-            parts is None or (len(parts) == 1 and self._pipes[0].direct(parts[0]))
-            for parts in group.parts
-        )  # fmt: skip
-        into = None if direct else self._in.take()
-        inputs: list[Any] = []
-        for k, (slot, parts) in enumerate(zip(self._slots, group.parts)):
-            if parts is None:
-                inputs.append(None)
-            elif into is None:
-                inputs.append(parts[0])
-            else:
-                memory = into.memory[k]
-                assert memory is not None
-                inputs.append(view(memory, slot, group.count, self._layout))
-                assemble(parts, inputs[-1], self._axis)
-        group.parts = ()  # the user's arrays may go
-        if self._targets is not None:
-            outputs = tuple(self._targets(group.first, group.count))
-            if all(a is None or self._pipes[0].direct(a) for a in outputs):
-                return Work(group, tuple(inputs), outputs, (into, None))
-        out = self._out.take()
-        pairs = zip(self._slots, out.memory)
-        outputs = tuple(None if m is None else view(m, s, group.count, self._layout) for s, m in pairs)
-        return Work(group, tuple(inputs), outputs, (into, out))
+    def _moored(self, group: Group) -> Work:
+        """A group with memory for both its sides; devices take inputs from where they are, if they can."""
+        direct = all(x is None or (len(x) == 1 and self._pipes[0].direct(x[0])) for x in group.parts)
+        into, out = None, None
+        if direct:
+            inputs = tuple(None if x is None else x[0] for x in group.parts)
+        else:
+            into = self._in.take()
+            inputs = self._views(into, group)
+        outputs = None if self._targets is None else tuple(self._targets(group.first, group.count))
+        if outputs is None or not all(a is None or self._pipes[0].direct(a) for a in outputs):
+            out = self._out.take()
+            outputs = self._views(out, group)
+        parts, group.parts = group.parts, ()  # the user's arrays may go as soon as they are copied
+        return Work(group, inputs, outputs, (into, out), () if direct else parts)
+
+    def _views(self, berth: Berth, group: Group) -> tuple[Any, ...]:
+        pairs = zip(self._slots, berth.memory)
+        return tuple(None if m is None else view(m, s, group.count, self._layout) for s, m in pairs)
+
+    def _fill(self, work: Work) -> None:
+        for target, parts in zip(work.inputs, work.parts):
+            if parts is not None:
+                assemble(parts, target, self._axis)
+        work.parts = ()
 
     def _start(self, pipe: Pipe, permits: Channel[None], running: Channel[Work]) -> None:
         state = self._state

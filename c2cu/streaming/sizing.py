@@ -15,11 +15,11 @@ from ..artifact import Slot
 from ..diagnostics import InputError
 from ..options import whole
 from ..runtime.pipe import OutOfRoom, Pipe
-from .engine import Engine
+from .engine import LENT, Engine, Targets
 from .feed import Arrays, Feed
 
 MEMORY = 1 << 30  # bytes of host memory for buffers, if nobody says
-GPU_GROUP = 32 << 20  # bytes in and out of a group that fill a GPU's link
+GPU_GROUP = 16 << 20  # bytes in and out of a group that fill a GPU's link
 CPU_GROUP = 4 << 20  # ... that outweigh a group's own cost on the CPU
 TRIAL = 0.2  # seconds that measuring one size may take, beyond the first groups
 GROUPS = 24  # at most that many of one size are measured
@@ -38,7 +38,8 @@ class Limits:
 
 @dataclass(frozen=True)
 class Job:
-    """What runs. ``pipes``: (group, depth) -> pipes that can take it, or OutOfRoom; ``usual``: bytes of a group."""
+    """What runs. ``pipes``: (group, depth) -> pipes that can take it, or OutOfRoom; ``usual``: bytes of a group;
+    ``stagers``, ``lent``: as `Engine` has them."""
 
     slots: tuple[Slot, ...]
     given: tuple[bool, ...]
@@ -47,10 +48,15 @@ class Job:
     depth: int
     pipes: Callable[[int, int], list[Pipe]]
     usual: int
+    stagers: int = 1
+    lent: int = LENT
+
+    def engine(self, group: int, pipes: Sequence[Pipe], targets: Targets | None = None) -> Engine:
+        return Engine(self.slots, self.given, self.layout, group, pipes, targets, self.stagers, self.lent)
 
     def cost(self, group: int) -> int:
         """Bytes of host memory for groups of that size."""
-        return Engine.cost(self.slots, self.given, group, self.devices * self.depth)
+        return Engine.cost(self.slots, self.given, group, self.devices * self.depth, self.stagers, self.lent)
 
 
 @dataclass(frozen=True)
@@ -166,7 +172,7 @@ def _tiled(sample: Arrays, count: int, group: int, layout: str) -> Arrays:
 
 
 def _measured(job: Job, pipes: list[Pipe], group: int, batch: Arrays) -> Point:
-    engine = Engine(job.slots, job.given, job.layout, group, pipes)
+    engine = job.engine(group, pipes)
     flight = job.depth * len(pipes)
     began = time.perf_counter()
 
