@@ -12,7 +12,7 @@ from dataclasses import replace
 from .ctype import BOOL
 from .fold import cast, is_safe, loads, truth
 from .ir import Assign, Binary, Block, Call, Const, Expr, If, Kernel, Load, Loop, Select, Stmt, Store, Var, Variable
-from .walk import expressions, statements, subexpressions
+from .walk import expressions, statements, subexpressions, used
 
 LONGEST = 12  # statements of both arms together
 WEIGHT = 48  # operations of both arms together
@@ -118,13 +118,5 @@ def _reads(e: Expr, changed: set[Variable]) -> bool:
 
 
 def _occurrences(block: Block) -> Counter[Variable]:
-    """How often each variable is named."""
-    found: Counter[Variable] = Counter()
-    for s in statements(block):
-        if isinstance(s, Assign):
-            found[s.var] += 1
-        if isinstance(s, Loop):
-            found.update(s.flags)
-        for e in expressions(s):
-            found.update(x.var for x in subexpressions(e) if isinstance(x, Var))
-    return found
+    """How often each variable is named: read or assigned."""
+    return used(block) + Counter(s.var for s in statements(block) if isinstance(s, Assign))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from .ir import Assign, Block, Expr, If, Kernel, Loop, Stmt, Var, Variable
-from .walk import expressions, statements, subexpressions
+from .walk import statements, used
 
 
 def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Expr], bool]) -> Kernel:
@@ -20,7 +20,7 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
     def kept(s: If) -> list[Variable]:
         if not varies(s.cond):
             return []
-        read = _read(s.other)
+        read = used(s.other)
         return [v for v in _assigned(s.then) if v in read and v not in varying]
 
     def block(b: Block) -> Block:
@@ -46,11 +46,3 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
 
 def _assigned(b: Block) -> dict[Variable, None]:
     return {s.var: None for s in statements(b) if isinstance(s, Assign)}
-
-
-def _read(b: Block) -> set[Variable]:
-    out: set[Variable] = set()
-    for s in statements(b):
-        out.update(s.flags if isinstance(s, Loop) else ())
-        out.update(x.var for e in expressions(s) for x in subexpressions(e) if isinstance(x, Var))
-    return out

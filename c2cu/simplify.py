@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from .ir import Assign, Block, If, Loop, Stmt, Var, Variable
-from .walk import expressions, statements, subexpressions
+from .ir import Assign, Block, If, Loop, Stmt, Variable
+from .walk import statements, used
 
 
 def simplify(block: Block) -> Block:
@@ -34,28 +34,17 @@ def join(block: Block, keeps: Callable[[If], bool]) -> Block:
     )
 
 
-def used(block: Block) -> Counter[Variable]:
-    """How often each variable is read."""
-    used: Counter[Variable] = Counter()
-    for s in statements(block):
-        if isinstance(s, Loop):
-            used.update(s.flags)
-        for e in expressions(s):
-            used.update(x.var for x in subexpressions(e) if isinstance(x, Var))
-    return used
-
-
-def _pruned(block: Block, used: Counter[Variable]) -> Block:
+def _pruned(block: Block, reads: Counter[Variable]) -> Block:
     out: list[Stmt] = []
     for s in block:
         match s:
-            case Assign(var=v) if not used[v]:
+            case Assign(var=v) if not reads[v]:
                 continue
             case If():
-                s = replace(s, then=_pruned(s.then, used), other=_pruned(s.other, used))
+                s = replace(s, then=_pruned(s.then, reads), other=_pruned(s.other, reads))
                 if not s.then and not s.other:
                     continue
             case Loop():
-                s = replace(s, head=_pruned(s.head, used), body=_pruned(s.body, used), step=_pruned(s.step, used))
+                s = replace(s, head=_pruned(s.head, reads), body=_pruned(s.body, reads), step=_pruned(s.step, reads))
         out.append(s)
     return tuple(out)

@@ -13,8 +13,8 @@ from .aligned import fold_aligned
 from .effects import fold_known
 from .fold import binary
 from .ir import Assign, Binary, Block, Call, Const, Expr, If, Kernel, Load, Loop, Stmt, Store, Var, Variable
-from .simplify import join, simplify, used
-from .walk import statements, subexpressions
+from .simplify import join, simplify
+from .walk import statements, subexpressions, used
 
 UNIT = 8  # turns in one, of a loop that is too long and whose branches depend on its counter's low bits
 SHARE = 8  # such a loop may take this part of what is left of the budget

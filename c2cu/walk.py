@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from operator import is_
 
-from .ir import Assign, Binary, Bitcast, Block, Call, Cast, Const, Expr, If, Load, Loop, Select, Stmt, Store, Unary, Var
+from .ir import (
+    Assign,
+    Binary,
+    Bitcast,
+    Block,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Load,
+    Loop,
+    Region,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    Variable,
+)
 
 
 def operands(e: Expr) -> tuple[Expr, ...]:
@@ -12,12 +33,12 @@ def operands(e: Expr) -> tuple[Expr, ...]:
     match e:
         case Const() | Var():
             return ()
+        case Binary(left=a, right=b):
+            return (a, b)
         case Load(index=i):
             return (i,)
         case Unary(operand=x) | Cast(operand=x) | Bitcast(operand=x):
             return (x,)
-        case Binary(left=a, right=b):
-            return (a, b)
         case Select(cond=c, yes=a, no=b):
             return (c, a, b)
         case Call(args=args):
@@ -32,34 +53,40 @@ def subexpressions(e: Expr) -> Iterator[Expr]:
         yield from subexpressions(x)
 
 
+def mapped(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """``e`` with ``f`` applied to its direct subexpressions. What does not change is not copied."""
+    old = operands(e)
+    new = tuple(map(f, old))
+    return e if all(map(is_, new, old)) else _rebuilt(e, new, f)
+
+
 def rewrite(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
     """``e`` with ``f`` applied to every node, children first. What does not change is not copied."""
+    old = operands(e)
+    new: list[Expr] = []
+    for x in old:  # not by `mapped`, which would take twice the stack: expressions may be deep
+        new.append(rewrite(x, f))
+    return f(e if all(map(is_, new, old)) else _rebuilt(e, tuple(new), lambda k: rewrite(k, f)))
+
+
+def _rebuilt(e: Expr, new: tuple[Expr, ...], row: Callable[[Expr], Expr]) -> Expr:
+    """``e`` with other operands. ``row``: what becomes of the rows of a load."""
     match e:
-        case Const() | Var():
-            new: Expr = e
-        case Load(index=i):
-            x = rewrite(i, f)
-            new = e if x is i else Load(e.region, x, e.loc, tuple((rewrite(k, f), n) for k, n in e.rows))
-        case Unary(operand=a):
-            x = rewrite(a, f)
-            new = e if x is a else Unary(e.op, x, e.type, e.loc)
-        case Cast(operand=a):
-            x = rewrite(a, f)
-            new = e if x is a else Cast(x, e.type, e.loc)
-        case Bitcast(operand=a):
-            x = rewrite(a, f)
-            new = e if x is a else Bitcast(x, e.type, e.loc)
-        case Binary(left=a, right=b):
-            x, y = rewrite(a, f), rewrite(b, f)
-            new = e if x is a and y is b else Binary(e.op, x, y, e.type, e.loc)
-        case Select(cond=c, yes=a, no=b):
-            x, y, z = rewrite(c, f), rewrite(a, f), rewrite(b, f)
-            new = e if x is c and y is a and z is b else Select(x, y, z, e.type, e.loc)
-        case Call(args=args):
-            new = Call(e.name, tuple(rewrite(a, f) for a in args), e.type, e.loc)
-        case _:
-            raise AssertionError(e)
-    return f(new)
+        case Binary():
+            return Binary(e.op, new[0], new[1], e.type, e.loc)
+        case Load():
+            return Load(e.region, new[0], e.loc, tuple((row(k), n) for k, n in e.rows))
+        case Unary():
+            return Unary(e.op, new[0], e.type, e.loc)
+        case Cast():
+            return Cast(new[0], e.type, e.loc)
+        case Bitcast():
+            return Bitcast(new[0], e.type, e.loc)
+        case Select():
+            return Select(new[0], new[1], new[2], e.type, e.loc)
+        case Call():
+            return Call(e.name, new, e.type, e.loc)
+    raise AssertionError(e)
 
 
 def expressions(s: Stmt) -> tuple[Expr, ...]:
@@ -82,6 +109,36 @@ def blocks(s: Stmt) -> tuple[Block, ...]:
         case Loop(head=h, body=b, step=t):
             return (h, b, t)
     return ()
+
+
+def loads_in(e: Expr) -> Iterator[Load]:
+    """Every load of an expression, inner ones first."""
+    for x in operands(e):
+        yield from loads_in(x)
+    if isinstance(e, Load):
+        yield e
+
+
+def used(block: Block) -> Counter[Variable]:
+    """How often each variable is read."""
+    out: Counter[Variable] = Counter()
+    for s in statements(block):
+        if isinstance(s, Loop):
+            out.update(s.flags)
+        for e in expressions(s):
+            out.update(x.var for x in subexpressions(e) if isinstance(x, Var))
+    return out
+
+
+def touched(block: Block) -> Counter[Region]:
+    """How many loads and stores of each region a block has."""
+    out: Counter[Region] = Counter()
+    for s in statements(block):
+        if isinstance(s, Store):
+            out[s.region] += 1
+        for e in expressions(s):
+            out.update(x.region for x in subexpressions(e) if isinstance(x, Load))
+    return out
 
 
 def statements(block: Block) -> Iterator[Stmt]:

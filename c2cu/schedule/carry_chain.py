@@ -12,8 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..ctype import UINT, Scalar
-from ..ir import Assign, Binary, Block, Cast, Const, Expr, Loop, Var, Variable
-from ..walk import expressions, statements, subexpressions
+from ..ir import Assign, Binary, Block, Cast, Const, Expr, Var, Variable
 
 SHORTEST = 4  # links that are worth it
 
@@ -39,17 +38,6 @@ class Chain:
     @property
     def lows(self) -> tuple[Variable, ...]:
         return tuple(k.low for k in self.links if k.low is not None)
-
-
-def used(block: Block) -> Counter[Variable]:
-    """How often each variable is read."""
-    out: Counter[Variable] = Counter()
-    for s in statements(block):
-        if isinstance(s, Loop):
-            out.update(s.flags)
-        for e in expressions(s):
-            out.update(x.var for x in subexpressions(e) if isinstance(x, Var))
-    return out
 
 
 def chain(block: Block, k: int, uses: Counter[Variable], single: frozenset[Variable]) -> Chain | None:

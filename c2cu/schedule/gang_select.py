@@ -6,8 +6,6 @@ is one instruction with C's own meaning for NaN and signed zeros. All other bran
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ..ctype import BOOL, Scalar
@@ -32,7 +30,7 @@ from ..ir import (
 )
 from ..simplify import join
 from ..uniform import Uniform
-from ..walk import expressions, rewrite, statements, subexpressions
+from ..walk import expressions, rewrite, statements, subexpressions, used
 from .gang_expr import boolean, extreme
 
 SMALL = 6  # statements of a varying `if` that is cheaper to execute than to jump over
@@ -54,7 +52,7 @@ def selects(u: Uniform) -> Kernel:
 class _Selects:
     def __init__(self, u: Uniform):
         self.u = u
-        self.uses = Counter(_used(u.kernel.body))
+        self.uses = used(u.kernel.body)
         values: dict[Variable, bool] = {}
         for s in statements(u.kernel.body):
             if isinstance(s, Assign):
@@ -182,7 +180,7 @@ class _Selects:
         """Whether a variable means nothing before and after a branch."""
         if not isinstance(x, Var) or any(x in subexpressions(e) for e in read):
             return False
-        return self.uses[x.var] == sum(1 for v in _used((s,)) if v == x.var)
+        return self.uses[x.var] == used((s,))[x.var]
 
 
 def condition(e: Expr) -> tuple[Expr, bool]:
@@ -235,14 +233,6 @@ def accesses(e: Expr) -> frozenset[tuple[Region, Expr]]:
 
 def _variables(e: Expr) -> set[Variable]:
     return {x.var for x in subexpressions(e) if isinstance(x, Var)}
-
-
-def _used(block: Block) -> Iterator[Variable]:
-    for s in statements(block):
-        if isinstance(s, Loop):
-            yield from s.flags
-        for e in expressions(s):
-            yield from (x.var for x in subexpressions(e) if isinstance(x, Var))
 
 
 def _apart(x: Expr, y: Expr) -> bool:

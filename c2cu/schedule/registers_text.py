@@ -10,8 +10,8 @@ from typing import Any
 from ..artifact import Slot
 from ..ctype import UCHAR, UINT, USHORT, Leaf
 from ..ir import Assign, Block, Const, Expr, Load, Region, Stmt, Store, Variable
-from ..walk import statements
-from .carry_chain import Chain, chain, function, used
+from ..walk import statements, used
+from .carry_chain import Chain, chain, function
 from .cuda_text import CudaText, element_name, literal, region_name, type_name
 from .warp_pack import Cell, Part, enter, fetch, leave, offsets, parts
 

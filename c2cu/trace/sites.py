@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..diagnostics import Loc
 from ..ir import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Select, Stmt, Store, Var, Variable
 from ..uniform import Uniform
-from ..walk import blocks, expressions, operands, statements, subexpressions
+from ..walk import blocks, expressions, statements, subexpressions, touched, used
 
 Place = Region | Variable
 
@@ -46,14 +46,6 @@ class Nest:
         return place in self.assigned if isinstance(place, Variable) else place in self.private
 
 
-def loads(e: Expr) -> Iterator[Load]:
-    """The loads of an expression, inner ones first."""
-    for x in operands(e):
-        yield from loads(x)
-    if isinstance(e, Load):
-        yield e
-
-
 def arms(e: Expr) -> tuple[tuple[Expr, bool, Expr], ...]:
     """Of ``?:``, ``&&`` and ``||``: (condition, the truth of it that C wants, operand) of each operand that C evaluates
     only sometimes."""
@@ -73,16 +65,16 @@ def uniform_arms(u: Uniform, e: Expr) -> tuple[tuple[Expr, bool, Expr], ...]:
 def nests(u: Uniform) -> dict[int, Nest]:
     """The loops of a kernel by the id of their node."""
     out: dict[int, Nest] = {}
-    uses, touches = _uses(u.kernel.body), _touches(u.kernel.body)
+    uses, touches = used(u.kernel.body), touched(u.kernel.body)
 
     def visit(block: Block, around: tuple[int, ...]) -> None:
         for s in block:
             inner = around
             if isinstance(s, Loop):
-                private = frozenset(r for r, n in _touches((s,)).items() if r.storage == "local" and touches[r] == n)
-                inside = _uses((s,))
+                private = frozenset(r for r, n in touched((s,)).items() if r.storage == "local" and touches[r] == n)
+                inside = used((s,))
                 assigned = [v for v in _assigned((s,)) if v in u.varying]
-                live = tuple(v for v in assigned if uses.get(v, 0) > inside.get(v, 0))
+                live = tuple(v for v in assigned if uses[v] > inside[v])
                 out[id(s)] = Nest(s, len(out), around, _counters(s, u), private, frozenset(assigned), live)
                 inner = (*around, out[id(s)].number)
             for b in blocks(s):
@@ -100,30 +92,6 @@ def _counters(s: Loop, u: Uniform) -> tuple[Variable, ...]:
     stepped = _assigned((s,))
     tested = [x.var for x in subexpressions(s.cond) if isinstance(x, Var)]
     return tuple(v for v in dict.fromkeys(tested) if v in stepped and v.type.is_integer and v not in u.varying)
-
-
-def _uses(block: Block) -> dict[Variable, int]:
-    """How many reads of each variable a block has."""
-    out: dict[Variable, int] = {}
-    for s in statements(block):
-        for v in s.flags if isinstance(s, Loop) else ():
-            out[v] = out.get(v, 0) + 1
-        for e in expressions(s):
-            for x in subexpressions(e):
-                if isinstance(x, Var):
-                    out[x.var] = out.get(x.var, 0) + 1
-    return out
-
-
-def _touches(block: Block) -> dict[Region, int]:
-    out: dict[Region, int] = {}
-    for s in statements(block):
-        if isinstance(s, Store):
-            out[s.region] = out.get(s.region, 0) + 1
-        for e in expressions(s):
-            for x in loads(e):
-                out[x.region] = out.get(x.region, 0) + 1
-    return out
 
 
 def carried(u: Uniform) -> frozenset[Variable]:

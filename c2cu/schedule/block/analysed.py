@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ir import Block, Load, Region, Store, Var
+from ...ir import Region, Var
 from ...uniform import Uniform
-from ...walk import expressions, statements, subexpressions
+from ...walk import expressions, statements, subexpressions, touched
 from .mapping import differing
 from .touches import Phase, Touch, Walk, carried, hazards
 
@@ -68,16 +68,5 @@ def analysed(u: Uniform, phase: Phase) -> Analysed:
 
 def _alone(u: Uniform, phase: Phase) -> frozenset[Region]:
     """Local arrays that only the phase's loop touches."""
-    everywhere, inside = _touched(u.kernel.body), _touched((phase.loop,))
+    everywhere, inside = touched(u.kernel.body), touched((phase.loop,))
     return frozenset(r for r, n in inside.items() if r.storage == "local" and everywhere[r] == n)
-
-
-def _touched(block: Block) -> dict[Region, int]:
-    out: dict[Region, int] = {}
-    for s in statements(block):
-        if isinstance(s, Store):
-            out[s.region] = out.get(s.region, 0) + 1
-        for x in (x for e in expressions(s) for x in subexpressions(e)):
-            if isinstance(x, Load):
-                out[x.region] = out.get(x.region, 0) + 1
-    return out

@@ -15,9 +15,8 @@ from ...diagnostics import UnsupportedError
 from ...facts import LoopFacts
 from ...ir import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...uniform import Uniform
-from ...walk import blocks, expressions, statements, subexpressions
+from ...walk import blocks, expressions, mapped, statements, subexpressions
 from .analysed import Analysed, analysed
-from .special import rewrite_children
 from .touches import Phase
 from .vectors import NotKnown, Values, as_const, evaluate
 
@@ -154,12 +153,9 @@ class _Run:
             except NotKnown:
                 if isinstance(e, Var):
                     raise
-        match e:
-            case Const() | Var():
-                return e
-            case Load():
-                return replace(e, index=self.known(e.index), rows=())
-        return rewrite_children(e, self.known)
+        if isinstance(e, Load):
+            return replace(e, index=self.known(e.index), rows=())
+        return mapped(e, self.known)
 
     def branch(self, s: If) -> Stmt:
         """A branch on data, as one step: everything uniform inside is filled in."""

@@ -12,25 +12,20 @@ from ...ctype import INT
 from ...diagnostics import Loc, UnsupportedError
 from ...ir import (
     Assign,
-    Binary,
-    Bitcast,
     Block,
-    Call,
-    Cast,
     Const,
     Expr,
     If,
     Load,
     Loop,
     Region,
-    Select,
     Stmt,
     Store,
-    Unary,
     Var,
     Variable,
 )
 from ...uniform import Uniform
+from ...walk import mapped
 from .fit import Basis
 from .touches import TURNS
 from .vectors import NotKnown, Values, evaluate
@@ -175,24 +170,8 @@ class Special:
                 pass
 
         match e:
-            case Const():
-                return e
             case Var():
                 return replace(e, var=self.name(e.var))
             case Load(region=r, index=i):
                 return self.places.load(r, self.value(i).astype(np.int64), mask, e.loc)
-        return rewrite_children(e, lambda x: self.expr(x, mask))
-
-
-def rewrite_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
-    """``e`` with ``f`` applied to its direct operands."""
-    match e:
-        case Unary(operand=x) | Cast(operand=x) | Bitcast(operand=x):
-            return replace(e, operand=f(x))
-        case Binary(left=a, right=b):
-            return replace(e, left=f(a), right=f(b))
-        case Select(cond=c, yes=a, no=b):
-            return replace(e, cond=f(c), yes=f(a), no=f(b))
-        case Call(args=args):
-            return replace(e, args=tuple(f(a) for a in args))
-    raise AssertionError(e)
+        return mapped(e, lambda x: self.expr(x, mask))

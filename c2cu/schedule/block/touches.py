@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...diagnostics import UnsupportedError
-from ...ir import Assign, Block, Expr, If, Load, Loop, Region, Store, Variable
+from ...ir import Assign, Block, Expr, If, Loop, Region, Store, Variable
 from ...uniform import Uniform
-from ...walk import operands
+from ...walk import loads_in
 from .vectors import NotKnown, Values, evaluate
 
 TURNS = 4096  # of a loop inside an iteration
@@ -89,7 +88,7 @@ class Walk:
         self.env[v] = new if mask.all() else np.where(mask, new, self.env.get(v, new))
 
     def read(self, e: Expr, mask: np.ndarray) -> None:
-        for x in _loads(e):
+        for x in loads_in(e):
             self.found.append(Touch(x.region, False, self.value(x.index).astype(np.int64), mask, self.arms))
 
     def branch(self, s: If, mask: np.ndarray) -> None:
@@ -124,13 +123,6 @@ class Walk:
         for f in s.flags:
             mask = mask & (np.broadcast_to(self.env.get(f, np.zeros((), bool)), mask.shape) == 0)
         return mask
-
-
-def _loads(e: Expr) -> Iterator[Load]:
-    for x in operands(e):
-        yield from _loads(x)
-    if isinstance(e, Load):
-        yield e
 
 
 def carried(found: list[Touch], r: Region, count: int) -> bool:
