@@ -160,7 +160,7 @@ def emitted(front: Front, candidate: Candidate) -> Artifact:
     """A candidate's artifact. Raises UnsupportedError where it does not take the program."""
     with lines_of(front.pre.sources):
         planning.require_extents(front.slots)
-        return emit_schedule(candidate.schedule, front, candidate.threads)
+        return deep(lambda: emit_schedule(candidate.schedule, front, candidate.threads))
 
 
 def planned(

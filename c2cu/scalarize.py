@@ -50,14 +50,14 @@ def scalarize(kernel: Kernel, leaving: Collection[Region] | None = None) -> Scal
 
 
 def _constant(kernel: Kernel) -> set[Region]:
-    """Regions whose every subscript is a constant."""
+    """Regions whose every subscript is a constant, and inside: one that is not stands behind a branch never taken."""
     named: dict[Region, set[int]] = {r: set() for r in kernel.regions if r.storage != "shared" or r.init is None}
     for s in statements(kernel.body):
         accesses = [(x.region, x.index) for e in expressions(s) for x in subexpressions(e) if isinstance(x, Load)]
         if isinstance(s, Store):
             accesses.append((s.region, s.index))
         for r, index in accesses:
-            if isinstance(index, Const) and r in named:
+            if isinstance(index, Const) and r in named and 0 <= int(index.value) < r.count:
                 named[r].add(int(index.value))
             else:
                 named.pop(r, None)

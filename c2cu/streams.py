@@ -210,6 +210,7 @@ def _opened(
     if devices is not None and built.plan.backend == "cpu":
         raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
     check = Batches(built.artifact.slots, program.layout, given, shared)
+    sample = check.arrays(first)
     everything = chain((first,), rest)
     if built.plan.backend == "cuda" and any(arrays.on_device(a) for a in given.values()):
         return _on_device(program, everything, check, shared, limits)
@@ -233,7 +234,7 @@ def _opened(
     curve: Sequence[sizing.Point] = ()
     group, notices = limits.group, []
     if limits.latency is not None:
-        curve = sizing.curve(job, limits, *check(first))
+        curve = sizing.curve(job, limits, *sample)
         group, said = sizing.within(curve, limits.latency)
         notices += [said] if said else []
     chosen = sizing.sized(job, limits, group)

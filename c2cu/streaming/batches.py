@@ -45,17 +45,18 @@ class Batches:
 
     def __call__(self, batch: Any) -> tuple[Arrays, int]:
         self._seen += 1
-        if isinstance(batch, Count):
-            return tuple(None for _ in self.slots), batch.p
         try:
-            return self._checked(batch)
+            return self.arrays(batch)
         except InputError as e:
             if self._seen == 1:
                 raise
             d = e.diagnostic
             raise type(e)(d.code, f"batch {self._seen}: {d.message}", d.loc, d.hint, d.notes) from None
 
-    def _checked(self, batch: Any) -> tuple[Arrays, int]:
+    def arrays(self, batch: Any) -> tuple[Arrays, int]:
+        """The same, for a batch of whatever number."""
+        if isinstance(batch, Count):
+            return tuple(None for _ in self.slots), batch.p
         slot, row = self._bare, self._layout == "row"
         if slot is not None and type(batch) is numpy.ndarray and row:  # the usual batch, and there may be millions
             if batch.dtype == slot.dtype and batch.ndim and batch.shape[1:] == slot.shape:

@@ -1,0 +1,400 @@
+"""`c2cu.stream`: the same results as `bulk`, in order, in bounded memory, whatever batches, devices and consumers do."""
+
+import gc
+import itertools
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu.runtime import pipe as pipes
+from c2cu.runtime.cpu_pipe import CpuPipe
+from c2cu.streaming.channel import Channel, Closed
+
+SORT = """
+#define N 8
+float a[N];
+void sort(void) {
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j + 1 < N; j++)
+            if (a[j] > a[j + 1]) { float t = a[j]; a[j] = a[j + 1]; a[j + 1] = t; }
+}
+"""
+TWO = """
+struct point { int x; double y; };
+struct point q[2];
+int sum; double w[3];
+void f(int k) { sum = 0; for (int i = 0; i < 2; i++) { sum += q[i].x * k; q[i].y += w[i + 1]; } }
+"""
+
+
+def inputs(p, seed=0):
+    return np.random.default_rng(seed).random((p, 8), dtype=np.float32)
+
+
+def chunks(a, most, seed=1):
+    rng, at = np.random.default_rng(seed), 0
+    while at < len(a):
+        n = int(rng.integers(0, most))
+        yield a[at : at + n]
+        at += n
+
+
+def ours():
+    return {t for t in threading.enumerate() if t.name.startswith("c2cu-")}
+
+
+def ended(before=frozenset()):
+    """Wait until no thread of a stream is left."""
+    deadline = time.monotonic() + 20
+    while ours() - before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not ours() - before
+
+
+@pytest.mark.parametrize("group", [1, 7, 64, 1000, 5000])
+@pytest.mark.parametrize("most", [2, 50, 3000])
+def test_any_batches_any_groups(group, most):
+    p = 300 if group == 1 or most == 2 else 3000
+    a = inputs(p)
+    with c2cu.stream(SORT, chunks(a, most), group=group, backend="cpu") as s:
+        found = [(r.first, len(r), np.array(r)) for r in s]
+    sizes = [n for _, n, _ in found]
+    assert sizes == [group] * (p // group) + [p % group] * (p % group > 0)
+    assert [first for first, _, _ in found] == [sum(sizes[:k]) for k in range(len(sizes))]
+    assert np.array_equal(np.concatenate([r for _, _, r in found]), c2cu.bulk(SORT, a, backend="cpu"))
+
+
+def test_one_array_is_one_batch_and_nothing_is_nothing():
+    a = inputs(1000)
+    assert np.array_equal(np.concatenate(list(c2cu.stream(SORT, a, backend="cpu"))), np.sort(a, 1))
+    assert list(c2cu.stream(SORT, [], backend="cpu")) == []
+    assert list(c2cu.stream(SORT, [a[:0], a[:0]], backend="cpu")) == []
+
+
+def test_column_layout():
+    a = np.ascontiguousarray(inputs(777).T)
+    parts = [a[:, :100], a[:, 100:101], a[:, 101:]]
+    found = list(c2cu.stream(SORT, parts, group=64, layout="column", backend="cpu"))
+    assert [r.shape for r in found] == [(8, 64)] * 12 + [(8, 9)]
+    assert np.array_equal(np.concatenate(found, axis=1), np.sort(a, 0))
+
+
+def test_dicts_structs_shared_and_numbers():
+    rng = np.random.default_rng(3)
+    t = np.dtype({"names": ["x", "y"], "formats": ["<i4", "<f8"], "offsets": [0, 8], "itemsize": 16})
+    q = np.zeros((500, 2), t)
+    q["x"], q["y"] = rng.integers(-9, 9, (500, 2)), rng.random((500, 2))
+    w = rng.random(3)
+    wanted = c2cu.bulk(TWO, {"q": q}, shared={"w": w, "k": 3}, backend="cpu")
+    batches = ({"q": q[i : i + 37]} for i in range(0, 500, 37))
+    found = list(c2cu.stream(TWO, batches, shared={"w": w, "k": 3}, group=50, backend="cpu"))
+    assert set(found[0]) == set(wanted) and len(found) == 10
+    for name in wanted:
+        assert np.array_equal(np.concatenate([r[name] for r in found]), wanted[name])
+    assert [r.first for r in found] == list(range(0, 500, 50)) and all(r.latency > 0 for r in found)
+
+
+def test_the_users_exception_comes_after_the_results_before_it():
+    class Mine(Exception):
+        pass
+
+    def batches():
+        yield inputs(250)
+        raise Mine("no more")
+
+    s = c2cu.stream(SORT, batches(), group=100, backend="cpu")
+    sizes = []
+    with pytest.raises(Mine, match="no more"):
+        for r in s:
+            sizes.append(len(r))
+    assert sizes == [100, 100, 50]
+    assert list(s) == [] and ended()
+
+
+@pytest.mark.parametrize(
+    "second, code, said",
+    [
+        (inputs(5).astype(np.float64), "C2CU043", "batch 2: input 'a' has dtype float64, wanted float32"),
+        (inputs(5)[:, :7], "C2CU046", r"batch 2: input 'a' has shape \(5, 7\), wanted \(p, 8\)"),
+        ({"b": inputs(5)}, "C2CU041", "batch 2: unknown input 'b'"),
+        ({}, "C2CU040", "batch 2: input 'a' is missing"),
+        (7, "C2CU044", "batch 2: input 'a' is of type int"),
+    ],
+)
+def test_a_batch_that_changes(second, code, said):
+    s = c2cu.stream(SORT, iter([inputs(250), second]), group=100, backend="cpu")
+    sizes = []
+    with pytest.raises(c2cu.InputError, match=said) as e:
+        for r in s:
+            sizes.append(len(r))
+    assert e.value.code == code and sizes == [100, 100, 50] and ended()
+
+
+def test_a_shared_array_that_changes():
+    q = np.zeros((10, 2), np.dtype({"names": ["x", "y"], "formats": ["<i4", "<f8"], "offsets": [0, 8], "itemsize": 16}))
+    w = np.arange(3.0)
+    source = TWO.replace("double w[3];", "double w[3];")
+    batches = [{"q": q, "w": w, "k": 2}, {"q": q, "w": w + 1, "k": 2}]
+    with pytest.raises(c2cu.InputError, match="'w' is shared by all inputs, but differs"):
+        list(c2cu.compile(source, shared=["w", "k"], backend="cpu").stream(batches))
+
+
+def test_the_first_batch_is_checked_at_once():
+    with pytest.raises(c2cu.InputError, match="has dtype int32"):
+        c2cu.stream(SORT, [np.zeros((3, 8), np.int32)], backend="cpu")
+    assert ended()
+
+
+def test_a_consumer_that_stops():
+    def endless():
+        while True:
+            yield inputs(100)
+
+    s = c2cu.stream(SORT, endless(), group=64, backend="cpu")
+    for _ in range(3):
+        next(s)
+    s.close()
+    assert ended() and list(s) == []
+    s = c2cu.stream(SORT, endless(), group=64, backend="cpu")
+    next(s)
+    del s  # forgotten
+    gc.collect()
+    assert ended()
+
+
+def test_an_iterator_that_never_comes_back_holds_nothing_up():
+    gate = threading.Event()
+
+    def stuck():
+        yield inputs(100)
+        gate.wait(30)
+
+    s = c2cu.stream(SORT, stuck(), group=50, backend="cpu")
+    assert len(next(s)) == 50
+    began = time.monotonic()
+    s.close()
+    assert time.monotonic() - began < 5
+    gate.set()
+    assert ended()
+
+
+def test_a_slow_consumer_bounds_what_is_read():
+    taken = itertools.count()
+    read = 0
+
+    def batches():
+        nonlocal read
+        for _ in range(200):
+            read = next(taken) + 1
+            yield inputs(50)
+
+    s = c2cu.stream(SORT, batches(), group=50, backend="cpu")
+    next(s)
+    time.sleep(0.5)
+    flight = s.depth + 1 + 2  # running, staged, lent
+    assert read <= 1 + flight + 3, "more was read than there is memory for"
+    assert sum(len(r) for r in s) == 199 * 50
+
+
+def test_results_are_the_consumers_to_keep_and_to_write():
+    a = inputs(5000)
+    kept = []
+    for r in c2cu.stream(SORT, a, group=100, backend="cpu"):
+        r += 1
+        kept.append(r)
+    assert np.array_equal(np.concatenate(kept), np.sort(a, 1) + 1)
+
+
+def test_memory_is_stated_and_kept():
+    for memory in (1 << 14, 1 << 18, 1 << 22):
+        s = c2cu.stream(SORT, inputs(3000), memory=memory, backend="cpu")
+        assert 0 < s.memory <= memory and s.group >= 1
+        assert sum(len(r) for r in s) == 3000
+    with pytest.raises(c2cu.InputError, match="memory of 100 bytes is not enough"):
+        c2cu.stream(SORT, inputs(3), memory=100, backend="cpu")
+    with pytest.raises(c2cu.InputError, match=r"groups of 5000 inputs take \d+ bytes of buffers, but memory is 65536"):
+        c2cu.stream(SORT, inputs(3), memory=1 << 16, group=5000, backend="cpu")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"group": 0}, {"group": 1.5}, {"interval": -1}, {"interval": "1"}, {"depth": 0}, {"latency_target": 0},
+     {"devices": [0]}, {"group": 5, "latency_target": 1.0}],
+)  # fmt: skip
+def test_wrong_options(wrong):
+    with pytest.raises(c2cu.InputError):
+        c2cu.stream(SORT, inputs(3), backend="cpu", **wrong)
+
+
+def test_an_interval_cuts_groups_that_are_not_full():
+    def trickle():
+        for k in range(30):
+            yield inputs(1, seed=k)
+            time.sleep(0.01)
+
+    began = time.monotonic()
+    arrived = []
+    s = c2cu.stream(SORT, trickle(), group=1000, interval=0.05, backend="cpu")
+    found = []
+    for r in s:
+        found.append(np.array(r))
+        arrived.append(time.monotonic() - began)
+        assert r.latency < 5
+    assert len(found) > 2, "without the interval there is one group"
+    assert arrived[0] < arrived[-1] - 0.05
+    assert np.array_equal(np.concatenate(found), np.sort(np.concatenate([inputs(1, seed=k) for k in range(30)]), 1))
+    assert ended()
+
+
+def test_a_latency_target_is_met_by_measurement():
+    a = inputs(20000)
+    s = c2cu.stream(SORT, a, latency_target=0.5, backend="cpu")
+    assert s.group in [x.group for x in s.curve] and all(x.latency > 0 and x.rate > 0 for x in s.curve)
+    assert s.group == max(x.group for x in s.curve if x.latency <= 0.5)
+    assert np.array_equal(np.concatenate(list(s)), np.sort(a, 1))
+    with pytest.warns(c2cu.StreamWarning, match="no group meets a latency of 1e-06 ms"):
+        s = c2cu.stream(SORT, a[:100], latency_target=1e-9, backend="cpu")
+    assert np.array_equal(np.concatenate(list(s)), np.sort(a[:100], 1))
+
+
+# several devices, played by the CPU
+
+
+class Device(CpuPipe):
+    """Fails, or dawdles, at chosen groups; notes which it did."""
+
+    def __init__(self, name, program, layout, fixed, depth, fails=(), slow=None, most=None, group=0):
+        super().__init__(program, layout, fixed, depth)
+        self.name, self.fails, self.slow, self.ran, self.closed = name, fails, slow or {}, [], 0
+        if most is not None and group > most:
+            raise pipes.OutOfRoom("played")
+
+    def start(self, number, inputs, outputs, count):
+        if number in self.fails or self.fails == "all":
+            for x in outputs:
+                if x is not None:
+                    x.view(np.uint8)[...] = 0xEE  # half of a result
+            raise RuntimeError(f"{self.name} is broken")
+        time.sleep(self.slow.get(number, 0))
+        super().start(number, inputs, outputs, count)
+        self.ran.append(number)
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.fixture
+def devices(monkeypatch):
+    """Have streams run on these devices: (name, keywords of `Device`)."""
+    made = []
+
+    def use(*wanted):
+        def build(artifact, loaded, layout, fixed, given, group, depth, chosen, note):
+            made.clear()
+            made.extend(Device(name, loaded, layout, fixed, depth, group=group, **how) for name, how in wanted)
+            return list(made)
+
+        monkeypatch.setattr(pipes, "pipes", build)
+        monkeypatch.setattr(pipes, "count", lambda backend, chosen: len(wanted))
+        return made
+
+    return use
+
+
+def test_groups_go_to_all_devices(devices):
+    made = devices(("one", {"slow": dict.fromkeys(range(99), 0.005)}), ("two", {"slow": dict.fromkeys(range(99), 0.005)}))
+    a = inputs(4000)
+    found = np.concatenate(list(c2cu.stream(SORT, a, group=100, backend="cpu")))
+    assert np.array_equal(found, np.sort(a, 1))
+    assert sorted(made[0].ran + made[1].ran) == list(range(40)), "nothing lost, nothing twice"
+    assert min(len(made[0].ran), len(made[1].ran)) >= 8
+    assert [d.closed for d in made] == [1, 1]
+
+
+@pytest.mark.parametrize("when", [0, 1, 17, 39])
+def test_a_device_that_fails_is_left_out(devices, when):
+    made = devices(("one", {"fails": range(when, 99)}), ("two", {"slow": dict.fromkeys(range(99), 0.002)}))
+    a = inputs(4000)
+    with pytest.warns(c2cu.StreamWarning, match="one failed and is left out: one is broken"):
+        found = np.concatenate(list(c2cu.stream(SORT, a, group=100, backend="cpu")))
+        if not any(n >= when for n in made[1].ran):
+            pytest.fail("the other did nothing")
+    assert np.array_equal(found, np.sort(a, 1))
+    assert sorted(made[0].ran + made[1].ran) == list(range(40))
+
+
+def test_no_device_left(devices):
+    devices(("one", {"fails": range(3, 99)}), ("two", {"fails": range(5, 99)}))
+    s = c2cu.stream(SORT, inputs(4000), group=100, backend="cpu")
+    got = 0
+    with pytest.warns(c2cu.StreamWarning, match="failed and is left out"), pytest.raises(c2cu.CompileError) as e:
+        for r in s:
+            got += len(r)
+    assert e.value.code == "C2CU064" and "is broken" in str(e.value) and got < 4000 and ended()
+
+
+def test_a_slow_device_does_not_stop_the_rest(devices):
+    devices(("one", {"slow": {2: 6.0}}), ("two", {"slow": {2: 0.0}}))
+    # whichever takes group 2 first: make both dawdle at their first sight of it
+    a = inputs(4000)
+    seen = threading.Event()
+    original = Device.start
+
+    def start(self, number, *rest):
+        self.slow = {2: 0.0 if number == 2 and seen.is_set() else 6.0}
+        if number == 2:
+            seen.set()
+        return original(self, number, *rest)
+
+    Device.start = start
+    try:
+        began = time.monotonic()
+        with pytest.warns(c2cu.StreamWarning, match="takes too long: it is run on another device as well"):
+            found = []
+            for r in c2cu.stream(SORT, a, group=100, backend="cpu"):
+                found.append(np.array(r))
+                if len(found) == 3:
+                    waited = time.monotonic() - began
+    finally:
+        Device.start = original
+    assert waited < 5.5, "the second try came first"
+    assert np.array_equal(np.concatenate(found), np.sort(a, 1))
+
+
+def test_a_device_with_little_memory_takes_smaller_groups(devices):
+    devices(("one", {"most": 300}))
+    a = inputs(4000)
+    with pytest.warns(c2cu.StreamWarning) as said:
+        s = c2cu.stream(SORT, a, group=1000, backend="cpu")
+        found = np.concatenate(list(s))
+    assert len(said) == 1 and "not enough memory for groups of 1000 inputs: they have 250" in str(said[0].message)
+    assert s.group == 250 and np.array_equal(found, np.sort(a, 1))
+
+
+def test_a_device_with_no_memory(devices):
+    devices(("one", {"most": 0}))
+    with pytest.raises(c2cu.InputError, match="not enough memory for one input"):
+        c2cu.stream(SORT, inputs(10), backend="cpu")
+
+
+# channels
+
+
+def test_a_channel_ends_from_either_side():
+    c = Channel(2)
+    c.put(1)
+    c.put(2)
+    blocked = threading.Thread(target=lambda: pytest.raises(Closed, c.put, 3))
+    blocked.start()
+    c.close()
+    blocked.join(5)
+    assert not blocked.is_alive() and list(c) == [1, 2]
+    with pytest.raises(Closed):
+        c.get()
+    c = Channel()
+    c.put(1)
+    c.close(drop=True)
+    assert list(c) == []
