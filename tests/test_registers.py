@@ -8,6 +8,8 @@ import pytest
 
 import c2cu
 from c2cu import pipeline
+from c2cu.pipeline import Options
+from c2cu.plan import Candidate
 from c2cu.preprocess import read_source
 from c2cu.schedule import emit_schedule
 from tests.cuda_host import run_on_cpu
@@ -237,3 +239,28 @@ def test_random_programs(part, tmp_path):
         a = emit_schedule("registers", front)
         judge(a, program.text, "kern", program.variables, inputs, P, tmp_path, in_place=bool(k & 1), shift=8 * (k & 2))
     assert taken >= COUNT // PARTS // 6
+
+
+def test_a_constant_subscript_outside_behind_a_branch():
+    """Unrolled, ``c[i + 1]`` is outside in the last turn, where the branch is not taken."""
+    text = """
+    int a[4], c[3], out[4];
+    void f(void) { for (int i = 0; i < 4; i++) { if (i < 2 && a[i] > 0) out[i] = c[i + 1]; else out[i] = i; } }
+    void g(void) { for (int i = 0; i < 4; i++) { if (a[i] > 9 && c[i + i] > 0) out[i] = c[i + i]; } }
+    """
+    for fn in ("f", "g"):
+        front = pipeline.understand(read_source(text), Options(fn))
+        assert pipeline.schedule(front, "cuda")[1].text
+
+
+def test_very_long_expressions():
+    text = "float a[4], b;\nvoid f(void) { b = " + " + ".join(f"a[{k % 4}] * {k}.0f" for k in range(600)) + "; }"
+    front = pipeline.understand(read_source(text), Options())
+    for backend, name in (
+        ("cuda", "thread"),
+        ("cuda", "private"),
+        ("cuda", "registers"),
+        ("cpu", "gang"),
+        ("cpu", "scalar"),
+    ):
+        assert pipeline.scheduled(front, backend, Candidate(name))[1].text

@@ -305,7 +305,9 @@ def devices(monkeypatch):
 
 
 def test_groups_go_to_all_devices(devices):
-    made = devices(("one", {"slow": dict.fromkeys(range(99), 0.005)}), ("two", {"slow": dict.fromkeys(range(99), 0.005)}))
+    made = devices(
+        ("one", {"slow": dict.fromkeys(range(99), 0.005)}), ("two", {"slow": dict.fromkeys(range(99), 0.005)})
+    )
     a = inputs(4000)
     found = np.concatenate(list(c2cu.stream(SORT, a, group=100, backend="cpu")))
     assert np.array_equal(found, np.sort(a, 1))
