@@ -239,7 +239,7 @@ def _opened(
         notices += [said] if said else []
     chosen = sizing.sized(job, limits, group)
     engine = job.engine(chosen.group, chosen.pipes, targets)
-    engine.start(Feed(everything, check, job.layout, chosen.group, limits.interval, engine.end))
+    engine.start(Feed(everything, check, job.layout, chosen.group, limits.interval, engine.take, engine.end))
     s = Stream(_results(engine), check.outputs, engine.close, chosen.pipes)
     s.group, s.depth, s.curve = chosen.group, job.depth, tuple(curve)
     s.memory, s.device_memory = chosen.memory, sum(x.memory for x in chosen.pipes)

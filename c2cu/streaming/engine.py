@@ -1,11 +1,11 @@
 """Groups over devices: stage, start, finish, in order.
 
-    feed -groups-> stager -ready-> starter -running-> finisher -done-> the consumer, in order
-                                   \\____ one pair a device ____/
+    feed -filling-> stagers -ready-> starter -running-> finisher -done-> the consumer, in order
+        \\_____________________/ \\____ one pair a device ____/
 
-Each arrow is a channel or a table with its own condition, each box a thread. Memory is bounded by the berths: a group
-takes one for its inputs and one for its outputs before it is staged, in order, so that the next group that the consumer
-waits for never waits for memory that later groups hold.
+Each arrow is a channel or a table with its own condition, each word a thread. Memory is bounded by the berths: the feed
+takes one for a group's inputs and one for its outputs, in order, so that the group that the consumer waits for never
+waits for memory that later groups hold. Inputs that a device takes from where they are need no stager.
 """
 
 from __future__ import annotations
@@ -107,10 +107,10 @@ class Engine:
         flight = sum(p.depth for p in pipes)
         allocate = pipes[0].allocate
         self._stagers, self._most_lent = stagers, lent
-        self._order = threading.Lock()  # held from the group to its berths
         self._in = Berths(ins, group, flight + stagers, allocate)
         self._out = Berths(outs, group, flight + stagers + lent, allocate)
         self._lent: list[Any] = []  # by group, references to what is in the consumer's hands
+        self._filling: Channel[Work] = Channel(stagers)
         self._ready: Channel[Work] = Channel(flight)
         self._state = _State(alive=list(pipes))
         self._threads: list[threading.Thread] = []
@@ -125,10 +125,10 @@ class Engine:
         return Berths.cost(ins, group) * (flight + stagers) + Berths.cost(outs, group) * (flight + stagers + lent)
 
     def start(self, feed: Feed) -> None:
-        """Begin to take groups from ``feed``, whose ``end`` is this engine's `end`."""
+        """Begin to take groups from ``feed``, which was made with this engine's `take` and `end`."""
         self._feed = feed
         self._threads = feed.start()
-        works: list[tuple[str, Callable[..., None], tuple]] = [("stage", self._stage, (feed,))] * self._stagers
+        works: list[tuple[str, Callable[..., None], tuple]] = [("stage", self._stage, ())] * self._stagers
         for pipe in self._pipes:
             permits: Channel[None] = Channel()
             for _ in range(pipe.depth):
@@ -140,6 +140,11 @@ class Engine:
             t = threading.Thread(target=work, args=arguments, name=f"c2cu-{name}", daemon=True)
             self._threads.append(t)
             t.start()
+
+    def take(self, group: Group) -> None:
+        """Take a group on, waiting for memory if need be. Raises Closed."""
+        work = self._moored(group)
+        (self._filling if work.parts else self._ready).put(work)
 
     def end(self, ending: Ending) -> None:
         """The feed has no more groups."""
@@ -201,6 +206,7 @@ class Engine:
         """End all threads but one that waits in the user's own iterator. Groups in flight are waited for."""
         if self._feed is not None:
             self._feed.close()
+        self._filling.close(drop=True)
         self._ready.close(drop=True)
         self._in.close()
         self._out.close()
@@ -218,14 +224,11 @@ class Engine:
 
     # the threads
 
-    def _stage(self, feed: Feed) -> None:
-        """Take memory for each group, and bring its inputs to where devices can take them from."""
+    def _stage(self) -> None:
+        """Bring inputs to where devices can take them from."""
         try:
-            while True:
-                with self._order:
-                    work = self._moored(feed.groups.get())
-                if work.parts:
-                    self._fill(work)
+            for work in self._filling:
+                self._fill(work)
                 self._ready.put(work)
         except Closed:
             return

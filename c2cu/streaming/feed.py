@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .channel import Channel, Closed
+from .channel import Closed
 
 Arrays = tuple[Any, ...]  # one a slot; None: not given
 Check = Callable[[Any], tuple[Arrays, int]]  # a batch -> its arrays and how many inputs they are; raises InputError
@@ -48,17 +48,26 @@ class _Pending:
 
 
 class Feed:
-    """``groups``: a channel of groups of ``group`` inputs; the last and, with ``interval``, others may be shorter."""
+    """Gives groups of ``group`` inputs to ``take``, in order; the last and, with ``interval``, others may be shorter.
+
+    ``take`` waits where there is no room, and raises Closed where the stream is over; ``end`` is called after the last.
+    """
 
     def __init__(
-        self, batches: Iterator[Any], check: Check, layout: str, group: int, interval: float | None, end: Callable
+        self,
+        batches: Iterator[Any],
+        check: Check,
+        layout: str,
+        group: int,
+        interval: float | None,
+        take: Callable[[Group], None],
+        end: Callable[[Ending], None],
     ):
-        self.groups: Channel[Group] = Channel(1)
-        self._batches, self._check, self._end = batches, check, end
+        self._batches, self._check, self._take, self._end = batches, check, take, end
         self._axis = 0 if layout == "row" else -1
         self._group, self._interval = group, interval
         self._pending = _Pending()
-        self._turn = threading.Lock()  # held from the cut until the group is in the channel: groups stay in order
+        self._turn = threading.Lock()  # held from the cut until the group is taken: groups stay in order
         self._stop = threading.Event()
 
     def start(self) -> list[threading.Thread]:
@@ -74,7 +83,6 @@ class Feed:
     def close(self) -> None:
         """End, whatever the user's iterator does."""
         self._stop.set()
-        self.groups.close(drop=True)
 
     def _run(self) -> None:
         error: BaseException | None = None
@@ -90,10 +98,9 @@ class Feed:
         try:
             with self._turn:
                 if self._pending.count:
-                    self.groups.put(self._cut(self._pending.count))
+                    self._take(self._cut(self._pending.count))
                 self._stop.set()
                 self._end(Ending(self._pending.groups, error))
-            self.groups.close()
         except Closed:
             return
 
@@ -107,7 +114,7 @@ class Feed:
         while pending.count >= self._group:
             with self._turn:
                 if pending.count >= self._group:  # the clock may have been here
-                    self.groups.put(self._cut(self._group))
+                    self._take(self._cut(self._group))
 
     def _tick(self) -> None:
         """Cut what there is every ``interval`` seconds, full or not (thesis, figure 4.13)."""
@@ -118,7 +125,7 @@ class Feed:
             try:
                 with self._turn:
                     if self._pending.count and not self._stop.is_set():
-                        self.groups.put(self._cut(min(self._pending.count, self._group)))
+                        self._take(self._cut(min(self._pending.count, self._group)))
             except Closed:
                 return
 

@@ -183,7 +183,7 @@ def _measured(job: Job, pipes: list[Pipe], group: int, batch: Arrays) -> Point:
             yield batch
 
     latencies, times = [], []
-    engine.start(Feed(batches(), lambda b: (b, group), job.layout, group, None, engine.end))
+    engine.start(Feed(batches(), lambda b: (b, group), job.layout, group, None, engine.take, engine.end))
     try:
         while (done := engine.result()) is not None:
             engine.release(done)
