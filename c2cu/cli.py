@@ -322,7 +322,7 @@ def explain(
 ) -> None:
     """Say what will run, where, and why."""
     with diagnosed(diagnostics_format):
-        from . import cost, files, library, machine, pipeline
+        from . import backends, cost, files, library, machine, pipeline
         from . import explain as explaining
         from . import plot as plotting
         from .preprocess import read_source
@@ -331,7 +331,7 @@ def explain(
             plotting.check(plot)
         options = pipeline.Options(fn, macros(defines), include_dirs, shared, extents(shapes), fp)
         front, notes = library.as_given(read_source(given(source)), options)
-        chosen = backend if backend != "auto" else library.best_backend()
+        chosen = backend if backend != "auto" else backends.best()
         device = machine.device(chosen)
         limits = machine.limits(chosen, cost.widest(front.analysis)) if cost.complete(front) else None
         found = explaining.explanation(front, chosen, schedule, p, fp, device, limits, machine.speed(chosen))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from . import pipeline, tune
+from . import backends, pipeline, tune
 from . import plan as planning
 from .artifact import Artifact, Slot
-from .diagnostics import CompileError, InputError, UnsupportedError, lines_of
+from .diagnostics import CompileError, UnsupportedError, lines_of
 from .estimate import Device, preferred
 from .front import Front, Options
 from .options import by_name, whole
@@ -21,7 +21,7 @@ from .report import Report, judge, report_of
 
 
 @dataclass(frozen=True)
-class _Built:
+class Built:
     front: Front
     plan: Plan
     artifact: Artifact
@@ -40,7 +40,8 @@ class _Call:
 class Program:
     """A compiled program: call it with inputs. ``source``: generated text; ``plan``: what runs; ``report``: verdict.
 
-    Where an array's length is known only from the inputs, the three are of the lengths last used.
+    Where an array's length is known only from the inputs, the three are of the lengths last used. Several threads may
+    call it at once.
     """
 
     def __init__(
@@ -50,20 +51,23 @@ class Program:
         backend: str,
         schedule: str,
         layout: str,
-        strict: bool,
+        strict: bool | None,
         tune: bool = False,
+        build: bool = True,
     ):
+        """``strict``: see `judge`. ``build``: compile what can be compiled before a call."""
         self._source, self._options = source, options
         self._backend, self._schedule, self._layout, self._strict = backend, schedule, layout, strict
         self._tune = tune
         self._fronts: dict[tuple, Front] = {}
-        self._built: dict[tuple, _Built] = {}
-        self._last: _Built | None = None
+        self._built: dict[tuple, Built] = {}
+        self._last: Built | None = None
+        self._lock = threading.RLock()  # what two threads want first is built once
         self._front = pipeline.understand(source, options)
         self._lengths = lengths(self._front)  # until a call says otherwise, these are one number for all inputs
         if not self._lengths:
             judge(self._front, self._strict)
-        if all(-1 not in s.shape for s in self._front.slots):
+        if build and all(-1 not in s.shape for s in self._front.slots):
             self._last = self._build({}, self._lengths)
 
     def __repr__(self) -> str:
@@ -105,7 +109,7 @@ class Program:
         """Texts by file name, for diagnostics."""
         return self._front.pre.sources
 
-    def _current(self) -> _Built:
+    def _current(self) -> Built:
         if self._last is None:
             self._last = self._build({}, self._lengths)
         return self._last
@@ -137,20 +141,36 @@ class Program:
 
     def built_for(
         self, given: Mapping[str, Any], shared: frozenset[str], p: int | None = None, stream: Any = None
-    ) -> _Built:
+    ) -> Built:
         """What runs inputs like these. ``shared``: which of the names are one for all. Raises InputError."""
+        from .runtime import arrays
+
+        shapes, numbers = self._extents(given, shared)
+        count = arrays.count(given, self._front.slots, self._layout, p)
+        self._last = self._build(shapes, numbers, _Call(given, count, stream))
+        return self._last
+
+    def bound(self, inputs: Any, shared: dict[str, Any]) -> tuple[Front, Options, dict[str, Any]]:
+        """The program as a call with these would run it, its options, and what they give by name. Looks at shapes and
+        dtypes only, and compiles nothing. Raises as the call would."""
+        from .runtime import arrays
+
+        with lines_of(self.sources):
+            given = {**self.named(inputs), **shared}
+            shapes, numbers = self._extents(given, frozenset(shared))
+            _, front = self._front_of(shapes, numbers)
+            return front, self._options_of(shapes, numbers), arrays.fitted(given, front.slots, self._layout)[0]
+
+    def _extents(
+        self, given: Mapping[str, Any], shared: frozenset[str]
+    ) -> tuple[dict[str, tuple[int, ...]], tuple[str, ...]]:
+        """The shape of one input of each array, and the scalar parameters that are given as one number."""
         from .runtime import arrays
 
         arrays.check_names(given, self._front.slots)
         numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
-        shapes = {
-            n: self._inner_shape(n, v, n in shared)
-            for n, v in given.items()
-            if n not in numbers and hasattr(v, "shape")
-        }
-        count = arrays.count(given, self._front.slots, self._layout, p)
-        self._last = self._build(shapes, numbers, _Call(given, count, stream))
-        return self._last
+        arrived = ((n, v) for n, v in given.items() if n not in numbers and hasattr(v, "shape"))
+        return {n: self._inner_shape(n, v, n in shared) for n, v in arrived}, numbers
 
     def stream(self, batches: Any, **how: Any) -> Any:
         """Run inputs that come in batches: see `c2cu.stream`, which takes the same parameters."""
@@ -175,40 +195,48 @@ class Program:
 
     def _build(
         self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...], call: _Call | None = None
-    ) -> _Built:
+    ) -> Built:
         """What runs inputs of these shapes, the fastest known for ``call``."""
+        with self._lock:
+            which, front = self._front_of(shapes, numbers)
+            backend = self._backend if self._backend != "auto" else backends.best()
+            p = call.p if call is not None else None
+            size = tune.magnitude(p)
+            if (*which, size) not in self._built:
+                found = self._tuned(front, backend, call) or self._planned(front, backend, p, which)
+                self._built[(*which, size)] = found
+            return self._built[(*which, size)]
+
+    def _front_of(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> tuple[tuple, Front]:
+        """The program understood for these, and their key."""
         differing = {s.name: shapes[s.name] for s in self._front.slots if shapes.get(s.name, s.shape) != s.shape}
         which = (tuple(sorted(differing.items())), numbers)
         if which not in self._fronts:
             self._fronts[which] = self._understood(shapes if differing else {}, numbers)
-        front = self._fronts[which]
-        backend = self._backend if self._backend != "auto" else best_backend()
-        p = call.p if call is not None else None
-        size = tune.magnitude(p)
-        if (*which, size) not in self._built:
-            self._built[(*which, size)] = self._tuned(front, backend, call) or self._planned(front, backend, p, which)
-        return self._built[(*which, size)]
+        return which, self._fronts[which]
 
     def _understood(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> Front:
         front = self._front
         if shapes or numbers:
-            options = replace(
-                self._options, shapes={**self._options.shapes, **shapes}, shared=(*self._options.shared, *numbers)
-            )
-            front = pipeline.understand(self._source, options)
+            front = pipeline.understand(self._source, self._options_of(shapes, numbers))
         if self._lengths:
             judge(front, self._strict)
         return front
 
-    def _tuned(self, front: Front, backend: str, call: _Call | None) -> _Built | None:
+    def _options_of(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> Options:
+        return replace(
+            self._options, shapes={**self._options.shapes, **shapes}, shared=(*self._options.shared, *numbers)
+        )
+
+    def _tuned(self, front: Front, backend: str, call: _Call | None) -> Built | None:
         """By measurement: one that the cache remembers, or, if that is wanted, one made now."""
         if call is None or not call.p:
             return None
         found = tune.recall(front, backend, self._schedule, call.p)
         if found is None and self._tune:
             planning.known(backend, self._schedule)
-            run = _timer(backend, front.slots, call, self._layout)
-            found = tune.tune(front, backend, self._schedule, _loader(backend), run, call.p)
+            run = backends.timer(backend, front.slots, call.given, self._layout, call.stream)
+            found = tune.tune(front, backend, self._schedule, backends.loader(backend), run, call.p)
             if found is not None:
                 tune.remember(front, backend, self._schedule, call.p, found)
         if found is None:
@@ -216,13 +244,13 @@ class Program:
         try:
             plan, artifact = pipeline.scheduled(front, backend, found.winner, found)
             with lines_of(front.pre.sources):
-                return _Built(front, plan, artifact, _loader(backend)(artifact))
+                return Built(front, plan, artifact, backends.loader(backend)(artifact))
         except (UnsupportedError, CompileError):
             return None  # the cache remembers nonsense
 
-    def _planned(self, front: Front, backend: str, p: int | None, which: tuple) -> _Built:
+    def _planned(self, front: Front, backend: str, p: int | None, which: tuple) -> Built:
         """By facts and estimates: what many inputs want, unless few want something else by far."""
-        device = _device(backend)
+        device = backends.device(backend)
         if (*which, None) not in self._built:
             self._built[(*which, None)] = self._chosen(front, backend, None, device)
         usual = self._built[(*which, None)]
@@ -231,73 +259,20 @@ class Program:
             return usual
         return self._chosen(front, backend, p, device)
 
-    def _chosen(self, front: Front, backend: str, p: int | None, device: Device) -> _Built:
+    def _chosen(self, front: Front, backend: str, p: int | None, device: Device) -> Built:
         """The choice for ``p`` inputs, or, where the compiler's result speaks against it, the next."""
         rejected: planning.Rejected = ()
         while True:
             plan, artifact = pipeline.schedule(front, backend, self._schedule, rejected, p, device)
             with lines_of(front.pre.sources):
-                loaded = _loader(backend)(artifact)
+                loaded = backends.loader(backend)(artifact)
             if self._schedule != "auto" or not loaded.drawback:
-                return _Built(front, plan, artifact, loaded)
+                return Built(front, plan, artifact, loaded)
             rejected = (*rejected, (plan.schedule, loaded.drawback))
 
 
-def best_backend() -> str:
-    """cuda where CuPy sees a device, else cpu."""
-    if "cupy" not in sys.modules:
-        from importlib.util import find_spec
-
-        if find_spec("cupy") is None:
-            return "cpu"
-    from .runtime import cuda
-
-    return "cuda" if cuda.available() else "cpu"
-
-
-def _loader(backend: str) -> Any:
-    if backend == "cpu":
-        from .runtime import cpu
-
-        return cpu.load
-    from .runtime import cuda
-
-    return cuda.load
-
-
-def _device(backend: str) -> Device:
-    if backend == "cpu":
-        return Device()
-    from .runtime import cuda
-
-    return cuda.device()
-
-
-def _timer(backend: str, slots: tuple[Slot, ...], call: _Call, layout: str) -> tune.Run:
-    if backend == "cpu":
-        from .runtime import cpu
-
-        refuse_device_arrays(call.given)
-        return cpu.timer(slots, call.given, layout)
-    from .runtime import cuda
-
-    return cuda.timer(slots, call.given, layout, call.stream)
-
-
-def refuse_device_arrays(given: Mapping[str, Any]) -> None:
-    from .runtime import arrays
-
-    if any(arrays.on_device(a) for a in given.values()):
-        raise InputError(
-            "C2CU053",
-            "an array lies on a CUDA device, but the backend is cpu",
-            None,
-            "use backend='cuda', or copy it: cupy.asnumpy(a)",
-        )
-
-
 def _run(
-    program: Program, built: _Built, given: Mapping[str, Any], out: Any, layout: str, stream: Any, p: int | None
+    program: Program, built: Built, given: Mapping[str, Any], out: Any, layout: str, stream: Any, p: int | None
 ) -> Any:
     from .runtime import arrays
 
@@ -311,7 +286,7 @@ def _run(
             fixed = frozenset(s.name for s in slots if s.shared)
             return in_groups(program, given, fixed, out, arrays.common_p(given, slots, layout, p))
         return cuda.run(built.loaded, slots, given, out, layout, stream, p)
-    refuse_device_arrays(given)
+    backends.refuse_device_arrays(given)
     bound = arrays.bind(slots, given, {}, out, layout, p)
     if bound.p:
         built.loaded.run(bound.inputs, bound.outputs, bound.p)

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from . import pipeline
-from .compiled import Program, best_backend, lengths
+from . import backends, pipeline
+from .compiled import Program, lengths
 from .diagnostics import InputError, lines_of
 from .front import Front, Options
 from .options import by_name, options_of, whole
@@ -38,8 +38,7 @@ def compile(
 
     Raises ParseError, UnsupportedError, NotObliviousError (if ``strict``), CompileError, InputError.
     """
-    if backend not in ("auto", "cpu", "cuda"):
-        raise InputError("C2CU051", f"backend is '{backend}'", None, "choose auto, cpu or cuda")
+    backends.known(backend)
     if layout not in LAYOUTS:
         raise InputError("C2CU051", f"layout is '{layout}'", None, f"choose one of {', '.join(LAYOUTS)}")
     return Program(
@@ -186,7 +185,6 @@ __all__ = [
     "NotObliviousWarning",
     "Program",
     "Report",
-    "best_backend",
     "bulk",
     "check",
     "compile",

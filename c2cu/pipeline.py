@@ -28,7 +28,7 @@ from .verify import verify
 def understand(source: Source, options: Options) -> Front:
     """file.c -preprocess-> text -parse-> AST -typed-> typed AST -program-> kernel and borders -lower-> flat IR
     -uniform-> analysis -trace-> facts -plan.slots-> what goes in and out."""
-    pre = preprocess(source, options.defines, options.include_dirs)
+    pre = source.pre or preprocess(source, options.defines, options.include_dirs)
     with lines_of(pre.sources), conforming(pre):
         return deep(lambda: _understand(source, pre, options))
 
@@ -38,7 +38,7 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     found = program(unit, options.fn, options.shared, options.shapes)
     bound = bind_extents(found, options)
     if bound:
-        return understand(source, replace(options, defines={**options.defines, **bound}))
+        return understand(replace(source, pre=None), replace(options, defines={**options.defines, **bound}))
     refuse(found)
     kernel, analysis, why_not = analyse(found)
     facts = trace(analysis) if analysis is not None else None

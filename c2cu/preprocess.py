@@ -36,11 +36,13 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True)
 class Source:
-    """A C text and how messages call it. ``path`` is None for text that is in no file."""
+    """A C text and how messages call it. ``path`` is None for text that is in no file. ``pre``: what it was
+    preprocessed to already, where another machine, without its headers, is to go on from there."""
 
     name: str
     text: str
     path: Path | None = None
+    pre: Preprocessed | None = None
 
 
 @dataclass(frozen=True)

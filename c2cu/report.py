@@ -72,10 +72,11 @@ def report_of(front: Front, notes: tuple[str, ...] = ()) -> Report:
     return Report(a.oblivious, a.constant_time, a.findings, "", notes, front.pre.sources, diagnosed(front.trace))
 
 
-def judge(front: Front, strict: bool) -> None:
-    """Warn of a program that is not oblivious; if ``strict``, refuse it, and one that cannot be analysed."""
+def judge(front: Front, strict: bool | None) -> None:
+    """Warn of a program that is not oblivious; if ``strict``, refuse it, and one that cannot be analysed. None: it was
+    judged before."""
     report = report_of(front)
-    if report.oblivious or (front.analysis is None and not strict):
+    if strict is None or report.oblivious or (front.analysis is None and not strict):
         return
     if not strict:
         warnings.warn(NotObliviousWarning(report), stacklevel=_users_level())

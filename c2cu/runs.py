@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import files, library, toolchain
+from . import backends, files, library, toolchain
 from .artifact import Slot
 from .diagnostics import CompileError, InputError
 
@@ -127,7 +127,7 @@ def run_program(source: Path, p: int, backend: str, options: Mapping[str, Any]) 
     """Translate the whole program for p runs, compile it, and run it on stdin. Its exit status."""
     target = backend
     if backend == "auto":
-        target = "cuda" if toolchain.find_nvcc() and library.best_backend() == "cuda" else "cpu"
+        target = "cuda" if toolchain.find_nvcc() and backends.best() == "cuda" else "cpu"
     text = library.translate(source, p=p, target=target, **options)
     with tempfile.TemporaryDirectory(prefix="c2cu-") as folder:
         program = Path(folder) / "program"

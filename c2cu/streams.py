@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy
 
+from . import backends
 from .artifact import Slot
-from .compiled import Program, refuse_device_arrays
+from .compiled import Program
 from .diagnostics import InputError, lines_of
 from .library import compile
 from .options import by_name, whole
@@ -214,7 +215,7 @@ def _opened(
     everything = chain((first,), rest)
     if built.plan.backend == "cuda" and any(arrays.on_device(a) for a in given.values()):
         return _on_device(program, everything, check, shared, limits)
-    refuse_device_arrays(given)
+    backends.refuse_device_arrays(given)
 
     def ready(group: int, depth: int) -> list[Pipe]:
         fixed, given = check.fixed, check.given

@@ -18,6 +18,8 @@ HOMES = {
     "rich": "cli|machine",
     "platformdirs": "runtime/cache",
     "matplotlib": "plot",
+    "dask": "dask",
+    "distributed": "dask",
 }
 LAYERS = [  # each may import from its own line and those above it
     "version|ctype|literals|diagnostics|artifact|libm",
@@ -30,7 +32,8 @@ LAYERS = [  # each may import from its own line and those above it
     "streaming/.*",
     "trace|trace/.*",
     "pipeline|report",
-    "stages|standalone|compiled|library|cost|explain|plot|machine|runs|tune|streams",
+    "backends|stages|standalone|compiled|library|cost|explain|plot|machine|runs|tune|streams",
+    "dask",
     "__init__|cli|__main__",
 ]
 

@@ -185,7 +185,9 @@ def common_p(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p:
             said = f"inputs disagree on p: '{first[0]}' has {first[1]}," if p is None else f"p is {p}, but"
             raise InputError("C2CU048", f"{said} '{s.name}' has {n}", s.loc)
     if first is None:
-        raise InputError("C2CU049", "no input says how many inputs there are", None, "give p")
+        raise InputError(
+            "C2CU049", "no input says how many inputs there are", None, "give p, or an array of shape (p, ...)"
+        )
     return first[1]
 
 
@@ -217,11 +219,7 @@ def bind(
     Inputs are used where they lie if they are contiguous and of ``xp``'s kind, else copied.
     """
     xp = numpy if xp is None else xp
-    given = {**named(inputs, slots), **shared}
-    check_names(given, slots)
-    by_name = {s.name: s for s in slots}
-    arrays = {n: checked(a, by_name[n], layout) for n, a in given.items()}
-    count = common_p(arrays, slots, layout, p)
+    arrays, count = fitted({**named(inputs, slots), **shared}, slots, layout, p)
     device = any(on_device(a) for a in arrays.values())
     wanted = targets(slots, out, layout, count)
     ins, outs = [], []
@@ -251,6 +249,16 @@ def in_groups(slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layou
     nbytes = p * sum(s.nbytes * ((s.name in given) + s.writes) for s in bulk.values())
     apart = all(a is b or not numpy.may_share_memory(a, b) for a in ins for b in outs)
     return nbytes >= GROUPED and apart
+
+
+def fitted(
+    given: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p: int | None = None
+) -> tuple[dict[str, Any], int]:
+    """What is given, as arrays that fit the program, and the p that they agree on."""
+    check_names(given, slots)
+    by_name = {s.name: s for s in slots}
+    arrays = {n: checked(a, by_name[n], layout) for n, a in given.items()}
+    return arrays, common_p(arrays, slots, layout, p)
 
 
 def targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import re
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -55,18 +57,33 @@ class CpuProgram:
                 entry.in_, entry.in_stride = source.ctypes.data, slot.nbytes if batched else 0
             if target is not None:
                 entry.out, entry.out_stride = target.ctypes.data, slot.nbytes
-        ranges = _ranges(p, self.artifact.lanes, threads())
+        workers = threads()
+        ranges = _ranges(p, self.artifact.lanes, workers)
         # Through the pool even where it is one: the caller's thread stays free for Ctrl-C.
-        for done in [_pool().submit(self._run, table, a, b) for a, b in ranges]:
+        for done in [_pool(workers).submit(self._run, table, a, b) for a, b in ranges]:
             done.result()
 
 
 def threads() -> int:
-    """How many threads a call may use: $C2CU_THREADS, else the cores this process may run on."""
+    """How many threads a call may use: $C2CU_THREADS, else the cores this process may run on, within `at_most`."""
     chosen = os.environ.get("C2CU_THREADS", "")
     if chosen.isdigit() and int(chosen) > 0:
         return int(chosen)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, _most.get() or cores)
+
+
+_most: ContextVar[int | None] = ContextVar("c2cu_threads", default=None)
+
+
+@contextlib.contextmanager
+def at_most(n: int | None) -> Iterator[None]:
+    """Calls inside use no more than ``n`` threads; those that say the same n at once, no more than n together."""
+    before = _most.set(n)
+    try:
+        yield
+    finally:
+        _most.reset(before)
 
 
 def identity() -> tuple[object, ...]:
@@ -104,7 +121,7 @@ def copy_bandwidth(total: int = 256 << 20) -> float:
 
     def once() -> float:
         start = time.perf_counter()
-        for done in [_pool().submit(numpy.copyto, target, source) for source, target in pairs]:
+        for done in [_pool(parts).submit(numpy.copyto, target, source) for source, target in pairs]:
             done.result()
         return time.perf_counter() - start
 
@@ -121,8 +138,8 @@ def _ranges(p: int, lanes: int, workers: int) -> list[tuple[int, int]]:
 
 
 @functools.cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads(), thread_name_prefix="c2cu")
+def _pool(workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix="c2cu")
 
 
 _loaded: dict[tuple[str, str], CpuProgram] = {}

@@ -1,0 +1,75 @@
+"""The backends: which there are, which is the best here, and what each one's runtime offers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from . import tune
+from .artifact import Slot
+from .diagnostics import InputError
+from .estimate import Device
+
+
+def known(backend: str) -> None:
+    """Raises InputError for one that there is not."""
+    if backend not in ("auto", "cpu", "cuda"):
+        raise InputError("C2CU051", f"backend is '{backend}'", None, "choose auto, cpu or cuda")
+
+
+def best() -> str:
+    """cuda where CuPy sees a device, else cpu."""
+    if "cupy" not in sys.modules:
+        from importlib.util import find_spec
+
+        if find_spec("cupy") is None:
+            return "cpu"
+    from .runtime import cuda
+
+    return "cuda" if cuda.available() else "cpu"
+
+
+def loader(backend: str) -> Any:
+    """The function that compiles an artifact and loads it."""
+    if backend == "cpu":
+        from .runtime import cpu
+
+        return cpu.load
+    from .runtime import cuda
+
+    return cuda.load
+
+
+def device(backend: str) -> Device:
+    """What estimates want to know of the device."""
+    if backend == "cpu":
+        return Device()
+    from .runtime import cuda
+
+    return cuda.device()
+
+
+def timer(backend: str, slots: tuple[Slot, ...], given: Mapping[str, Any], layout: str, stream: Any) -> tune.Run:
+    """A function that runs a program for the first n inputs and says how many seconds that took."""
+    if backend == "cpu":
+        from .runtime import cpu
+
+        refuse_device_arrays(given)
+        return cpu.timer(slots, given, layout)
+    from .runtime import cuda
+
+    return cuda.timer(slots, given, layout, stream)
+
+
+def refuse_device_arrays(given: Mapping[str, Any]) -> None:
+    """Raises InputError where the CPU is given arrays of a device."""
+    from .runtime import arrays
+
+    if any(arrays.on_device(a) for a in given.values()):
+        raise InputError(
+            "C2CU053",
+            "an array lies on a CUDA device, but the backend is cpu",
+            None,
+            "use backend='cuda', or copy it: cupy.asnumpy(a)",
+        )
