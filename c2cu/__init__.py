@@ -7,7 +7,7 @@ pipeline, stage by stage and file by file::
            -lower-> flat IR -uniform-> uniform / varying, findings -plan-> Plan
            -schedule-> Artifact -runtime-> arrays
 
-Heavy parts (NumPy, CuPy, pycparser) load on first use.
+Heavy parts (NumPy, CuPy, pycparser, Dask) load on first use. `c2cu.dask` is the same on a cluster.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 if TYPE_CHECKING:
+    from . import dask as dask
     from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
     from .library import NotObliviousWarning, Program, Report, bulk, check, compile, translate
     from .streams import Stream, StreamWarning, stream
@@ -51,10 +52,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'c2cu' has no attribute '{name}'")
     from importlib import import_module
 
+    if name == "dask":
+        return import_module(".dask", __name__)
+    if name not in _HOMES:
+        raise AttributeError(f"module 'c2cu' has no attribute '{name}'")
     value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
     globals()[name] = value
     return value

@@ -1,0 +1,210 @@
+"""Bulk runs on Dask: a chunk is a task, on as many machines as there are. The only file that imports dask.
+
+The client reads the C and everything it includes, and raises every error that `bulk` would; a worker gets the
+preprocessed text, once, and compiles it for its own CPU or GPU.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Any, cast
+
+from . import backends, pipeline
+from .artifact import Slot
+from .diagnostics import CompileError, InputError
+from .front import Front, Options
+from .library import Program
+from .options import by_name, options_of
+from .preprocess import Source, read_source
+from .runtime import arrays, cpu
+from .runtime.cache import key
+from .version import __version__
+
+try:
+    import dask.array as da
+    from dask.array.utils import meta_from_array
+    from dask.base import tokenize
+    from dask.delayed import delayed
+except ImportError:
+    raise CompileError("C2CU069", "c2cu.dask needs Dask", None, "pip install 'c2cu[dask]'") from None
+
+import numpy
+
+__all__ = ["map_bulk"]
+
+
+def map_bulk(
+    src: str | os.PathLike,
+    inputs: Any,
+    *,
+    fn: str | None = None,
+    shared: Mapping[str, Any] | None = None,
+    defines: Mapping[str, Any] | None = None,
+    backend: str = "auto",
+    schedule: str = "auto",
+    fp: str = "exact",
+    shapes: Mapping[str, Any] | None = None,
+    strict: bool = False,
+    include_dirs: Sequence[str] = (),
+) -> Any:
+    """`bulk` on Dask arrays: lazy, a task for each chunk.
+
+    ``inputs``: a Dask array of shape (p, \\*shape) and the C type's dtype, or a dict of them by C name. Chunks along p
+    are the tasks; chunks of several inputs are aligned, and other axes become one chunk. ``shared``: arrays, Dask
+    arrays or numbers that are one for all inputs; they go to each worker once. The other parameters are `bulk`'s;
+    backend "auto" is each worker's own choice.
+
+    Returns one Dask array where exactly one is an output, else a dict by name; all outputs of a chunk come from one run
+    where they are computed together. NumPy chunks give NumPy chunks, CuPy chunks CuPy chunks. Equal, bit for bit, to
+    what `bulk` returns.
+
+    Raises what `bulk` raises, before any task runs, but for a worker's own troubles (no compiler, no device), which
+    come as CompileError when a chunk is computed.
+    """
+    backends.known(backend)
+    _require_lengths(inputs)
+    source = read_source(src)
+    options = options_of(fn, shared, defines, shapes, fp, include_dirs)
+    program = Program(source, options, backend, schedule, "row", strict, build=False)
+    front, options, given = program.bound(inputs, dict(by_name("shared", shared)))
+    metas = {n: a._meta if isinstance(a, da.Array) else a for n, a in given.items()}
+    device = next((m for m in metas.values() if arrays.on_device(m)), None)
+    if backend == "cpu":
+        backends.refuse_device_arrays(metas)
+    best = "cuda" if device is not None else backends.best()
+    pipeline.schedule(front, best if backend == "auto" else backend, schedule)
+    return _mapped(front, options, backend, schedule, given, device)
+
+
+def _require_lengths(inputs: Any) -> None:
+    """Refuse arrays whose length Dask does not know."""
+    named = inputs if isinstance(inputs, Mapping) else {"": inputs}
+    for name, a in named.items():
+        if isinstance(a, da.Array) and any(math.isnan(n) for n in a.shape):
+            which = f"'{name}'" if name else "the input"
+            raise InputError(
+                "C2CU049", f"Dask does not know the shape of {which}: {a.shape}", None, "call its compute_chunk_sizes()"
+            )
+
+
+# the graph
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What all tasks of a call have in common: a program, the names of its arrays, what is one for all inputs. It is
+    one value of the graph, so Dask takes it to each worker once."""
+
+    key: str
+    names: tuple[str, ...]
+    source: Source
+    options: Options
+    backend: str
+    schedule: str
+    shared: Mapping[str, Any]
+
+
+def _mapped(front: Front, options: Options, backend: str, schedule: str, given: Mapping[str, Any], device: Any) -> Any:
+    outputs = [s for s in front.slots if s.writes]
+    one_for_all = {s.name for s in front.slots if s.shared}
+    constants = {n: a for n, a in given.items() if n in one_for_all and not isinstance(a, da.Array)}
+    mapped = {n: _whole(a, n in one_for_all) for n, a in given.items() if n not in constants}
+    work = _work(front, options, backend, schedule, tuple(mapped), constants)
+    token = tokenize(work.key, constants, {n: a.name for n, a in mapped.items()})
+    kernel = front.program.kernel.name
+    wrapped = delayed(work, name=f"{kernel}-program-{token}", traverse=False)
+
+    arguments: list[Any] = [wrapped, None]
+    axes = 1  # axis 0 is p; every other one is an array's own
+    for n, a in mapped.items():
+        own = 0 if n in one_for_all else 1
+        arguments += [a, (*(0,) * own, *range(axes, axes + a.ndim - own))]
+        axes += a.ndim - own
+
+    if len(outputs) == 1:
+        return _output(outputs[0], f"{kernel}-{token}", device, _run, *arguments, axes=axes)
+    chunks = da.blockwise(_run, (0,), *arguments, name=f"{kernel}-{token}", meta=numpy.empty(0, object), dtype=object)
+    return {s.name: _output(s, f"{kernel}-{s.name}-{token}", device, itemgetter(s.name), chunks, (0,)) for s in outputs}
+
+
+def _output(slot: Slot, name: str, device: Any, function: Any, *arguments: Any, axes: int = 1) -> da.Array:
+    """``function`` of each chunk, as an array; ``axes``: how many are taken."""
+    t = numpy.dtype(slot.dtype)
+    shape = slot.shape
+    if device is not None and t.kind == "V":  # CuPy has no structured dtypes: structs are bytes there
+        t, shape = numpy.dtype("uint8"), (slot.nbytes,)
+    kind = numpy.empty(0) if device is None else device
+    new = {axes + k: (n,) for k, n in enumerate(shape)}
+    meta = meta_from_array(kind, ndim=1 + len(shape), dtype=t)
+    return cast(da.Array, da.blockwise(function, (0, *new), *arguments, name=name, new_axes=new, meta=meta, dtype=t))
+
+
+def _work(
+    front: Front,
+    options: Options,
+    backend: str,
+    schedule: str,
+    names: tuple[str, ...],
+    constants: Mapping[str, Any],
+) -> _Work:
+    """``front`` as a worker can have it: with no file of this machine."""
+    pre = front.pre
+    macros = sorted((m.name, m.value, m.overridden) for m in pre.macros.values())
+    own = (options.fn, options.shared, sorted(options.shapes.items()), options.fp, backend, schedule)
+    name = key(pre.name, pre.text, pre.plain, macros, *own, __version__)
+    return _Work(name, names, replace(front.source, path=None, pre=pre), options, backend, schedule, constants)
+
+
+def _whole(a: Any, shared: bool) -> da.Array:
+    """A Dask array with chunks along p only."""
+    a = a if isinstance(a, da.Array) else da.from_array(a)
+    axes = range(0 if shared else 1, a.ndim)
+    return a.rechunk(dict.fromkeys(axes, -1)) if axes else a
+
+
+# on a worker
+
+_programs: dict[str, Program] = {}
+_lock = threading.Lock()
+
+
+def _run(work: _Work, *blocks: Any) -> Any:
+    """A chunk of the output, or of all outputs by name. ``blocks``: of the inputs ``work.names``, in lists."""
+    given = {n: _only(b) for n, b in zip(work.names, blocks)}
+    with cpu.at_most(_share()):
+        return _program(work)(given, shared=work.shared)
+
+
+def _only(block: Any) -> Any:
+    """The one block that the nested lists hold which stand for an input's inner axes."""
+    while isinstance(block, list):
+        (block,) = block
+    return block
+
+
+def _program(work: _Work) -> Program:
+    """This process's own, compiled on its first chunk."""
+    with _lock:
+        if work.key not in _programs:
+            _programs[work.key] = Program(
+                work.source, work.options, work.backend, work.schedule, "row", strict=None, build=False
+            )
+        return _programs[work.key]
+
+
+def _share() -> int | None:
+    """How many threads Dask has given to this worker: its part of the machine's cores. None outside a worker."""
+    if "distributed" not in sys.modules:
+        return None
+    from distributed import get_worker
+
+    try:
+        return get_worker().state.nthreads
+    except ValueError:
+        return None
