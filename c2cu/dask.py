@@ -68,11 +68,12 @@ def map_bulk(
     come as CompileError when a chunk is computed.
     """
     backends.known(backend)
-    _require_lengths(inputs)
+    one_for_all = dict(by_name("shared", shared))
+    _require_lengths({**(inputs if isinstance(inputs, Mapping) else {"": inputs}), **one_for_all})
     source = read_source(src)
     options = options_of(fn, shared, defines, shapes, fp, include_dirs)
     program = Program(source, options, backend, schedule, "row", strict, build=False)
-    front, options, given = program.bound(inputs, dict(by_name("shared", shared)))
+    front, options, given = program.bound(inputs, one_for_all)
     metas = {n: a._meta if isinstance(a, da.Array) else a for n, a in given.items()}
     device = next((m for m in metas.values() if arrays.on_device(m)), None)
     if backend == "cpu":
@@ -82,10 +83,9 @@ def map_bulk(
     return _mapped(front, options, backend, schedule, given, device)
 
 
-def _require_lengths(inputs: Any) -> None:
+def _require_lengths(given: Mapping[str, Any]) -> None:
     """Refuse arrays whose length Dask does not know."""
-    named = inputs if isinstance(inputs, Mapping) else {"": inputs}
-    for name, a in named.items():
+    for name, a in given.items():
         if isinstance(a, da.Array) and any(math.isnan(n) for n in a.shape):
             which = f"'{name}'" if name else "the input"
             raise InputError(

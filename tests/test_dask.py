@@ -30,7 +30,7 @@ double dot(const float *a, const float *w, int n, float scale) {
 }
 """
 TWO = "int a[3], b = 5, c[2][2];\nvoid k(void) {\n    b += a[0];\n    c[0][1] = a[2] - b;\n    c[1][0] = 7;\n}\n"
-SECONDS = 60  # after which something hangs
+SECONDS = 120  # after which something hangs
 rng = np.random.default_rng(9)
 
 
@@ -225,6 +225,9 @@ def test_a_length_that_dask_does_not_know():
     with pytest.raises(c2cu.InputError, match="does not know the shape of the input") as caught:
         c2cu.dask.map_bulk(FW, d[d[:, 0, 0] > 0.5], backend="cpu")
     assert "compute_chunk_sizes" in str(caught.value)
+    w = da.ones(9, chunks=4, dtype=np.float32)
+    with pytest.raises(c2cu.InputError, match="does not know the shape of 'w'"):
+        c2cu.dask.map_bulk(DOT, {"a": d[:, 0], "n": 3, "scale": 1.0}, shared={"w": w[w > 0]}, backend="cpu")
 
 
 def test_without_dask():
