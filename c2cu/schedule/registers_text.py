@@ -11,9 +11,11 @@ from ..artifact import Slot
 from ..ctype import UCHAR, UINT, USHORT, Leaf
 from ..ir import Assign, Block, Const, Expr, Load, Region, Stmt, Store, Variable
 from ..walk import statements, used
-from .carry_chain import Chain, chain, function
+from .carry_text import add_words
 from .cuda_text import CudaText, element_name, literal, region_name, type_name
+from .long_product import LongProductText, long_products
 from .warp_pack import Cell, Part, enter, fetch, leave, offsets, parts
+from .word_sum import WordSum, word_sum
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 CONSTANT = 1 << 15  # bytes of tables that may lie in constant memory
@@ -46,7 +48,8 @@ class RegistersText(CudaText):
         self.array_bytes = sum(r.type.size * r.count for r in placed.arrays) * threads
         self.tile_bytes = 0
         self.fetched: list[str] = []
-        self.rows: set[int] = set()  # lengths of the long products' rows
+        self.functions: dict[str, str] = {}  # that the body calls, by name
+        self.products = 0
         self.uses: Counter[Variable] = Counter()
         self.single = _single(placed.body)
 
@@ -68,7 +71,7 @@ class RegistersText(CudaText):
         for k, cells in out.items():
             self.leave(k, cells, kept[k])
         return {
-            "functions": [function(n) for n in sorted(self.rows)],
+            "functions": [text for _, text in sorted(self.functions.items())],
             "tables": [self.table(r) for r in placed.tables],
             "arrays": list(self.array_lines()),
             "array_bytes": self.array_bytes,
@@ -78,23 +81,32 @@ class RegistersText(CudaText):
         }
 
     def block(self, block: Block) -> None:
+        rows = {}
+        for product in long_products(block, self.uses, self.single):
+            printed = LongProductText(product, self.products, self, self.functions)
+            self.products += 1
+            rows |= {row.start: (printed, k) for k, row in enumerate(product.rows)}
         k = 0
         while k < len(block):
-            found = chain(block, k, self.uses, self.single)
-            if found is not None:
-                self.chain(found)
+            if k in rows:
+                printed, row = rows[k]
+                for text in printed.row(row):
+                    self.line(text)
+                k = printed.product.rows[row].end
+            elif (found := word_sum(block, k, self.uses, self.single)) is not None:
+                self.word_sum(found)
+                k += found.length
             else:
                 self.statement(block[k])
-            k += found.length if found is not None else 1
+                k += 1
 
-    def chain(self, c: Chain) -> None:
-        """A row of a long product as one call."""
-        self.rows.add(len(c.links))
-        carry = self.variable(c.carry)
-        lows = [self.variable(x.low) if x.low is not None else f"{carry}_{k}" for k, x in enumerate(c.links)]
-        self.line(f"unsigned int {', '.join(lows)};")
-        args = [*lows, *(self.expr(e) for part in ("x", "y", "addend") for e in (getattr(x, part) for x in c.links))]
-        self.line(f"{type_name(c.carry.type)} {carry} = multiply_add_{len(c.links)}({', '.join(args)});")
+    def word_sum(self, s: WordSum) -> None:
+        results = [self.variable(v) for v in s.results]
+        name, text = add_words(s.op, len(results))
+        self.functions[name] = text
+        operands = [self.expr(e) for e in (*s.left, *s.right)]
+        self.line(f"unsigned int {', '.join(results)};")
+        self.line(f"{type_name(s.carry.type)} {self.variable(s.carry)} = {name}({', '.join([*results, *operands])});")
 
     def body(self) -> None:
         self.uses = used((*self.placed.body, *self.placed.stores))

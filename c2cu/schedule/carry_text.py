@@ -1,0 +1,85 @@
+"""CUDA functions that count with the carry flag, which C++ has no name for; without it, on the CPU, the same in C++."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def multiply_add_pairs(n: int, moved: bool) -> tuple[str, str]:
+    """Name and text: the words w[0] .. w[2 n] plus the sum of the n products x[k] * y[k] at word 2 k. ``moved``: first
+    ``low`` + ``more`` goes to ``low`` and its carry into w[0]. ptxas makes one instruction of each mad.lo and mad.hi
+    on a pair of words."""
+    w = [f"w{k}" for k in range(2 * n + 1)]
+    changed = [*w, *["low"] * moved]
+    taken = [*["more"] * moved, *(f"{kind}{k}" for kind in "xy" for k in range(n))]
+    asm = ["add.cc.u32 {low'}, {low}, {more};"] * moved
+    plain = ["unsigned long long s, a;", "unsigned int carry = 0;"]
+    plain += ["s = (unsigned long long)low + more, low = (unsigned int)s, carry = (unsigned int)(s >> 32);"] * moved
+    for k in range(n):
+        low, high, factors = w[2 * k], w[2 * k + 1], f"{{x{k}}}, {{y{k}}}"
+        asm.append(f"mad{'c' * bool(asm)}.lo.cc.u32 {{{low}'}}, {factors}, {{{low}}};")
+        asm.append(f"madc.hi.cc.u32 {{{high}'}}, {factors}, {{{high}}};")
+        plain.append(f"s = (unsigned long long)x{k} * y{k};")
+        plain.append(f"a = (unsigned long long)(unsigned int)s + {low} + carry, {low} = (unsigned int)a;")
+        plain.append(f"s = (s >> 32) + {high} + (a >> 32), {high} = (unsigned int)s, carry = (unsigned int)(s >> 32);")
+    asm.append(f"addc.u32 {{{w[-1]}'}}, {{{w[-1]}}}, 0;")
+    plain.append(f"{w[-1]} += carry;")
+    parameters = _parameters(changed, taken)
+    name = f"multiply_add_pairs_{n}{'_moved' * moved}"
+    return (
+        name,
+        f"""__device__ __forceinline__ void {name}({parameters}) {{
+#ifdef __CUDA_ARCH__
+{_assembly(asm, changed, [*changed, *taken])}
+#else
+{_lines(plain)}
+#endif
+}}""",
+    )
+
+
+def add_words(op: str, n: int) -> tuple[str, str]:
+    """Name and text: r = a + b or a - b, numbers of n words; returns the carry or borrow, 0 or 1."""
+    name, add = (f"add_words_{n}", "add") if op == "+" else (f"subtract_words_{n}", "sub")
+    r, a, b = ([f"{kind}{k}" for k in range(n)] for kind in "rab")
+    asm = [f"{add}{'c' * (k > 0)}.cc.u32 {{{r[k]}'}}, {{{a[k]}}}, {{{b[k]}}};" for k in range(n)]
+    asm.append(f"{add}c.u32 {{carry'}}, 0, 0;")
+    plain = ["unsigned long long s;"]
+    for k in range(n):
+        plain.append(f"s = (unsigned long long){a[k]} {op} {b[k]} {op} carry;")
+        plain.append(f"{r[k]} = (unsigned int)s, carry = (unsigned int)(s >> 32) & 1;")
+    return (
+        name,
+        f"""__device__ __forceinline__ unsigned int {name}({_parameters(r, [*a, *b])}) {{
+    unsigned int carry = 0;
+#ifdef __CUDA_ARCH__
+{_assembly(asm, [*r, "carry"], [*a, *b])}
+#else
+{_lines(plain)}
+#endif
+    return carry & 1;
+}}""",
+    )
+
+
+def _parameters(changed: Sequence[str], taken: Sequence[str]) -> str:
+    return ", ".join([*(f"unsigned int &{x}" for x in changed), *(f"unsigned int {x}" for x in taken)])
+
+
+def _lines(text: Sequence[str]) -> str:
+    return "\n".join(f"    {x}" for x in text)
+
+
+def _assembly(lines: Sequence[str], out: Sequence[str], taken: Sequence[str]) -> str:
+    """An asm statement. In ``lines``, ``{x}`` is the value of ``taken`` at the start and ``{x'}`` that of ``out`` at
+    the end, in a register of its own until all is read."""
+    operand = {x: f"%{len(out) + k}" for k, x in enumerate(taken)} | {f"{x}'": f"r{k}" for k, x in enumerate(out)}
+    text = [f".reg .u32 r<{len(out)}>;"]
+    for line in lines:
+        opening, *parts = line.split("{")
+        names = [x.split("}") for x in parts]
+        text.append(opening + "".join(operand[name] + rest for name, rest in names))
+    text += [f"mov.u32 %{k}, r{k};" for k in range(len(out))]
+    quoted = "\n".join(f'        "{x}\\n"' for x in text)
+    made, read = (", ".join(f'"{how}"({x})' for x in xs) for how, xs in (("=r", out), ("r", taken)))
+    return f'    asm("{{\\n"\n{quoted}\n        "}}" : {made} : {read});'
