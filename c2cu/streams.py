@@ -239,6 +239,7 @@ def _opened(
         group, said = sizing.within(curve, limits.latency)
         notices += [said] if said else []
     chosen = sizing.sized(job, limits, group)
+    job = chosen.job
     engine = job.engine(chosen.group, chosen.pipes, targets)
     engine.start(Feed(everything, check, job.layout, chosen.group, limits.interval, engine.take, engine.end))
     s = Stream(_results(engine), check.outputs, engine.close, chosen.pipes)

@@ -20,7 +20,7 @@ from .pipe import OutOfRoom, Span
 
 PORTABLE = 1  # cudaHostAllocPortable: pinned for every device
 NOTED = 4096  # spans that are kept
-KEPT = 256 << 20  # bytes of page-locked memory that the process keeps for later streams
+KEPT = 512 << 20  # bytes of page-locked memory that the process keeps for later streams
 
 
 class _Page:

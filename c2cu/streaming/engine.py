@@ -111,7 +111,7 @@ class Engine:
         self._out = Berths(outs, group, flight + stagers + lent, allocate)
         self._lent: list[Any] = []  # by group, references to what is in the consumer's hands
         self._filling: Channel[Work] = Channel(stagers)
-        self._ready: Channel[Work] = Channel(flight)
+        self._ready: Channel[Work] = Channel(len(pipes))
         self._state = _State(alive=list(pipes))
         self._threads: list[threading.Thread] = []
         self._feed: Feed | None = None

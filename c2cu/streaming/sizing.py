@@ -6,7 +6,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy
@@ -61,8 +61,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Chosen:
-    """``memory``: bytes of host memory that buffers may take; ``notices``: what the user should know."""
+    """``job``: as asked for, or with less in flight where groups are large. ``memory``: bytes of host memory that buffers may take; ``notices``: what the user should know."""
 
+    job: Job
     group: int
     pipes: list[Pipe]
     memory: int
@@ -105,6 +106,9 @@ def sized(job: Job, asked: Limits, group: int | None = None) -> Chosen:
             None,
             f"at most {most} inputs a group fit",
         )
+    if asked.depth is None and asked.memory is None:
+        while job.depth > 2 and job.cost(group) > MEMORY:
+            job = replace(job, depth=job.depth - 1, stagers=min(job.stagers, 2), lent=1)
     wanted = group
     while True:
         try:
@@ -117,7 +121,7 @@ def sized(job: Job, asked: Limits, group: int | None = None) -> Chosen:
     notices = ()
     if group < wanted:
         notices = (f"the device has not enough memory for groups of {wanted} inputs: they have {group}",)
-    return Chosen(group, pipes, job.cost(group), notices)
+    return Chosen(job, group, pipes, job.cost(group), notices)
 
 
 def _bytes(job: Job) -> tuple[int, int]:
