@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..ctype import UINT, Scalar
 from ..ir import Assign, Binary, Block, Cast, Const, Expr, Var, Variable
+from ..walk import subexpressions
 
 SHORTEST = 4  # links that are worth it
 
