@@ -4,6 +4,7 @@ import gc
 import itertools
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -206,6 +207,21 @@ def test_results_are_the_consumers_to_keep_and_to_write():
         r += 1
         kept.append(r)
     assert np.array_equal(np.concatenate(kept), np.sort(a, 1) + 1)
+
+
+def test_buffers_go_with_the_stream():
+    """At once: page-locked memory and a device's are too dear to wait for the garbage collector."""
+    gc.collect()
+    gc.disable()
+    try:
+        s = c2cu.stream(SORT, inputs(1000), group=100, backend="cpu")
+        engine = weakref.ref(s._end.peek()[1].__self__)
+        for r in s:
+            del r
+        ended()
+        assert engine() is None
+    finally:
+        gc.enable()
 
 
 def test_memory_is_stated_and_kept():

@@ -34,7 +34,7 @@ class _Pages:
     """Page-locked memory; what is no longer used is kept for the next stream, as locking pages takes long."""
 
     def __init__(self, limit: int):
-        self._limit, self._kept, self._lock = limit, 0, threading.RLock()
+        self.limit, self._kept, self._lock = limit, 0, threading.RLock()
         self._free: dict[int, list[Any]] = {}
 
     def take(self, nbytes: int) -> numpy.ndarray:
@@ -51,12 +51,12 @@ class _Pages:
 
     def _back(self, memory: Any, nbytes: int) -> None:
         with self._lock:
-            if self._kept + nbytes <= self._limit:
+            if self._kept + nbytes <= self.limit:
                 self._kept += nbytes
                 self._free.setdefault(nbytes, []).append(memory)
 
 
-_PAGES = _Pages(KEPT)
+PAGES = _Pages(KEPT)
 
 
 @dataclass(eq=False)
@@ -109,7 +109,7 @@ class CudaPipe:
 
     def allocate(self, nbytes: int) -> numpy.ndarray:
         with self._device:
-            return _PAGES.take(nbytes)
+            return PAGES.take(nbytes)
 
     def direct(self, array: Any) -> bool:
         return isinstance(array, numpy.ndarray) and array.flags.c_contiguous and pinned(array)

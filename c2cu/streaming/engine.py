@@ -221,6 +221,7 @@ class Engine:
         for p in self._pipes:
             if not any(t.is_alive() and t.name.endswith(f"-{p.name}") for t in self._threads):
                 p.close()
+        self._feed, self._threads = None, []  # the feed knows the engine: without this, memory stays until a collection
 
     # the threads
 

@@ -61,8 +61,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Chosen:
-    """``job``: as asked for, or with less in flight where groups are large. ``memory``: bytes of host memory that buffers
-    may take; ``notices``: what the user should know."""
+    """``job``: as asked for, or with less in flight where groups are large. ``memory``: bytes of host memory that
+    buffers may take; ``notices``: what the user should know."""
 
     job: Job
     group: int
