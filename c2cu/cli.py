@@ -147,6 +147,7 @@ def given(source: str) -> str | Path:
     click.option("--p", type=int, help="How many inputs."),
     click.option("--threads", type=int, default=64, show_default=True, help="Threads a block."),
     click.option("--target", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True),
+    click.option("--group", type=int, help="Inputs at a time: results come out while inputs come in."),
     click.option("--emit", type=click.Choice(["ast", "ir", "plan", "cuda", "c"]), help="Stop at a stage and print it."),
     COMMON,
 )
@@ -156,6 +157,7 @@ def translate(
     p: int | None,
     threads: int,
     target: str,
+    group: int | None,
     emit: str | None,
     defines: tuple[str, ...],
     include_dirs: tuple[str, ...],
@@ -174,10 +176,11 @@ def translate(
             files.write(output, stage(given(source), emit, **options).encode("utf-8", "surrogateescape"))
             return
         if p is None:
-            raise click.UsageError("translate needs --p, the number of inputs")
+            why = "; only FILE.c itself knows where its input ends" if group is not None else ""
+            raise click.UsageError(f"translate needs --p, the number of inputs{why}")
         if os.path.exists(output) and os.path.exists(source) and os.path.samefile(source, output):
             raise InputError("C2CU057", f"'{output}' is the source itself", None, "give another name with -o")
-        text = library.translate(given(source), p=p, threads=threads, target=target, **options)
+        text = library.translate(given(source), p=p, threads=threads, target=target, group=group, **options)
         files.write(output, text.encode("utf-8", "surrogateescape"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 
 import jinja2
@@ -29,6 +30,12 @@ def _environment() -> jinja2.Environment:
 def render(template: str, **values: object) -> str:
     """The text of ``templates/<template>`` with ``values`` filled in."""
     return _environment().get_template(template).render(**values)
+
+
+@functools.cache
+def reserved(*templates: str) -> frozenset[str]:
+    """Names with two underscores in front that templates spell out; those of one letter are local to a function."""
+    return frozenset(n for t in templates for n in re.findall(r"\b__\w{2,}", (_folder() / t).read_text()))
 
 
 @functools.cache

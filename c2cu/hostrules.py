@@ -43,6 +43,17 @@ _PRINTS = {
     **dict.fromkeys("fwrite fwrite_unlocked".split(), 3),
 }
 
+#: Functions that read -> which argument is the file or its number; None: always stdin.
+READS = {
+    **dict.fromkeys("scanf vscanf getchar getchar_unlocked gets wscanf vwscanf getwchar".split()),
+    **dict.fromkeys(
+        "fscanf vfscanf fgetc getc getc_unlocked fgetc_unlocked getw fwscanf vfwscanf fgetwc getwc".split(), 0
+    ),
+    **dict.fromkeys("read readv recv pread".split(), 0),
+    **dict.fromkeys("fgets fgets_unlocked fgetws getline".split(), 2),
+    **dict.fromkeys("fread fread_unlocked getdelim".split(), 3),
+}
+
 #: Those that go past stdio's buffers: these must be empty where a run ends.
 UNBUFFERED = frozenset("system popen dprintf vdprintf write writev pwrite send".split())
 

@@ -14,7 +14,7 @@ from pycparser import c_ast as C
 
 from .ctype import VOID, Array, CType, Pointer, Struct
 from .diagnostics import UnsupportedError
-from .hostrules import ENDS, UNBUFFERED, fresh_library, reach, refuse_host, refuse_statics
+from .hostrules import ENDS, READS, UNBUFFERED, fresh_library, reach, refuse_host, refuse_statics
 from .parse import is_user_file, loc_of
 from .program import Program, nodes
 from .spell import Indented
@@ -35,6 +35,7 @@ class HostSplit:
     functions: tuple[str, ...]  # that host code calls, in the file's order
     fresh: tuple[list[str], list[str]]  # statements by which the library starts anew, before each part
     unbuffered: bool  # some output goes past stdio's buffers
+    reads: bool  # the part before the call may read stdin
 
 
 def hostsplit(program: Program) -> HostSplit:
@@ -78,6 +79,7 @@ def hostsplit(program: Program) -> HostSplit:
         called,
         fresh_library(unit, before, after),
         any(m.name in UNBUFFERED for m in library),
+        any(m.name in READS for m in reach(unit, before)[0]),
     )
 
 

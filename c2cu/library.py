@@ -165,20 +165,30 @@ def translate(
     p: int,
     threads: int = 64,
     target: str = "cuda",
+    group: int | None = None,
     fn: str | None = None,
     defines: Mapping[str, Any] | None = None,
     shared: Sequence[str] | None = None,
     shapes: Mapping[str, Any] | None = None,
     include_dirs: Sequence[str] = (),
 ) -> str:
-    """A standalone program for p inputs: CUDA C for nvcc, or C for a host compiler (``target="cpu"``)."""
+    """A standalone program for p inputs: CUDA C for nvcc, or C for a host compiler (``target="cpu"``).
+
+    ``group``: a pipe that takes so many inputs at a time, and writes their results before it reads the last ones.
+    """
     from .standalone import standalone
 
     source = read_source(src)
     front = pipeline.understand(source, options_of(fn, shared, defines, shapes, "exact", include_dirs))
     judge(front, strict=False)
     with lines_of(front.pre.sources):
-        return standalone(front, p=whole("p", p), threads=whole("threads", threads), target=target)
+        return standalone(
+            front,
+            p=whole("p", p),
+            threads=whole("threads", threads),
+            target=target,
+            group=None if group is None else whole("group", group),
+        )
 
 
 __all__ = [

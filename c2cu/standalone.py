@@ -10,7 +10,7 @@ from pycparser import c_ast as C
 from . import plan
 from .ctype import Array, CType, Pointer, Scalar, Struct, leaf_element
 from .diagnostics import InputError, UnsupportedError
-from .emit import render
+from .emit import render, reserved
 from .hostsplit import HostSpeller, HostSplit, declarations, globals_of, hostsplit
 from .parse import loc_of
 from .program import Border
@@ -26,16 +26,30 @@ if TYPE_CHECKING:
 
 PORTABLE_BYTES = 16  # SIMD width that every compiler takes without a flag
 STATIC_BYTES = 1 << 30  # device arrays beyond this are allocated, not static
+IN_FLIGHT = 3  # groups on their way at a time: one copied in, one computed, one copied out
+MOST_THREADS = (1 << 31) - 1024  # of a launch: ``__id__`` is an int
+_AROUND_COLUMNS = (
+    "host.j2",
+    "runs.j2",
+    "cuda/check.cuh.j2",
+    *(f"cuda/{n}_columns.cuh.j2" for n in ("main", "group")),
+    "cuda/group_main.cuh.j2",
+    "cuda/columns.cuh.j2",
+)
 _GANG_NAMES = re.compile(
     r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
     r"_[iuf]\d+|multiply_wide|words|(?:initial_)?r[0-9_]*_\w+)\b"
 )
 
 
-def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda") -> str:
+def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda", group: int | None = None) -> str:
     """The text of a whole program for ``p`` runs. ``target``: cuda or cpu.
 
-    Raises UnsupportedError where main cannot be split at the kernel call, InputError for p or threads out of range.
+    ``group``: inputs at a time (thesis, section 4.5). Memory is bounded by it, not by p, and a group's output is
+    written before the last inputs are read. On CUDA copies, kernels and host code of neighbouring groups overlap.
+
+    Raises UnsupportedError where main cannot be split at the kernel call, InputError for p, threads or group out of
+    range.
     """
     if target not in ("cuda", "cpu"):
         raise InputError("C2CU051", f"target is '{target}'", None, "choose cuda or cpu")
@@ -45,19 +59,31 @@ def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda")
         )
     if not 1 <= threads <= 1024:
         raise InputError("C2CU055", f"threads is {threads}", None, "a block has 1 to 1024 threads")
+    if group is not None and group < 1:
+        raise InputError("C2CU055", f"group is {group}: a group has at least one input", None, "give --group 1 or more")
+    if target == "cuda" and min(p, group or p) > MOST_THREADS:
+        raise InputError("C2CU055", "more inputs than a kernel can have threads", None, "give a smaller --group")
     plan.require_extents(front.slots)
-    host = _Host(front, hostsplit(front.program), target == "cuda")
+    host = _Host(front, hostsplit(front.program), target == "cuda", p, group)
     if target == "cpu":
-        return host.cpu(p)
+        return host.cpu()
     try:
-        return host.cuda_thread(p, threads)
+        return host.cuda_thread(threads)
     except UnsupportedError as e:
-        return host.cuda_private(p, threads, e)
+        return host.cuda_private(e)
+
+
+def device_name(b: Border) -> str:
+    """The array that holds a border's columns: as in the paper, unless a template has a use for that name."""
+    return f"__{b.name}_" if f"__{b.name}" in reserved(*_AROUND_COLUMNS) else f"__{b.name}"
 
 
 class _Host:
-    def __init__(self, front: Front, split: HostSplit, cplusplus: bool):
-        self.front, self.split = front, split
+    def __init__(self, front: Front, split: HostSplit, cplusplus: bool, p: int, group: int | None):
+        self.front, self.split, self.p = front, split, p
+        self.group = min(p, group) if group else 0  # 0: all inputs at once
+        self.in_flight = min(IN_FLIGHT, -(-p // self.group)) if self.group else 1
+        self.width = "__G__" if group else "__P__"
         self.program, self.unit = front.program, front.program.unit
         self.speller = HostSpeller(self.unit, split.kept, cplusplus)
         self.globals = globals_of(self.unit)
@@ -126,13 +152,18 @@ class _Host:
 
     # pieces
 
-    def common(self, p: int) -> dict[str, object]:
+    def common(self) -> dict[str, object]:
         macros = self.unit.pre.macros
         scalars = [b for b in self.program.borders if self.where[b.name].startswith("argument_")]
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
-            "p": p,
+            "p": self.p,
+            "group": self.group,
+            "in_flight": self.in_flight,
+            "width": self.width,
+            "all_before": not (self.group and self.speller.cplusplus),
+            "reads": self.split.reads,
             "includes": list(dict.fromkeys(self.unit.pre.includes)),
             "macros": [f"#define {m.name} {m.value}" for m in macros.values()],
             "declarations": [self.speller.top(n) for n in declarations(self.unit, self.split.functions)],
@@ -189,8 +220,8 @@ class _Host:
 
     # targets
 
-    def cpu(self, p: int) -> str:
-        values = self.common(p)
+    def cpu(self) -> str:
+        values = self.common()
         analysis = self.front.analysis
         text, slots = "", []
         if analysis is not None and not any(f.kind == "address" for f in analysis.findings):
@@ -235,7 +266,7 @@ class _Host:
             out.append(f"{{{source}, {target}}}")
         return out
 
-    def cuda_private(self, p: int, threads: int, why: UnsupportedError) -> str:
+    def cuda_private(self, why: UnsupportedError) -> str:
         artifact = private(self.program, self.front.slots)
         reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
         return render(
@@ -244,22 +275,23 @@ class _Host:
             lanes=artifact.lanes,
             slots=self.slots(),
             reason=reason,
-            **self.common(p),
+            **self.common(),
         )
 
-    def cuda_thread(self, p: int, threads: int) -> str:
+    def cuda_thread(self, threads: int) -> str:
         names: dict[Symbol, str] = {}
-        size = sum(s.nbytes for s in self.front.slots) * p
+        size = sum(s.nbytes for s in self.front.slots) * (self.group or self.p) * self.in_flight
         static = size <= STATIC_BYTES
         for b in self.program.borders:
             if isinstance(leaf_element(b.type), Struct) or b.shared:
                 raise UnsupportedError("C2CU090", f"'{b.name}' is a struct or shared", b.loc)
             if b.kind == "global" and b.symbol is not None:
-                names[b.symbol] = f"__{b.name}" if static or isinstance(b.type, Array) else f"(*__{b.name})"
+                names[b.symbol] = self.columns_of(b, static)
         statics = used_statics(self.program)
         if statics:
             raise UnsupportedError("C2CU090", f"static local '{statics[0].name}'", statics[0].loc)
-        columns = Columns(self.program, names, {}, [("int __id__", "__id__")], False)
+        slot = [("int __s__", "__s__")] if self.group else []
+        columns = Columns(self.program, names, {}, [*slot, ("int __id__", "__id__")], False, self.width)
         kernel = self.program.kernel
         storages = tuple(COLUMN if isinstance(q.type, Pointer) else PLAIN for q in kernel.params)
         entry = columns.instance(kernel, storages)
@@ -279,8 +311,8 @@ class _Host:
             kernel=name(kernel.name) if bare else f"{name(kernel.name)}__all",
             entry=entry.name,
             body=self.inlined(columns, kernel) if bare else "",
-            call=self.column_call(entry.name),
-            **self.common(p),
+            call=self.column_call(entry.name, static),
+            **self.common(),
         )
 
     def inlined(self, columns: Columns, kernel) -> str:
@@ -289,22 +321,30 @@ class _Host:
         body = text[text.index("{") + 1 : text.rindex("}")].strip("\n")
         return body.replace("\n", "\n").rstrip()
 
-    def column_call(self, entry: str) -> str:
+    def column_call(self, entry: str, static: bool) -> str:
         args = []
         for b in self.program.borders:
             if b.kind == "param" and b.symbol is not None:
                 pointer = isinstance(b.symbol.type, Pointer)
                 scalar = not isinstance(b.type, Array)
-                args.append(("&" if scalar else "") + f"__{b.name}" if pointer else f"__{b.name}[__id__]")
-        call = f"{entry}({', '.join([*args, '__id__'])});"
-        return f"__return[__id__] = {call}" if any(b.kind == "return" for b in self.program.borders) else call
+                columns = self.columns_of(b, static)
+                args.append(("&" if scalar else "") + columns if pointer else f"{columns}[__id__]")
+        call = f"{entry}({', '.join([*args, *(['__s__'] if self.group else []), '__id__'])});"
+        result = next((b for b in self.program.borders if b.kind == "return"), None)
+        return f"{self.columns_of(result, static)}[__id__] = {call}" if result is not None else call
+
+    def columns_of(self, b: Border, static: bool) -> str:
+        """How device code spells the columns of a border."""
+        if self.group:
+            return f"{device_name(b)}[__s__]"
+        return device_name(b) if static or isinstance(b.type, Array) else f"(*{device_name(b)})"
 
     def array(self, b: Border, k: int, static: bool) -> dict[str, object]:
         """A device array and how it gets its values."""
         element = leaf_element(b.type)
         assert isinstance(element, Scalar)
         return {
-            "name": f"__{b.name}",
+            "name": device_name(b),
             "declaration": self.device_declaration(b, static),
             "count": self.front.slots[k].nbytes // element.size,
             "size": element.size,
@@ -317,10 +357,10 @@ class _Host:
         dims = self.extent_texts(b)
         element = declare(leaf_element(b.type), "").strip()
         element = "bool" if element == "_Bool" else element
-        if static or not dims:
-            return f"__device__ {element} __{b.name}{dims}[__P__]"
-        rest = dims[dims.index("]") + 1 :]
-        return f"__constant__ {element} (*__{b.name}){rest}[__P__]"
+        if static:
+            return f"__device__ {element} {device_name(b)}{'[__S__]' if self.group else ''}{dims}[{self.width}]"
+        rest = dims if self.group else dims[dims.find("]") + 1 :]
+        return f"__constant__ {element} (*{device_name(b)}){rest}[{self.width}]"
 
     @staticmethod
     def extent_texts(b: Border) -> str:

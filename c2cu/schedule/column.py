@@ -23,13 +23,13 @@ COLUMN, PLAIN = "column", "plain"
 Storage = str | None  # None: a null pointer, or nothing known yet
 
 
-def column(t: CType) -> CType:
-    """A type with the input dimension appended to each of its leaves."""
+def column(t: CType, width: str = "__P__") -> CType:
+    """A type with the input dimension, ``width`` inputs wide, appended to each of its leaves."""
     match t:
         case Scalar():
-            return Array(t, "__P__")  # type: ignore[arg-type]  # an extent that is a macro
+            return Array(t, width)  # type: ignore[arg-type]  # an extent that is a macro
         case Array():
-            return Array(column(t.of), t.length)
+            return Array(column(t.of, width), t.length)
         case Struct(union=False):
             return replace(t, tag=f"{t.tag}__column")
     raise UnsupportedError("C2CU022", f"'{t}' in column storage")
@@ -55,7 +55,8 @@ class Columns(Speller):
     """Prints functions whose globals are in column storage.
 
     ``names``: how each column object is spelled; ``extra``: the trailing (declaration, argument) pairs of every
-    function, ``__id__`` last; ``plain``: spellings of globals that are not in column storage.
+    function, ``__id__`` last; ``plain``: spellings of globals that are not in column storage; ``width``: how many
+    inputs stand side by side, a macro.
     """
 
     def __init__(
@@ -65,9 +66,11 @@ class Columns(Speller):
         plain: dict[Symbol, str],
         extra: list[tuple[str, str]],
         fused: bool,
+        width: str = "__P__",
     ):
         super().__init__(program.unit, True, fused)
         self.program, self.names, self.plain, self.extra = program, names, plain, extra
+        self.width = width
         self.instances: dict[tuple[str, tuple[Storage, ...]], Instance] = {}
         self.done: list[Instance] = []
         self.column_structs: dict[str, Struct] = {}
@@ -107,7 +110,7 @@ class Columns(Speller):
         element = leaf_element(t)
         if isinstance(element, Struct):
             self.use_struct(element)
-        return column(t)
+        return column(t, self.width)
 
     def use_struct(self, s: Struct) -> None:
         for m in s.members:
@@ -386,7 +389,7 @@ class Columns(Speller):
     def elements(self, what: str, n: C.Node, t: Scalar) -> str:
         """A pointer to the elements at an address."""
         if self.pointee(n) == COLUMN:
-            return f"{t} (*{what})[__P__] = ({t} (*)[__P__])({self.visit(n)})"
+            return f"{t} (*{what})[{self.width}] = ({t} (*)[{self.width}])({self.visit(n)})"
         return f"{t} *{what} = ({t} *)({self.visit(n)})"
 
     def input_subscript(self, n: C.Node) -> str:
