@@ -54,6 +54,9 @@ READS = {
     **dict.fromkeys("fread fread_unlocked getdelim".split(), 3),
 }
 
+#: Functions that give a file a buffer -> which argument that is.
+_BUFFERS = dict.fromkeys(("setvbuf", "setbuf", "setbuffer"), 1)
+
 #: Those that go past stdio's buffers: these must be empty where a run ends.
 UNBUFFERED = frozenset("system popen dprintf vdprintf write writev pwrite send".split())
 
@@ -71,6 +74,10 @@ _RULES = (
     Rule("C2CU075", "both", ("strtok",), "the place it remembers is one for all runs", "use strtok_r"),
     Rule("C2CU075", "both", ("setjmp", "_setjmp", "sigsetjmp", "longjmp", "siglongjmp"),
          "a jump cannot cross the kernel call", "return a status instead"),
+    Rule("C2CU075", "both", tuple(READS), "the inputs of all runs stand in turn on one stdin",
+         "read the whole input before the call"),
+    Rule("C2CU075", "any", tuple(_BUFFERS), "its memory changes from run to run, with what is in it",
+         "pass a null pointer for the buffer"),
     Rule("C2CU075", "any", ("atexit", "at_quick_exit", "on_exit"), "it would run once, after all runs",
          "call the function at the end of main"),
     Rule("C2CU075", "any", ("fork", "vfork", "execl", "execlp", "execle", "execv", "execvp", "execve", "pthread_exit"),
@@ -117,7 +124,7 @@ def refuse_host(unit: Unit, before: Statements, after: Statements) -> None:
     _refuse_jumps(before, after)
     sides = [reach(unit, side)[0] for side in (before, after)]
     for rule in _RULES:
-        first, second = ([m for m in side if m.name in rule.names and not _is_stderr(m)] for side in sides)
+        first, second = ([m for m in side if m.name in rule.names and not _is_harmless(m)] for side in sides)
         match rule.where:
             case "before" if first:
                 raise _refused(rule, first[0], " before the kernel call")
@@ -132,13 +139,21 @@ def _refused(rule: Rule, m: Mention, where: str, *notes: Note) -> UnsupportedErr
     return UnsupportedError(rule.code, f"'{m.name}'{where}: {rule.reason}", loc_of(m.node), rule.hint, notes)
 
 
-def _is_stderr(m: Mention) -> bool:
-    position = _PRINTS.get(m.name)
+def _is_harmless(m: Mention) -> bool:
+    """A call that prints to stderr, reads what is not named stdin, or sets no buffer of the program's own."""
     args = m.call.args.exprs if m.call is not None and m.call.args else []
-    if position is None or position >= len(args):
+    position = {**_PRINTS, **READS, **_BUFFERS}.get(m.name)
+    if position is None:
         return False
+    if position >= len(args):
+        return m.name in READS
     file = args[position]
-    return getattr(file, "name", "") == "stderr" or getattr(file, "value", "") == "2"
+    while isinstance(file, C.Cast):
+        file = file.expr
+    said = getattr(file, "name", None) or getattr(file, "value", "")
+    if m.name in READS:
+        return said not in ("stdin", "0")
+    return said == "0" if m.name in _BUFFERS else said in ("stderr", "2")
 
 
 def _refuse_jumps(before: Statements, after: Statements) -> None:

@@ -30,6 +30,7 @@ IN_FLIGHT = 3  # groups on their way at a time: one copied in, one computed, one
 MOST_THREADS = (1 << 31) - 1024  # of a launch: ``__id__`` is an int
 _AROUND_COLUMNS = (
     "host.j2",
+    "parts.j2",
     "runs.j2",
     "cuda/check.cuh.j2",
     *(f"cuda/{n}_columns.cuh.j2" for n in ("main", "group")),
