@@ -244,6 +244,10 @@ class HostSpeller(Indented):
             text = text.replace("[]", f"[{s.type.length}]", 1)
         return text
 
+    def visit_Cast(self, n: C.Cast) -> str:
+        null = self.cplusplus and self.unit.types.get(id(n)) == Pointer(VOID) and getattr(n.expr, "value", "") == "0"
+        return "NULL" if null else super().visit_Cast(n)
+
     def from_void(self, value: C.Node, to: CType | None) -> bool:
         """C++ does not convert void pointers by itself."""
         t = self.unit.types.get(id(value))

@@ -272,7 +272,7 @@ class _Host:
         reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
         return render(
             "cuda/standalone_private.cu.j2",
-            device=artifact.text,
+            device=artifact.text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace
             lanes=artifact.lanes,
             slots=self.slots(),
             reason=reason,

@@ -1,16 +1,21 @@
-"""Runs a CUDA artifact on the CPU, through cuda_on_cpu.h."""
+"""Runs a CUDA artifact or a whole CUDA program on the CPU, through cuda_on_cpu.h and cuda_runtime_on_cpu.h."""
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
 
 HEADER = Path(__file__).parent / "cuda_on_cpu.h"
+RUNTIME = Path(__file__).parent / "cuda_runtime_on_cpu.h"
+_folder = tempfile.TemporaryDirectory(prefix="c2cu-cuda-on-cpu-")
+_LAUNCH = re.compile(r"([\w:]+)<<<(\w+), (\w+)(?:, 0, (.*?))?>>>\(")
 
 
 class _Slot(ctypes.Structure):
@@ -84,3 +89,26 @@ def run_on_cpu(
             entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
     ctypes.CDLL(str(library)).everything(table, ctypes.c_longlong(p), artifact.lanes)
     return outputs
+
+
+@functools.cache
+def _command() -> list[str]:
+    """g++ with the runtime's header compiled beforehand."""
+    command = ["g++", "-std=c++20", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w", "-pthread"]
+    header = Path(_folder.name) / "runtime.h"
+    header.write_text(f'#include "{RUNTIME}"\n')
+    subprocess.run([*command, "-x", "c++-header", str(header), "-o", f"{header}.gch"], check=True)
+    return [*command, "-include", str(header)]
+
+
+def program_on_cpu(text: str) -> Path:
+    """An executable of a standalone CUDA program. C2CU_SEED orders the work of its streams."""
+    program = Path(_folder.name) / hashlib.sha256(text.encode()).hexdigest()[:16]
+    if not program.exists():
+        launches = _LAUNCH.sub(lambda m: f"c2cu_launch_in({m[2]}, {m[3]}, {m[4] or 'nullptr'}, {m[1]}, ", text)
+        launches = launches.replace(", )", ")")
+        done = subprocess.run(
+            [*_command(), "-x", "c++", "-", "-o", str(program)], input=launches.encode(), capture_output=True
+        )
+        assert done.returncode == 0, done.stderr.decode() + text
+    return program

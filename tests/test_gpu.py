@@ -8,8 +8,10 @@ import pytest
 
 import c2cu
 from c2cu.runtime import cuda
+from tests import whole_programs
 from tests.oracle import Original, run_original, same
-from tests.small_state import PROGRAMS
+from tests.small_state import PROGRAMS as SMALL
+from tests.whole_programs import PROGRAMS
 from tests.workloads import SIZES, WORKLOADS
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not cuda.available(), reason="no CUDA device, or CuPy is missing")]
@@ -31,10 +33,10 @@ def test_equals_gcc(w, schedule):
             assert same(result[name], expected[name][:p]), (name, p)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", SMALL)
 def test_small_states(name):
     """All in registers and without a spill; p of any size; views that are not aligned; shared arrays."""
-    text, fn, variables = PROGRAMS[name]
+    text, fn, variables = SMALL[name]
     rng = np.random.default_rng(1)
     p = 1000
     inputs = {
@@ -53,7 +55,7 @@ def test_small_states(name):
 def test_unaligned_views():
     import cupy
 
-    text, fn, variables = PROGRAMS["paths"]
+    text, fn, variables = SMALL["paths"]
     d = np.random.default_rng(2).random((100, 8, 8), np.float32)
     memory = cupy.empty(d.size + 1, np.float32)
     view = memory[1:].reshape(d.shape)
@@ -146,14 +148,36 @@ def test_standalone(name, tmp_path):
     p = 2048
     inputs = w.inputs(p)
     runs = [as_text({n: a[k] for n, a in inputs.items()}) for k in range(p)]
-    source, program = tmp_path / "x.cu", tmp_path / "x"
-    source.write_text(c2cu.translate(w.path, p=p))
-    done = subprocess.run(["nvcc", str(source), "-o", str(program)], capture_output=True, text=True)
-    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    program = built(c2cu.translate(w.path, p=p), tmp_path)
     expected = b"".join(run_original(w.text, r) for r in runs)
     result = subprocess.run([str(program)], input="\n".join(runs).encode(), capture_output=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout == expected
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize("p, group", [(1, 1), (33, 7), (1000, 1), (1000, 64), (1000, 5000)])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_standalone_groups(name, p, group, tmp_path):
+    program = built(c2cu.translate(PROGRAMS[name], p=p, group=group), tmp_path)
+    done = subprocess.run([program], input="\n".join(whole_programs.inputs(name)[:p]).encode(), capture_output=True)
+    assert (done.stdout, done.returncode) == whole_programs.expected(name, p), done.stderr
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize("name", ["columns", "private"])
+def test_a_standalone_program_is_a_pipe(name, tmp_path):
+    program = built(c2cu.translate(PROGRAMS[name], p=10**12, group=7), tmp_path)
+    assert whole_programs.is_a_pipe(program, name, 7)
+
+
+def built(text: str, folder):
+    """A CUDA program, compiled."""
+    source, program = folder / "x.cu", folder / "x"
+    source.write_text(text)
+    done = subprocess.run(["nvcc", str(source), "-o", str(program)], capture_output=True, text=True)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    return program
 
 
 def as_text(inputs: dict) -> str:

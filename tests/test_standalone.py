@@ -8,45 +8,8 @@ import pytest
 import c2cu
 from tests.oracle import run_original, with_defines
 from tests.test_gpu import as_text
+from tests.whole_programs import HOST
 from tests.workloads import WORKLOADS
-
-HOST = """
-#include <stdio.h>
-#include <stdlib.h>
-#define MAX 16
-typedef struct { int n; double sum; } Total;
-int n, a[MAX];
-static int calls = 7;
-static Total total;
-static int read_all(void) {
-    if (scanf("%d", &n) != 1 || n > MAX) return 0;
-    for (int i = 0; i < n; i++) if (scanf("%d", &a[i]) != 1) return 0;
-    calls++;
-    return 1;
-}
-static int squares(int *v, int k, int bias) {
-    int s = bias;
-    for (int i = 0; i < MAX; i++) if (i < k) { s += v[i] * v[i]; v[i] = -v[i]; }
-    return s;
-}
-int main(void) {
-    int ok, sum = 0, copy[MAX] = {0};
-    char *name = malloc(8);
-    ok = read_all();
-    if (!ok) { fprintf(stderr, "no input\\n"); return 3; }
-    for (int i = 0; i < n; i++) copy[i] = a[i];
-    sprintf(name, "r%d", n);
-#pragma kernel
-    sum = squares(copy, n, calls);
-    total.n += n;
-    total.sum += sum;
-    printf("%s: %d, %d, %g:", name, sum, total.n, total.sum);
-    for (int i = 0; i < n; i++) printf(" %d", copy[i]);
-    printf("\\n");
-    free(name);
-    return sum > 5000;
-}
-"""
 
 
 def build(text: str, target: str, folder, p: int, **options):

@@ -1,0 +1,123 @@
+/* The CUDA runtime for whole generated programs on the CPU.
+ *
+ * What is asked for in a stream is done as late as a device may: when the program waits for it, or at random moments
+ * before, other streams' work in between. C2CU_SEED says which moments; 0: only when waited for. So what is not waited
+ * for, or overwritten too early, shows as a wrong result. Copies outside of allocated memory abort, and so do
+ * asynchronous ones of memory that is not pinned.
+ */
+#include "cuda_on_cpu.h"
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <map>
+#include <random>
+
+enum cudaError_t { cudaSuccess = 0, cudaErrorNotReady = 600 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+static inline const char *cudaGetErrorString(cudaError_t) { return "an error"; }
+static inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+
+struct c2cu_stream {
+    deque<function<void()>> waiting;
+};
+using cudaStream_t = c2cu_stream *;
+static deque<c2cu_stream> c2cu_streams(1); /* the first is the default stream */
+
+static void c2cu_do_one(c2cu_stream *s) {
+    s->waiting.front()();
+    s->waiting.pop_front();
+}
+static int c2cu_seed() {
+    const char *seed = getenv("C2CU_SEED");
+    return seed ? atoi(seed) : 0;
+}
+static mt19937 c2cu_random(c2cu_seed());
+/* Some work of some streams. */
+static void c2cu_meanwhile() {
+    if (!c2cu_seed()) return;
+    for (int n = c2cu_random() % 4; n > 0; n--) {
+        c2cu_stream *s = &c2cu_streams[c2cu_random() % c2cu_streams.size()];
+        if (!s->waiting.empty()) c2cu_do_one(s);
+    }
+}
+static void c2cu_wait(c2cu_stream *s) {
+    while (!s->waiting.empty()) {
+        c2cu_meanwhile();
+        if (!s->waiting.empty()) c2cu_do_one(s);
+    }
+}
+
+static map<char *, size_t> c2cu_device_memory, c2cu_pinned;
+static void c2cu_inside(const map<char *, size_t> &memory, const void *at, size_t bytes) {
+    auto next = memory.upper_bound((char *)at);
+    if (next == memory.begin()) abort();
+    auto [start, size] = *prev(next);
+    if ((char *)at + bytes > start + size) abort();
+}
+static cudaError_t c2cu_allocate(map<char *, size_t> &memory, void **at, size_t bytes) {
+    *at = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    memset(*at, 0x5a, bytes);
+    memory[(char *)*at] = bytes;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaMalloc(void **at, size_t bytes) { return c2cu_allocate(c2cu_device_memory, at, bytes); }
+static inline cudaError_t cudaMallocHost(void **at, size_t bytes) { return c2cu_allocate(c2cu_pinned, at, bytes); }
+
+static inline cudaError_t cudaStreamCreate(cudaStream_t *s) {
+    *s = &c2cu_streams.emplace_back();
+    return cudaSuccess;
+}
+static inline cudaError_t cudaStreamQuery(cudaStream_t s) {
+    c2cu_meanwhile();
+    return s->waiting.empty() ? cudaSuccess : cudaErrorNotReady;
+}
+static inline cudaError_t cudaStreamSynchronize(cudaStream_t s) {
+    c2cu_wait(s);
+    return cudaSuccess;
+}
+static inline cudaError_t cudaDeviceSynchronize() {
+    for (auto &s : c2cu_streams) c2cu_wait(&s);
+    return cudaSuccess;
+}
+
+static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, cudaMemcpyKind kind, cudaStream_t s) {
+    c2cu_meanwhile();
+    c2cu_inside(c2cu_device_memory, kind == cudaMemcpyHostToDevice ? to : from, n);
+    c2cu_inside(c2cu_pinned, kind == cudaMemcpyHostToDevice ? from : to, n);
+    s->waiting.push_back([=] { memcpy(to, from, n); });
+    return cudaSuccess;
+}
+static inline cudaError_t cudaMemcpy(void *to, const void *from, size_t n, cudaMemcpyKind kind) {
+    cudaDeviceSynchronize();
+    c2cu_inside(c2cu_device_memory, kind == cudaMemcpyHostToDevice ? to : from, n);
+    memcpy(to, from, n);
+    return cudaSuccess;
+}
+template <typename T> static cudaError_t cudaGetSymbolAddress(void **at, T &symbol) {
+    *at = (void *)&symbol;
+    c2cu_device_memory[(char *)*at] = sizeof symbol;
+    return cudaSuccess;
+}
+template <typename T> static cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t n) {
+    if (n > sizeof symbol) abort();
+    cudaDeviceSynchronize();
+    memcpy((void *)&symbol, from, n);
+    return cudaSuccess;
+}
+template <typename T> static cudaError_t cudaMemcpyFromSymbol(void *to, T &symbol, size_t n) {
+    if (n > sizeof symbol) abort();
+    cudaDeviceSynchronize();
+    memcpy(to, (void *)&symbol, n);
+    return cudaSuccess;
+}
+
+/* kernel<<<blocks, threads, 0, stream>>>(arguments), for kernels whose threads do not wait for each other */
+template <typename... P, typename... A>
+static void c2cu_launch_in(unsigned blocks, unsigned threads, cudaStream_t s, void (*kernel)(P...), A... arguments) {
+    c2cu_meanwhile();
+    (s ? s : &c2cu_streams[0])->waiting.push_back([=] {
+        gridDim.x = blocks, blockDim.x = threads;
+        for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)
+            for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) kernel(arguments...);
+    });
+}
