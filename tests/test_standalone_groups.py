@@ -150,6 +150,6 @@ def test_a_group_does_not_tell_where_input_ends():
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_cuda_compiles_without_a_warning(name, tmp_path):
-    build(PROGRAMS[name], "cuda", tmp_path, 100, group=7)
+@pytest.mark.parametrize("name, group", [("columns", 7), ("private", 7), ("host", 7), ("private", None)])
+def test_cuda_compiles_without_a_warning(name, group, tmp_path):
+    build(PROGRAMS[name], "cuda", tmp_path, 100, group=group)
