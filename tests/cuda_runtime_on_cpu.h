@@ -15,7 +15,12 @@
 enum cudaError_t { cudaSuccess = 0, cudaErrorNotReady = 600 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
 static inline const char *cudaGetErrorString(cudaError_t) { return "an error"; }
-static inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+static cudaError_t c2cu_last = cudaSuccess; /* what is not ready counts as an error until it is asked for */
+static inline cudaError_t cudaGetLastError() {
+    cudaError_t last = c2cu_last;
+    c2cu_last = cudaSuccess;
+    return last;
+}
 
 struct c2cu_stream {
     deque<function<void()>> waiting;
@@ -69,7 +74,7 @@ static inline cudaError_t cudaStreamCreate(cudaStream_t *s) {
 }
 static inline cudaError_t cudaStreamQuery(cudaStream_t s) {
     c2cu_meanwhile();
-    return s->waiting.empty() ? cudaSuccess : cudaErrorNotReady;
+    return s->waiting.empty() ? cudaSuccess : (c2cu_last = cudaErrorNotReady);
 }
 static inline cudaError_t cudaStreamSynchronize(cudaStream_t s) {
     c2cu_wait(s);
