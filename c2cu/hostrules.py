@@ -17,7 +17,7 @@ Statements = tuple[C.Node, ...]
 
 @dataclass(frozen=True)
 class Mention:
-    """A function's name in host code; ``call``: whose callee it is."""
+    """A function's name in host code, or ``stdin``; ``call``: whose callee it is."""
 
     name: str
     node: C.ID
@@ -57,6 +57,9 @@ READS = {
 #: Functions that give a file a buffer -> which argument that is.
 _BUFFERS = dict.fromkeys(("setvbuf", "setbuf", "setbuffer"), 1)
 
+#: Functions that close a file -> which argument it is.
+_CLOSES = dict.fromkeys(("fclose", "close"), 0)
+
 #: Those that go past stdio's buffers: these must be empty where a run ends.
 UNBUFFERED = frozenset("system popen dprintf vdprintf write writev pwrite send".split())
 
@@ -74,8 +77,9 @@ _RULES = (
     Rule("C2CU075", "both", ("strtok",), "the place it remembers is one for all runs", "use strtok_r"),
     Rule("C2CU075", "both", ("setjmp", "_setjmp", "sigsetjmp", "longjmp", "siglongjmp"),
          "a jump cannot cross the kernel call", "return a status instead"),
-    Rule("C2CU075", "both", tuple(READS), "the inputs of all runs stand in turn on one stdin",
+    Rule("C2CU075", "both", (*READS, "stdin"), "the inputs of all runs stand in turn on one stdin",
          "read the whole input before the call"),
+    Rule("C2CU075", "any", tuple(_CLOSES), "the file is one for all runs", "leave it open"),
     Rule("C2CU075", "any", tuple(_BUFFERS), "its memory changes from run to run, with what is in it",
          "pass a null pointer for the buffer"),
     Rule("C2CU075", "any", ("atexit", "at_quick_exit", "on_exit"), "it would run once, after all runs",
@@ -102,7 +106,7 @@ def reach(unit: Unit, statements: Statements) -> tuple[list[Mention], set[str]]:
             symbol = unit.symbols.get(id(n)) if isinstance(n, C.ID) else None
             if symbol is None or not isinstance(n, C.ID):
                 continue
-            if symbol.kind == "function" and n.name not in unit.functions:
+            if (symbol.kind == "function" and n.name not in unit.functions) or n.name == "stdin":
                 found.append(Mention(n.name, n, calls.get(id(n))))
             if n.name not in seen and (symbol.kind == "function" or symbol.is_global):
                 seen.add(n.name)
@@ -140,9 +144,9 @@ def _refused(rule: Rule, m: Mention, where: str, *notes: Note) -> UnsupportedErr
 
 
 def _is_harmless(m: Mention) -> bool:
-    """A call that prints to stderr, reads what is not named stdin, or sets no buffer of the program's own."""
+    """A call that prints to stderr, reads or closes what is not named stdin or so, or sets no buffer of its own."""
     args = m.call.args.exprs if m.call is not None and m.call.args else []
-    position = {**_PRINTS, **READS, **_BUFFERS}.get(m.name)
+    position = {**_PRINTS, **READS, **_BUFFERS, **_CLOSES}.get(m.name)
     if position is None:
         return False
     if position >= len(args):
@@ -153,6 +157,8 @@ def _is_harmless(m: Mention) -> bool:
     said = getattr(file, "name", None) or getattr(file, "value", "")
     if m.name in READS:
         return said not in ("stdin", "0")
+    if m.name in _CLOSES:
+        return said not in ("stdin", "stdout", "stderr", "0", "1", "2")
     return said == "0" if m.name in _BUFFERS else said in ("stderr", "2")
 
 
