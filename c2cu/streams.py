@@ -274,7 +274,7 @@ def in_groups(program: Program, given: Mapping[str, Any], fixed: frozenset[str],
 
     n = copiers()
     with (
-        open_stream(program, batch, shared=shared, devices=[cuda.current()], targets=part, lent=2 * n) as s,
+        open_stream(program, batch, shared=shared, devices=[cuda.current()], targets=part, lent=n + 1) as s,
         ThreadPoolExecutor(n, thread_name_prefix="c2cu-keep") as pool,
     ):
         waiting: deque[Future[None]] = deque()
