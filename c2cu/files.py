@@ -1,4 +1,4 @@
-"""Arrays in files: .npy (memory-mapped), .npz, raw .bin; outputs appear whole or not at all."""
+"""Arrays in files: .npy (memory-mapped), .npz, raw .bin, .zarr; outputs appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import zarr_files
 from .artifact import Slot
 from .diagnostics import InputError
 
 if TYPE_CHECKING:
     import numpy  # imported where it is used: a translation needs none
 
-ENDINGS = (".npy", ".npz", ".bin")
+ENDINGS = (".npy", ".npz", ".bin", ".zarr")
 
 
 def load(path: str, slot: Slot | None) -> Any:
@@ -27,12 +28,14 @@ def load(path: str, slot: Slot | None) -> Any:
     if path == "-":
         import io
 
-        return _guarded(path, lambda: numpy.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False))
+        return guarded(path, lambda: numpy.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False))
     suffix = _ending(path)
     if suffix == ".bin":
-        return _guarded(path, lambda: _raw(path, slot))
+        return guarded(path, lambda: _raw(path, slot))
+    if suffix == ".zarr":
+        return zarr_files.ZarrSource(path, "row").whole()
     mode = "r" if suffix == ".npy" else None
-    found = _guarded(path, lambda: numpy.load(path, mmap_mode=mode, allow_pickle=False))
+    found = guarded(path, lambda: numpy.load(path, mmap_mode=mode, allow_pickle=False))
     if suffix == ".npz":
         names = list(found.files)
         wanted = slot.name if slot is not None and slot.name in names else names[0] if len(names) == 1 else None
@@ -43,11 +46,12 @@ def load(path: str, slot: Slot | None) -> Any:
                 None,
                 f"it should hold an array named {slot.name}" if slot is not None else "",
             )
-        return _guarded(path, lambda: found[wanted])
+        return guarded(path, lambda: found[wanted])
     return found
 
 
-def _guarded(path: str, read: Any) -> Any:
+def guarded(path: str, read: Any) -> Any:
+    """What ``read`` returns. Raises InputError, which names the file, for whatever it raises."""
     try:
         return read()
     except InputError:
@@ -99,7 +103,7 @@ def _ending(path: str) -> str:
     suffix = Path(path).suffix
     if suffix not in ENDINGS:
         given = f"'{suffix}'" if suffix else "without an ending"
-        raise InputError("C2CU056", f"'{path}': files are .npy, .npz or .bin, not {given}")
+        raise InputError("C2CU056", f"'{path}': files are .npy, .npz, .bin or .zarr, not {given}")
     return suffix
 
 
@@ -132,12 +136,17 @@ def _replace(target: Path, data: bytes | numpy.ndarray) -> None:
             _put(f, data, target.suffix)
             f.flush()
             os.fsync(f.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~mask)
-        os.replace(name, target)
+        settle(Path(name), target)
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def settle(written: Path, target: Path) -> None:
+    """Move a file into place, with the mode of the one that was there or of a new one."""
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(written, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~mask)
+    os.replace(written, target)
 
 
 def _put(f: Any, data: bytes | numpy.ndarray, suffix: str) -> None:
