@@ -6,6 +6,7 @@ Exit status: 0 done, 1 an error that was diagnosed, 2 usage, 3 `check` found the
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 
 import click
 
+from . import quantities
 from .diagnostics import Diagnostic, Error, InputError, render, to_json
 from .version import __version__
 
@@ -34,6 +36,19 @@ class _Pairs(click.ParamType):
         if not equals or not name:
             self.fail(f"'{value}' is not of the form NAME=VALUE", param, ctx)
         return name, rest
+
+
+class _Quantity(click.ParamType):
+    """What a function of `quantities` reads."""
+
+    def __init__(self, name: str, read: Callable[[str], Any]):
+        self.name, self._read = name, read
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        try:
+            return self._read(value) if isinstance(value, str) else value
+        except ValueError as e:
+            self.fail(str(e), param, ctx)
 
 
 PAIR = _Pairs()
@@ -56,6 +71,15 @@ MACHINE = [
         help="CPU: gang, scalar; GPU: registers, stream, block, thread, private.",
     ),
     click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
+]
+STREAMING = [
+    click.option("--group", type=click.IntRange(min=1), help="Inputs at a time: bounds the memory that a run needs."),
+    click.option("--memory", type=_Quantity("SIZE", quantities.size), help="Of the buffers, such as 2G."),
+    click.option("--depth", type=click.IntRange(min=1), help="Groups on their way at once."),
+    click.option("--interval", type=_Quantity("TIME", quantities.seconds), help="Between arrivals, such as 5ms."),
+    click.option("--latency-target", type=_Quantity("TIME", quantities.seconds), help="From arrival to result."),
+    click.option("--devices", type=_Quantity("N[,N..]", quantities.numbers), help="The GPUs to use."),
+    click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped."),
 ]
 
 
@@ -85,12 +109,14 @@ def say(d: Diagnostic, sources: Any, how: str) -> None:
 
 @contextlib.contextmanager
 def diagnosed(how: str) -> Iterator[None]:
-    """Print warnings as diagnostics, and a diagnosed error with exit status 1; Ctrl-C gives 130."""
+    """Print our warnings as diagnostics, and a diagnosed error with exit status 1; Ctrl-C gives 130."""
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         for f in message.report.findings if hasattr(message, "report") else ():
             if f.kind != "branch":
                 say(f.diagnostic(), message.report.sources, how)
+        if type(message).__name__ == "StreamWarning":
+            say(Diagnostic("warning", "C2CU064", str(message)), {}, how)
 
     try:
         with warnings.catch_warnings():
@@ -191,10 +217,10 @@ def translate(
     click.option("--out", "outputs", multiple=True, metavar="[NAME=]FILE", help="Where an output goes."),
     click.option("--shared", multiple=True, type=PAIR, metavar="NAME=FILE", help="One copy for all inputs."),
     click.option("--p", type=int, help="Run the whole program p times in turn on stdin; with --out: how many inputs."),
-    click.option("--group", type=click.IntRange(min=1), help="Inputs at a time: bounds the memory that a run needs."),
     click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
     click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."),
     click.option("--tune", is_flag=True, help="Measure the schedules on the first inputs, once; the fastest stays."),
+    STREAMING,
     MACHINE,
     COMMON,
 )
@@ -204,7 +230,6 @@ def run(
     outputs: tuple[str, ...],
     shared: Any,
     p: int | None,
-    group: int | None,
     layout: str,
     strict: bool,
     tune: bool,
@@ -216,10 +241,12 @@ def run(
     fn: str | None,
     shapes: Any,
     diagnostics_format: str,
+    **streaming: Any,
 ) -> None:
     """Run FILE.c for all the inputs in the arrays, or p times on stdin."""
     with diagnosed(diagnostics_format):
         from . import library
+        from .file_runs import Streaming
         from .runs import run_files, run_program
 
         common = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
@@ -228,11 +255,14 @@ def run(
                 raise click.UsageError("give --in and --out, or --p to run the whole program on stdin")
             if source == "-":
                 raise click.UsageError("stdin holds the inputs then: give the C as a file")
-            if group is not None:
-                raise click.UsageError("--group goes with --in and --out")
+            asked = next((n for n, v in streaming.items() if v), None)
+            if asked is not None:
+                raise click.UsageError(f"--{asked.replace('_', '-')} goes with --in and --out")
             if tune:
                 raise click.UsageError("--tune goes with --in and --out")
             sys.exit(run_program(Path(source), p, backend, common))
+        if source == "-" and any(text.partition("=")[2] == "-" or text == "-" for text in inputs):
+            raise click.UsageError("stdin holds the inputs then: give the C as a file")
         program = library.compile(
             given(source),
             shared=[n for n, _ in shared],
@@ -244,7 +274,8 @@ def run(
             tune=tune,
             **common,
         )
-        run_files(program, inputs, outputs, shared, p, layout, group)
+        told = functools.partial(say, sources={}, how=diagnostics_format)
+        run_files(program, inputs, outputs, shared, p, layout, Streaming(**streaming), told)
 
 
 @main.command()

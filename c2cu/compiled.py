@@ -150,7 +150,9 @@ class Program:
         self._last = self._build(shapes, numbers, _Call(given, count, stream))
         return self._last
 
-    def bound(self, inputs: Any, shared: dict[str, Any]) -> tuple[Front, Options, dict[str, Any]]:
+    def bound(
+        self, inputs: Any, shared: Mapping[str, Any], p: int | None = None
+    ) -> tuple[Front, Options, dict[str, Any]]:
         """The program as a call with these would run it, its options, and what they give by name. Looks at shapes and
         dtypes only, and compiles nothing. Raises as the call would."""
         from .runtime import arrays
@@ -159,7 +161,7 @@ class Program:
             given = {**self.named(inputs), **shared}
             shapes, numbers = self._extents(given, frozenset(shared))
             _, front = self._front_of(shapes, numbers)
-            return front, self._options_of(shapes, numbers), arrays.fitted(given, front.slots, self._layout)[0]
+            return front, self._options_of(shapes, numbers), arrays.fitted(given, front.slots, self._layout, p)[0]
 
     def _extents(
         self, given: Mapping[str, Any], shared: frozenset[str]

@@ -13,6 +13,10 @@ from typing import Any
 from . import backends, files, library, toolchain
 from .artifact import Slot
 from .diagnostics import CompileError, InputError
+from .file_runs import Job, Say, Streaming, by_name, run_streamed
+from .sources import source
+
+SMALL = 32 << 20  # bytes in and out of a run that is done in one call, unless something else is asked for
 
 
 def run_files(
@@ -22,61 +26,62 @@ def run_files(
     shared: Sequence[tuple[str, str]],
     p: int | None,
     layout: str = "row",
-    group: int | None = None,
+    streaming: Streaming | None = None,
+    say: Say = lambda d: None,
 ) -> None:
-    """Load the inputs, run, and write the outputs, each whole or not at all. ``group``: inputs at a time."""
-    slots = {s.name: s for s in program.slots}
-    targets = _targets(outputs, [s.name for s in slots.values() if s.writes])
-    given = _given(inputs, slots)
-    _once("--shared", [name for name, _ in shared])
-    arrays = {name: _value(path, slots.get(name)) for name, path in shared}
-    if group is None:
-        results = _by_name(program, program(given, shared=arrays, p=p))
-    else:
-        results = _in_groups(program, given, arrays, p, layout, group)
-    for name, path in targets.items():
+    """Read the inputs, run, and write the outputs, each whole or not at all. ``say``: where notes go."""
+    streaming = streaming or Streaming()
+    job = _job(program, inputs, outputs, shared, p, layout)
+    if streaming.asked or job.total * job.nbytes > SMALL or _chunked(job):
+        return run_streamed(job, streaming, say)
+    results = by_name(job.slots, program({n: s.whole() for n, s in job.bulk.items()}, shared=job.fixed, p=p))
+    for name, path in job.targets.items():
         files.write(path, results[name])
 
 
-def _by_name(program: library.Program, results: Any) -> dict[str, Any]:
-    return results if isinstance(results, dict) else {next(s.name for s in program.slots if s.writes): results}
-
-
-def _in_groups(
-    program: library.Program, given: Any, shared: Mapping[str, Any], p: int | None, layout: str, group: int
-) -> dict[str, Any]:
-    """The outputs, computed ``group`` inputs at a time: the machine holds no more than one group and the results."""
-    import numpy
-
+def _job(
+    program: library.Program,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    shared: Sequence[tuple[str, str]],
+    p: int | None,
+    layout: str,
+) -> Job:
+    """Everything is opened and checked; nothing of the data is read yet."""
     from .runtime import arrays
 
-    named = arrays.named(given, program.slots)
-    fixed = {s.name for s in program.slots if s.shared}
-    bulk = {n: a for n, a in named.items() if n not in fixed and getattr(a, "ndim", 0)}
-    total = arrays.common_p(bulk, program.slots, layout, p)
-    results: dict[str, Any] = {}
-    for first in range(0, max(total, 1), group):
-        here = (slice(first, first + group),) if layout == "row" else (..., slice(first, first + group))
-        part = {**named, **{n: a[here] for n, a in bulk.items()}}
-        done = _by_name(program, program(part, shared=shared, p=min(group, total - first)))
-        for name, array in done.items():
-            if name not in results:
-                shape = (total, *array.shape[1:]) if layout == "row" else (*array.shape[:-1], total)
-                results[name] = numpy.empty(shape, array.dtype)
-            results[name][here] = array
-    return results
+    slots = {s.name: s for s in program.slots}
+    targets = _targets(outputs, [s.name for s in slots.values() if s.writes])
+    given = arrays.named(_given(inputs, slots, layout), program.slots)
+    _once("--shared", [name for name, _ in shared])
+    fixed = {name: _value(path, slots.get(name), layout) for name, path in shared}
+    front, _, found = program.bound(given, fixed, p)
+    bulk = {s.name: found[s.name] for s in front.slots if s.name in found and not s.shared}
+    fixed = {n: _whole(v) for n, v in {**given, **fixed}.items() if n not in bulk}
+    total = arrays.common_p(bulk, front.slots, layout, p)
+    return Job(program, bulk, fixed, total, front.slots, targets, layout)
 
 
-def _given(inputs: Sequence[str], slots: Mapping[str, Slot]) -> Any:
+def _chunked(job: Job) -> bool:
+    """Whether an output can only be written by the group."""
+    return any(Path(path).suffix == ".zarr" for path in job.targets.values())
+
+
+def _whole(value: Any) -> Any:
+    return value.whole() if hasattr(value, "whole") else value
+
+
+def _given(inputs: Sequence[str], slots: Mapping[str, Slot], layout: str) -> Any:
     """The inputs by name, or the one that has none."""
     if len(inputs) == 1 and "=" not in inputs[0]:
-        return files.load(inputs[0], _only(slots))
+        return source(inputs[0], _only(slots), layout)
     pairs = [text.partition("=") for text in inputs]
     unnamed = next((text for text, equals, _ in pairs if not equals), None)
     if unnamed is not None:
         raise InputError("C2CU058", f"--in {unnamed} has no name", None, "with several inputs write --in NAME=FILE")
     _once("--in", [name for name, *_ in pairs])
-    return {name: _value(path, slots.get(name)) for name, _, path in pairs}
+    _once("--in", [path for *_, path in pairs if path == "-"])
+    return {name: _value(path, slots.get(name), layout) for name, _, path in pairs}
 
 
 def _once(option: str, names: Sequence[str]) -> None:
@@ -91,15 +96,15 @@ def _only(slots: Mapping[str, Slot]) -> Slot | None:
     return required[0] if len(required) == 1 else None
 
 
-def _value(text: str, slot: Slot | None) -> Any:
-    """A file's array, or a number for a scalar."""
+def _value(text: str, slot: Slot | None, layout: str) -> Any:
+    """A file's source, or a number for a scalar."""
     if slot is not None and slot.shape == () and not Path(text).exists():
         for kind in (lambda t: int(t, 0), float):
             try:
                 return kind(text)
             except ValueError:
                 continue
-    return files.load(text, slot)
+    return source(text, slot, layout)
 
 
 def _targets(outputs: Sequence[str], names: Sequence[str]) -> dict[str, str]:
