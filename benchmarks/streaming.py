@@ -78,7 +78,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Ring:
-    """Inputs in page-locked memory. ``moved``: bytes in and out of one input."""
+    """Inputs in page-locked memory. ``moved``: bytes in and out of one input; ``taken``: in."""
 
     program: c2cu.Program
     inputs: Mapping[str, np.ndarray]
@@ -86,6 +86,7 @@ class Ring:
     expected: Mapping[str, np.ndarray]
     count: int
     moved: int
+    taken: int
 
     def batches(self, group: int, total: int) -> Iterator[dict[str, np.ndarray]]:
         at = 0
@@ -105,7 +106,7 @@ def ring(case: Case, setting: Setting) -> Ring:
     inputs = {n: setting.memory(a) for n, a in drawn.items() if n not in w.shared}
     expected = w.results(w.compile(backend="cpu")(drawn))
     moved = sum(a.nbytes for a in (*inputs.values(), *expected.values())) // count
-    return Ring(w.compile(backend=setting.backend), inputs, shared, expected, count, moved)
+    return Ring(w.compile(backend=setting.backend), inputs, shared, expected, count, moved, size)
 
 
 def named(result: Any, r: Ring) -> Mapping[str, np.ndarray]:
@@ -203,10 +204,10 @@ def bulk(case: Case, r: Ring, setting: Setting) -> list[dict[str, Any]]:
 
 def timeline(r: Ring, group: int) -> list[dict[str, Any]]:
     """What the first device did for some groups in the middle of a run, from CUDA events."""
-    with r.program.stream(r.batches(group, 64 * group), group=group, shared=r.shared, timeline=True) as s:
+    with r.program.stream(r.batches(group, 160 * group), group=group, shared=r.shared, timeline=True) as s:
         for _ in s:
             pass
-        spans = [x for x in s.spans() if 32 <= x.group < 42 and x.device == s.devices[0]]
+        spans = [x for x in s.spans() if 120 <= x.group < 130 and x.device == s.devices[0]]
     start = min((x.start for x in spans), default=0.0)
     return [
         {"group": x.group, "what": x.what, "start_ms": 1e3 * (x.start - start), "end_ms": 1e3 * (x.end - start)}
@@ -232,25 +233,36 @@ def scaling(setting: Setting) -> list[dict[str, Any]]:
     return rows
 
 
-def duplex() -> float:
-    """GB/s of a page-locked copy in and one out at the same time."""
+def links() -> dict[str, float]:
+    """GB/s of page-locked copies: in, out, and both at the same time, together."""
     import cupy
 
     runtime, nbytes, turns = cupy.cuda.runtime, 64 << 20, 32
     host = [cupy.cuda.PinnedMemory(nbytes) for _ in range(2)]
     device = [cupy.zeros(nbytes, np.uint8) for _ in range(2)]
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(2)]
-    rates = []
-    for _ in range(5):
+    pairs = ((device[0].data.ptr, host[0].ptr, streams[0].ptr), (host[1].ptr, device[1].data.ptr, streams[1].ptr))
+
+    def rate(ways: tuple[int, ...]) -> float:
         cupy.cuda.Device().synchronize()
         started = time.perf_counter()
         for _ in range(turns):
-            runtime.memcpyAsync(device[0].data.ptr, host[0].ptr, nbytes, runtime.memcpyDefault, streams[0].ptr)
-            runtime.memcpyAsync(host[1].ptr, device[1].data.ptr, nbytes, runtime.memcpyDefault, streams[1].ptr)
+            for way in ways:
+                target, source, stream = pairs[way]
+                runtime.memcpyAsync(target, source, nbytes, runtime.memcpyDefault, stream)
         for s in streams:
             s.synchronize()
-        rates.append(2e-9 * turns * nbytes / (time.perf_counter() - started))
-    return statistics.median(rates)
+        return 1e-9 * len(ways) * turns * nbytes / (time.perf_counter() - started)
+
+    kinds = {"in_gb_s": (0,), "out_gb_s": (1,), "duplex_gb_s": (0, 1)}
+    return {name: statistics.median(rate(ways) for _ in range(5)) for name, ways in kinds.items()}
+
+
+def limit(r: Ring, found: dict[str, Any]) -> float:
+    """GB/s in and out that the link allows for this program: each way has its own limit, and both together one."""
+    given = r.moved - r.taken
+    seconds = r.taken / found["in_gb_s"], given / found["out_gb_s"], r.moved / found["duplex_gb_s"]
+    return r.moved / max(seconds)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -267,7 +279,7 @@ def main(arguments: list[str] | None = None) -> int:
         from c2cu.runtime import cuda, cuda_pipe
 
         cuda_pipe.PAGES.limit = KEPT
-        found.update(device=cuda.device_name(), devices=cuda.device_count(), duplex_gb_s=duplex())
+        found.update(device=cuda.device_name(), devices=cuda.device_count(), **links())
         print(
             f"{found['device']}, {found['devices']} of them; copies both ways at once: {found['duplex_gb_s']:.1f} GB/s"
         )
@@ -276,12 +288,17 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         r = ring(case, setting)
         here: dict[str, Any] = {"p": case.p, "bytes": r.moved}
+        if a.backend == "cuda":
+            here["limit_gb_s"] = limit(r, found)
         if "sweep" in parts:
             here["sweep"] = sweep(case, r, setting)
             here["knee"] = knee(here["sweep"])
             here["one_batch"] = one_batch(r, here["sweep"][-1]["group"])
             k, b = here["knee"], here["one_batch"]
-            print(f"{case.name:16} knee b={k['group']}: {k['gb_s']:.2f} GB/s, {k['latency_ms']:.3f} ms", end="; ")
+            print(
+                f"{case.name:16} knee b={k['group']}: {k['gb_s']:.2f} GB/s, {k['latency_ms']:.3f} ms; limit {here.get('limit_gb_s', 0):.1f}",
+                end="; ",
+            )
             print(f"one batch of {b['group']}: {b['gb_s']:.2f} GB/s, {b['latency_ms']:.3f} ms")
         if "bulk" in parts:
             here["bulk"] = bulk(case, r, setting)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import c2cu
-from benchmarks import gpu, measure, suite
+from benchmarks import gpu, measure, plot_streaming, streaming, suite
 from tests.oracle import same
 from tests.workloads import WORKLOADS, fft, fir
 
@@ -184,7 +184,8 @@ def test_the_kernel_alone_gets_fresh_data_each_time():
         artifact=SimpleNamespace(
             slots=[SimpleNamespace(name="x", writes=False), SimpleNamespace(name="y", writes=True)]
         ),
-        prepare=lambda ins, outs, p: (ins, outs),
+        table=lambda ins, outs: (ins, outs),
+        working=lambda p: (p, "memory"),
         launch=lambda name, table, p, memory: launched.append((name, table, memory)),
     )
     device = object.__new__(measure.Device)
@@ -192,4 +193,26 @@ def test_the_kernel_alone_gets_fresh_data_each_time():
     found = device.inside(SimpleNamespace(loaded=loaded), {"x": 1}, 2, 10)
     assert found["run_ms"] == 0.25 and found["compile_seconds"] == 0.1
     assert [n for n, _, _ in launched] == ["c2cu_pack", "c2cu_run"] * 6
-    assert launched[0][1:] == ([1, None], [None, 2])
+    assert launched[0][1:] == (([1, None], [None, 2]), "memory")
+
+
+def test_streams_are_measured_and_drawn(tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    assert streaming.main(["--backend", "cpu", "--quick", "--json", str(tmp_path / "s.json")]) == 0
+    assert capsys.readouterr().out.count("knee") == 3
+    found = json.loads((tmp_path / "s.json").read_text())
+    assert all(row["gb_s"] > 0 for case in found["cases"].values() for row in case["sweep"])
+    found["duplex_gb_s"], found["device"] = 100.0, "a device"
+    found["cases"]["fw-16"]["timeline"] = [{"group": 1, "what": "kernel", "start_ms": 0.0, "end_ms": 1.0}]
+    (tmp_path / "s.json").write_text(json.dumps(found))
+    plot_streaming.main([str(tmp_path / "s.json"), str(tmp_path)])
+    for name in ("streaming-groups.png", "streaming-timeline.png"):
+        assert (tmp_path / name).read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_wrong_group_is_noticed():
+    r = streaming.ring(streaming.CASES[1], streaming.Setting("cpu", True))
+    streaming.check(r, 16)
+    next(iter(r.expected.values()))[40] += 1
+    with pytest.raises(AssertionError, match="wrong in the group at 32"):
+        streaming.check(r, 16)
