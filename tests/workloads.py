@@ -57,6 +57,8 @@ class Workload:
                 given = {"block": rng.integers(-128, 128, (p, 64), dtype=np.int16)}
             case "edit_distance.c":
                 given = {n: rng.integers(97, 101, (p, *shape), dtype=np.uint8) for n, _, shape in self.params}
+            case "stretch.c":
+                given = {"key": rng.integers(0, 1 << 32, (p, 4), dtype=np.uint32)}
             case _:
                 name, dtype, shape = self.variables[0]
                 given = {name: rng.random((p, *shape), dtype=dtype)}
@@ -149,6 +151,12 @@ def edit(n: int) -> Workload:
     return Workload(f"edit-{n}", "edit_distance.c", "edit_distance", {"N": n}, (), ("return",), params, "int32")
 
 
+def stretch(rounds: int) -> Workload:
+    return Workload(
+        f"stretch-{rounds}", "stretch.c", "stretch", {"ROUNDS": rounds}, (("key", "uint32", (4,)),), ("key",)
+    )
+
+
 WORKLOADS = [
     paths(16),
     paths(64),
@@ -163,6 +171,7 @@ WORKLOADS = [
     fir(1024, 64),
     Workload("dct-8x8", "dct.c", "dct", {}, (("block", "int16", (64,)),), ("block",)),
     edit(32),
+    stretch(100),
 ]
-CONSTANT_TIME = ("montgomery.c", "prefix_sums.c", "fft.c", "fir.c", "dct.c")
+CONSTANT_TIME = ("montgomery.c", "stretch.c", "prefix_sums.c", "fft.c", "fir.c", "dct.c")
 SIZES = (1, 31, 32, 33, 1000)
