@@ -126,19 +126,19 @@ def check(r: Ring, group: int) -> None:
                     raise AssertionError(f"{n} is wrong in the group at {result.first}")
 
 
-def measured(r: Ring, group: int, total: int, **how: Any) -> dict[str, Any]:
-    """Throughput and latency of one size; ``total`` inputs."""
-    batch = max(1, min(group, r.count))
+def measured(r: Ring, group: int | None, total: int, **how: Any) -> dict[str, Any]:
+    """Throughput and latency of one size, None for the usual; ``total`` inputs."""
+    batch = r.count if group is None else min(group, r.count)
     with r.program.stream(r.batches(batch, total), group=group, shared=r.shared, **how) as s:
         started, latencies = time.perf_counter(), []
         for result in s:
             latencies.append(result.latency)
             del result
         seconds = time.perf_counter() - started
-        memory, depth, devices = s.memory + s.device_memory, s.depth, len(s.devices)
+        size, memory, depth, devices = s.group, s.memory + s.device_memory, s.depth, len(s.devices)
     steady = sorted(latencies[depth * devices :] or latencies)
     return {
-        "group": group,
+        "group": size,
         "inputs": total,
         "seconds": seconds,
         "inputs_s": total / seconds,
@@ -221,11 +221,11 @@ def scaling(setting: Setting) -> list[dict[str, Any]]:
     from c2cu.runtime import cuda
 
     rows = []
-    for case, group in ((MUCH, 64 * K), (CASES[0], 64 * K)):
+    for case in (MUCH, CASES[0]):
         r = ring(case, setting)
         for devices in ([0], list(range(cuda.device_count()))):
-            measured(r, group, 8 * group, devices=devices)
-            row = {"name": case.name, "devices": len(devices), **measured(r, group, case.p, devices=devices)}
+            measured(r, None, case.p // 8, devices=devices)
+            row = {"name": case.name, "devices": len(devices), **measured(r, None, case.p, devices=devices)}
             rows.append(row)
             print(
                 f"{case.name:16} {len(devices)} devices: {row['inputs_s']:.0f} inputs/s, {row['gb_s']:.2f} GB/s",

@@ -285,8 +285,7 @@ def _run(
         if stream is None and arrays.in_groups(slots, given, out, layout):
             from .streams import in_groups
 
-            fixed = frozenset(s.name for s in slots if s.shared)
-            return in_groups(program, given, fixed, out, arrays.common_p(given, slots, layout, p))
+            return in_groups(program, slots, given, out, arrays.common_p(given, slots, layout, p))
         return cuda.run(built.loaded, slots, given, out, layout, stream, p)
     backends.refuse_device_arrays(given)
     bound = arrays.bind(slots, given, {}, out, layout, p)

@@ -186,7 +186,7 @@ def _written(job: Job, streaming: Streaming, writers: Mapping[str, Sink | None],
     eager = streaming.interval is not None or streaming.latency_target is not None
     batches = _batches(job, first, group, eager) if job.bulk else None
     p = None if job.bulk else job.total - first
-    stream = job.program.stream(batches, shared=job.fixed, p=p, **streaming.engine)
+    stream = job.program.stream(batches, shared=job.fixed, p=p, copy=False, **streaming.engine)
     with contextlib.closing(stream):
         for item in stream:
             results = by_name(job.slots, item)

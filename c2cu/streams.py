@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -22,7 +24,7 @@ from .library import compile
 from .options import by_name, whole
 from .runtime import arrays, pipe
 from .runtime.pipe import Pipe, Span
-from .streaming import sizing
+from .streaming import closer, sizing
 from .streaming.batches import Batches, Count, regrouped
 from .streaming.berths import shape_of
 from .streaming.channel import Closed
@@ -52,6 +54,16 @@ class Results(dict[str, Any]):
 
 
 Group = tuple[int, int, float, list[Any]]  # first input, how many, latency, outputs
+_NOTHING = object()
+
+
+@dataclass(frozen=True)
+class Inner:
+    """What `in_groups` asks for. ``targets``: arrays for the outputs of inputs from one on, used where a device can
+    write to them; ``lent``: groups of results that the consumer may hold without a copy."""
+
+    targets: Targets | None = None
+    lent: int = LENT
 
 
 class Stream:
@@ -70,25 +82,27 @@ class Stream:
     curve: tuple[sizing.Point, ...] = ()
 
     def __init__(
-        self,
-        results: Iterator[Group],
-        names: Sequence[str],
-        close: Callable[[], None] | None,
-        pipes: Sequence[Pipe] = (),
+        self, results: Iterator[Group], names: Sequence[str], engine: Engine | None = None, pipes: Sequence[Pipe] = ()
     ):
-        self._results, self._names, self._pipes = results, names, tuple(pipes)
+        self._results, self._names, self._engine, self._pipes = results, names, engine, tuple(pipes)
+        self._one = threading.Lock()  # several threads may iterate: each result goes to one of them
         self.latencies: deque[float] = deque(maxlen=1 << 16)
-        self._end = weakref.finalize(self, close) if close is not None else lambda: None
+        self._forgotten = None
+        if engine is not None:
+            closer.watch(engine)
+            self._forgotten = weakref.finalize(self, closer.soon, engine)
+            self._forgotten.atexit = False
 
     def __iter__(self) -> Stream:
         return self
 
     def __next__(self) -> Any:
-        try:
-            first, _, latency, outputs = next(self._results)
-        except BaseException:
-            self.close()
-            raise
+        with self._one:
+            try:
+                first, _, latency, outputs = next(self._results)
+            except BaseException:
+                self._over()
+                raise
         self.latencies.append(latency)
         result = _plain(outputs[0]) if len(outputs) == 1 else Results(zip(self._names, outputs))
         if isinstance(result, Result | Results):
@@ -106,9 +120,18 @@ class Stream:
         self.close()
 
     def close(self) -> None:
-        """End all threads and give memory back; results that were handed out stay good."""
-        self._end()
-        self._results = iter(())
+        """End all threads and give memory back; results that were handed out stay good. Waits for groups in flight."""
+        engine, self._engine = self._engine, None
+        if engine is not None and self._forgotten is not None:
+            self._forgotten.detach()
+            engine.close()
+
+    def _over(self) -> None:
+        """Close, without waiting for a device that is still at work."""
+        if self._engine is None or self._engine.settled:
+            self.close()
+        elif self._forgotten is not None:
+            self._forgotten()
 
     def spans(self) -> list[Span]:
         """What devices did when, with ``timeline=True``."""
@@ -130,6 +153,7 @@ def stream(
     devices: Sequence[int] | None = None,
     memory: int | None = None,
     timeline: bool = False,
+    copy: bool = True,
     shared: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Stream:
@@ -145,7 +169,8 @@ def stream(
     (thesis, section 4.5). ``latency_target``: seconds; the largest group that meets it, by measurement on the first
     batch. ``depth``: groups in flight a device. ``devices``: ordinals of GPUs, by default all that are visible.
     ``memory``: bytes of host memory that buffers may take. ``timeline``: note what devices do when, for
-    `Stream.spans`. Other parameters as for `bulk`.
+    `Stream.spans`. ``copy=False``: batches are not written to before their results are there, so that they need not be
+    copied; an array alone never is. Other parameters as for `bulk`.
 
     Raises what `bulk` raises. What the iterator raises is passed on, after the results for all before it.
     """
@@ -161,6 +186,7 @@ def stream(
         devices=devices,
         memory=memory,
         timeline=timeline,
+        copy=copy,
     )
 
 
@@ -177,73 +203,77 @@ def open_stream(
     devices: Sequence[int] | None = None,
     memory: int | None = None,
     timeline: bool = False,
-    targets: Targets | None = None,
-    lent: int = LENT,
+    copy: bool = True,
+    inner: Inner = Inner(),
 ) -> Stream:
-    """`stream` for a compiled program. ``p``: how many inputs, where no batch tells: ``batches`` is None then.
-    ``targets``: arrays for the outputs of inputs from one on, used where a device can write to them. ``lent``: groups
-    of results that the consumer may hold without a copy."""
+    """`stream` for a compiled program. ``p``: how many inputs, where no batch tells: ``batches`` is None then."""
     limits = sizing.limits(group, interval, depth, latency_target, memory)
     fixed = dict(by_name("shared", shared))
     if batches is None:
         batches = [Count(whole("p", p))] if p else []
-    iterator = batches_of(batches)
-    first = next(iterator, None)
-    if first is None:
-        return Stream(iter(()), (), None)
+    iterator, one = batches_of(batches)
+    first = next(iterator, _NOTHING)
+    if first is _NOTHING:
+        return Stream(iter(()), ())
+    how = _How(limits, devices, timeline, copy and not one, inner)
     with lines_of(program.sources):
-        return _opened(program, first, iterator, fixed, limits, devices, timeline, targets, lent)
+        return _opened(program, first, iterator, fixed, how)
 
 
-def _opened(
-    program: Program,
-    first: Any,
-    rest: Iterator[Any],
-    shared: dict[str, Any],
-    limits: sizing.Limits,
-    devices: Sequence[int] | None,
-    timeline: bool,
-    targets: Targets | None,
-    lent: int,
-) -> Stream:
+@dataclass(frozen=True)
+class _How:
+    """What was asked for. ``copy``: whether batches may change when the next one is asked for."""
+
+    limits: sizing.Limits
+    devices: Sequence[int] | None
+    timeline: bool
+    copy: bool
+    inner: Inner
+
+
+def _opened(program: Program, first: Any, rest: Iterator[Any], shared: dict[str, Any], how: _How) -> Stream:
     given = {} if isinstance(first, Count) else program.named(first)
     built = program.built_for({**given, **shared}, frozenset(shared))
-    if devices is not None and built.plan.backend == "cpu":
+    backend, layout, limits = built.plan.backend, program.layout, how.limits
+    if how.devices is not None and backend == "cpu":
         raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
-    check = Batches(built.artifact.slots, program.layout, given, shared)
+    check = Batches(built.artifact.slots, layout, given, shared)
     sample = check.arrays(first)
     everything = chain((first,), rest)
-    if built.plan.backend == "cuda" and any(arrays.on_device(a) for a in given.values()):
+    if backend == "cuda" and any(arrays.on_device(a) for a in given.values()):
         return _on_device(program, everything, check, shared, limits)
     backends.refuse_device_arrays(given)
 
     def ready(group: int, depth: int) -> list[Pipe]:
-        fixed, given = check.fixed, check.given
-        return pipe.pipes(built.artifact, built.loaded, program.layout, fixed, given, group, depth, devices, timeline)
+        which = (check.fixed, check.given, group, depth, how.devices, how.timeline)
+        return pipe.pipes(built.artifact, built.loaded, layout, *which)
 
+    devices = pipe.count(backend, how.devices)
+    gpu = backend == "cuda"
     job = sizing.Job(
         check.slots,
         check.given,
-        program.layout,
-        pipe.count(built.plan.backend, devices),
-        limits.depth or (DEPTH if built.plan.backend == "cuda" else 2),
+        layout,
+        devices,
+        limits.depth or (DEPTH if gpu else 2),
         ready,
-        sizing.GPU_GROUP if built.plan.backend == "cuda" else sizing.CPU_GROUP,
-        copiers() if built.plan.backend == "cuda" else 1,
-        lent,
+        devices * (sizing.GPU_GROUP if gpu else sizing.CPU_GROUP),
+        copiers() if gpu else 1,
+        how.inner.lent,
+        how.copy,
+        apart=not gpu and layout == "column",
     )
     curve: Sequence[sizing.Point] = ()
     group, notices = limits.group, []
-    if limits.latency is not None:
+    if limits.latency is not None and sample[1]:
         curve = sizing.curve(job, limits, *sample)
         group, said = sizing.within(curve, limits.latency)
         notices += [said] if said else []
     chosen = sizing.sized(job, limits, group)
-    job = chosen.job
-    engine = job.engine(chosen.group, chosen.pipes, targets)
-    engine.start(Feed(everything, check, job.layout, chosen.group, limits.interval, engine.take, engine.end))
-    s = Stream(_results(engine), check.outputs, engine.close, chosen.pipes)
-    s.group, s.depth, s.curve = chosen.group, job.depth, tuple(curve)
+    engine = chosen.job.engine(chosen.group, chosen.pipes, how.inner.targets)
+    engine.start(Feed(everything, check, layout, chosen.group, limits.interval, engine, how.copy))
+    s = Stream(_results(engine), check.outputs, engine, chosen.pipes)
+    s.group, s.depth, s.curve = chosen.group, chosen.job.depth, tuple(curve)
     s.memory, s.device_memory = chosen.memory, sum(x.memory for x in chosen.pipes)
     s.devices = tuple(x.name for x in chosen.pipes)
     for notice in (*notices, *chosen.notices):
@@ -251,18 +281,19 @@ def _opened(
     return s
 
 
-def in_groups(program: Program, given: Mapping[str, Any], fixed: frozenset[str], out: Any, p: int) -> Any:
+def in_groups(program: Program, slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, p: int) -> Any:
     """A bulk run of ``p`` inputs in host arrays on the current GPU, group by group: copies and kernels overlap, and it
-    need not fit. ``fixed``: which of the names are one for all. Returns what `bulk` returns."""
+    need not fit. Returns what `bulk` returns."""
     from .runtime import cuda
 
-    slots = tuple(s for s in program.slots if s.writes)
-    chosen = arrays.targets(program.slots, out, program.layout, p)
-    results = {s.name: chosen[s.name] if s.name in chosen else _empty(s, p, program.layout) for s in slots}
+    fixed = {s.name for s in slots if s.shared}
+    chosen = arrays.targets(slots, out, program.layout, p)
+    written = (s for s in slots if s.writes)
+    results = {s.name: chosen[s.name] if s.name in chosen else _empty(s, p, program.layout) for s in written}
 
     def part(first: int, count: int) -> list[Any]:
         where = (slice(first, first + count),) if program.layout == "row" else (..., slice(first, first + count))
-        return [results[s.name][where] if s.writes else None for s in program.slots]
+        return [results[s.name][where] if s.writes else None for s in slots]
 
     batch = {n: v for n, v in given.items() if n not in fixed}
     shared = {n: v for n, v in given.items() if n in fixed}
@@ -274,7 +305,7 @@ def in_groups(program: Program, given: Mapping[str, Any], fixed: frozenset[str],
 
     n = copiers()
     with (
-        open_stream(program, batch, shared=shared, devices=[cuda.current()], targets=part, lent=n + 1) as s,
+        open_stream(program, batch, shared=shared, devices=[cuda.current()], inner=Inner(part, n + 1)) as s,
         ThreadPoolExecutor(n, thread_name_prefix="c2cu-keep") as pool,
     ):
         waiting: deque[Future[None]] = deque()
@@ -297,12 +328,19 @@ def _results(engine: Engine) -> Iterator[Group]:
             done = engine.result()
         except Closed:
             return
-        finally:
-            for notice in engine.notices():
-                warnings.warn(notice, StreamWarning, stacklevel=3)
+        except BaseException:
+            _warn(engine)
+            raise
         if done is None:
+            _warn(engine)
             return
         yield done.first, done.count, done.latency, engine.hand_over(done)
+        _warn(engine)
+
+
+def _warn(engine: Engine) -> None:
+    for notice in engine.notices():
+        warnings.warn(notice, StreamWarning, stacklevel=4)
 
 
 def _on_device(
@@ -322,6 +360,6 @@ def _on_device(
             yield first, count, time.perf_counter() - arrived, outputs
             first += count
 
-    s = Stream(results(), check.outputs, None)
+    s = Stream(results(), check.outputs)
     s.group = limits.group or 0
     return s

@@ -215,7 +215,7 @@ def test_buffers_go_with_the_stream():
     gc.disable()
     try:
         s = c2cu.stream(SORT, inputs(1000), group=100, backend="cpu")
-        engine = weakref.ref(s._end.peek()[1].__self__)
+        engine = weakref.ref(s._engine)
         for r in s:
             del r
         ended()

@@ -12,7 +12,7 @@ from .pipe import Span
 
 
 class CpuPipe:
-    """See `streaming.pipe.Pipe`. ``shared``: what all inputs share, one array a slot or None."""
+    """See `runtime.pipe.Pipe`. ``shared``: what all inputs share, one array a slot or None."""
 
     name = "cpu"
     memory = 0

@@ -5,7 +5,6 @@ Thesis, section 4.5 and figure 4.14. Everything a group needs on the device is a
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import deque
 from collections.abc import Sequence
@@ -31,29 +30,45 @@ class _Page:
 
 
 class _Pages:
-    """Page-locked memory; what is no longer used is kept for the next stream, as locking pages takes long."""
+    """Page-locked memory; what is no longer used is kept for the next stream, as locking pages takes long.
+
+    ``limit``: bytes that are kept, at most; those that were used last.
+    """
 
     def __init__(self, limit: int):
-        self.limit, self._kept, self._lock = limit, 0, threading.RLock()
-        self._free: dict[int, list[Any]] = {}
+        self.limit = limit
+        self._free: deque[tuple[int, Any]] = deque()  # the latest last; its methods may meet the garbage collector
 
     def take(self, nbytes: int) -> numpy.ndarray:
         """An array of that many bytes, which come back when the last array that looks at them is gone."""
-        with self._lock:
-            found = self._free.get(nbytes)
-            memory = found.pop() if found else None
-            self._kept -= nbytes if memory else 0
+        memory = self._kept(nbytes)
         if memory is None:
-            memory = cupy_module().cuda.PinnedMemory(max(1, nbytes), PORTABLE)
+            try:
+                memory = cupy_module().cuda.PinnedMemory(max(1, nbytes), PORTABLE)
+            except cupy_module().cuda.runtime.CUDARuntimeError:
+                self._free.clear()  # others' sizes may be what is missing
+                memory = cupy_module().cuda.PinnedMemory(max(1, nbytes), PORTABLE)
         page = _Page(memory.ptr, nbytes)
         weakref.finalize(page, self._back, memory, nbytes).atexit = False
         return numpy.asarray(page)
 
+    def _kept(self, nbytes: int) -> Any:
+        for entry in reversed(tuple(self._free)):
+            if entry[0] == nbytes:
+                try:
+                    self._free.remove(entry)
+                    return entry[1]
+                except ValueError:  # another thread was faster
+                    continue
+        return None
+
     def _back(self, memory: Any, nbytes: int) -> None:
-        with self._lock:
-            if self._kept + nbytes <= self.limit:
-                self._kept += nbytes
-                self._free.setdefault(nbytes, []).append(memory)
+        self._free.append((nbytes, memory))
+        while sum(n for n, _ in tuple(self._free)) > self.limit:
+            try:
+                self._free.popleft()
+            except IndexError:
+                return
 
 
 PAGES = _Pages(KEPT)
@@ -73,7 +88,7 @@ class _Berth:
 
 
 class CudaPipe:
-    """See `streaming.pipe.Pipe`. ``device``: its ordinal; ``shared``: what all inputs share, one host array a slot or
+    """See `runtime.pipe.Pipe`. ``device``: its ordinal; ``shared``: what all inputs share, one host array a slot or
     None; ``given``: which slots go in; ``note``: whether to note spans. Raises OutOfRoom."""
 
     def __init__(
@@ -112,7 +127,8 @@ class CudaPipe:
             return PAGES.take(nbytes)
 
     def direct(self, array: Any) -> bool:
-        return isinstance(array, numpy.ndarray) and array.flags.c_contiguous and pinned(array)
+        with self._device:
+            return isinstance(array, numpy.ndarray) and array.flags.c_contiguous and pinned(array)
 
     def start(self, number: int, inputs: Sequence[Any], outputs: Sequence[Any], count: int) -> _Berth:
         berth = self._berths[self._started % self.depth]  # free: groups are finished in order, depth at most on the way
@@ -152,9 +168,11 @@ class CudaPipe:
         return list(self._spans)
 
     def close(self) -> None:
-        with self._device:
-            for stream in (self._in, self._run, self._out):
-                stream.synchronize()
+        try:
+            with self._device:
+                for stream in (self._in, self._run, self._out):
+                    stream.synchronize()
+        finally:
             self._berths, self._working, self._shared = [], None, []
 
     def _berth(self, group: int, given: Sequence[bool]) -> _Berth:

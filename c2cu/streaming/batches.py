@@ -35,7 +35,8 @@ class Batches:
         fixed = {s.name for s in slots if s.shared}
         constant = {n: a for n, a in {**first, **shared}.items() if n in fixed}
         self.fixed = tuple(
-            numpy.asarray(arrays.checked(constant[s.name], s, layout)) if s.name in constant else None for s in slots
+            numpy.array(arrays.checked(constant[s.name], s, layout), order="C") if s.name in constant else None
+            for s in slots
         )
         self.given = tuple(s.name in first and s.name not in fixed for s in slots)
         self.outputs = tuple(s.name for s in slots if s.writes)
@@ -70,7 +71,7 @@ class Batches:
                     raise InputError("C2CU040", f"input '{s.name}' is missing", s.loc, "the first batch had it")
                 continue
             array = arrays.checked(named[s.name], s, self._layout)
-            if fixed is not None and not numpy.array_equal(array, fixed):
+            if fixed is not None and numpy.array(array, order="C").tobytes() != fixed.tobytes():
                 raise InputError(
                     "C2CU047", f"'{s.name}' is shared by all inputs, but differs from the first batch's", s.loc
                 )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy
 
 from ..artifact import Slot
-from .channel import Channel, Closed
+from .channel import Closed
 
 Allocate = Callable[[int], numpy.ndarray]  # bytes -> uint8 array of that many
 
@@ -33,13 +36,17 @@ class Berth:
 
 
 class Berths:
-    """``count`` berths for groups of at most ``group`` inputs; memory is taken when it is first needed."""
+    """``count`` berths for groups of at most ``group`` inputs; memory is taken when it is first needed.
+
+    They may be given back at any moment, by the garbage collector inside of `take` too: deque and SimpleQueue allow it.
+    """
 
     def __init__(self, slots: Sequence[Slot | None], group: int, count: int, allocate: Allocate):
         self._slots, self._group, self._allocate = slots, group, allocate
-        self._free: Channel[Berth | None] = Channel()
+        self._made: deque[Berth] = deque()  # free ones, the warmest last
+        self._free: SimpleQueue[bool] = SimpleQueue()  # an entry for each that is free, made or not; False: closed
         for _ in range(count):
-            self._free.put(None)
+            self._free.put(True)
 
     @staticmethod
     def cost(slots: Sequence[Slot | None], group: int) -> int:
@@ -48,19 +55,54 @@ class Berths:
 
     def take(self) -> Berth:
         """Wait for a free berth. Raises Closed when the stream has ended."""
-        found = self._free.get()
-        if found is None:
-            found = Berth(tuple(None if s is None else self._allocate(s.nbytes * self._group) for s in self._slots))
-        return found
+        if not self._free.get():
+            self._free.put(False)  # for the next one
+            raise Closed
+        try:
+            return self._made.pop()
+        except IndexError:
+            pass
+        try:
+            return self.make()
+        except BaseException:
+            self._free.put(True)
+            raise
+
+    def make(self) -> Berth:
+        """One in the place of another that will not come back."""
+        return Berth(tuple(None if s is None else self._allocate(s.nbytes * self._group) for s in self._slots))
 
     def give_back(self, berth: Berth) -> None:
-        try:
-            self._free.put(berth, first=True)  # its memory is warm
-        except Closed:
-            pass  # the stream is over: the memory goes when the last array does
+        self._made.append(berth)
+        self._free.put(True)
 
     def close(self) -> None:
-        self._free.close(drop=True)
+        """No more berths; memory goes when the last array that looks at it does."""
+        try:
+            while True:
+                self._free.get_nowait()
+        except Empty:
+            self._free.put(False)
+            self._made.clear()
+
+
+class Hold:
+    """A berth that several tries of one group look at: free when the last has ended."""
+
+    def __init__(self, berths: Berths, berth: Berth):
+        self.berth = berth
+        self._berths, self._users, self._lock = berths, 1, threading.Lock()
+
+    def share(self) -> None:
+        with self._lock:
+            self._users += 1
+
+    def drop(self) -> None:
+        with self._lock:
+            self._users -= 1
+            last = self._users == 0
+        if last:
+            self._berths.give_back(self.berth)
 
 
 class _Loan:

@@ -10,84 +10,32 @@ waits for memory that later groups hold. Inputs that a device takes from where t
 
 from __future__ import annotations
 
-import statistics
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
-
-import numpy
 
 from ..artifact import Slot
 from ..diagnostics import CompileError, Error
 from ..runtime.pipe import Pipe
-from .berths import Berth, Berths, lend, shape_of, view
+from .berths import Berth, Berths, Hold, lend, view
 from .channel import Channel, Closed
 from .copying import assemble
 from .feed import Ending, Feed, Group
+from .work import Done, State, Work, second_try
 
 LENT = 2  # groups of results that a consumer may hold, by default
-SLOW = 10  # times the usual: a group that takes longer is given to an idle device as well
-PATIENCE = 1.0  # seconds that a group may always take
+GLANCE = 0.25  # seconds between looks at whether a group takes too long, with several devices
 FAREWELL = 10.0  # seconds that `close` waits for devices that do not answer
-
-
-@dataclass(eq=False)
-class Work:
-    """A group with its memory."""
-
-    group: Group
-    inputs: tuple[Any, ...]
-    outputs: tuple[Any, ...]
-    berths: tuple[Berth | None, Berth | None] = (None, None)  # in, out
-    parts: tuple[list[Any] | None, ...] = ()  # what is to be copied to ``inputs``
-    token: Any = None
-    started: float = 0.0
-    again: bool = False  # a second try of a slow group
-
-
-@dataclass(frozen=True)
-class Done:
-    """A group's outputs, one array a slot or None. ``latency``: seconds since its first input arrived."""
-
-    first: int
-    count: int
-    outputs: tuple[Any, ...]
-    latency: float
-    work: Work
-
-
-@dataclass(eq=False)
-class _State:
-    """What all threads share, under one lock."""
-
-    changed: threading.Condition = field(default_factory=threading.Condition)
-    done: dict[int, Done] = field(default_factory=dict)
-    next: int = 0  # the group that the consumer waits for
-    ending: Ending | None = None
-    failure: BaseException | None = None  # nothing goes on after this
-    alive: list[Pipe] = field(default_factory=list)
-    running: dict[int, Work] = field(default_factory=dict)  # by number, started and not done
-    idle: int = 0  # starters that wait for work
-    times: deque[float] = field(default_factory=lambda: deque(maxlen=64))
-    notices: list[str] = field(default_factory=list)
-
-    def has(self, number: int) -> bool:
-        """Whether a group's outputs are there, or were handed over."""
-        return number < self.next or number in self.done
-
-
 Targets = Callable[[int, int], Sequence[Any]]  # first input, how many -> arrays for their outputs, one a slot or None
 
 
 class Engine:
-    """Runs a feed's groups on ``pipes``. Iterate over `result` until it returns None; `close` ends everything.
+    """Runs a feed's groups on ``pipes``. Call `result` until it returns None; `close` ends everything.
 
-    ``given``, ``wanted``: for each slot, whether its inputs go in and its outputs come out. ``targets``: where outputs
-    go, if not to memory of the engine's own. ``stagers``: threads that copy inputs; ``lent``: groups of results that a
-    consumer may hold without a copy.
+    ``given``: which slots come in groups. ``targets``: where outputs go, if not to memory of the engine's own.
+    ``stagers``: threads that copy inputs; ``lent``: groups of results that a consumer may hold without a copy;
+    ``copy``: whether batches are copied even where a device could read them.
     """
 
     def __init__(
@@ -100,19 +48,20 @@ class Engine:
         targets: Targets | None = None,
         stagers: int = 1,
         lent: int = LENT,
+        copy: bool = True,
     ):
         self._slots, self._layout, self._axis = slots, layout, 0 if layout == "row" else -1
         self._pipes, self._targets = tuple(pipes), targets
+        self._stagers, self._most_lent, self._copy = stagers, lent, copy
         ins, outs = sides(slots, given)
         flight = sum(p.depth for p in pipes)
-        allocate = pipes[0].allocate
-        self._stagers, self._most_lent = stagers, lent
-        self._in = Berths(ins, group, flight + stagers, allocate)
-        self._out = Berths(outs, group, flight + stagers + lent, allocate)
+        self._in = Berths(ins, group, flight + stagers, self._allocate)
+        self._out = Berths(outs, group, flight + stagers + lent, self._allocate)
         self._lent: list[Any] = []  # by group, references to what is in the consumer's hands
+        self._retired: list[Berth] = []  # a device that failed may still write to them
         self._filling: Channel[Work] = Channel(stagers)
         self._ready: Channel[Work] = Channel(len(pipes))
-        self._state = _State(alive=list(pipes))
+        self._state = State(alive=list(pipes))
         self._threads: list[threading.Thread] = []
         self._feed: Feed | None = None
 
@@ -125,7 +74,7 @@ class Engine:
         return Berths.cost(ins, group) * (flight + stagers) + Berths.cost(outs, group) * (flight + stagers + lent)
 
     def start(self, feed: Feed) -> None:
-        """Begin to take groups from ``feed``, which was made with this engine's `take` and `end`."""
+        """Begin to take groups from ``feed``, which was made for this engine."""
         self._feed = feed
         self._threads = feed.start()
         works: list[tuple[str, Callable[..., None], tuple]] = [("stage", self._stage, ())] * self._stagers
@@ -141,16 +90,39 @@ class Engine:
             self._threads.append(t)
             t.start()
 
+    # the feed's side
+
     def take(self, group: Group) -> None:
         """Take a group on, waiting for memory if need be. Raises Closed."""
         work = self._moored(group)
-        (self._filling if work.parts else self._ready).put(work)
+        if not work.parts:
+            self._ready.put(work)
+            return
+        with self._state.changed:
+            self._state.unfilled += 1
+        self._filling.put(work)
+
+    def copied(self) -> None:
+        """Wait until all that was taken is copied, if batches are to be copied. Raises Closed."""
+        with self._state.changed:
+            while self._copy and self._state.unfilled and self._state.failure is None:
+                self._state.changed.wait()
+            if self._state.failure is not None:
+                raise Closed
 
     def end(self, ending: Ending) -> None:
         """The feed has no more groups."""
         with self._state.changed:
             self._state.ending = ending
             self._state.changed.notify_all()
+
+    def fail(self, error: BaseException) -> None:
+        """Nothing goes on."""
+        with self._state.changed:
+            self._state.failure = self._state.failure or error
+            self._state.changed.notify_all()
+
+    # the consumer's side
 
     def notices(self) -> list[str]:
         """What went wrong on devices and was made good, since the last call."""
@@ -159,13 +131,12 @@ class Engine:
         return said
 
     def result(self) -> Done | None:
-        """The next group's outputs, in order; None at the end. Raises what ended the feed, and CompileError where no
-        device is left."""
+        """The next group's outputs, in order; None at the end. Raises what ended the feed, CompileError where no device
+        is left, and Closed where the engine was closed."""
         state = self._state
         while True:
-            again: Work | None = None
             with state.changed:
-                found = state.done.pop(state.next, None)
+                found = None if isinstance(state.failure, Closed) else state.done.pop(state.next, None)
                 if found is not None:
                     state.next += 1
                     return found
@@ -175,16 +146,16 @@ class Engine:
                     if state.ending.error is not None:
                         raise state.ending.error
                     return None
-                again = self._overdue()
+                again = second_try(state, self._slots, self._layout, bool(len(self._ready)))
                 if again is None:
-                    state.changed.wait(PATIENCE / 4 if len(state.alive) > 1 and state.running else None)
+                    state.changed.wait(GLANCE if len(state.alive) > 1 else None)
             if again is not None:
-                self._put(again)
+                self._put_first(again)
 
     def hand_over(self, done: Done) -> list[Any]:
         """The outputs for a user, in slots' order, without those that are not wanted; hers to keep."""
         arrays = [a for a in done.outputs if a is not None]
-        berth = done.work.berths[1]
+        berth = done.work.out
         if berth is None:
             return arrays
         self._lent = [loans for loans in self._lent if any(loan() is not None for loan in loans)]
@@ -197,10 +168,15 @@ class Engine:
         return lent
 
     def release(self, done: Done) -> None:
-        """The outputs were copied: their memory is free."""
-        berth = done.work.berths[1]
-        if berth is not None:
-            self._out.give_back(berth)
+        """The outputs are not wanted any more: their memory is free."""
+        if done.work.out is not None:
+            self._out.give_back(done.work.out)
+
+    @property
+    def settled(self) -> bool:
+        """Whether no device is at work, so that `close` need not wait."""
+        with self._state.changed:
+            return not self._state.busy
 
     def close(self) -> None:
         """End all threads but one that waits in the user's own iterator. Groups in flight are waited for."""
@@ -210,18 +186,52 @@ class Engine:
         self._ready.close(drop=True)
         self._in.close()
         self._out.close()
-        with self._state.changed:
-            self._state.failure = self._state.failure or Closed()
-            self._state.changed.notify_all()
-        me = threading.current_thread()
-        deadline = time.perf_counter() + FAREWELL
+        self.fail(Closed())
+        me, deadline = threading.current_thread(), time.perf_counter() + FAREWELL
         for t in self._threads:
             if t is not me and not t.name.endswith("feed"):
                 t.join(max(0.0, deadline - time.perf_counter()))
         for p in self._pipes:
-            if not any(t.is_alive() and t.name.endswith(f"-{p.name}") for t in self._threads):
+            if any(t.is_alive() and t.name.endswith(f"-{p.name}") for t in self._threads):
+                continue  # it does not answer: what it holds stays
+            try:
                 p.close()
+            except Exception:  # of a device that failed, as was said before
+                continue
         self._feed, self._threads = None, []  # the feed knows the engine: without this, memory stays until a collection
+
+    # memory
+
+    def _allocate(self, nbytes: int) -> Any:
+        return self._able().allocate(nbytes)
+
+    def _able(self) -> Pipe:
+        """A device that works, to ask about memory."""
+        with self._state.changed:
+            if not self._state.alive:
+                raise Closed
+            return self._state.alive[0]
+
+    def _moored(self, group: Group) -> Work:
+        """A group with memory for both its sides; devices take inputs from where they are, if they can and may."""
+        pipe = self._able()
+        direct = all(x is None for x in group.parts) or not self._copy
+        direct = direct and all(x is None or (len(x) == 1 and pipe.direct(x[0])) for x in group.parts)
+        if direct:
+            into, inputs = None, tuple(None if x is None else x[0] for x in group.parts)
+        else:
+            into = Hold(self._in, self._in.take())
+            inputs = self._views(into.berth, group)
+        out, outputs = None, None if self._targets is None else tuple(self._targets(group.first, group.count))
+        if outputs is None or not all(a is None or pipe.direct(a) for a in outputs):
+            out = self._out.take()
+            outputs = self._views(out, group)
+        parts, group.parts = group.parts, ()  # the user's arrays may go as soon as they are copied
+        return Work(group, inputs, outputs, into, out, () if direct else parts)
+
+    def _views(self, berth: Berth, group: Group) -> tuple[Any, ...]:
+        pairs = zip(self._slots, berth.memory)
+        return tuple(None if m is None else view(m, s, group.count, self._layout) for s, m in pairs)
 
     # the threads
 
@@ -229,153 +239,132 @@ class Engine:
         """Bring inputs to where devices can take them from."""
         try:
             for work in self._filling:
-                self._fill(work)
+                for target, parts in zip(work.inputs, work.parts):
+                    if parts is not None:
+                        assemble(parts, target, self._axis)
+                work.parts = ()
+                with self._state.changed:
+                    self._state.unfilled -= 1
+                    self._state.changed.notify_all()
                 self._ready.put(work)
         except Closed:
             return
         except BaseException as e:
-            self._fail(e)
-
-    def _moored(self, group: Group) -> Work:
-        """A group with memory for both its sides; devices take inputs from where they are, if they can."""
-        direct = all(x is None or (len(x) == 1 and self._pipes[0].direct(x[0])) for x in group.parts)
-        into, out = None, None
-        if direct:
-            inputs = tuple(None if x is None else x[0] for x in group.parts)
-        else:
-            into = self._in.take()
-            inputs = self._views(into, group)
-        outputs = None if self._targets is None else tuple(self._targets(group.first, group.count))
-        if outputs is None or not all(a is None or self._pipes[0].direct(a) for a in outputs):
-            out = self._out.take()
-            outputs = self._views(out, group)
-        parts, group.parts = group.parts, ()  # the user's arrays may go as soon as they are copied
-        return Work(group, inputs, outputs, (into, out), () if direct else parts)
-
-    def _views(self, berth: Berth, group: Group) -> tuple[Any, ...]:
-        pairs = zip(self._slots, berth.memory)
-        return tuple(None if m is None else view(m, s, group.count, self._layout) for s, m in pairs)
-
-    def _fill(self, work: Work) -> None:
-        for target, parts in zip(work.inputs, work.parts):
-            if parts is not None:
-                assemble(parts, target, self._axis)
-        work.parts = ()
+            self.fail(e)
 
     def _start(self, pipe: Pipe, permits: Channel[None], running: Channel[Work]) -> None:
-        state = self._state
         try:
             while True:
                 permits.get()
-                with state.changed:
-                    state.idle += 1
-                    state.changed.notify_all()
+                work = self._next(pipe)
+                if work is None:
+                    return
                 try:
-                    work = self._ready.get()
-                finally:
-                    with state.changed:
-                        state.idle -= 1
-                number = work.group.number
-                with state.changed:
-                    if pipe not in state.alive:
-                        self._ready.put(work, first=True)
-                        return
-                    if state.has(number):  # the first try came in after all
-                        permits.put(None)
-                        continue
-                    work.started = time.perf_counter()
-                    state.running[number] = work
-                try:
-                    work.token = pipe.start(number, work.inputs, work.outputs, work.group.count)
+                    work.token = pipe.start(work.group.number, work.inputs, work.outputs, work.group.count)
                 except BaseException as e:
                     self._lost(pipe, [work], e)
                     return
-                running.put(work)
+                try:
+                    running.put(work)
+                except Closed:  # the finisher met the device's end meanwhile
+                    self._lost(pipe, [work], None)
+                    return
         except Closed:
             return
         finally:
             running.close()
 
+    def _next(self, pipe: Pipe) -> Work | None:
+        """Wait for work that ``pipe`` is to do; None where it is to do none any more. Raises Closed."""
+        state = self._state
+        while True:
+            with state.changed:
+                state.idle[pipe.name] += 1
+            try:
+                work = self._ready.get()
+            finally:
+                with state.changed:
+                    state.idle[pipe.name] -= 1
+            with state.changed:
+                if pipe not in state.alive:
+                    self._put_first(work)
+                    return None
+                if state.has(work.group.number):  # the first try came in after all
+                    work.let_go(self._out)
+                    continue
+                if work.avoid is not pipe:
+                    work.runner, work.started = pipe, time.perf_counter()
+                    state.running[work.group.number] = work
+                    state.busy += 1
+                    return work
+            self._put_first(work)  # a second try is for another device
+            time.sleep(0.01)
+
     def _finish(self, pipe: Pipe, permits: Channel[None], running: Channel[Work]) -> None:
-        try:
-            for work in running:
-                try:
-                    pipe.finish(work.token)
-                except BaseException as e:
-                    permits.close()
-                    self._lost(pipe, [work, *running_left(running)], e)
-                    return
-                self._done(work)
+        for work in running:
+            try:
+                pipe.finish(work.token)
+            except BaseException as e:
+                permits.close(drop=True)
+                running.close()
+                self._lost(pipe, [work, *running], e)
+                return
+            self._done(work)
+            try:
                 permits.put(None)
-        finally:
-            permits.close()
+            except Closed:
+                continue
+        permits.close(drop=True)
 
     def _done(self, work: Work) -> None:
         state, group, now = self._state, work.group, time.perf_counter()
-        into, out = work.berths
-        if into is not None:
-            self._in.give_back(into)
         with state.changed:
-            first = not state.has(group.number)
-            if first:
+            state.busy -= 1
+            late = state.has(group.number)
+            if not late:
                 state.running.pop(group.number, None)
                 state.times.append(now - work.started)
                 state.done[group.number] = Done(group.first, group.count, work.outputs, now - group.arrived, work)
                 state.changed.notify_all()
-        if not first and out is not None:  # another device was faster
-            self._out.give_back(out)
+        if work.into is not None:
+            work.into.drop()
+        if late and work.out is not None:  # another device was faster
+            self._out.give_back(work.out)
 
-    def _lost(self, pipe: Pipe, works: list[Work], error: BaseException) -> None:
-        """A device failed: the others take its groups."""
+    def _lost(self, pipe: Pipe, works: list[Work], error: BaseException | None) -> None:
+        """A device failed: the others take its groups. ``error``: None where it was said already, or will be."""
         state = self._state
         with state.changed:
-            if pipe in state.alive:
+            state.busy -= len(works)
+            if error is not None and pipe in state.alive:
                 state.alive.remove(pipe)
-                left = len(state.alive)
-                if left:
+                if state.alive:
                     state.notices.append(f"{pipe.name} failed and is left out: {error}")
-            lost = [w for w in works if not state.has(w.group.number)]
             if not state.alive:
-                self._fail(_as_error(pipe, error))
+                self.fail(_as_error(pipe, error))
                 return
+            lost = [w for w in works if not state.has(w.group.number)]
         for work in sorted(lost, key=lambda w: -w.group.number):
-            self._put(work, first=True)
+            try:
+                self._put_first(self._afresh(work))
+            except Closed:
+                return
+            except BaseException as e:
+                self.fail(e)
 
-    def _overdue(self) -> Work | None:
-        """A second try of the group that the consumer waits for, if it takes too long and a device is idle."""
-        state = self._state
-        work = state.running.get(state.next)
-        if work is None or work.again or not state.idle or len(self._ready) or len(state.alive) < 2:
-            return None
-        usual = statistics.median(state.times) if state.times else 0.0
-        if time.perf_counter() - work.started < max(PATIENCE, SLOW * usual):
-            return None
-        work.again = True
-        state.notices.append(
-            f"a group of {work.group.count} inputs takes too long: it is run on another device as well"
-        )
-        outputs = tuple(
-            None if a is None else numpy.empty(shape_of(s, work.group.count, self._layout), a.dtype)
-            for s, a in zip(self._slots, work.outputs)
-        )
-        return Work(work.group, work.inputs, outputs, again=True)
+    def _afresh(self, work: Work) -> Work:
+        """The same work with other memory for its outputs, as the device that failed may still write to the first."""
+        if work.out is None:
+            return Work(work.group, work.inputs, work.outputs, work.into, None)
+        self._retired.append(work.out)
+        out = self._out.make()
+        return Work(work.group, work.inputs, self._views(out, work.group), work.into, out)
 
-    def _put(self, work: Work, first: bool = True) -> None:
+    def _put_first(self, work: Work) -> None:
         try:
-            self._ready.put(work, first)
+            self._ready.put(work, first=True)
         except Closed:
             pass
-
-    def _fail(self, error: BaseException) -> None:
-        with self._state.changed:
-            self._state.failure = self._state.failure or error
-            self._state.changed.notify_all()
-
-
-def running_left(running: Channel[Work]) -> list[Work]:
-    """What was started and will not be finished."""
-    running.close()
-    return list(running)
 
 
 def sides(slots: tuple[Slot, ...], given: Sequence[bool]) -> tuple[list[Slot | None], list[Slot | None]]:
@@ -383,7 +372,7 @@ def sides(slots: tuple[Slot, ...], given: Sequence[bool]) -> tuple[list[Slot | N
     return [s if g else None for s, g in zip(slots, given)], [s if s.writes else None for s in slots]
 
 
-def _as_error(pipe: Pipe, error: BaseException) -> BaseException:
+def _as_error(pipe: Pipe, error: BaseException | None) -> BaseException:
     if isinstance(error, Error):
         return error
     return CompileError("C2CU064", f"{pipe.name} does not run it: {error}", None, "try another schedule or device")

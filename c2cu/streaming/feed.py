@@ -7,8 +7,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+import numpy
+
+from ..diagnostics import InputTypeError
 from .channel import Closed
 
 Arrays = tuple[Any, ...]  # one a slot; None: not given
@@ -37,20 +40,41 @@ class Ending:
     error: BaseException | None = None
 
 
+class Taker(Protocol):
+    """Where groups go. `take` waits where there is no room, and raises Closed where the stream is over; `copied` waits
+    until all that was taken is copied; `end` is called after the last group, `fail` where taking one failed."""
+
+    def take(self, group: Group) -> None: ...
+    def copied(self) -> None: ...
+    def end(self, ending: Ending) -> None: ...
+    def fail(self, error: BaseException) -> None: ...
+
+
+@dataclass(eq=False)
+class _Batch:
+    """Inputs ``start`` .. ``stop - 1`` of arrays. ``arrived``: when; None: when they are cut. ``ours``: copied."""
+
+    arrays: Arrays
+    start: int
+    stop: int
+    arrived: float | None
+    ours: bool = False
+
+
 @dataclass(eq=False)
 class _Pending:
     """What is waiting to be cut."""
 
-    batches: deque[tuple[Arrays, int, int, float | None]] = field(default_factory=deque)  # arrays, from, to, arrival
+    batches: deque[_Batch] = field(default_factory=deque)
     count: int = 0
     groups: int = 0
     first: int = 0
 
 
 class Feed:
-    """Gives groups of ``group`` inputs to ``take``, in order; the last and, with ``interval``, others may be shorter.
+    """Gives groups of ``group`` inputs to ``taker``, in order; the last and, with ``interval``, others may be shorter.
 
-    ``take`` waits where there is no room, and raises Closed where the stream is over; ``end`` is called after the last.
+    ``copy``: whether batches may be written to again as soon as the next one is asked for.
     """
 
     def __init__(
@@ -60,10 +84,10 @@ class Feed:
         layout: str,
         group: int,
         interval: float | None,
-        take: Callable[[Group], None],
-        end: Callable[[Ending], None],
+        taker: Taker,
+        copy: bool = True,
     ):
-        self._batches, self._check, self._take, self._end = batches, check, take, end
+        self._batches, self._check, self._taker, self._copy = batches, check, taker, copy
         self._axis = 0 if layout == "row" else -1
         self._group, self._interval = group, interval
         self._pending = _Pending()
@@ -98,9 +122,9 @@ class Feed:
         try:
             with self._turn:
                 if self._pending.count:
-                    self._take(self._cut(self._pending.count))
+                    self._give(self._pending.count)
                 self._stop.set()
-                self._end(Ending(self._pending.groups, error))
+                self._taker.end(Ending(self._pending.groups, error))
         except Closed:
             return
 
@@ -109,12 +133,22 @@ class Feed:
         if not count:
             return
         with self._turn:
-            pending.batches.append((arrays, 0, count, time.perf_counter()))
+            pending.batches.append(_Batch(arrays, 0, count, time.perf_counter()))
             pending.count += count
         while pending.count >= self._group:
             with self._turn:
                 if pending.count >= self._group:  # the clock may have been here
-                    self._take(self._cut(self._group))
+                    self._give(self._group)
+        if self._copy:
+            with self._turn:
+                if pending.batches and not pending.batches[-1].ours:
+                    self._own(pending.batches[-1])
+            self._taker.copied()
+
+    def _own(self, rest: _Batch) -> None:
+        arrays = self._slice(rest.arrays, rest.start, rest.stop)
+        rest.arrays = tuple(None if a is None else numpy.array(a) for a in arrays)
+        rest.start, rest.stop, rest.ours = 0, rest.stop - rest.start, True
 
     def _tick(self) -> None:
         """Cut what there is every ``interval`` seconds, full or not (thesis, figure 4.13)."""
@@ -125,23 +159,33 @@ class Feed:
             try:
                 with self._turn:
                     if self._pending.count and not self._stop.is_set():
-                        self._take(self._cut(min(self._pending.count, self._group)))
+                        self._give(min(self._pending.count, self._group))
             except Closed:
                 return
+
+    def _give(self, count: int) -> None:
+        """The next ``count`` inputs to the taker. Raises Closed, after any failure too."""
+        try:
+            self._taker.take(self._cut(count))
+        except Closed:
+            raise
+        except BaseException as e:
+            self._taker.fail(e)
+            raise Closed from None
 
     def _cut(self, count: int) -> Group:
         pending = self._pending
         taken: list[Arrays] = []
-        arrived, missing = pending.batches[0][3], count
-        if arrived is None:
-            arrived = time.perf_counter()
+        arrived, missing = pending.batches[0].arrived or time.perf_counter(), count
         while missing:
-            arrays, start, stop, _ = pending.batches.popleft()
-            end = min(stop, start + missing)
-            taken.append(arrays if end - start == stop and not start else self._slice(arrays, start, end))
-            if end < stop:  # the rest of a batch arrives when there is room for it
-                pending.batches.appendleft((arrays, end, stop, None))
-            missing -= end - start
+            b = pending.batches[0]
+            end = min(b.stop, b.start + missing)
+            taken.append(self._slice(b.arrays, b.start, end))
+            missing -= end - b.start
+            if end == b.stop:
+                pending.batches.popleft()
+            else:  # the rest of a batch arrives when there is room for it
+                b.start, b.arrived = end, None
         parts = tuple(None if column[0] is None else list(column) for column in zip(*taken))
         group = Group(pending.groups, pending.first, count, arrived, parts)
         pending.count -= count
@@ -154,7 +198,11 @@ class Feed:
         return tuple(None if a is None else a[part] for a in arrays)
 
 
-def batches_of(given: Any) -> Iterator[Any]:
-    """An iterator over batches: an array, or a dict of arrays, is one."""
+def batches_of(given: Any) -> tuple[Iterator[Any], bool]:
+    """(an iterator over batches, whether it is just one): an array, or a dict of arrays, is one."""
     one = isinstance(given, Mapping) or hasattr(given, "dtype") or hasattr(given, "__array_interface__")
-    return iter((given,) if one else given)
+    try:
+        return iter((given,) if one else given), one
+    except TypeError:
+        said = f"batches are of type {type(given).__name__}"
+        raise InputTypeError("C2CU044", said, None, "give arrays, or an iterable of them") from None

@@ -39,7 +39,7 @@ class Limits:
 @dataclass(frozen=True)
 class Job:
     """What runs. ``pipes``: (group, depth) -> pipes that can take it, or OutOfRoom; ``usual``: bytes of a group;
-    ``stagers``, ``lent``: as `Engine` has them."""
+    ``stagers``, ``lent``, ``copy``: as `Engine` has them; ``apart``: pipes rearrange groups in host memory."""
 
     slots: tuple[Slot, ...]
     given: tuple[bool, ...]
@@ -50,13 +50,17 @@ class Job:
     usual: int
     stagers: int = 1
     lent: int = LENT
+    copy: bool = True
+    apart: bool = False
 
     def engine(self, group: int, pipes: Sequence[Pipe], targets: Targets | None = None) -> Engine:
-        return Engine(self.slots, self.given, self.layout, group, pipes, targets, self.stagers, self.lent)
+        return Engine(self.slots, self.given, self.layout, group, pipes, targets, self.stagers, self.lent, self.copy)
 
     def cost(self, group: int) -> int:
         """Bytes of host memory for groups of that size."""
-        return Engine.cost(self.slots, self.given, group, self.devices * self.depth, self.stagers, self.lent)
+        flight = self.devices * self.depth
+        buffers = Engine.cost(self.slots, self.given, group, flight, self.stagers, self.lent)
+        return buffers + (flight * group * sum(_bytes(self)) if self.apart else 0)
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,10 @@ def curve(job: Job, asked: Limits, sample: Arrays, count: int) -> list[Point]:
         try:
             pipes = job.pipes(group, job.depth)
         except OutOfRoom:
-            break
+            if found or group == 1:
+                break
+            group //= 2
+            continue
         found.append(_measured(job, pipes, group, _tiled(sample, count, group, job.layout)))
         group *= 2
     return found
@@ -161,6 +168,8 @@ def curve(job: Job, asked: Limits, sample: Arrays, count: int) -> list[Point]:
 
 def within(points: Sequence[Point], target: float) -> tuple[int, str]:
     """(the largest group that meets the target, or the one that comes nearest to it; what to say then)."""
+    if not points:
+        return 1, ""  # the device has no room: `sized` says so
     good = [p.group for p in points if p.latency <= target]
     if good:
         return max(good), ""
@@ -188,7 +197,7 @@ def _measured(job: Job, pipes: list[Pipe], group: int, batch: Arrays) -> Point:
             yield batch
 
     latencies, times = [], []
-    engine.start(Feed(batches(), lambda b: (b, group), job.layout, group, None, engine.take, engine.end))
+    engine.start(Feed(batches(), lambda b: (b, group), job.layout, group, None, engine, False))
     try:
         while (done := engine.result()) is not None:
             engine.release(done)
