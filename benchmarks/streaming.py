@@ -116,7 +116,7 @@ def named(result: Any, r: Ring) -> Mapping[str, np.ndarray]:
 
 def check(r: Ring, group: int) -> None:
     """Raises where a result is not the C's."""
-    with r.program.stream(r.batches(group, 3 * group + 1), group=group, shared=r.shared) as s:
+    with r.program.stream(r.batches(group, 3 * group + 1), group=group, shared=r.shared, copy=False) as s:
         for result in s:
             for n, a in named(result, r).items():
                 if a.shape[0] > r.count:
@@ -129,7 +129,7 @@ def check(r: Ring, group: int) -> None:
 def measured(r: Ring, group: int | None, total: int, **how: Any) -> dict[str, Any]:
     """Throughput and latency of one size, None for the usual; ``total`` inputs."""
     batch = r.count if group is None else min(group, r.count)
-    with r.program.stream(r.batches(batch, total), group=group, shared=r.shared, **how) as s:
+    with r.program.stream(r.batches(batch, total), group=group, shared=r.shared, copy=False, **how) as s:
         started, latencies = time.perf_counter(), []
         for result in s:
             latencies.append(result.latency)
@@ -205,7 +205,7 @@ def bulk(case: Case, r: Ring, setting: Setting) -> list[dict[str, Any]]:
 
 def timeline(r: Ring, group: int) -> list[dict[str, Any]]:
     """What the first device did for some groups in the middle of a run, from CUDA events."""
-    with r.program.stream(r.batches(group, 160 * group), group=group, shared=r.shared, timeline=True) as s:
+    with r.program.stream(r.batches(group, 160 * group), group=group, shared=r.shared, copy=False, timeline=True) as s:
         for _ in s:
             pass
         spans = [x for x in s.spans() if 120 <= x.group < 130 and x.device == s.devices[0]]

@@ -19,7 +19,7 @@ import numpy
 from . import backends
 from .artifact import Slot
 from .compiled import Program
-from .diagnostics import InputError, lines_of
+from .diagnostics import InputError, InputTypeError, lines_of
 from .library import compile
 from .options import by_name, whole
 from .runtime import arrays, pipe
@@ -131,6 +131,7 @@ class Stream:
         if self._engine is None or self._engine.settled:
             self.close()
         elif self._forgotten is not None:
+            self._engine = None
             self._forgotten()
 
     def spans(self) -> list[Span]:
@@ -209,6 +210,8 @@ def open_stream(
     """`stream` for a compiled program. ``p``: how many inputs, where no batch tells: ``batches`` is None then."""
     limits = sizing.limits(group, interval, depth, latency_target, memory)
     fixed = dict(by_name("shared", shared))
+    if batches is None and p is None:
+        raise InputTypeError("C2CU044", "batches is None", None, "give arrays, or an iterable of them")
     if batches is None:
         batches = [Count(whole("p", p))] if p else []
     iterator, one = batches_of(batches)
@@ -319,7 +322,8 @@ def in_groups(program: Program, slots: tuple[Slot, ...], given: Mapping[str, Any
 
 
 def _empty(slot: Slot, p: int, layout: str) -> numpy.ndarray:
-    return numpy.empty(shape_of(slot, p, layout), numpy.dtype(slot.dtype))
+    t = numpy.dtype(slot.dtype)
+    return (numpy.zeros if t.kind == "V" else numpy.empty)(shape_of(slot, p, layout), t)
 
 
 def _results(engine: Engine) -> Iterator[Group]:

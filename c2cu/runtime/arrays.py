@@ -314,11 +314,12 @@ def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_num
 
 
 def _empty(p: int, slot: Slot, xp: ModuleType) -> Any:
-    """Room for an output. CuPy has no structured dtypes: structs are bytes there."""
+    """Room for an output. CuPy has no structured dtypes: structs are bytes there. What lies between a struct's members
+    is zero, so that equal results have equal bytes."""
     t = _dtype(slot)
-    if xp is numpy or t.kind != "V":
+    if t.kind != "V":
         return xp.empty((p, *slot.shape), t)
-    return xp.empty((p, slot.nbytes), "uint8")
+    return xp.zeros((p, *slot.shape), t) if xp is numpy else xp.zeros((p, slot.nbytes), "uint8")
 
 
 def _moved(array: Any, slot: Slot, xp: ModuleType) -> Any:

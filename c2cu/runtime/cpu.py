@@ -10,7 +10,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,15 @@ class CpuProgram:
         workers = threads()
         ranges = _ranges(p, self.artifact.lanes, workers)
         # Through the pool even where it is one: the caller's thread stays free for Ctrl-C.
-        for done in [_pool(workers).submit(self._run, table, a, b) for a, b in ranges]:
+        waiting: list[Future[None]] = []
+        for k, (a, b) in enumerate(ranges):
+            try:
+                waiting.append(_pool(workers).submit(self._run, table, a, b))
+            except RuntimeError:  # the interpreter is ending, and this thread goes on
+                for a, b in ranges[k:]:
+                    self._run(table, a, b)
+                break
+        for done in waiting:
             done.result()
 
 
@@ -140,6 +148,10 @@ def _ranges(p: int, lanes: int, workers: int) -> list[tuple[int, int]]:
 @functools.cache
 def _pool(workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, thread_name_prefix="c2cu")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # its threads stay with the parent
 
 
 _loaded: dict[tuple[str, str], CpuProgram] = {}

@@ -30,7 +30,7 @@ class CpuPipe:
         if self._layout == "row":
             self._run(inputs, outputs, count)
             return
-        outs = [None if x is None else numpy.empty((count, *x.shape[:-1]), x.dtype) for x in outputs]
+        outs = [None if x is None else numpy.zeros((count, *x.shape[:-1]), x.dtype) for x in outputs]
         self._run([None if x is None else _batch_first(x) for x in inputs], outs, count)
         for target, found in zip(outputs, outs):
             if found is not None:

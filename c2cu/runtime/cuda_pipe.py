@@ -187,7 +187,7 @@ class CudaPipe:
         return _Berth((staged[0], staged[1]), (batches[0], batches[1]), tables, events)
 
     def _empty(self, nbytes: int) -> Any:
-        return self.cupy.empty(max(1, nbytes), numpy.uint8)
+        return self.cupy.zeros(max(1, nbytes), numpy.uint8)  # zeros: what lies between a struct's members goes out too
 
     def _batches(self, staged: Any, slot: Slot, group: int) -> Any:
         """Batch-first bytes of a slot: the staged ones, if they are."""

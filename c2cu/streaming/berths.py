@@ -70,7 +70,13 @@ class Berths:
 
     def make(self) -> Berth:
         """One in the place of another that will not come back."""
-        return Berth(tuple(None if s is None else self._allocate(s.nbytes * self._group) for s in self._slots))
+        return Berth(tuple(None if s is None else self._piece(s) for s in self._slots))
+
+    def _piece(self, slot: Slot) -> numpy.ndarray:
+        memory = self._allocate(slot.nbytes * self._group)
+        if numpy.dtype(slot.dtype).kind == "V":
+            memory[...] = 0  # what lies between members, once: nobody writes to it
+        return memory
 
     def give_back(self, berth: Berth) -> None:
         self._made.append(berth)

@@ -7,10 +7,14 @@ queue that allows that.
 from __future__ import annotations
 
 import atexit
+import ctypes
+import sys
 import threading
 import weakref
 from queue import SimpleQueue
 from typing import Protocol
+
+FEED = "c2cu-feed"  # the thread that runs a user's iterator
 
 
 class Closable(Protocol):
@@ -45,3 +49,7 @@ def _work() -> None:
 def _all() -> None:
     for engine in list(_open):
         engine.close()
+    if sys.stdin is not None and any(t.name == FEED and t.is_alive() for t in threading.enumerate()):
+        # It may be reading stdin, whose lock it then holds for ever: the interpreter aborts when it frees stdin.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.stdin))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(getattr(sys.stdin, "buffer", None)))

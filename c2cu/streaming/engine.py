@@ -20,6 +20,7 @@ from ..diagnostics import CompileError, Error
 from ..runtime.pipe import Pipe
 from .berths import Berth, Berths, Hold, lend, view
 from .channel import Channel, Closed
+from .closer import FEED
 from .copying import assemble
 from .feed import Ending, Feed, Group
 from .work import Done, State, Work, second_try
@@ -55,13 +56,17 @@ class Engine:
         self._stagers, self._most_lent, self._copy = stagers, lent, copy
         ins, outs = sides(slots, given)
         flight = sum(p.depth for p in pipes)
-        self._in = Berths(ins, group, flight + stagers, self._allocate)
-        self._out = Berths(outs, group, flight + stagers + lent, self._allocate)
+        self._state = state = State(alive=list(pipes))
+
+        def allocate(nbytes: int) -> Any:
+            return state.able().allocate(nbytes)
+
+        self._in = Berths(ins, group, flight + stagers, allocate)
+        self._out = Berths(outs, group, flight + stagers + lent, allocate)
         self._lent: list[Any] = []  # by group, references to what is in the consumer's hands
         self._retired: list[Berth] = []  # a device that failed may still write to them
         self._filling: Channel[Work] = Channel(stagers)
         self._ready: Channel[Work] = Channel(len(pipes))
-        self._state = State(alive=list(pipes))
         self._threads: list[threading.Thread] = []
         self._feed: Feed | None = None
 
@@ -189,7 +194,7 @@ class Engine:
         self.fail(Closed())
         me, deadline = threading.current_thread(), time.perf_counter() + FAREWELL
         for t in self._threads:
-            if t is not me and not t.name.endswith("feed"):
+            if t is not me and t.name != FEED:
                 t.join(max(0.0, deadline - time.perf_counter()))
         for p in self._pipes:
             if any(t.is_alive() and t.name.endswith(f"-{p.name}") for t in self._threads):
@@ -202,19 +207,9 @@ class Engine:
 
     # memory
 
-    def _allocate(self, nbytes: int) -> Any:
-        return self._able().allocate(nbytes)
-
-    def _able(self) -> Pipe:
-        """A device that works, to ask about memory."""
-        with self._state.changed:
-            if not self._state.alive:
-                raise Closed
-            return self._state.alive[0]
-
     def _moored(self, group: Group) -> Work:
         """A group with memory for both its sides; devices take inputs from where they are, if they can and may."""
-        pipe = self._able()
+        pipe = self._state.able()
         direct = all(x is None for x in group.parts) or not self._copy
         direct = direct and all(x is None or (len(x) == 1 and pipe.direct(x[0])) for x in group.parts)
         if direct:

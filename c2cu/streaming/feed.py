@@ -13,6 +13,7 @@ import numpy
 
 from ..diagnostics import InputTypeError
 from .channel import Closed
+from .closer import FEED
 
 Arrays = tuple[Any, ...]  # one a slot; None: not given
 Check = Callable[[Any], tuple[Arrays, int]]  # a batch -> its arrays and how many inputs they are; raises InputError
@@ -96,10 +97,10 @@ class Feed:
 
     def start(self) -> list[threading.Thread]:
         """The threads that do it."""
-        works: list[tuple[str, Callable[[], None]]] = [("feed", self._run)]
+        works: list[tuple[str, Callable[[], None]]] = [(FEED, self._run)]
         if self._interval is not None:
-            works.append(("clock", self._tick))
-        threads = [threading.Thread(target=work, name=f"c2cu-{name}", daemon=True) for name, work in works]
+            works.append(("c2cu-clock", self._tick))
+        threads = [threading.Thread(target=work, name=name, daemon=True) for name, work in works]
         for t in threads:
             t.start()
         return threads

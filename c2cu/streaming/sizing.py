@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy
@@ -89,10 +90,10 @@ def limits(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> 
     """Checked. Raises InputError."""
     counts = {"group": group, "depth": depth, "memory": memory}
     for name, value in counts.items():
-        if value is not None and whole(name, value) < 1:
+        if value is not None and (isinstance(value, bool) or whole(name, value) < 1):
             raise InputError("C2CU058", f"{name} is {value}", None, "give at least 1")
     for name, value in (("interval", interval), ("latency_target", latency)):
-        if value is not None and not (isinstance(value, int | float) and 0 < value < math.inf):
+        if value is not None and not (isinstance(value, Real) and 0 < float(value) < math.inf):
             raise InputError("C2CU058", f"{name} is {value!r:.40}", None, "give seconds, more than 0")
     if group is not None and latency is not None:
         raise InputError("C2CU058", "group and latency_target are both given", None, "the target chooses the group")

@@ -14,6 +14,7 @@ import numpy
 from ..artifact import Slot
 from ..runtime.pipe import Pipe
 from .berths import Berth, Berths, Hold, shape_of
+from .channel import Closed
 from .feed import Ending, Group
 
 SLOW = 10  # times the usual: a group that takes longer is given to an idle device as well
@@ -72,6 +73,13 @@ class State:
     idle: Counter[str] = field(default_factory=Counter)  # starters that wait for work, by device
     times: deque[float] = field(default_factory=lambda: deque(maxlen=64))
     notices: list[str] = field(default_factory=list)
+
+    def able(self) -> Pipe:
+        """A device that works, to ask about memory. Raises Closed where there is none."""
+        with self.changed:
+            if not self.alive:
+                raise Closed
+            return self.alive[0]
 
     def has(self, number: int) -> bool:
         """Whether a group's outputs are there, or were handed over."""
