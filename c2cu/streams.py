@@ -301,10 +301,13 @@ def in_groups(program: Program, slots: tuple[Slot, ...], given: Mapping[str, Any
     batch = {n: v for n, v in given.items() if n not in fixed}
     shared = {n: v for n, v in given.items() if n in fixed}
 
-    def keep(first: int, count: int, outputs: list[Any]) -> None:
-        for target, output in zip((t for t in part(first, count) if t is not None), outputs):
-            if target.ctypes.data != output.ctypes.data:
-                numpy.copyto(target, output)
+    def copies(first: int, count: int, outputs: list[Any]) -> list[tuple[numpy.ndarray, numpy.ndarray]]:
+        pairs = zip((t for t in part(first, count) if t is not None), outputs)
+        return [(target, found) for target, found in pairs if target.ctypes.data != found.ctypes.data]
+
+    def keep(pairs: list[tuple[numpy.ndarray, numpy.ndarray]]) -> None:
+        for target, found in pairs:
+            numpy.copyto(target, found)
 
     n = copiers()
     with (
@@ -313,9 +316,12 @@ def in_groups(program: Program, slots: tuple[Slot, ...], given: Mapping[str, Any
     ):
         waiting: deque[Future[None]] = deque()
         for first, count, _, outputs in s.groups():
-            if len(waiting) == n:
+            pairs = copies(first, count, outputs)
+            if pairs and len(waiting) == n:
                 waiting.popleft().result()
-            waiting.append(pool.submit(keep, first, count, outputs))
+            if pairs:
+                waiting.append(pool.submit(keep, pairs))
+            del outputs, pairs  # their memory is the next groups'
         for done in waiting:
             done.result()
     return results if len(results) > 1 else next(iter(results.values()))
