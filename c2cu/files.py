@@ -119,13 +119,23 @@ def write(path: str, data: bytes | numpy.ndarray) -> None:
         if path == "-":
             _put(sys.stdout.buffer, data, ".npy")
             sys.stdout.buffer.flush()
-        elif target.exists() and not target.is_file():
+        elif _special(target):
             with open(target, "wb") as f:  # a device or pipe: nothing to keep whole
                 _put(f, data, target.suffix)
         else:
-            _replace(target, data)
+            _replace(resolved(path), data)
     except OSError as e:
         raise InputError("C2CU057", f"cannot write '{path}': {e.strerror or e}") from None
+
+
+def resolved(path: str) -> Path:
+    """The file that a name leads to, through links; devices and pipes keep their names."""
+    given = Path(path)
+    return given if path == "-" or _special(given) else Path(os.path.realpath(path))
+
+
+def _special(target: Path) -> bool:
+    return target.exists() and not target.is_file() and not target.is_dir()
 
 
 def _replace(target: Path, data: bytes | numpy.ndarray) -> None:

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from .diagnostics import InputError
-from .sinks import Output, Sink
+from .sinks import Output, Sink, unsound
 
-VERSION = 1
+VERSION = 2
+FIELDS = {"version", "done", "safe", "boot", "inodes", "fingerprint"}
 INTERVAL = 1.0  # seconds between two records
 NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)  # not every network file system has them
 
@@ -40,39 +41,61 @@ class Journal:
     def read(self) -> int | None:
         """How many results are there from an interrupted run; None if none can be told.
 
-        Raises InputError where they are of another run.
+        Raises InputError where they are of another run, or not as the journal says.
         """
         try:
             records = [json.loads(o.hidden("journal").read_bytes()) for o in self._outputs]
-            if any(r["version"] != VERSION for r in records):
+            if any(r["version"] != VERSION or not r.keys() >= FIELDS for r in records):
                 return None
-            found, boot = [r["fingerprint"] for r in records], _boot()
-            self.safe = min(int(r["safe"]) for r in records)
-            done = min(int(r["done"] if boot and r["boot"] == boot else r["safe"]) for r in records)
-            self._inodes = dict(records[0]["inodes"]) if done == self._total else {}
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return None
-        different = dict.fromkeys(d for f in found for d in _differences(f, self._fingerprint))
+        for o, r in zip(self._outputs, records, strict=True):
+            if not _is_fingerprint(r["fingerprint"]):
+                raise self._refused(f"'{o.hidden('journal')}' is damaged: fingerprint is {r['fingerprint']!r:.40}")
+        different = dict.fromkeys(d for r in records for d in _differences(r["fingerprint"], self._fingerprint))
         if different:
-            raise InputError(
-                "C2CU059",
-                f"'{self._outputs[0].path}' cannot be resumed: " + "; ".join(different),
-                None,
-                "run it as it was begun, or without --resume to start anew",
-            )
-        present = all(self.placed(o) or o.hidden("partial").exists() for o in self._outputs)
-        return done if present else None
+            raise self._refused("; ".join(different), "run it as it was begun, or without --resume to start anew")
+        for o, r in zip(self._outputs, records, strict=True):
+            if wrong := self._miscounted(r, o):
+                raise self._refused(f"'{o.hidden('journal')}' is damaged: {wrong}")
+        boot = _boot()
+        self.safe = min(r["safe"] for r in records)
+        done = min(r["done"] if boot and r["boot"] == boot else r["safe"] for r in records)
+        inodes = {str(o.target): r["inodes"][str(o.target)] for o, r in zip(self._outputs, records, strict=True)}
+        self._inodes = inodes if done == self._total else {}
+        files = [o.target if self.placed(o) else o.hidden("partial") for o in self._outputs]
+        if not all(f.exists() for f in files):
+            return None
+        for o, file in zip(self._outputs, files, strict=True):
+            if file.stat().st_ino != inodes[str(o.target)]:
+                raise self._refused(f"'{file}' is not the file that the run wrote")
+            if wrong := unsound(o, file, done):
+                raise self._refused(f"'{file}' is not as the run left it: {wrong}")
+        return done
+
+    def _refused(self, why: str, hint: str = "run it without --resume to start anew") -> InputError:
+        return InputError("C2CU059", f"'{self._outputs[0].path}' cannot be resumed: {why}", None, hint)
+
+    def _miscounted(self, record: Mapping[str, Any], output: Output) -> str:
+        """What cannot be true of a journal of this run."""
+        for name, most in (("done", self._total), ("safe", record["done"])):
+            count = record[name]
+            if type(count) is not int or not 0 <= count <= most:
+                return f"{name} is {count!r:.40}, wanted 0 to {most}"
+        inodes = record["inodes"]
+        if not isinstance(inodes, dict) or type(inodes.get(str(output.target))) is not int:
+            return f"inodes is {inodes!r:.40}"
+        return "" if isinstance(record["boot"], str) else f"boot is {record['boot']!r:.40}"
 
     def placed(self, output: Output) -> bool:
         """Whether an output was moved into place already, before the run that wrote it was stopped."""
-        target = Path(output.path)
-        if output.hidden("partial").exists() or not target.exists():
+        if output.hidden("partial").exists() or not output.target.exists():
             return False
-        return target.stat().st_ino == self._inodes.get(output.path)
+        return output.target.stat().st_ino == self._inodes.get(str(output.target))
 
     def begin(self, done: int) -> None:
         """The partial outputs are as ``done`` says from now on."""
-        placed = {o.path: Path(o.path) if self.placed(o) else o.hidden("partial") for o in self._outputs}
+        placed = {str(o.target): o.target if self.placed(o) else o.hidden("partial") for o in self._outputs}
         self._inodes = {path: file.stat().st_ino for path, file in placed.items()}
         self.safe = min(self.safe, done)
         self.write(done)
@@ -113,6 +136,10 @@ def _boot() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return ""
+
+
+def _is_fingerprint(found: Any) -> bool:
+    return isinstance(found, dict) and all(isinstance(kind, dict) for kind in found.values())
 
 
 def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -47,10 +47,14 @@ class Output:
             n *= extent
         return n
 
+    @property
+    def target(self) -> Path:
+        """The file itself: a link stays, and what it leads to is written."""
+        return files.resolved(self.path)
+
     def hidden(self, what: str) -> Path:
         """A name beside the target that no other file has."""
-        target = Path(self.path)
-        return target.with_name(f".{target.name}.{what}")
+        return self.target.with_name(f".{self.target.name}.{what}")
 
 
 class Sink(Protocol):
@@ -118,6 +122,24 @@ def npy_header(output: Output) -> bytes:
     raise AssertionError(fields)
 
 
+def unsound(output: Output, file: Path, done: int) -> str:
+    """Why ``file`` is not what a run that has written ``done`` results left; empty if nothing tells."""
+    if Path(output.path).suffix == ".zarr":
+        return zarr_files.unsound(file, output.shape, output.dtype, output.layout, done)
+    if not file.is_file():
+        return "it is no file"
+    header = npy_header(output) if Path(output.path).suffix == ".npy" else b""
+    most = len(header) + output.p * output.nbytes
+    least = len(header) + done * output.nbytes
+    if output.layout == "column" and done and output.nbytes:  # the results of an element are together
+        least = most - (output.p - done) * output.dtype.itemsize
+    size = file.stat().st_size
+    if not least <= size <= most:
+        return f"it has {size} bytes, wanted {least if size < least else most}"
+    with open(file, "rb") as f:
+        return "" if f.read(len(header)) == header else "its .npy header is another"
+
+
 def _bytes(part: numpy.ndarray) -> memoryview:
     import numpy
 
@@ -167,7 +189,7 @@ class File:
     def finish(self) -> None:
         with writing(self._output.path):
             self._close()
-            files.settle(self.partial, Path(self._output.path))
+            files.settle(self.partial, self._output.target)
 
     def discard(self) -> None:
         self._close()
@@ -194,7 +216,7 @@ class ZarrDirectory(zarr_files.ZarrSink):
 
     def __init__(self, output: Output, chunk: int, first: int | None):
         super().__init__(output.hidden("partial"), output.shape, output.dtype, output.layout, chunk, first)
-        self._path = output.path
+        self._path, self._target = output.path, output.target
 
     def write(self, first: int, part: numpy.ndarray) -> None:
         with writing(self._path):
@@ -202,7 +224,7 @@ class ZarrDirectory(zarr_files.ZarrSink):
 
     def finish(self) -> None:
         with writing(self._path):
-            self.settle(Path(self._path))
+            self.settle(self._target)
 
     def discard(self) -> None:
         zarr_files.remove(self.partial)

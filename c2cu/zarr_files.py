@@ -90,6 +90,7 @@ class ZarrSink:
                 self._array = zarr.create_array(str(partial), shape=shape, chunks=chunks, dtype=dtype)
         else:
             self._array = zarr.open_array(str(partial), mode="r+")
+            self._chunk = self._array.chunks[0 if self._row else -1]  # not what this run would have chosen
         self.settled = first or 0
         self._waiting: list[numpy.ndarray] = []
         self._waits = 0
@@ -132,6 +133,22 @@ class ZarrSink:
             os.rename(target, old)
         os.rename(self.partial, target)
         remove(old)
+
+
+def unsound(path: Path, shape: tuple[int, ...], dtype: numpy.dtype, layout: str, done: int) -> str:
+    """Why a directory is not what a run that has written ``done`` results left; empty if nothing tells."""
+    zarr = _zarr()
+    try:
+        array = zarr.open_array(str(path), mode="r")
+        found, chunks = (array.shape, array.dtype), array.chunks
+    except Exception as e:  # zarr and each codec raise errors of their own
+        return f"it is no zarr array: {e or type(e).__name__}"
+    if found != (shape, dtype):
+        return f"it is {found[1]} {found[0]}, wanted {dtype} {shape}"
+    at = 0 if layout == "row" else len(shape) - 1
+    if chunks[:at] + chunks[at + 1 :] != shape[:at] + shape[at + 1 :]:
+        return f"its chunks are {chunks}"
+    return "" if done == shape[at] or done % chunks[at] == 0 else f"its chunks have {chunks[at]} inputs each"
 
 
 def chunk_of(nbytes: int, p: int, group: int | None) -> int:

@@ -509,6 +509,112 @@ def test_a_damaged_journal_is_none(folder, text):
     assert np.array_equal(np.load("b.npy"), expected(np.load("a.npy"))[0])
 
 
+def stopped(arguments, groups=5):
+    """A run that fails after so many groups, and leaves what it did."""
+    from c2cu import sinks
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (sinks.File, sinks.ZarrDirectory):
+            patch.setattr(kind, "write", failing(kind.write, groups))
+        done = run(*arguments)
+    assert done.returncode == 1 and "--resume goes on from there" in done.stderr, done.stderr
+
+
+def failing(write, groups):
+    def once(self, first, part):
+        if first >= groups * 64:
+            raise c2cu.Error("C2CU057", "no more")
+        write(self, first, part)
+
+    return once
+
+
+def refused(arguments, said):
+    """A resumption that is refused, with a way to go on; the way works."""
+    done = run(*arguments, "--resume")
+    assert done.returncode == 1 and said in done.stderr and "without --resume to start anew" in done.stderr, done.stderr
+    assert not os.path.exists("b.npy")
+    assert run(*arguments).returncode == 0
+    assert np.array_equal(np.load("b.npy"), expected(np.load("a.npy"))[0])
+
+
+@pytest.mark.parametrize("layout", ["row", "column"])
+def test_a_partial_file_that_is_shorter_is_not_resumed(folder, layout):
+    a = np.load("a.npy")
+    if layout == "column":
+        np.save("a.npy", np.ascontiguousarray(a.T))
+    arguments = (*usual(), "--layout", layout)
+    stopped(arguments)
+    whole = os.path.getsize(".b.npy.partial")
+    os.truncate(".b.npy.partial", 1000)
+    done = run(*arguments, "--resume")
+    assert done.returncode == 1 and ".b.npy.partial' is not as the run left it: it has 1000 bytes" in done.stderr
+    assert "without --resume to start anew" in done.stderr and not (folder / "b.npy").exists()
+    assert run(*arguments).returncode == 0 and left(folder) == []
+    stopped(arguments)
+    os.truncate(".b.npy.partial", whole + 1)
+    assert f"it has {whole + 1} bytes, wanted {whole}" in run(*arguments, "--resume").stderr
+
+
+def test_a_partial_file_that_was_replaced_is_not_resumed(folder):
+    stopped(usual())
+    shutil.copy(".b.npy.partial", "other")
+    os.replace("other", ".b.npy.partial")
+    refused(usual(), ".b.npy.partial' is not the file that the run wrote")
+
+
+def test_a_partial_file_with_junk_is_not_resumed(folder):
+    stopped(usual())
+    with open(".b.npy.partial", "r+b") as f:
+        f.write(b"junk" * 40)
+    refused(usual(), "its .npy header is another")
+
+
+@pytest.mark.parametrize("change, said", [
+    ({"done": 10**9}, "done is 1000000000, wanted 0 to 1000"),
+    ({"done": -5}, "done is -5, wanted 0 to 1000"),
+    ({"done": 2.5}, "done is 2.5"),
+    ({"done": "64"}, "done is '64'"),
+    ({"done": True}, "done is True"),
+    ({"safe": 999}, "safe is 999, wanted 0 to 320"),
+    ({"inodes": {}}, "inodes is {}"),
+    ({"inodes": 3}, "inodes is 3"),
+    ({"boot": None}, "boot is None"),
+    ({"fingerprint": []}, "fingerprint is []"),
+    ({"fingerprint": {"program": 7}}, "fingerprint is {'program': 7}"),
+])  # fmt: skip
+def test_a_journal_that_cannot_be_true(folder, change, said):
+    stopped(usual())
+    record = json.loads((folder / ".b.npy.journal").read_text())
+    (folder / ".b.npy.journal").write_text(json.dumps({**record, **change}))
+    refused(usual(), f".b.npy.journal' is damaged: {said}")
+
+
+def test_a_zarr_goes_on_with_its_chunks(folder):
+    zarr = pytest.importorskip("zarr")
+    stopped(usual(out="b=b.zarr"))
+    assert run(*usual(out="b=b.zarr", group=100), "--resume").returncode == 0
+    found = zarr.open_array("b.zarr", mode="r")
+    assert found.chunks == (64, ROW) and np.array_equal(found[...], expected(np.load("a.npy"))[0])
+
+
+@pytest.mark.parametrize("what", ["array", "metadata", "chunks"])
+def test_a_partial_zarr_that_was_replaced_is_not_resumed(folder, what):
+    zarr = pytest.importorskip("zarr")
+    arguments = usual(out="b=b.zarr")
+    stopped(arguments)
+    if what == "metadata":
+        (folder / ".b.zarr.partial" / "zarr.json").write_text("{")
+    else:
+        there = {"shape": (3, 3), "chunks": (3, 3)} if what == "array" else {"shape": (1000, ROW), "chunks": (7, ROW)}
+        zarr.create_array("other.zarr", dtype=np.float32, **there)
+        os.replace("other.zarr/zarr.json", ".b.zarr.partial/zarr.json")
+    done = run(*arguments, "--resume")
+    assert done.returncode == 1 and ".b.zarr.partial' is not as the run left it" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr and not (folder / "b.zarr").exists()
+    assert run(*arguments).returncode == 0 and left(folder) == []
+
+
 def test_without_resume_a_run_starts_anew(folder):
     arguments = interrupted(folder)
     changed = ("--in", "a=a.npy", "--in", "turns=1", *arguments[4:])
