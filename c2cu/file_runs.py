@@ -7,10 +7,9 @@ import hashlib
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from . import backends, library, resume, sinks
+from . import backends, library, resume, sinks, stamps
 from .artifact import Slot
 from .diagnostics import Diagnostic, Error, InputError
 from .progress import Progress
@@ -59,6 +58,16 @@ class Job:
     slots: Sequence[Slot]
     targets: Mapping[str, str]
     layout: str
+    sources: Sequence[Source]  # of ``bulk`` and ``fixed``
+
+    def changed(self) -> str:
+        """What is wrong with an input that is another by now, so that results may be too; else nothing."""
+        return next((wrong for s in self.sources if (wrong := s.changed())), "")
+
+    def check(self) -> None:
+        """All is computed. Raises InputError if an input was changed meanwhile."""
+        if wrong := self.changed():
+            raise InputError("C2CU056", wrong, None, stamps.CHANGED)
 
     @property
     def nbytes(self) -> int:
@@ -98,6 +107,7 @@ def run_streamed(job: Job, streaming: Streaming, say: Say) -> None:
             for now in _written(job, streaming, writers, done or 0):
                 checkpoints.passed()
                 progress.update(now)
+            job.check()
             _finish(checkpoints, journal, active)
         except BaseException as e:
             raise _told(e, job, checkpoints, journal, active) from None
@@ -121,9 +131,9 @@ def _fingerprint(job: Job, outputs: Mapping[str, Output]) -> dict[str, Any]:
 
     return {
         "program": _identity(job.program),
-        "input": {n: {**resume.of_file(s.path), **array(s)} for n, s in job.bulk.items() if not s.serial},
+        "input": {n: {**s.stamp, **array(s)} for n, s in job.bulk.items() if not s.serial},
         "shared": {n: resume.of_value(v) for n, v in job.fixed.items()},
-        "output": {n: {"path": str(Path(o.path).resolve()), **array(o)} for n, o in outputs.items()},
+        "output": {n: {"path": str(o.target), **array(o)} for n, o in outputs.items()},
     }
 
 
@@ -236,6 +246,13 @@ def _finish(checkpoints: resume.Checkpoints, journal: resume.Journal | None, wri
         journal.remove()
 
 
+def _discard(writers: Sequence[Sink], journal: resume.Journal | None) -> None:
+    for w in writers:
+        w.discard()
+    if journal is not None:
+        journal.remove()
+
+
 def _left(done: int, total: int) -> str:
     return f"{done:,} of {total:,} inputs are done; --resume goes on from there"
 
@@ -253,14 +270,15 @@ def _stop(
 
     def stop(number: int) -> None:
         progress.abandon()
-        cut = [wrong for s in job.bulk.values() if (wrong := s.cut())]
-        done = checkpoints.save()
-        for w in writers if journal is None else ():
-            w.discard()
-        left = _left(done, job.total) if journal is not None else ""
-        if number == signal.SIGBUS:
-            message = cut[0] if cut else "a page of a mapped file cannot be read"
-            say(Diagnostic("error", "C2CU056", message, None, left))
+        changed = job.changed()
+        kept = journal is not None and not changed
+        done = checkpoints.save() if kept else checkpoints.done
+        if not kept:
+            _discard(writers, journal)
+        left = _left(done, job.total) if kept else ""
+        if changed or number == signal.SIGBUS:
+            message = changed or "a page of a mapped file cannot be read"
+            say(Diagnostic("error", "C2CU056", message, None, stamps.CHANGED if changed else left))
         else:
             none = f"{done:,} of {job.total:,} inputs were done; such a run cannot be resumed"
             say(Diagnostic("note", "C2CU059", f"interrupted: {left or none}"))
@@ -273,15 +291,12 @@ def _told(
     e: BaseException, job: Job, checkpoints: resume.Checkpoints, journal: resume.Journal | None, writers: Sequence[Sink]
 ) -> BaseException:
     """An error in mid-run, with a hint if what is done is kept. Nothing is left of a run that did nothing."""
-    done = checkpoints.done
+    done, changed = checkpoints.done, job.changed()
+    if not done or journal is None or changed:
+        _discard(writers, journal)
+        return InputError("C2CU056", changed, None, stamps.CHANGED) if changed else e
     with contextlib.suppress(InputError):  # a full disk: the record before stays
         checkpoints.save()
-    if not done or journal is None:
-        for w in writers:
-            w.discard()
-        if journal is not None:
-            journal.remove()
-        return e
     if isinstance(e, OSError):
         e = InputError("C2CU057", f"cannot go on: {e.strerror or e}")
     if not isinstance(e, Error):

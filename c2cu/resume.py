@@ -162,17 +162,6 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
                 yield f"{what} has changed" + (f": was {a}, is {b}" if short else "")
 
 
-def of_file(path: str) -> dict[str, Any]:
-    """What tells whether a file, or a directory with all that is in it, is still the same."""
-    root = Path(path)
-    stats = [f.stat() for f in (sorted(root.rglob("*")) if root.is_dir() else [root])]
-    return {
-        "path": os.path.realpath(path),
-        "size": sum(s.st_size for s in stats),
-        "mtime": max((s.st_mtime_ns for s in stats), default=0),
-    }
-
-
 def of_value(value: Any) -> str:
     """What tells whether a shared array or number is still the same."""
     import numpy

@@ -35,6 +35,7 @@ def run_files(
     if streaming.asked or job.total * job.nbytes > SMALL or _chunked(job):
         return run_streamed(job, streaming, say)
     results = by_name(job.slots, program({n: s.whole() for n, s in job.bulk.items()}, shared=job.fixed, p=p))
+    job.check()
     for name, path in job.targets.items():
         files.write(path, results[name])
 
@@ -57,9 +58,11 @@ def _job(
     fixed = {name: _value(path, slots.get(name), layout) for name, path in shared}
     front, _, found = program.bound(given, fixed, p)
     bulk = {s.name: found[s.name] for s in front.slots if s.name in found and not s.shared}
-    fixed = {n: _whole(v) for n, v in {**given, **fixed}.items() if n not in bulk}
+    everything = {**given, **fixed}
+    sources = [v for v in everything.values() if hasattr(v, "changed")]
+    fixed = {n: _whole(v) for n, v in everything.items() if n not in bulk}
     total = arrays.common_p(bulk, front.slots, layout, p)
-    return Job(program, bulk, fixed, total, front.slots, targets, layout)
+    return Job(program, bulk, fixed, total, front.slots, targets, layout, sources)
 
 
 def _chunked(job: Job) -> bool:

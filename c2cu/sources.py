@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from . import files, zarr_files
+from . import files, stamps, zarr_files
 from .artifact import Slot
 from .diagnostics import InputError
 
@@ -20,9 +20,11 @@ RESIDENT = 64 << 20  # bytes of a mapped file that may be handed out before its 
 
 
 class Source(Protocol):
-    """``serial``: it can be read only once, in order. ``shape`` and ``dtype``: as an array's."""
+    """``serial``: it can be read only once, in order. ``shape`` and ``dtype``: as an array's. ``stamp``: of its file
+    when it was opened."""
 
     path: str
+    stamp: dict[str, int]
     shape: tuple[int, ...]
     dtype: Any
     serial: bool
@@ -31,13 +33,13 @@ class Source(Protocol):
     def ndim(self) -> int: ...
 
     def take(self, first: int, last: int) -> numpy.ndarray:
-        """Inputs first <= id < last. Raises InputError for a file that is shorter by now."""
+        """Inputs first <= id < last. Raises InputError for a file that is another by now."""
         ...
 
     def whole(self) -> numpy.ndarray: ...
 
-    def cut(self) -> str:
-        """What is wrong with a file that is shorter by now; else nothing."""
+    def changed(self) -> str:
+        """What is wrong with a file that is another by now; else nothing."""
         ...
 
 
@@ -47,8 +49,9 @@ def source(path: str, slot: Slot | None, layout: str) -> Source:
         return _piped(path, layout)
     if Path(path).suffix == ".zarr":
         return zarr_files.ZarrSource(path, layout)
+    stamp = files.guarded(path, lambda: stamps.stamp(path))
     array = files.load(path, slot)
-    return Mapped(path, array, layout) if getattr(array, "_mmap", None) is not None else Whole(path, array, layout)
+    return (Mapped if getattr(array, "_mmap", None) is not None else Whole)(path, array, layout, stamp)
 
 
 def piece(layout: str, first: int, last: int) -> Any:
@@ -59,10 +62,9 @@ def piece(layout: str, first: int, last: int) -> Any:
 class Whole:
     """An array in memory."""
 
-    serial = False
-
-    def __init__(self, path: str, array: numpy.ndarray, layout: str):
+    def __init__(self, path: str, array: numpy.ndarray, layout: str, stamp: dict[str, int], serial: bool = False):
         self.path, self.shape, self.dtype, self.ndim = path, array.shape, array.dtype, array.ndim
+        self.stamp, self.serial = stamp, serial
         self._array, self._layout = array, layout
 
     def take(self, first: int, last: int) -> numpy.ndarray:
@@ -71,25 +73,25 @@ class Whole:
     def whole(self) -> numpy.ndarray:
         return self._array
 
-    def cut(self) -> str:
+    def changed(self) -> str:
         return ""
 
 
 class Mapped(Whole):
     """A mapped file. Its pages are dropped from memory again and again; who still reads them gets them back."""
 
-    def __init__(self, path: str, array: Any, layout: str):
+    def __init__(self, path: str, array: Any, layout: str, stamp: dict[str, int]):
         import numpy
 
-        super().__init__(path, numpy.asarray(array), layout)
+        super().__init__(path, numpy.asarray(array), layout, stamp)
         self._map = array._mmap
         self._file = open(path, "rb")  # noqa: SIM115 - as long as the map
         self._end = array.offset + array.nbytes
         self._handed = 0
 
     def take(self, first: int, last: int) -> numpy.ndarray:
-        if wrong := self.cut():
-            raise InputError("C2CU056", wrong, None, "it was whole when the run began")
+        if wrong := self.changed():
+            raise InputError("C2CU056", wrong, None, stamps.CHANGED)
         if self._handed > RESIDENT and hasattr(self._map, "madvise"):
             self._map.madvise(mmap.MADV_DONTNEED)
             self._handed = 0
@@ -97,16 +99,20 @@ class Mapped(Whole):
         self._handed += part.nbytes
         return part
 
-    def cut(self) -> str:
-        """A page beyond the end of the file cannot be read: it raises SIGBUS."""
+    def changed(self) -> str:
+        """What is in the map changes with the file, and a page beyond its end cannot be read: that raises SIGBUS. The
+        rest of the last page reads as zeros."""
         now = os.fstat(self._file.fileno()).st_size
-        return f"'{self.path}' was cut short while it was read: {now} bytes of {self._end}" if now < self._end else ""
+        if now < self._end:
+            return f"'{self.path}' was cut short while it was read: {now} bytes of {self._end}"
+        return "" if stamps.stamp(self._file.fileno()) == self.stamp else f"'{self.path}' was changed while it was read"
 
 
 class Piped:
     """A .npy file from a pipe, row by row as it comes."""
 
     serial = True
+    stamp: dict[str, int] = {}
 
     def __init__(self, path: str, stream: BinaryIO, shape: tuple[int, ...], dtype: numpy.dtype):
         self.path, self.shape, self.dtype, self.ndim = path, shape, dtype, len(shape)
@@ -123,7 +129,7 @@ class Piped:
     def whole(self) -> numpy.ndarray:
         return self.take(0, self.shape[0])
 
-    def cut(self) -> str:
+    def changed(self) -> str:
         return ""
 
     def _read(self, first: int, last: int, least: int) -> numpy.ndarray:
@@ -180,7 +186,7 @@ def _piped(path: str, layout: str) -> Source:
             return piped
         order = shape[::-1] if fortran else shape
         flat = Piped(path, stream, (1, *order), dtype).take(0, 1)[0]
-        return Whole(path, flat.transpose() if fortran else numpy.asarray(flat), layout)
+        return Whole(path, flat.transpose() if fortran else numpy.asarray(flat), layout, {}, serial=True)
 
     return files.guarded(path, header)
 

@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import stamps
 from .diagnostics import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class ZarrSource:
         if not Path(path).exists():
             raise InputError("C2CU056", f"cannot read '{path}': No such file or directory")
         self.path = path
+        self.stamp = self._tried(lambda: stamps.stamp(path))
         self._array = self._tried(lambda: zarr.open_array(path, mode="r"))
         self.shape, self.dtype, self.ndim = self._array.shape, self._array.dtype, self._array.ndim
         self._row = layout == "row"
@@ -59,8 +61,13 @@ class ZarrSource:
 
         return numpy.asarray(self._tried(lambda: self._array[...]))
 
-    def cut(self) -> str:
-        return ""
+    def changed(self) -> str:
+        """Chunks that are gone would read as zeros."""
+        try:
+            same = stamps.stamp(self.path) == self.stamp
+        except OSError:
+            same = False
+        return "" if same else f"'{self.path}' was changed while it was read"
 
     def _tried(self, read: Any) -> Any:
         try:

@@ -276,6 +276,23 @@ def test_a_cut_pipe_says_how_many_came(folder, column):
         assert done.returncode == 1 and b"Traceback" not in done.stderr and b"'-'" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "layout, out", [("column", "b.npy"), ("column", "b.zarr"), ("row", "b.npy"), ("row", "b.zarr")]
+)
+def test_a_pipe_that_is_read_whole_into_files(folder, layout, out):
+    """Column layout, or Fortran order."""
+    zarr = pytest.importorskip("zarr")
+    a = np.load("a.npy")
+    np.save("t.npy", np.ascontiguousarray(a.T) if layout == "column" else np.asfortranarray(a))
+    args = ("--in", "a=-", "--in", "turns=3", "--out", f"b={out}", "--group", 64, "--layout", layout)
+    done = run(*args, input=(folder / "t.npy").read_bytes())
+    assert done.returncode == 0 and left(folder) == [], done.stderr
+    b = np.load(out) if out.endswith("npy") else zarr.open_array(out, mode="r")[...]
+    assert np.array_equal(b if layout == "row" else b.T, expected(a)[0])
+    done = run(*args, "--resume", input=(folder / "t.npy").read_bytes())
+    assert done.returncode == 1 and b"'-' can be read only once" in done.stderr
+
+
 def test_a_pipe_in_column_layout_is_read_whole(folder):
     a = np.load("a.npy")
     np.save("t.npy", np.ascontiguousarray(a.T))
@@ -315,10 +332,67 @@ def test_a_file_cut_short_before_and_while_it_is_read(folder, remains):
     os.truncate("a.npy", int(os.path.getsize("a.npy") * remains) + 4096)
     error = process.communicate(timeout=120)[1]
     assert process.returncode == 1, (process.returncode, error)
-    assert "'a.npy' was cut short while it was read" in error and "--resume goes on from there" in error
-    assert "Traceback" not in error and not (folder / "b.npy").exists()
+    assert "'a.npy' was cut short while it was read" in error and "what came of it is discarded" in error
+    assert "Traceback" not in error and not (folder / "b.npy").exists() and left(folder) == []
     done = run(*arguments)
     assert done.returncode == 1 and "'a.npy' is not a whole array file" in done.stderr
+
+
+def meddling(change, *arguments):
+    """A run within which ``change`` happens after the last input was taken."""
+    code = (
+        "import os, numpy as np\n"
+        "from c2cu import compiled, file_runs\n"
+        "def change():\n"
+        f"    {change}\n"
+        "stream, call = file_runs._written, compiled.Program.__call__\n"
+        "def streamed(*a):\n"
+        "    yield from stream(*a)\n"
+        "    change()\n"
+        "def called(self, *a, **k):\n"
+        "    found = call(self, *a, **k)\n"
+        "    change()\n"
+        "    return found\n"
+        "file_runs._written, compiled.Program.__call__ = streamed, called\n"
+        "from c2cu.cli import main; main(prog_name='c2cu')"
+    )
+    args = command(*arguments)[3:]
+    return subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("change, said", [
+    ("os.truncate('a.npy', os.path.getsize('a.npy') - 100)", "was cut short while it was read"),
+    ("np.load('a.npy', mmap_mode='r+')[3] = 7", "was changed while it was read"),
+    ("os.truncate('a.npy', 5000); os.truncate('a.npy', 256128)", "was changed while it was read"),
+])  # fmt: skip
+@pytest.mark.parametrize("options", [("--group", "64"), ()])
+def test_an_input_that_is_changed_while_it_is_read(folder, options, change, said):
+    """Nothing appears, though nothing was read after the change: what was read before may be wrong."""
+    done = meddling(change, *usual()[:-2], *options)
+    assert done.returncode == 1 and f"'a.npy' {said}" in done.stderr, done.stderr
+    assert "what came of it is discarded" in done.stderr and not (folder / "b.npy").exists() and left(folder) == []
+
+
+def test_a_shared_array_or_a_zarr_that_is_changed_while_it_is_read(folder):
+    zarr = pytest.importorskip("zarr")
+    zarr.create_array("a.zarr", data=np.load("a.npy"), chunks=(100, ROW))
+    arguments = ("--in", "a=a.zarr", "--in", "turns=3", "--out", "b=b.npy", "--group", 64)
+    done = meddling("os.unlink('a.zarr/c/9/0')", *arguments)
+    assert done.returncode == 1 and "'a.zarr' was changed while it was read" in done.stderr
+    np.save("s.npy", data(1)[0])
+    program = "float a[64], b[64], s[64];\nvoid k(void) { for (int i = 0; i < 64; i++) b[i] = a[i] + s[i]; }\n"
+    (folder / "slow.c").write_text(program)
+    arguments = ("--in", "a=a.npy", "--shared", "s=s.npy", "--out", "b=b.npy", "--group", 64)
+    done = meddling("np.load('s.npy', mmap_mode='r+')[3] = 7", *arguments)
+    assert done.returncode == 1 and "'s.npy' was changed while it was read" in done.stderr
+    assert not (folder / "b.npy").exists() and left(folder) == []
+
+
+def test_an_input_that_is_replaced_meanwhile_is_no_fault(folder):
+    """What was opened is still there."""
+    wanted = expected(np.load("a.npy"))[0]
+    done = meddling("np.save('n.npy', np.zeros(3)); os.replace('n.npy', 'a.npy')", *usual())
+    assert done.returncode == 0 and np.array_equal(np.load("b.npy"), wanted), done.stderr
 
 
 @pytest.mark.parametrize("thread", [False, True])
@@ -554,6 +628,16 @@ def test_a_partial_file_that_is_shorter_is_not_resumed(folder, layout):
     stopped(arguments)
     os.truncate(".b.npy.partial", whole + 1)
     assert f"it has {whole + 1} bytes, wanted {whole}" in run(*arguments, "--resume").stderr
+
+
+def test_an_input_that_was_moved_is_the_same(folder):
+    stopped(usual())
+    os.mkdir("there")
+    os.rename("a.npy", "there/a.npy")
+    os.symlink("there/a.npy", "a.npy")
+    done = run(*usual(), "--resume")
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert np.array_equal(np.load("b.npy"), expected(np.load("a.npy"))[0]) and left(folder) == []
 
 
 def test_a_partial_file_that_was_replaced_is_not_resumed(folder):
