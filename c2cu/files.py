@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,10 +95,48 @@ def _raw(path: str, slot: Slot | None) -> numpy.ndarray:
 
 
 def check_target(path: str) -> None:
-    """Raises InputError for a name to which `write` could not write an array as its ending says."""
-    target = Path(path)
-    if path != "-" and (target.is_file() or not target.exists()):  # a device or pipe has no ending, and gets .npy
-        _ending(path)
+    """Raises InputError for a name to which an array cannot be written, or not as its ending says."""
+    if path == "-":
+        return
+    try:
+        there = os.path.lexists(path) and os.stat(path) is not None
+    except FileNotFoundError:
+        there = False  # a link to nothing, which is written through
+    except OSError as e:
+        raise _unwritable(path, e.errno) from None
+    target = resolved(path)
+    if there and _special(target):  # a device or pipe has no ending, and gets .npy
+        if not os.access(target, os.W_OK):
+            raise _unwritable(path, errno.EACCES)
+        return
+    if target.is_dir() and Path(path).suffix != ".zarr":
+        raise _unwritable(path, errno.EISDIR)
+    _ending(path)
+    if target.is_dir() and not zarr_files.replaceable(target):
+        message = f"'{path}' is a directory that holds something else than a zarr array"
+        raise InputError("C2CU057", message, None, "give another name: it would be replaced")
+    if not target.parent.exists():
+        raise _unwritable(path, errno.ENOENT, f"there is no directory '{Path(path).parent}'")
+    if not target.parent.is_dir():
+        raise _unwritable(path, errno.ENOTDIR)
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise _unwritable(path, errno.EACCES, f"files are made in '{Path(path).parent}', which must be writable")
+
+
+def _unwritable(path: str, number: int | None, hint: str = "") -> InputError:
+    return InputError("C2CU057", f"cannot write '{path}': {os.strerror(number or errno.EIO)}", None, hint)
+
+
+def check_apart(paths: Sequence[str]) -> None:
+    """Raises InputError where two outputs would be one file, by whatever names, or one lies within the other."""
+    places = [(path, resolved(path)) for path in paths if path != "-"]
+    for k, (one, a) in enumerate(places):
+        for other, b in places[:k]:
+            if a == b:
+                raise InputError("C2CU058", f"--out: '{other}' and '{one}' are one file", None, "give each its own")
+            if a in b.parents or b in a.parents:
+                message = f"--out: of '{other}' and '{one}' one lies within the other"
+                raise InputError("C2CU058", message, None, "give each a place of its own")
 
 
 def _ending(path: str) -> str:

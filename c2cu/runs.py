@@ -128,6 +128,7 @@ def _targets(outputs: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         pairs.append((name, path))
     _once("--out", [name for name, _ in pairs])
     _once("--out", [path for _, path in pairs])
+    files.check_apart([path for _, path in pairs])
     return dict(pairs)
 
 

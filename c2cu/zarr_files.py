@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import shutil
 import warnings
@@ -134,12 +136,24 @@ class ZarrSink:
 
     def settle(self, target: Path) -> None:
         """Move the directory into place; one that is there gives way first."""
+        if target.is_dir() and not replaceable(target):  # it has come meanwhile
+            raise FileExistsError(errno.EEXIST, "it holds something else than a zarr array")
         old = target.with_name(f".{target.name}.old")
         remove(old)
         if target.exists():
             os.rename(target, old)
         os.rename(self.partial, target)
         remove(old)
+
+
+def replaceable(path: Path) -> bool:
+    """Whether a directory is an array, or empty: what else there is may not be an output of ours."""
+    if not any(path.iterdir()) or (path / ".zarray").is_file():
+        return True
+    try:
+        return json.loads((path / "zarr.json").read_bytes())["node_type"] == "array"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
 
 
 def unsound(path: Path, shape: tuple[int, ...], dtype: numpy.dtype, layout: str, done: int) -> str:

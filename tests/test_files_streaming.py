@@ -222,6 +222,80 @@ def test_an_output_may_be_its_input(folder):
     assert np.array_equal(np.load("a.npy"), expected(a)[0])
 
 
+def never(*_, **__):
+    raise AssertionError("it ran")
+
+
+@pytest.fixture
+def nothing_runs(monkeypatch):
+    from c2cu.compiled import Program
+
+    monkeypatch.setattr(Program, "stream", never)
+    monkeypatch.setattr(Program, "__call__", never)
+
+
+@pytest.mark.parametrize("options", [("--group", "64"), ()])
+@pytest.mark.parametrize("out, said", [
+    ("folder.npy", "cannot write 'folder.npy': Is a directory"),
+    ("none/b.npy", "there is no directory 'none'"),
+    ("a.npy/b.npy", "cannot write 'a.npy/b.npy': Not a directory"),
+    ("x" * 300 + ".npy", "File name too long"),
+    ("loop.npy", "Too many levels of symbolic links"),
+    ("folder.zarr", "'folder.zarr' is a directory that holds something else than a zarr array"),
+    ("group.zarr", "'group.zarr' is a directory that holds something else than a zarr array"),
+    ("sealed/b.npy", "cannot write 'sealed/b.npy': Permission denied"),
+])  # fmt: skip
+def test_targets_are_checked_before_anything_runs(folder, nothing_runs, monkeypatch, options, out, said):
+    for name in ("folder.npy", "folder.zarr", "group.zarr", "sealed"):
+        os.mkdir(name)
+    os.symlink("loop.npy", "loop.npy")
+    (folder / "folder.zarr" / "thesis.txt").write_text("years of work")
+    (folder / "group.zarr" / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
+    access = os.access  # whoever runs this may write anywhere
+    monkeypatch.setattr(os, "access", lambda path, how: not str(path).endswith("sealed") and access(path, how))
+    done = run(*usual(out=f"b={out}")[:-2], *options)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+    assert (folder / "folder.zarr" / "thesis.txt").exists() and (folder / "group.zarr" / "zarr.json").exists()
+    assert left(folder) == []
+
+
+@pytest.mark.parametrize("other, said", [
+    ("./b.npy", "'b.npy' and './b.npy' are one file"),
+    ("link.npy", "'b.npy' and 'link.npy' are one file"),
+    ("there/b.npy", "'b.npy' and 'there/b.npy' are one file"),
+])  # fmt: skip
+def test_two_outputs_to_one_file(folder, nothing_runs, other, said):
+    os.symlink("b.npy", "link.npy")
+    os.symlink(".", "there")
+    done = run(*usual(), "--out", f"sum={other}")
+    assert done.returncode == 1 and said in done.stderr
+
+
+def test_an_output_within_another(folder, nothing_runs):
+    os.mkdir("b.zarr")
+    done = run(*usual(out="b=b.zarr"), "--out", "sum=b.zarr/s.npy")
+    assert done.returncode == 1 and "one lies within the other" in done.stderr
+
+
+@pytest.mark.parametrize("exists", [False, True])
+@pytest.mark.parametrize("options", [("--group", "64"), ()])
+def test_a_link_is_written_through(folder, options, exists):
+    os.mkdir("there")
+    if exists:
+        (folder / "there" / "c.npy").write_text("old")
+    os.symlink("there/c.npy", "b.npy")
+    assert run(*usual()[:-2], *options).returncode == 0
+    assert os.readlink("b.npy") == "there/c.npy" and left(folder) == left(folder / "there") == []
+    assert np.array_equal(np.load("there/c.npy"), expected(np.load("a.npy"))[0])
+
+
+def test_an_empty_directory_becomes_a_zarr(folder):
+    zarr = pytest.importorskip("zarr")
+    os.mkdir("b.zarr")
+    assert run(*usual(out="b=b.zarr")).returncode == 0
+    assert np.array_equal(zarr.open_array("b.zarr", mode="r")[...], expected(np.load("a.npy"))[0])
+
+
 def test_mode_bits_stay(folder):
     (folder / "b.npy").write_bytes(b"old")
     (folder / "b.npy").chmod(0o640)
