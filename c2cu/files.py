@@ -17,11 +17,13 @@ from .diagnostics import InputError
 if TYPE_CHECKING:
     import numpy  # imported where it is used: a translation needs none
 
+SHORT = ("EOF: ", "mmap length is greater than file size")  # what numpy says of files that are cut short
 ENDINGS = (".npy", ".npz", ".bin", ".zarr")
 
 
-def load(path: str, slot: Slot | None) -> Any:
-    """The array in a file; ``-`` is stdin, as .npy. ``slot`` gives dtype and shape to raw files.
+def load(path: str, slot: Slot | None, layout: str = "row") -> Any:
+    """The array in a file; ``-`` is stdin, as .npy. ``slot`` gives dtype and shape to raw files, where the p axis is
+    first or, in column layout, last.
 
     Raises InputError for a file that is missing, unreadable, cut short or of the wrong size.
     """
@@ -33,7 +35,7 @@ def load(path: str, slot: Slot | None) -> Any:
         return guarded(path, lambda: numpy.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False))
     suffix = _ending(path)
     if suffix == ".bin":
-        return guarded(path, lambda: _raw(path, slot))
+        return guarded(path, lambda: _raw(path, slot, layout))
     if suffix == ".zarr":
         return zarr_files.ZarrSource(path, "row").whole()
     mode = "r" if suffix == ".npy" else None
@@ -61,14 +63,14 @@ def guarded(path: str, read: Any) -> Any:
     except OSError as e:
         raise InputError("C2CU056", f"cannot read '{path}': {e.strerror or e}") from None
     except (ValueError, EOFError, KeyError) as e:
-        raise InputError(
-            "C2CU056", f"'{path}' is not a whole array file: {e}", None, "was it cut short while it was written?"
-        ) from None
+        short = isinstance(e, EOFError) or any(text in str(e) for text in SHORT)
+        hint = "was it cut short while it was written?" if short else ""
+        raise InputError("C2CU056", f"'{path}' is not a whole array file: {e}", None, hint) from None
     except Exception as e:  # zipfile and numpy raise many things on damaged files
         raise InputError("C2CU056", f"'{path}' is damaged: {e}") from None
 
 
-def _raw(path: str, slot: Slot | None) -> numpy.ndarray:
+def _raw(path: str, slot: Slot | None, layout: str) -> numpy.ndarray:
     import numpy
 
     if slot is None or slot.nbytes == 0 or -1 in slot.shape:
@@ -87,11 +89,9 @@ def _raw(path: str, slot: Slot | None) -> numpy.ndarray:
         raise InputError(
             "C2CU056", f"'{path}' has {size} bytes, which is no multiple of the {slot.nbytes} of one input"
         )
-    return (
-        numpy.memmap(path, slot.dtype, "r", shape=(size // slot.nbytes, *slot.shape))
-        if size
-        else numpy.empty((0, *slot.shape), slot.dtype)
-    )
+    p = size // slot.nbytes
+    shape = (p, *slot.shape) if layout == "row" else (*slot.shape, p)
+    return numpy.memmap(path, slot.dtype, "r", shape=shape) if size else numpy.empty(shape, slot.dtype)
 
 
 def check_target(path: str) -> None:

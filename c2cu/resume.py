@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from . import zarr_files
 from .diagnostics import InputError
 from .sinks import Output, Sink, unsound
 
@@ -128,6 +129,13 @@ def forget(outputs: Iterable[Output]) -> None:
     """No run of these outputs can be resumed any more."""
     for o in outputs:
         o.hidden("journal").unlink(missing_ok=True)
+
+
+def abandon(outputs: Iterable[Output]) -> None:
+    """The outputs are in place by another way: what an interrupted run of them left goes."""
+    for o in outputs:
+        o.hidden("journal").unlink(missing_ok=True)
+        zarr_files.remove(o.hidden("partial"))
 
 
 def _boot() -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import backends, files, library, toolchain
+from . import backends, files, library, resume, toolchain
 from .artifact import Slot
 from .diagnostics import CompileError, InputError
 from .file_runs import Job, Say, Streaming, by_name, run_streamed
@@ -34,10 +34,13 @@ def run_files(
     job = _job(program, inputs, outputs, shared, p, layout)
     if streaming.asked or job.total * job.nbytes > SMALL or _chunked(job):
         return run_streamed(job, streaming, say)
-    results = by_name(job.slots, program({n: s.whole() for n, s in job.bulk.items()}, shared=job.fixed, p=p))
-    job.check()
-    for name, path in job.targets.items():
-        files.write(path, results[name])
+    kept = [o for o in job.outputs().values() if o.resumable]
+    with resume.locked(kept):
+        results = by_name(job.slots, program({n: s.whole() for n, s in job.bulk.items()}, shared=job.fixed, p=p))
+        job.check()
+        for name, path in job.targets.items():
+            files.write(path, results[name])
+        resume.abandon(kept)
 
 
 def _job(

@@ -3,6 +3,7 @@ whole, .zarr by its chunks. A source has an array's ``shape`` and ``dtype``, p a
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import sys
@@ -50,7 +51,7 @@ def source(path: str, slot: Slot | None, layout: str) -> Source:
     if Path(path).suffix == ".zarr":
         return zarr_files.ZarrSource(path, layout)
     stamp = files.guarded(path, lambda: stamps.stamp(path))
-    array = files.load(path, slot)
+    array = files.load(path, slot, layout)
     return (Mapped if getattr(array, "_mmap", None) is not None else Whole)(path, array, layout, stamp)
 
 
@@ -181,6 +182,8 @@ def _piped(path: str, layout: str) -> Source:
         shape, fortran, dtype = read(full)
         if dtype.hasobject:
             raise ValueError("it holds Python objects")
+        if min(shape, default=0) < 0 or math.prod(max(n, 1) for n in shape) * dtype.itemsize > sys.maxsize:
+            raise ValueError(f"its header says {shape}, which no array is")
         piped = Piped(path, stream, shape, dtype)
         if shape and layout == "row" and (not fortran or len(shape) == 1):
             return piped

@@ -157,11 +157,8 @@ def test_raw_zipped_and_zarr_files(folder, layout):
     chunks = (48, ROW) if layout == "row" else (ROW, 48)
     zarr.create_array("a.zarr", data=given, chunks=chunks)
     np.savez("a.npz", a=given)
-    endings = ["npz", "zarr"]
-    if layout == "row":
-        given.tofile("a.bin")
-        endings.append("bin")
-    for ending in endings:
+    given.tofile("a.bin")
+    for ending in ("npz", "zarr", "bin"):
         done = run("--in", f"a=a.{ending}", "--in", "turns=3", "--group", 70, "--layout", layout,
                     "--out", "b=b.zarr", "--out", f"sum=sum.{ending if ending != 'zarr' else 'bin'}")  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -170,6 +167,17 @@ def test_raw_zipped_and_zarr_files(folder, layout):
         assert left(folder) == []
     assert np.array_equal(np.load("sum.npz")["arr_0"], total)
     assert np.array_equal(np.fromfile("sum.bin", np.int32), total)
+
+
+@pytest.mark.parametrize("options", [("--group", "64"), ()])
+def test_a_raw_file_in_column_layout_reads_back(folder, options):
+    a = np.load("a.npy")
+    np.save("a.npy", np.ascontiguousarray(a.T))
+    for given, out in (("a.npy", "b.bin"), ("b.bin", "c.bin")):
+        args = ("--in", f"a={given}", "--in", "turns=3", "--out", f"b={out}", "--layout", "column", *options)
+        assert run(*args).returncode == 0
+    wanted = expected(expected(a)[0])[0]
+    assert np.array_equal(np.fromfile("c.bin", np.float32).reshape(ROW, -1), wanted.T)
 
 
 def test_a_zarr_that_is_there_is_replaced(folder):
@@ -365,6 +373,38 @@ def test_a_pipe_that_is_read_whole_into_files(folder, layout, out):
     assert np.array_equal(b if layout == "row" else b.T, expected(a)[0])
     done = run(*args, "--resume", input=(folder / "t.npy").read_bytes())
     assert done.returncode == 1 and b"'-' can be read only once" in done.stderr
+
+
+def npy_file(shape, dtype="<f4", version=1):
+    text = repr({"descr": dtype, "fortran_order": False, "shape": shape})
+    text += " " * (117 - len(text)) + "\n"
+    return b"\x93NUMPY" + bytes((version, 0)) + len(text).to_bytes(2, "little") + text.encode() + bytes(4096)
+
+
+@pytest.mark.parametrize("shape", [(-5, 64), (99999999999999999999, 64), (1 << 62, 64), (3, -1), (1 << 60, 0, 1 << 60)])
+@pytest.mark.parametrize("options", [("--group", "64"), (), ("--layout", "column")])
+def test_absurd_headers(folder, shape, options):
+    (folder / "absurd.npy").write_bytes(npy_file(shape))
+    for name in ("-", "absurd.npy"):
+        args = ("--in", f"a={name}", "--in", "turns=3", "--out", "b=b.npy", *options)
+        done = run(*args, input=npy_file(shape), env={**os.environ})
+        assert done.returncode == 1 and b"C2CU056" in done.stderr and name.encode() in done.stderr, done.stderr
+    assert left(folder) == []
+
+
+def test_only_a_short_file_is_said_to_be_short(folder):
+    whole = (folder / "a.npy").read_bytes()
+    np.save("objects.npy", np.array([{}, 3], object), allow_pickle=True)
+    (folder / "junk.npz").write_bytes(b"junk" * 99)
+    (folder / "version.npy").write_bytes(npy_file((3, 64), version=9))
+    (folder / "cut.npy").write_bytes(whole[:-1])
+    (folder / "header.npy").write_bytes(whole[:50])
+    (folder / "empty.npy").write_bytes(b"")
+    for name, short in (("objects.npy", 0), ("junk.npz", 0), ("version.npy", 0), ("cut.npy", 1), ("header.npy", 1),
+                        ("empty.npy", 1)):  # fmt: skip
+        done = run("--in", f"a={name}", "--in", "turns=3", "--out", "b=b.npy")
+        assert done.returncode == 1 and f"'{name}'" in done.stderr and "C2CU056" in done.stderr
+        assert ("was it cut short while it was written?" in done.stderr) == bool(short), done.stderr
 
 
 def test_a_pipe_in_column_layout_is_read_whole(folder):
@@ -771,6 +811,23 @@ def test_a_partial_zarr_that_was_replaced_is_not_resumed(folder, what):
     assert done.returncode == 1 and ".b.zarr.partial' is not as the run left it" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and not (folder / "b.zarr").exists()
     assert run(*arguments).returncode == 0 and left(folder) == []
+
+
+def test_a_run_in_one_call_takes_the_place_of_an_interrupted_one(folder):
+    stopped((*usual(), "--out", "sum=sum.npy"))
+    assert len(left(folder)) == 4
+    assert run(*usual()[:-2]).returncode == 0
+    assert np.array_equal(np.load("b.npy"), expected(np.load("a.npy"))[0])
+    assert left(folder) == [".sum.npy.journal", ".sum.npy.partial"]
+
+
+def test_a_run_in_one_call_waits_for_no_other(folder):
+    process = begun(long_run(folder, seconds=30.0))
+    np.save("c.npy", data(10))
+    done = run("--in", "a=c.npy", "--in", "turns=3", "--out", "b=b.npy")
+    process.kill()
+    process.wait()
+    assert done.returncode == 1 and "another run is writing 'b.npy'" in done.stderr
 
 
 def test_without_resume_a_run_starts_anew(folder):
