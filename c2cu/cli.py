@@ -51,6 +51,8 @@ class _Quantity(click.ParamType):
             self.fail(str(e), param, ctx)
 
 
+MOST = 1 << 62
+COUNT = click.IntRange(max=MOST)
 PAIR = _Pairs()
 SOURCE = click.argument("source", metavar="FILE.c")
 FORMAT = click.option("--diagnostics-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -73,7 +75,7 @@ MACHINE = [
     click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
 ]
 STREAMING = [
-    click.option("--group", type=click.IntRange(min=1), help="Inputs at a time: bounds the memory that a run needs."),
+    click.option("--group", type=click.IntRange(1, MOST), help="Inputs at a time: bounds the memory that a run needs."),
     click.option("--memory", type=_Quantity("SIZE", quantities.size), help="Of the buffers, such as 2G."),
     click.option("--depth", type=click.IntRange(min=1), help="Groups on their way at once."),
     click.option("--interval", type=_Quantity("TIME", quantities.seconds), help="Between arrivals, such as 5ms."),
@@ -153,10 +155,9 @@ def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, ...]]:
     out = {}
     for name, value in shapes:
         parts = value.replace("x", ",").split(",")
-        if not all(p.strip().isdigit() for p in parts):
-            raise InputError(
-                "C2CU058", f"--shape {name}={value} is not a list of numbers", None, "write --shape out=16,16"
-            )
+        if not all(p.strip().isdecimal() and len(p) < 20 and int(p) <= MOST for p in parts):
+            message = f"--shape {name}={value} is not a list of numbers up to 2^62"
+            raise InputError("C2CU058", message, None, "write --shape out=16,16")
         out[name] = tuple(int(p) for p in parts)
     return out
 
@@ -170,10 +171,10 @@ def given(source: str) -> str | Path:
 @with_options(
     SOURCE,
     click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; - is stdout."),
-    click.option("--p", type=int, help="How many inputs."),
+    click.option("--p", type=COUNT, help="How many inputs."),
     click.option("--threads", type=int, default=64, show_default=True, help="Threads a block."),
     click.option("--target", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True),
-    click.option("--group", type=int, help="Inputs at a time: results come out while inputs come in."),
+    click.option("--group", type=COUNT, help="Inputs at a time: results come out while inputs come in."),
     click.option("--emit", type=click.Choice(["ast", "ir", "plan", "cuda", "c"]), help="Stop at a stage and print it."),
     COMMON,
 )
@@ -216,7 +217,7 @@ def translate(
     click.option("--in", "inputs", multiple=True, metavar="[NAME=]FILE", help="Input array or number."),
     click.option("--out", "outputs", multiple=True, metavar="[NAME=]FILE", help="Where an output goes."),
     click.option("--shared", multiple=True, type=PAIR, metavar="NAME=FILE", help="One copy for all inputs."),
-    click.option("--p", type=int, help="Run the whole program p times in turn on stdin; with --out: how many inputs."),
+    click.option("--p", type=COUNT, help="Run the whole program p times in turn on stdin; with --out: the inputs."),
     click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
     click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."),
     click.option("--tune", is_flag=True, help="Measure the schedules on the first inputs, once; the fastest stays."),
@@ -274,6 +275,11 @@ def run(
             tune=tune,
             **common,
         )
+        for slot in program.slots:
+            if common["shapes"].get(slot.name, slot.shape) != slot.shape:
+                fixed, wanted = (",".join(map(str, shape)) for shape in (slot.shape, common["shapes"][slot.name]))
+                message = f"--shape {slot.name}={wanted}, but the C says {fixed or 'that it is a scalar'}"
+                raise InputError("C2CU058", message, slot.loc, "--shape is for extents that the C leaves open")
         told = functools.partial(say, sources={}, how=diagnostics_format)
         run_files(program, inputs, outputs, shared, p, layout, Streaming(**streaming), told)
 
@@ -332,7 +338,7 @@ def check(
 @main.command()
 @with_options(
     SOURCE,
-    click.option("--p", type=int, help="How many inputs."),
+    click.option("--p", type=COUNT, help="How many inputs."),
     click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."),
     click.option("--json", "as_json", is_flag=True, help="As JSON."),
     click.option("--plot", metavar="FILE.png", help="Also draw the memory accesses and the roofline (or .svg, .pdf)."),

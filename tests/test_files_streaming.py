@@ -964,10 +964,32 @@ def test_quantities():
     (("--interval", "soon"), "'soon' is no time"),
     (("--devices", "first"), "'first' is no list of numbers"),
     (("--depth", "0"), "0 is not in the range"),
+    (("--p", "99999999999999999999"), "99999999999999999999 is not in the range"),
+    (("--group", "99999999999999999999"), "99999999999999999999 is not in the range"),
 ])  # fmt: skip
 def test_options_that_make_no_sense(folder, options, said):
     done = run(*usual(), *options)
     assert done.returncode == 2 and said in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--p", "--group"])
+def test_counts_that_no_machine_has(folder, option):
+    options = {"--p": "10", option: "99999999999999999999"}
+    args = [text for pair in options.items() for text in pair]
+    done = CliRunner().invoke(main, ["translate", "slow.c", *args])
+    assert done.exit_code == 2 and "99999999999999999999 is not in the range" in done.output
+
+
+@pytest.mark.parametrize("extent", ["99999999999999999999", "²", "1" * 5000])
+def test_extents_that_no_array_has(folder, extent):
+    done = run(*usual(), "--shape", f"b={extent}")
+    assert done.returncode == 1 and "is not a list of numbers up to 2^62" in done.stderr
+
+
+def test_a_shape_of_what_the_c_fixes(folder):
+    done = run(*usual(), "--shape", "b=99999999999")
+    assert done.returncode == 1 and "--shape b=99999999999, but the C says 64" in done.stderr, done.stderr
+    assert run(*usual(), "--shape", "b=64").returncode == 0
 
 
 def test_options_reach_the_engine(folder, monkeypatch):
