@@ -276,8 +276,9 @@ def run(
             **common,
         )
         for slot in program.slots:
-            if common["shapes"].get(slot.name, slot.shape) != slot.shape:
-                fixed, wanted = (",".join(map(str, shape)) for shape in (slot.shape, common["shapes"][slot.name]))
+            asked = common["shapes"].get(slot.name, ())
+            if asked != slot.shape[: len(asked)]:  # a pointer to rows takes the first extent alone
+                fixed, wanted = (",".join(map(str, shape)) for shape in (slot.shape, asked))
                 message = f"--shape {slot.name}={wanted}, but the C says {fixed or 'that it is a scalar'}"
                 raise InputError("C2CU058", message, slot.loc, "--shape is for extents that the C leaves open")
         told = functools.partial(say, sources={}, how=diagnostics_format)
