@@ -33,7 +33,7 @@ def load(path: str, slot: Slot | None, layout: str = "row") -> Any:
         import io
 
         return guarded(path, lambda: numpy.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False))
-    suffix = _ending(path)
+    suffix = ending(path)
     if suffix == ".bin":
         return guarded(path, lambda: _raw(path, slot, layout))
     if suffix == ".zarr":
@@ -111,7 +111,7 @@ def check_target(path: str) -> None:
         return
     if target.is_dir() and Path(path).suffix != ".zarr":
         raise _unwritable(path, errno.EISDIR)
-    _ending(path)
+    ending(path)
     if target.is_dir() and not zarr_files.replaceable(target):
         message = f"'{path}' is a directory that holds something else than a zarr array"
         raise InputError("C2CU057", message, None, "give another name: it would be replaced")
@@ -139,7 +139,8 @@ def check_apart(paths: Sequence[str]) -> None:
                 raise InputError("C2CU058", message, None, "give each a place of its own")
 
 
-def _ending(path: str) -> str:
+def ending(path: str) -> str:
+    """Which kind of file a name says. Raises InputError for none of ours."""
     suffix = Path(path).suffix
     if suffix not in ENDINGS:
         given = f"'{suffix}'" if suffix else "without an ending"

@@ -50,6 +50,7 @@ def source(path: str, slot: Slot | None, layout: str) -> Source:
         return _piped(path, layout)
     if Path(path).suffix == ".zarr":
         return zarr_files.ZarrSource(path, layout)
+    files.ending(path)
     stamp = files.guarded(path, lambda: stamps.stamp(path))
     array = files.load(path, slot, layout)
     return (Mapped if getattr(array, "_mmap", None) is not None else Whole)(path, array, layout, stamp)
