@@ -57,10 +57,8 @@ def panel(axes: Axes, name: str, case: dict[str, Any], limit: float) -> None:
         other.annotate(f"thesis {ms:g} ms", (g, ms), (-7, 0), textcoords="offset points", color=THESIS, fontsize=8.5,
                        ha="right", va="center")  # fmt: skip
     other.plot([alone["group"]], [alone["latency_ms"]], color=WAIT, marker="*", ms=11, lw=0)
-    at = (alone["group"], alone["latency_ms"])
-    other.annotate(f"alone {at[1]:.3g} ms,\n{alone['gb_s']:.0f} GB/s", at, (-9, -12),
-                   textcoords="offset points", color=WAIT, fontsize=8.5, ha="right", va="top",
-                   bbox={"fc": "white", "ec": "none", "pad": 0.8, "alpha": 0.85})  # fmt: skip
+    said = f"alone: {size(alone['group'])} inputs, {alone['latency_ms']:.3g} ms, {alone['gb_s']:.0f} GB/s"
+    axes.text(0.98, 0.05, said, transform=axes.transAxes, color=WAIT, fontsize=9, ha="right", va="center")
     other.set_yscale("log")
     other.set_ylim(0.1, 1000)
     other.set_ylabel("latency, ms", color=WAIT)

@@ -159,6 +159,7 @@ def _begin(journal: resume.Journal | None, outputs: Sequence[Output], streaming:
     """How many results a former run has left; None: this one starts anew."""
     done = journal.read() if journal is not None and streaming.resume else None
     if done is not None:
+        say(Diagnostic("note", "C2CU059", f"{done:,} inputs are done: it goes on from there"))
         return done
     if streaming.resume:
         say(Diagnostic("note", "C2CU059", f"nothing to resume for '{outputs[0].path}': it starts at the beginning"))

@@ -88,41 +88,33 @@ def bulk(
     Raises ParseError, UnsupportedError, NotObliviousError, CompileError, and InputError (a ValueError; for a wrong
     dtype a TypeError).
     """
-    source = read_source(src)
-    key = (
-        source.name,
-        source.text,
-        fn,
-        tuple(sorted(shared or ())),
-        repr(sorted(by_name("defines", defines).items())),
-        backend,
-        schedule,
-        fp,
-        layout,
-        repr(sorted(by_name("shapes", shapes).items())),
-        strict,
-        tune,
-        tuple(map(str, include_dirs or ())),
-        os.environ.get("CC"),
+    program = remembered(
+        src,
+        fn=fn,
+        shared=tuple(shared or ()),
+        defines=defines,
+        backend=backend,
+        schedule=schedule,
+        fp=fp,
+        layout=layout,
+        shapes=shapes,
+        strict=strict,
+        include_dirs=include_dirs,
+        tune=tune,
     )
-    program = _programs.get(key)
-    if program is None or include_dirs or re.search(r'#\s*include\s*"', source.text):  # headers may have changed
-        program = compile(
-            src,
-            fn=fn,
-            shared=tuple(shared or ()),
-            defines=defines,
-            backend=backend,
-            schedule=schedule,
-            fp=fp,
-            layout=layout,
-            shapes=shapes,
-            strict=strict,
-            include_dirs=include_dirs,
-            tune=tune,
-        )
-        _programs[key] = program
     return program(inputs, shared=shared, out=out, stream=stream, p=p)
+
+
+def remembered(src: str | os.PathLike, **options: Any) -> Program:
+    """`compile`, once in a process for the same program and options."""
+    source = read_source(src)
+    named = {n: sorted(by_name(n, options.get(n)).items()) for n in ("defines", "shapes")}
+    listed = {n: tuple(map(str, options.get(n) or ())) for n in ("include_dirs", "shared")}
+    key = (source.name, source.text, repr(sorted({**options, **named, **listed}.items())), os.environ.get("CC"))
+    program = _programs.get(key)
+    if program is None or listed["include_dirs"] or re.search(r'#\s*include\s*"', source.text):  # headers may change
+        program = _programs[key] = compile(src, **options)
+    return program
 
 
 def check(

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -163,11 +164,19 @@ def _differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
                 continue
             a, b = was[name], now[name]
             if isinstance(a, dict) and isinstance(b, dict):
-                changed = ", ".join(f"{k} was {a.get(k)}, is {b.get(k)}" for k in b if a.get(k) != b.get(k))
+                changed = ", ".join(_difference(k, a.get(k), b.get(k)) for k in b if a.get(k) != b.get(k))
                 yield f"{what} has changed: {changed}"
             else:
-                short = max(len(str(a)), len(str(b))) <= 40
-                yield f"{what} has changed" + (f": was {a}, is {b}" if short else "")
+                plain = not re.fullmatch("[0-9a-f]{16,}", str(b)) and max(len(str(a)), len(str(b))) <= 40
+                yield f"{what} has changed" + (f": was {a}, is {b}" if plain else "")
+
+
+def _difference(what: str, was: Any, now: Any) -> str:
+    """One thing about a file, in a reader's words."""
+    if what.startswith("mtime") and isinstance(was, int) and isinstance(now, int):
+        was, now = (time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(x * 1e-9)) for x in (was, now))
+        return f"it was written at {now}, not {was}"
+    return f"{what} was {was}, is {now}"
 
 
 def of_value(value: Any) -> str:

@@ -20,7 +20,7 @@ from . import backends
 from .artifact import Slot
 from .compiled import Program
 from .diagnostics import InputError, InputTypeError, lines_of
-from .library import compile
+from .library import remembered
 from .options import by_name, whole
 from .runtime import arrays, pipe
 from .runtime.pipe import Pipe, Span
@@ -148,11 +148,11 @@ def stream(
     batches: Any,
     *,
     group: int | None = None,
-    interval: float | None = None,
+    interval: float | str | None = None,
     depth: int | None = None,
-    latency_target: float | None = None,
+    latency_target: float | str | None = None,
     devices: Sequence[int] | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     timeline: bool = False,
     copy: bool = True,
     shared: Mapping[str, Any] | None = None,
@@ -166,16 +166,16 @@ def stream(
     inputs each, however the batches were cut; ``result.first`` is the number of the first input, ``result.latency``
     the seconds since that input arrived.
 
-    ``interval``: seconds; a group is cut at each, full or not, so that no input waits longer for its group to fill
-    (thesis, section 4.5). ``latency_target``: seconds; the largest group that meets it, by measurement on the first
-    batch. ``depth``: groups in flight a device. ``devices``: ordinals of GPUs, by default all that are visible.
-    ``memory``: bytes of host memory that buffers may take. ``timeline``: note what devices do when, for
+    ``interval``: seconds, or "5ms"; a group is cut at each, full or not, so that no input waits longer for its group to
+    fill (thesis, section 4.5). ``latency_target``: likewise; the largest group that meets it, by measurement on the
+    first batch. ``depth``: groups in flight a device. ``devices``: ordinals of GPUs, by default all that are visible.
+    ``memory``: bytes of host memory, or "2G", that buffers may take. ``timeline``: note what devices do when, for
     `Stream.spans`. ``copy=False``: batches are not written to before their results are there, so that they need not be
     copied; an array alone never is. Other parameters as for `bulk`.
 
     Raises what `bulk` raises. What the iterator raises is passed on, after the results for all before it.
     """
-    program = compile(src, shared=tuple(by_name("shared", shared)), **options)
+    program = remembered(src, shared=tuple(by_name("shared", shared)), **options)
     return open_stream(
         program,
         batches,
@@ -198,11 +198,11 @@ def open_stream(
     shared: Mapping[str, Any] | None = None,
     p: int | None = None,
     group: int | None = None,
-    interval: float | None = None,
+    interval: float | str | None = None,
     depth: int | None = None,
-    latency_target: float | None = None,
+    latency_target: float | str | None = None,
     devices: Sequence[int] | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     timeline: bool = False,
     copy: bool = True,
     inner: Inner = Inner(),

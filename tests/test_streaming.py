@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import c2cu
+import c2cu.library
 from c2cu.runtime import pipe as pipes
 from c2cu.runtime.cpu_pipe import CpuPipe
 from c2cu.streaming.channel import Channel, Closed
@@ -77,6 +78,19 @@ def test_one_array_is_one_batch_and_nothing_is_nothing():
     assert np.array_equal(np.concatenate(list(c2cu.stream(SORT, a, backend="cpu"))), np.sort(a, 1))
     assert list(c2cu.stream(SORT, [], backend="cpu")) == []
     assert list(c2cu.stream(SORT, [a[:0], a[:0]], backend="cpu")) == []
+
+
+def test_a_program_is_compiled_once(monkeypatch):
+    monkeypatch.setattr("c2cu.library._programs", {})
+    compiled = []
+    monkeypatch.setattr(
+        "c2cu.library.compile", lambda *a, f=c2cu.library.compile, **k: compiled.append(1) or f(*a, **k)
+    )
+    for _ in range(3):
+        assert len(list(c2cu.stream(SORT, inputs(5), backend="cpu"))) == 1
+    assert len(compiled) == 1
+    list(c2cu.stream(SORT, np.zeros((5, 4), np.float32), defines={"N": 4}, backend="cpu"))
+    assert len(compiled) == 2
 
 
 def test_column_layout():
@@ -233,6 +247,9 @@ def test_memory_is_stated_and_kept():
         s = c2cu.stream(SORT, inputs(3000), memory=memory, backend="cpu")
         assert 0 < s.memory <= memory and s.group >= 1
         assert sum(len(r) for r in s) == 3000
+    assert c2cu.stream(SORT, inputs(3), memory="64K", backend="cpu").memory <= 1 << 16
+    with pytest.raises(c2cu.InputError, match="'2X' is no size: write 2G"):
+        c2cu.stream(SORT, inputs(3), memory="2X", backend="cpu")
     with pytest.raises(c2cu.InputError, match="memory of 100 bytes is not enough"):
         c2cu.stream(SORT, inputs(3), memory=100, backend="cpu")
     with pytest.raises(c2cu.InputError, match=r"groups of 5000 inputs take \d+ bytes of buffers, but memory is 65536"):
@@ -241,7 +258,7 @@ def test_memory_is_stated_and_kept():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"group": 0}, {"group": 1.5}, {"interval": -1}, {"interval": "1"}, {"depth": 0}, {"latency_target": 0},
+    [{"group": 0}, {"group": 1.5}, {"interval": -1}, {"interval": "soon"}, {"depth": 0}, {"latency_target": 0},
      {"devices": [0]}, {"group": 5, "latency_target": 1.0}],
 )  # fmt: skip
 def test_wrong_options(wrong):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from .. import quantities
 from ..artifact import Slot
 from ..diagnostics import InputError
 from ..options import whole
@@ -88,6 +89,11 @@ class Point:
 
 def limits(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> Limits:
     """Checked. Raises InputError."""
+    try:
+        interval, latency = (quantities.seconds(x) if isinstance(x, str) else x for x in (interval, latency))
+        memory = quantities.size(memory) if isinstance(memory, str) else memory
+    except ValueError as e:
+        raise InputError("C2CU058", str(e)) from None
     counts = {"group": group, "depth": depth, "memory": memory}
     for name, value in counts.items():
         if value is not None and (isinstance(value, bool) or whole(name, value) < 1):
