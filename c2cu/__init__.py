@@ -19,15 +19,17 @@ from .version import __version__
 if TYPE_CHECKING:
     from . import dask as dask
     from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
-    from .library import NotObliviousWarning, Program, Report, bulk, check, compile, translate
-    from .streams import Stream, StreamWarning, stream
+    from .library import NotObliviousWarning, Program, Report, bulk, check, compile, stream, translate
+    from .streams import Stream, StreamWarning
 
 _HOMES = {
-    **dict.fromkeys(("NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "translate"), "library"),
+    **dict.fromkeys(
+        ("NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "stream", "translate"), "library"
+    ),
     **dict.fromkeys(
         ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"), "diagnostics"
     ),
-    **dict.fromkeys(("Stream", "StreamWarning", "stream"), "streams"),
+    **dict.fromkeys(("Stream", "StreamWarning"), "streams"),
 }
 
 __all__ = [

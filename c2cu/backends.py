@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import tune
-from .artifact import Slot
+from .artifact import Artifact, Slot
 from .diagnostics import InputError
 from .estimate import Device
 
@@ -73,3 +73,52 @@ def refuse_device_arrays(given: Mapping[str, Any]) -> None:
             None,
             "use backend='cuda', or copy it: cupy.asnumpy(a)",
         )
+
+
+def count_devices(backend: str, devices: Sequence[int] | None) -> int:
+    """How many devices there are to run on. Raises InputError for one that is not there."""
+    return 1 if backend == "cpu" else len(ordinals(devices))
+
+
+def ordinals(devices: Sequence[int] | None) -> list[int]:
+    """GPUs by number: those chosen, or all that are visible."""
+    from .runtime import cuda
+
+    seen = cuda.device_count()
+    if devices is None:
+        return list(range(seen))
+    chosen = [int(d) for d in devices]
+    wrong = [d for d in chosen if not 0 <= d < seen]
+    if wrong or not chosen or len(set(chosen)) < len(chosen):
+        given = ", ".join(map(str, chosen)) or "none"
+        raise InputError("C2CU058", f"devices: {given}", None, f"choose from 0 to {seen - 1}, each once")
+    return chosen
+
+
+def pipes(
+    artifact: Artifact,
+    loaded: Any,
+    layout: str,
+    fixed: Sequence[Any],
+    given: Sequence[bool],
+    group: int,
+    depth: int,
+    devices: Sequence[int] | None,
+    note: bool,
+) -> list[Any]:
+    """One for each device. ``fixed``: what inputs share; ``given``: which slots come in groups. Raises OutOfRoom."""
+    if artifact.target == "cpu":
+        from .runtime.cpu_pipe import CpuPipe
+
+        return [CpuPipe(loaded, layout, fixed, depth)]
+    from .runtime.cuda_pipe import CudaPipe
+
+    found: list[Any] = []
+    try:
+        for d in ordinals(devices):
+            found.append(CudaPipe(artifact, d, group, depth, layout, fixed, given, note))
+    except BaseException:
+        for p in found:
+            p.close()
+        raise
+    return found

@@ -117,6 +117,56 @@ def remembered(src: str | os.PathLike, **options: Any) -> Program:
     return program
 
 
+def stream(
+    src: str | os.PathLike,
+    batches: Any,
+    *,
+    group: int | None = None,
+    interval: float | str | None = None,
+    depth: int | None = None,
+    latency_target: float | str | None = None,
+    devices: Sequence[int] | None = None,
+    memory: int | str | None = None,
+    timeline: bool = False,
+    copy: bool = True,
+    shared: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """Run a sequential C program on inputs that come in batches; yields results in order, bit-identical to `bulk`'s.
+
+    ``batches``: any iterable of arrays (p, \\*shape), or of dicts of them by C name, each of any p; an array alone is
+    one batch. It is read in a thread of its own, ahead of the results by a few groups. The first batch is read at once:
+    its shapes decide the rest. Results are arrays, or dicts of them where there are several outputs, for ``group``
+    inputs each, however the batches were cut; ``result.first`` is the number of the first input, ``result.latency``
+    the seconds since that input arrived.
+
+    ``interval``: seconds, or "5ms"; a group is cut at each, full or not, so that no input waits longer for its group to
+    fill (thesis, section 4.5). ``latency_target``: likewise; the largest group that meets it, by measurement on the
+    first batch. ``depth``: groups in flight a device. ``devices``: ordinals of GPUs, by default all that are visible.
+    ``memory``: bytes of host memory, or "2G", that buffers may take. ``timeline``: note what devices do when, for
+    `Stream.spans`. ``copy=False``: batches are not written to before their results are there, so that they need not be
+    copied; an array alone never is. Other parameters as for `bulk`.
+
+    Raises what `bulk` raises. What the iterator raises is passed on, after the results for all before it.
+    """
+    from .streams import open_stream
+
+    program = remembered(src, shared=tuple(by_name("shared", shared)), **options)
+    return open_stream(
+        program,
+        batches,
+        shared=shared,
+        group=group,
+        interval=interval,
+        depth=depth,
+        latency_target=latency_target,
+        devices=devices,
+        memory=memory,
+        timeline=timeline,
+        copy=copy,
+    )
+
+
 def check(
     src: str | os.PathLike,
     *,
@@ -190,5 +240,6 @@ __all__ = [
     "bulk",
     "check",
     "compile",
+    "stream",
     "translate",
 ]

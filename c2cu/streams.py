@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import warnings
@@ -12,17 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from . import backends
 from .artifact import Slot
-from .compiled import Program
 from .diagnostics import InputError, InputTypeError, lines_of
-from .library import remembered
 from .options import by_name, whole
-from .runtime import arrays, pipe
+from .runtime import arrays
 from .runtime.pipe import Pipe, Span
 from .streaming import closer, sizing
 from .streaming.batches import Batches, Count, regrouped
@@ -31,6 +28,9 @@ from .streaming.channel import Closed
 from .streaming.copying import copiers
 from .streaming.engine import LENT, Engine, Targets
 from .streaming.feed import Feed, batches_of
+
+if TYPE_CHECKING:
+    from .compiled import Program
 
 DEPTH = 4  # groups in flight on a GPU: one comes in, one is computed, one goes out, one is ready
 
@@ -143,54 +143,6 @@ def _plain(output: Any) -> Any:
     return output.view(Result) if isinstance(output, numpy.ndarray) else output
 
 
-def stream(
-    src: str | os.PathLike,
-    batches: Any,
-    *,
-    group: int | None = None,
-    interval: float | str | None = None,
-    depth: int | None = None,
-    latency_target: float | str | None = None,
-    devices: Sequence[int] | None = None,
-    memory: int | str | None = None,
-    timeline: bool = False,
-    copy: bool = True,
-    shared: Mapping[str, Any] | None = None,
-    **options: Any,
-) -> Stream:
-    """Run a sequential C program on inputs that come in batches; yields results in order, bit-identical to `bulk`'s.
-
-    ``batches``: any iterable of arrays (p, \\*shape), or of dicts of them by C name, each of any p; an array alone is
-    one batch. It is read in a thread of its own, ahead of the results by a few groups. The first batch is read at once:
-    its shapes decide the rest. Results are arrays, or dicts of them where there are several outputs, for ``group``
-    inputs each, however the batches were cut; ``result.first`` is the number of the first input, ``result.latency``
-    the seconds since that input arrived.
-
-    ``interval``: seconds, or "5ms"; a group is cut at each, full or not, so that no input waits longer for its group to
-    fill (thesis, section 4.5). ``latency_target``: likewise; the largest group that meets it, by measurement on the
-    first batch. ``depth``: groups in flight a device. ``devices``: ordinals of GPUs, by default all that are visible.
-    ``memory``: bytes of host memory, or "2G", that buffers may take. ``timeline``: note what devices do when, for
-    `Stream.spans`. ``copy=False``: batches are not written to before their results are there, so that they need not be
-    copied; an array alone never is. Other parameters as for `bulk`.
-
-    Raises what `bulk` raises. What the iterator raises is passed on, after the results for all before it.
-    """
-    program = remembered(src, shared=tuple(by_name("shared", shared)), **options)
-    return open_stream(
-        program,
-        batches,
-        shared=shared,
-        group=group,
-        interval=interval,
-        depth=depth,
-        latency_target=latency_target,
-        devices=devices,
-        memory=memory,
-        timeline=timeline,
-        copy=copy,
-    )
-
-
 def open_stream(
     program: Program,
     batches: Any,
@@ -249,9 +201,9 @@ def _opened(program: Program, first: Any, rest: Iterator[Any], shared: dict[str,
 
     def ready(group: int, depth: int) -> list[Pipe]:
         which = (check.fixed, check.given, group, depth, how.devices, how.timeline)
-        return pipe.pipes(built.artifact, built.loaded, layout, *which)
+        return backends.pipes(built.artifact, built.loaded, layout, *which)
 
-    devices = pipe.count(backend, how.devices)
+    devices = backends.count_devices(backend, how.devices)
     gpu = backend == "cuda"
     job = sizing.Job(
         check.slots,

@@ -493,8 +493,8 @@ def devices(monkeypatch):
             made.extend(Device(name, loaded, layout, fixed, depth, group=group, **how) for name, how in wanted)
             return list(made)
 
-        monkeypatch.setattr(pipes, "pipes", build)
-        monkeypatch.setattr(pipes, "count", lambda backend, chosen: len(wanted))
+        monkeypatch.setattr("c2cu.backends.pipes", build)
+        monkeypatch.setattr("c2cu.backends.count_devices", lambda backend, chosen: len(wanted))
         return made
 
     return use

@@ -8,9 +8,6 @@ from typing import Any, Protocol
 
 import numpy
 
-from ..artifact import Artifact
-from ..diagnostics import InputError
-
 
 class OutOfRoom(Exception):
     """The device has not enough memory for groups of this size."""
@@ -63,52 +60,3 @@ class Pipe(Protocol):
     def close(self) -> None:
         """Give its device's memory back."""
         ...
-
-
-def count(backend: str, devices: Sequence[int] | None) -> int:
-    """How many devices there are to run on. Raises InputError for one that is not there."""
-    return 1 if backend == "cpu" else len(ordinals(devices))
-
-
-def ordinals(devices: Sequence[int] | None) -> list[int]:
-    """GPUs by number: those chosen, or all that are visible."""
-    from . import cuda
-
-    seen = cuda.device_count()
-    if devices is None:
-        return list(range(seen))
-    chosen = [int(d) for d in devices]
-    wrong = [d for d in chosen if not 0 <= d < seen]
-    if wrong or not chosen or len(set(chosen)) < len(chosen):
-        given = ", ".join(map(str, chosen)) or "none"
-        raise InputError("C2CU058", f"devices: {given}", None, f"choose from 0 to {seen - 1}, each once")
-    return chosen
-
-
-def pipes(
-    artifact: Artifact,
-    loaded: Any,
-    layout: str,
-    fixed: Sequence[Any],
-    given: Sequence[bool],
-    group: int,
-    depth: int,
-    devices: Sequence[int] | None,
-    note: bool,
-) -> list[Pipe]:
-    """One for each device. ``fixed``: what inputs share; ``given``: which slots come in groups. Raises OutOfRoom."""
-    if artifact.target == "cpu":
-        from .cpu_pipe import CpuPipe
-
-        return [CpuPipe(loaded, layout, fixed, depth)]
-    from .cuda_pipe import CudaPipe
-
-    found: list[Pipe] = []
-    try:
-        for d in ordinals(devices):
-            found.append(CudaPipe(artifact, d, group, depth, layout, fixed, given, note))
-    except BaseException:
-        for p in found:
-            p.close()
-        raise
-    return found
