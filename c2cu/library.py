@@ -79,8 +79,9 @@ def bulk(
     ``src``: C text (a str with a newline or a brace) or a path. ``inputs``: an array of shape (p, \\*shape) and the C
     type's dtype, or a dict of them by C name; with ``layout="column"`` (\\*shape, p). ``shared``: one array for all
     inputs, by name. ``defines``: overrides of the file's macros. ``shapes``: extents that no input tells. ``out``:
-    arrays to write to; after an error they may be written in part. ``p``: needed only where no input is given. ``tune``: measure the candidates on the first
-    inputs, once; the cache keeps the fastest, for later calls without ``tune`` too.
+    arrays to write to; after an error they may be written in part. ``p``: needed only where no input is given.
+    ``tune``: measure the candidates on the first inputs, once; the cache keeps the fastest, for later calls without
+    ``tune`` too.
 
     Returns one array where exactly one is an output, else a dict by name: NumPy arrays for NumPy arrays, CuPy for
     arrays on a device. Equal, bit for bit, to the C compiled with -fwrapv -fno-strict-aliasing -ffp-contract=off.
