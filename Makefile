@@ -8,21 +8,25 @@ BIN := $(VENV)/bin
 run: $(VENV)/ready
 	$(BIN)/python examples/graph_atlas.py
 
-test: $(VENV)/ready lint
+test: $(VENV)/tools lint
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-gpu: ; $(PYTHON) -m pytest -q -m gpu -rs
 
-lint: $(VENV)/ready
+lint: $(VENV)/tools
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
-bench: $(VENV)/ready
+bench: $(VENV)/tools
 	$(BIN)/python benchmarks/cpu.py
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -e '.[test,examples]'
+	$(BIN)/python -m pip install -q -e '.[examples]'
+	touch $@
+
+$(VENV)/tools: $(VENV)/ready
+	$(BIN)/python -m pip install -q -e '.[test]'
 	touch $@
 
 clean: ; rm -rf $(VENV) build dist
