@@ -29,6 +29,16 @@ class Slot:
     loc: Loc = field(default=Loc(), compare=False)
 
 
+def piece(layout: str, first: int, last: int) -> Any:
+    """The subscript of inputs first <= id < last of an array in a layout: the p axis is the first, or the last."""
+    return slice(first, last) if layout == "row" else (..., slice(first, last))
+
+
+def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
+    """The shape of n inputs' arrays, as the user sees them."""
+    return (n, *slot.shape) if layout == "row" else (*slot.shape, n)
+
+
 @dataclass(frozen=True)
 class Artifact:
     """Generated text and its ABI.

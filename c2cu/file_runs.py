@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import backends, library, resume, sinks, stamps
-from .artifact import Slot
+from .artifact import Slot, shape_of
 from .diagnostics import Diagnostic, Error, InputError
 from .progress import Progress
 from .sinks import Output, Sink
@@ -80,7 +80,7 @@ class Job:
         found = {}
         for s in self.slots:
             if s.name in self.targets:
-                shape = (self.total, *s.shape) if self.layout == "row" else (*s.shape, self.total)
+                shape = shape_of(s, self.total, self.layout)
                 found[s.name] = Output(self.targets[s.name], shape, numpy.dtype(s.dtype), self.layout)
         return found
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import zarr_files
-from .artifact import Slot
+from .artifact import Slot, shape_of
 from .diagnostics import InputError
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _raw(path: str, slot: Slot | None, layout: str) -> numpy.ndarray:
             "C2CU056", f"'{path}' has {size} bytes, which is no multiple of the {slot.nbytes} of one input"
         )
     p = size // slot.nbytes
-    shape = (p, *slot.shape) if layout == "row" else (*slot.shape, p)
+    shape = shape_of(slot, p, layout)
     return numpy.memmap(path, slot.dtype, "r", shape=shape) if size else numpy.empty(shape, slot.dtype)
 
 

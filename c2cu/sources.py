@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from . import files, stamps, zarr_files
-from .artifact import Slot
+from .artifact import Slot, piece
 from .diagnostics import InputError
 
 if TYPE_CHECKING:
@@ -54,11 +54,6 @@ def source(path: str, slot: Slot | None, layout: str) -> Source:
     stamp = files.guarded(path, lambda: stamps.stamp(path))
     array = files.load(path, slot, layout)
     return (Mapped if getattr(array, "_mmap", None) is not None else Whole)(path, array, layout, stamp)
-
-
-def piece(layout: str, first: int, last: int) -> Any:
-    """The subscript of inputs first <= id < last."""
-    return slice(first, last) if layout == "row" else (..., slice(first, last))
 
 
 class Whole:

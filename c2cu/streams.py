@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from . import backends
-from .artifact import Slot
+from .artifact import Slot, piece
 from .diagnostics import InputError, InputTypeError, lines_of
 from .options import by_name, whole
 from .runtime import arrays
 from .runtime.pipe import Pipe, Span
 from .streaming import closer, sizing
 from .streaming.batches import Batches, Count, regrouped
-from .streaming.berths import shape_of
 from .streaming.channel import Closed
 from .streaming.copying import copiers
 from .streaming.engine import LENT, Engine, Targets
@@ -244,10 +243,10 @@ def in_groups(program: Program, slots: tuple[Slot, ...], given: Mapping[str, Any
     fixed = {s.name for s in slots if s.shared}
     chosen = arrays.targets(slots, out, program.layout, p)
     written = (s for s in slots if s.writes)
-    results = {s.name: chosen[s.name] if s.name in chosen else _empty(s, p, program.layout) for s in written}
+    results = {s.name: chosen[s.name] if s.name in chosen else arrays.empty(s, p, program.layout) for s in written}
 
     def part(first: int, count: int) -> list[Any]:
-        where = (slice(first, first + count),) if program.layout == "row" else (..., slice(first, first + count))
+        where = piece(program.layout, first, first + count)
         return [results[s.name][where] if s.writes else None for s in slots]
 
     batch = {n: v for n, v in given.items() if n not in fixed}
@@ -277,11 +276,6 @@ def in_groups(program: Program, slots: tuple[Slot, ...], given: Mapping[str, Any
         for done in waiting:
             done.result()
     return results if len(results) > 1 else next(iter(results.values()))
-
-
-def _empty(slot: Slot, p: int, layout: str) -> numpy.ndarray:
-    t = numpy.dtype(slot.dtype)
-    return (numpy.zeros if t.kind == "V" else numpy.empty)(shape_of(slot, p, layout), t)
 
 
 def _results(engine: Engine) -> Iterator[Group]:

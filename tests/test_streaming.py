@@ -392,6 +392,12 @@ def test_bytes_between_the_members_of_a_struct_are_zero():
         assert not raw[:, 1:8].any() and raw[:, 8:].any()
 
 
+def test_they_are_zero_in_results_that_are_kept_too():
+    source = "struct s { char a; double b; }; struct s y; double x; void f(void) { y.a = 1; y.b = x; }"
+    for r in list(c2cu.stream(source, {"x": np.ones(3000)}, group=100, backend="cpu")):
+        assert not np.ascontiguousarray(r).view(np.uint8).reshape(-1, 16)[:, 1:8].any()
+
+
 def script(text, *arguments, stdin=None):
     command = [sys.executable, "-c", f"SORT = {SORT!r}\nimport c2cu, numpy as np\n" + textwrap.dedent(text), *arguments]
     return subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

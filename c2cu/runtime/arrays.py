@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from ..artifact import Slot
+from ..artifact import Slot, piece, shape_of
 from ..diagnostics import InputError, InputTypeError
 
 
@@ -201,7 +201,7 @@ def count(given: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p: int
 def first(given: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, n: int) -> dict[str, Any]:
     """What is given for the first ``n`` inputs."""
     shared = {s.name for s in slots if s.shared}
-    part = slice(n) if layout == "row" else (..., slice(n))
+    part = piece(layout, 0, n)
     return {name: a if name in shared or not getattr(a, "shape", ()) else a[part] for name, a in given.items()}
 
 
@@ -226,7 +226,7 @@ def bind(
     for s in slots:
         source = arrays.get(s.name)
         ins.append(None if source is None else _batch_first(_moved(source, s, xp), s, layout, xp))
-        outs.append(_empty(count, s, xp) if s.writes else None)
+        outs.append(empty(s, count, xp=xp) if s.writes else None)
     if wanted and xp is numpy and layout == "row":
         outs = [
             wanted[s.name] if s.name in wanted and wanted[s.name].flags.c_contiguous else o for s, o in zip(slots, outs)
@@ -313,13 +313,13 @@ def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_num
     return next(iter(results.values())) if len(results) == 1 else results
 
 
-def _empty(p: int, slot: Slot, xp: ModuleType) -> Any:
-    """Room for an output. CuPy has no structured dtypes: structs are bytes there. What lies between a struct's members
-    is zero, so that equal results have equal bytes."""
+def empty(slot: Slot, p: int, layout: str = "row", xp: ModuleType = numpy) -> Any:
+    """Room for an output of p inputs. CuPy has no structured dtypes: structs are bytes there. What lies between a
+    struct's members is zero, so that equal results have equal bytes."""
     t = _dtype(slot)
     if t.kind != "V":
-        return xp.empty((p, *slot.shape), t)
-    return xp.zeros((p, *slot.shape), t) if xp is numpy else xp.zeros((p, slot.nbytes), "uint8")
+        return xp.empty(shape_of(slot, p, layout), t)
+    return xp.zeros(shape_of(slot, p, layout), t) if xp is numpy else xp.zeros((p, slot.nbytes), "uint8")
 
 
 def _moved(array: Any, slot: Slot, xp: ModuleType) -> Any:

@@ -5,7 +5,6 @@ Thesis, section 4.5 and figure 4.14. Everything a group needs on the device is a
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,18 +14,12 @@ import numpy
 
 from ..artifact import Artifact, Slot
 from .cuda import cupy_module, load, pinned, uploaded
-from .pipe import OutOfRoom, Span
+from .lease import leased
+from .pipe import OutOfRoom, Span, sides
 
 PORTABLE = 1  # cudaHostAllocPortable: pinned for every device
 NOTED = 4096  # spans that are kept
 KEPT = 512 << 20  # bytes of page-locked memory that the process keeps for later streams
-
-
-class _Page:
-    """What NumPy makes an array of."""
-
-    def __init__(self, address: int, nbytes: int):
-        self.__array_interface__ = {"version": 3, "shape": (nbytes,), "typestr": "|u1", "data": (address, False)}
 
 
 class _Pages:
@@ -48,9 +41,7 @@ class _Pages:
             except cupy_module().cuda.runtime.CUDARuntimeError:
                 self._free.clear()  # others' sizes may be what is missing
                 memory = cupy_module().cuda.PinnedMemory(max(1, nbytes), PORTABLE)
-        page = _Page(memory.ptr, nbytes)
-        weakref.finalize(page, self._back, memory, nbytes).atexit = False
-        return numpy.asarray(page)
+        return leased(memory.ptr, nbytes, self._back, memory, nbytes)[0]
 
     def _kept(self, nbytes: int) -> Any:
         for entry in reversed(tuple(self._free)):
@@ -177,8 +168,7 @@ class CudaPipe:
 
     def _berth(self, group: int, given: Sequence[bool]) -> _Berth:
         slots = self._program.artifact.slots
-        sides = [[s if g else None for s, g in zip(slots, given)], [s if s.writes else None for s in slots]]
-        staged = [[None if s is None else self._empty(group * s.nbytes) for s in side] for side in sides]
+        staged = [[None if s is None else self._empty(group * s.nbytes) for s in x] for x in sides(slots, given)]
         batches = [[None if x is None else self._batches(x, s, group) for x, s in zip(side, slots)] for side in staged]
         ins = [x if shared is None else shared for x, shared in zip(batches[0], self._shared)]
         tables = [(first, self._program.table(ins, batches[1], first)) for first in range(0, group, self._turn)]

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy
 
+from ..artifact import Slot
+
 
 class OutOfRoom(Exception):
     """The device has not enough memory for groups of this size."""
@@ -25,6 +27,11 @@ class Span:
     what: str
     start: float
     end: float
+
+
+def sides(slots: tuple[Slot, ...], given: Sequence[bool]) -> tuple[list[Slot | None], list[Slot | None]]:
+    """The slots that go in, and those that come out; None for the others."""
+    return [s if g else None for s, g in zip(slots, given)], [s if s.writes else None for s in slots]
 
 
 class Pipe(Protocol):

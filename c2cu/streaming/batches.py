@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy
 
-from ..artifact import Slot
+from ..artifact import Slot, piece
 from ..diagnostics import InputError
 from ..runtime import arrays
 from .feed import Arrays
@@ -97,8 +97,8 @@ def regrouped(batches: Iterator[Any], check: Batches, group: int | None, layout:
         size = group or count
         while count and count >= size:
             whole = _joined(waiting, axis)
-            yield _part(whole, 0, size, axis), arrived
-            waiting, count = [_part(whole, size, count, axis)], count - size
+            yield _part(whole, 0, size, layout), arrived
+            waiting, count = [_part(whole, size, count, layout)], count - size
     if count:
         yield _joined(waiting, axis), arrived
 
@@ -109,6 +109,5 @@ def _joined(parts: list[Arrays], axis: int) -> Arrays:
     return parts[0] if len(parts) == 1 else tuple(None if c[0] is None else joined(c, axis) for c in zip(*parts))
 
 
-def _part(found: Arrays, start: int, stop: int, axis: int) -> Arrays:
-    where = (slice(start, stop),) if axis == 0 else (..., slice(start, stop))
-    return tuple(None if a is None else a[where] for a in found)
+def _part(found: Arrays, start: int, stop: int, layout: str) -> Arrays:
+    return tuple(None if a is None else a[piece(layout, start, stop)] for a in found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,15 +11,11 @@ from typing import Any
 
 import numpy
 
-from ..artifact import Slot
+from ..artifact import Slot, shape_of
+from ..runtime.lease import leased
 from .channel import Closed
 
 Allocate = Callable[[int], numpy.ndarray]  # bytes -> uint8 array of that many
-
-
-def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
-    """The shape of n inputs' arrays, as the user sees them."""
-    return (n, *slot.shape) if layout == "row" else (*slot.shape, n)
 
 
 def view(memory: numpy.ndarray, slot: Slot, n: int, layout: str) -> numpy.ndarray:
@@ -111,14 +106,6 @@ class Hold:
             self._berths.give_back(self.berth)
 
 
-class _Loan:
-    """A berth's memory in a user's hands: given back when the last array that looks at it is gone."""
-
-    def __init__(self, memory: numpy.ndarray):
-        self.memory = memory
-        self.__array_interface__ = memory.__array_interface__
-
-
 def lend(
     berths: Berths, berth: Berth, arrays: Sequence[numpy.ndarray]
 ) -> tuple[list[numpy.ndarray], list[Callable[[], Any]]]:
@@ -131,8 +118,7 @@ def lend(
 
     lent, watched = [], []
     for a in arrays:
-        loan = _Loan(a.reshape(-1).view(numpy.uint8))
-        weakref.finalize(loan, gone).atexit = False
-        watched.append(weakref.ref(loan))
-        lent.append(numpy.asarray(loan).view(a.dtype).reshape(a.shape))
+        memory, loan = leased(a.ctypes.data, a.nbytes, gone)
+        watched.append(loan)
+        lent.append(memory.view(a.dtype).reshape(a.shape))
     return lent, watched

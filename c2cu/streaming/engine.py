@@ -15,9 +15,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy
+
 from ..artifact import Slot
 from ..diagnostics import CompileError, Error
-from ..runtime.pipe import Pipe
+from ..runtime.pipe import Pipe, sides
 from .berths import Berth, Berths, Hold, lend, view
 from .channel import Channel, Closed
 from .closer import FEED
@@ -165,7 +167,8 @@ class Engine:
             return arrays
         self._lent = [loans for loans in self._lent if any(loan() is not None for loan in loans)]
         if len(self._lent) >= self._most_lent:
-            arrays = [a.copy() for a in arrays]
+            # By bytes: copies of structs leave what lies between members as the memory was.
+            arrays = [a.reshape(-1).view(numpy.uint8).copy().view(a.dtype).reshape(a.shape) for a in arrays]
             self._out.give_back(berth)
             return arrays
         lent, watched = lend(self._out, berth, arrays)
@@ -360,11 +363,6 @@ class Engine:
             self._ready.put(work, first=True)
         except Closed:
             pass
-
-
-def sides(slots: tuple[Slot, ...], given: Sequence[bool]) -> tuple[list[Slot | None], list[Slot | None]]:
-    """The slots that go in, and those that come out; None for the others."""
-    return [s if g else None for s, g in zip(slots, given)], [s if s.writes else None for s in slots]
 
 
 def _as_error(pipe: Pipe, error: BaseException | None) -> BaseException:

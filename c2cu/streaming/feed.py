@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy
 
+from ..artifact import piece
 from ..diagnostics import InputTypeError
 from .channel import Closed
 from .closer import FEED
@@ -89,7 +90,7 @@ class Feed:
         copy: bool = True,
     ):
         self._batches, self._check, self._taker, self._copy = batches, check, taker, copy
-        self._axis = 0 if layout == "row" else -1
+        self._layout = layout
         self._group, self._interval = group, interval
         self._pending = _Pending()
         self._turn = threading.Lock()  # held from the cut until the group is taken: groups stay in order
@@ -195,7 +196,7 @@ class Feed:
         return group
 
     def _slice(self, arrays: Arrays, start: int, end: int) -> Arrays:
-        part = (slice(start, end),) if self._axis == 0 else (..., slice(start, end))
+        part = piece(self._layout, start, end)
         return tuple(None if a is None else a[part] for a in arrays)
 
 

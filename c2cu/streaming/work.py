@@ -9,11 +9,10 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy
-
 from ..artifact import Slot
+from ..runtime import arrays
 from ..runtime.pipe import Pipe
-from .berths import Berth, Berths, Hold, shape_of
+from .berths import Berth, Berths, Hold
 from .channel import Closed
 from .feed import Ending, Group
 
@@ -100,8 +99,7 @@ def second_try(state: State, slots: tuple[Slot, ...], layout: str, more: bool) -
     work.tried_again = True
     state.notices.append(f"a group of {work.group.count} inputs takes too long: it is run on another device as well")
     outputs = tuple(
-        None if a is None else numpy.empty(shape_of(s, work.group.count, layout), a.dtype)
-        for s, a in zip(slots, work.outputs)
+        None if a is None else arrays.empty(s, work.group.count, layout) for s, a in zip(slots, work.outputs)
     )
     if work.into is not None:
         work.into.share()
