@@ -450,11 +450,25 @@ class Device(CpuPipe):
     """Fails, or dawdles, at chosen groups; notes which it did."""
 
     def __init__(
-        self, name, program, layout, fixed, depth, fails=(), slow=None, most=None, group=0, unfinished=(), broken=False
+        self,
+        name,
+        program,
+        layout,
+        fixed,
+        depth,
+        fails=(),
+        slow=None,
+        most=None,
+        group=0,
+        unfinished=(),
+        broken=False,
+        failed=None,
+        waits=999,
     ):
         super().__init__(program, layout, fixed, depth)
         self.name, self.fails, self.slow, self.ran, self.closed = name, fails, slow or {}, [], 0
         self.unfinished, self.broken, self.tried, self.changed = unfinished, broken, [], []
+        self.failed, self.waits = failed or threading.Event(), waits
         if most is not None and group > most:
             raise pipes.OutOfRoom("played")
 
@@ -463,7 +477,10 @@ class Device(CpuPipe):
             for x in outputs:
                 if x is not None:
                     x.view(np.uint8)[...] = 0xEE  # half of a result
+            self.failed.set()
             raise RuntimeError(f"{self.name} is broken")
+        if number >= self.waits:
+            assert self.failed.wait(30)
         self.tried.append(number)
         before = [None if x is None else x.copy() for x in inputs]
         time.sleep(self.slow.get(number, 0))
@@ -518,9 +535,10 @@ def test_groups_go_to_all_devices(devices):
     assert [d.closed for d in made] == [1, 1]
 
 
-@pytest.mark.parametrize("when", [0, 1, 17, 39])
+@pytest.mark.parametrize("when", [0, 1, 17, 30])
 def test_a_device_that_fails_is_left_out(devices, when):
-    made = devices(("one", {"fails": range(when, 99)}), ("two", {"slow": dict.fromkeys(range(99), 0.002)}))
+    failed = threading.Event()
+    made = devices(("one", {"fails": range(when, 99), "failed": failed}), ("two", {"waits": when, "failed": failed}))
     a = inputs(4000)
     with pytest.warns(c2cu.StreamWarning, match="one failed and is left out: one is broken"):
         found = np.concatenate(list(c2cu.stream(SORT, a, group=100, backend="cpu")))
