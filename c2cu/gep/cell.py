@@ -1,0 +1,224 @@
+"""The body of a step, executed on symbols: an expression for what is stored, in terms of the elements it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..ctype import INT
+from ..diagnostics import Loc
+from ..fold import binary, unary
+from ..ir import Assign, Binary, Block, Const, Expr, If, Load, Region, Select, Store, Unary, Var, Variable
+from ..walk import rewrite, subexpressions
+from .affine import Affine, affine
+from .form import Place
+
+LARGEST = 300  # nodes of an expression
+
+
+class Refused(Exception):
+    """The program is not of the type, as this place shows."""
+
+    def __init__(self, message: str, loc: Loc):
+        super().__init__(message)
+        self.message, self.loc = message, loc
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The counters of k, rows and columns; the elements from row to row of each matrix; which loop is outside."""
+
+    k: Variable
+    row: Variable
+    column: Variable
+    strides: dict[Region, int]
+    rows_outside: bool
+
+    def where(self, a: Affine, region: Region) -> str:
+        """Which element a subscript names: "ij", "ik", "kj", "kk"; "" for another one."""
+        stride = self.strides.get(region, 0)
+        named = {
+            "ij": {self.row: stride, self.column: 1},
+            "ik": {self.row: stride, self.k: 1},
+            "kj": {self.k: stride, self.column: 1},
+            "kk": {self.k: stride + 1},
+        }
+        if a.constant or not stride:
+            return ""
+        return next((w for w, terms in named.items() if terms == a.terms), "")
+
+    def spelled(self, a: Affine, region: Region) -> str:
+        """A subscript as C has it, as well as can be told."""
+        stride = self.strides.get(region, 0)
+        if not stride:
+            return f"{region.name}[{_sum(a.terms, a.constant)}]"
+        rows = {v: c // stride for v, c in a.terms.items() if c // stride}
+        columns = {v: c % stride for v, c in a.terms.items() if c % stride}
+        constant = (a.constant + stride // 2) // stride
+        return f"{region.name}[{_sum(rows, constant)}][{_sum(columns, a.constant - constant * stride)}]"
+
+
+def _sum(terms: dict[Variable, int] | object, constant: int) -> str:
+    assert isinstance(terms, dict)
+    text = " + ".join(v.name if c == 1 else f"{c} * {v.name}" for v, c in terms.items())
+    if constant or not text:
+        sign = " - " if constant < 0 else " + "
+        text = f"{text}{sign}{abs(constant)}" if text else str(constant)
+    return text
+
+
+@dataclass
+class Cell:
+    """``env``: what variables hold, None for what is not known. ``stores``: new values by region and place.
+    ``places``: what variables stand for elements, with ``ages`` to tell reads before and after a store apart.
+    ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost.
+    ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns."""
+
+    shape: Shape | None
+    env: dict[Variable, Expr | None] = field(default_factory=dict)
+    stores: dict[tuple[Region, str], Expr] = field(default_factory=dict)
+    places: dict[Variable, Place] = field(default_factory=dict)
+    ages: dict[tuple[Region, str], int] = field(default_factory=dict)
+    late: dict[Variable, int] = field(default_factory=dict)
+    counter: Variable | None = None
+
+    def run(self, block: Block, level: int) -> None:
+        for s in block:
+            match s:
+                case Assign():
+                    self.env[s.var] = self.value(s.value, level)
+                case Store():
+                    where = self.where(affine(self.known(s.index)), s.region, s.loc, "writes")
+                    self.stores[s.region, where] = self.value(s.value, level)
+                case If():
+                    self.branch(s, level)
+                case _:
+                    raise Refused("this loop is one too many", s.loc)
+
+    def branch(self, s: If, level: int) -> None:
+        """Both arms, and a choice wherever they differ."""
+        cond = self.truth(s.cond, level, False)
+        env, stores = dict(self.env), dict(self.stores)
+        self.run(s.then, level)
+        then = self.env, self.stores
+        self.env, self.stores = env, stores
+        self.run(s.other, level)
+        for v in {**then[0], **self.env}:
+            a, b = then[0].get(v), self.env.get(v)
+            self.env[v] = None if a is None or b is None else _choice(cond, a, b, s.loc)
+        for key in {**then[1], **self.stores}:
+            a, b = (d[key] if key in d else self.old(*key, level) for d in (then[1], self.stores))
+            self.stores[key] = self.small(_choice(cond, a, b, s.loc), s.loc)
+
+    def under(self, guards: tuple[Expr, ...]) -> None:
+        """What is stored is stored under these conditions only."""
+        for g in guards:
+            for key, value in self.stores.items():
+                self.stores[key] = self.small(_choice(g, value, self.old(*key, 2), value.loc), value.loc)
+
+    # expressions
+
+    def known(self, e: Expr) -> Expr:
+        """``e`` with what variables hold, as far as that makes subscripts and bounds of it."""
+
+        def step(x: Expr) -> Expr:
+            held = self.env.get(x.var) if isinstance(x, Var) else None
+            a = affine(held) if held is not None else None
+            return held if held is not None and a is not None else x
+
+        return rewrite(e, step)
+
+    def value(self, e: Expr, level: int) -> Expr:
+        """``e`` in terms of places and counters."""
+        return self.small(rewrite(e, lambda x: self.leaf(x, level)), e.loc)
+
+    def leaf(self, x: Expr, level: int) -> Expr:
+        match x:
+            case Var(var=v):
+                held = self.env.get(v)
+                if held is None:
+                    raise Refused(f"'{v.name}' is carried from one turn to the next", x.loc)
+                return held
+            case Load():
+                where = self.where(affine(x.index), x.region, x.loc, "reads")
+                return self.stores.get((x.region, where)) or self.old(x.region, where, level)
+            case Binary(op="/" | "%", type=t) if t.is_integer:
+                raise Refused("an integer division may fail for elements that C does not divide", x.loc)
+        return x
+
+    def old(self, region: Region, where: str, level: int) -> Expr:
+        """An element as it is before what is stored now."""
+        age = self.ages.get((region, where), 0)
+        v = Variable(f"{region.name}[{where[0]}][{where[1]}]", region.type, age)
+        self.places[v] = Place(v, region, where)
+        if where != "ij":
+            self.late[v] = max(level, self.late.get(v, 0))
+        return Var(v)
+
+    def age(self, region: Region, where: str) -> None:
+        self.ages[region, where] = self.ages.get((region, where), 0) + 1
+
+    def current(self, v: Variable) -> bool:
+        """Whether a place has not been written since it was read."""
+        p = self.places[v]
+        return v.uid == self.ages.get((p.region, p.where), 0)
+
+    def where(self, a: Affine | None, region: Region, loc: Loc, does: str) -> str:
+        assert self.shape is not None
+        if a is None:
+            raise Refused(f"it {does} '{region.name}' at a subscript that is no sum of counters", loc)
+        if self.counter is not None and self.counter in a.terms:
+            stride = self.shape.strides.get(region, 0)
+            line = self.shape.row if a.of(self.counter) == stride else self.shape.column
+            a = Affine(a.constant, {line if v == self.counter else v: c for v, c in a.terms.items()})
+        where = self.shape.where(a, region)
+        if not where:
+            raise Refused(f"it also {does} {self.shape.spelled(a, region)}", loc)
+        return where
+
+    def truth(self, e: Expr, level: int, inverse: bool) -> Expr:
+        cond = self.value(e, level)
+        return unary("!", cond, INT, e.loc) if inverse else cond
+
+    def small(self, e: Expr, loc: Loc) -> Expr:
+        if sum(1 for _ in subexpressions(e)) > LARGEST:
+            raise Refused(f"an element is computed by more than {LARGEST} operations", loc)
+        return e
+
+
+def _choice(cond: Expr, yes: Expr, no: Expr, loc: Loc) -> Expr:
+    if yes == no:
+        return yes
+    return Select(cond, yes, no, yes.type, loc)
+
+
+def reads(e: Expr) -> Iterator[Variable]:
+    for x in subexpressions(e):
+        if isinstance(x, Var):
+            yield x.var
+
+
+def replaced(e: Expr, by: dict[Variable, Variable]) -> Expr:
+    """``e`` with other variables, and what that decides decided."""
+    return rewrite(e, lambda x: _decided(Var(by.get(x.var, x.var), x.loc) if isinstance(x, Var) else x))
+
+
+def _decided(x: Expr) -> Expr:
+    match x:
+        case Binary(op="==" | "<=" | ">=", left=a, right=b) if a == b and a.type.is_integer:
+            return Const(1, INT, x.loc)
+        case Binary(op="!=" | "<" | ">", left=a, right=b) if a == b and a.type.is_integer:
+            return Const(0, INT, x.loc)
+        case Binary(left=Const(), right=Const()):
+            return binary(x.op, x.left, x.right, x.type, x.loc)
+        case Binary(op="&&", left=Const(value=0)) | Binary(op="&&", right=Const(value=0)):
+            return Const(0, INT, x.loc)
+        case Binary(op="||", left=Const(value=n)) | Binary(op="||", right=Const(value=n)) if n:
+            return Const(1, INT, x.loc)
+        case Select(cond=Const(value=n)):
+            return x.yes if n else x.no
+        case Select() if x.yes == x.no:
+            return x.yes
+        case Unary(op="!", operand=Const() as c):
+            return unary("!", c, INT, x.loc)
+    return x

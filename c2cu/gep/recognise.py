@@ -1,0 +1,291 @@
+"""Find a loop of Gaussian-elimination type in a flat kernel, by executing its body on symbols."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from ..diagnostics import Loc
+from ..ir import Assign, Binary, Block, Const, Expr, If, Kernel, Loop, Region, Stmt, Store, Var, Variable
+from ..walk import blocks, loads_in, rewrite, statements
+from .affine import Affine, affine
+from .cell import Cell, Refused, Shape, reads
+from .fixed import moves
+from .form import Gep, NotGep, Part, Place, Range
+
+
+def recognise(kernel: Kernel) -> Gep | NotGep | None:
+    """The kernel as a loop of Gaussian-elimination type; what keeps it from being one; None where it has no three loops
+    in one another, or writes no matrix in them."""
+    nest = next((s for s in kernel.body if isinstance(s, Loop) and _depth(s) >= 3), None)
+    if nest is None:
+        return None
+    try:
+        return _Search(kernel, nest).gep()
+    except Refused as e:
+        return NotGep(e.message, e.loc)
+
+
+def _depth(s: Stmt) -> int:
+    return isinstance(s, Loop) + max((_depth(x) for b in blocks(s) for x in b), default=0)
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """``for (counter = first; counter < high; counter++)``."""
+
+    loop: Loop
+    counter: Variable
+    first: Affine
+    high: int
+
+
+class _Search:
+    def __init__(self, kernel: Kernel, nest: Loop):
+        self.kernel, self.nest = kernel, nest
+        self.scale: list[Part] = []
+        self.late: dict[Variable, int] = {}  # place -> the level of the innermost loop that reads it in
+
+    def gep(self) -> Gep:
+        start = Cell(None)
+        for s in self.kernel.body:
+            if s is not self.nest and not isinstance(s, Assign):
+                raise Refused("this is outside of the three loops", s.loc)
+        for s in self.kernel.body[: self.kernel.body.index(self.nest)]:
+            assert isinstance(s, Assign)
+            start.env[s.var] = s.value if isinstance(s.value, Const) else None
+        k = self.counted(self.nest, start)
+        if k.first.terms or k.first.constant < 0:
+            raise Refused(f"'{k.counter.name}' does not start at a number", k.loop.loc)
+        self.k = Range(k.first.constant, k.high)
+        outer, inner = self.inner_counters(k)
+        self.shape = _shape(k, outer, inner, _copies(self.kernel.body))
+        cell = Cell(self.shape, dict(start.env))
+        cell.env[k.counter] = Var(k.counter)
+        update = self.step(k.loop.body, cell)
+        return self.checked(self.whole(update))
+
+    # loops
+
+    def counted(self, loop: Loop, cell: Cell) -> _Counted:
+        """A loop that counts up by one to a number."""
+        if loop.flags or loop.head:
+            raise Refused("the loop may be left early", loop.loc)
+        match loop:
+            case Loop(cond=Binary(op="<" | "<=" | "!=" as op, left=left, right=right), step=(Assign(var=c, value=v),)):
+                x, bound, turn = affine(left), affine(cell.known(right)), affine(v)
+                first = cell.env.get(c)
+                begin = affine(first) if first is not None else None
+                if x == Affine(0, {c: 1}) and turn == Affine(1, {c: 1}) and begin is not None:
+                    if bound is None or bound.terms:
+                        raise Refused(f"where '{c.name}' ends is no number", loop.loc)
+                    return _Counted(loop, c, begin, bound.constant + (op == "<="))
+        raise Refused("the loop does not count up by one", loop.loc)
+
+    def inner_counters(self, k: _Counted) -> tuple[Variable, Variable]:
+        """The counters of the two loops inside, the outer one first."""
+        outer = next((s for s in _loops(k.loop.body) if _depth(s) >= 2), None)
+        assert outer is not None
+        inner = next(s for s in _loops(outer.body))
+        if _depth(inner) > 1:
+            raise Refused("there are four loops in one another", inner.loc)
+        found = [s.step[0].var for s in (outer, inner) if len(s.step) == 1 and isinstance(s.step[0], Assign)]
+        if len(found) < 2:
+            raise Refused("the loop does not count up by one", outer.loc)
+        return found[0], found[1]
+
+    def range(self, c: _Counted) -> Range:
+        k = self.shape.k
+        if set(c.first.terms) - {k} or c.first.of(k) not in (0, 1):
+            raise Refused(f"'{c.counter.name}' starts at neither a number nor '{k.name}' + a number", c.loop.loc)
+        found = Range(c.first.constant, c.high, bool(c.first.terms))
+        if found.start(self.k.low) < 0:
+            raise Refused(f"'{c.counter.name}' starts below 0", c.loop.loc)
+        return found
+
+    # one step of k
+
+    def step(self, body: Block, cell: Cell) -> Part:
+        update: Part | None = None
+        for s in body:
+            if update is not None and not isinstance(s, Assign):
+                raise Refused("this follows the loops over rows and columns", s.loc)
+            if isinstance(s, Loop) and _depth(s) >= 2:
+                update = self.rows_and_columns(s, cell)
+            elif isinstance(s, Loop):
+                self.one_line(s, cell)
+            elif any(isinstance(x, (Loop, Store)) for x in statements((s,))):
+                raise Refused("this is outside of the loops over rows and columns", s.loc)
+            else:
+                cell.run((s,), 0)
+        assert update is not None
+        return update
+
+    def one_line(self, loop: Loop, cell: Cell) -> None:
+        """A loop over a part of row k or column k."""
+        c = self.counted(loop, cell)
+        inside = replace(cell, env=dict(cell.env), stores={}, counter=c.counter)
+        inside.env[c.counter] = Var(c.counter)
+        inside.run(c.loop.body, 1)
+        wheres = {where for _, where in inside.stores}
+        if len(wheres) != 1 or not wheres <= {"ik", "kj"}:
+            raise Refused("the loop writes neither a row 'k' nor a column 'k' alone", loop.loc)
+        part = self.part(wheres.pop(), inside, self.range(c), loop.loc)
+        self.scaled(part, cell)
+
+    def scaled(self, part: Part, cell: Cell) -> None:
+        """A part has written row k or column k: what was read of it before is of another time."""
+        span = part.columns if part.where == "kj" else part.rows
+        for p in part.places:
+            if p.where == "kk" and span.has_k() and self.late.get(p.variable, 0) and _writes(part, p.region):
+                raise Refused(f"'{p.region.name}[k][k]' is read and written in this loop", part.loc)
+        self.scale.append(part)
+        for r, _ in part.values:
+            cell.age(r, part.where)
+            if span.has_k():
+                cell.age(r, "kk")
+                cell.age(r, "ik" if part.where == "kj" else "kj")
+
+    def rows_and_columns(self, loop: Loop, cell: Cell) -> Part:
+        outer = self.counted(loop, cell)
+        cell.env[outer.counter] = Var(outer.counter)
+        return self.outer(outer.loop.body, outer, cell, ())
+
+    def outer(self, body: Block, outer: _Counted, cell: Cell, guards: tuple[Expr, ...]) -> Part:
+        """The body of the outer of the two loops. ``guards``: conditions under which it runs."""
+        update: Part | None = None
+        for s in body:
+            if update is not None and not isinstance(s, Assign):
+                raise Refused("this follows the inner loop", s.loc)
+            match s:
+                case Loop():
+                    update = self.inner(s, outer, cell, guards)
+                case If() if any(isinstance(x, Loop) for x in statements((s,))):
+                    yes = any(isinstance(x, Loop) for x in statements(s.then))
+                    arm, other = (s.then, s.other) if yes else (s.other, s.then)
+                    if any(not isinstance(x, Assign) for x in statements(other)):
+                        raise Refused("this is done instead of the inner loop", s.loc)
+                    cond = cell.truth(s.cond, 1, not yes)
+                    update = self.outer(arm, outer, cell, (*guards, cond))
+                case _:
+                    cell.run((s,), 1)
+                    self.stored_before(outer, cell, guards, s.loc)
+        if update is None:
+            raise Refused("there is no loop over rows and columns", outer.loop.loc)
+        return update
+
+    def stored_before(self, outer: _Counted, cell: Cell, guards: tuple[Expr, ...], loc: Loc) -> None:
+        """Stores before the inner loop: of column k, a row at a time, or of row k, a column at a time."""
+        if not cell.stores:
+            return
+        where = "ik" if outer.counter == self.shape.row else "kj"
+        span = self.range(outer)
+        if {w for _, w in cell.stores} != {where} or span.has_k():
+            raise Refused("what is written before the inner loop is not beside element [k][k]", loc)
+        cell.under(guards)
+        self.scaled(self.part(where, cell, span, loc), cell)
+        cell.stores.clear()
+
+    def inner(self, loop: Loop, outer: _Counted, cell: Cell, guards: tuple[Expr, ...]) -> Part:
+        c = self.counted(loop, cell)
+        cell.env[c.counter] = Var(c.counter)
+        cell.run(c.loop.body, 2)
+        if not cell.stores:
+            raise Refused("the inner loop writes no matrix", loop.loc)
+        wrong = next((w for _, w in cell.stores if w != "ij"), None)
+        if wrong is not None:
+            raise Refused("the inner loop writes another element than that of its row and column", loop.loc)
+        cell.under(guards)
+        by = {outer.counter: self.range(outer), c.counter: self.range(c)}
+        return self.built("ij", cell, by[self.shape.row], by[self.shape.column], loop.loc)
+
+    # parts
+
+    def part(self, where: str, cell: Cell, span: Range, loc: Loc) -> Part:
+        k = Range(0, 1, True)
+        return self.built(where, cell, *((k, span) if where == "kj" else (span, k)), loc)
+
+    def built(self, where: str, cell: Cell, rows: Range, columns: Range, loc: Loc) -> Part:
+        values = tuple((r, v) for (r, _), v in cell.stores.items())
+        for v, level in cell.late.items():
+            self.late[v] = max(level, self.late.get(v, 0))
+        found: dict[Variable, Place] = {}
+        for _, value in values:
+            for v in reads(value):
+                p = cell.places.get(v)
+                if v == cell.counter:
+                    raise Refused("a loop over one row or column computes with its counter", loc)
+                if p is None and v not in (self.shape.k, self.shape.row, self.shape.column):
+                    raise Refused(f"'{v.name}' is carried from one turn to the next", loc)
+                if p is not None:
+                    if not cell.current(v):
+                        raise Refused(f"'{p.region.name}' is used here as it was before it was written", loc)
+                    found[v] = p
+        return Part(where, values, tuple(found.values()), rows, columns, loc)
+
+    def whole(self, update: Part) -> Gep:
+        named = {r for p in (*self.scale, update) for r in (*dict(p.values), *(x.region for x in p.places))}
+        strides = tuple((r, self.shape.strides[r]) for r in self.kernel.regions if r in named)
+        counters = (self.shape.k, self.shape.row, self.shape.column)
+        found = Gep(self.k, counters, strides, tuple(self.scale), update, True, True, self.nest.loc)
+        row, column = moves(found, self.shape.rows_outside, self.late)
+        return replace(found, row_moves=row, column_moves=column)
+
+    def checked(self, g: Gep) -> Gep:
+        for r, stride in g.strides:
+            if g.columns > stride or (g.rows - 1) * stride + g.columns > r.count:
+                raise Refused(f"'{r.name}' has not {g.rows} rows of {g.columns}", r.loc)
+        return g
+
+
+def _loops(block: Block) -> list[Loop]:
+    return [s for s in statements(block) if isinstance(s, Loop)]
+
+
+def _writes(part: Part, r: Region) -> bool:
+    return r in dict(part.values)
+
+
+def _shape(k: _Counted, outer: Variable, inner: Variable, copies: dict[Variable, Expr]) -> Shape:
+    """Which of the counters is a row's, and how long rows are: both show in any subscript with two counters."""
+    strides: dict[Region, int] = {}
+    row: Variable | None = None
+    for s in statements(k.loop.body):
+        if not isinstance(s, (Assign, Store, If)):
+            continue
+        accessed = [(x.region, x.index) for e in _expressions(s) for x in loads_in(e)]
+        if isinstance(s, Store):
+            accessed.append((s.region, s.index))
+        for region, index in accessed:
+            a = affine(rewrite(index, lambda x: copies.get(x.var, x) if isinstance(x, Var) else x))
+            if a is None or len(a.terms) != 2 or sorted(a.terms.values())[0] != 1:
+                continue
+            (_, _), (v, stride) = sorted(a.terms.items(), key=lambda t: t[1])
+            if stride > 1:
+                strides.setdefault(region, stride)
+            if set(a.terms) == {outer, inner} and isinstance(s, Store):
+                row = row or v
+    if row is None:
+        raise Refused("no matrix is written by row and column", k.loop.loc)
+    column = inner if row == outer else outer
+    return Shape(k.counter, row, column, strides, row == outer)
+
+
+def _copies(block: Block) -> dict[Variable, Expr]:
+    """What variables that are set once hold, where that may be part of a subscript."""
+    count = Counter(s.var for s in statements(block) if isinstance(s, Assign))
+    found: dict[Variable, Expr] = {}
+    for s in statements(block):
+        if isinstance(s, Assign) and count[s.var] == 1 and affine(s.value) is not None:
+            found[s.var] = rewrite(s.value, lambda x: found.get(x.var, x) if isinstance(x, Var) else x)
+    return found
+
+
+def _expressions(s: Assign | Store | If) -> tuple[Expr, ...]:
+    match s:
+        case Assign():
+            return (s.value,)
+        case Store():
+            return (s.index, s.value)
+        case If():
+            return (s.cond,)
