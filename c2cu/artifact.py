@@ -52,7 +52,9 @@ class Artifact:
         };
 
     Arrays are batch-first: input id's copy is ``nbytes`` contiguous bytes at ``in + id * in_stride``. ``in`` and
-    ``out`` of a slot may be the same memory.
+    ``out`` of a slot may be the same memory. With ``team``, an input is done by ``void *c2cu_begin(slot, id)``, NULL
+    where there is no memory for it; then ``void c2cu_work(void *)`` by any number of threads; then
+    ``void c2cu_end(void *)``.
 
     ``target`` cuda: see runtime/cuda.py, which documents the entry points of each schedule.
     """
@@ -67,3 +69,4 @@ class Artifact:
     shared_bytes: int = 0  # cuda: dynamic shared memory a block
     spills: bool = True  # cuda: whether it is worth running if the compiler spills registers to local memory
     cycles: float = 0.0  # cuda: of a multiprocessor, for an input, by the schedule's own estimate; 0: it has none
+    team: bool = False  # cpu: several threads may do one input

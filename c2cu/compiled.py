@@ -256,6 +256,8 @@ class Program:
         if (*which, None) not in self._built:
             self._built[(*which, None)] = self._chosen(front, backend, None, device)
         usual = self._built[(*which, None)]
+        if p is not None and planning.depends_on(p, front, backend, self._schedule):
+            return self._chosen(front, backend, p, device)
         estimates = usual.plan.estimates
         if not estimates or estimates[preferred(estimates, p, device)].schedule == usual.plan.schedule:
             return usual

@@ -122,7 +122,7 @@ def _roofline(r: Roofline, limits: Limits) -> dict[str, Any]:
 def _chosen(front: Front, backend: str, schedule: str, p: int | None, device: Device) -> Plan:
     if any(-1 in s.shape for s in front.slots):
         try:
-            return replace(plan.choose(backend, schedule, front.analysis, front.why_not), lanes=0)
+            return replace(plan.choose(backend, schedule, front), lanes=0)
         except UnsupportedError as e:
             return Plan(backend, "none", ((schedule, e.diagnostic.message),), 0)
     plan.known(backend, schedule)

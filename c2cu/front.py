@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from .artifact import Slot
 from .diagnostics import UnsupportedError
 from .facts import Trace
+from .gep import Gep, NotGep
 from .ir import Kernel
 from .preprocess import Preprocessed, Source
 from .program import Program
@@ -30,7 +31,7 @@ class Options:
 @dataclass(frozen=True)
 class Front:
     """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
-    where ``why_not`` says what cannot be analysed; ``trace`` is then None too."""
+    where ``why_not`` says what cannot be analysed; ``trace`` and ``gep`` are then None too."""
 
     source: Source
     pre: Preprocessed
@@ -40,4 +41,5 @@ class Front:
     why_not: UnsupportedError | None
     trace: Trace | None
     slots: tuple[Slot, ...]
+    gep: Gep | NotGep | None = None
     fp: str = "exact"

@@ -11,6 +11,7 @@ from .diagnostics import InputError, Note, UnsupportedError, lines_of
 from .effects import may_write
 from .estimate import USUAL, Device, Estimate, estimate, good_enough, preferred, slower
 from .front import Front, Options
+from .gep import recognise
 from .ir import Kernel
 from .lower import lower
 from .parse import deep, parse
@@ -27,7 +28,8 @@ from .verify import verify
 
 def understand(source: Source, options: Options) -> Front:
     """file.c -preprocess-> text -parse-> AST -typed-> typed AST -program-> kernel and borders -lower-> flat IR
-    -uniform-> analysis -trace-> facts -plan.slots-> what goes in and out."""
+    -uniform-> analysis -trace-> facts -plan.slots-> what goes in and out, -recognise-> a loop of Gaussian-elimination
+    type."""
     pre = source.pre or preprocess(source, options.defines, options.include_dirs)
     with lines_of(pre.sources), conforming(pre):
         return deep(lambda: _understand(source, pre, options))
@@ -44,7 +46,8 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
     slots = planning.slots(found, analysis.kernel if analysis is not None else None, facts)
-    return Front(source, pre, found, kernel, analysis, why_not, facts, slots, options.fp)
+    form = recognise(analysis.kernel) if analysis is not None else None
+    return Front(source, pre, found, kernel, analysis, why_not, facts, slots, form, options.fp)
 
 
 def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:
@@ -116,14 +119,14 @@ def schedule(
     planning.known(backend, wanted)
     if wanted != "auto":
         return scheduled(front, backend, Candidate(wanted))
-    names = planning.SCHEDULES[backend]
+    names = [n for n in planning.SCHEDULES[backend] if planning.applies(n, front)]
     found: list[Artifact] = []
     estimates: list[Estimate | None] = []
     reasons = dict(rejected)
     for name in names:
         if name == names[-1] and found:
             break
-        reason = reasons.get(name) or planning.objection(name, front.analysis, front.why_not)
+        reason = reasons.get(name) or planning.objection(name, front, p)
         if reason is not None and name != names[-1]:
             reasons[name] = reason
             continue

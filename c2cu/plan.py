@@ -13,13 +13,16 @@ from .diagnostics import InputError, UnsupportedError
 from .effects import MAYBE, READ, WRITE, effects, may_write
 from .estimate import Estimate
 from .facts import CERTAIN, INPUT, Trace
+from .front import Front
+from .gep import Gep, NotGep
 from .ir import Kernel
 from .program import Border, Program, nodes
-from .uniform import Uniform
 
 #: In the order in which "auto" prefers them; the last takes any C.
-SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "stream", "block", "thread", "private")}
+SCHEDULES = {"cpu": ("gep", "gang", "scalar"), "cuda": ("registers", "stream", "block", "thread", "private")}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
+GANG, CACHE = 16, 1 << 19  # inputs in a gang, and bytes of theirs that a core works on at full speed
+FEW, SMALL = 8, 32  # inputs that leave most of a gang's lanes idle, where they have as many rows
 
 
 @dataclass(frozen=True)
@@ -218,33 +221,63 @@ def known(backend: str, schedule: str) -> None:
         )
 
 
-def choose(backend: str, schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None) -> Plan:
+def choose(backend: str, schedule: str, front: Front) -> Plan:
     """A schedule before extents are known: "auto" takes the first that nothing speaks against. Raises InputError for
     an unknown one, and the reason why one by name cannot be."""
     known(backend, schedule)
     names = SCHEDULES[backend]
     if schedule != "auto":
-        if why_not is not None and schedule != names[-1]:
-            raise why_not
+        if front.why_not is not None and schedule != names[-1]:
+            raise front.why_not
         return Plan(backend, schedule, ())
     reasons: list[tuple[str, str]] = []
     for name in names[:-1]:
-        reason = objection(name, analysis, why_not)
+        if not applies(name, front):
+            continue
+        reason = objection(name, front)
         if reason is None:
             return Plan(backend, name, tuple(reasons))
         reasons.append((name, reason))
     return Plan(backend, names[-1], tuple(reasons))
 
 
-def objection(schedule: str, analysis: Uniform | None, why_not: UnsupportedError | None) -> str | None:
-    """Why not to choose a schedule that is not the last."""
-    if why_not is not None:
-        return said(why_not)
-    findings = analysis.findings if analysis is not None else ()
+def applies(schedule: str, front: Front) -> bool:
+    """Whether a schedule is made for programs like this one at all."""
+    return schedule != "gep" or front.gep is not None
+
+
+def objection(schedule: str, front: Front, p: int | None = None) -> str | None:
+    """Why not to choose a schedule that is not the last. ``p``: how many inputs, if that is known."""
+    if front.why_not is not None:
+        return said(front.why_not)
+    findings = front.analysis.findings if front.analysis is not None else ()
+    if schedule == "gep":
+        return _better_in_gangs(front.gep, p)
     address = next((f for f in findings if f.kind == "address"), None)
     if schedule == "gang" and address is not None:
         return f"{address.loc}: {address.message}: lanes would go one by one"
     return None
+
+
+def _better_in_gangs(gep: Gep | NotGep | None, p: int | None) -> str | None:
+    """Why the CPU does many small matrices side by side rather than each in tiles."""
+    assert gep is not None
+    if isinstance(gep, NotGep):
+        return f"{gep.loc}: not of Gaussian-elimination type: {gep.message}"
+    if sum(r.count * r.type.size for r in gep.regions) * GANG > CACHE or (
+        p is not None and p < FEW and gep.rows >= SMALL
+    ):
+        return None
+    return f"{GANG} matrices of {gep.rows} x {gep.columns} side by side fit a core's cache"
+
+
+def depends_on(p: int, front: Front, backend: str, schedule: str) -> bool:
+    """Whether so few inputs want another schedule on the CPU than many do."""
+    if (backend, schedule) != ("cpu", "auto"):
+        return False
+    if not applies("gep", front):
+        return False
+    return (objection("gep", front, p) is None) != (objection("gep", front) is None)
 
 
 def said(e: UnsupportedError) -> str:

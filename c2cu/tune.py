@@ -17,7 +17,7 @@ from . import cost, pipeline
 from .artifact import Artifact
 from .diagnostics import CompileError, UnsupportedError
 from .front import Front
-from .plan import SCHEDULES, Candidate, Measurement, said
+from .plan import SCHEDULES, Candidate, Measurement, applies, said
 from .runtime.cache import Cache, key
 from .version import __version__
 
@@ -38,7 +38,7 @@ def tune(front: Front, backend: str, wanted: str, load: Load, run: Run, p: int) 
 
     What does not take the program, does not compile or does not fit into memory is rejected with its reason.
     """
-    queue = [Candidate(s) for s in (SCHEDULES[backend] if wanted == "auto" else (wanted,))]
+    queue = [Candidate(s) for s in (SCHEDULES[backend] if wanted == "auto" else (wanted,)) if applies(s, front)]
     until = time.monotonic() + LIMIT
     times: dict[Candidate, float] = {}
     rejected: list[tuple[str, str]] = []

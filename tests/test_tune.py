@@ -146,7 +146,7 @@ def test_candidates_of_registers_and_of_the_cpu():
     found, _ = measured(understood(EXAMPLES / "bitonic_sort.c"), lambda a: 1 / a.lanes)
     assert found.winner == Candidate("registers", 128)
     found, _ = measured(understood(FW), lambda a: a.lanes * 1e-6, backend="cpu")
-    assert [c.schedule for c, _ in found.times] == ["scalar", "gang"]
+    assert [c.schedule for c, _ in found.times] == ["gep", "scalar", "gang"]
 
 
 def test_one_schedule_by_name():
@@ -241,7 +241,7 @@ def test_what_the_cache_should_not_hold_is_ignored(content, device):
 def test_results_are_the_winners(monkeypatch):
     d = rng.random((300, 16, 16), dtype=np.float32)
     expected = c2cu.bulk(FW, d, backend="cpu")
-    slow = {"gang": 1.0, "scalar": 0.5}
+    slow = {"gep": 2.0, "gang": 1.0, "scalar": 0.5}
     seen = []
 
     def timer(slots, given, layout):

@@ -41,9 +41,13 @@ class CpuProgram:
 
     def __init__(self, artifact: Artifact, path: Path):
         self.artifact = artifact
-        self._run = ctypes.CDLL(str(path)).c2cu_run
-        self._run.argtypes = (ctypes.POINTER(_Slot), ctypes.c_long, ctypes.c_long)
-        self._run.restype = None
+        library = ctypes.CDLL(str(path))
+        if artifact.team:
+            self._team = Team(library)
+        else:
+            self._run = library.c2cu_run
+            self._run.argtypes = (ctypes.POINTER(_Slot), ctypes.c_long, ctypes.c_long)
+            self._run.restype = None
 
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> None:
         """Do p inputs. One C-contiguous array or None for each slot, batch-first; without the p axis if shared.
@@ -58,18 +62,57 @@ class CpuProgram:
             if target is not None:
                 entry.out, entry.out_stride = target.ctypes.data, slot.nbytes
         workers = threads()
-        ranges = _ranges(p, self.artifact.lanes, workers)
-        # Through the pool even where it is one: the caller's thread stays free for Ctrl-C.
-        waiting: list[Future[None]] = []
-        for k, (a, b) in enumerate(ranges):
+        if self.artifact.team:
+            self._team.run(table, p, workers)
+        else:
+            ranges = _ranges(p, self.artifact.lanes, workers)
+            _all([functools.partial(self._run, table, a, b) for a, b in ranges], workers)
+
+
+class Team:
+    """The functions of an artifact that has several threads do one input."""
+
+    def __init__(self, library: ctypes.CDLL):
+        self._begin, self._work, self._end = library.c2cu_begin, library.c2cu_work, library.c2cu_end
+        self._begin.argtypes, self._begin.restype = (ctypes.POINTER(_Slot), ctypes.c_long), ctypes.c_void_p
+        for f in (self._work, self._end):
+            f.argtypes, f.restype = (ctypes.c_void_p,), None
+
+    def run(self, table: Any, p: int, workers: int) -> None:
+        """Inputs side by side where there are many for each worker, else one after the other, by all."""
+        if p >= 2 * workers:
+            step = -(-p // (4 * workers))
+            ranges = [(a, min(a + step, p)) for a in range(0, p, step)]
+            _all([functools.partial(self._inputs, table, a, b, 1) for a, b in ranges], workers)
+        else:
+            self._inputs(table, 0, p, workers)
+
+    def _inputs(self, table: Any, first: int, last: int, workers: int) -> None:
+        for k in range(first, last):
+            state = self._begin(table, k)
+            if not state:
+                raise CompileError("C2CU063", "there is no memory for the working copy of an input", None, "free some")
             try:
-                waiting.append(_pool(workers).submit(self._run, table, a, b))
-            except RuntimeError:  # the interpreter is ending, and this thread goes on
-                for a, b in ranges[k:]:
-                    self._run(table, a, b)
-                break
-        for done in waiting:
-            done.result()
+                if workers == 1:
+                    self._work(state)
+                else:
+                    _all([functools.partial(self._work, state)] * workers, workers)
+            finally:
+                self._end(state)
+
+
+def _all(calls: Sequence[Callable[[], None]], workers: int) -> None:
+    """Do all of them on the pool, even where it is one: the caller's thread stays free for Ctrl-C."""
+    waiting: list[Future[None]] = []
+    for k, call in enumerate(calls):
+        try:
+            waiting.append(_pool(workers).submit(call))
+        except RuntimeError:  # the interpreter is ending, and this thread goes on
+            for rest in calls[k:]:
+                rest()
+            break
+    for done in waiting:
+        done.result()
 
 
 def threads() -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
     """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedule ``block`` of an
     input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
-    if name in ("gang", "registers", "stream", "block"):
+    if name in ("gep", "gang", "registers", "stream", "block"):
         if front.analysis is None:
             assert front.why_not is not None
             raise front.why_not
@@ -32,6 +32,10 @@ def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
 
             assert front.trace is not None
             return stream(front.analysis, front.trace, front.slots, layout, front.fp)
+        if name == "gep":
+            from .gep.cpu import cpu
+
+            return cpu(front.analysis, front.gep, front.slots, layout, toolchain.vector_bytes())
         if name == "block":
             from .block import block
 

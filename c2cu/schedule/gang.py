@@ -18,6 +18,7 @@ from ..walk import expressions, statements, subexpressions
 from . import gang_pack
 from .gang_expr import Printer, literal, member, memory
 from .gang_select import accesses, is_small
+from .lanes import extreme_text, vectors
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
@@ -30,7 +31,7 @@ def gang(
     touches; what it writes whole before it reads any of it is not packed."""
     widest = _widest(u)
     lanes = native_bytes // widest
-    emitter = _Emitter(u, widest == 8)
+    emitter = Emitter(u, widest == 8)
     emitter.block(u.kernel.body)
     body = emitter.declarations(lanes) + emitter.p.lines
     bulk = [r for r in u.kernel.regions if r.storage == "bulk"]
@@ -43,13 +44,13 @@ def gang(
         "cpu/gang.c.j2",
         name=u.kernel.name,
         lanes=lanes,
-        vectors=_vectors(lanes, widest),
+        vectors=vectors(lanes, widest),
         body=body,
         members=members,
         tables=tables,
         wide_multiply=emitter.p.wide_multiply,
         roots=sorted(emitter.p.roots),
-        extremes=[_extreme(name, lanes) for name in sorted(emitter.p.extremes)],
+        extremes=[extreme_text(name, lanes) for name in sorted(emitter.p.extremes)],
         transposes=[gang_pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[line for r in given for line in gang_pack.share(r, slots, layout[r.name])],
         pack=[line for r in coming for line in gang_pack.pack(r, slots, layout[r.name], lanes, widest == 8)],
@@ -67,50 +68,6 @@ def _widest(u: Uniform) -> int:
     return 8 if 8 in sizes else 4
 
 
-def _vectors(lanes: int, widest: int) -> list[dict[str, object]]:
-    names = {
-        "i8": "signed char",
-        "u8": "unsigned char",
-        "i16": "short",
-        "u16": "unsigned short",
-        "i32": "int",
-        "u32": "unsigned int",
-        "i64": "long",
-        "u64": "unsigned long",
-        "f32": "float",
-        "f64": "double",
-    }
-    return [
-        {
-            "name": n,
-            "scalar": c,
-            "size": int(n[1:]) // 8,
-            "mask": f"i{n[1:]}",
-            "floating": n[0] == "f",
-            "repeated": ", ".join(["x"] * lanes),
-        }
-        for n, c in names.items()
-        if int(n[1:]) // 8 <= widest
-    ]
-
-
-def _extreme(name: str, lanes: int) -> dict[str, str]:
-    """The smaller or the larger of two vectors, as x86 has it; ``name``: "min_f32" and the like."""
-    op, rep = name.split("_")
-    width = lanes * int(rep[1:]) // 8
-    kind = {"f32": "ps", "f64": "pd", "i32": "epi32", "u32": "epu32", "i64": "epi64", "u64": "epu64"}[rep]
-    prefix, needs = {64: ("_mm512", "__AVX512F__"), 32: ("_mm256", "__AVX2__")}.get(width, ("_mm", "__SSE4_1__"))
-    return {
-        "name": name,
-        "vector": rep,
-        "mask": f"i{rep[1:]}",
-        "sign": "<" if op == "min" else ">",
-        "instruction": f"{prefix}_{op}_{kind}",
-        "register": f"__m{8 * width}" + {"ps": "", "pd": "d"}.get(kind, "i"),
-        "needs": "__AVX512VL__" if rep in ("i64", "u64") and width < 64 else needs,
-    }
-
-
 def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[str], list[str]]:
     """Members of ``struct gang``, and tables in the text. ``fields``: shared regions that are part of a struct."""
     members: list[str] = []
@@ -121,24 +78,27 @@ def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[st
             if r.storage == "bulk" and p.memory(r.type) != memory(r.type):
                 members.append(f"{memory(r.type)} {gang_pack.narrow(r)}[{r.count}]")
         elif r in fields or (r.storage == "local" and r.type.size * r.count > LOCAL_BYTES):
-            members.append(f"{_c(r.type)} {member(r)}[{r.count}]")
+            members.append(f"{c_name(r.type)} {member(r)}[{r.count}]")
         elif r.storage == "shared" and r.init is None:
-            members.append(f"const {_c(r.type)} *{member(r)}")
+            members.append(f"const {c_name(r.type)} *{member(r)}")
         elif r.storage == "shared":
             values = ", ".join(literal(v, r.type) for v in r.init or ())
-            tables.append(f"static const {_c(r.type)} {member(r)}[{r.count}] = {{{values}}};")
+            tables.append(f"static const {c_name(r.type)} {member(r)}[{r.count}] = {{{values}}};")
     for r in u.kernel.regions:
         if r.storage == "bulk" and r.init is not None and any(r.init):
             values = ", ".join(literal(v, r.type) for v in r.init)
-            tables.append(f"static const {_c(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};")
+            tables.append(f"static const {c_name(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};")
     return members, tables
 
 
-def _c(t: Scalar) -> str:
+def c_name(t: Scalar) -> str:
+    """The type of an array's elements in C."""
     return "unsigned char" if t == BOOL else t.name
 
 
-class _Emitter:
+class Emitter:
+    """Prints a kernel's statements, what varies as vectors."""
+
     def __init__(self, u: Uniform, wide: bool):
         self.u = u
         self.p = Printer(u, wide=wide)
@@ -164,9 +124,9 @@ class _Emitter:
             if r.storage == "local" and r not in self.u.varying_regions:
                 large = r.type.size * r.count > LOCAL_BYTES
                 out.append(
-                    f"{_c(r.type)} *const {member(r)} = g->{member(r)};"
+                    f"{c_name(r.type)} *const {member(r)} = g->{member(r)};"
                     if large
-                    else f"{_c(r.type)} {member(r)}[{r.count}];"
+                    else f"{c_name(r.type)} {member(r)}[{r.count}];"
                 )
         return out
 

@@ -1,0 +1,1 @@
+"""Schedule ``gep``: loops of Gaussian-elimination type (see `c2cu.gep`), blocked."""

@@ -1,0 +1,77 @@
+"""Schedule ``gep`` (CPU): one large matrix in blocks of steps, columns in SIMD lanes, tiles shared among all cores.
+
+Tiles of 64 x 64 elements take 64 steps at a time, as in the blocked Floyd-Warshall, and in the order of the sequential
+program, with copies of row k and column k as they were at step k: see `c2cu.gep.form`. The bits of row k and column k
+are compared where they might move; where they do, the program is run again as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...artifact import Artifact, Slot
+from ...ctype import BOOL, Leaf
+from ...diagnostics import UnsupportedError
+from ...emit import render
+from ...gep import Gep, NotGep
+from ...uniform import Uniform
+from ...walk import subexpressions
+from ..gang_pack import is_plain
+from ..lanes import extreme_text, vectors
+from .cpu_text import GepText
+from .redo import redo
+
+Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+CODE = "C2CU038"
+BLOCK = 64
+
+
+def cpu(u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout: Layout, native_bytes: int) -> Artifact:
+    """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. Raises UnsupportedError."""
+    g = recognised(u, found, slots, layout)
+    widest = _widest(g)
+    lanes = native_bytes // widest
+    text = GepText(g, slots, layout, lanes, widest == 8, 32 if native_bytes == 64 else 16)
+    values = text.values()
+    source = render(
+        "cpu/gep.c.j2",
+        name=u.kernel.name,
+        lanes=lanes,
+        block=BLOCK,
+        vectors=vectors(lanes, widest),
+        wide_multiply=text.p.wide_multiply,
+        roots=sorted(text.p.roots),
+        extremes=[extreme_text(name, lanes) for name in sorted(text.p.extremes)],
+        redo=redo(u.kernel, g.regions, slots, layout),
+        **values,
+    )
+    return Artifact("gep", "cpu", source, slots, team=True)
+
+
+def recognised(u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout: Layout) -> Gep:
+    """Raises UnsupportedError for a kernel that is not of the type."""
+    if found is None:
+        raise UnsupportedError(CODE, "there are no three loops in one another that write a matrix", u.kernel.loc)
+    if isinstance(found, NotGep):
+        raise UnsupportedError(CODE, f"not of Gaussian-elimination type: {found.message}", found.loc)
+    for r in found.regions:
+        if (
+            r.storage == "local"
+            or (r.storage == "shared" and r.init is not None)
+            or r.name not in layout
+            or not is_plain(slots, layout[r.name])
+        ):
+            raise UnsupportedError(CODE, f"'{r.name}' is not a matrix of its own that goes in or out", r.loc)
+    for part in (*found.scale, found.update):
+        for x in (part.rows, part.columns):
+            if x.after and x.low > 1:
+                raise UnsupportedError(CODE, "a loop begins more than one after the outermost counter", part.loc)
+    return found
+
+
+def _widest(g: Gep) -> int:
+    """Bytes of the widest value in a lane: 4 or 8."""
+    types = [r.type for r in g.regions]
+    for part in (*g.scale, g.update):
+        types += [x.type for _, value in part.values for x in subexpressions(value)]
+    return 8 if any(t.size == 8 and t != BOOL for t in types) else 4

@@ -1,0 +1,50 @@
+"""The program as it stands, in C, on the memory of the working copies: for inputs on which row k or column k moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...artifact import Slot
+from ...ctype import Leaf
+from ...ir import Kernel, Region
+from ...uniform import Uniform
+from ..gang import Emitter, c_name
+from ..gang_expr import literal, member
+
+Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+
+
+def redo(kernel: Kernel, matrices: tuple[Region, ...], slots: tuple[Slot, ...], layout: Layout) -> list[str]:
+    """Lines of a function of ``struct work *s``."""
+    emitter = Emitter(Uniform(kernel, frozenset(), frozenset(), ()), False)
+    emitter.block(kernel.body)
+    given = [r for r in kernel.regions if r.storage == "shared" and r.init is None]
+    bulk = [r for r in kernel.regions if r.storage == "bulk"]
+    lines = ["const struct c2cu_slot *slot = s->slot;"]
+    if given:
+        lines.append("const struct {")
+        lines += [f"    const {c_name(r.type)} *{member(r)};" for r in given]
+        lines.append(f"}} given = {{{', '.join(f'slot[{layout[r.name][0]}].in' for r in given)}}}, *g = &given;")
+    for r in bulk:
+        lines += enter(r, layout[r.name][0], r in matrices)
+    lines += [*emitter.declarations(1), *emitter.p.lines]
+    for r in bulk:
+        k = layout[r.name][0]
+        if slots[k].writes:
+            out = f"(char *)slot[{k}].out + s->id * slot[{k}].out_stride"
+            lines.append(f"if (slot[{k}].out) memcpy({out}, {member(r)}, {r.count}L * sizeof *{member(r)});")
+    return lines
+
+
+def enter(r: Region, slot: int, matrix: bool) -> Iterator[str]:
+    """Lines that bring a region in as C has it."""
+    name, t = member(r), c_name(r.type)
+    yield f"{t} *const {name} = ({t} *)s->x_{name};" if matrix else f"{t} {name}[{r.count}];"
+    source = f"(const char *)slot[{slot}].in + s->id * slot[{slot}].in_stride"
+    otherwise = f"memcpy({name}, initial_{name}, sizeof initial_{name})"
+    if r.init is None or not any(r.init):
+        otherwise = f"memset({name}, 0, {r.count}L * sizeof *{name})"
+    if r.init is not None and any(r.init) and not matrix:
+        yield f"static const {t} initial_{name}[] = {{{', '.join(literal(v, r.type) for v in r.init)}}};"
+    yield f"if (slot[{slot}].in) memcpy({name}, {source}, {r.count}L * sizeof *{name});"
+    yield f"else {otherwise};"
