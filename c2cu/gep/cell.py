@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from ..ctype import INT
 from ..diagnostics import Loc
-from ..fold import binary, unary
-from ..ir import Assign, Binary, Block, Const, Expr, If, Load, Region, Select, Store, Unary, Var, Variable
-from ..walk import rewrite, subexpressions
+from ..effects import fold_known
+from ..fold import binary, is_safe, unary
+from ..ir import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Select, Store, Unary, Var, Variable
+from ..walk import rewrite, statements, subexpressions
 from .affine import Affine, affine
 from .form import Place
 
@@ -72,6 +73,7 @@ class Cell:
     """``env``: what variables hold, None for what is not known. ``stores``: new values by region and place.
     ``places``: what variables stand for elements, with ``ages`` to tell reads before and after a store apart.
     ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost.
+    ``seen``: stores that a read of row k or column k may have seen: there it may be the same element.
     ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns."""
 
     shape: Shape | None
@@ -80,6 +82,7 @@ class Cell:
     places: dict[Variable, Place] = field(default_factory=dict)
     ages: dict[tuple[Region, str], int] = field(default_factory=dict)
     late: dict[Variable, int] = field(default_factory=dict)
+    seen: set[tuple[Region, str]] = field(default_factory=set)
     counter: Variable | None = None
 
     def run(self, block: Block, level: int) -> None:
@@ -88,8 +91,11 @@ class Cell:
                 case Assign():
                     self.env[s.var] = self.value(s.value, level)
                 case Store():
-                    where = self.where(affine(self.known(s.index)), s.region, s.loc, "writes")
-                    self.stores[s.region, where] = self.value(s.value, level)
+                    where = self.where(affine(self.value(s.index, level)), s.region, s.loc, "writes")
+                    value = self.value(s.value, level)
+                    if (s.region, where) in self.seen & self.stores.keys():
+                        raise Refused(f"'{s.region.name}' is written, read at row or column k, and written again", s.loc)
+                    self.stores[s.region, where] = value
                 case If():
                     self.branch(s, level)
                 case _:
@@ -116,17 +122,17 @@ class Cell:
             for key, value in self.stores.items():
                 self.stores[key] = self.small(_choice(g, value, self.old(*key, 2), value.loc), value.loc)
 
+    def forget(self, loop: Loop) -> None:
+        """What variables hold that the loop changes: in each turn something else."""
+        for s in statements((loop,)):
+            if isinstance(s, Assign):
+                self.env[s.var] = None
+
     # expressions
 
     def known(self, e: Expr) -> Expr:
-        """``e`` with what variables hold, as far as that makes subscripts and bounds of it."""
-
-        def step(x: Expr) -> Expr:
-            held = self.env.get(x.var) if isinstance(x, Var) else None
-            a = affine(held) if held is not None else None
-            return held if held is not None and a is not None else x
-
-        return rewrite(e, step)
+        """``e`` with the constants that variables hold."""
+        return fold_known(e, {v: x for v, x in self.env.items() if isinstance(x, Const)})
 
     def value(self, e: Expr, level: int) -> Expr:
         """``e`` in terms of places and counters."""
@@ -141,8 +147,9 @@ class Cell:
                 return held
             case Load():
                 where = self.where(affine(x.index), x.region, x.loc, "reads")
+                self.seen |= {(r, w) for r, w in self.stores if r == x.region and w != where}
                 return self.stores.get((x.region, where)) or self.old(x.region, where, level)
-            case Binary(op="/" | "%", type=t) if t.is_integer:
+            case Binary(op="/" | "%", type=t) if t.is_integer and not is_safe(x):
                 raise Refused("an integer division may fail for elements that C does not divide", x.loc)
         return x
 
@@ -154,6 +161,12 @@ class Cell:
         if where != "ij":
             self.late[v] = max(level, self.late.get(v, 0))
         return Var(v)
+
+    def reload(self, value: Expr, region: Region, where: str, level: int) -> None:
+        """Variables that hold what was just stored take it from there."""
+        for v, held in self.env.items():
+            if held is not None:
+                self.env[v] = rewrite(held, lambda x: self.old(region, where, level) if x == value else x)
 
     def age(self, region: Region, where: str) -> None:
         self.ages[region, where] = self.ages.get((region, where), 0) + 1

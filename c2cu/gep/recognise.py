@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from ..diagnostics import Loc
-from ..ir import Assign, Binary, Block, Const, Expr, If, Kernel, Loop, Region, Stmt, Store, Var, Variable
+from ..ir import Assign, Binary, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..walk import blocks, loads_in, rewrite, statements
 from .affine import Affine, affine
 from .cell import Cell, Refused, Shape, reads
@@ -35,6 +35,7 @@ class _Counted:
     """``for (counter = first; counter < high; counter++)``."""
 
     loop: Loop
+    body: Block
     counter: Variable
     first: Affine
     high: int
@@ -45,6 +46,7 @@ class _Search:
         self.kernel, self.nest = kernel, nest
         self.scale: list[Part] = []
         self.late: dict[Variable, int] = {}  # place -> the level of the innermost loop that reads it in
+        self.scalars: set[Variable] = set()  # what numbers that are given from outside are held in
 
     def gep(self) -> Gep:
         start = Cell(None)
@@ -53,7 +55,10 @@ class _Search:
                 raise Refused("this is outside of the three loops", s.loc)
         for s in self.kernel.body[: self.kernel.body.index(self.nest)]:
             assert isinstance(s, Assign)
-            start.env[s.var] = s.value if isinstance(s.value, Const) else None
+            held = start.known(s.value)
+            start.env[s.var] = held if isinstance(held, Const) else None
+            if isinstance(s.value, Load):
+                self.scalars.add(s.var)
         k = self.counted(self.nest, start)
         if k.first.terms or k.first.constant < 0:
             raise Refused(f"'{k.counter.name}' does not start at a number", k.loop.loc)
@@ -62,36 +67,52 @@ class _Search:
         self.shape = _shape(k, outer, inner, _copies(self.kernel.body))
         cell = Cell(self.shape, dict(start.env))
         cell.env[k.counter] = Var(k.counter)
-        update = self.step(k.loop.body, cell)
+        update = self.step(k.body, cell)
         return self.checked(self.whole(update))
 
     # loops
 
     def counted(self, loop: Loop, cell: Cell) -> _Counted:
-        """A loop that counts up by one to a number."""
+        """A loop that counts up by one to a number. In ``cell`` it forgets what the loop changes."""
         if loop.flags or loop.head:
             raise Refused("the loop may be left early", loop.loc)
-        match loop:
-            case Loop(cond=Binary(op="<" | "<=" | "!=" as op, left=left, right=right), step=(Assign(var=c, value=v),)):
-                x, bound, turn = affine(left), affine(cell.known(right)), affine(v)
+        body, step = _turn(loop)
+        match _upright(loop.cond), step:
+            case Binary(op="<" | "<=" | "!=" as op, left=left, right=right), Assign(var=c, value=v) if (
+                affine(left) == Affine(0, {c: 1}) and affine(v) == Affine(1, {c: 1})
+            ):
+                if any(isinstance(s, Assign) and s.var == c for s in statements(body)):
+                    raise Refused(f"'{c.name}' is changed in its own loop", loop.loc)
                 first = cell.env.get(c)
                 begin = affine(first) if first is not None else None
-                if x == Affine(0, {c: 1}) and turn == Affine(1, {c: 1}) and begin is not None:
-                    if bound is None or bound.terms:
-                        raise Refused(f"where '{c.name}' ends is no number", loop.loc)
-                    return _Counted(loop, c, begin, bound.constant + (op == "<="))
+                if begin is None:
+                    raise Refused(f"where '{c.name}' starts is no number", loop.loc)
+                cell.forget(loop)
+                bound = affine(cell.known(right))
+                if bound is None or bound.terms:
+                    raise Refused(self.no_number(c, right), loop.loc)
+                return _Counted(loop, body, c, begin, bound.constant + (op == "<="))
         raise Refused("the loop does not count up by one", loop.loc)
+
+    def no_number(self, c: Variable, bound: Expr) -> str:
+        """That a loop's bound is none, and which scalar is to blame."""
+        given = next((v.name for v in reads(bound) if v in self.scalars), None)
+        if given is None:
+            return f"where '{c.name}' ends is no number"
+        return f"where '{c.name}' ends is '{given}', which is known only when the program runs"
 
     def inner_counters(self, k: _Counted) -> tuple[Variable, Variable]:
         """The counters of the two loops inside, the outer one first."""
-        outer = next((s for s in _loops(k.loop.body) if _depth(s) >= 2), None)
-        assert outer is not None
+        outer = next(s for s in _loops(k.body) if _depth(s) >= 2)
         inner = next(s for s in _loops(outer.body))
         if _depth(inner) > 1:
             raise Refused("there are four loops in one another", inner.loc)
-        found = [s.step[0].var for s in (outer, inner) if len(s.step) == 1 and isinstance(s.step[0], Assign)]
-        if len(found) < 2:
-            raise Refused("the loop does not count up by one", outer.loc)
+        found: list[Variable] = []
+        for loop in (outer, inner):
+            _, step = _turn(loop)
+            if step is None:
+                raise Refused("the loop does not count up by one", loop.loc)
+            found.append(step.var)
         return found[0], found[1]
 
     def range(self, c: _Counted) -> Range:
@@ -126,7 +147,7 @@ class _Search:
         c = self.counted(loop, cell)
         inside = replace(cell, env=dict(cell.env), stores={}, counter=c.counter)
         inside.env[c.counter] = Var(c.counter)
-        inside.run(c.loop.body, 1)
+        inside.run(c.body, 1)
         wheres = {where for _, where in inside.stores}
         if len(wheres) != 1 or not wheres <= {"ik", "kj"}:
             raise Refused("the loop writes neither a row 'k' nor a column 'k' alone", loop.loc)
@@ -149,7 +170,7 @@ class _Search:
     def rows_and_columns(self, loop: Loop, cell: Cell) -> Part:
         outer = self.counted(loop, cell)
         cell.env[outer.counter] = Var(outer.counter)
-        return self.outer(outer.loop.body, outer, cell, ())
+        return self.outer(outer.body, outer, cell, ())
 
     def outer(self, body: Block, outer: _Counted, cell: Cell, guards: tuple[Expr, ...]) -> Part:
         """The body of the outer of the two loops. ``guards``: conditions under which it runs."""
@@ -183,13 +204,16 @@ class _Search:
         if {w for _, w in cell.stores} != {where} or span.has_k():
             raise Refused("what is written before the inner loop is not beside element [k][k]", loc)
         cell.under(guards)
-        self.scaled(self.part(where, cell, span, loc), cell)
+        part = self.part(where, cell, span, loc)
+        self.scaled(part, cell)
         cell.stores.clear()
+        for r, value in part.values:
+            cell.reload(value, r, where, 1)
 
     def inner(self, loop: Loop, outer: _Counted, cell: Cell, guards: tuple[Expr, ...]) -> Part:
         c = self.counted(loop, cell)
         cell.env[c.counter] = Var(c.counter)
-        cell.run(c.loop.body, 2)
+        cell.run(c.body, 2)
         if not cell.stores:
             raise Refused("the inner loop writes no matrix", loop.loc)
         wrong = next((w for _, w in cell.stores if w != "ij"), None)
@@ -203,7 +227,11 @@ class _Search:
 
     def part(self, where: str, cell: Cell, span: Range, loc: Loc) -> Part:
         k = Range(0, 1, True)
-        return self.built(where, cell, *((k, span) if where == "kj" else (span, k)), loc)
+        found = self.built(where, cell, *((k, span) if where == "kj" else (span, k)), loc)
+        other = next((p for p in found.places if p.where not in (where, "kk")), None)
+        if other is not None:
+            raise Refused(f"it computes a {_line(where)} from {other.variable.name}", loc)
+        return found
 
     def built(self, where: str, cell: Cell, rows: Range, columns: Range, loc: Loc) -> Part:
         values = tuple((r, v) for (r, _), v in cell.stores.items())
@@ -238,8 +266,26 @@ class _Search:
         return g
 
 
+def _turn(loop: Loop) -> tuple[Block, Assign | None]:
+    """What a loop repeats, and its counter's step: of a `while` the last of its body."""
+    body, step = (loop.body, loop.step) if loop.step else (loop.body[:-1], loop.body[-1:])
+    return (body, step[0]) if len(step) == 1 and isinstance(step[0], Assign) else (loop.body, None)
+
+
+def _upright(cond: Expr) -> Expr:
+    """``n > i`` as ``i < n``."""
+    turned = {">": "<", ">=": "<=", "!=": "!="}
+    if isinstance(cond, Binary) and cond.op in turned and (cond.op != "!=" or isinstance(cond.left, Const)):
+        return Binary(turned[cond.op], cond.right, cond.left, cond.type, cond.loc)
+    return cond
+
+
 def _loops(block: Block) -> list[Loop]:
     return [s for s in statements(block) if isinstance(s, Loop)]
+
+
+def _line(where: str) -> str:
+    return "row 'k'" if where == "kj" else "column 'k'"
 
 
 def _writes(part: Part, r: Region) -> bool:
@@ -250,7 +296,7 @@ def _shape(k: _Counted, outer: Variable, inner: Variable, copies: dict[Variable,
     """Which of the counters is a row's, and how long rows are: both show in any subscript with two counters."""
     strides: dict[Region, int] = {}
     row: Variable | None = None
-    for s in statements(k.loop.body):
+    for s in statements(k.body):
         if not isinstance(s, (Assign, Store, If)):
             continue
         accessed = [(x.region, x.index) for e in _expressions(s) for x in loads_in(e)]
