@@ -38,7 +38,8 @@ class _Writer:
         floats, ints = ("float", "double"), [t for t in TYPES if t not in ("float", "double")]
         pool = floats if kind == "float" else ints if kind == "int" else [*floats, *ints]
         self.arrays = {
-            name: (r.choice(pool), self.n, self.n + r.choice((0, 0, 0, 1, 3))) for name in "ABC"[: r.choice((1, 1, 2, 3))]
+            name: (r.choice(pool), self.n, self.n + r.choice((0, 0, 0, 1, 3)))
+            for name in "ABC"[: r.choice((1, 1, 2, 3))]
         }
         self.flat = r.random() < 0.25
         self.rows_outside = r.random() < 0.7
@@ -107,8 +108,14 @@ class _Writer:
         pad = "  " * depth
         inside = ["  " * (depth + 1) + s for s in body]
         match self.r.randrange(8):
-            case 0:
-                return [f"{pad}{c} = {first};", f"{pad}while ({c} < {last}) {{", *inside, f"{pad}  {c} += 1;", f"{pad}}}"]
+            case 0 if not any("continue" in s for s in body):
+                return [
+                    f"{pad}{c} = {first};",
+                    f"{pad}while ({c} < {last}) {{",
+                    *inside,
+                    f"{pad}  {c} += 1;",
+                    f"{pad}}}",
+                ]
             case 1:
                 return [f"{pad}for ({c} = {first}; {last} > {c}; {c} = {c} + 1) {{", *inside, f"{pad}}}"]
             case 2:
@@ -124,7 +131,10 @@ class _Writer:
         """A new variable."""
         self.count += 1
         floating = self.chance(0.5) and any(t in ("float", "double") for t, _, _ in self.arrays.values())
-        t = self.r.choice(("float", "double")) if floating else self.r.choice(("int", "long"))
+        wide = any(
+            t == "double" for t, _, _ in self.arrays.values()
+        )  # gcc 12 -O2 errs on float variables among doubles
+        t = ("double" if wide else "float") if floating else self.r.choice(("int", "long"))
         text = f"{t} t{self.count} = {self.value(floating, wheres, self.r.choice((0, 1)))};"
         self.temps.append((f"t{self.count}", floating))
         return [text]
@@ -201,7 +211,7 @@ class _Writer:
             inside.append(f"if ({inner} == k) continue;")
         if self.chance(0.4):
             inside += self.temp(wheres)
-        for _ in range(self.r.choice((1, 1, 1, 2, 3))):
+        for _ in range(self.r.choice((1, 1, 1, 1, 2, 3))):
             inside += self.store("ij", wheres)
         if self.odd and self.chance(0.05):
             inside += self.store(self.r.choice(("ik", "kj")), wheres)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..ctype import INT
+from ..ctype import INT, Scalar
 from ..diagnostics import Loc
 from ..effects import fold_known
 from ..fold import binary, is_safe, unary
-from ..ir import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Select, Store, Unary, Var, Variable
+from ..ir import Assign, Binary, Block, Cast, Const, Expr, If, Load, Loop, Region, Select, Store, Unary, Var, Variable
 from ..walk import rewrite, statements, subexpressions
 from .affine import Affine, affine
 from .form import Place
@@ -48,6 +48,11 @@ class Shape:
             return ""
         return next((w for w, terms in named.items() if terms == a.terms), "")
 
+    def element(self, region: Region, where: str) -> str:
+        """An element as C has it."""
+        names = {"i": self.row.name, "j": self.column.name, "k": self.k.name}
+        return f"{region.name}[{names[where[0]]}][{names[where[1]]}]"
+
     def spelled(self, a: Affine, region: Region) -> str:
         """A subscript as C has it, as well as can be told."""
         stride = self.strides.get(region, 0)
@@ -74,7 +79,8 @@ class Cell:
     ``places``: what variables stand for elements, with ``ages`` to tell reads before and after a store apart.
     ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost.
     ``seen``: stores that a read of row k or column k may have seen: there it may be the same element.
-    ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns."""
+    ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns. ``given``: numbers
+    that come from outside."""
 
     shape: Shape | None
     env: dict[Variable, Expr | None] = field(default_factory=dict)
@@ -84,6 +90,7 @@ class Cell:
     late: dict[Variable, int] = field(default_factory=dict)
     seen: set[tuple[Region, str]] = field(default_factory=set)
     counter: Variable | None = None
+    given: frozenset[Variable] = frozenset()
 
     def run(self, block: Block, level: int) -> None:
         for s in block:
@@ -94,12 +101,14 @@ class Cell:
                     where = self.where(affine(self.value(s.index, level)), s.region, s.loc, "writes")
                     value = self.value(s.value, level)
                     if (s.region, where) in self.seen & self.stores.keys():
-                        raise Refused(f"'{s.region.name}' is written, read at row or column k, and written again", s.loc)
+                        raise Refused(
+                            f"'{s.region.name}' is written twice here, and read at row or column k in between", s.loc
+                        )
                     self.stores[s.region, where] = value
                 case If():
                     self.branch(s, level)
                 case _:
-                    raise Refused("this loop is one too many", s.loc)
+                    raise Refused("this loop is one too many: the body of the innermost may hold none", s.loc)
 
     def branch(self, s: If, level: int) -> None:
         """Both arms, and a choice wherever they differ."""
@@ -143,15 +152,20 @@ class Cell:
             case Var(var=v):
                 held = self.env.get(v)
                 if held is None:
-                    raise Refused(f"'{v.name}' is carried from one turn to the next", x.loc)
+                    raise Refused(self.unknown(v), x.loc)
                 return held
             case Load():
                 where = self.where(affine(x.index), x.region, x.loc, "reads")
                 self.seen |= {(r, w) for r, w in self.stores if r == x.region and w != where}
                 return self.stores.get((x.region, where)) or self.old(x.region, where, level)
             case Binary(op="/" | "%", type=t) if t.is_integer and not is_safe(x):
-                raise Refused("an integer division may fail for elements that C does not divide", x.loc)
+                raise Refused("an integer division by what may be 0", x.loc)
         return x
+
+    def unknown(self, v: Variable) -> str:
+        if v in self.given:
+            return f"'{v.name}' is known only when the program runs"
+        return f"'{v.name}' may hold what an earlier turn left in it"
 
     def old(self, region: Region, where: str, level: int) -> Expr:
         """An element as it is before what is stored now."""
@@ -179,7 +193,9 @@ class Cell:
     def where(self, a: Affine | None, region: Region, loc: Loc, does: str) -> str:
         assert self.shape is not None
         if a is None:
-            raise Refused(f"it {does} '{region.name}' at a subscript that is no sum of counters", loc)
+            raise Refused(
+                f"it {does} '{region.name}' at a subscript that depends on data or is no sum of counters", loc
+            )
         if self.counter is not None and self.counter in a.terms:
             stride = self.shape.strides.get(region, 0)
             line = self.shape.row if a.of(self.counter) == stride else self.shape.column
@@ -228,6 +244,12 @@ def _decided(x: Expr) -> Expr:
             return Const(0, INT, x.loc)
         case Binary(op="||", left=Const(value=n)) | Binary(op="||", right=Const(value=n)) if n:
             return Const(1, INT, x.loc)
+        case Binary(op="|" | "&", left=a, right=b) if a == b:
+            return a
+        case Binary(op="|" | "&", left=a, right=b) if _absorbs(x.op, a, b):
+            return a
+        case Cast(operand=Cast(operand=a) as wide, type=t) if a.type == t and t.is_integer and _holds(wide.type, t):
+            return a
         case Select(cond=Const(value=n)):
             return x.yes if n else x.no
         case Select() if x.yes == x.no:
@@ -235,3 +257,12 @@ def _decided(x: Expr) -> Expr:
         case Unary(op="!", operand=Const() as c):
             return unary("!", c, INT, x.loc)
     return x
+
+
+def _absorbs(op: str, a: Expr, b: Expr) -> bool:
+    """``a | a & x`` and ``a & (a | x)`` are ``a``."""
+    return isinstance(b, Binary) and b.op == {"|": "&", "&": "|"}[op] and a in (b.left, b.right)
+
+
+def _holds(wide: Scalar, t: Scalar) -> bool:
+    return wide.is_integer and wide.size >= t.size

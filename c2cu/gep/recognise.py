@@ -46,26 +46,25 @@ class _Search:
         self.kernel, self.nest = kernel, nest
         self.scale: list[Part] = []
         self.late: dict[Variable, int] = {}  # place -> the level of the innermost loop that reads it in
-        self.scalars: set[Variable] = set()  # what numbers that are given from outside are held in
 
     def gep(self) -> Gep:
-        start = Cell(None)
+        loads = ((s.var, s.value) for s in self.kernel.body if isinstance(s, Assign))
+        given = (v for v, x in loads if isinstance(x, Load) and x.region.count == 1)
+        start = Cell(None, given=frozenset(given))
         for s in self.kernel.body:
             if s is not self.nest and not isinstance(s, Assign):
-                raise Refused("this is outside of the three loops", s.loc)
+                raise Refused("this stands outside of the three loops", s.loc)
         for s in self.kernel.body[: self.kernel.body.index(self.nest)]:
             assert isinstance(s, Assign)
             held = start.known(s.value)
             start.env[s.var] = held if isinstance(held, Const) else None
-            if isinstance(s.value, Load):
-                self.scalars.add(s.var)
         k = self.counted(self.nest, start)
         if k.first.terms or k.first.constant < 0:
             raise Refused(f"'{k.counter.name}' does not start at a number", k.loop.loc)
         self.k = Range(k.first.constant, k.high)
         outer, inner = self.inner_counters(k)
         self.shape = _shape(k, outer, inner, _copies(self.kernel.body))
-        cell = Cell(self.shape, dict(start.env))
+        cell = Cell(self.shape, dict(start.env), given=start.given)
         cell.env[k.counter] = Var(k.counter)
         update = self.step(k.body, cell)
         return self.checked(self.whole(update))
@@ -75,12 +74,12 @@ class _Search:
     def counted(self, loop: Loop, cell: Cell) -> _Counted:
         """A loop that counts up by one to a number. In ``cell`` it forgets what the loop changes."""
         if loop.flags or loop.head:
-            raise Refused("the loop may be left early", loop.loc)
+            raise Refused("this loop may be left early", loop.loc)
         body, step = _turn(loop)
         match _upright(loop.cond), step:
-            case Binary(op="<" | "<=" | "!=" as op, left=left, right=right), Assign(var=c, value=v) if (
-                affine(left) == Affine(0, {c: 1}) and affine(v) == Affine(1, {c: 1})
-            ):
+            case Binary(op="<" | "<=" | "!=" as op, left=left, right=right), Assign(var=c, value=v) if affine(
+                left
+            ) == Affine(0, {c: 1}) and affine(v) == Affine(1, {c: 1}):
                 if any(isinstance(s, Assign) and s.var == c for s in statements(body)):
                     raise Refused(f"'{c.name}' is changed in its own loop", loop.loc)
                 first = cell.env.get(c)
@@ -90,28 +89,22 @@ class _Search:
                 cell.forget(loop)
                 bound = affine(cell.known(right))
                 if bound is None or bound.terms:
-                    raise Refused(self.no_number(c, right), loop.loc)
+                    raise Refused(_no_number(c, right, cell), loop.loc)
                 return _Counted(loop, body, c, begin, bound.constant + (op == "<="))
-        raise Refused("the loop does not count up by one", loop.loc)
-
-    def no_number(self, c: Variable, bound: Expr) -> str:
-        """That a loop's bound is none, and which scalar is to blame."""
-        given = next((v.name for v in reads(bound) if v in self.scalars), None)
-        if given is None:
-            return f"where '{c.name}' ends is no number"
-        return f"where '{c.name}' ends is '{given}', which is known only when the program runs"
+        raise Refused("this loop does not count up by one to a number", loop.loc)
 
     def inner_counters(self, k: _Counted) -> tuple[Variable, Variable]:
         """The counters of the two loops inside, the outer one first."""
         outer = next(s for s in _loops(k.body) if _depth(s) >= 2)
         inner = next(s for s in _loops(outer.body))
         if _depth(inner) > 1:
-            raise Refused("there are four loops in one another", inner.loc)
+            fourth = next(s for s in _loops(inner.body))
+            raise Refused("this loop is one too many: three in one another are wanted", fourth.loc)
         found: list[Variable] = []
         for loop in (outer, inner):
             _, step = _turn(loop)
             if step is None:
-                raise Refused("the loop does not count up by one", loop.loc)
+                raise Refused("this loop does not count up by one to a number", loop.loc)
             found.append(step.var)
         return found[0], found[1]
 
@@ -136,7 +129,7 @@ class _Search:
             elif isinstance(s, Loop):
                 self.one_line(s, cell)
             elif any(isinstance(x, (Loop, Store)) for x in statements((s,))):
-                raise Refused("this is outside of the loops over rows and columns", s.loc)
+                raise Refused("this stands outside of the loops over rows and columns", s.loc)
             else:
                 cell.run((s,), 0)
         assert update is not None
@@ -150,7 +143,8 @@ class _Search:
         inside.run(c.body, 1)
         wheres = {where for _, where in inside.stores}
         if len(wheres) != 1 or not wheres <= {"ik", "kj"}:
-            raise Refused("the loop writes neither a row 'k' nor a column 'k' alone", loop.loc)
+            k = self.shape.k.name
+            raise Refused(f"this loop writes neither a part of row '{k}' nor one of column '{k}'", loop.loc)
         part = self.part(wheres.pop(), inside, self.range(c), loop.loc)
         self.scaled(part, cell)
 
@@ -159,7 +153,8 @@ class _Search:
         span = part.columns if part.where == "kj" else part.rows
         for p in part.places:
             if p.where == "kk" and span.has_k() and self.late.get(p.variable, 0) and _writes(part, p.region):
-                raise Refused(f"'{p.region.name}[k][k]' is read and written in this loop", part.loc)
+                element = self.shape.element(p.region, "kk")
+                raise Refused(f"{element} is read while it may change: read it before the loop", part.loc)
         self.scale.append(part)
         for r, _ in part.values:
             cell.age(r, part.where)
@@ -202,7 +197,9 @@ class _Search:
         where = "ik" if outer.counter == self.shape.row else "kj"
         span = self.range(outer)
         if {w for _, w in cell.stores} != {where} or span.has_k():
-            raise Refused("what is written before the inner loop is not beside element [k][k]", loc)
+            line, k = ("column", self.shape.k.name) if where == "ik" else ("row", self.shape.k.name)
+            first = f"'{outer.counter.name}' starts after '{k}'"
+            raise Refused(f"only {line} '{k}' may be written before the inner loop, and only where {first}", loc)
         cell.under(guards)
         part = self.part(where, cell, span, loc)
         self.scaled(part, cell)
@@ -216,9 +213,9 @@ class _Search:
         cell.run(c.body, 2)
         if not cell.stores:
             raise Refused("the inner loop writes no matrix", loop.loc)
-        wrong = next((w for _, w in cell.stores if w != "ij"), None)
+        wrong = next((key for key in cell.stores if key[1] != "ij"), None)
         if wrong is not None:
-            raise Refused("the inner loop writes another element than that of its row and column", loop.loc)
+            raise Refused(f"the inner loop also writes {self.shape.element(*wrong)}", loop.loc)
         cell.under(guards)
         by = {outer.counter: self.range(outer), c.counter: self.range(c)}
         return self.built("ij", cell, by[self.shape.row], by[self.shape.column], loop.loc)
@@ -230,7 +227,8 @@ class _Search:
         found = self.built(where, cell, *((k, span) if where == "kj" else (span, k)), loc)
         other = next((p for p in found.places if p.where not in (where, "kk")), None)
         if other is not None:
-            raise Refused(f"it computes a {_line(where)} from {other.variable.name}", loc)
+            line = self.shape.element(other.region, where)
+            raise Refused(f"it computes {line} from {self.shape.element(other.region, other.where)}", loc)
         return found
 
     def built(self, where: str, cell: Cell, rows: Range, columns: Range, loc: Loc) -> Part:
@@ -242,12 +240,13 @@ class _Search:
             for v in reads(value):
                 p = cell.places.get(v)
                 if v == cell.counter:
-                    raise Refused("a loop over one row or column computes with its counter", loc)
+                    raise Refused(f"'{v.name}' is computed with, in a loop over one row or column", loc)
                 if p is None and v not in (self.shape.k, self.shape.row, self.shape.column):
-                    raise Refused(f"'{v.name}' is carried from one turn to the next", loc)
+                    raise Refused(cell.unknown(v), loc)
                 if p is not None:
                     if not cell.current(v):
-                        raise Refused(f"'{p.region.name}' is used here as it was before it was written", loc)
+                        element = self.shape.element(p.region, p.where)
+                        raise Refused(f"{element} is used as it was before this step wrote it: read it anew", loc)
                     found[v] = p
         return Part(where, values, tuple(found.values()), rows, columns, loc)
 
@@ -262,7 +261,7 @@ class _Search:
     def checked(self, g: Gep) -> Gep:
         for r, stride in g.strides:
             if g.columns > stride or (g.rows - 1) * stride + g.columns > r.count:
-                raise Refused(f"'{r.name}' has not {g.rows} rows of {g.columns}", r.loc)
+                raise Refused(f"'{r.name}' is not of {g.rows} rows and {g.columns} columns, as the loops are", r.loc)
         return g
 
 
@@ -284,8 +283,12 @@ def _loops(block: Block) -> list[Loop]:
     return [s for s in statements(block) if isinstance(s, Loop)]
 
 
-def _line(where: str) -> str:
-    return "row 'k'" if where == "kj" else "column 'k'"
+def _no_number(c: Variable, end: Expr, cell: Cell) -> str:
+    """What is wrong with a loop's end."""
+    given = next((v.name for v in reads(end) if v in cell.given), None)
+    if given is not None:
+        return f"where '{c.name}' ends is '{given}', which is known only when the program runs"
+    return f"where '{c.name}' ends is no number: it depends on data or on another counter"
 
 
 def _writes(part: Part, r: Region) -> bool:
@@ -295,26 +298,35 @@ def _writes(part: Part, r: Region) -> bool:
 def _shape(k: _Counted, outer: Variable, inner: Variable, copies: dict[Variable, Expr]) -> Shape:
     """Which of the counters is a row's, and how long rows are: both show in any subscript with two counters."""
     strides: dict[Region, int] = {}
-    row: Variable | None = None
+    rows: Counter[Variable] = Counter()  # what stores and subscripts with k tell, which may not agree
+    written = False
     for s in statements(k.body):
         if not isinstance(s, (Assign, Store, If)):
             continue
-        accessed = [(x.region, x.index) for e in _expressions(s) for x in loads_in(e)]
+        accessed = [(x.region, x.index, False) for e in _expressions(s) for x in loads_in(e)]
         if isinstance(s, Store):
-            accessed.append((s.region, s.index))
-        for region, index in accessed:
+            accessed.append((s.region, s.index, True))
+        for region, index, stored in accessed:
             a = affine(rewrite(index, lambda x: copies.get(x.var, x) if isinstance(x, Var) else x))
-            if a is None or len(a.terms) != 2 or sorted(a.terms.values())[0] != 1:
+            if a is None or len(a.terms) != 2 or min(a.terms.values()) != 1:
                 continue
-            (_, _), (v, stride) = sorted(a.terms.items(), key=lambda t: t[1])
+            (column, _), (row, stride) = sorted(a.terms.items(), key=lambda t: t[1])
             if stride > 1:
                 strides.setdefault(region, stride)
-            if set(a.terms) == {outer, inner} and isinstance(s, Store):
-                row = row or v
-    if row is None:
-        raise Refused("no matrix is written by row and column", k.loop.loc)
-    column = inner if row == outer else outer
-    return Shape(k.counter, row, column, strides, row == outer)
+            if stored and {row, column} == {outer, inner}:
+                written = True
+                rows[row] += 1
+            elif row == k.counter and column in (outer, inner):
+                rows[outer if column == inner else inner] += 1
+            elif column == k.counter and row in (outer, inner):
+                rows[row] += 1
+    if not written:
+        where = f"'{outer.name}' and '{inner.name}'"
+        raise Refused(
+            f"no matrix is written at {where}: the two inner loops are to go over rows and columns", k.loop.loc
+        )
+    row = rows.most_common(1)[0][0]
+    return Shape(k.counter, row, inner if row == outer else outer, strides, row == outer)
 
 
 def _copies(block: Block) -> dict[Variable, Expr]:

@@ -1,0 +1,132 @@
+"""Loops of Gaussian-elimination type: what is recognised, what is not and why, and that the form is the program."""
+
+import numpy as np
+import pytest
+
+from c2cu import pipeline
+from c2cu.gep import Gep, NotGep, recognise
+from c2cu.options import options_of
+from c2cu.preprocess import read_source
+from tests import gep_executor
+from tests.gep_cases import HEAD, IJ, NEAR, RECOGNISED
+from tests.gep_programs import TYPES, program
+from tests.oracle import Original, same
+
+
+def found(text: str, **options) -> Gep | NotGep | None:
+    front = pipeline.understand(read_source(text), options_of(**options))
+    assert front.analysis is not None
+    return recognise(front.analysis.kernel)
+
+
+@pytest.mark.parametrize("name", RECOGNISED)
+def test_recognised(name):
+    text, regions, parts, moves = RECOGNISED[name]
+    g = found(text)
+    assert isinstance(g, Gep), g
+    assert [r.name for r in g.regions] == regions.split()
+    assert len(g.scale) == parts
+    assert (g.row_moves, g.column_moves) == tuple(map(bool, moves))
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_near_misses_say_where_and_why(name):
+    text, message = NEAR[name]
+    shapes = {"d": (144,)} if "float *d" in text else None
+    g = found(text, shapes=shapes)
+    assert isinstance(g, NotGep)
+    assert g.message == message
+    assert "HERE" in text.split("\n")[g.loc.line - 1], g.loc
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int a[4];\nvoid f(void) { a[0] = 1; }\n",
+        f"{HEAD}float D[N][N];\nvoid f(void) {{ {IJ} D[i][j] *= 2; }}\n",
+    ],
+)
+def test_nothing_is_said_of_other_programs(text):
+    assert found(text) is None
+
+
+def test_updates_are_counted():
+    text, *_ = RECOGNISED["LU"]
+    g = found(text)
+    assert isinstance(g, Gep)
+    assert g.updates == sum((12 - k - 1) ** 2 for k in range(12))
+    assert (g.rows, g.columns) == (12, 12)
+
+
+# The form, executed
+
+
+def values(rng: np.random.Generator, t: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Elements of a C type: small numbers, also negative ones and infinities."""
+    d = np.dtype(TYPES[t])
+    if d.kind == "f":
+        some = rng.choice([0, -0.0, 1, 2, 3, 0.5, -1, np.inf, 7, 1.25], size=shape)
+        return (some if rng.random() < 0.5 else rng.normal(size=shape)).astype(d)
+    if d.kind == "b":
+        return rng.random(shape) < 0.5
+    return rng.integers(0 if d.kind == "u" or rng.random() < 0.5 else -4, 10, size=shape).astype(d)
+
+
+def compare(g: Gep, original: Original, inputs: dict[str, np.ndarray], p: int, seed: int) -> int:
+    """How many of p inputs were told to keep rows and columns k where they are; all of these equal the original."""
+    want = original.bulk(inputs, p)
+    compared = 0
+    for q in range(p):
+        got, moved = gep_executor.run(g, {n: a[q].ravel().tolist() for n, a in inputs.items()}, seed + q)
+        compared += not moved
+        for name, cells in got.items():
+            result = np.array(cells).astype(want[name].dtype).reshape(want[name].shape[1:])
+            assert moved or same(result, want[name][q]), (seed, name, result, want[name][q])
+    return compared
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, (text, *_) in RECOGNISED.items() if "struct" not in text and "(float" not in text]
+)
+def test_the_form_is_the_program(name):
+    text = RECOGNISED[name][0].replace("#define N 12", "#define N 5")
+    g = found(text)
+    assert isinstance(g, Gep)
+    kinds = {v: k for k, v in TYPES.items()}
+    extents = {r.name: (5, 5) for r in g.regions}
+    if name == "augmented":
+        extents["A"] = (5, 8)
+    if name == "part of a larger matrix":
+        extents["D"] = (9, 14)
+    variables = [(r.name, r.type.numpy, extents[r.name] if name != "flat" else (25,)) for r in g.regions]
+    rng = np.random.default_rng(7)
+    inputs = {n: values(rng, kinds[str(np.dtype(t))], (8, *s)) for n, t, s in variables}
+    for (_, width), a in zip(extents.values(), inputs.values()):  # the first four have no negative cycle
+        if not g.scale and name != "augmented":
+            a[:4] = a[:4] > 0 if "closure" in name else abs(a[:4])
+            a.reshape(8, -1)[:4, :: width + 1] = 0
+    assert compare(g, Original(text, "f", variables), inputs, 8, 0) >= 4 * (name not in ("max-times", "max-min"))
+
+
+def test_a_negative_cycle_moves_a_row():
+    g = found(RECOGNISED["if"][0])
+    assert isinstance(g, Gep)
+    d = np.full((12, 12), 5.0, np.float32)
+    np.fill_diagonal(d, 0)
+    assert not gep_executor.run(g, {"D": d.ravel().tolist()})[1]
+    d[3, 4], d[4, 3] = 1, -2
+    assert gep_executor.run(g, {"D": d.ravel().tolist()})[1]
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_random_programs(seed):
+    """Never a wrong result where the form says that rows and columns stay, or where it was checked that they do."""
+    made = program(seed)
+    g = found(made.text)
+    if not isinstance(g, Gep):
+        pytest.skip("not of the type")
+    rng = np.random.default_rng(seed)
+    inputs = {n: values(rng, t, (4, rows * columns)) for n, (t, rows, columns) in made.arrays.items()}
+    variables = [(n, TYPES[t], (rows * columns,)) for n, (t, rows, columns) in made.arrays.items()]
+    compared = compare(g, Original(made.text, "f", variables), inputs, 4, seed)
+    assert compared == 4 or g.row_moves or g.column_moves
