@@ -31,7 +31,7 @@ def cpu(u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout:
     g = recognised(u, found, slots, layout)
     widest = _widest(g)
     lanes = native_bytes // widest
-    text = GepText(g, slots, layout, lanes, widest == 8, 32 if native_bytes == 64 else 16)
+    text = GepText(g, slots, layout, lanes, BLOCK, widest == 8, 32 if native_bytes == 64 else 16)
     values = text.values()
     source = render(
         "cpu/gep.c.j2",

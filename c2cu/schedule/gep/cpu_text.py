@@ -9,8 +9,9 @@ from ...artifact import Slot
 from ...ctype import BOOL, Leaf, Scalar
 from ...gep import Gep, Part, Range
 from ...gep.cell import reads, replaced
-from ...ir import Expr, Kernel, Region, Variable
+from ...ir import Binary, Call, Expr, Kernel, Region, Variable
 from ...uniform import Uniform
+from ...walk import subexpressions
 from ..gang import c_name
 from ..gang_expr import Printer, literal, mask_of, member
 
@@ -27,6 +28,7 @@ class GepText:
         slots: tuple[Slot, ...],
         layout: Mapping[str, tuple[int, Leaf]],
         lanes: int,
+        block: int,
         wide: bool,
         registers: int,
     ):
@@ -51,10 +53,15 @@ class GepText:
         self.row_copies = moving if g.row_moves else where["kj"]
         self.stages = len(g.scale) + 1
         size = 4 if registers == 32 else 2
-        self.deep, self.wide = size, max(1, 4 // max(1, len(self.tiles)))
+        values = [v for part in (*g.scale, g.update) for _, v in part.values]
+        self.heavy = any(_is_heavy(x) for v in values for x in subexpressions(v))
+        self.deep, self.wide = size, max(1, min(4 // max(1, len(self.tiles)), block // lanes))
+        if self.heavy:
+            self.deep = self.wide = 1
 
     def values(self) -> dict[str, Any]:
         g, update = self.g, self.g.update
+        columns_scaled = any(part.where == "ik" for part in g.scale)
         return {
             "rows": g.rows,
             "columns": g.columns,
@@ -63,7 +70,10 @@ class GepText:
             "deep": self.deep,
             "wide": self.wide,
             "stages": self.stages,
-            "tall": min(self.lanes, 8 if len(self.copied) == 1 else 4),
+            "tall": 1 if self.heavy else min(self.lanes, 8 if len(self.copied) == 1 and not columns_scaled else 4),
+            "unrolled": 1 if self.heavy else self.lanes,
+            "narrow": 1 if self.heavy else "STRIP",
+            "inlined": "noinline" if self.heavy else "always_inline",
             "iota": ", ".join(map(str, range(self.lanes))),
             "members": [f"{self.stored(r)} *{a}_{member(r)}" for r in g.regions for a in "xuvk"],
             "arrays": list(self.arrays()),
@@ -413,6 +423,11 @@ class GepText:
 
     def stride(self, r: Region) -> int:
         return dict(self.g.strides)[r]
+
+
+def _is_heavy(x: Expr) -> bool:
+    """What goes lane by lane: written out many times it would take the compiler minutes."""
+    return isinstance(x, Call) or (isinstance(x, Binary) and x.op in ("/", "%") and x.type.is_integer)
 
 
 def _mask(r: Region, value: str) -> str:
