@@ -19,6 +19,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from . import dask as dask
     from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
+    from .gep.negative import NegativeCycleWarning
     from .library import NotObliviousWarning, Program, Report, bulk, check, compile, stream, translate
     from .streams import Stream, StreamWarning
 
@@ -29,6 +30,7 @@ _HOMES = {
     **dict.fromkeys(
         ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"), "diagnostics"
     ),
+    "NegativeCycleWarning": "gep.negative",
     **dict.fromkeys(("Stream", "StreamWarning"), "streams"),
 }
 
@@ -36,6 +38,7 @@ __all__ = [
     "CompileError",
     "Error",
     "InputError",
+    "NegativeCycleWarning",
     "NotObliviousError",
     "NotObliviousWarning",
     "ParseError",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import backends, pipeline, tune
@@ -13,11 +14,13 @@ from .artifact import Artifact, Slot
 from .diagnostics import CompileError, UnsupportedError, lines_of
 from .estimate import Device, preferred
 from .front import Front, Options
+from .gep import Gep, NotGep
+from .gep.negative import negative_cycles
 from .options import by_name, whole
 from .plan import Plan
 from .preprocess import Source
 from .program import Border
-from .report import Report, judge, report_of
+from .report import Report, judge, report_of, users_level
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,16 @@ class _Call:
     given: Mapping[str, Any]
     p: int | None
     stream: Any = None
+
+
+@dataclass(frozen=True)
+class _Extents:
+    """``shapes``: of one input, by name; ``numbers``: scalar parameters that are given as one number; ``values``: of
+    these, and of the shared ones, where they are known without asking a device."""
+
+    shapes: Mapping[str, tuple[int, ...]]
+    numbers: tuple[str, ...]
+    values: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Program:
@@ -68,7 +81,7 @@ class Program:
         if not self._lengths:
             judge(self._front, self._strict)
         if build and all(-1 not in s.shape for s in self._front.slots):
-            self._last = self._build({}, self._lengths)
+            self._last = self._build(_Extents({}, self._lengths))
 
     def __repr__(self) -> str:
         from .runtime import arrays
@@ -111,7 +124,7 @@ class Program:
 
     def _current(self) -> Built:
         if self._last is None:
-            self._last = self._build({}, self._lengths)
+            self._last = self._build(_Extents({}, self._lengths))
         return self._last
 
     def __call__(
@@ -131,7 +144,9 @@ class Program:
         given = {**self.named(inputs), **shared}
         p = None if p is None else whole("p", p)
         built = self.built_for(given, frozenset(shared), p, stream)
-        return _run(self, built, given, out, self._layout, stream, p)
+        results = _run(self, built, given, out, self._layout, stream, p)
+        _warn(built, results, self._layout)
+        return results
 
     def named(self, inputs: Any) -> Mapping[str, Any]:
         """What a caller gives, by name."""
@@ -145,9 +160,9 @@ class Program:
         """What runs inputs like these. ``shared``: which of the names are one for all. Raises InputError."""
         from .runtime import arrays
 
-        shapes, numbers = self._extents(given, shared)
+        extents = self._extents(given, shared)
         count = arrays.count(given, self._front.slots, self._layout, p)
-        self._last = self._build(shapes, numbers, _Call(given, count, stream))
+        self._last = self._build(extents, _Call(given, count, stream))
         return self._last
 
     def bound(
@@ -159,20 +174,21 @@ class Program:
 
         with lines_of(self.sources):
             given = {**self.named(inputs), **shared}
-            shapes, numbers = self._extents(given, frozenset(shared))
-            _, front = self._front_of(shapes, numbers)
-            return front, self._options_of(shapes, numbers), arrays.fitted(given, front.slots, self._layout, p)[0]
+            extents = self._extents(given, frozenset(shared))
+            _, front = self._front_of(extents)
+            return front, self._options_of(extents), arrays.fitted(given, front.slots, self._layout, p)[0]
 
-    def _extents(
-        self, given: Mapping[str, Any], shared: frozenset[str]
-    ) -> tuple[dict[str, tuple[int, ...]], tuple[str, ...]]:
-        """The shape of one input of each array, and the scalar parameters that are given as one number."""
+    def _extents(self, given: Mapping[str, Any], shared: frozenset[str]) -> _Extents:
+        """What of a call decides which program runs."""
         from .runtime import arrays
 
         arrays.check_names(given, self._front.slots)
         numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
         arrived = ((n, v) for n, v in given.items() if n not in numbers and hasattr(v, "shape"))
-        return {n: self._inner_shape(n, v, n in shared) for n, v in arrived}, numbers
+        shapes = {n: self._inner_shape(n, v, n in shared) for n, v in arrived}
+        one = {b.name for b in self._front.program.borders if b.by_value and (b.name in numbers or b.name in shared)}
+        values = {n: v for n, v in given.items() if n in one and arrays.is_number(v)}
+        return _Extents(shapes, numbers, values)
 
     def stream(self, batches: Any, **how: Any) -> Any:
         """Run inputs that come in batches: see `c2cu.stream`, which takes the same parameters."""
@@ -195,12 +211,10 @@ class Program:
             return shape
         return shape[1:] if self._layout == "row" else shape[:-1]
 
-    def _build(
-        self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...], call: _Call | None = None
-    ) -> Built:
-        """What runs inputs of these shapes, the fastest known for ``call``."""
+    def _build(self, extents: _Extents, call: _Call | None = None) -> Built:
+        """What runs such inputs, the fastest known for ``call``."""
         with self._lock:
-            which, front = self._front_of(shapes, numbers)
+            which, front = self._front_of(extents)
             backend = self._backend if self._backend != "auto" else backends.best()
             p = call.p if call is not None else None
             size = tune.magnitude(p)
@@ -209,25 +223,38 @@ class Program:
                 self._built[(*which, size)] = found
             return self._built[(*which, size)]
 
-    def _front_of(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> tuple[tuple, Front]:
+    def _front_of(self, e: _Extents) -> tuple[tuple, Front]:
         """The program understood for these, and their key."""
-        differing = {s.name: shapes[s.name] for s in self._front.slots if shapes.get(s.name, s.shape) != s.shape}
-        which = (tuple(sorted(differing.items())), numbers)
-        if which not in self._fronts:
-            self._fronts[which] = self._understood(shapes if differing else {}, numbers)
-        return which, self._fronts[which]
+        from .runtime import arrays
 
-    def _understood(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> Front:
+        slots = self._front.slots
+        differing = {s.name: e.shapes[s.name] for s in slots if e.shapes.get(s.name, s.shape) != s.shape}
+        which = (tuple(sorted(differing.items())), e.numbers)
+        if which not in self._fronts:
+            self._fronts[which] = self._understood(replace(e, shapes=e.shapes if differing else {}))
+        front = self._fronts[which]
+        if not e.values or not isinstance(front.gep, NotGep):
+            return which, front  # else it may be of that type for these values: a number that a bound comes from
+        given = [s for s in front.slots if s.name in e.values]
+        values = tuple((s.name, arrays.checked(e.values[s.name], s, self._layout).item()) for s in given)
+        if (*which, values) not in self._fronts:
+            with_values = replace(self._options_of(e), values=dict(values))
+            found = pipeline.understand(self._source, with_values)
+            self._fronts[*which, values] = found if isinstance(found.gep, Gep) else front
+        found = self._fronts[*which, values]
+        return ((*which, values), found) if found is not front else (which, front)
+
+    def _understood(self, e: _Extents) -> Front:
         front = self._front
-        if shapes or numbers:
-            front = pipeline.understand(self._source, self._options_of(shapes, numbers))
+        if e.shapes or e.numbers:
+            front = pipeline.understand(self._source, self._options_of(e))
         if self._lengths:
             judge(front, self._strict)
         return front
 
-    def _options_of(self, shapes: Mapping[str, tuple[int, ...]], numbers: tuple[str, ...]) -> Options:
+    def _options_of(self, e: _Extents) -> Options:
         return replace(
-            self._options, shapes={**self._options.shapes, **shapes}, shared=(*self._options.shared, *numbers)
+            self._options, shapes={**self._options.shapes, **e.shapes}, shared=(*self._options.shared, *e.numbers)
         )
 
     def _tuned(self, front: Front, backend: str, call: _Call | None) -> Built | None:
@@ -273,6 +300,18 @@ class Program:
             if self._schedule != "auto" or not loaded.drawback:
                 return Built(front, plan, artifact, loaded)
             rejected = (*rejected, (plan.schedule, loaded.drawback))
+
+
+def _warn(built: Built, results: Any, layout: str) -> None:
+    """Of what an input had that its results do not tell. Arrays on a device are not waited for."""
+    from .runtime import arrays
+
+    if not isinstance(built.front.gep, Gep):
+        return
+    by_name = results if isinstance(results, dict) else {s.name: results for s in built.artifact.slots if s.writes}
+    here = {name: a for name, a in by_name.items() if not arrays.on_device(a)}
+    for w in negative_cycles(built.front.gep, here, layout):
+        warnings.warn(w, stacklevel=users_level())
 
 
 def _run(

@@ -11,8 +11,10 @@ from . import cost, pipeline, plan, tune
 from .diagnostics import UnsupportedError
 from .estimate import USUAL, Device
 from .front import Front
+from .gep import Gep, NotGep, Place
+from .gep.negative import distances
 from .idioms import idioms
-from .ir import Kernel
+from .ir import Expr, Kernel, Var
 from .plan import Candidate, Measurement, Plan
 from .report import Report, report_of
 from .roofline import Limits, Roofline, rate, scaled
@@ -63,6 +65,7 @@ def explanation(
         "bytes_moved_per_input": moved,
         "p": p,
         "bytes_moved": moved * p if p is not None else None,
+        "gep": _gep(front),
         **_traced(front, p, limits),
         "backend": backend,
         "device": device,
@@ -75,6 +78,39 @@ def explanation(
         "fp": fp,
         "fp_gain": _gain(front, chosen.schedule, fp),
     }
+
+
+def _gep(front: Front) -> dict[str, Any] | None:
+    """Of three loops in one another: whether and how they are of Gaussian-elimination type."""
+    match front.gep:
+        case None:
+            return None
+        case NotGep(message=message, loc=loc):
+            return {"recognised": False, "reason": message, "file": loc.file, "line": loc.line, "column": loc.column}
+        case Gep() as g:
+            return {
+                "recognised": True,
+                "file": g.loc.file,
+                "line": g.loc.line,
+                "column": g.loc.column,
+                "arrays": [r.name for r in g.regions],
+                "steps": max(0, g.k.high - g.k.low),
+                "updates": g.updates,
+                "scale": [g.element(r, part.where) for part in g.scale for r, _ in part.values],
+                "update": [
+                    {"element": g.element(r, "ij"), "from": [g.element(p.region, p.where) for p in _sources(g, value)]}
+                    for r, value in g.update.values
+                ],
+                "row_moves": g.row_moves,
+                "column_moves": g.column_moves,
+                "distances": [r.name for r, _ in distances(g)],
+            }
+
+
+def _sources(g: Gep, value: Expr) -> list[Place]:
+    """What a new value is computed from, beside the element itself and what only other arrays' values read."""
+    read = {x.var for x in subexpressions(value) if isinstance(x, Var)}
+    return [p for p in g.update.places if p.variable in read and p.where != "ij"]
 
 
 def _traced(front: Front, p: int | None, limits: Limits | None) -> dict[str, Any]:
@@ -167,6 +203,7 @@ def text(e: dict[str, Any], report: Report) -> str:
     rows = [
         ("kernel", [e["kernel"], *map(_variable, e["variables"])]),
         ("steps", _steps(e)),
+        ("form", _form(e["gep"])),
         ("loops", [_loop(x) for x in e["loops"] or ()]),
         ("faults", [_fault(x) for x in e["faults"] or ()]),
         ("backend", [f"{e['backend']} ({e['device']})"]),
@@ -205,6 +242,22 @@ def _steps(e: dict[str, Any]) -> list[str]:
         f" ({e['footprint_bytes']:,} bytes) are touched",
         f"operations on data: {', '.join(operations) or 'none'}",
     ]
+
+
+def _form(g: dict[str, Any] | None) -> list[str]:
+    if g is None:
+        return []
+    if not g["recognised"]:
+        return [f"three loops, but not of Gaussian-elimination type: {_at(g)}: {g['reason']}"]
+    computed = "; ".join(f"{u['element']} from {_joined(u['from'])}" for u in g["update"] if u["from"])
+    lines = [f"of Gaussian-elimination type: {computed}; {g['updates']:,} updates in {g['steps']:,} steps"]
+    if g["scale"]:
+        lines.append(f"each step first computes {_joined(g['scale'])} anew")
+    moving = [name for name, on in (("row", g["row_moves"]), ("column", g["column_moves"])) if on]
+    if not moving:
+        return [*lines, "a step's updates leave what they read of row and column k as it is: they may be done at once"]
+    when = "; they change on a negative cycle only" if g["distances"] else ""
+    return [*lines, f"a step's updates may be done at once while no bit of {_joined(moving)} k changes{when}"]
 
 
 def _at(x: dict[str, Any]) -> str:

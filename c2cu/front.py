@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .artifact import Slot
 from .diagnostics import UnsupportedError
 from .facts import Trace
-from .gep import Gep, NotGep
+from .gep import Gep, NotGep, recognise
 from .ir import Kernel
 from .preprocess import Preprocessed, Source
 from .program import Program
@@ -17,8 +18,8 @@ from .uniform import Uniform
 
 @dataclass(frozen=True)
 class Options:
-    """What the user may choose. ``shapes``: shape of one input by name; ``numbers``: scalar parameters that are
-    given as one number for all inputs."""
+    """What the user may choose. ``shapes``: shape of one input by name; ``values``: of shared scalar parameters, by
+    name, for which alone the program is to be understood."""
 
     fn: str | None = None
     defines: Mapping[str, str] = field(default_factory=dict)
@@ -26,6 +27,7 @@ class Options:
     shared: tuple[str, ...] = ()
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     fp: str = "exact"
+    values: Mapping[str, int | float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,5 +43,9 @@ class Front:
     why_not: UnsupportedError | None
     trace: Trace | None
     slots: tuple[Slot, ...]
-    gep: Gep | NotGep | None = None
     fp: str = "exact"
+
+    @cached_property
+    def gep(self) -> Gep | NotGep | None:
+        """The kernel as a loop of Gaussian-elimination type: see `recognise`."""
+        return recognise(self.analysis.kernel) if self.analysis is not None else None

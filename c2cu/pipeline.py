@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from . import plan as planning
 from .artifact import Artifact
+from .bound import bound
 from .conform import conforming
 from .diagnostics import InputError, Note, UnsupportedError, lines_of
 from .effects import may_write
 from .estimate import USUAL, Device, Estimate, estimate, good_enough, preferred, slower
 from .front import Front, Options
-from .gep import recognise
 from .ir import Kernel
 from .lower import lower
 from .parse import deep, parse
@@ -38,16 +38,19 @@ def understand(source: Source, options: Options) -> Front:
 def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     unit = typed(parse(pre), pre)
     found = program(unit, options.fn, options.shared, options.shapes)
-    bound = bind_extents(found, options)
-    if bound:
-        return understand(replace(source, pre=None), replace(options, defines={**options.defines, **bound}))
+    extents = bind_extents(found, options)
+    if extents:
+        return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))
     refuse(found)
     kernel, analysis, why_not = analyse(found)
+    crossed = analysis.kernel if analysis is not None else None
+    if kernel is not None and options.values:
+        kernel = bound(kernel, options.values)
+        analysis = uniform(kernel)
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
-    slots = planning.slots(found, analysis.kernel if analysis is not None else None, facts)
-    form = recognise(analysis.kernel) if analysis is not None else None
-    return Front(source, pre, found, kernel, analysis, why_not, facts, slots, form, options.fp)
+    slots = planning.slots(found, crossed, facts)
+    return Front(source, pre, found, kernel, analysis, why_not, facts, slots, options.fp)
 
 
 def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:

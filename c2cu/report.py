@@ -79,7 +79,7 @@ def judge(front: Front, strict: bool | None) -> None:
     if strict is None or report.oblivious or (front.analysis is None and not strict):
         return
     if not strict:
-        warnings.warn(NotObliviousWarning(report), stacklevel=_users_level())
+        warnings.warn(NotObliviousWarning(report), stacklevel=users_level())
         return
     first = next((f for f in report.findings if f.kind != "branch"), None)
     notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
@@ -94,7 +94,7 @@ def judge(front: Front, strict: bool | None) -> None:
     raise error
 
 
-def _users_level() -> int:
+def users_level() -> int:
     """The ``stacklevel`` at which the caller of this function warns of the first line outside c2cu."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):

@@ -73,6 +73,11 @@ class Gep:
     column_moves: bool
     loc: Loc
 
+    def element(self, region: Region, where: str) -> str:
+        """An element as C has it: "D[i][k]"."""
+        names = dict(zip("kij", (v.name for v in self.counters)))
+        return f"{region.name}[{names[where[0]]}][{names[where[1]]}]"
+
     @property
     def regions(self) -> tuple[Region, ...]:
         return tuple(r for r, _ in self.strides)

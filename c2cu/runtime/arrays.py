@@ -33,6 +33,13 @@ def on_device(array: Any) -> bool:
     return hasattr(array, "__dlpack_device__") and int(array.__dlpack_device__()[0]) in (2, 13)
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is one number on this side of a device."""
+    return isinstance(value, bool | int | float | numpy.generic) or (
+        isinstance(value, numpy.ndarray) and value.shape == ()
+    )
+
+
 def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
     """``inputs`` by name: a bare array stands for the one input there is."""
     if inputs is None:

@@ -1,0 +1,196 @@
+"""What the library does with loops of Gaussian-elimination type: sizes given as numbers, negative cycles, `explain`."""
+
+import json
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu.cli import main
+from tests.gep_cases import IJ, MIN, NEAR, RECOGNISED
+
+SIZED = MIN + (
+    "void apsp(int n, float *D) {\n"
+    "    for (int k = 0; k < n; k++)\n"
+    "        for (int i = 0; i < n; i++)\n"
+    "            for (int j = 0; j < n; j++)\n"
+    "                D[i * n + j] = min(D[i * n + j], D[i * n + k] + D[k * n + j]);\n"
+    "}\n"
+)
+
+
+def distances(d: np.ndarray) -> np.ndarray:
+    for k in range(d.shape[1]):
+        d = np.minimum(d, d[:, :, k, None] + d[:, k, None, :])
+    return d
+
+
+def graphs(p: int, n: int) -> np.ndarray:
+    d = np.random.default_rng(n).integers(1, 50, (p, n, n)).astype(np.float32)
+    d[:, range(n), range(n)] = 0
+    return d
+
+
+# A size that is given as a number
+
+
+def test_a_size_given_as_a_number_is_known():
+    program = c2cu.compile(SIZED, backend="cpu")
+    for n in (5, 9, 5):
+        d = graphs(3, n)
+        out = program({"D": d.reshape(3, -1), "n": n})
+        assert np.array_equal(out.reshape(d.shape), distances(d))
+        assert program._last.front.gep.updates == n**3
+        assert program._last.front.trace.steps == 4 * n**3
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+@pytest.mark.parametrize("n", [6, np.int32(6), np.array(6, np.int32)], ids=["int", "int32", "array"])
+def test_every_schedule_gets_the_number(schedule, n):
+    d = graphs(3, 6)
+    out = c2cu.bulk(SIZED, {"D": d.reshape(3, -1), "n": n}, backend="cpu", schedule=schedule)
+    assert np.array_equal(out.reshape(d.shape), distances(d))
+    shared = c2cu.bulk(SIZED, {"D": d.reshape(3, -1)}, shared={"n": n}, backend="cpu", schedule=schedule)
+    assert np.array_equal(shared, out)
+
+
+def test_another_number_that_the_loops_use():
+    text = SIZED.replace("int n,", "int n, float cap,").replace(
+        "D[i * n + k] +", "D[i * n + k] > cap ? cap : D[i * n + k] +"
+    )
+    program = c2cu.compile(text, backend="cpu")
+    for cap in (20, 1000.0):
+        d = graphs(2, 5)
+        out = program({"D": d.reshape(2, -1), "n": 5, "cap": cap}).reshape(d.shape)
+        for k in range(5):
+            u = d[:, :, k, None]
+            d = np.minimum(d, np.where(u > cap, np.float32(cap), u + d[:, k, None, :]))
+        assert np.array_equal(out, d)
+        assert program._last.front.gep.updates == 125
+
+
+def test_a_size_for_each_input():
+    d = graphs(3, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        out = c2cu.bulk(SIZED, {"D": d.reshape(3, -1), "n": np.array([6, 2, 0], np.int32)}, backend="cpu")
+    assert np.array_equal(out[0].reshape(6, 6), distances(d)[0]) and np.array_equal(out[2], d[2].ravel())
+
+
+def test_a_size_that_is_too_large_is_seen_before_the_run():
+    with pytest.raises(c2cu.Error, match="outside 'D', which has 36 elements") as caught:
+        c2cu.bulk(SIZED, {"D": graphs(2, 6).reshape(2, -1), "n": 7}, backend="cpu")
+    assert caught.value.line == 6
+    with pytest.raises(c2cu.InputError, match="does not fit int32"):
+        c2cu.bulk(SIZED, {"D": graphs(2, 6).reshape(2, -1), "n": 1 << 40}, backend="cpu")
+
+
+def test_other_programs_are_not_compiled_for_each_number():
+    text = "void f(int n, float *a) {\n    for (int i = 0; i < n; i++) a[i] *= 2;\n}\n"
+    program = c2cu.compile(text, backend="cpu")
+    program({"a": np.ones((2, 8), np.float32), "n": 3})
+    first = program._last
+    assert np.array_equal(program({"a": np.ones((1, 8), np.float32), "n": 5})[0], [2] * 5 + [1] * 3)
+    assert program._last.front is first.front
+
+
+# Negative cycles
+
+
+TOLD = [(n, "gang", "row") for n in ("if", "fminf", "hoisted", "early continue", "short", "next", "flat")]
+TOLD += [("if", "scalar", "row"), ("if", "gang", "column"), ("flat", "gang", "column")]
+
+
+@pytest.mark.parametrize("name, schedule, layout", TOLD)
+def test_a_negative_cycle_is_told(name, schedule, layout):
+    program = c2cu.compile(RECOGNISED[name][0], backend="cpu", schedule=schedule, layout=layout)
+    inputs = {}
+    for s in program.slots:
+        d = np.full((4, 12, 12), 50)
+        d[:, range(12), range(12)] = 0
+        if s is program.slots[0]:
+            d[2, 4, 7], d[2, 7, 4] = -3, 2
+        a = d.astype(s.dtype).reshape(4, *s.shape)
+        inputs[s.name] = a if layout == "row" else np.ascontiguousarray(np.moveaxis(a, 0, -1))
+    message = re.escape(f"input 2: vertex 4 is on a negative cycle, {program.slots[0].name}[4][4] is below 0:")
+    with pytest.warns(c2cu.NegativeCycleWarning, match=message) as told:
+        program(inputs)
+    assert (told[0].message.input, told[0].message.vertex, told[0].message.count) == (2, 4, 1)
+    assert told[0].filename == __file__
+
+
+def test_several_inputs_with_a_negative_cycle():
+    d = graphs(5, 12)
+    d[1, 3, 3] = d[4, 2, 2] = -1
+    with pytest.warns(c2cu.NegativeCycleWarning, match=r"input 1: vertex \d+ .*\(and 1 more input with one\)"):
+        c2cu.bulk(RECOGNISED["if"][0], d, backend="cpu")
+
+
+@pytest.mark.parametrize("name", ["max-times", "max-min", "matrix product", "LU", "bit tricks"])
+def test_other_programs_may_have_what_they_like_on_the_diagonal(name):
+    program = c2cu.compile(RECOGNISED[name][0], backend="cpu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", c2cu.NegativeCycleWarning)
+        program({s.name: -np.ones((2, *s.shape), s.dtype) for s in program.slots})
+
+
+def test_negative_weights_without_a_cycle_are_nothing_to_tell():
+    d = graphs(3, 12)
+    potential = np.arange(12, dtype=np.float32) * 7
+    d += potential[:, None] - potential
+    assert (d < 0).any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", c2cu.NegativeCycleWarning)
+        assert np.array_equal(c2cu.bulk(RECOGNISED["if"][0], d, backend="cpu"), distances(d))
+
+
+# explain
+
+
+def explained(text: str, tmp_path, capsys) -> tuple[dict, str]:
+    file = tmp_path / "f.c"
+    file.write_text(text)
+    main(["explain", str(file), "--backend", "cpu", "--json"], standalone_mode=False)
+    data = json.loads(capsys.readouterr().out)
+    main(["explain", str(file), "--backend", "cpu"], standalone_mode=False)
+    lines = capsys.readouterr().out.split("\n")
+    first = next((k for k, line in enumerate(lines) if line.startswith("form")), len(lines))
+    told = [line[11:] for line in lines[first : first + 1]]
+    told += [line[11:] for line in lines[first + 1 :] if line.startswith(" " * 11)][: len(told) * 2]
+    return data["gep"], "\n".join(told)
+
+
+def test_explain_says_what_is_computed_from_what(tmp_path, capsys):
+    data, text = explained(RECOGNISED["next"][0], tmp_path, capsys)
+    assert data["recognised"] and data["updates"] == 1728 and data["steps"] == 12
+    assert data["arrays"] == ["D", "next"] and data["distances"] == ["D"]
+    assert data["update"][0] == {"element": "D[i][j]", "from": ["D[i][k]", "D[k][j]"]}
+    assert data["row_moves"] and data["column_moves"]
+    assert "of Gaussian-elimination type: D[i][j] from D[i][k] and D[k][j]; next[i][j] from" in text
+    assert "1,728 updates in 12 steps" in text
+    assert "while no bit of row and column k changes; they change on a negative cycle only" in text
+
+
+def test_explain_of_an_elimination(tmp_path, capsys):
+    data, text = explained(RECOGNISED["LU"][0], tmp_path, capsys)
+    assert data["scale"] == ["D[i][k]"] and not data["row_moves"] and not data["distances"]
+    assert "each step first computes D[i][k] anew" in text and "may be done at once" in text
+
+
+def test_explain_says_why_not(tmp_path, capsys):
+    data, text = explained(NEAR["another row"][0], tmp_path, capsys)
+    assert data == {
+        "recognised": False,
+        "reason": "it also reads D[k + 1][j]",
+        "file": data["file"],
+        "line": 5,
+        "column": data["column"],
+    }
+    assert "not of Gaussian-elimination type" in text and "f.c:5: it also reads D[k + 1][j]" in text
+
+
+def test_explain_says_nothing_of_other_programs(tmp_path, capsys):
+    data, text = explained(f"#define N 4\nfloat D[N][N];\nvoid f(void) {{ {IJ} D[i][j] *= 2; }}\n", tmp_path, capsys)
+    assert data is None and not text
