@@ -7,7 +7,8 @@ pipeline, stage by stage and file by file::
            -lower-> flat IR -uniform-> uniform / varying, findings -plan-> Plan
            -schedule-> Artifact -runtime-> arrays
 
-Heavy parts (NumPy, CuPy, pycparser, Dask) load on first use. `c2cu.dask` is the same on a cluster.
+Heavy parts (NumPy, CuPy, pycparser, Dask) load on first use. `c2cu.dask` is the same on a cluster; `c2cu.paths`
+reads shortest paths from tables.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from .version import __version__
 
 if TYPE_CHECKING:
     from . import dask as dask
+    from . import paths as paths
     from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
     from .gep.negative import NegativeCycleWarning
     from .library import NotObliviousWarning, Program, Report, bulk, check, compile, stream, translate
@@ -59,8 +61,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name == "dask":
-        return import_module(".dask", __name__)
+    if name in ("dask", "paths"):
+        return import_module(f".{name}", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module 'c2cu' has no attribute '{name}'")
     value = getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -23,7 +23,7 @@ HOMES = {
     "distributed": "dask",
 }
 LAYERS = [  # each may import from its own line and those above it
-    "version|ctype|literals|diagnostics|artifact|libm",
+    "version|ctype|literals|diagnostics|artifact|libm|paths",
     "ir|walk|fold|aligned|simplify|separate|verify|webs",
     "toolchain|attributes|preprocess|conform|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
     "facts|uniform|effects|unroll|scalarize|if_convert|minmax|liveness|front|options|idioms|umm|roofline|estimate|bound"
