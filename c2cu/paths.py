@@ -72,7 +72,8 @@ def lengths(weights: Any, table: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
     t, w = _checked(table, None, 0, 0), numpy.asarray(weights)
     if w.shape != t.shape:
         raise InputError("C2CU120", f"the weights have shape {w.shape}, the table {t.shape}")
-    at, target = numpy.indices(t.shape)
+    grid: numpy.ndarray = numpy.indices(t.shape)
+    at, target = grid[0], grid[1]
     total, going = numpy.zeros_like(w), at != target
     arrived = ~going
     for _ in range(len(t)):
@@ -84,7 +85,7 @@ def lengths(weights: Any, table: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
         at = numpy.where(going, step, at)
         arrived |= going & (at == target)
         going &= at != target
-    source, to = numpy.argwhere(going).tolist()[0]
+    source, to = divmod(int(going.argmax()), len(t))
     raise _circles(source, to, "")
 
 
