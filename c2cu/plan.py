@@ -18,13 +18,13 @@ from .program import Border, Program, nodes
 from .uniform import Uniform
 
 #: In the order in which "auto" prefers them; the last takes any C.
-SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "stream", "block", "thread", "private")}
+SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "gep", "stream", "block", "thread", "private")}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A schedule, and the threads that it gives a block (``block``: an input); 0: as many as it likes."""
+    """A schedule, and the threads that it gives a block (``block``, ``gep``: an input); 0: as many as it likes."""
 
     schedule: str
     threads: int = 0

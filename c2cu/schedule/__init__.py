@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
-    """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedule ``block`` of an
-    input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
-    if name in ("gang", "registers", "stream", "block"):
+    """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedules ``block`` and
+    ``gep`` of an input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
+    if name in ("gang", "registers", "gep", "stream", "block"):
         if front.analysis is None:
             assert front.why_not is not None
             raise front.why_not
@@ -27,6 +27,12 @@ def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
             from .registers import THREADS, registers
 
             return registers(front.analysis, front.slots, layout, front.fp, threads or THREADS)
+        if name == "gep":
+            from ..gep import recognise
+            from .gep.tiles import tiles
+
+            found = recognise(front.analysis.kernel)
+            return tiles(front.analysis, found, front.slots, layout, front.fp, threads=threads)
         if name == "stream":
             from .stream import stream
 
