@@ -88,17 +88,19 @@ def _place(g: Gep, r: Region, where: str) -> Variable | None:
     return next((p.variable for p in g.update.places if (p.region, p.where) == (r, where)), None)
 
 
-def _guards(value: Expr, old: Variable | None) -> Iterator[tuple[Expr, bool]]:
-    """Conditions without which ``value`` is ``old``, and whether they must be true."""
+def guarded(value: Expr, old: Variable | None) -> tuple[list[tuple[Expr, bool]], Expr]:
+    """Conditions without which ``value`` is ``old``, and whether they must be true; what it is otherwise."""
+    found: list[tuple[Expr, bool]] = []
     while isinstance(value, Select) and old is not None:
         if value.no == Var(old):
-            yield value.cond, True
+            found.append((value.cond, True))
             value = value.yes
         elif value.yes == Var(old):
-            yield value.cond, False
+            found.append((value.cond, False))
             value = value.no
         else:
-            return
+            break
+    return found, value
 
 
 def _conjuncts(e: Expr, wanted: bool) -> Iterator[tuple[Expr, bool]]:
@@ -117,7 +119,7 @@ def _conjuncts(e: Expr, wanted: bool) -> Iterator[tuple[Expr, bool]]:
 
 def _choices(value: Expr, old: Variable | None) -> Iterator[tuple[str, Expr, Expr]]:
     """(op, t, x): ``value`` is ``old`` unless ``t op x``, strictly."""
-    for guard, wanted in _guards(value, old):
+    for guard, wanted in guarded(value, old)[0]:
         for e, true in _conjuncts(guard, wanted):
             match e:
                 case Binary(op="<" | ">", left=a, right=b) if true:
@@ -132,8 +134,7 @@ def _choices(value: Expr, old: Variable | None) -> Iterator[tuple[str, Expr, Exp
 def _minimum(value: Expr, old: Variable | None) -> tuple[str, Expr, Expr] | None:
     """The choice of ``min(x, t)`` or ``max(x, t)`` under guards. Equal integers have equal bits; of equal floats these
     calls return one or the other zero, as they like."""
-    while isinstance(value, Select) and old is not None and Var(old) in (value.yes, value.no):
-        value = value.yes if value.no == Var(old) else value.no
+    value = guarded(value, old)[1]
     while isinstance(value, Cast) and value.type.is_integer:
         value = value.operand
     if isinstance(value, Call) and value.name in _LEAST and old is not None:

@@ -17,7 +17,7 @@ BLOCK = 128  # threads that are worth a block
 MOST = 1024  # threads of one
 WIDEST = 16  # bytes that a thread moves at a time
 TILES = ((8, 8), (4, 8), (8, 4), (4, 4), (8, 16), (16, 8), (4, 2), (2, 4), (2, 2), (4, 16), (16, 16), (16, 4))
-OVERHEAD = 30  # instructions a step beside the updates: a barrier, addresses, whose turn it is
+OVERHEAD = 55  # instructions a step beside the updates: a barrier, addresses, whose turn it is
 STEP, DEPENDENT = 150, 4  # cycles of a step and of an instruction when nothing else runs
 BYTES = 16  # that memory moves a cycle, of a multiprocessor's share
 

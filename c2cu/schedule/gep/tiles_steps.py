@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ...ctype import BOOL, INT, Leaf, Scalar
+from ...ctype import BOOL, INT, Scalar
+from ...fold import unary
 from ...gep import Gep, Part, Range
-from ...ir import Expr, Variable
+from ...gep.semiring import guarded
+from ...ir import Binary, Expr, Region, Select, Var, Variable
 from ...minmax import minima
 from ..cuda_text import CudaText, element_name, region_name, type_name
 from .shape import Shape, Sides
 
-Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 UNROLL = "#pragma unroll"
 
 
@@ -110,13 +111,20 @@ class Steps:
         o = self.out
         for r in self.sides.rows:
             name, t = region_name(r), held(r.type)
-            o.line(f"{t} v_{name}[C], w_{name} = ({t})row_{name}[k];")
+            o.line(f"{t} v_{name}[C];")
             o.line(f"c2cu_get<TX>(v_{name}, row_{name} + column0);")
-            o.line(f"(void)w_{name};")
+            if self.has_corner(r):
+                o.line(f"{t} w_{name} = ({t})row_{name}[k];")
         for r in self.sides.columns:
             name = region_name(r)
             o.line(f"{held(r.type)} u_{name}[R];")
             o.line(f"c2cu_get<TY>(u_{name}, column_{name} + ty * UNIT);")
+
+    def has_corner(self, r: Region) -> bool:
+        """Whether element [k][k] is read by itself."""
+        parts = (*self.g.scale, self.g.update)
+        scaled = any((p.columns if p.where == "kj" else p.rows).has_k() for p in self.g.scale)
+        return scaled or any((p.region, p.where) == (r, "kk") for part in parts for p in part.places)
 
     def scaled(self, part: Part) -> None:
         """Every thread does what it needs of row k or column k."""
@@ -157,10 +165,18 @@ class Steps:
         if at is KK:
             o.line("const int i = k, j = k; (void)i, (void)j;")
         for r, value in part.values:
-            o.line(f"const {held(r.type)} {prefix}_{region_name(r)} = {o.expr(self.best(value))};")
+            o.line(f"const {held(r.type)} {prefix}_{region_name(r)} = {o.expr(self.best(value, r))};")
 
-    def best(self, value: Expr) -> Expr:
-        return minima(value, self.fast)
+    def best(self, value: Expr, region: Region) -> Expr:
+        """With minima; and with one choice where there were several of the old value: no jump is made of it."""
+        old = next((v for v, p in self.out.places.items() if (p.region, p.where) == (region, "ij")), None)
+        conditions, inner = guarded(minima(value, self.fast), old)
+        if len(conditions) < 2 or old is None:
+            return minima(value, self.fast)
+        cond, *rest = (c if wanted else unary("!", c, INT, c.loc) for c, wanted in conditions)
+        for c in rest:
+            cond = Binary("&&", cond, c, INT, c.loc)
+        return Select(cond, inner, Var(old), region.type, value.loc)
 
     def kept(self) -> None:
         """The owners keep what was scaled."""

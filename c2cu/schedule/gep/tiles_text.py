@@ -45,7 +45,7 @@ def values(
         "scratch": frame.scratch if s.bands > 1 else 0,
         "pivots": pivots,
         "tables": frame.tables(),
-        "pointers": frame.pointers(),
+        "pointers": frame.pointers() if s.bands == 1 else [],
         "tiles": frame.tiles(sides),
         "bring": frame.bring(),
         "change": frame.change(pivots),
@@ -124,7 +124,7 @@ class _Frame:
             if r in self.written and self.s.bands > 1:
                 at = f"((long long)blockIdx.x * INPUTS + which) * {self.scratch} + {self.place[r]}"
                 out.append(f"{t} *const kept_{name} = ({t} *)((char *)memory + {at});")
-        return out + (self.outputs() if self.s.bands > 1 else [])
+        return out
 
     def outputs(self) -> list[str]:
         """Where results go: found out as late as can be, since a register is wanted for each."""
@@ -216,6 +216,7 @@ class _Frame:
                 out.append(f"        else if (!(flags & 1)) {final}")
             else:
                 out.append(f"        {put}")
+        out[1:1] = [f"    {x}" for x in (*self.pointers(), *(self.outputs() if self.direct(pivots) else ()))]
         out += ["    }", "    fresh = false, band = wanted, row0 = band * (R * TY) + ty * UNIT;"]
         for r in self.g.regions:
             bring = self.brought(r)
@@ -230,7 +231,7 @@ class _Frame:
         return [*out, "}"]
 
     def finish(self, pivots: int) -> list[str]:
-        out: list[str] = []
+        out = self.pointers() if self.s.bands > 1 else []
         if self.s.bands == 1 and self.known is not None and self.known.diagonal:
             out += self.on_diagonal(self.known.diagonal, 1)
         if self.s.bands > 1 and not self.direct(pivots):
@@ -238,7 +239,7 @@ class _Frame:
                 out.append(f"if (real) {self.kept(r)}")
         if self.checks and (self.s.bands == 1 or not self.direct(pivots)):
             out.append("flags = c2cu_together(flags | (moved ? 1 : 0));")
-        return out + (self.outputs() if self.s.bands == 1 else [])
+        return out + self.outputs()
 
     def again(self, kernel: Kernel) -> list[str]:
         """The kernel as it was, for one thread."""
