@@ -1,13 +1,17 @@
 """The schedule ``gep`` of the GPU for many small matrices, executed on the CPU and compared with gcc's build."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from c2cu import pipeline, plan
-from c2cu.gep import recognise
+import c2cu
+from c2cu import pipeline, plan, tune
+from c2cu.gep import Range, recognise
+from c2cu.gep.semiring import proof
 from c2cu.preprocess import Source
-from c2cu.schedule.gep.shape import Shape
-from c2cu.schedule.gep.tiles import tiles
+from c2cu.schedule.gep.shape import Shape, shapes
+from c2cu.schedule.gep.tiles import sides_of, tiles
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 
@@ -236,3 +240,181 @@ def test_forms(name, tmp_path):
         if n == 13:
             banded = emitted(text, Shape(2, 2, 4, 3, 4, 3)) if "N + " not in text and "20" not in text else a
             judge(text, inputs, 4, tmp_path, banded, expected, in_place=True)
+
+
+TYPES = {"int": "int32", "unsigned": "uint32", "short": "int16", "unsigned char": "uint8", "long": "int64", "double": "float64"}  # fmt: skip
+
+
+@pytest.mark.parametrize("t", TYPES)
+def test_types(t, tmp_path):
+    """Sums that wrap, cycles that are negative; by minima and by maxima."""
+    n, rng, d = 9, np.random.default_rng(5), np.dtype(TYPES[t])
+    D = graphs(rng, 12, n, TYPES[t])
+    if d.kind != "f":
+        most, least = np.iinfo(d).max, np.iinfo(d).min
+        D[1, range(n), range(n)] = 3
+        D[1].flat[rng.integers(0, n * n, 20)] = most
+        D[2].flat[rng.integers(0, n * n, 20)] = most
+        D[3, range(n), range(n)] = most
+        D[4].flat[rng.integers(0, n * n, 20)] = least
+        D[5, range(n), range(n)] = rng.integers(0, most, n)
+        D[6] = rng.integers(least, most, (n, n), d, endpoint=True)
+        D[7] = D[6] // 2
+        D[8] = rng.integers(0, most, (n, n), d, endpoint=True)
+        D[9] = D[8]
+        D[8, range(n), range(n)] = D[7, range(n), range(n)] = 0
+    if d.kind != "u":
+        D[10, 3, 3] = D[11, 8, 8] = -1
+    for op in "<>":
+        for equal in ("", "="):
+            body = loops(f"if (D[i][k] + D[k][j] {op}{equal} D[i][j]) D[i][j] = D[i][k] + D[k][j];")
+            judge(sized(f"{t} D[N][N];\nvoid k(void) {{ {body} }}", n), {"D": D}, 12, tmp_path)
+
+
+def known(text):
+    found = proof(understood(sized(text, 8))[1])
+    if found is None:
+        return None
+    tests = (found.diagonal, found.elements, *(found.both or ()))
+    return " ".join(f"{t.op}{t.value.value:g}" for t in tests if t is not None)
+
+
+def body(text, t="float"):
+    return f"{t} X[N][N];\nvoid k(void) {{ " + loops(text) + " }"
+
+
+SUM, MIN = "X[i][k] + X[k][j]", "(X[i][k] < X[k][j] ? X[i][k] : X[k][j])"
+PROOFS = [
+    (PATHS["if"], "<0"),
+    (PATHS["greater"], "<0"),
+    (PATHS["fminf"], "<0"),
+    (PATHS["min"], None),
+    (PATHS["hoisted"], "<0"),
+    (FORMS["hops"], "<0 >0 >1.07374e+09"),
+    (FORMS["last"], None),
+    (FORMS["reliable"], ">1 <0"),
+    (FORMS["bottleneck"], ""),
+    (FORMS["minimax"], ""),
+    (FORMS["longest"], ">0 <0 <-1.07374e+09"),
+    (FORMS["closure"], ""),
+    (FORMS["closure of bits"], ""),
+    (FORMS["closure, bool"], ""),
+    (FORMS["closure, or"], ""),
+    (FORMS["any"], None),
+    (body(f"if ({SUM} < X[i][j]) X[i][j] = {SUM};", "short"), None),
+    (body(f"if ({SUM} < X[i][j]) X[i][j] = {SUM};", "unsigned char"), ""),
+    (body(f"unsigned char t = {SUM}; if (t < X[i][j]) X[i][j] = t;".join("{}"), "unsigned char"), None),
+    (body(f"if ({SUM} <= X[i][j]) X[i][j] = {SUM};", "unsigned"), ">0 >2.14748e+09"),
+    (body(f"if ({SUM} <= X[i][j]) X[i][j] = {SUM};"), None),
+    (body(f"if ({SUM} + 1 < X[i][j]) X[i][j] = {SUM} + 1;"), None),
+    (body(f"if ({MIN} >= X[i][j]) X[i][j] = {MIN};"), None),
+    (body(f"if ({MIN} < X[i][j]) X[i][j] = {MIN};"), None),
+    (body("if (X[i][k] * X[k][j] < X[i][j]) X[i][j] = X[i][k] * X[k][j];"), None),
+    (body("X[i][j] = X[i][j] && (X[i][k] || X[k][j]);", "int"), ""),
+    (body("X[i][j] = X[i][j] ^ (X[i][k] & X[k][j]);", "int"), None),
+    (body("X[i][j] = X[i][j] || (X[i][k] > 2 && X[k][j]);", "int"), None),
+    (body("X[i][j] = X[i][j] != (X[i][k] && X[k][j]);", "int"), None),
+    (body("X[i][j] |= X[i][k] && (X[k][j] & 2);", "int"), None),
+    (body("if (X[i][k] && X[k][j]) X[i][j] = (char)X[i][j] | 1;", "int"), None),
+]
+
+
+@pytest.mark.parametrize("text, tests", PROOFS)
+def test_what_is_known_of_a_form(text, tests):
+    assert known(text) == tests
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (sized("float D[N][N];\nvoid k(void) { for (int k = 0; k < N - 1; k++) for (int i = 0; i < N; i++) for (int j = 0; j < N; j++)\n"
+         "D[i][j] += D[k + 1][j]; }", 8), r"<input>:4:12: error: not of Gaussian-elimination type: it also reads D\[k \+ 1\]\[j\]"),
+        ("float s[8];\nvoid k(void) { for (int i = 0; i < 8; i++) s[i] += 1; }", "no three loops in one another"),
+        (sized("struct P { float x, y; } D[N][N];\nvoid k(void) { " + loops("D[i][j].x += D[i][k].x * D[k][j].y;") + " }", 8), "'D.x' is part of a struct"),
+        (sized("float A[N][N];\nvoid k(void) { " + loops("A[i][j] += A[i][k] * A[k][j];", "for (int j = 0; j < N; j++) A[k][j] = A[j][k];") + " }", 8), "row k is computed from column k|written"),
+    ],
+)  # fmt: skip
+def test_refused(text, message):
+    with pytest.raises(c2cu.UnsupportedError, match=message) as caught:
+        emitted(text)
+    assert caught.value.code == "C2CU038" and caught.value.line
+
+
+def test_what_is_given_and_what_is_not(tmp_path):
+    """Initial values, shared matrices, constants, and elements that no step touches."""
+    text = """
+    const float T[6][6] = {{1, 2, 3, 4, 5, 6}, {0, 1, 0.5f}, {2, 0, 1}, {0}, {1, 1, 1, 1, 1, 1}, {3}};
+    float W[6][6] = {{1, 2}, {3, 4, 5}}, S[6][6], D[8][7];
+    void k(void) {
+      for (int k = 0; k < 6; k++) for (int i = 0; i < 6; i++) for (int j = 0; j < 6; j++)
+        if (i != k && j != k) D[i][j] += W[i][k] * D[k][j] - S[k][j] * T[i][k];
+    }"""
+    rng = np.random.default_rng(6)
+    D, S, W = (rng.random(s, np.float32) for s in ((5, 8, 7), (6, 6), (5, 6, 6)))
+    front, gep = understood(text, shared=("S",))
+    a = tiles(front.analysis, gep, front.slots, plan.layout(front.program), "exact")
+    initial = np.zeros((5, 6, 6), np.float32)
+    initial[:, 0, :2], initial[:, 1, :3] = [1, 2], [3, 4, 5]
+    for given in (None, W):
+        inputs = {"D": D, "S": S} | ({"W": given} if given is not None else {})
+        variables = [(s.name, s.dtype, s.shape) for s in a.slots if s.name != "T"]
+        whole = {"D": D, "S": np.broadcast_to(S, (5, 6, 6)), "W": initial if given is None else W}
+        expected = Original(text, "k", variables).bulk(whole, 5)
+        judge(text, inputs, 5, tmp_path, a, expected)
+        judge(text, inputs, 5, tmp_path, a, expected, in_place=True)
+
+
+def test_fast_uses_minima():
+    assert "fminf(" in emitted(sized(PATHS["if"], 32), fp="fast").text
+    assert "fminf(" not in emitted(sized(PATHS["if"], 32)).text
+    hops = emitted(sized("int D[N][N];\nvoid k(void) { " + loops("if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];") + " }", 32))  # fmt: skip
+    assert "min((" in hops.text
+
+
+def test_chosen_and_tuned():
+    """Of the CUDA schedules, for what it takes; with other numbers of threads where there are tiles for them."""
+    front, _ = understood(sized(PATHS["if"], 32))
+    found, artifact = pipeline.schedule(front, "cuda")
+    assert (
+        found.schedule == artifact.schedule == "gep" and found.estimates[-1].threads * artifact.lanes == found.threads
+    )
+    others = [c for c in tune.variants(plan.Candidate("gep"), artifact)]
+    own = artifact.threads // artifact.lanes
+    assert {c.threads for c in others} == {own // 2, 2 * own}
+    for c in others:
+        a = pipeline.emitted(front, c)
+        assert a.threads // a.lanes in (c.threads, 32)
+    with pytest.raises(c2cu.UnsupportedError, match="no tile gives an input 77 threads"):
+        pipeline.emitted(front, plan.Candidate("gep", 77))
+
+
+@pytest.mark.parametrize("n", [4, 16, 33, 64, 100, 128, 200, 256, 300, 512])
+def test_the_best_shape_fits(n):
+    _, gep = understood(sized(PATHS["if"], n)) if n <= 64 else (None, None)
+    if gep is None:
+        gep = resized(n)
+    sides = sides_of(gep)
+    for s in shapes(gep, sides):
+        assert s.band * s.bands >= n and s.width >= n and s.block <= 1024
+        assert s.places * s.shared_bytes(sides) <= 227 << 10 and s.inputs * s.threads <= s.block
+        assert s.rows % s.unit == s.columns % s.unit == 0
+    assert shapes(gep, sides)
+
+
+def test_rows_that_are_too_long():
+    front, _ = understood(sized(PATHS["if"], 16))
+    with pytest.raises(c2cu.UnsupportedError, match="its rows are too long for registers"):
+        tiles(front.analysis, resized(40000), front.slots, plan.layout(front.program), "exact")
+
+
+def resized(n):
+    """The loops of 16 nodes as they would be for n, without tracing them."""
+    _, g = understood(sized(PATHS["if"], 16))
+    span = Range(0, n)
+    region = replace(g.regions[0], count=n * n)
+    return replace(g, k=span, strides=((region, n),), update=replace(g.update, rows=span, columns=span))
+
+
+def test_the_same_text_every_time():
+    text = sized(FORMS["hops"], 20)
+    assert emitted(text).text == emitted(text).text

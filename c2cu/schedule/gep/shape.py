@@ -109,9 +109,10 @@ def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[Shape]:
     for rows, columns in TILES:
         unit = min(rows, columns, 4, max(1, WIDEST // size))
         across = -(-g.columns // columns)
-        bands = 1
-        while across * -(-g.rows // (rows * bands)) > MOST:
-            bands += 1
+        most = MOST // across  # threads in a column
+        if not most:
+            continue
+        bands = -(-g.rows // (rows * most))
         for more in range(bands, bands + 8):
             down = -(-g.rows // (rows * more))
             s = Shape(unit, rows, columns, down, across, more)
