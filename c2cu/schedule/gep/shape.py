@@ -9,7 +9,7 @@ from ...ir import Const, Load, Region, Var
 from ...walk import subexpressions
 
 REGISTERS, ALL = 255, 1 << 16  # 32-bit registers of a thread, of a multiprocessor
-SPARE = 40  # registers beside elements
+SPARE, PLACES = 40, 6  # registers beside elements, and for each matrix
 SHARED_BYTES = (227 << 10) - 64
 RESIDENT = 2048  # threads of a multiprocessor
 BLOCKS = 32
@@ -94,7 +94,7 @@ def words(regions: tuple[Region, ...]) -> int:
 def registers(s: Shape, g: Gep, sides: Sides) -> int:
     """Registers of a thread, about."""
     passed = words(sides.columns) * s.rows + words(sides.rows) * s.columns
-    return words(g.regions) * s.rows * s.columns + passed + SPARE
+    return words(g.regions) * s.rows * s.columns + passed + SPARE + PLACES * len(g.regions)
 
 
 def granted(s: Shape) -> int:

@@ -247,6 +247,8 @@ class _Frame:
             return []
         o = CudaText()
         o.depth = 2
+        for line in self.pointers():  # anew: no register keeps them until then
+            o.line(line)
         for r in self.g.regions:
             name, t = region_name(r), element_name(r.type)
             if r in self.written:
