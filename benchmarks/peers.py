@@ -1,4 +1,4 @@
-"""What a user would call instead, on the same arrays: sorts, transforms, sums and convolutions of NumPy, CuPy, PyTorch.
+"""What a user would call instead, on the same arrays: sorts, transforms, sums, factors of NumPy, CuPy, PyTorch.
 
 A peer is prepared with a workload's inputs, outside of the clock, and returns what is timed; `read` turns what that
 returned into outputs by the C's names.
@@ -56,6 +56,12 @@ def _torch_conv1d(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
     return lambda: torch.nn.functional.conv1d(x, h)[:, 0, :]
 
 
+def _torch_lu(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
+    torch = _torch()
+    a = torch.from_dlpack(inputs["A"])
+    return lambda: torch.linalg.lu_factor_ex(a, pivot=False).LU
+
+
 def _sort(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
     return lambda: xp.sort(inputs["a"], axis=1)
 
@@ -92,6 +98,7 @@ PEERS = {
     "numpy.cumsum": Peer("cpu", _cumsum, _named("b")),
     "cupy.fft": Peer("cuda", _fft, _complex),
     "numpy.fft": Peer("cpu", _fft, _complex),
+    "torch.lu": Peer("cuda", _torch_lu, _named("A")),
     "torch.conv1d": Peer("cuda", _torch_conv1d, _named("y")),
     "numpy.windows": Peer("cpu", _windows, _named("y")),
 }

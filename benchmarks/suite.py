@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tests.workloads import WORKLOADS, Workload, bitonic
+from tests.workloads import WORKLOADS, Workload, bitonic, lu, paths
 
 K, M = 1 << 10, 1 << 20
 
@@ -54,6 +54,8 @@ CASES = (
     Case(_BY_NAME["montgomery-512-shared"], 2 * M, fps=_EXACT, ms={"exact": 0.20}, share=0.60),
     Case(_BY_NAME["fw-16"], 128 * K, ms={"exact": 0.30, "fast": 0.30}),
     Case(_BY_NAME["fw-64"], 16 * K, ms={"exact": 3.0, "fast": 3.0}),
+    Case(paths(256), K, quick=2),
+    Case(lu(32), 64 * K, peers=("torch.lu",), tolerance=1e-5),
     Case(_BY_NAME["prefix-1024"], 128 * K, peers=_SUMS, share=0.5, tolerance=1e-5),
     Case(_BY_NAME["fft-64"], 64 * K, peers=_FFTS, tolerance=1e-5),
     Case(_BY_NAME["fft-1024"], 64 * K, peers=_FFTS, tolerance=1e-5),

@@ -54,8 +54,8 @@ def estimate(artifact: Artifact, trace: Trace | None) -> Estimate | None:
     match artifact.schedule:
         case "registers":
             return Estimate("registers", least)
-        case "block":
-            return Estimate("block", max(artifact.cycles, least), artifact.threads // artifact.lanes)
+        case "block" | "gep":
+            return Estimate(artifact.schedule, max(artifact.cycles, least), artifact.threads // artifact.lanes)
         case "thread":  # arrays are packed into columns first, and unpacked after
             return Estimate("thread", max(trace.steps / ACCESSES, least) + 3 * moved)
         case "private":  # each thread fetches its own input's words, apart from its neighbours'
@@ -81,6 +81,8 @@ def preferred(found: Sequence[Estimate | None], p: int | None, device: Device = 
 
 def good_enough(artifact: Artifact, e: Estimate | None, trace: Trace | None) -> bool:
     """Whether later schedules need not be looked at: there is nothing to compare, or hardly anything to gain."""
+    if artifact.schedule == "gep":
+        return True  # made for what it takes
     return e is None or trace is None or e.cycles <= CLOSE * floor(artifact, trace)
 
 

@@ -20,7 +20,7 @@ from .report import Report, report_of
 from .roofline import Limits, Roofline, rate, scaled
 from .walk import expressions, statements, subexpressions
 
-FREE = ("registers", "stream", "block")  # schedules that use what fp allows
+FREE = ("registers", "gep", "stream", "block")  # schedules that use what fp allows
 SHOWN = 3  # of a list that may be long
 
 

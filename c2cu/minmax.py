@@ -46,6 +46,11 @@ def minmax(kernel: Kernel, fast: bool = False) -> Kernel:
     return replace(kernel, body=_Search(fast).block(kernel.body))
 
 
+def minima(e: Expr, fast: bool = False) -> Expr:
+    """``e`` alone, likewise."""
+    return _Search(fast).expression(e)
+
+
 @dataclass
 class _Search:
     """``known``: what variables hold that are conditions or copies; ``users``: of each variable, those whose entry in
@@ -222,8 +227,8 @@ class _Search:
             return None
         if e.type == BOOL or not self.may_invert(e.type):
             return None
-        a, b = _unwidened(cond.left), _unwidened(cond.right)
-        yes, no = _unwidened(e.yes), _unwidened(e.no)
+        a, b = unwidened(cond.left), unwidened(cond.right)
+        yes, no = unwidened(e.yes), unwidened(e.no)
         if (a, b) == (yes, no):
             least = cond.op in ("<", "<=")
         elif (a, b) == (no, yes):
@@ -236,7 +241,7 @@ class _Search:
         return Call(name, (e.yes, e.no), e.type, e.loc)
 
 
-def _unwidened(e: Expr) -> Expr:
+def unwidened(e: Expr) -> Expr:
     """``e`` without casts that keep every value and their order."""
     while isinstance(e, Cast) and _keeps(e.operand.type, e.type):
         e = e.operand

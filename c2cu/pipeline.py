@@ -129,12 +129,12 @@ def schedule(
     for name in names:
         if name == names[-1] and found:
             break
-        reason = reasons.get(name) or planning.objection(name, front, p)
+        reason = reasons.get(name) or planning.objection(name, front, backend, p)
         if reason is not None and name != names[-1]:
             reasons[name] = reason
             continue
         try:
-            artifact = emitted(front, Candidate(name))
+            artifact = emitted(front, Candidate(name), backend)
         except UnsupportedError as e:
             if name == names[-1]:
                 raise
@@ -157,16 +157,16 @@ def scheduled(
     front: Front, backend: str, candidate: Candidate, measured: planning.Measurement | None = None
 ) -> tuple[Plan, Artifact]:
     """One candidate, without asking whether it is a good choice. Raises UnsupportedError."""
-    artifact = emitted(front, candidate)
+    artifact = emitted(front, candidate, backend)
     e = estimate(artifact, front.trace)
     return planned(backend, artifact, (), () if e is None else (e,), measured), artifact
 
 
-def emitted(front: Front, candidate: Candidate) -> Artifact:
+def emitted(front: Front, candidate: Candidate, backend: str) -> Artifact:
     """A candidate's artifact. Raises UnsupportedError where it does not take the program."""
     with lines_of(front.pre.sources):
         planning.require_extents(front.slots)
-        return deep(lambda: emit_schedule(candidate.schedule, front, candidate.threads))
+        return deep(lambda: emit_schedule(candidate.schedule, front, candidate.threads, backend))
 
 
 def planned(

@@ -19,7 +19,10 @@ from .ir import Kernel
 from .program import Border, Program, nodes
 
 #: In the order in which "auto" prefers them; the last takes any C.
-SCHEDULES = {"cpu": ("gep", "gang", "scalar"), "cuda": ("registers", "stream", "block", "thread", "private")}
+SCHEDULES = {
+    "cpu": ("gep", "gang", "scalar"),
+    "cuda": ("registers", "gep", "stream", "block", "thread", "private"),
+}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 GANG, CACHE = 16, 1 << 19  # inputs in a gang, and bytes of theirs that a core works on at full speed
 FEW, SMALL = 8, 32  # inputs that leave most of a gang's lanes idle, where they have as many rows
@@ -27,7 +30,7 @@ FEW, SMALL = 8, 32  # inputs that leave most of a gang's lanes idle, where they 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A schedule, and the threads that it gives a block (``block``: an input); 0: as many as it likes."""
+    """A schedule, and the threads that it gives a block (``block``, ``gep``: an input); 0: as many as it likes."""
 
     schedule: str
     threads: int = 0
@@ -234,7 +237,7 @@ def choose(backend: str, schedule: str, front: Front) -> Plan:
     for name in names[:-1]:
         if not applies(name, front):
             continue
-        reason = objection(name, front)
+        reason = objection(name, front, backend)
         if reason is None:
             return Plan(backend, name, tuple(reasons))
         reasons.append((name, reason))
@@ -246,12 +249,12 @@ def applies(schedule: str, front: Front) -> bool:
     return schedule != "gep" or front.gep is not None
 
 
-def objection(schedule: str, front: Front, p: int | None = None) -> str | None:
+def objection(schedule: str, front: Front, backend: str, p: int | None = None) -> str | None:
     """Why not to choose a schedule that is not the last. ``p``: how many inputs, if that is known."""
     if front.why_not is not None:
         return said(front.why_not)
     findings = front.analysis.findings if front.analysis is not None else ()
-    if schedule == "gep":
+    if (backend, schedule) == ("cpu", "gep"):
         return _better_in_gangs(front.gep, p)
     address = next((f for f in findings if f.kind == "address"), None)
     if schedule == "gang" and address is not None:
@@ -277,7 +280,7 @@ def depends_on(p: int, front: Front, backend: str, schedule: str) -> bool:
         return False
     if not applies("gep", front):
         return False
-    return (objection("gep", front, p) is None) != (objection("gep", front) is None)
+    return (objection("gep", front, "cpu", p) is None) != (objection("gep", front, "cpu") is None)
 
 
 def said(e: UnsupportedError) -> str:

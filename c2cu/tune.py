@@ -49,7 +49,7 @@ def tune(front: Front, backend: str, wanted: str, load: Load, run: Run, p: int) 
             rejected.append((str(candidate), "there was no time left to measure it"))
             continue
         try:
-            artifact = pipeline.emitted(front, candidate)
+            artifact = pipeline.emitted(front, candidate, backend)
             loaded = load(artifact)
             n = n or _enough(front, backend, loaded, run, p)
             times[candidate] = _fastest(loaded, run, n, min(times.values(), default=math.inf) * n) / n
@@ -70,9 +70,9 @@ def variants(candidate: Candidate, artifact: Artifact) -> list[Candidate]:
     match artifact.schedule:
         case "registers" if 2 * artifact.shared_bytes <= SHARED:
             return [Candidate("registers", 2 * artifact.lanes)]
-        case "block":
-            own = artifact.threads // artifact.lanes
-            return [Candidate("block", n) for n in (own // 2, 2 * own) if n]
+        case "block" | "gep":
+            own = max(1, artifact.threads // artifact.lanes)
+            return [Candidate(artifact.schedule, n) for n in (own // 2, 2 * own) if n]
     return []
 
 

@@ -16,6 +16,7 @@ using namespace std;
 #define __align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __builtin_assume(...)
 
 struct uint2 {
     unsigned x, y;

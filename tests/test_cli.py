@@ -65,7 +65,7 @@ def test_a_file_with_nothing_but_main_is_told_what_to_do(folder):
 
 
 def test_help_lists_the_schedules():
-    assert "gang, scalar; GPU: registers, stream, block, thread, private" in " ".join(
+    assert "gang, scalar; GPU: registers, gep, stream, block, thread, private" in " ".join(
         c2cu("run", "--help").output.split()
     )
 

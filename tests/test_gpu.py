@@ -8,22 +8,23 @@ import pytest
 
 import c2cu
 from c2cu.runtime import cuda
+from tests import test_gep_tiles as tiled
 from tests import whole_programs
 from tests.oracle import Original, run_original, same
 from tests.small_state import PROGRAMS as SMALL
 from tests.whole_programs import PROGRAMS
-from tests.workloads import SIZES, WORKLOADS
+from tests.workloads import SIZES, WORKLOADS, lu
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not cuda.available(), reason="no CUDA device, or CuPy is missing")]
 
 
-@pytest.mark.parametrize("schedule", ["registers", "stream", "block", "thread", "private"])
+@pytest.mark.parametrize("schedule", ["registers", "gep", "stream", "block", "thread", "private"])
 @pytest.mark.parametrize("w", WORKLOADS, ids=lambda w: w.name)
 def test_equals_gcc(w, schedule):
     try:
         program = w.compile(backend="cuda", schedule=schedule)
     except c2cu.UnsupportedError as e:
-        assert schedule in ("registers", "stream", "block")
+        assert schedule in ("registers", "gep", "stream", "block")
         pytest.skip(f"{schedule} does not take it: {e.diagnostic.message}")
     inputs = w.inputs(max(SIZES))
     expected = w.expected(inputs, max(SIZES))
@@ -86,6 +87,56 @@ def test_streams(n):
         v[...] = cupy.asarray(inputs[k])
     result = c2cu.bulk(text, views, backend="cuda", schedule="stream")
     assert all(same(result[k].get(), expected[k]) for k in "yd")
+
+
+def shared_out(text: str, inputs: dict, p: int, fp: str = "exact") -> None:
+    """The schedule gep, with several numbers of threads, against gcc."""
+    program = c2cu.compile(text, fn="k", backend="cuda", fp=fp)
+    assert program.plan.schedule == "gep", program.plan.rejected
+    expected = Original(text, "k", [(s.name, s.dtype, s.shape) for s in program.slots]).bulk(inputs, p)
+    for count in sorted({1, 3, p}):
+        result = program({n: a[:count] for n, a in inputs.items()})
+        result = result if isinstance(result, dict) else {next(s.name for s in program.slots if s.writes): result}
+        assert all(same(a, expected[n][:count]) for n, a in result.items()), (fp, count)
+
+
+@pytest.mark.parametrize("n", [16, 17, 31, 33, 64, 100, 130, 200, 256])
+@pytest.mark.parametrize("name", ["if", "min"])
+def test_shortest_paths(name, n):
+    """Some inputs have negative cycles; of the one form they show in the diagonal, of the other bits are compared."""
+    rng = np.random.default_rng(n)
+    p = 40 if n < 100 else 9
+    D = tiled.graphs(rng, p, n)
+    D[2, n // 2, n // 2] = D[7, 0, 0] = -0.25
+    D[5].flat[rng.integers(0, n * n, n)] = -0.0
+    D[4].flat[rng.integers(0, n * n, n)] = np.inf
+    shared_out(tiled.sized(tiled.PATHS[name], n), {"D": D}, p)
+
+
+@pytest.mark.parametrize("n", [9, 33, 96])
+@pytest.mark.parametrize("name", [n for n in tiled.FORMS if n != "any"])
+def test_loops_of_gaussian_elimination_type(name, n):
+    text = tiled.sized(tiled.FORMS[name], n)
+    slots = c2cu.compile(text, fn="k", backend="cuda", schedule="gep").slots
+    inputs = tiled.filled(np.random.default_rng(n), slots, 50)
+    if name == "longest":
+        inputs["D"] *= -1
+    program = c2cu.compile(text, fn="k", backend="cuda", schedule="gep")
+    expected = Original(text, "k", [(s.name, s.dtype, s.shape) for s in slots]).bulk(inputs, 50)
+    result = program(inputs)
+    result = result if isinstance(result, dict) else {next(s.name for s in slots if s.writes): result}
+    assert all(same(a, expected[k]) for k, a in result.items())
+
+
+@pytest.mark.parametrize("name", ["fw-16", "fw-64", "lu-32"])
+def test_tiles_of_other_forms(name):
+    """Each number of threads that tuning tries."""
+    w = next(w for w in (*WORKLOADS, lu(32)) if w.name == name)
+    inputs = w.inputs(100)
+    expected = w.expected(inputs, 100)[w.outputs[0]]
+    program = w.compile(backend="cuda", tune=True, schedule="gep")
+    assert same(program(inputs), expected)
+    assert len(program.plan.measured.times) > 1 and not program.loaded.resources["c2cu_run"]["local_bytes"]
 
 
 def test_what_spills_falls_to_the_next_schedule():

@@ -57,6 +57,9 @@ class Workload:
                 given = {"block": rng.integers(-128, 128, (p, 64), dtype=np.int16)}
             case "edit_distance.c":
                 given = {n: rng.integers(97, 101, (p, *shape), dtype=np.uint8) for n, _, shape in self.params}
+            case "lu.c":
+                n = self.defines["N"]
+                given = {"A": signal(rng, (p, n, n)) + n * np.eye(n, dtype=np.float32)}
             case "stretch.c":
                 given = {"key": rng.integers(0, 1 << 32, (p, 4), dtype=np.uint32)}
             case _:
@@ -128,6 +131,10 @@ def bitonic(n: int) -> Workload:
 
 def paths(n: int) -> Workload:
     return Workload(f"fw-{n}", "floyd_warshall.c", "floyd_warshall", {"N": n}, (("D", "float32", (n, n)),), ("D",))
+
+
+def lu(n: int) -> Workload:
+    return Workload(f"lu-{n}", "lu.c", "lu", {"N": n}, (("A", "float32", (n, n)),), ("A",))
 
 
 def product(bits: int, shared: tuple = ()) -> Workload:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from ..front import Front
 
 
-def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
-    """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedule ``block`` of an
-    input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
-    if name in ("gep", "gang", "registers", "stream", "block"):
+def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cuda") -> Artifact:
+    """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedules ``block`` and
+    ``gep`` of an input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
+    if name in ("gang", "registers", "gep", "stream", "block"):
         if front.analysis is None:
             assert front.why_not is not None
             raise front.why_not
@@ -27,15 +27,19 @@ def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
             from .registers import THREADS, registers
 
             return registers(front.analysis, front.slots, layout, front.fp, threads or THREADS)
+        if name == "gep" and backend == "cpu":
+            from .gep.cpu import cpu
+
+            return cpu(front.analysis, front.gep, front.slots, layout, toolchain.vector_bytes())
+        if name == "gep":
+            from .gep.tiles import tiles
+
+            return tiles(front.analysis, front.gep, front.slots, layout, front.fp, threads=threads)
         if name == "stream":
             from .stream import stream
 
             assert front.trace is not None
             return stream(front.analysis, front.trace, front.slots, layout, front.fp)
-        if name == "gep":
-            from .gep.cpu import cpu
-
-            return cpu(front.analysis, front.gep, front.slots, layout, toolchain.vector_bytes())
         if name == "block":
             from .block import block
 

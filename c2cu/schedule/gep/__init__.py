@@ -1,1 +1,1 @@
-"""Schedule ``gep``: loops of Gaussian-elimination type (see `c2cu.gep`), blocked."""
+"""Schedule ``gep``: loops of Gaussian-elimination type (`c2cu.gep`), by tiles, exact."""

@@ -1,0 +1,144 @@
+"""How a matrix is laid over threads: the few sensible shapes, and what each would cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...gep import Gep
+from ...ir import Const, Load, Region, Var
+from ...walk import subexpressions
+
+REGISTERS, ALL = 255, 1 << 16  # 32-bit registers of a thread, of a multiprocessor
+SPARE, PLACES = 40, 6  # registers beside elements, and for each matrix
+SHARED_BYTES = (227 << 10) - 64
+RESIDENT = 2048  # threads of a multiprocessor
+BLOCKS = 32
+BLOCK = 128  # threads that are worth a block
+MOST = 1024  # threads of one
+WIDEST = 16  # bytes that a thread moves at a time
+TILES = ((8, 8), (4, 8), (8, 4), (4, 4), (8, 16), (16, 8), (4, 2), (2, 4), (2, 2), (4, 16), (16, 16), (16, 4))
+OVERHEAD = 55  # instructions a step beside the updates: a barrier, addresses, whose turn it is
+STEP, DEPENDENT = 150, 4  # cycles of a step and of an instruction when nothing else runs
+BYTES = 16  # that memory moves a cycle, of a multiprocessor's share
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The regions whose row k is passed on, and those whose column k is."""
+
+    rows: tuple[Region, ...]
+    columns: tuple[Region, ...]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """``rows`` x ``columns`` elements a thread, ``unit`` side by side; ``down`` x ``across`` threads an input, which
+    holds ``bands`` times as many rows, one band at a time."""
+
+    unit: int
+    rows: int
+    columns: int
+    down: int
+    across: int
+    bands: int = 1
+
+    @property
+    def threads(self) -> int:
+        return self.down * self.across
+
+    @property
+    def warp(self) -> bool:
+        """Whether an input's threads lie in one warp."""
+        return self.threads <= 32
+
+    @property
+    def block(self) -> int:
+        """Threads of a block."""
+        return BLOCK if self.warp else self.threads * max(1, BLOCK // 2 // self.threads)
+
+    @property
+    def inputs(self) -> int:
+        """Inputs of a block."""
+        return BLOCK // 32 * (32 // self.threads) if self.warp else self.block // self.threads
+
+    @property
+    def places(self) -> int:
+        """Inputs that a block has shared memory for: lanes that are left over have some, too."""
+        return BLOCK // 32 * -(-32 // self.threads) if self.warp else self.inputs
+
+    @property
+    def band(self) -> int:
+        """Rows of a band."""
+        return self.rows * self.down
+
+    @property
+    def width(self) -> int:
+        return self.columns * self.across
+
+    def shared_bytes(self, sides: Sides) -> int:
+        """Shared memory of an input."""
+        kept = self.band if self.bands > 1 else 2
+        rows = sum(_whole(kept * self.width * r.type.size) for r in sides.rows)
+        return rows + sum(_whole(2 * self.band * r.type.size) for r in sides.columns)
+
+
+def _whole(size: int) -> int:
+    return -(-size // 16) * 16
+
+
+def words(regions: tuple[Region, ...]) -> int:
+    """Registers that an element of each takes."""
+    return sum(max(1, r.type.size // 4) for r in regions)
+
+
+def registers(s: Shape, g: Gep, sides: Sides) -> int:
+    """Registers of a thread, about."""
+    passed = words(sides.columns) * s.rows + words(sides.rows) * s.columns
+    return words(g.regions) * s.rows * s.columns + passed + SPARE + PLACES * len(g.regions)
+
+
+def granted(s: Shape) -> int:
+    """Registers that a thread may have, as a block must fit."""
+    return min(REGISTERS, ALL // (-(-s.block // 32) * 32) // 8 * 8)
+
+
+def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[Shape]:
+    """Shapes that fit, the cheapest first. ``threads``: of an input, 0 for any."""
+    size = max(r.type.size for r in g.regions)
+    found: list[Shape] = []
+    for rows, columns in TILES:
+        unit = min(rows, columns, 4, max(1, WIDEST // size))
+        across = -(-g.columns // columns)
+        most = MOST // across  # threads in a column
+        if not most:
+            continue
+        bands = -(-g.rows // (rows * most))
+        for more in range(bands, bands + 8):
+            down = -(-g.rows // (rows * more))
+            s = Shape(unit, rows, columns, down, across, more)
+            fits = registers(s, g, sides) <= granted(s) and s.places * s.shared_bytes(sides) <= SHARED_BYTES
+            if s.threads <= MOST and fits:
+                if threads in (0, s.threads):
+                    found.append(s)
+                break
+    return sorted(dict.fromkeys(found), key=lambda s: (cycles(s, g, sides), s.rows * s.columns))
+
+
+def cycles(s: Shape, g: Gep, sides: Sides) -> float:
+    """Of a multiprocessor for an input, roughly: the instructions of all steps, or their latency."""
+    each = operations(g) * max(1, max(r.type.size for r in g.regions) // 4)
+    moved = (words(sides.columns) * s.rows + words(sides.rows) * s.columns) / 2
+    instructions = s.rows * s.columns * each + moved + OVERHEAD
+    warps = 1 / (32 // s.threads) if s.warp else -(-s.threads // 32)
+    held = registers(s, g, sides) * s.block
+    memory = max(1, s.places * s.shared_bytes(sides))
+    blocks = max(1, min(ALL // held, RESIDENT // s.block, BLOCKS, SHARED_BYTES // memory))
+    step = max(instructions * warps / 4, (STEP + DEPENDENT * instructions) / (blocks * s.inputs))
+    swept = sum(r.type.size for r in g.regions) * s.band * s.width * s.bands * s.bands if s.bands > 1 else 0
+    through = sum(r.count * r.type.size for r in g.regions)
+    return max((g.k.high - g.k.low) * step * s.bands + 2 * swept / BYTES, through / BYTES)
+
+
+def operations(g: Gep) -> int:
+    """Of an update of one element."""
+    return sum(not isinstance(x, (Const, Var, Load)) for _, v in g.update.values for x in set(subexpressions(v)))

@@ -1,0 +1,88 @@
+"""Schedule ``gep`` (CUDA) for many small matrices: one input on the threads of a warp or a block, in their registers.
+
+A thread holds a tile of every matrix. At step k the owners put row k and column k into shared memory, as they are; one
+barrier; every thread reads the parts that belong to its tile, computes the scale parts on them (the owners keep the
+results) and updates its tile. What a thread reads is of step k whatever the others do meanwhile, as the buffers are
+two. A matrix of more elements than registers goes through them in bands of rows: row k stays in shared memory until
+all bands have taken step k.
+
+Where an update may move row k or column k, the owners compare bits, or what `c2cu.gep.semiring` knows is tested; an
+input that fails is done again by one thread, as the C says, from what came in: outputs are written at the end alone.
+"""
+
+from __future__ import annotations
+
+from ...artifact import Artifact, Slot
+from ...diagnostics import UnsupportedError
+from ...emit import render
+from ...gep import Gep, NotGep
+from ...ir import Region
+from ...uniform import Uniform
+from ..gang_pack import is_plain
+from .shape import Shape, Sides, cycles, shapes
+from .tiles_text import Layout, values
+
+CODE = "C2CU038"
+
+
+def tiles(
+    u: Uniform,
+    gep: Gep | NotGep | None,
+    slots: tuple[Slot, ...],
+    layout: Layout,
+    fp: str,
+    shape: Shape | None = None,
+    threads: int = 0,
+) -> Artifact:
+    """CUDA text. ``shape``: the best by estimate if None, of those with so many ``threads`` an input if that is not 0.
+    Raises UnsupportedError."""
+    g = required(u, gep)
+    _refuse(g, slots, layout)
+    sides = sides_of(g)
+    found = [shape] if shape is not None else shapes(g, sides, threads)
+    if not found:
+        what = f"no tile gives an input {threads} threads" if threads else "its rows are too long for registers"
+        raise UnsupportedError(CODE, what, g.loc)
+    s = found[0]
+    text = render("cuda/gep_tiles.cu.j2", **values(u.kernel, g, sides, s, slots, layout, fp == "fast"))
+    flags = ("--fmad=true",) if fp == "fast" else ()
+    shared = s.places * s.shared_bytes(sides)
+    return Artifact("gep", "cuda", text, slots, s.inputs, flags, s.block, shared, False, cycles(s, g, sides))
+
+
+def required(u: Uniform, gep: Gep | NotGep | None) -> Gep:
+    """Raises UnsupportedError for what is not of the type, and says why."""
+    if gep is None:
+        raise UnsupportedError(CODE, "it has no three loops in one another that write a matrix", u.kernel.loc)
+    if isinstance(gep, NotGep):
+        raise UnsupportedError(CODE, f"not of Gaussian-elimination type: {gep.message}", gep.loc)
+    return gep
+
+
+def _refuse(g: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:
+    for r in g.regions:
+        if r.storage == "local":
+            raise UnsupportedError(CODE, f"'{r.name}' is no input", r.loc)
+        if r.name in layout and not is_plain(slots, layout[r.name]):
+            raise UnsupportedError(CODE, f"'{r.name}' is part of a struct", r.loc)
+    for part in g.scale:
+        for p in part.places:
+            if p.where not in (part.where, "kk"):
+                line, other = ("row", "column") if part.where == "kj" else ("column", "row")
+                raise UnsupportedError(CODE, f"{line} k is computed from {other} k", part.loc)
+
+
+def sides_of(g: Gep) -> Sides:
+    """What is passed on at a step. Element [k][k] comes with row k."""
+    rows: set[Region] = set()
+    columns: set[Region] = set()
+    for part in (*g.scale, g.update):
+        rows |= {p.region for p in part.places if p.where in ("kj", "kk")}
+        columns |= {p.region for p in part.places if p.where == "ik"}
+        if part.where == "kj":
+            rows |= set(dict(part.values))
+        if part.where == "ik":
+            columns |= set(dict(part.values))
+            if part.rows.has_k():
+                rows |= {p.region for p in part.places} | set(dict(part.values))
+    return Sides(tuple(r for r in g.regions if r in rows), tuple(r for r in g.regions if r in columns))

@@ -1,0 +1,291 @@
+"""CUDA text of the steps: row k and column k go round, tiles are updated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ...ctype import BOOL, INT, Scalar
+from ...fold import unary
+from ...gep import Gep, Part, Range
+from ...gep.semiring import guarded
+from ...ir import Binary, Expr, Region, Select, Var, Variable
+from ...minmax import minima
+from ..cuda_text import CudaText, element_name, region_name, type_name
+from .shape import Shape, Sides
+
+UNROLL = "#pragma unroll"
+
+
+def held(t: Scalar) -> str:
+    """The type of an element in a register: narrow integers are what they are promoted to."""
+    return type_name(INT if t.is_integer and t.size < 4 and t != BOOL else t)
+
+
+class Cells(CudaText):
+    """``at``: how places of a part are spelled, by where they are."""
+
+    def __init__(self, g: Gep, depth: int):
+        super().__init__()
+        self.depth = depth
+        self.places = {p.variable: p for part in (*g.scale, g.update) for p in part.places}
+        self.counters = dict(zip(g.counters, "kij"))
+        self.at: Mapping[str, str] = {}
+
+    def variable(self, v: Variable) -> str:
+        if v in self.counters:
+            return self.counters[v] if v.type == INT else f"(({type_name(v.type)}){self.counters[v]})"
+        p = self.places[v]
+        return self.at[p.where].format(region_name(p.region))
+
+    def each(self, *loops: str) -> None:
+        """Open unrolled loops; ``"r < R"``: of r."""
+        for x in loops:
+            counter, *step = x.split(",")
+            self.lines.append(UNROLL)
+            name = counter.split()[0]
+            self.open(f"for (int {name} = 0; {counter}; {name} += {step[0].strip() if step else '1'})")
+
+    def end(self, count: int) -> None:
+        for _ in range(count):
+            self.close()
+
+
+IJ = {"ij": "x_{}[r][c]", "ik": "u_{}[r]", "kj": "v_{}[c]", "kk": "w_{}"}
+KK = dict.fromkeys(IJ, "w_{}")
+
+
+class Steps:
+    """The steps of a sweep."""
+
+    def __init__(self, g: Gep, sides: Sides, s: Shape, fast: bool, compares: bool):
+        self.g, self.sides, self.s, self.fast, self.compares = g, sides, s, fast, compares
+        self.out = Cells(g, 2)
+
+    def lines(self) -> list[str]:
+        o, g, s = self.out, self.g, self.s
+        o.open("for (int block = first; block < last; block++)")
+        o.each("q < UNIT")
+        o.line("const int k = block * UNIT + q;")
+        outside = [f"k < {g.k.low}"] * bool(g.k.low % s.unit) + [f"k >= {g.k.high}"] * bool(g.k.high % s.unit)
+        if outside:
+            o.line(f"if ({' || '.join(outside)}) continue;")
+        self.passed()
+        o.line("SYNC();")
+        self.received()
+        for part in g.scale:
+            self.scaled(part)
+        self.kept()
+        self.update()
+        if self.compares:
+            self.compared()
+        o.end(2)
+        return o.lines
+
+    def passed(self) -> None:
+        """Row k and column k go to shared memory, each to a buffer."""
+        o, s = self.out, self.s
+        row = "(k - pivot * (R * TY))" if s.bands > 1 else "(k & 1)"
+        for r in self.sides.rows:
+            o.line(f"{element_name(r.type)} *const row_{region_name(r)} = rows_{region_name(r)} + {row} * (C * TX);")
+        for r in self.sides.columns:
+            name = region_name(r)
+            o.line(f"{element_name(r.type)} *const column_{name} = columns_{name} + (k & 1) * (R * TY);")
+        if self.sides.rows:
+            o.each("g < R, UNIT")
+            o.open("if (ROW(g) == block * UNIT)")
+            o.each("h < C, UNIT")
+            for r in self.sides.rows:
+                name = region_name(r)
+                o.line(f"c2cu_put_row(row_{name} + COLUMN(h), x_{name}[g + q], h);")
+            o.end(3)
+        if self.sides.columns:
+            o.each("h < C, UNIT")
+            o.open("if (COLUMN(h) == block * UNIT)")
+            o.each("g < R, UNIT")
+            for r in self.sides.columns:
+                name = region_name(r)
+                o.line(f"c2cu_put_column(column_{name} + ty * UNIT + g * TY, x_{name}, g, h + q);")
+            o.end(3)
+
+    def received(self) -> None:
+        o = self.out
+        for r in self.sides.rows:
+            name, t = region_name(r), held(r.type)
+            o.line(f"{t} v_{name}[C];")
+            o.line(f"c2cu_get<TX>(v_{name}, row_{name} + column0);")
+            if self.has_corner(r):
+                o.line(f"{t} w_{name} = ({t})row_{name}[k];")
+        for r in self.sides.columns:
+            name = region_name(r)
+            o.line(f"{held(r.type)} u_{name}[R];")
+            o.line(f"c2cu_get<TY>(u_{name}, column_{name} + ty * UNIT);")
+
+    def has_corner(self, r: Region) -> bool:
+        """Whether element [k][k] is read by itself."""
+        parts = (*self.g.scale, self.g.update)
+        scaled = any((p.columns if p.where == "kj" else p.rows).has_k() for p in self.g.scale)
+        return scaled or any((p.region, p.where) == (r, "kk") for part in parts for p in part.places)
+
+    def scaled(self, part: Part) -> None:
+        """Every thread does what it needs of row k or column k."""
+        o = self.out
+        row = part.where == "kj"
+        side, span, letter = ("v", part.columns, "c") if row else ("u", part.rows, "r")
+        o.open("")
+        if span.has_k():
+            o.line("/* element [k][k] */")
+            self.values(part, KK, "n")
+        o.each("c < C" if row else "r < R")
+        o.line("const int j = COLUMN(c); (void)j;" if row else "const int i = ROW(r); (void)i;")
+        o.open(_if(_conditions(span, "j" if row else "i")))
+        self.values(part, IJ, "m")
+        for r, _ in part.values:
+            o.line(f"{side}_{region_name(r)}[{letter}] = m_{region_name(r)};")
+        o.end(2)
+        if span.has_k():
+            o.open(_if(_conditions(span, "k")))
+            for r, _ in part.values:
+                name = region_name(r)
+                o.line(f"w_{name} = n_{name};")
+                if row and r in self.sides.columns:
+                    o.each("r < R")
+                    o.line(f"if (ROW(r) == k) u_{name}[r] = w_{name};")
+                    o.end(1)
+                if not row and r in self.sides.rows:
+                    o.each("c < C")
+                    o.line(f"if (COLUMN(c) == k) v_{name}[c] = w_{name};")
+                    o.end(1)
+            o.end(1)
+        o.end(1)
+
+    def values(self, part: Part, at: Mapping[str, str], prefix: str) -> None:
+        """New values in constants."""
+        o = self.out
+        o.at = at
+        if at is KK:
+            o.line("const int i = k, j = k; (void)i, (void)j;")
+        for r, value in part.values:
+            o.line(f"const {held(r.type)} {prefix}_{region_name(r)} = {o.expr(self.best(value, r))};")
+
+    def best(self, value: Expr, region: Region) -> Expr:
+        """With minima; and with one choice where there were several of the old value: no jump is made of it."""
+        old = next((v for v, p in self.out.places.items() if (p.region, p.where) == (region, "ij")), None)
+        conditions, inner = guarded(minima(value, self.fast), old)
+        if len(conditions) < 2 or old is None:
+            return minima(value, self.fast)
+        cond, *rest = (c if wanted else unary("!", c, INT, c.loc) for c, wanted in conditions)
+        for c in rest:
+            cond = Binary("&&", cond, c, INT, c.loc)
+        return Select(cond, inner, Var(old), region.type, value.loc)
+
+    def kept(self) -> None:
+        """The owners keep what was scaled."""
+        o = self.out
+        rows = [r for r in self.sides.rows if any(p.where == "kj" and r in dict(p.values) for p in self.g.scale)]
+        columns = [r for r in self.sides.columns if any(p.where == "ik" and r in dict(p.values) for p in self.g.scale)]
+        if rows:
+            o.each("g < R, UNIT")
+            o.open("if (ROW(g) == block * UNIT)")
+            o.each("c < C")
+            for r in rows:
+                o.line(f"x_{region_name(r)}[g + q][c] = v_{region_name(r)}[c];")
+            o.end(3)
+        if columns:
+            o.each("h < C, UNIT")
+            o.open("if (COLUMN(h) == block * UNIT)")
+            o.each("r < R")
+            for r in columns:
+                o.line(f"x_{region_name(r)}[r][h + q] = u_{region_name(r)}[r];")
+            o.end(3)
+
+    def update(self) -> None:
+        """Everywhere; or where rows and columns are in range, group by group."""
+        o, u = self.out, self.g.update
+        rows, columns = _limits(u.rows, self.g.rows), _limits(u.columns, self.g.columns)
+        if not rows and not columns:
+            o.each("r < R", "c < C")
+            self.cell("")
+            o.end(2)
+            return
+        o.each("g < R, UNIT", "h < C, UNIT")
+        o.line("const int above = row0 - ty * UNIT + g * TY, left = h * TX; /* of all threads' */")
+        o.line("(void)above, (void)left;")
+        some = _meet(u.rows, "ROW(g)", "UNIT", rows) + _meet(u.columns, "left", "(TX * UNIT)", columns)
+        every = _inside(u.rows, "above", "(TY * UNIT)", rows) + _inside(u.columns, "left", "(TX * UNIT)", columns)
+        o.line(f"{_if(some)}")
+        o.depth += 1
+        o.open(_if(every))
+        o.each("r < UNIT", "c < UNIT")
+        self.cell("", "g + r", "h + c")
+        o.end(2)
+        o.close("} else {")
+        o.depth += 1
+        o.each("r < UNIT", "c < UNIT")
+        self.cell(" && ".join(_conditions(u.rows, "i", rows) + _conditions(u.columns, "j", columns)), "g + r", "h + c")
+        o.end(3)
+        o.depth -= 1
+        o.end(2)
+
+    def cell(self, condition: str, r: str = "r", c: str = "c") -> None:
+        o = self.out
+        o.line(f"const int i = ROW({r}), j = COLUMN({c}); (void)i, (void)j;")
+        at = {w: t.replace("[r]", f"[{r}]").replace("[c]", f"[{c}]") for w, t in IJ.items()}
+        self.values(self.g.update, at, "m")
+        for region, _ in self.g.update.values:
+            name = region_name(region)
+            value = f"{condition} ? m_{name} : x_{name}[{r}][{c}]" if condition else f"m_{name}"
+            o.line(f"x_{name}[{r}][{c}] = {value};")
+
+    def compared(self) -> None:
+        """Whether row k or column k is another than was read."""
+        o, g, s = self.out, self.g, self.s
+        values = dict(g.update.values)
+        read = [p for p in g.update.places if p.region in values]
+        if g.row_moves:
+            o.each("g < R, UNIT")
+            o.open("if (ROW(g) == block * UNIT)")
+            o.each("c < C")
+            there = "if (COLUMN(c) < COLUMNS) " * (s.width > g.columns)
+            for r in (r for r in self.sides.rows if any(p.region == r and p.where in ("kj", "kk") for p in read)):
+                name = region_name(r)
+                o.line(f"{there}moved |= c2cu_differ(x_{name}[g + q][c], v_{name}[c]);")
+            o.end(3)
+        if g.column_moves:
+            o.each("h < C, UNIT")
+            o.open("if (COLUMN(h) == block * UNIT)")
+            o.each("r < R")
+            there = "if (ROW(r) < ROWS) " * (s.band * s.bands > g.rows)
+            for r in (r for r in self.sides.columns if any(p.region == r and p.where == "ik" for p in read)):
+                name = region_name(r)
+                o.line(f"{there}moved |= c2cu_differ(x_{name}[r][h + q], u_{name}[r]);")
+            o.end(3)
+
+
+def _if(conditions: Iterable[str]) -> str:
+    return f"if ({' && '.join(conditions) or 'true'})"
+
+
+def _limits(span: Range, extent: int) -> tuple[str, ...]:
+    """Which bounds of a range cut something off a matrix of so many rows or columns."""
+    return ("low",) * (span.after or span.low > 0) + ("high",) * (span.high < extent)
+
+
+def _start(span: Range) -> str:
+    if not span.after:
+        return str(span.low)
+    return f"k + {span.low}" if span.low > 0 else f"k - {-span.low}" if span.low < 0 else "k"
+
+
+def _conditions(span: Range, x: str, limits: tuple[str, ...] = ("low", "high")) -> list[str]:
+    """That a counter is in range."""
+    return [f"{x} >= {_start(span)}"] * ("low" in limits) + [f"{x} < {span.high}"] * ("high" in limits)
+
+
+def _meet(span: Range, x: str, size: str, limits: tuple[str, ...]) -> list[str]:
+    """That one of ``size`` values from x on is in range."""
+    return [f"{x} + {size} > {_start(span)}"] * ("low" in limits) + [f"{x} < {span.high}"] * ("high" in limits)
+
+
+def _inside(span: Range, x: str, size: str, limits: tuple[str, ...]) -> list[str]:
+    """That all of them are."""
+    return [f"{x} >= {_start(span)}"] * ("low" in limits) + [f"{x} + {size} <= {span.high}"] * ("high" in limits)
