@@ -46,6 +46,11 @@ def minmax(kernel: Kernel, fast: bool = False) -> Kernel:
     return replace(kernel, body=_Search(fast).block(kernel.body))
 
 
+def extrema(e: Expr, fast: bool = False) -> Expr:
+    """An expression likewise, without what statements before it may tell."""
+    return _Search(fast).expression(e)
+
+
 @dataclass
 class _Search:
     """``known``: what variables hold that are conditions or copies; ``users``: of each variable, those whose entry in
