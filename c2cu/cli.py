@@ -70,7 +70,7 @@ MACHINE = [
         default="auto",
         show_default=True,
         metavar="NAME",
-        help="CPU: gang, scalar; GPU: registers, stream, block, thread, private.",
+        help="CPU: gang, scalar; GPU: registers, stream, block, thread, private, gep, gep:VARIANT.",
     ),
     click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from . import plan as planning
@@ -172,4 +173,5 @@ def planned(
 ) -> Plan:
     """The plan that an artifact carries out."""
     threads = (artifact.threads or artifact.lanes) if artifact.target == "cuda" else 0
-    return Plan(backend, artifact.schedule, rejected, artifact.lanes, threads, estimates, measured)
+    launches = tuple(Counter(x.kernel for x in artifact.launches).items())
+    return Plan(backend, artifact.schedule, rejected, artifact.lanes, threads, estimates, measured, launches)

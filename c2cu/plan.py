@@ -19,6 +19,8 @@ from .uniform import Uniform
 
 #: In the order in which "auto" prefers them; the last takes any C.
 SCHEDULES = {"cpu": ("gang", "scalar"), "cuda": ("registers", "stream", "block", "thread", "private")}
+#: Those that run only where they are asked for, by name or as "name:variant".
+ASKED_FOR = {"cpu": {}, "cuda": {"gep": ("staged", "streams", "graph", "single", "recursive")}}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 
 
@@ -50,7 +52,8 @@ class Measurement:
 @dataclass(frozen=True)
 class Plan:
     """What will run. ``rejected``: (schedule, why) of those that come before it. ``threads``: of a block, 0 on a CPU.
-    ``estimates``: of those that were considered, as far as there are any. ``measured``: what decided, if it did."""
+    ``estimates``: of those that were considered, as far as there are any. ``measured``: what decided, if it did.
+    ``launches``: kernels and how often each is launched, where the whole device works at an input."""
 
     backend: str
     schedule: str
@@ -59,6 +62,7 @@ class Plan:
     threads: int = 0
     estimates: tuple[Estimate, ...] = ()
     measured: Measurement | None = None
+    launches: tuple[tuple[str, int], ...] = ()
 
 
 def numpy_dtype(t: CType) -> object:
@@ -208,7 +212,9 @@ def require_extents(found: tuple[Slot, ...]) -> None:
 
 def known(backend: str, schedule: str) -> None:
     """Raises InputError for a schedule that ``backend`` does not have."""
-    names = SCHEDULES[backend]
+    names = [*SCHEDULES[backend]]
+    for name, variants in ASKED_FOR[backend].items():
+        names += [name, *(f"{name}:{v}" for v in variants)]
     if schedule not in ("auto", *names):
         raise InputError(
             "C2CU051",

@@ -17,7 +17,7 @@ from . import cost, pipeline
 from .artifact import Artifact
 from .diagnostics import CompileError, UnsupportedError
 from .front import Front
-from .plan import SCHEDULES, Candidate, Measurement, said
+from .plan import ASKED_FOR, SCHEDULES, Candidate, Measurement, said
 from .runtime.cache import Cache, key
 from .version import __version__
 
@@ -64,9 +64,13 @@ def tune(front: Front, backend: str, wanted: str, load: Load, run: Run, p: int) 
 
 
 def variants(candidate: Candidate, artifact: Artifact) -> list[Candidate]:
-    """Other numbers of threads for a schedule that takes the program."""
+    """Other numbers of threads, or other variants, for a schedule that takes the program."""
     if candidate.threads:
         return []
+    others = ASKED_FOR[artifact.target].get(candidate.schedule, ())
+    if others:
+        names = [f"{candidate.schedule}:{v}" for v in others]
+        return [Candidate(n) for n in names if n != artifact.schedule]
     match artifact.schedule:
         case "registers" if 2 * artifact.shared_bytes <= SHARED:
             return [Candidate("registers", 2 * artifact.lanes)]
@@ -156,7 +160,8 @@ def _read(text: str, schedules: tuple[str, ...]) -> Measurement:
     """Raises ValueError, TypeError or KeyError for what `remember` does not write."""
     data = json.loads(text)
     times = tuple((Candidate(str(s), int(n)), float(seconds)) for s, n, seconds in data["times"])
-    if not times or any(c.schedule not in schedules or not 0 <= c.threads <= 1024 or not t > 0 for c, t in times):
+    known = {n for s in schedules for n in (s, *(f"{s}:{v}" for x in ASKED_FOR.values() for v in x.get(s, ())))}
+    if not times or any(c.schedule not in known or not 0 <= c.threads <= 1024 or not t > 0 for c, t in times):
         raise ValueError(text)
     rejected = tuple((str(c), str(why)) for c, why in data["rejected"])
     return Measurement(int(data["p"]), tuple(sorted(times, key=lambda x: x[1])), rejected)

@@ -17,12 +17,18 @@ if TYPE_CHECKING:
 def emit_schedule(name: str, front: Front, threads: int = 0) -> Artifact:
     """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedule ``block`` of an
     input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
-    if name in ("gang", "registers", "stream", "block"):
+    family, _, variant = name.partition(":")
+    if family in ("gang", "registers", "stream", "block", "gep"):
         if front.analysis is None:
             assert front.why_not is not None
             raise front.why_not
         assert front.kernel is not None
         layout = plan.layout(front.program)
+        if family == "gep":
+            from .gep.grid import grid, recognised
+
+            gep = recognised(front.analysis.kernel)
+            return grid(front.analysis, gep, front.slots, layout, front.fp, variant or "auto")
         if name == "registers":
             from .registers import THREADS, registers
 
