@@ -1,8 +1,8 @@
 """Launches that depend on one another, on several streams or as a graph.
 
 A kernel of an artifact with ``launches`` takes, after the slot table, p and the working storage, the ints that its
-launch lists; block z does input z. Of a launch with no blocks along x there are as many as keep the device busy, for all
-inputs together. What the first stream waits for at the end is all there is: after it, everything is done.
+launch lists; block z does input z. Of a launch with no blocks along x there are as many as keep the device busy, for
+all inputs together. The first stream waits for all others: when it is done, everything is.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def usual(gep: Gep, variant: str) -> Shape:
         found = Shape(64, 4, 4, 64)
     else:
         found = Shape(128, 8, 8, 64)
-    return replace(found, depth=found.tile) if variant in ("single", "recursive") else found
+    whole = trivial(gep.update.rows, gep.rows) and trivial(gep.update.columns, gep.columns)
+    return found if whole and variant not in ("single", "recursive") else replace(found, depth=found.tile)
 
 
 def in_tiles(gep: Gep) -> tuple[Region, ...]:

@@ -26,8 +26,8 @@ _BITS = {("f", 4): "__float_as_uint", ("f", 8): "__double_as_longlong"}
 @dataclass(frozen=True)
 class Matrix:
     """``own``: whether updates read or write its element (i, j); ``u``, ``v``, ``w``: whether they read (i, k), (k, j),
-    (k, k). ``slot``: its number. ``count``, ``stride``: elements in C, and from a row to the next. ``row_checked``,
-    ``column_checked``: whether a row or column k of it that moves is noticed; ``bits``: the function that gives its
+    (k, k). ``slot``: its number. ``count``, ``stride``: elements in C, and from a row to the next. ``updated``:
+    whether updates write it; ``pivot``: whether anything reads (k, k) of it. ``bits``: the function that gives its
     bits; ``equal``: whether numbers that are equal are the same."""
 
     name: str
@@ -42,8 +42,8 @@ class Matrix:
     u: bool
     v: bool
     w: bool
-    row_checked: bool
-    column_checked: bool
+    updated: bool
+    pivot: bool
     initial: str
     bits: str
     equal: bool
@@ -130,7 +130,6 @@ def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: st
     slot = layout[r.name][0]
     parts = (gep.update, *gep.scale)
     written = any(r in dict(p.values) for p in parts)
-    reads = {p.where for part in parts for p in part.places if p.region == r}
     initial = f"c2cu_initial_{region_name(r)}" if r.init is not None and any(r.init) else ""
     return Matrix(
         name=region_name(r),
@@ -145,8 +144,8 @@ def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: st
         u=r in read_at(gep, "ik"),
         v=r in read_at(gep, "kj"),
         w=r in read_at(gep, "kk"),
-        row_checked=written and bool(reads & {"kj", "kk"}),
-        column_checked=written and bool(reads & {"ik", "kk"}),
+        updated=r in dict(gep.update.values),
+        pivot=any(p.region == r and p.where == "kk" for part in parts for p in part.places),
         initial=initial,
         bits=_BITS.get((r.type.kind, r.type.size), ""),
         equal=fp == "fast" and r.type.is_float,
