@@ -41,8 +41,8 @@ def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel's launch, for all inputs at once. ``grid``: blocks along x and y, with an input on each z; no block
-    along x: as many as keep the device busy. ``arguments``: ints that follow the usual ones. It starts when what
+    """A kernel's launch, for all inputs at once. ``grid``: blocks along x and y, with an input on each z; (0, n):
+    n blocks a multiprocessor, for all inputs. ``arguments``: ints that follow the usual ones. It starts when what
     precedes it on its ``stream`` is complete, and the launches whose numbers ``after`` lists."""
 
     kernel: str

@@ -68,7 +68,7 @@ def run_launches(
     memory = shifted(np.full(p * size, 0x5A, np.uint8), 0)
     for n in order(artifact.launches, seed):
         x = artifact.launches[n]
-        grid = (ctypes.c_uint * 3)(*(x.grid[0] or 2 * at_once, x.grid[1], p if x.grid[0] else 1))
+        grid = (ctypes.c_uint * 3)(*((*x.grid, p) if x.grid[0] else (x.grid[1] * at_once, 1, 1)))
         arguments = (ctypes.c_int * 16)(*x.arguments)
         getattr(library, f"launch_{x.kernel}")(
             grid, at_once, table, ctypes.c_longlong(p), ctypes.c_void_p(memory.ctypes.data), arguments

@@ -210,3 +210,34 @@ def test_negative_cycles(variant):
         inputs = data(variables, n, 3)
         inputs["D"][1, 5, 7], inputs["D"][1, 7, 5] = -40, -3
         assert check(text, variables, inputs, variant, in_place=True) == [False, True, False]
+
+
+UPDATES = {
+    "both inside": "for (int j = 0; j < N; j++) A[i][j] = A[i][k] * 3 + A[k][j] - A[k][k] - A[i][j];",
+    "column hoisted": "unsigned a = A[i][k]; for (int j = 0; j < N; j++) A[i][j] = a * 3 + A[k][j] - A[i][j] * A[k][k];",
+    "pivot hoisted": "unsigned a = A[k][k]; for (int j = 0; j < N; j++) A[i][j] = A[i][k] * a + A[k][j] - A[i][j] * 7;",
+    "written before": "for (int j = 0; j < N; j++) { A[i][j] += A[k][j] * 3; B[i][j] = A[i][k] + B[k][j] + A[k][k]; }",
+    "twice": "unsigned a = A[i][k]; for (int j = 0; j < N; j++) A[i][j] = a * 3 + A[i][k] * 5 - A[k][j];",
+    "two": "for (int j = 2; j < N; j++) { unsigned a = A[i][j], b = B[i][j]; A[i][j] = a + b * A[i][k] + B[k][j];"
+    " B[i][j] = a * A[k][j] + B[k][k]; }",
+}
+
+
+@pytest.mark.parametrize("columns_outside", [False, True])
+@pytest.mark.parametrize("name", UPDATES)
+def test_any_order_of_reads_when_rows_and_columns_move(name, columns_outside):
+    """Every step moves them: what is done again reads old and new elements just as the C does."""
+    n = 19
+    body = UPDATES[name]
+    if columns_outside and "unsigned a = A[i][k]; for" not in body:
+        body = body.replace("int j", "int i").replace("j = ", "i = ").replace("j <", "i <").replace("j++", "i++")
+    outer = "j" if "for (int i" in body else "i"
+    text = (
+        f"#define N {n}\nunsigned A[N][N], B[N][N];\nvoid f(void) {{\n    for (int k = 1; k < N; k++)\n"
+        f"        for (int {outer} = 0; {outer} < N; {outer}++) {{\n            {body}\n        }}\n}}\n"
+    )
+    variables = [(x, "u4", (n, n)) for x in "AB"]
+    inputs = {x: np.random.default_rng(k).integers(0, 1 << 32, (2, n, n), np.uint32) for k, x in enumerate("AB")}
+    slots = {s.name for s in artifact(text, "staged").slots}
+    again = check(text, variables, {x: a for x, a in inputs.items() if x in slots}, "staged")
+    assert all(again)

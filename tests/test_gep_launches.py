@@ -110,7 +110,7 @@ def test_what_is_launched_waits_for_what_it_needs(variant, monkeypatch):
             x = launches[number]
             name, blocks, threads, arguments = what
             assert (name, arguments, threads) == (x.kernel, x.arguments, (program.artifact.threads,))
-            assert blocks == ((*x.grid, 3) if x.grid[0] else (80, 1, 1))
+            assert blocks == ((*x.grid, 3) if x.grid[0] else (10 * x.grid[1], 1, 1))
             assert set(x.after) <= mine and (x.stream == 0) == (stream is first)
             mine.add(number)
             number += 1

@@ -71,7 +71,8 @@ def _sum(terms: dict[Variable, int] | object, constant: int) -> str:
 class Cell:
     """``env``: what variables hold, None for what is not known. ``stores``: new values by region and place.
     ``places``: what variables stand for elements, with ``ages`` to tell reads before and after a store apart.
-    ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost.
+    ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost; ``early``:
+    that of the outermost, -1 where one reads it after its matrix has been written.
     ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns."""
 
     shape: Shape | None
@@ -80,6 +81,7 @@ class Cell:
     places: dict[Variable, Place] = field(default_factory=dict)
     ages: dict[tuple[Region, str], int] = field(default_factory=dict)
     late: dict[Variable, int] = field(default_factory=dict)
+    early: dict[Variable, int] = field(default_factory=dict)
     counter: Variable | None = None
 
     def run(self, block: Block, level: int) -> None:
@@ -153,6 +155,8 @@ class Cell:
         self.places[v] = Place(v, region, where)
         if where != "ij":
             self.late[v] = max(level, self.late.get(v, 0))
+            written = any(r == region for r, _ in self.stores)
+            self.early[v] = min(-1 if written else level, self.early.get(v, 2))
         return Var(v)
 
     def age(self, region: Region, where: str) -> None:

@@ -1,8 +1,8 @@
 """Launches that depend on one another, on several streams or as a graph.
 
 A kernel of an artifact with ``launches`` takes, after the slot table, p and the working storage, the ints that its
-launch lists; block z does input z. Of a launch with no blocks along x there are as many as keep the device busy, for
-all inputs together. The first stream waits for all others: when it is done, everything is.
+launch lists; block z does input z. Of a launch with no blocks along x there are so many a multiprocessor, for all inputs
+together. The first stream waits for all others: when it is done, everything is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from ..artifact import Artifact, Launch
 from .cuda import CudaProgram, attributes, cupy_module
 
 DEEP = 65535  # blocks along z, at most
-RESIDENT = 8  # blocks a multiprocessor, at least as many as it holds
 GRAPHS = 8  # that are kept, each for other arrays
 
 
@@ -33,7 +32,7 @@ class CudaGepProgram(CudaProgram):
     def _prepare(self, multiprocessors: int) -> None:
         stream = cupy_module().cuda.Stream
         launches = self.artifact.launches
-        self._filling = RESIDENT * multiprocessors
+        self._multiprocessors = multiprocessors
         self._beside = {x.stream: stream(non_blocking=True) for x in launches if x.stream}
         self._awaited = {n for x in launches for n in x.after if launches[n].stream != x.stream}
         self._arguments = [tuple(map(numpy.int32, x.arguments)) for x in launches]
@@ -87,4 +86,4 @@ class CudaGepProgram(CudaProgram):
                 complete[n].record(stream)
 
     def _blocks(self, x: Launch, p: int) -> tuple[int, int, int]:
-        return (x.grid[0], x.grid[1], p) if x.grid[0] else (self._filling, 1, 1)
+        return (x.grid[0], x.grid[1], p) if x.grid[0] else (x.grid[1] * self._multiprocessors, 1, 1)

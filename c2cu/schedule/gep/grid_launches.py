@@ -15,6 +15,7 @@ from ...artifact import Launch
 from .grid_shape import Shape, Storage
 
 PACKING = 1024  # blocks that copy a matrix, at most
+BLOCKS = 8  # a multiprocessor, at least as many as it holds
 ALL, ONLY, BUT = 0, 1, 2
 
 
@@ -41,8 +42,8 @@ class _Sequence:
     def pack(self) -> None:
         self.add("pack", (self.packing, 1))
 
-    def unpack(self, after: tuple[int, ...] = ()) -> None:
-        self.add("again", (1, 1), after=after)
+    def unpack(self) -> None:
+        self.add("again", (0, 1))
         self.add("unpack", (self.packing, 1))
 
     def panels(self, block: int, first: int, last: int) -> None:
@@ -94,7 +95,7 @@ def single(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
     """One kernel whose blocks take tiles in topological order (thesis, 3.2.3), of all matrices in turn (3.3)."""
     s = _Sequence(shape, storage)
     s.pack()
-    s.add("all", (0, 1))
+    s.add("all", (0, BLOCKS))
     s.unpack()
     return tuple(s.done)
 

@@ -71,6 +71,7 @@ class Storage:
     first: int
     last: int
     offsets: tuple[tuple[str, int], ...]  # what -> bytes from the start
+    zeroed: int  # bytes that start as 0
     bytes: int
 
     def at(self, what: str) -> int:
@@ -83,13 +84,14 @@ def storage(gep: Gep, shape: Shape, full: bool, names: dict[Region, str]) -> Sto
     pitch = -(-gep.columns // shape.tile) * shape.tile
     first, last = gep.k.low // shape.depth, -(-gep.k.high // shape.depth)
     ring = max(1, last - first) if full else 2
-    wanted: list[tuple[str, int]] = [("flag", 4), ("counter", 8)]
+    wanted: list[tuple[str, int]] = [("flag", 4), ("counter", 8), ("barrier", 8)]
     wanted.append(("done", 4 * (height // shape.tile) * (pitch // shape.tile)))
+    zeroed = len(wanted)
     for r in gep.regions:
         wanted.append((f"x_{names[r]}", height * pitch * r.type.size))
     for what, where, length in (("u", "ik", height), ("v", "kj", pitch)):
         wanted += [(f"{what}_{names[r]}", ring * shape.depth * length * r.type.size) for r in read_at(gep, where)]
-    wanted += [(f"w_{names[r]}", gep.k.high * r.type.size) for r in read_at(gep, "kk")]
+    wanted += [(f"w_{names[r]}", max(2, gep.k.high) * r.type.size) for r in read_at(gep, "kk")]
     for n, part in enumerate(gep.scale):
         pivots = dict.fromkeys(p.region for p in part.places if p.where == "kk")
         wanted += [(f"p{n}_{names[r]}", gep.k.high * r.type.size) for r in pivots]
@@ -97,7 +99,7 @@ def storage(gep: Gep, shape: Shape, full: bool, names: dict[Region, str]) -> Sto
     for what, size in wanted:
         offsets.append((what, at))
         at += -(-size // ALIGNED) * ALIGNED
-    return Storage(height, pitch, ring, first, last, tuple(offsets), at)
+    return Storage(height, pitch, ring, first, last, tuple(offsets), offsets[zeroed][1], at)
 
 
 def trivial(span: Range, extent: int) -> bool:

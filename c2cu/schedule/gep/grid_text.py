@@ -83,6 +83,7 @@ def values(
     """What the template is filled with. ``steps``: from which block to which one the large products go."""
     found = [_matrix(gep, r, slots, layout, fp) for r in gep.regions]
     again = SequentialText(gep, layout)
+    again.depth = 2
     again.declare(u.kernel.body)
     again.block(u.kernel.body)
     rows, columns = gep.update.rows, gep.update.columns
@@ -102,6 +103,7 @@ def values(
         "row_moves": gep.row_moves,
         "column_moves": gep.column_moves,
         "again": again.lines,
+        "ordered": _ordered(gep),
         "places": places,
         "shared_bytes": shared_bytes,
     }
@@ -121,6 +123,26 @@ def _places(gep: Gep, shape: Shape) -> tuple[dict[str, int], int]:
         out[what] = at
         at += size
     return out, max(16, at)
+
+
+def _ordered(gep: Gep) -> dict[str, str] | None:
+    """By copy (``u_D``), for which (i, j) an update reads row k or column k as the same step has made it, in the C's
+    order; None where that is not one rule alone."""
+    if gep.scale or any(level < 0 for _, level in gep.levels):
+        return None
+    levels, out = dict(gep.levels), {}
+    outer, inner = ("i", "j") if gep.rows_outside else ("j", "i")
+    for p in gep.update.places:
+        level = levels.get(p.variable, 0)
+        match p.where:
+            case "ik":
+                out[f"u_{region_name(p.region)}"] = "j > k" if level == 2 else "false"
+            case "kj":
+                out[f"v_{region_name(p.region)}"] = "i > k" if level == 2 else "false"
+            case "kk":
+                later = f"{outer} > k || ({outer} == k && {inner} > k)"
+                out[f"w_{region_name(p.region)}"] = ("false", f"{outer} > k", later)[level]
+    return out
 
 
 def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Matrix:
