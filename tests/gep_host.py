@@ -15,7 +15,7 @@ import numpy as np
 
 from tests.cuda_host import HEADER, _folder, _Slot, shifted
 
-_KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\(\w+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
+_KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
 _COMMAND = [
     "g++",
     "-std=c++20",

@@ -71,8 +71,8 @@ def _sum(terms: dict[Variable, int] | object, constant: int) -> str:
 class Cell:
     """``env``: what variables hold, None for what is not known. ``stores``: new values by region and place.
     ``places``: what variables stand for elements, with ``ages`` to tell reads before and after a store apart.
-    ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost; ``early``:
-    that of the outermost, -1 where one reads it after its matrix has been written.
+    ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost;
+    ``early``: that of the outermost, -1 where one reads it after its matrix has been written.
     ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns."""
 
     shape: Shape | None

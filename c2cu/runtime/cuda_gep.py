@@ -1,8 +1,8 @@
 """Launches that depend on one another, on several streams or as a graph.
 
 A kernel of an artifact with ``launches`` takes, after the slot table, p and the working storage, the ints that its
-launch lists; block z does input z. Of a launch with no blocks along x there are so many a multiprocessor, for all inputs
-together. The first stream waits for all others: when it is done, everything is.
+launch lists; block z does input z. Of a launch with no blocks along x there are so many a multiprocessor, for all
+inputs together. The first stream waits for all others: when it is done, everything is.
 """
 
 from __future__ import annotations

@@ -38,15 +38,25 @@ class Shape:
 def usual(gep: Gep, variant: str) -> Shape:
     """The shape for a matrix of this size and these element types."""
     n = max(gep.rows, gep.columns)
-    words = sum(max(1, r.type.size // 4) for r in in_tiles(gep))
     if n < MIDDLE:
         found = Shape(32, 2, 2, 32)
-    elif n < LARGE or words > 1:
+    elif n < LARGE or _words(gep) > 1:
         found = Shape(64, 4, 4, 64)
     else:
         found = Shape(128, 8, 8, 64)
     whole = trivial(gep.update.rows, gep.rows) and trivial(gep.update.columns, gep.columns)
     return found if whole and variant not in ("single", "recursive") else replace(found, depth=found.tile)
+
+
+def resident(gep: Gep, shape: Shape) -> int:
+    """Blocks of a multiprocessor, so that one computes while another waits, as far as registers allow."""
+    few = shape.rows * shape.columns * _words(gep) <= 16
+    return max(1, (768 if few else 512) // shape.threads)
+
+
+def _words(gep: Gep) -> int:
+    """Registers of an element."""
+    return sum(max(1, r.type.size // 4) for r in in_tiles(gep))
 
 
 def in_tiles(gep: Gep) -> tuple[Region, ...]:

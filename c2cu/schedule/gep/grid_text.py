@@ -17,7 +17,7 @@ from ...uniform import Uniform
 from ...walk import rewrite
 from ..cuda_text import CudaText, element_name, literal, region_name, type_name
 from ..gang_pack import is_plain
-from .grid_shape import Shape, Storage, bordered, in_tiles, read_at, trivial
+from .grid_shape import Shape, Storage, bordered, in_tiles, read_at, resident, trivial
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 _BITS = {("f", 4): "__float_as_uint", ("f", 8): "__double_as_longlong"}
@@ -91,6 +91,7 @@ def values(
     return {
         "name": u.kernel.name,
         "shape": shape,
+        "resident": resident(gep, shape),
         "storage": kept,
         "gep": gep,
         "matrices": found,
