@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -18,7 +21,7 @@ SMALL = Shape(16, 8, 8, 16, 8)  # four threads
 FLAT = Shape(32, 8, 16, 16, 8)  # blocks of fewer steps than a tile has rows
 
 
-def artifact(text: str, variant: str, shape: Shape = SMALL, fp: str = "exact"):
+def artifact(text: str, variant: str, shape: Shape | None = SMALL, fp: str = "exact"):
     front = understand(read_source(text), options_of(fp=fp))
     assert front.analysis is not None
     gep = recognised(front.analysis.kernel)
@@ -241,3 +244,20 @@ def test_any_order_of_reads_when_rows_and_columns_move(name, columns_outside):
     slots = {s.name for s in artifact(text, "staged").slots}
     again = check(text, variables, {x: a for x, a in inputs.items() if x in slots}, "staged")
     assert all(again)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize(
+    ("name", "n", "variant"),
+    [("least", 2100, "streams"), ("least", 600, "single"), ("next", 600, "staged"), ("jordan", 300, "recursive")],
+)
+def test_nvcc_takes_the_usual_shapes(name, n, variant, tmp_path):
+    """Without a warning; the products of one int matrix keep all in registers."""
+    source = tmp_path / "x.cu"
+    source.write_text(artifact(PROGRAMS[name][0].format(n=n), variant, None).text)
+    command = ["nvcc", "-std=c++17", "-arch=sm_90", "--fmad=false", "-cubin", "-Xptxas", "-v", str(source)]
+    done = subprocess.run([*command, "-o", str(tmp_path / "x")], capture_output=True, text=True)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    if variant == "streams":
+        product = done.stderr.split("'c2cu_rest'")[1].split("Compiling")[0]
+        assert " 0 bytes spill stores" in product and int(product.split("Used ")[1].split()[0]) <= 128, product

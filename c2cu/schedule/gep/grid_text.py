@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ...artifact import Slot
 from ...ctype import BOOL, Leaf
 from ...diagnostics import UnsupportedError
-from ...gep import Gep, Part
+from ...gep import Gep, Part, Range
 from ...gep.cell import replaced
 from ...ir import Binary, Const, Expr, Region, Var, Variable
 from ...minmax import extrema
@@ -98,6 +99,7 @@ def values(
         "initial": [_initial(r) for r in gep.regions if r.init is not None and any(r.init)],
         "functions": [_update(gep, fp, False), _update(gep, fp, True), *_scales(gep, fp)],
         "scale": [_part(gep, p, found) for p in gep.scale],
+        "inside": {"rows": partial(_inside, rows), "columns": partial(_inside, columns)},
         "whole": {"rows": trivial(rows, gep.rows), "columns": trivial(columns, gep.columns)},
         "masked": bordered(rows, gep.rows, shape, gep, steps) or bordered(columns, gep.columns, shape, gep, steps),
         "partial": bool(gep.k.low % shape.depth or gep.k.high % shape.depth),
@@ -126,6 +128,11 @@ def _places(gep: Gep, shape: Shape) -> tuple[dict[str, int], int]:
     return out, max(16, at)
 
 
+def _inside(span: Range, x: str) -> str:
+    """The condition that a counter is in its range, at step k."""
+    return f"{x} >= {span.low}{' + k' * span.after} && {x} < {span.high}"
+
+
 def _ordered(gep: Gep) -> dict[str, str] | None:
     """By copy (``u_D``), for which (i, j) an update reads row k or column k as the same step has made it, in the C's
     order; None where that is not one rule alone."""
@@ -142,7 +149,7 @@ def _ordered(gep: Gep) -> dict[str, str] | None:
                 out[f"v_{region_name(p.region)}"] = "i > k" if level == 2 else "false"
             case "kk":
                 later = f"{outer} > k || ({outer} == k && {inner} > k)"
-                out[f"w_{region_name(p.region)}"] = ("false", f"{outer} > k", later)[level]
+                out[f"w_{region_name(p.region)}"] = ("false", f"{outer} > k", f"({later})")[level]
     return out
 
 
@@ -255,6 +262,6 @@ def _part(gep: Gep, part: Part, found: list[Matrix]) -> dict[str, Any]:
         "row": part.where == "kj",
         "own": own,
         "pivots": [m for m in found if m.name in pivots],
-        "span": span,
+        "inside": partial(_inside, span),
         "whole": trivial(span, gep.columns if part.where == "kj" else gep.rows),
     }
