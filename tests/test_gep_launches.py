@@ -168,6 +168,42 @@ def test_every_tile_takes_every_step_once_and_in_order(variant):
     assert set(taken.values()) == {blocks} and len(taken) == lines * lines
 
 
+def touched(x, lines: int, ring: int):
+    """What a launch reads (False) and writes (True): tiles, and copies of a block's columns (u) and rows (v)."""
+    for b, i, j in next(needs([x], lines, lines), ()):
+        yield ("x", i, j), True
+        row, column, slot = i == b, j == b, b % ring
+        if column:
+            yield ("u", slot, i), True
+        if row:
+            yield ("v", slot, j), True
+        if not column:
+            yield ("u", slot, i), False
+        if not row:
+            yield ("v", slot, j), False
+
+
+@pytest.mark.parametrize("variant", [v for v in grid.VARIANTS if v != "single"])
+def test_launches_that_touch_the_same_are_ordered(variant):
+    """By their streams and what they wait for: whatever one writes, no other touches at the same time."""
+    launches = artifact(TEXT, variant).launches
+    lines = -(-N // SMALL.tile)
+    ring = lines if variant == "recursive" else 2
+    before: list[set[int]] = []  # of each launch, those that are complete when it starts
+    last: dict[int, int] = {}
+    accesses: dict[tuple, list[tuple[int, bool]]] = {}
+    for n, x in enumerate(launches):
+        direct = [*x.after, *([last[x.stream]] if x.stream in last else [])]
+        before.append({*direct, *(m for d in direct for m in before[d])})
+        last[x.stream] = n
+        for what, writes in set(touched(x, lines, ring)):
+            for m, wrote in accesses.get(what, ()):
+                assert m in before[n] or m == n or not (writes or wrote), (what, launches[m], x)
+            accesses.setdefault(what, []).append((n, writes))
+    assert len(accesses) == lines * lines + 2 * ring * lines
+    assert before[-1] == set(range(len(launches) - 1)), "what follows on the first stream would not wait for all"
+
+
 def test_recursion_ends_in_large_products():
     launches = artifact(TEXT, "recursive").launches
     depths = {x.arguments[1] - x.arguments[0] for x in launches if x.kernel == "c2cu_rest"}
