@@ -40,6 +40,19 @@ def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
+class Launch:
+    """A kernel's launch, for all inputs at once. ``grid``: blocks along x and y, with an input on each z; (0, n):
+    n blocks a multiprocessor, for all inputs. ``arguments``: ints that follow the usual ones. It starts when what
+    precedes it on its ``stream`` is complete, and the launches whose numbers ``after`` lists."""
+
+    kernel: str
+    grid: tuple[int, int] = (1, 1)
+    arguments: tuple[int, ...] = ()
+    stream: int = 0
+    after: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Artifact:
     """Generated text and its ABI.
 
@@ -70,3 +83,5 @@ class Artifact:
     spills: bool = True  # cuda: whether it is worth running if the compiler spills registers to local memory
     cycles: float = 0.0  # cuda: of a multiprocessor, for an input, by the schedule's own estimate; 0: it has none
     team: bool = False  # cpu: several threads may do one input
+    launches: tuple[Launch, ...] = ()  # cuda: what is launched, in order; none: pack, run and unpack
+    graph: bool = False  # cuda: whether the launches are to be captured as a graph, which is then launched once

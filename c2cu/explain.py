@@ -72,6 +72,7 @@ def explanation(
         "schedule": chosen.schedule,
         "lanes": chosen.lanes or None,
         "threads": chosen.threads or None,
+        "launches": dict(chosen.launches) or None,
         "rejected": [{"schedule": name, "reason": reason} for name, reason in chosen.rejected],
         "estimates": [{"schedule": e.schedule, "seconds_per_input": e.seconds(p, speed)} for e in chosen.estimates],
         "measured": _measured(chosen.measured),
@@ -183,7 +184,7 @@ def _gain(front: Front, schedule: str, fp: str) -> str:
     """What another value of fp would give."""
     if fp == "fast":
         return "nothing: this is the freest"
-    if schedule not in FREE:
+    if schedule.partition(":")[0] not in FREE:
         return f"nothing: schedule {schedule} rounds as C does under every value"
     if front.analysis is None or not _has_floats(front.analysis.kernel):
         return "nothing: there is no floating point"
@@ -312,6 +313,9 @@ def _shape(e: dict[str, Any]) -> str:
     lanes, threads = e["lanes"], e["threads"]
     if not lanes:
         return ""
+    if e["launches"]:
+        launches = ", ".join(f"{n} of {name}" for name, n in e["launches"].items())
+        return f", the whole device at an input, in blocks of {threads} threads; launches: {launches}"
     inputs = f"{lanes} input{'s' if lanes > 1 else ''}"
     if not threads:
         return f", {inputs} side by side"

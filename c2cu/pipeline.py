@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from . import plan as planning
@@ -147,7 +148,7 @@ def schedule(
     chosen = preferred(estimates, p, device)
     for a, e in zip(found[:chosen], estimates):
         reasons[a.schedule] = slower(e, estimates[chosen], p, device)
-    before = names[: names.index(found[chosen].schedule)]
+    before = names[: names.index(found[chosen].schedule.partition(":")[0])]
     why = tuple((name, reasons[name]) for name in before if name in reasons)
     known = tuple(e for e in estimates if e is not None)
     return planned(backend, found[chosen], why, known), found[chosen]
@@ -178,4 +179,5 @@ def planned(
 ) -> Plan:
     """The plan that an artifact carries out."""
     threads = (artifact.threads or artifact.lanes) if artifact.target == "cuda" else 0
-    return Plan(backend, artifact.schedule, rejected, artifact.lanes, threads, estimates, measured)
+    launches = tuple(Counter(x.kernel for x in artifact.launches).items())
+    return Plan(backend, artifact.schedule, rejected, artifact.lanes, threads, estimates, measured, launches)

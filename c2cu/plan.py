@@ -23,6 +23,8 @@ SCHEDULES = {
     "cpu": ("gep", "gang", "scalar"),
     "cuda": ("registers", "gep", "stream", "block", "thread", "private"),
 }
+#: Of these, by name: "schedule:variant".
+VARIANTS = {"cpu": {}, "cuda": {"gep": ("tiles", "staged", "streams", "graph", "single", "recursive")}}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 GANG, CACHE = 16, 1 << 19  # inputs in a gang, and bytes of theirs that a core works on at full speed
 FEW, SMALL = 8, 32  # inputs that leave most of a gang's lanes idle, where they have as many rows
@@ -56,7 +58,8 @@ class Measurement:
 @dataclass(frozen=True)
 class Plan:
     """What will run. ``rejected``: (schedule, why) of those that come before it. ``threads``: of a block, 0 on a CPU.
-    ``estimates``: of those that were considered, as far as there are any. ``measured``: what decided, if it did."""
+    ``estimates``: of those that were considered, as far as there are any. ``measured``: what decided, if it did.
+    ``launches``: kernels and how often each is launched, where the whole device works at an input."""
 
     backend: str
     schedule: str
@@ -65,6 +68,7 @@ class Plan:
     threads: int = 0
     estimates: tuple[Estimate, ...] = ()
     measured: Measurement | None = None
+    launches: tuple[tuple[str, int], ...] = ()
 
 
 def numpy_dtype(t: CType) -> object:
@@ -191,7 +195,10 @@ def _named_outside(program: Program) -> frozenset[str]:
     return frozenset(n.name for f in others for n in nodes(f.node.body) if isinstance(n, C.ID))
 
 
-def layout(program: Program) -> dict[str, tuple[int, Leaf]]:
+Layout = dict[str, tuple[int, Leaf]]
+
+
+def layout(program: Program) -> Layout:
     """Region name -> (number of its slot, where it lies in the slot's bytes)."""
     out: dict[str, tuple[int, Leaf]] = {}
     for k, b in enumerate(program.borders):
@@ -215,13 +222,19 @@ def require_extents(found: tuple[Slot, ...]) -> None:
 def known(backend: str, schedule: str) -> None:
     """Raises InputError for a schedule that ``backend`` does not have."""
     names = SCHEDULES[backend]
-    if schedule not in ("auto", *names):
+    if schedule not in ("auto", *names, *variants(backend)):
         raise InputError(
             "C2CU051",
             f"schedule '{schedule}' is not one of backend {backend}'s",
             None,
             f"choose auto, {', '.join(names[:-1])} or {names[-1]}",
         )
+
+
+def variants(backend: str, schedule: str = "") -> tuple[str, ...]:
+    """Schedules with their variants, "gep:tiles" and so on; those of one schedule if it is named."""
+    found = ((s, v) for s, names in VARIANTS[backend].items() for v in names)
+    return tuple(f"{s}:{v}" for s, v in found if schedule in ("", s))
 
 
 def choose(backend: str, schedule: str, front: Front) -> Plan:

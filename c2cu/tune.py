@@ -18,6 +18,7 @@ from .artifact import Artifact
 from .diagnostics import CompileError, UnsupportedError
 from .front import Front
 from .plan import SCHEDULES, Candidate, Measurement, applies, said
+from .plan import variants as names_of
 from .runtime.cache import Cache, key
 from .version import __version__
 
@@ -64,9 +65,12 @@ def tune(front: Front, backend: str, wanted: str, load: Load, run: Run, p: int) 
 
 
 def variants(candidate: Candidate, artifact: Artifact) -> list[Candidate]:
-    """Other numbers of threads for a schedule that takes the program."""
+    """Other numbers of threads, or other variants, for a schedule that takes the program."""
     if candidate.threads:
         return []
+    if ":" in artifact.schedule and ":" not in candidate.schedule:  # of those that have the whole device work at one
+        others = set(names_of(artifact.target, candidate.schedule)) - {artifact.schedule, "gep:tiles"}
+        return [Candidate(n) for n in sorted(others)]
     match artifact.schedule:
         case "registers" if 2 * artifact.shared_bytes <= SHARED:
             return [Candidate("registers", 2 * artifact.lanes)]
@@ -156,7 +160,8 @@ def _read(text: str, schedules: tuple[str, ...]) -> Measurement:
     """Raises ValueError, TypeError or KeyError for what `remember` does not write."""
     data = json.loads(text)
     times = tuple((Candidate(str(s), int(n)), float(seconds)) for s, n, seconds in data["times"])
-    if not times or any(c.schedule not in schedules or not 0 <= c.threads <= 1024 or not t > 0 for c, t in times):
+    known = {n for s in schedules for n in (s, *names_of("cuda", s), *names_of("cpu", s))}
+    if not times or any(c.schedule not in known or not 0 <= c.threads <= 1024 or not t > 0 for c, t in times):
         raise ValueError(text)
     rejected = tuple((str(c), str(why)) for c, why in data["rejected"])
     return Measurement(int(data["p"]), tuple(sorted(times, key=lambda x: x[1])), rejected)

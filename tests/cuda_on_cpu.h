@@ -1,4 +1,5 @@
 /* Enough of CUDA for generated kernels to run on the CPU: a block's threads are host threads, blocks go in turn. */
+#include <atomic>
 #include <barrier>
 #include <cmath>
 #include <cstdint>
@@ -32,15 +33,22 @@ template <typename T> static inline const T *c2cu_aligned(const T *p) {
     return p;
 }
 template <typename T> static inline T __ldg(const T *p) { return *c2cu_aligned(p); }
+template <typename T> static inline T __ldcg(const T *p) { return *c2cu_aligned(p); }
 template <typename T> static inline T __ldcs(const T *p) { return *c2cu_aligned(p); }
 template <typename T> static inline void __stcs(T *p, T x) { *const_cast<T *>(c2cu_aligned(p)) = x; }
 
 struct c2cu_index {
     unsigned x = 0, y = 0, z = 0;
 };
-static thread_local c2cu_index threadIdx;
-static c2cu_index blockIdx, blockDim, gridDim;
-static barrier<> *c2cu_barrier;
+static thread_local c2cu_index threadIdx, blockIdx;
+static c2cu_index blockDim, gridDim;
+static thread_local barrier<> *c2cu_barrier;
+static thread_local unsigned char *c2cu_shared_memory; /* of a block, where several go at once */
+static inline void __threadfence() { atomic_thread_fence(memory_order_seq_cst); }
+static inline void __nanosleep(unsigned) { this_thread::yield(); }
+static inline unsigned long long atomicAdd(unsigned long long *p, unsigned long long n) {
+    return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST);
+}
 static inline void __syncthreads() { c2cu_barrier->arrive_and_wait(); }
 static vector<unique_ptr<barrier<>>> c2cu_warps;
 static inline void __syncwarp() { c2cu_warps[threadIdx.x / 32]->arrive_and_wait(); }
@@ -90,15 +98,37 @@ static void c2cu_launch(void (*kernel)(const S *, long long, void *), const S *s
             continue;
         }
         barrier<> all(threads);
-        c2cu_barrier = &all;
         c2cu_warps.clear();
         for (int t = 0; t < threads; t += 32) c2cu_warps.push_back(make_unique<barrier<>>(min(32, threads - t)));
         vector<thread> running;
         for (int t = 0; t < threads; t++)
-            running.emplace_back([=] {
-                threadIdx.x = t;
+            running.emplace_back([=, at = blockIdx, &all] {
+                threadIdx.x = t, blockIdx = at, c2cu_barrier = &all;
                 kernel(slot, p, memory);
             });
         for (auto &t : running) t.join();
     }
+}
+
+/* Launch a kernel of several blocks, `at_once` of them side by side, each with its own shared memory. */
+template <typename F> static void c2cu_grid(c2cu_index grid, int threads, size_t shared_bytes, unsigned at_once, F kernel) {
+    gridDim = grid, blockDim.x = threads;
+    const unsigned blocks = grid.x * grid.y * grid.z;
+    vector<thread> running;
+    vector<unique_ptr<barrier<>>> barriers;
+    vector<unique_ptr<uint4[]>> memory;
+    for (unsigned first = 0; first < min(at_once, blocks); first++) {
+        barriers.push_back(make_unique<barrier<>>(threads));
+        memory.push_back(make_unique<uint4[]>(shared_bytes / 16 + 1));
+        for (int t = 0; t < threads; t++)
+            running.emplace_back([=, all = barriers.back().get(), shared = memory.back().get()] {
+                threadIdx.x = t, c2cu_barrier = all, c2cu_shared_memory = (unsigned char *)shared;
+                for (unsigned b = first; b < blocks; b += at_once) {
+                    blockIdx = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
+                    kernel();
+                    __syncthreads(); /* shared memory is the next block's */
+                }
+            });
+    }
+    for (auto &t : running) t.join();
 }

@@ -77,7 +77,8 @@ def _sum(terms: dict[Variable, int] | object, constant: int) -> str:
 class Cell:
     """``env``: what variables hold, None for what is not known. ``stores``: new values by region and place.
     ``places``: what variables stand for elements, with ``ages`` to tell reads before and after a store apart.
-    ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost.
+    ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost;
+    ``early``: that of the outermost, -1 where one reads it after its matrix has been written.
     ``seen``: stores that a read of row k or column k may have seen: there it may be the same element.
     ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns. ``given``: numbers
     that come from outside."""
@@ -88,6 +89,7 @@ class Cell:
     places: dict[Variable, Place] = field(default_factory=dict)
     ages: dict[tuple[Region, str], int] = field(default_factory=dict)
     late: dict[Variable, int] = field(default_factory=dict)
+    early: dict[Variable, int] = field(default_factory=dict)
     seen: set[tuple[Region, str]] = field(default_factory=set)
     counter: Variable | None = None
     given: frozenset[Variable] = frozenset()
@@ -174,6 +176,8 @@ class Cell:
         self.places[v] = Place(v, region, where)
         if where != "ij":
             self.late[v] = max(level, self.late.get(v, 0))
+            written = any(r == region for r, _ in self.stores)
+            self.early[v] = min(-1 if written else level, self.early.get(v, 2))
         return Var(v)
 
     def reload(self, value: Expr, region: Region, where: str, level: int) -> None:

@@ -62,7 +62,9 @@ class Part:
 class Gep:
     """``counters``: k, i (of rows) and j (of columns), as variables of the values. ``strides``: elements from a row of
     a region to the next. ``scale``: in order, each over a part of row k ("kj") or column k ("ik"), before the update of
-    the same step. ``row_moves``/``column_moves``: whether an update may change what it reads of row k or column k."""
+    the same step. ``row_moves``/``column_moves``: whether an update may change what it reads of row k or column k.
+    ``rows_outside``: whether the loop over rows is around the one over columns. ``levels``: of the update's places in
+    row k and column k, the loop that reads it: 0 of k, 1 the next, 2 the innermost; -1 where that is not one alone."""
 
     k: Range
     counters: tuple[Variable, Variable, Variable]
@@ -72,6 +74,8 @@ class Gep:
     row_moves: bool
     column_moves: bool
     loc: Loc
+    rows_outside: bool = True
+    levels: tuple[tuple[Variable, int], ...] = ()
 
     def element(self, region: Region, where: str) -> str:
         """An element as C has it: "D[i][k]"."""

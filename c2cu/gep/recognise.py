@@ -45,7 +45,8 @@ class _Search:
     def __init__(self, kernel: Kernel, nest: Loop):
         self.kernel, self.nest = kernel, nest
         self.scale: list[Part] = []
-        self.late: dict[Variable, int] = {}  # place -> the level of the innermost loop that reads it in
+        self.late: dict[Variable, int] = {}  # place -> the level of the innermost loop that reads it
+        self.early: dict[Variable, int] = {}  # the same of the outermost
 
     def gep(self) -> Gep:
         loads = ((s.var, s.value) for s in self.kernel.body if isinstance(s, Assign))
@@ -235,6 +236,8 @@ class _Search:
         values = tuple((r, v) for (r, _), v in cell.stores.items())
         for v, level in cell.late.items():
             self.late[v] = max(level, self.late.get(v, 0))
+        for v, level in cell.early.items():
+            self.early[v] = min(level, self.early.get(v, 2))
         found: dict[Variable, Place] = {}
         for _, value in values:
             for v in reads(value):
@@ -256,7 +259,10 @@ class _Search:
         counters = (self.shape.k, self.shape.row, self.shape.column)
         found = Gep(self.k, counters, strides, tuple(self.scale), update, True, True, self.nest.loc)
         row, column = moves(found, self.shape.rows_outside, self.late)
-        return replace(found, row_moves=row, column_moves=column)
+        places = [p.variable for p in update.places if p.where != "ij"]
+        levels = tuple((v, self.late[v] if self.late[v] == self.early[v] else -1) for v in places)
+        outside = self.shape.rows_outside
+        return replace(found, row_moves=row, column_moves=column, rows_outside=outside, levels=levels)
 
     def checked(self, g: Gep) -> Gep:
         for r, stride in g.strides:

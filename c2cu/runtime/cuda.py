@@ -7,7 +7,7 @@ A CUDA artifact defines, with ``slot[k]`` for each slot as on the CPU and ``lane
     c2cu_pack, c2cu_unpack    likewise, if the schedule has them: arrays to memory before, and back after
 
 Each is launched with ceil(p / lanes) blocks of ``threads`` threads, ``lanes`` if the artifact says 0, and with
-``shared_bytes`` of dynamic shared memory.
+``shared_bytes`` of dynamic shared memory. An artifact with ``launches`` names its kernels there: see cuda_gep.py.
 """
 
 from __future__ import annotations
@@ -119,9 +119,8 @@ class CudaProgram:
         self._threads = artifact.threads or artifact.lanes
         module = cupy.RawModule(path=str(_compiled(artifact)))
         self.compile_seconds = time.perf_counter() - started
-        for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
-            if re.search(rf"__global__ void (?:__launch_bounds__\([\d, ]+\) )?{name}\(", artifact.text):
-                self._kernels[name] = module.get_function(name)
+        for name in _kernel_names(artifact):
+            self._kernels[name] = module.get_function(name)
         pointer = module.get_global("c2cu_bytes")
         self.block_bytes = int(cupy.ndarray((1,), numpy.uint64, pointer)[0])
         most = attributes().get("MaxSharedMemoryPerBlockOptin", artifact.shared_bytes)
@@ -200,6 +199,13 @@ class CudaProgram:
         self._kernels[name]((blocks,), (self._threads,), arguments, shared_mem=self.artifact.shared_bytes)
 
 
+def _kernel_names(artifact: Artifact) -> tuple[str, ...]:
+    if artifact.launches:
+        return tuple(dict.fromkeys(x.kernel for x in artifact.launches))
+    head = r"__global__ void (?:__launch_bounds__\([\d, ]+\) )?"
+    return tuple(n for n in ("c2cu_pack", "c2cu_run", "c2cu_unpack") if re.search(rf"{head}{n}\(", artifact.text))
+
+
 def _compiled(artifact: Artifact) -> Path:
     """The file of an artifact's machine code for the current device. Raises CompileError.
 
@@ -253,10 +259,19 @@ _loaded: dict[tuple, CudaProgram] = {}
 def load(artifact: Artifact) -> CudaProgram:
     """Compile (or find) an artifact for the current device, and load it. Raises CompileError."""
     _require_device()
-    meaning = (artifact.text, artifact.flags, repr(artifact.slots), cupy_module().cuda.Device().id)
+    launched = artifact.launches, artifact.graph
+    meaning = (artifact.text, artifact.flags, repr(artifact.slots), launched, cupy_module().cuda.Device().id)
     if meaning not in _loaded:
-        _loaded[meaning] = CudaProgram(artifact)
+        _loaded[meaning] = _program(artifact)
     return _loaded[meaning]
+
+
+def _program(artifact: Artifact) -> CudaProgram:
+    if not artifact.launches:
+        return CudaProgram(artifact)
+    from .cuda_gep import CudaGepProgram
+
+    return CudaGepProgram(artifact)
 
 
 def timer(

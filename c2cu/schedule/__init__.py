@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .. import plan, toolchain
 from ..artifact import Artifact
+from ..diagnostics import UnsupportedError
 from ..scalarize import scalarize
 from ..uniform import uniform
 from ..unroll import unroll
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cuda") -> Artifact:
     """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedules ``block`` and
     ``gep`` of an input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
+    name, _, variant = name.partition(":")
     if name in ("gang", "registers", "gep", "stream", "block"):
         if front.analysis is None:
             assert front.why_not is not None
@@ -32,9 +34,7 @@ def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cud
 
             return cpu(front.analysis, front.gep, front.slots, layout, toolchain.vector_bytes())
         if name == "gep":
-            from .gep.tiles import tiles
-
-            return tiles(front.analysis, front.gep, front.slots, layout, front.fp, threads=threads)
+            return _gep_on_cuda(front, layout, variant, threads)
         if name == "stream":
             from .stream import stream
 
@@ -59,3 +59,20 @@ def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cud
     from .thread import THREADS, thread
 
     return thread(front.program, front.slots, threads or THREADS)
+
+
+def _gep_on_cuda(front: Front, layout: plan.Layout, variant: str, threads: int) -> Artifact:
+    """Each matrix in registers, or, where it is too large for them or a variant is wanted, the whole device at each."""
+    from .gep.grid import grid
+    from .gep.required import required
+    from .gep.tiles import tiles
+
+    assert front.analysis is not None
+    if variant in ("", "tiles"):
+        try:
+            return tiles(front.analysis, front.gep, front.slots, layout, front.fp, threads=threads)
+        except UnsupportedError:
+            if variant or threads:
+                raise
+    found = required(front.analysis.kernel, front.gep)
+    return grid(front.analysis, found, front.slots, layout, front.fp, variant or "auto")

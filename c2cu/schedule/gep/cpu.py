@@ -20,15 +20,16 @@ from ..gang_pack import is_plain
 from ..lanes import extreme_text, vectors
 from .cpu_text import GepText
 from .redo import redo
+from .required import CODE, required
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
-CODE = "C2CU038"
 BLOCK = 64
 
 
 def cpu(u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout: Layout, native_bytes: int) -> Artifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. Raises UnsupportedError."""
-    g = recognised(u, found, slots, layout)
+    g = required(u.kernel, found)
+    _refuse(g, slots, layout)
     widest = _widest(g)
     lanes = native_bytes // widest
     text = GepText(g, slots, layout, lanes, BLOCK, widest == 8, 32 if native_bytes == 64 else 16)
@@ -48,12 +49,8 @@ def cpu(u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout:
     return Artifact("gep", "cpu", source, slots, team=True)
 
 
-def recognised(u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout: Layout) -> Gep:
-    """Raises UnsupportedError for a kernel that is not of the type."""
-    if found is None:
-        raise UnsupportedError(CODE, "there are no three loops in one another that write a matrix", u.kernel.loc)
-    if isinstance(found, NotGep):
-        raise UnsupportedError(CODE, f"not of Gaussian-elimination type: {found.message}", found.loc)
+def _refuse(found: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:
+    """Raises UnsupportedError for what tiles cannot hold."""
     for r in found.regions:
         if (
             r.storage == "local"
@@ -66,7 +63,6 @@ def recognised(u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], 
         for x in (part.rows, part.columns):
             if x.after and x.low > 1:
                 raise UnsupportedError(CODE, "a loop begins more than one after the outermost counter", part.loc)
-    return found
 
 
 def _widest(g: Gep) -> int:

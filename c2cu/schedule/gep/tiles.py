@@ -19,10 +19,9 @@ from ...gep import Gep, NotGep
 from ...ir import Region
 from ...uniform import Uniform
 from ..gang_pack import is_plain
+from .required import CODE, required
 from .shape import Shape, Sides, cycles, shapes
 from .tiles_text import Layout, values
-
-CODE = "C2CU038"
 
 
 def tiles(
@@ -36,7 +35,7 @@ def tiles(
 ) -> Artifact:
     """CUDA text. ``shape``: the best by estimate if None, of those with so many ``threads`` an input if that is not 0.
     Raises UnsupportedError."""
-    g = required(u, gep)
+    g = required(u.kernel, gep)
     _refuse(g, slots, layout)
     sides = sides_of(g)
     found = [shape] if shape is not None else shapes(g, sides, threads)
@@ -48,15 +47,6 @@ def tiles(
     flags = ("--fmad=true",) if fp == "fast" else ()
     shared = s.places * s.shared_bytes(sides)
     return Artifact("gep", "cuda", text, slots, s.inputs, flags, s.block, shared, False, cycles(s, g, sides))
-
-
-def required(u: Uniform, gep: Gep | NotGep | None) -> Gep:
-    """Raises UnsupportedError for what is not of the type, and says why."""
-    if gep is None:
-        raise UnsupportedError(CODE, "it has no three loops in one another that write a matrix", u.kernel.loc)
-    if isinstance(gep, NotGep):
-        raise UnsupportedError(CODE, f"not of Gaussian-elimination type: {gep.message}", gep.loc)
-    return gep
 
 
 def _refuse(g: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:

@@ -1,0 +1,89 @@
+"""Launches that depend on one another, on several streams or as a graph.
+
+A kernel of an artifact with ``launches`` takes, after the slot table, p and the working storage, the ints that its
+launch lists; block z does input z. Of a launch with no blocks along x there are so many a multiprocessor, for all
+inputs together. The first stream waits for all others: when it is done, everything is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import numpy
+
+from ..artifact import Artifact, Launch
+from .cuda import CudaProgram, attributes, cupy_module
+
+DEEP = 65535  # blocks along z, at most
+GRAPHS = 8  # that are kept, each for other arrays
+
+
+class CudaGepProgram(CudaProgram):
+    """A compiled artifact with ``launches``."""
+
+    def __init__(self, artifact: Artifact):
+        super().__init__(artifact)
+        for kernel in self._kernels.values():
+            _ = kernel.num_regs  # so that it is loaded before it is captured
+        self._prepare(attributes().get("MultiProcessorCount", 1))
+
+    def _prepare(self, multiprocessors: int) -> None:
+        stream = cupy_module().cuda.Stream
+        launches = self.artifact.launches
+        self._multiprocessors = multiprocessors
+        self._beside = {x.stream: stream(non_blocking=True) for x in launches if x.stream}
+        self._awaited = {n for x in launches for n in x.after if launches[n].stream != x.stream}
+        self._arguments = [tuple(map(numpy.int32, x.arguments)) for x in launches]
+        self._graphs: OrderedDict[tuple[int, int, int], Any] = OrderedDict()
+        self._lock = threading.Lock()  # one thread's launches, then another's
+
+    def working(self, p: int) -> tuple[int, Any]:
+        turn, memory = super().working(p)
+        return min(turn, DEEP), memory
+
+    def go(self, table: Any, p: int, memory: Any) -> None:
+        current = cupy_module().cuda.get_current_stream()
+        with self._lock:
+            if self.artifact.graph:
+                self._graph(table, p, memory).launch(current)
+            else:
+                self._enqueue(current, table, p, memory)
+
+    def _graph(self, table: Any, p: int, memory: Any) -> Any:
+        """The launches for these arrays, captured when they are first seen."""
+        which = table.data.ptr, memory.data.ptr, p
+        if which not in self._graphs:
+            stream = cupy_module().cuda.Stream(non_blocking=True)  # the default one cannot be captured
+            stream.begin_capture()
+            try:
+                self._enqueue(stream, table, p, memory)
+            finally:
+                graph = stream.end_capture()
+            self._graphs[which] = graph
+        self._graphs.move_to_end(which)
+        if len(self._graphs) > GRAPHS:
+            cupy_module().cuda.Device().synchronize()  # it may still run
+            self._graphs.popitem(last=False)
+        return self._graphs[which]
+
+    def _enqueue(self, first: Any, table: Any, p: int, memory: Any) -> None:
+        """All launches, ``first`` being stream 0."""
+        streams = {0: first, **self._beside}
+        complete: dict[int, Any] = {}
+        for n, x in enumerate(self.artifact.launches):
+            stream = streams[x.stream]
+            for m in x.after:
+                if self.artifact.launches[m].stream != x.stream:
+                    stream.wait_event(complete[m])
+            with stream:
+                self._kernels[x.kernel](
+                    self._blocks(x, p), (self._threads,), (table, numpy.int64(p), memory, *self._arguments[n])
+                )
+            if n in self._awaited:
+                complete[n] = cupy_module().cuda.Event(disable_timing=True)
+                complete[n].record(stream)
+
+    def _blocks(self, x: Launch, p: int) -> tuple[int, int, int]:
+        return (x.grid[0], x.grid[1], p) if x.grid[0] else (x.grid[1] * self._multiprocessors, 1, 1)

@@ -1,0 +1,77 @@
+"""The schedule ``gep`` for one large matrix, or a few (CUDA): the whole device works at each.
+
+Blocked as Floyd-Warshall programs are (Lund and Smith 2010; thesis, 3.2): for each block of steps the tile that holds
+these k in rows and columns, then the tiles of its rows and of its columns, then all others, as a product. Rows and
+columns k are copied as their step finds them: so each element takes its steps in order, on the operands that the C
+program reads, and results are bit-identical for any update and any type.
+
+Each matrix is worked at in a padded copy. Where row k or column k moves in its own step (a negative cycle), a flag is
+set, and the matrix is computed again from the input in the order of the C program, by one thread: exact, and slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...artifact import Artifact, Launch, Slot
+from ...diagnostics import UnsupportedError
+from ...emit import render
+from ...gep import Gep
+from ...uniform import Uniform
+from . import grid_launches
+from .grid_shape import Shape, Storage, storage, usual
+from .grid_text import Layout, region_name, values
+from .required import CODE
+
+VARIANTS: dict[str, Callable[[Shape, Storage], tuple[Launch, ...]]] = {
+    "staged": grid_launches.staged,
+    "streams": grid_launches.streams,
+    "graph": grid_launches.streams,
+    "single": grid_launches.single,
+    "recursive": grid_launches.recursive,
+}
+USUAL = "streams"
+STEPS = 1 << 16  # blocks of steps, at most: what is launched is listed
+VECTOR = 16  # bytes that are copied to shared memory at once
+LONGEST = 1 << 24  # rows or columns of a matrix
+
+
+def grid(
+    u: Uniform,
+    gep: Gep,
+    slots: tuple[Slot, ...],
+    layout: Layout,
+    fp: str,
+    variant: str = "auto",
+    shape: Shape | None = None,
+) -> Artifact:
+    """CUDA text and launches. ``variant``: a name of `VARIANTS`, or auto. Raises UnsupportedError."""
+    variant = USUAL if variant == "auto" else variant
+    full = variant in ("single", "recursive")
+    shape = shape or usual(gep, variant)
+    if full and shape.depth != shape.tile:
+        raise ValueError(f"{variant} wants blocks of as many steps as a tile has rows, not {shape}")
+    if any(shape.depth * r.type.size % VECTOR for r in gep.regions):
+        raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
+    if max(gep.rows, gep.columns) > LONGEST:
+        raise UnsupportedError(CODE, f"a matrix of {gep.rows} x {gep.columns} is too large", gep.loc)
+    kept = storage(gep, shape, full, {r: region_name(r) for r in gep.regions})
+    if not 0 < kept.last - kept.first <= STEPS:
+        raise UnsupportedError(CODE, f"{max(0, gep.k.high - gep.k.low)} steps: too few or too many", gep.loc)
+    launches = VARIANTS[variant](shape, kept)
+    steps = tuple((b, b + 1) for b in range(kept.first, kept.last))
+    if variant == "recursive":
+        steps = grid_launches.products(launches)
+    filled = values(u, gep, slots, layout, fp, shape, kept, steps)
+    text = render("cuda/gep_grid.cu.j2", single=variant == "single", **filled)
+    flags = ("--fmad=true",) if fp == "fast" else ()
+    return Artifact(
+        f"gep:{variant}",
+        "cuda",
+        text,
+        slots,
+        flags=flags,
+        threads=shape.threads,
+        launches=launches,
+        graph=variant == "graph",
+    )

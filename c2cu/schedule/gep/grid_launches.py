@@ -1,0 +1,149 @@
+"""What is launched for one matrix, or a few at once, in which order: the variants of `grid`.
+
+``c2cu_pivot(block)`` does a block of steps on the tile that holds these k in rows and columns. ``c2cu_panels(block,
+side, from)`` then does the tiles of its rows (side 0) and of its columns (side 1), the tile at ``from`` first.
+``c2cu_rest(first, last, i, j, done, mode, t)`` takes tiles from (i, j) on through the steps of blocks ``first`` <= b <
+``last``; the rows and columns of block ``done`` stay as they are. Mode 1: tile row t and tile column t only; mode 2:
+all but these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...artifact import Launch
+from .grid_shape import Shape, Storage
+
+PACKING = 1024  # blocks that copy a matrix, at most
+BLOCKS = 8  # a multiprocessor, at least as many as it holds
+ALL, ONLY, BUT = 0, 1, 2
+
+
+@dataclass
+class _Sequence:
+    """Launches so far. ``rows``/``columns``: tiles along a side."""
+
+    shape: Shape
+    storage: Storage
+    done: list[Launch] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.rows = self.storage.height // self.shape.tile
+        self.columns = self.storage.pitch // self.shape.tile
+        self.lines = max(self.storage.height, self.storage.pitch) // self.shape.depth
+        self.packing = min(PACKING, -(-self.storage.height * self.storage.pitch // (8 * self.shape.threads)))
+
+    def add(
+        self, kernel: str, grid: tuple[int, int], *arguments: int, stream: int = 0, after: tuple[int, ...] = ()
+    ) -> int:
+        self.done.append(Launch(f"c2cu_{kernel}", grid, arguments, stream, after))
+        return len(self.done) - 1
+
+    def pack(self) -> None:
+        self.add("pack", (self.packing, 1))
+
+    def unpack(self) -> None:
+        self.add("again", (0, 1))
+        self.add("unpack", (self.packing, 1))
+
+    def panels(self, block: int, first: int, last: int) -> None:
+        if first < last:
+            self.add("panels", (last - first, 2), block, 0, first)
+
+    def product(self, ks: tuple[int, int], rows: tuple[int, int], columns: tuple[int, int]) -> None:
+        if rows[0] < rows[1] and columns[0] < columns[1]:
+            grid = columns[1] - columns[0], rows[1] - rows[0]
+            self.add("rest", grid, *ks, rows[0], columns[0], -1, ALL, 0)
+
+
+def staged(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
+    """Three launches a block of steps, one after the other."""
+    s = _Sequence(shape, storage)
+    s.pack()
+    for b in range(storage.first, storage.last):
+        s.add("pivot", (1, 1), b)
+        s.panels(b, 0, s.lines)
+        s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, ALL, 0)
+    s.unpack()
+    return tuple(s.done)
+
+
+def streams(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
+    """The two panels at once; what the next block's pivot and panels need goes ahead of the rest, and they beside it.
+
+    Stream 0 is the critical path, 1 does the panels of columns, 2 the rest. Copies of rows and columns k of two blocks
+    suffice: the rest of block b - 1 precedes what goes ahead in block b, and so the pivot of block b + 1.
+    """
+    s = _Sequence(shape, storage)
+    s.pack()
+    rest: tuple[int, ...] = ()
+    for b in range(storage.first, storage.last):
+        pivot = s.add("pivot", (1, 1), b)
+        row = s.add("panels", (s.lines, 1), b, 0, 0)
+        column = s.add("panels", (s.lines, 1), b, 1, 0, stream=1, after=(pivot,))
+        if b + 1 == storage.last:
+            s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, ALL, 0, after=(column, *rest))
+            break
+        ahead = (b + 1) * shape.depth // shape.tile
+        s.add("rest", (max(s.rows, s.columns), 2), b, b + 1, 0, 0, b, ONLY, ahead, after=(column, *rest))
+        rest = (s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, BUT, ahead, stream=2, after=(row, column)),)
+    s.unpack()
+    return tuple(s.done)
+
+
+def single(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
+    """One kernel whose blocks take tiles in topological order (thesis, 3.2.3), of all matrices in turn (3.3)."""
+    s = _Sequence(shape, storage)
+    s.pack()
+    s.add("all", (0, BLOCKS))
+    s.unpack()
+    return tuple(s.done)
+
+
+def recursive(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
+    """The k are halved again and again (Buluc, Gilbert, Budak 2009): most of the work is in products of great depth."""
+    assert shape.tile == shape.depth
+    s = _Sequence(shape, storage)
+    first, last = storage.first, storage.last
+    s.pack()
+    _square(s, first, last)
+    _panels(s, first, last, 0, first)
+    _panels(s, first, last, last, s.lines)
+    for rows in ((0, first), (last, s.rows)):
+        for columns in ((0, first), (last, s.columns)):
+            s.product((first, last), rows, columns)
+    s.unpack()
+    return tuple(s.done)
+
+
+def _square(s: _Sequence, a: int, b: int) -> None:
+    """Steps of blocks a <= k < b on the tiles in their rows and columns."""
+    if b - a < 1:
+        return
+    if b - a == 1:
+        s.add("pivot", (1, 1), a)
+        return
+    m = (a + b) // 2
+    for low, high, x, y in ((a, m, m, b), (m, b, a, m)):
+        _square(s, low, high)
+        _panels(s, low, high, x, y)
+        s.product((low, high), (x, y), (x, y))
+
+
+def _panels(s: _Sequence, a: int, b: int, first: int, last: int) -> None:
+    """Steps of blocks a <= k < b on the tiles in their rows or columns, and in columns or rows first <= x < last."""
+    if first >= last or a >= b:
+        return
+    if b - a == 1:
+        s.panels(a, first, last)
+        return
+    m = (a + b) // 2
+    for low, high, x, y in ((a, m, m, b), (m, b, a, m)):
+        _panels(s, low, high, first, last)
+        s.product((low, high), (x, y), (first, min(last, s.columns)))
+        s.product((low, high), (first, min(last, s.rows)), (x, y))
+
+
+def products(launches: tuple[Launch, ...]) -> tuple[tuple[int, int], ...]:
+    """From which block to which one the products go, each once."""
+    return tuple(dict.fromkeys((x.arguments[0], x.arguments[1]) for x in launches if x.kernel == "c2cu_rest"))

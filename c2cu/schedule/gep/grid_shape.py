@@ -1,0 +1,133 @@
+"""How large the pieces are that a matrix is worked at, and where its working storage lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...gep import Gep, Range
+from ...ir import Region
+
+ALIGNED = 256  # bytes
+LARGE, MIDDLE = 2048, 512  # rows from which on larger tiles find work for every multiprocessor
+
+
+@dataclass(frozen=True)
+class Shape:
+    """``tile``: rows and columns of what a block of threads holds; ``rows``/``columns``: of it, in a thread's
+    registers; ``depth``: how many k make a block of steps, a divisor of ``tile``; ``chunk``: how many of these k lie in
+    shared memory at once, twice. All are powers of two."""
+
+    tile: int
+    rows: int
+    columns: int
+    depth: int
+    chunk: int = 8
+
+    @property
+    def threads(self) -> int:
+        return self.tile // self.rows * (self.tile // self.columns)
+
+    def __post_init__(self) -> None:
+        rows = self.depth * self.rows // self.tile  # in a thread's registers, of a tile of ``depth`` rows
+        columns = self.depth * self.columns // self.tile
+        ok = rows and columns and self.chunk % max(rows, columns) == 0 and self.depth % self.chunk == 0
+        if not ok or self.tile % self.depth:
+            raise ValueError(f"{self} does not fit together")
+
+
+def usual(gep: Gep, variant: str) -> Shape:
+    """The shape for a matrix of this size and these element types."""
+    n = max(gep.rows, gep.columns)
+    if n < MIDDLE:
+        found = Shape(32, 2, 2, 32)
+    elif n < LARGE or _words(gep) > 1:
+        found = Shape(64, 4, 4, 64)
+    else:
+        found = Shape(128, 8, 8, 64)
+    whole = trivial(gep.update.rows, gep.rows) and trivial(gep.update.columns, gep.columns)
+    return found if whole and variant not in ("single", "recursive") else replace(found, depth=found.tile)
+
+
+def resident(gep: Gep, shape: Shape) -> int:
+    """Blocks of a multiprocessor, so that one computes while another waits, as far as registers allow."""
+    few = shape.rows * shape.columns * _words(gep) <= 16
+    return max(1, (768 if few else 512) // shape.threads)
+
+
+def _words(gep: Gep) -> int:
+    """Registers of an element."""
+    return sum(max(1, r.type.size // 4) for r in in_tiles(gep))
+
+
+def in_tiles(gep: Gep) -> tuple[Region, ...]:
+    """The matrices of which an update reads or writes element (i, j)."""
+    own = {r for r, _ in gep.update.values} | {p.region for p in gep.update.places if p.where == "ij"}
+    return tuple(r for r in gep.regions if r in own)
+
+
+def read_at(gep: Gep, where: str) -> tuple[Region, ...]:
+    """The matrices of which an update reads element ``where``."""
+    return tuple(r for r in gep.regions if any(p.region == r and p.where == where for p in gep.update.places))
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Of one matrix, in elements: ``height`` x ``pitch`` is its padded copy; copies of rows and columns k of ``ring``
+    blocks are kept. Block ``first`` of steps is the first, ``last`` the one behind the last."""
+
+    height: int
+    pitch: int
+    ring: int
+    first: int
+    last: int
+    offsets: tuple[tuple[str, int], ...]  # what -> bytes from the start
+    zeroed: int  # bytes that start as 0
+    bytes: int
+
+    def at(self, what: str) -> int:
+        return dict(self.offsets)[what]
+
+
+def storage(gep: Gep, shape: Shape, full: bool, names: dict[Region, str]) -> Storage:
+    """``full``: all copies of rows and columns are kept, not those of two blocks."""
+    height = -(-gep.rows // shape.tile) * shape.tile
+    pitch = -(-gep.columns // shape.tile) * shape.tile
+    first, last = gep.k.low // shape.depth, -(-gep.k.high // shape.depth)
+    ring = max(1, last - first) if full else 2
+    wanted: list[tuple[str, int]] = [("flag", 4), ("counter", 8), ("barrier", 8)]
+    wanted.append(("done", 4 * (height // shape.tile) * (pitch // shape.tile)))
+    zeroed = len(wanted)
+    for r in gep.regions:
+        wanted.append((f"x_{names[r]}", height * pitch * r.type.size))
+    for what, where, length in (("u", "ik", height), ("v", "kj", pitch)):
+        wanted += [(f"{what}_{names[r]}", ring * shape.depth * length * r.type.size) for r in read_at(gep, where)]
+    wanted += [(f"w_{names[r]}", max(2, gep.k.high) * r.type.size) for r in read_at(gep, "kk")]
+    for n, part in enumerate(gep.scale):
+        pivots = dict.fromkeys(p.region for p in part.places if p.where == "kk")
+        wanted += [(f"p{n}_{names[r]}", gep.k.high * r.type.size) for r in pivots]
+    at, offsets = 0, []
+    for what, size in wanted:
+        offsets.append((what, at))
+        at += -(-size // ALIGNED) * ALIGNED
+    return Storage(height, pitch, ring, first, last, tuple(offsets), offsets[zeroed][1], at)
+
+
+def trivial(span: Range, extent: int) -> bool:
+    """Whether a counter goes through all of ``extent``: then what lies beyond may be computed too."""
+    return not span.after and span.low <= 0 and span.high >= extent
+
+
+def bordered(span: Range, extent: int, shape: Shape, gep: Gep, steps: tuple[tuple[int, int], ...]) -> bool:
+    """Whether some tile that takes some ``steps`` (from block to block) lies only partly in the range of its counter,
+    though it holds none of these k alone."""
+    if trivial(span, extent):
+        return False
+    tile = shape.tile
+    for a, b in steps:
+        low, high = max(gep.k.low, a * shape.depth), min(gep.k.high, b * shape.depth)
+        for at in range(0, extent, tile):
+            whole = at >= span.start(high - 1) and (at + tile <= span.high or span.high >= extent)
+            outside = at >= span.high or at + tile <= span.start(low)
+            if not (whole or outside or (a * shape.depth <= at and at + tile <= b * shape.depth)):
+                return True
+    return False

@@ -1,0 +1,267 @@
+"""CUDA text of a step: the update and what scales a row or a column, as inline functions of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ...artifact import Slot
+from ...ctype import BOOL, Leaf
+from ...diagnostics import UnsupportedError
+from ...gep import Gep, Part, Range
+from ...gep.cell import replaced
+from ...ir import Binary, Const, Expr, Region, Var, Variable
+from ...minmax import minima
+from ...uniform import Uniform
+from ...walk import rewrite
+from ..cuda_text import CudaText, element_name, literal, region_name, type_name
+from ..gang_pack import is_plain
+from .grid_shape import Shape, Storage, bordered, in_tiles, read_at, resident, trivial
+
+Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+_BITS = {("f", 4): "__float_as_uint", ("f", 8): "__double_as_longlong"}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """``own``: whether updates read or write its element (i, j); ``u``, ``v``, ``w``: whether they read (i, k), (k, j),
+    (k, k). ``slot``: its number. ``count``, ``stride``: elements in C, and from a row to the next. ``updated``:
+    whether updates write it; ``pivot``: whether anything reads (k, k) of it. ``bits``: the function that gives its
+    bits; ``equal``: whether numbers that are equal are the same."""
+
+    name: str
+    type: str
+    size: int
+    slot: int
+    count: int
+    stride: int
+    written: bool
+    goes_out: bool
+    own: bool
+    u: bool
+    v: bool
+    w: bool
+    updated: bool
+    pivot: bool
+    initial: str
+    bits: str
+    equal: bool
+
+
+class StepText(CudaText):
+    """Places are parameters of the function."""
+
+    def __init__(self, names: Mapping[Variable, str]):
+        super().__init__()
+        self.names = names
+
+    def variable(self, v: Variable) -> str:
+        text = self.names[v]
+        return f"({text} != 0)" if v.type == BOOL else text
+
+
+class SequentialText(CudaText):
+    """The kernel as it was, on the padded copies."""
+
+    def __init__(self, gep: Gep, slots: Layout):
+        super().__init__()
+        self.strides, self.slots = dict(gep.strides), slots
+
+    def element(self, r: Region, index: Expr) -> str:
+        at, t = self.expr(index), element_name(r.type)
+        if r not in self.strides:
+            k = self.slots[r.name][0]
+            return f"((const {t} *)((const char *)slot[{k}].in + id * slot[{k}].in_stride))[{at}]"
+        n = self.strides[r]
+        return f"X_{region_name(r)}[(long long)({at} / {n}) * PITCH + {at} % {n}]"
+
+
+def values(
+    u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, shape: Shape, kept: Storage, steps: Any
+) -> dict[str, Any]:
+    """What the template is filled with. ``steps``: from which block to which one the large products go."""
+    found = [_matrix(gep, r, slots, layout, fp) for r in gep.regions]
+    again = SequentialText(gep, layout)
+    again.depth = 2
+    again.declare(u.kernel.body)
+    again.block(u.kernel.body)
+    rows, columns = gep.update.rows, gep.update.columns
+    places, shared_bytes = _places(gep, shape)
+    return {
+        "name": u.kernel.name,
+        "shape": shape,
+        "resident": resident(gep, shape),
+        "storage": kept,
+        "gep": gep,
+        "matrices": found,
+        "initial": [_initial(r) for r in gep.regions if r.init is not None and any(r.init)],
+        "functions": [_update(gep, fp, False), _update(gep, fp, True), *_scales(gep, fp)],
+        "scale": [_part(gep, p, found) for p in gep.scale],
+        "inside": {"rows": partial(_inside, rows), "columns": partial(_inside, columns)},
+        "whole": {"rows": trivial(rows, gep.rows), "columns": trivial(columns, gep.columns)},
+        "masked": bordered(rows, gep.rows, shape, gep, steps) or bordered(columns, gep.columns, shape, gep, steps),
+        "partial": bool(gep.k.low % shape.depth or gep.k.high % shape.depth),
+        "row_moves": gep.row_moves,
+        "column_moves": gep.column_moves,
+        "again": again.lines,
+        "ordered": _ordered(gep),
+        "places": places,
+        "shared_bytes": shared_bytes,
+    }
+
+
+def _places(gep: Gep, shape: Shape) -> tuple[dict[str, int], int]:
+    """Where in shared memory what lies, and how many bytes that takes: rows and columns k, element (k, k) of even and
+    odd k, and as a part that scales reads it."""
+    panel = 2 * shape.chunk * shape.tile
+    wanted = [
+        (f"{x}_{region_name(r)}", panel * r.type.size) for x, at in (("u", "ik"), ("v", "kj")) for r in read_at(gep, at)
+    ]
+    wanted += [(f"w_{region_name(r)}", 16) for r in read_at(gep, "kk")]
+    wanted += [(f"p{n}_{region_name(r)}", 16) for n, p in enumerate(gep.scale) for r in _pivots(p)]
+    at, out = 0, {}
+    for what, size in wanted:
+        out[what] = at
+        at += size
+    return out, max(16, at)
+
+
+def _inside(span: Range, x: str) -> str:
+    """The condition that a counter is in its range, at step k."""
+    return f"{x} >= {span.low}{' + k' * span.after} && {x} < {span.high}"
+
+
+def _ordered(gep: Gep) -> dict[str, str] | None:
+    """By copy (``u_D``), for which (i, j) an update reads row k or column k as the same step has made it, in the C's
+    order; None where that is not one rule alone."""
+    if gep.scale or any(level < 0 for _, level in gep.levels):
+        return None
+    levels, out = dict(gep.levels), {}
+    outer, inner = ("i", "j") if gep.rows_outside else ("j", "i")
+    for p in gep.update.places:
+        level = levels.get(p.variable, 0)
+        match p.where:
+            case "ik":
+                out[f"u_{region_name(p.region)}"] = "j > k" if level == 2 else "false"
+            case "kj":
+                out[f"v_{region_name(p.region)}"] = "i > k" if level == 2 else "false"
+            case "kk":
+                later = f"{outer} > k || ({outer} == k && {inner} > k)"
+                out[f"w_{region_name(p.region)}"] = ("false", f"{outer} > k", f"({later})")[level]
+    return out
+
+
+def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Matrix:
+    if r.name not in layout or not is_plain(slots, layout[r.name]):
+        what = "is part of a struct" if r.name in layout else "is an array of the function's own"
+        raise UnsupportedError("C2CU090", f"'{r.name}' {what}", r.loc)
+    slot = layout[r.name][0]
+    parts = (gep.update, *gep.scale)
+    written = any(r in dict(p.values) for p in parts)
+    initial = f"c2cu_initial_{region_name(r)}" if r.init is not None and any(r.init) else ""
+    return Matrix(
+        name=region_name(r),
+        type=element_name(r.type),
+        size=r.type.size,
+        slot=slot,
+        count=r.count,
+        stride=dict(gep.strides)[r],
+        written=written,
+        goes_out=slots[slot].writes,
+        own=r in in_tiles(gep),
+        u=r in read_at(gep, "ik"),
+        v=r in read_at(gep, "kj"),
+        w=r in read_at(gep, "kk"),
+        updated=r in dict(gep.update.values),
+        pivot=any(p.region == r and p.where == "kk" for part in parts for p in part.places),
+        initial=initial,
+        bits=_BITS.get((r.type.kind, r.type.size), ""),
+        equal=fp == "fast" and r.type.is_float,
+    )
+
+
+def _initial(r: Region) -> str:
+    text = ", ".join(literal(v, r.type) for v in r.init or ())
+    return f"__device__ const {element_name(r.type)} c2cu_initial_{region_name(r)}[{r.count}] = {{{text}}};"
+
+
+def _pivots(part: Part) -> list[Region]:
+    """The matrices of which a part reads element (k, k)."""
+    return list(dict.fromkeys(p.region for p in part.places if p.where == "kk"))
+
+
+# functions
+
+
+def _names(gep: Gep, part: Part) -> dict[Variable, str]:
+    """How places and counters are spelled in a function."""
+    spelled = {"ij": "x", "ik": "u", "kj": "v", "kk": "w"}
+    if part.where != "ij":
+        spelled[part.where] = "x"
+    names = {p.variable: f"{spelled[p.where]}_{region_name(p.region)}" for p in part.places}
+    return {**names, **dict(zip(gep.counters, "kij"))}
+
+
+def _function(gep: Gep, name: str, part: Part, parameters: list[str], fp: str, apart: bool) -> list[str]:
+    """Lines of a function that computes what a part stores, from what was there before."""
+    text = StepText(_names(gep, part))
+    counters = [f"const {type_name(v.type)} {n}" for v, n in zip(gep.counters, "kij")]
+    text.depth = 0
+    text.open(f"static __device__ __forceinline__ void {name}({', '.join([*parameters, *counters])})")
+    for r, value in part.values:
+        value = minima(_apart(value, gep) if apart else value, fp == "fast")
+        t = element_name(r.type)
+        text.line(f"const {t} n_{region_name(r)} = ({t}){text.expr(value)};")
+    for r, _ in part.values:
+        text.line(f"x_{region_name(r)} = n_{region_name(r)};")
+    text.close()
+    return text.lines
+
+
+def _apart(e: Expr, gep: Gep) -> Expr:
+    """An update's value for rows and columns other than k."""
+    k, i, j = gep.counters
+
+    def step(x: Expr) -> Expr:
+        match x:
+            case Binary(op="==" | "!=", left=Var(var=a), right=Var(var=b)) if {a, b} in ({k, i}, {k, j}):
+                return Const(int(x.op == "!="), x.type, x.loc)
+        return x
+
+    return replaced(rewrite(e, step), {})
+
+
+def _update(gep: Gep, fp: str, apart: bool) -> list[str]:
+    parameters = [f"{element_name(r.type)} &x_{region_name(r)}" for r in in_tiles(gep)]
+    for letter, where in (("u", "ik"), ("v", "kj"), ("w", "kk")):
+        parameters += [f"const {element_name(r.type)} {letter}_{region_name(r)}" for r in read_at(gep, where)]
+    return _function(gep, "c2cu_apart" if apart else "c2cu_step", gep.update, parameters, fp, apart)
+
+
+def _scales(gep: Gep, fp: str) -> list[list[str]]:
+    out = []
+    for n, part in enumerate(gep.scale):
+        parameters = [f"{element_name(r.type)} &x_{region_name(r)}" for r in _own(gep, part)]
+        parameters += [f"const {element_name(r.type)} w_{region_name(r)}" for r in _pivots(part)]
+        out.append(_function(gep, f"c2cu_scale{n}", part, parameters, fp, False))
+    return out
+
+
+def _own(gep: Gep, part: Part) -> list[Region]:
+    own = {r for r, _ in part.values} | {p.region for p in part.places if p.where == part.where}
+    return [r for r in gep.regions if r in own]
+
+
+def _part(gep: Gep, part: Part, found: list[Matrix]) -> dict[str, Any]:
+    pivots = [region_name(r) for r in _pivots(part)]
+    own = [region_name(r) for r in _own(gep, part)]
+    span = part.columns if part.where == "kj" else part.rows
+    return {
+        "row": part.where == "kj",
+        "own": own,
+        "pivots": [m for m in found if m.name in pivots],
+        "inside": partial(_inside, span),
+        "whole": trivial(span, gep.columns if part.where == "kj" else gep.rows),
+    }

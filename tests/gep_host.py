@@ -1,0 +1,108 @@
+"""Runs the launches of a CUDA artifact on the CPU, streams and all."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import random
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from tests.cuda_host import HEADER, _folder, _Slot, shifted
+
+_KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
+_COMMAND = [
+    "g++",
+    "-std=c++20",
+    "-O1",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-ffp-contract=off",
+    "-w",
+    "-shared",
+    "-fPIC",
+]
+
+
+def order(launches, seed: int | None = None) -> Iterator[int]:
+    """Numbers of launches as a device may take them: a stream's in order, each after those it names, else as it likes.
+    ``seed`` None: the last stream that can go on does."""
+    chance = random.Random(seed)
+    streams: dict[int, list[int]] = {}
+    for n, x in enumerate(launches):
+        streams.setdefault(x.stream, []).append(n)
+    done: set[int] = set()
+    while any(streams.values()):
+        ready = [s for s, queue in streams.items() if queue and set(launches[queue[0]].after) <= done]
+        assert ready, "launches wait for each other"
+        n = streams[max(ready) if seed is None else chance.choice(ready)].pop(0)
+        done.add(n)
+        yield n
+
+
+def run_launches(
+    artifact, inputs: dict[str, np.ndarray], p: int, seed: int | None = 0, in_place: bool = False, at_once: int = 3
+) -> tuple[dict[str, np.ndarray], list[bool]]:
+    """The outputs of p inputs by name, as `cuda_host.run_on_cpu`, and which inputs were done again in order.
+    ``at_once``: blocks side by side."""
+    library = _library(artifact.text, artifact.threads)
+    table = (_Slot * max(1, len(artifact.slots)))()
+    outputs: dict[str, np.ndarray] = {}
+    keep = []
+    for entry, s in zip(table, artifact.slots):
+        if s.name in inputs:
+            a = shifted(inputs[s.name], 0)
+            keep.append(a)
+            entry.in_, entry.in_stride = a.ctypes.data, 0 if s.shared else s.nbytes
+            if in_place and s.writes:
+                outputs[s.name] = a
+        if s.writes:
+            outputs.setdefault(s.name, shifted(np.empty((p, *s.shape), s.dtype), 0))
+            entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
+    size = ctypes.c_ulonglong.in_dll(library, "c2cu_bytes").value
+    memory = shifted(np.full(p * size, 0x5A, np.uint8), 0)
+    for n in order(artifact.launches, seed):
+        x = artifact.launches[n]
+        grid = (ctypes.c_uint * 3)(*((*x.grid, p) if x.grid[0] else (x.grid[1] * at_once, 1, 1)))
+        arguments = (ctypes.c_int * 16)(*x.arguments)
+        getattr(library, f"launch_{x.kernel}")(
+            grid, at_once, table, ctypes.c_longlong(p), ctypes.c_void_p(memory.ctypes.data), arguments
+        )
+    return outputs, [bool(flag) for flag in memory.view(np.int32)[:: size // 4]]
+
+
+@functools.cache
+def _library(text: str, threads: int) -> ctypes.CDLL:
+    device = text.replace(
+        "__shared__ __align__(16) unsigned char shared[SHARED];", "unsigned char *shared = c2cu_shared_memory;"
+    )
+    device = device.replace("__shared__ long long next;", "long long &next = *(long long *)(shared + SHARED);")
+    assert "__shared__ " not in device.replace("#define", "")
+    device = device.replace('extern "C" __device__ const', 'extern "C" const')
+    entries = "\n".join(_entry(name, parameters, threads) for name, parameters in _KERNEL.findall(_plain(device)))
+    full = f'#include "{HEADER}"\n{device}\n{entries}\n'
+    path = Path(_folder.name) / (hashlib.sha256(full.encode()).hexdigest()[:16] + ".so")
+    done = subprocess.run(
+        [*_COMMAND, "-x", "c++", "-", "-o", str(path), "-pthread"], input=full.encode(), capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()[:4000] + text
+    return ctypes.CDLL(str(path))
+
+
+def _plain(text: str) -> str:
+    """With the parameters that all kernels have in common spelled out."""
+    return text.replace("(GIVEN", "(const struct c2cu_slot *slot, long long p, unsigned char *memory")
+
+
+def _entry(name: str, parameters: str, threads: int) -> str:
+    given = "".join(f", a[{k}]" for k in range(parameters.count(",") - 2))
+    return (
+        f'extern "C" void launch_{name}(const unsigned *grid, unsigned at_once, const c2cu_slot *slot, long long p,\n'
+        f"    unsigned char *memory, const int *a) {{\n    c2cu_grid({{grid[0], grid[1], grid[2]}}, {threads}, SHARED + 16, at_once, "
+        f"[=] {{ {name}(slot, p, memory{given}); }});\n}}"
+    )

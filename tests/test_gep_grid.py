@@ -1,0 +1,264 @@
+"""One large matrix on the whole device: every variant, executed on host threads, equals gcc's C bit for bit."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from c2cu import plan
+from c2cu.options import options_of
+from c2cu.pipeline import understand
+from c2cu.preprocess import read_source
+from c2cu.schedule.gep.grid import VARIANTS, grid
+from c2cu.schedule.gep.grid_shape import Shape
+from c2cu.schedule.gep.required import required
+from tests.gep_host import run_launches
+from tests.oracle import Original, same
+
+SMALL = Shape(16, 8, 8, 16, 8)  # four threads
+FLAT = Shape(32, 8, 16, 16, 8)  # blocks of fewer steps than a tile has rows
+
+
+def artifact(text: str, variant: str, shape: Shape | None = SMALL, fp: str = "exact"):
+    front = understand(read_source(text), options_of(fp=fp))
+    assert front.analysis is not None
+    gep = required(front.analysis.kernel, front.gep)
+    return grid(front.analysis, gep, front.slots, plan.layout(front.program), fp, variant, shape)
+
+
+PATHS = """#define N {n}
+{t} D[N][N];
+void f(void) {{
+    for (int k = 0; k < N; k++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++)
+                if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];
+}}
+"""
+LEAST = """#define N {n}
+int D[N][N];
+static int least(int a, int b) {{ return a < b ? a : b; }}
+void f(void) {{
+    for (int k = 0; k < N; k++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) D[i][j] = least(D[i][j], D[i][k] + D[k][j]);
+}}
+"""
+NEXT = """#define N {n}
+short D[N][N];
+unsigned char next[N][N];
+void f(void) {{
+    for (int k = 0; k < N; k++)
+        for (int i = 0; i < N; i++) {{
+            int a = D[i][k];
+            if (a == 9999) continue;
+            for (int j = 0; j < N; j++) {{
+                int t = a + D[k][j];
+                if (t < D[i][j]) {{
+                    D[i][j] = t;
+                    next[i][j] = next[i][k];
+                }}
+            }}
+        }}
+}}
+"""
+VIA = """#define N {n}
+double D[N][N + 3];
+int via[N][N];
+void f(void) {{
+    for (int k = 0; k < N; k++)
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < N; i++)
+                if (D[i][k] + D[k][j] < D[i][j]) {{
+                    D[i][j] = D[i][k] + D[k][j];
+                    via[i][j] = k * 1000 + i - j;
+                }}
+}}
+"""
+CLOSURE = """#define N {n}
+unsigned char R[N][N];
+void f(void) {{
+    for (int k = 0; k < N; k++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) R[i][j] = R[i][j] || (R[i][k] && R[k][j]);
+}}
+"""
+TRUTH = CLOSURE.replace("unsigned char", "_Bool")
+LU = """#define N {n}
+float A[N][N];
+void f(void) {{
+    for (int k = 0; k < N; k++)
+        for (int i = k + 1; i < N; i++) {{
+            A[i][k] /= A[k][k];
+            for (int j = k + 1; j < N; j++) A[i][j] -= A[i][k] * A[k][j];
+        }}
+}}
+"""
+JORDAN = """#define N {n}
+double A[N][N];
+void f(void) {{
+    for (int k = 0; k < N; k++) {{
+        double p = A[k][k];
+        for (int j = 0; j < N; j++) A[k][j] /= p;
+        for (int i = 0; i < N; i++) {{
+            if (i == k) continue;
+            double a = A[i][k];
+            for (int j = 0; j < N; j++) A[i][j] -= a * A[k][j];
+        }}
+    }}
+}}
+"""
+SOLVE = """#define N {n}
+float A[N][N + 3];
+void f(void) {{
+    for (int k = 2; k < N - 1; k++)
+        for (int i = k + 1; i < N; i++) {{
+            float a = A[i][k] / A[k][k];
+            for (int j = k; j < N + 1; j++) A[i][j] -= a * A[k][j];
+        }}
+}}
+"""
+WINDOW = """#define N {n}
+float A[N + 2][N + 5];
+void f(void) {{
+    for (int k = 1; k < N - 2; k++)
+        for (int i = 3; i < N - 1; i++)
+            for (int j = 2; j < N + 4; j++) A[i][j] += A[i][k] * A[k][j] * 0.01f + A[k][k];
+}}
+"""
+PRODUCT = """#define N {n}
+float A[N][N], B[N][N], C[N][N];
+void f(void) {{
+    for (int k = 0; k < N; k++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) C[i][j] += A[i][k] * B[k][j];
+}}
+"""
+PROGRAMS = {
+    "least": (LEAST, lambda n: [("D", "i4", (n, n))]),
+    "next": (NEXT, lambda n: [("D", "i2", (n, n)), ("next", "u1", (n, n))]),
+    "via": (VIA, lambda n: [("D", "f8", (n, n + 3)), ("via", "i4", (n, n))]),
+    "closure": (CLOSURE, lambda n: [("R", "u1", (n, n))]),
+    "truth": (TRUTH, lambda n: [("R", "?", (n, n))]),
+    "lu": (LU, lambda n: [("A", "f4", (n, n))]),
+    "jordan": (JORDAN, lambda n: [("A", "f8", (n, n))]),
+    "solve": (SOLVE, lambda n: [("A", "f4", (n, n + 3))]),
+    "window": (WINDOW, lambda n: [("A", "f4", (n + 2, n + 5))]),
+    "product": (PRODUCT, lambda n: [(x, "f4", (n, n)) for x in "ABC"]),
+}
+STAY = ("least", "via", "lu", "jordan", "solve", "product")  # rows and columns k stay in their own step
+
+
+def data(variables, n: int, p: int) -> dict[str, np.ndarray]:
+    """Numbers to start from, 0 from a node to itself."""
+    rng = np.random.default_rng(n)
+    out = {}
+    for name, dtype, shape in variables:
+        x = rng.uniform(1, 100, (p, *shape))
+        if dtype in ("u1", "?") and name == "R":
+            x = rng.random((p, *shape)) < 2 / n
+        if name == "A" and dtype[0] == "f":
+            x = rng.normal(size=(p, *shape)) + 10 * np.eye(*shape)
+        if name == "D":
+            x[:, range(n), range(n)] = 0
+        out[name] = x.astype(dtype)
+    return out
+
+
+def check(text, variables, inputs, variant, shape=SMALL, seed: int | None = 0, **how) -> list[bool]:
+    """That what runs is what gcc's C computes. Returns which inputs were done again in order."""
+    p = len(next(iter(inputs.values())))
+    expected = Original(text, "f", variables).bulk(inputs, p)
+    result, again = run_launches(artifact(text, variant, shape), inputs, p, seed, **how)
+    assert result
+    for name, array in result.items():
+        assert same(array, expected[name]), name
+    return again
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("n", [13, 16, 47])
+def test_paths(variant, n):
+    variables = [("D", "f4", (n, n))]
+    assert not any(check(PATHS.format(n=n, t="float"), variables, data(variables, n, 2), variant, at_once=4))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name, variant):
+    """Several arrays, every kind of type, parts of a matrix, rows that are scaled."""
+    n = 35
+    text, variables = PROGRAMS[name][0].format(n=n), PROGRAMS[name][1](n)
+    again = check(text, variables, data(variables, n, 2), variant)
+    assert not any(again) or name not in STAY
+
+
+@pytest.mark.parametrize("variant", ["staged", "graph"])
+@pytest.mark.parametrize("name", ["least", "next", "lu", "jordan", "window"])
+def test_blocks_of_fewer_steps_than_rows(name, variant):
+    n = 35
+    text, variables = PROGRAMS[name][0].format(n=n), PROGRAMS[name][1](n)
+    check(text, variables, data(variables, n, 1), variant, FLAT, seed=None)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_negative_cycles(variant):
+    """Rows and columns k move in their own step: these inputs, and no others, are done again, in the C's order. One
+    memory serves for input and output."""
+    n = 24
+    for name in ("least", "next"):
+        text, variables = PROGRAMS[name][0].format(n=n), PROGRAMS[name][1](n)
+        inputs = data(variables, n, 3)
+        inputs["D"][1, 5, 7], inputs["D"][1, 7, 5] = -40, -3
+        assert check(text, variables, inputs, variant, in_place=True) == [False, True, False]
+
+
+UPDATES = {
+    "both inside": "for (int j = 0; j < N; j++) A[i][j] = A[i][k] * 3 + A[k][j] - A[k][k] - A[i][j];",
+    "column hoisted": "unsigned a = A[i][k]; for (int j = 0; j < N; j++) A[i][j] = a * 3 + A[k][j] - A[i][j] * A[k][k];",
+    "pivot hoisted": "unsigned a = A[k][k]; for (int j = 0; j < N; j++) A[i][j] = A[i][k] * a + A[k][j] - A[i][j] * 7;",
+    "written before": "for (int j = 0; j < N; j++) { A[i][j] += A[k][j] * 3; B[i][j] = A[i][k] + B[k][j] + A[k][k]; }",
+    "twice": "unsigned a = A[i][k]; for (int j = 0; j < N; j++) A[i][j] = a * 3 + A[i][k] * 5 - A[k][j];",
+    "two": "for (int j = 2; j < N; j++) { unsigned a = A[i][j], b = B[i][j]; A[i][j] = a + b * A[i][k] + B[k][j];"
+    " B[i][j] = a * A[k][j] + B[k][k]; }",
+}
+
+
+@pytest.mark.parametrize("columns_outside", [False, True])
+@pytest.mark.parametrize("name", UPDATES)
+def test_any_order_of_reads_when_rows_and_columns_move(name, columns_outside):
+    """Every step moves them: what is done again reads old and new elements just as the C does."""
+    n = 19
+    body = UPDATES[name]
+    if columns_outside and "unsigned a = A[i][k]; for" not in body:
+        body = body.replace("int j", "int i").replace("j = ", "i = ").replace("j <", "i <").replace("j++", "i++")
+    outer = "j" if "for (int i" in body else "i"
+    text = (
+        f"#define N {n}\nunsigned A[N][N], B[N][N];\nvoid f(void) {{\n    for (int k = 1; k < N; k++)\n"
+        f"        for (int {outer} = 0; {outer} < N; {outer}++) {{\n            {body}\n        }}\n}}\n"
+    )
+    variables = [(x, "u4", (n, n)) for x in "AB"]
+    inputs = {x: np.random.default_rng(k).integers(0, 1 << 32, (2, n, n), np.uint32) for k, x in enumerate("AB")}
+    slots = {s.name for s in artifact(text, "staged").slots}
+    again = check(text, variables, {x: a for x, a in inputs.items() if x in slots}, "staged")
+    assert all(again)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize(
+    ("name", "n", "variant"),
+    [("least", 2100, "streams"), ("least", 600, "single"), ("next", 600, "staged"), ("jordan", 300, "recursive")],
+)
+def test_nvcc_takes_the_usual_shapes(name, n, variant, tmp_path):
+    """Without a warning; the products of one int matrix keep all in registers."""
+    source = tmp_path / "x.cu"
+    source.write_text(artifact(PROGRAMS[name][0].format(n=n), variant, None).text)
+    command = ["nvcc", "-std=c++17", "-arch=sm_90", "--fmad=false", "-cubin", "-Xptxas", "-v", str(source)]
+    done = subprocess.run([*command, "-o", str(tmp_path / "x")], capture_output=True, text=True)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    if variant == "streams":
+        product = done.stderr.split("'c2cu_rest'")[1].split("Compiling")[0]
+        assert " 0 bytes spill stores" in product and int(product.split("Used ")[1].split()[0]) <= 128, product

@@ -1,0 +1,101 @@
+"""One large matrix on a CUDA device, under every variant. Skipped, visibly, where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu.runtime import cuda
+from c2cu.schedule.gep.grid import VARIANTS
+from tests.oracle import Original, same
+from tests.test_gep_grid import LEAST, PATHS, PROGRAMS, STAY, UPDATES, data
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not cuda.available(), reason="no CUDA device, or CuPy is missing")]
+
+
+def check(text, variables, inputs, variant, **how):
+    p = len(next(iter(inputs.values())))
+    expected = Original(text, "f", variables).bulk(inputs, p)
+    program = c2cu.compile(text, backend="cuda", schedule=f"gep:{variant}")
+    for _ in range(2):  # a graph is captured, and then launched again
+        result = program(inputs, **how)
+        result = result if isinstance(result, dict) else {variables[0][0]: result}
+        for name, array in result.items():
+            assert same(np.asarray(array), expected[name]), name
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("n", [1, 31, 64, 257, 640])
+def test_paths(variant, n):
+    variables = [("D", "f4", (n, n))]
+    check(PATHS.format(n=n, t="float"), variables, data(variables, n, 3), variant)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("n", [95, 520])
+def test_programs(name, n, variant):
+    text, variables = PROGRAMS[name][0].format(n=n), PROGRAMS[name][1](n)
+    inputs = data(variables, n, 2)
+    if name in STAY or n < 100:  # what moves its own rows and columns is done again, step by step
+        check(text, variables, inputs, variant)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("n", [97, 300])
+def test_negative_cycles(variant, n):
+    variables = [("D", "i4", (n, n))]
+    inputs = data(variables, n, 3)
+    inputs["D"][1, 5, 7], inputs["D"][1, 7, 5] = -40, -3
+    check(LEAST.format(n=n), variables, inputs, variant)
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_any_order_of_reads(name):
+    n = 150
+    body = UPDATES[name]
+    text = (
+        f"#define N {n}\nunsigned A[N][N], B[N][N];\nvoid f(void) {{\n    for (int k = 1; k < N; k++)\n"
+        f"        for (int i = 0; i < N; i++) {{\n            {body}\n        }}\n}}\n"
+    )
+    names = [x for x in "AB" if f"{x}[" in body]
+    inputs = {x: np.random.default_rng(k).integers(0, 1 << 32, (2, n, n), np.uint32) for k, x in enumerate(names)}
+    check(text, [(x, "u4", (n, n)) for x in "AB"], inputs, "staged")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_large_and_equal_to_array_operations(variant):
+    """n = 2085: large tiles, with a border."""
+    import cupy
+
+    n = 2085
+    d = data([("D", "f4", (n, n))], n, 1)["D"]
+    expected = cupy.asarray(d[0])
+    for k in range(n):
+        via = expected[:, k, None] + expected[k]
+        expected = cupy.where(via < expected, via, expected)
+    program = c2cu.compile(PATHS.format(n=n, t="float"), backend="cuda", schedule=f"gep:{variant}")
+    device = cupy.asarray(d)
+    result = program(device)
+    assert (result[0].view("u4") == expected.view("u4")).all()
+    program(device, out=device)  # in place
+    assert (device[0].view("u4") == expected.view("u4")).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_on_a_stream_of_the_users_and_in_groups(variant):
+    import cupy
+
+    n, p = 70, 5
+    text, variables = PATHS.format(n=n, t="float"), [("D", "f4", (n, n))]
+    d = data(variables, n, p)["D"]
+    expected = Original(text, "f", variables).bulk({"D": d}, p)["D"]
+    program = c2cu.compile(text, backend="cuda", schedule=f"gep:{variant}")
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        given = cupy.asarray(d)
+        result = program(given, stream=stream)
+    stream.synchronize()
+    assert same(result.get(), expected)
+    assert same(np.concatenate(list(program.stream(d, group=2))), expected)
