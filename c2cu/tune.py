@@ -28,6 +28,7 @@ MOST = 1 << 30  # bytes in and out of a run
 REPEATS = 5
 HOPELESS = 3.0  # times slower than the fastest so far: not worth another run
 LIMIT = 30.0  # seconds, compilers included, after which no candidate is begun
+LARGE = 256  # threads of a matrix that the whole device may do better
 SHARED = 100 << 10  # bytes of shared memory that a block of twice the threads may take
 
 Load = Callable[[Artifact], Any]  # a program that can run
@@ -76,7 +77,9 @@ def variants(candidate: Candidate, artifact: Artifact) -> list[Candidate]:
             return [Candidate("registers", 2 * artifact.lanes)]
         case "block" | "gep":
             own = max(1, artifact.threads // artifact.lanes)
-            return [Candidate(artifact.schedule, n) for n in (own // 2, 2 * own) if n]
+            others = names_of("cuda", "gep") if artifact.schedule == "gep" and own >= LARGE else ()
+            named = [Candidate(s) for s in others if s != "gep:tiles"]
+            return [Candidate(artifact.schedule, n) for n in (own // 2, 2 * own) if n] + named
     return []
 
 

@@ -78,7 +78,8 @@ def test_the_table(tmp_path, capsys):
         ("edit-32", "exact"),
     ]
     for r in rows:
-        assert set(r["schedules"]) == {"gang", "scalar", "auto"} and r["workload"] in printed
+        assert set(r["schedules"]) == {"gep", "gang", "scalar", "auto"} and r["workload"] in printed
+        assert "refused" in r["schedules"].pop("gep")
         assert all(c["ms"] > 0 for c in (*r["schedules"].values(), *r["peers"].values()))
         assert r["schedules"]["auto"]["ms"] == r["schedules"]["gang"]["ms"]  # one text, measured once
     assert set(rows[0]["peers"]) == {"numpy.sort"}

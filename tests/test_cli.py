@@ -65,9 +65,8 @@ def test_a_file_with_nothing_but_main_is_told_what_to_do(folder):
 
 
 def test_help_lists_the_schedules():
-    assert "gang, scalar; GPU: registers, gep, stream, block, thread, private" in " ".join(
-        c2cu("run", "--help").output.split()
-    )
+    said = " ".join(c2cu("run", "--help").output.split())
+    assert "CPU: gep, gang, scalar; GPU: registers, gep, gep:VARIANT, stream, block, thread, private" in said
 
 
 def test_check_and_explain_agree(folder):

@@ -217,7 +217,9 @@ def test_names_of_variants():
         chosen, made = pipeline.schedule(front, "cuda", f"gep:{variant}")
         assert chosen.schedule == made.schedule == f"gep:{variant}" and made.graph == (variant == "graph")
         assert sum(n for _, n in chosen.launches) == len(made.launches)
-    assert pipeline.schedule(front, "cuda", "gep")[0].schedule == f"gep:{grid.USUAL}"
+    assert pipeline.schedule(front, "cuda", "gep")[0].schedule == "gep", "in registers"
+    large = understood(PATHS.format(n=3000, t="float"))
+    assert pipeline.schedule(large, "cuda", "gep")[0].schedule == f"gep:{grid.USUAL}"
     with pytest.raises(c2cu.InputError, match="gep:sideways"):
         plan.known("cuda", "gep:sideways")
     with pytest.raises(c2cu.InputError):
@@ -229,7 +231,7 @@ def test_tuning_tries_every_variant():
     run = {"gep:single": 1.0}
     found = tune.tune(front, "cuda", "gep", lambda a: a, lambda a, n: run.get(a.schedule, 2.0), 1)
     assert found is not None and found.winner in (Candidate("gep:single"),)
-    assert {str(c) for c, _ in found.times} == {"gep", *(f"gep:{v}" for v in grid.VARIANTS if v != grid.USUAL)}
+    assert {str(c) for c, _ in found.times} == {"gep", *(f"gep:{v}" for v in grid.VARIANTS)}
 
 
 def test_explain_says_what_is_launched():

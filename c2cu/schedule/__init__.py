@@ -65,14 +65,14 @@ def _gep_on_cuda(front: Front, layout: plan.Layout, variant: str, threads: int) 
     """Each matrix in registers, or, where it is too large for them or a variant is wanted, the whole device at each."""
     from .gep.grid import grid
     from .gep.required import required
-    from .gep.tiles import tiles
+    from .gep.tiles import LARGEST, tiles
 
     assert front.analysis is not None
-    if variant in ("", "tiles"):
+    found = required(front.analysis.kernel, front.gep)
+    if variant == "tiles" or (not variant and max(found.rows, found.columns) <= LARGEST):
         try:
-            return tiles(front.analysis, front.gep, front.slots, layout, front.fp, threads=threads)
+            return tiles(front.analysis, found, front.slots, layout, front.fp, threads=threads)
         except UnsupportedError:
             if variant or threads:
                 raise
-    found = required(front.analysis.kernel, front.gep)
     return grid(front.analysis, found, front.slots, layout, front.fp, variant or "auto")

@@ -23,6 +23,8 @@ from .required import CODE, required
 from .shape import Shape, Sides, cycles, shapes
 from .tiles_text import Layout, values
 
+LARGEST = 512  # rows or columns that one multiprocessor does in good time
+
 
 def tiles(
     u: Uniform,
