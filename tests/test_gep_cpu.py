@@ -1,6 +1,8 @@
 """The CPU's schedule `gep` against gcc's build of the same C, bit for bit."""
 
+import _thread
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -175,6 +177,22 @@ def test_refusals_have_a_place():
         c2cu.compile(RECOGNISED["a struct's member"][0], backend="cpu", schedule="gep")
     with pytest.raises(c2cu.UnsupportedError, match="no three loops in one another"):
         c2cu.compile("int a[4];\nvoid f(void) { a[0]++; }\n", backend="cpu", schedule="gep")
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_interrupted_while_threads_are_at_work(threads, monkeypatch):
+    """What they use stays until they are done."""
+    monkeypatch.setenv("C2CU_THREADS", threads)
+    kernel = c2cu.compile(FW, backend="cpu", schedule="gep", defines={"N": 1500})
+    d = graphs(1, 1500)
+    timer = threading.Timer(0.05, _thread.interrupt_main)
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        kernel(d)
+    timer.join()
+    del d
+    again = graphs(1, 1500, 1)
+    assert same(kernel(again), kernel(again))
 
 
 @pytest.mark.parametrize("n, p, schedule", [(16, 1000, "gang"), (16, 1, "gang"), (64, 1, "gep"), (64, 100, "gang"), (128, 9, "gep")])  # fmt: skip

@@ -54,19 +54,33 @@ class CpuProgram:
 
         An output's memory may be an input's.
         """
-        table = (_Slot * max(1, len(self.artifact.slots)))()
+        table: Any = (_Slot * max(1, len(self.artifact.slots)))()
         for entry, slot, source, target in zip(table, self.artifact.slots, inputs, outputs, strict=False):
             if source is not None:
                 batched = not slot.shared and source.ndim > len(slot.shape)
                 entry.in_, entry.in_stride = source.ctypes.data, slot.nbytes if batched else 0
             if target is not None:
                 entry.out, entry.out_stride = target.ctypes.data, slot.nbytes
+        table.arrays = inputs, outputs  # whoever has the table keeps them: after Ctrl-C threads are still at work
         workers = threads()
         if self.artifact.team:
             self._team.run(table, p, workers)
         else:
             ranges = _ranges(p, self.artifact.lanes, workers)
             _all([functools.partial(self._run, table, a, b) for a, b in ranges], workers)
+
+
+class _State:
+    """The working copy of an input. It goes when nobody is at it any more."""
+
+    def __init__(self, address: int | None, end: Callable[[int], None]):
+        self.address, self._end = address, end
+        if not address:
+            raise CompileError("C2CU063", "there is no memory for the working copy of an input", None, "free some")
+
+    def __del__(self) -> None:
+        if self.address:
+            self._end(self.address)
 
 
 class Team:
@@ -80,7 +94,7 @@ class Team:
 
     def run(self, table: Any, p: int, workers: int) -> None:
         """Inputs side by side where there are many for each worker, else one after the other, by all."""
-        if p >= 2 * workers:
+        if p >= 2 * workers or workers == 1:
             step = -(-p // (4 * workers))
             ranges = [(a, min(a + step, p)) for a in range(0, p, step)]
             _all([functools.partial(self._inputs, table, a, b, 1) for a, b in ranges], workers)
@@ -89,16 +103,16 @@ class Team:
 
     def _inputs(self, table: Any, first: int, last: int, workers: int) -> None:
         for k in range(first, last):
-            state = self._begin(table, k)
-            if not state:
-                raise CompileError("C2CU063", "there is no memory for the working copy of an input", None, "free some")
-            try:
-                if workers == 1:
-                    self._work(state)
-                else:
-                    _all([functools.partial(self._work, state)] * workers, workers)
-            finally:
-                self._end(state)
+            state = _State(self._begin(table, k), self._end)
+            work = functools.partial(self._on, table, state)
+            if workers == 1:
+                work()
+            else:
+                _all([work] * workers, workers)
+
+    def _on(self, table: Any, state: _State) -> None:
+        """``table``: what the state points into."""
+        self._work(state.address)
 
 
 def _all(calls: Sequence[Callable[[], None]], workers: int) -> None:
