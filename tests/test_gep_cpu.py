@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import c2cu
+from c2cu.runtime.cpu import FLAGS
 from c2cu.schedule.gep import cpu
 from tests.gep_cases import LOOPS, RECOGNISED
 from tests.gep_programs import TYPES, program
@@ -39,8 +40,9 @@ void lu(void) {
 
 @pytest.fixture
 def small_tiles(monkeypatch):
-    """Tiles as small as they may be, so that small matrices have several."""
+    """Tiles as small as they may be, so that small matrices have several; and a compiler that is soon done."""
     monkeypatch.setattr(cpu, "BLOCK", 16)
+    monkeypatch.setattr("c2cu.runtime.cpu.FLAGS", tuple("-O1" if f == "-O3" else f for f in FLAGS))
 
 
 def graphs(p: int, n: int, seed: int = 0) -> np.ndarray:

@@ -179,17 +179,22 @@ def check(text, variables, inputs, variant, shape=SMALL, seed: int | None = 0, *
     return again
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("n", [13, 16, 47])
+@pytest.mark.parametrize(
+    ("variant", "n"), [*((v, 47) for v in VARIANTS), ("staged", 13), ("single", 13), ("recursive", 16)]
+)
 def test_paths(variant, n):
     variables = [("D", "f4", (n, n))]
     assert not any(check(PATHS.format(n=n, t="float"), variables, data(variables, n, 2), variant, at_once=4))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [(n, v) for n in PROGRAMS for v in ("staged", "single", "recursive")]
+    + [(n, v) for n in ("next", "lu", "window") for v in ("streams", "graph")],
+)
 def test_programs(name, variant):
-    """Several arrays, every kind of type, parts of a matrix, rows that are scaled."""
+    """Several arrays, every kind of type, parts of a matrix, rows that are scaled. The text of streams and graph is that
+    of staged."""
     n = 35
     text, variables = PROGRAMS[name][0].format(n=n), PROGRAMS[name][1](n)
     again = check(text, variables, data(variables, n, 2), variant)
