@@ -67,7 +67,7 @@ def test_weights(directed, run, tmp_path):
     status, out, _ = run(tmp_path / "w.npy", "--out", tmp_path / "d.npy", *["--directed"] * directed)
     want = dict(networkx.all_pairs_dijkstra_path_length(g))
     d = np.load(tmp_path / "d.npy")
-    assert status == 0 and d.dtype == np.float32
+    assert status == 0 and d.dtype == np.float64
     assert all(d[i, j] == want[i].get(j, np.inf) for i in range(20) for j in range(20))
     assert f"diameter {max(max(x.values()) for x in want.values()):g}," in out
 
@@ -113,7 +113,7 @@ def test_bad_matrices(array, message, run, tmp_path):
 
 
 def test_other_mistakes(run, tmp_path):
-    assert run(tmp_path / "none.txt")[2].endswith("none.txt: there is no such file\n")
+    assert run(tmp_path / "none.txt")[2].endswith("none.txt: No such file or directory\n")
     (tmp_path / "g.txt").write_text("a b 2\n")
     assert run(tmp_path / "g.txt", "--bfs")[2] == "--bfs is for graphs without weights\n"
     with pytest.raises(SystemExit):

@@ -24,9 +24,10 @@ from pathlib import Path
 import numpy
 
 import c2cu
+from c2cu.files import write
 
 HERE = Path(__file__).parent
-FAR = {"short": numpy.iinfo(numpy.int16).max, "float": numpy.inf}  # what stands for no path
+FAR = {"short": numpy.iinfo(numpy.int16).max, "double": numpy.inf}  # what stands for no path
 DENSITIES = (0.5, 1, 5, 10, 20, 50)  # per cent of all pairs
 
 
@@ -44,9 +45,12 @@ class Graph:
 
 
 def read(file: Path, directed: bool) -> Graph:
-    if not file.exists():
-        raise Refused(f"{file}: there is no such file")
-    graph = from_matrix(file) if file.suffix == ".npy" else from_edges(file)
+    try:
+        graph = from_matrix(file) if file.suffix == ".npy" else from_edges(file)
+    except OSError as e:
+        raise Refused(f"{file}: {e.strerror or e}") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{file} is no text: give a matrix as .npy, or a list of edges") from None
     weights = graph.weights if directed else numpy.minimum(graph.weights, graph.weights.T)
     return Graph(weights, graph.labels, graph.weighted)
 
@@ -61,7 +65,7 @@ def from_edges(file: Path) -> Graph:
             continue
         try:
             u, v, weight = words[0], words[1], float(words[2]) if len(words) > 2 else 1.0
-            if len(words) > 3 or math.isnan(weight):
+            if len(words) > 3 or not math.isfinite(weight):
                 raise ValueError
         except (IndexError, ValueError):
             raise Refused(f"{file}:{k}: '{line.strip()}' is not 'u v' or 'u v weight'") from None
@@ -84,7 +88,9 @@ def from_matrix(file: Path) -> Graph:
         raise Refused(f"{file} has NaN at {numpy.argwhere(numpy.isnan(given))[0].tolist()}")
     weights = nothing(len(given), file)
     edge = (given != 0) & (given < numpy.inf)
-    weights[edge] = numpy.minimum(weights, given.astype(numpy.float32))[edge]
+    if (given[edge] == -numpy.inf).any():
+        raise Refused(f"{file} has -inf at {numpy.argwhere(given == -numpy.inf)[0].tolist()}")
+    weights[edge] = numpy.minimum(weights, given.astype(numpy.float64))[edge]
     weighted = given.dtype.kind == "f" or bool((given[edge] != 1).any())
     return Graph(weights, tuple(map(str, range(len(given)))), weighted)
 
@@ -92,19 +98,19 @@ def from_matrix(file: Path) -> Graph:
 def nothing(n: int, file: Path) -> numpy.ndarray:
     if n == 0:
         raise Refused(f"{file} has no vertices")
-    weights = numpy.full((n, n), numpy.inf, numpy.float32)
+    weights = numpy.full((n, n), numpy.inf)
     numpy.fill_diagonal(weights, 0)
     return weights
 
 
 def floyd_warshall(graph: Graph, backend: str = "auto") -> numpy.ndarray:
     """(n, n) distances. Raises Refused for a negative cycle."""
-    kind = "float" if graph.weighted else "short"
+    kind = "double" if graph.weighted else "short"
     start = numpy.where(numpy.isinf(graph.weights), FAR[kind], graph.weights)
     with warnings.catch_warnings():
         warnings.simplefilter("error", c2cu.NegativeCycleWarning)
         try:
-            batch = start.astype("float32" if graph.weighted else "int16")[None]
+            batch = start.astype("float64" if graph.weighted else "int16")[None]
             return c2cu.bulk(HERE / "apsp.c", batch, defines={"WEIGHT": kind}, backend=backend)[0]  # compiled once
         except c2cu.NegativeCycleWarning as w:
             raise Refused(f"vertex {graph.labels[w.vertex]} is on a negative cycle: there are no distances") from None
@@ -152,7 +158,7 @@ def report(graph: Graph, d: numpy.ndarray) -> list[str]:
     i, j = numpy.unravel_index(numpy.where(there, d, -numpy.inf).argmax(), d.shape)
     return [
         *lines,
-        f"diameter {d[i, j]:g}, from {graph.labels[i]} to {graph.labels[j]}",
+        f"diameter {d[i, j]:.15g}, from {graph.labels[i]} to {graph.labels[j]}",
         f"average shortest path length {d[there].mean(dtype=numpy.float64):.6g}",
     ]
 
@@ -204,10 +210,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--vertices", default="256,512", help="of the random graphs")
     given = parser.parse_args(arguments)
     if given.compare:
-        compare([int(n) for n in given.vertices.split(",")], given.backend)
+        sizes = [int(n) if n.strip().isdecimal() else 0 for n in given.vertices.split(",")]
+        if min(sizes) < 2 or given.graph is not None:
+            parser.error("--compare takes no graph, and --vertices numbers of 2 and more: 256,512")
+        compare(sizes, given.backend)
         return 0
     if given.graph is None:
         parser.error("give a graph, or --compare")
+    if given.out is not None and not given.out.absolute().parent.is_dir():
+        parser.error(f"--out: there is no folder {given.out.parent}")
     try:
         graph = read(given.graph, given.directed)
         distances = searches(graph) if given.bfs else floyd_warshall(graph, given.backend)
@@ -215,8 +226,12 @@ def main(arguments: list[str]) -> int:
         print(e, file=sys.stderr)
         return 1
     print("\n".join(report(graph, distances)))
-    if given.out is not None:
-        numpy.save(given.out, distances)
+    try:
+        if given.out is not None:
+            write(str(given.out), distances)
+    except c2cu.Error as e:
+        print(e, file=sys.stderr)
+        return 1
     return 0
 
 
