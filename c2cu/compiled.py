@@ -73,6 +73,7 @@ class Program:
         self._backend, self._schedule, self._layout, self._strict = backend, schedule, layout, strict
         self._tune = tune
         self._fronts: dict[tuple, Front] = {}
+        self._unhelped: set[tuple] = set()  # the same stands in the way whatever these numbers are
         self._built: dict[tuple, Built] = {}
         self._last: Built | None = None
         self._lock = threading.RLock()  # what two threads want first is built once
@@ -236,10 +237,16 @@ class Program:
         if not e.values or not isinstance(front.gep, NotGep):
             return which, front  # else it may be of that type for these values: a number that a bound comes from
         given = [s for s in front.slots if s.name in e.values]
-        values = tuple((s.name, arrays.checked(e.values[s.name], s, self._layout).item()) for s in given)
+        numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in given}
+        values = tuple((n, v.tobytes()) for n, v in numbers.items())  # bytes: 0.0 is not -0.0, and NaN is NaN
+        if (*which, tuple(numbers)) in self._unhelped:
+            return which, front
         if (*which, values) not in self._fronts:
-            with_values = replace(self._options_of(e), values=dict(values))
+            with_values = replace(self._options_of(e), values={n: v.item() for n, v in numbers.items()})
             found = pipeline.understand(self._source, with_values)
+            if found.gep == front.gep:
+                self._unhelped.add((*which, tuple(numbers)))
+                return which, front
             self._fronts[*which, values] = found if isinstance(found.gep, Gep) else front
         found = self._fronts[*which, values]
         return ((*which, values), found) if found is not front else (which, front)

@@ -1,13 +1,17 @@
 """The CPU's schedule `gep` against gcc's build of the same C, bit for bit."""
 
 import _thread
+import gc
 import re
 import threading
+import time
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
 
 import c2cu
+from c2cu.runtime import cpu as cpu_runtime
 from c2cu.runtime.cpu import FLAGS
 from c2cu.schedule.gep import cpu
 from tests.gep_cases import LOOPS, RECOGNISED
@@ -203,3 +207,49 @@ def test_the_choice(n, p, schedule):
     d = graphs(p, n)
     assert same(kernel(d), by_gcc(FW, "fw", n, {"D": d})["D"])
     assert kernel.plan.schedule == schedule
+
+
+def test_a_truth_value_is_not_the_number_it_is_of():
+    """Row k changes where i is k: 5 becomes 1."""
+    text = f"""#define N 20
+unsigned char D[N][N];
+void f(void) {{ {LOOPS} if (i == k) {{ _Bool t = D[i][j]; D[i][j] = t; }} else D[i][j] = D[i][j] | (D[i][k] & D[k][j]); }}
+"""
+    d = np.random.default_rng(0).integers(0, 6, (3, 20, 20)).astype(np.uint8)
+    assert same(c2cu.bulk(text, d, backend="cpu", schedule="gep"), by_gcc(text, "f", 20, {"D": d})["D"])
+
+
+def test_what_is_interrupted_ends_before_its_memory_is_freed(monkeypatch):
+    """Interrupted while both workers are at it: they are told to stop, and it goes after them."""
+    events, stopped = [], threading.Event()
+    both = threading.Barrier(3)
+
+    class Function:
+        def __init__(self, call):
+            self.call = call
+
+        def __call__(self, *args):
+            return self.call(*args)
+
+    def work(state):
+        both.wait(10)
+        stopped.wait(10)
+        time.sleep(0.05)
+        events.append("left")
+
+    class Library:
+        c2cu_begin, c2cu_work = Function(lambda table, k: 1), Function(work)
+        c2cu_stop = Function(lambda state: (events.append("stop"), stopped.set()))
+        c2cu_end = Function(lambda state: events.append("end"))
+
+    def result(self, timeout=None):
+        both.wait(10)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Future, "result", result)
+    with pytest.raises(KeyboardInterrupt):
+        cpu_runtime.Team(Library).run(None, 1, 2)
+    for _ in range(100):  # whoever comes last frees it
+        gc.collect()
+        time.sleep(0.05 if "end" not in events else 0)
+    assert events == ["stop", "left", "left", "end"]

@@ -194,3 +194,41 @@ def test_explain_says_why_not(tmp_path, capsys):
 def test_explain_says_nothing_of_other_programs(tmp_path, capsys):
     data, text = explained(f"#define N 4\nfloat D[N][N];\nvoid f(void) {{ {IJ} D[i][j] *= 2; }}\n", tmp_path, capsys)
     assert data is None and not text
+
+
+def test_numbers_are_told_apart_by_their_bits():
+    text = SIZED.replace("int n,", "int n, float a,").replace("= min(D[i * n + j],", "= a * min(D[i * n + j],")
+    program, d = c2cu.compile(text, backend="cpu"), np.ones((1, 49), np.float32)
+    for a in (0.0, -0.0, 0.0):
+        given = {"D": d, "n": 7, "a": np.float32(a)}
+        expected = c2cu.bulk(text, given, backend="cpu", schedule="scalar")
+        assert np.signbit(expected).any() == np.signbit(a)
+        assert np.array_equal(np.signbit(program(given)), np.signbit(expected))
+
+
+def test_numbers_that_change_nothing_are_not_tried_again():
+    """A product of matrices is not of the type, whatever it is scaled by."""
+    text = (
+        "void f(float al, float A[4][4], float C[4][4]) {\n    for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) {\n"
+        "        float s = 0;\n        for (int k = 0; k < 4; k++) s += A[i][k] * A[k][j];\n        C[i][j] = al * s;\n    }\n}\n"
+    )
+    program, a = c2cu.compile(text, backend="cpu"), np.ones((2, 4, 4), np.float32)
+    program({"A": a, "al": 1.0})
+    known = len(program._fronts)
+    for al in (2.0, float("nan"), 3.0):
+        program({"A": a, "al": al})
+    assert len(program._fronts) == known
+
+
+@pytest.mark.parametrize("layout", ["row", "column"])
+def test_a_negative_cycle_in_one_of_several_matrices(layout):
+    text = (
+        "float D[2][8][8];\nvoid f(void) {\n    for (int k = 0; k < 8; k++) for (int i = 0; i < 8; i++) for (int j = 0; j < 8; j++)\n"
+        "        if (D[0][i][k] + D[0][k][j] < D[0][i][j]) D[0][i][j] = D[0][i][k] + D[0][k][j];\n}\n"
+    )
+    d = np.ones((5, 2, 8, 8), np.float32)
+    d[4, 0, 3, 3] = d[1, 1, 2, 2] = -1  # the second matrix has no paths
+    with pytest.warns(c2cu.NegativeCycleWarning) as told:
+        c2cu.bulk(text, d if layout == "row" else np.moveaxis(d, 0, -1).copy(), backend="cpu", layout=layout)
+    (w,) = (x.message for x in told)
+    assert (w.input, w.count) == (4, 1)

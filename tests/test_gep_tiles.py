@@ -418,3 +418,27 @@ def resized(n):
 def test_the_same_text_every_time():
     text = sized(FORMS["hops"], 20)
     assert emitted(text).text == emitted(text).text
+
+
+MORE = {
+    "another value": ("float", "if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j] + 3;"),
+    "its negative": ("float", "if (D[i][k] * D[k][j] > D[i][j]) D[i][j] = -(D[i][k] * D[k][j]);"),
+    "bits cut off": ("int", "D[i][j] = (unsigned char)D[i][j] | (D[i][k] & D[k][j]);"),
+    "bits of another": ("int", "D[i][j] = D[i][j] ? (D[i][j] | 1) : (D[i][k] && D[k][j] ? D[k][j] : 0);"),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_what_is_almost_a_semiring_is_compared_at_every_step(name):
+    """After a step elements may be anywhere, or row k may change in bits that others take."""
+    kind, update = MORE[name]
+    assert proof(understood(sized(f"{kind} D[N][N];\nvoid k(void) {{ {FOR} {update} }}", 8))[1]) is None
+
+
+def test_a_row_that_is_scaled_may_hide_what_was_below_zero():
+    text = PATHS["if"].replace(
+        "k++)\n    for (int i", "k++) {\n    for (int j = 0; j < N; j++) D[k][j] += 2;\n    for (int i"
+    )
+    g = understood(sized(text + " }", 8))[1]
+    assert g.scale
+    assert proof(g) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..ctype import INT, Scalar
+from ..ctype import BOOL, INT, Scalar
 from ..diagnostics import Loc
 from ..effects import fold_known
 from ..fold import binary, is_safe, unary
@@ -269,4 +269,4 @@ def _absorbs(op: str, a: Expr, b: Expr) -> bool:
 
 
 def _holds(wide: Scalar, t: Scalar) -> bool:
-    return wide.is_integer and wide.size >= t.size
+    return wide.is_integer and wide.size >= t.size and (wide != BOOL or t == BOOL)

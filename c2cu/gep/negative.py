@@ -99,5 +99,5 @@ def negative_cycles(g: Gep, results: Mapping[str, Any], layout: str) -> Iterator
 def _diagonal(a: Any, n: int, stride: int, layout: str) -> Any:
     """(p, n): each input's diagonal."""
     if layout == "row":
-        return a.diagonal(0, 1, 2)[:, :n] if a.ndim == 3 else a[:, :: stride + 1][:, :n]
-    return a.diagonal(0, 0, 1)[:, :n] if a.ndim == 3 else a[:: stride + 1][:n].T
+        return a.diagonal(0, 1, 2)[:, :n] if a.ndim == 3 else a.reshape(len(a), -1)[:, :: stride + 1][:, :n]
+    return a.diagonal(0, 0, 1)[:, :n] if a.ndim == 3 else a.reshape(-1, a.shape[-1])[:: stride + 1][:n].T

@@ -149,6 +149,21 @@ def _by_choice(g: Gep, r: Region, choice: tuple[str, Expr, Expr] | None) -> Proo
     if choice is None or unwidened(choice[2]) != Var(_place(g, r, "ij") or Variable("", r.type)):
         return None
     op, t = choice[0], choice[1]
+    found = _rule(g, r, op, t)
+    tested = found is not None and found != Proof(r)
+    return None if tested and not _goes_one_way(g, r, t) else found
+
+
+def _goes_one_way(g: Gep, r: Region, t: Expr) -> bool:
+    """Whether elements only fall, or only rise: what is chosen is ``t`` itself, and nothing else is stored."""
+    if any(r in dict(part.values) for part in g.scale):
+        return False
+    value, old = dict(g.update.values)[r], _place(g, r, "ij")
+    called = _minimum(minima(value), old)
+    return guarded(value, old)[1] == t or (called is not None and called[1] == t)
+
+
+def _rule(g: Gep, r: Region, op: str, t: Expr) -> Proof | None:
     across = {_place(g, r, "ik"), _place(g, r, "kj")}
     if None in across:
         return None
@@ -211,9 +226,9 @@ def _absorbs(g: Gep, r: Region) -> bool:
     names = {p.variable: p.where for p in g.update.places}
     if {x.var for x in subexpressions(value) if isinstance(x, Var)} - set(names):
         return False  # of counters
-    if _is_bitwise(value):
+    if _is_bitwise(value, r.type.size):
         return all(_computed(value, b) & 15 == 3 for b in _at_k(names, 3, 5))
-    if not _is_boolean(value, True):
+    if not _is_boolean(value, _place(g, r, "ij")):
         return False
     for x, w in product((0, 1), repeat=2):
         if any(bool(_computed(value, b)) != bool(x) for b in _at_k(names, x, w)):
@@ -228,39 +243,41 @@ def _at_k(names: dict[Variable, str], x: int, w: int) -> Iterator[dict[Variable,
         yield {v: of[where] for v, where in names.items()}
 
 
-def _is_bitwise(e: Expr) -> bool:
+def _is_bitwise(e: Expr, size: int) -> bool:
+    """Whether each bit depends on those beside it in places of ``size`` bytes, all of which are kept."""
     match e:
         case Var():
             return e.type != BOOL
         case Binary(op="&" | "|" | "^"):
-            return _is_bitwise(e.left) and _is_bitwise(e.right)
+            return _is_bitwise(e.left, size) and _is_bitwise(e.right, size)
         case Cast(type=t):
-            return t.is_integer and t != BOOL and _is_bitwise(e.operand)
+            return t.is_integer and t != BOOL and t.size >= size and _is_bitwise(e.operand, size)
     return False
 
 
-def _is_boolean(e: Expr, value: bool) -> bool:
-    """Whether ``e`` depends on the truth of places alone; where it is the ``value`` stored it may also be a place."""
+def _is_boolean(e: Expr, old: Variable | None = None) -> bool:
+    """Whether ``e`` depends on the truth of places alone; where it is the value stored it may also be the element
+    ``old`` as it is. Another place would bring its bits, which may change though its truth stays."""
     match e:
         case Const():
             return e.type.is_integer
         case Var():
-            return value or e.type == BOOL
+            return e.var == old or e.type == BOOL
         case Binary(op="&&" | "||") | Unary(op="!"):
             return all(_is_truth(x) for x in operands(e))
         case Binary(op="!=" | "==", left=x, right=Const(value=0)):
             return _is_truth(x)
-        case Binary(op="|", left=a, right=b) if value:
-            return _is_boolean(a, True) and _is_boolean(b, True)
+        case Binary(op="|", left=a, right=b) if old is not None:
+            return _is_boolean(a, old) and _is_boolean(b, old)
         case Binary(op="&" | "|" | "^" | "==" | "!=", left=a, right=b):
-            return _is_boolean(a, False) and _is_boolean(b, False) and not isinstance(a, Const)
+            return _is_boolean(a) and _is_boolean(b) and not isinstance(a, Const)
         case Cast(type=t) if t == BOOL:
             return _is_truth(e.operand)
         case Cast(type=t) if t.is_integer:
             whole = all(x.type.size <= t.size for x in subexpressions(e.operand) if isinstance(x, Var))
-            return _is_boolean(e.operand, value and whole)
+            return _is_boolean(e.operand, old if whole else None)
         case Select():
-            return _is_truth(e.cond) and _is_boolean(e.yes, value) and _is_boolean(e.no, value)
+            return _is_truth(e.cond) and _is_boolean(e.yes, old) and _is_boolean(e.no, old)
     return False
 
 
@@ -268,7 +285,7 @@ def _is_truth(e: Expr) -> bool:
     """Whether the truth of ``e`` depends on that of places alone."""
     while isinstance(e, Cast) and e.type.is_integer and (e.type == BOOL or e.type.size >= e.operand.type.size):
         e = e.operand
-    return isinstance(e, Var) and e.type.is_integer or _is_boolean(e, False)
+    return isinstance(e, Var) and e.type.is_integer or _is_boolean(e)
 
 
 def _computed(e: Expr, held: dict[Variable, int]) -> int:

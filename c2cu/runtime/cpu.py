@@ -88,8 +88,9 @@ class Team:
 
     def __init__(self, library: ctypes.CDLL):
         self._begin, self._work, self._end = library.c2cu_begin, library.c2cu_work, library.c2cu_end
+        self._stop = library.c2cu_stop
         self._begin.argtypes, self._begin.restype = (ctypes.POINTER(_Slot), ctypes.c_long), ctypes.c_void_p
-        for f in (self._work, self._end):
+        for f in (self._work, self._stop, self._end):
             f.argtypes, f.restype = (ctypes.c_void_p,), None
 
     def run(self, table: Any, p: int, workers: int) -> None:
@@ -108,25 +109,31 @@ class Team:
             if workers == 1:
                 work()
             else:
-                _all([work] * workers, workers)
+                _all([work] * workers, workers, functools.partial(self._stop, state.address))
 
     def _on(self, table: Any, state: _State) -> None:
         """``table``: what the state points into."""
         self._work(state.address)
 
 
-def _all(calls: Sequence[Callable[[], None]], workers: int) -> None:
-    """Do all of them on the pool, even where it is one: the caller's thread stays free for Ctrl-C."""
+def _all(calls: Sequence[Callable[[], None]], workers: int, stop: Callable[[], None] | None = None) -> None:
+    """Do all of them on the pool, even where it is one: the caller's thread stays free for Ctrl-C. ``stop``: ends them
+    early, where this is interrupted."""
     waiting: list[Future[None]] = []
-    for k, call in enumerate(calls):
-        try:
-            waiting.append(_pool(workers).submit(call))
-        except RuntimeError:  # the interpreter is ending, and this thread goes on
-            for rest in calls[k:]:
-                rest()
-            break
-    for done in waiting:
-        done.result()
+    try:
+        for k, call in enumerate(calls):
+            try:
+                waiting.append(_pool(workers).submit(call))
+            except RuntimeError:  # the interpreter is ending, and this thread goes on
+                for rest in calls[k:]:
+                    rest()
+                break
+        for done in waiting:
+            done.result()
+    except BaseException:
+        if stop is not None:
+            stop()
+        raise
 
 
 def threads() -> int:
