@@ -14,12 +14,14 @@ from .effects import fold_known
 from .fold import binary
 from .ir import Assign, Binary, Block, Call, Const, Expr, If, Kernel, Load, Loop, Stmt, Store, Var, Variable
 from .simplify import join, simplify
-from .walk import statements, subexpressions, used
+from .walk import expressions, statements, subexpressions, used
 
 UNIT = 8  # turns in one, of a loop that is too long and whose branches depend on its counter's low bits
 SHARE = 8  # such a loop may take this part of what is left of the budget
 SHORT = 16  # nodes of a function of the counter that is spelled out where it is used
 WORK = 40  # budgets of statements that may be tried, also in vain
+LANEWISE = 16  # statements that a call counts for, which SIMD code makes lane by lane
+VECTOR = ("fabs", "fabsf", "sqrt", "sqrtf")  # calls that are one instruction
 BUDGET = 2000  # statements: what a compiler still digests in a few seconds
 
 Known = dict[Variable, Expr]  # constants; in a loop that is unrolled in part also what depends on its counter only
@@ -239,8 +241,10 @@ def turns_of(s: Loop, known: Known) -> int:
 
 
 def size(block: Iterable[Stmt]) -> int:
-    """Statements that will be left of a block: assignments of constants vanish."""
-    return sum(1 for s in statements(tuple(block)) if not (isinstance(s, Assign) and isinstance(s.value, Const)))
+    """Statements that will be left of a block: assignments of constants vanish, calls are made for each lane."""
+    left = [s for s in statements(tuple(block)) if not (isinstance(s, Assign) and isinstance(s.value, Const))]
+    found = (x for s in left for e in expressions(s) for x in subexpressions(e))
+    return len(left) + LANEWISE * sum(isinstance(x, Call) and x.name not in VECTOR for x in found)
 
 
 def depends_only_on(e: Expr, v: Variable) -> bool:

@@ -331,7 +331,7 @@ def test_what_is_known_of_a_form(text, tests):
          "D[i][j] += D[k + 1][j]; }", 8), r"<input>:4:12: error: not of Gaussian-elimination type: it also reads D\[k \+ 1\]\[j\]"),
         ("float s[8];\nvoid k(void) { for (int i = 0; i < 8; i++) s[i] += 1; }", "no three loops in one another"),
         (sized("struct P { float x, y; } D[N][N];\nvoid k(void) { " + loops("D[i][j].x += D[i][k].x * D[k][j].y;") + " }", 8), "'D.x' is part of a struct"),
-        (sized("float A[N][N];\nvoid k(void) { " + loops("A[i][j] += A[i][k] * A[k][j];", "for (int j = 0; j < N; j++) A[k][j] = A[j][k];") + " }", 8), "row k is computed from column k|written"),
+        (sized("float A[N][N];\nvoid k(void) { " + loops("A[i][j] += A[i][k] * A[k][j];", "for (int j = 0; j < N; j++) A[k][j] = A[j][k];") + " }", 8), r"it computes A\[k\]\[j\] from A\[i\]\[k\]"),
     ],
 )  # fmt: skip
 def test_refused(text, message):
