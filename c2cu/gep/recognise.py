@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..diagnostics import Loc
 from ..ir import Assign, Binary, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ..walk import blocks, loads_in, rewrite, statements
+from ..walk import blocks, expressions, loads_in, rewrite, statements
 from .affine import Affine, affine
 from .cell import Cell, Refused, Shape, reads
 from .fixed import moves
@@ -309,7 +309,7 @@ def _shape(k: _Counted, outer: Variable, inner: Variable, copies: dict[Variable,
     for s in statements(k.body):
         if not isinstance(s, (Assign, Store, If)):
             continue
-        accessed = [(x.region, x.index, False) for e in _expressions(s) for x in loads_in(e)]
+        accessed = [(x.region, x.index, False) for e in expressions(s) for x in loads_in(e)]
         if isinstance(s, Store):
             accessed.append((s.region, s.index, True))
         for region, index, stored in accessed:
@@ -343,13 +343,3 @@ def _copies(block: Block) -> dict[Variable, Expr]:
         if isinstance(s, Assign) and count[s.var] == 1 and affine(s.value) is not None:
             found[s.var] = rewrite(s.value, lambda x: found.get(x.var, x) if isinstance(x, Var) else x)
     return found
-
-
-def _expressions(s: Assign | Store | If) -> tuple[Expr, ...]:
-    match s:
-        case Assign():
-            return (s.value,)
-        case Store():
-            return (s.index, s.value)
-        case If():
-            return (s.cond,)
