@@ -80,7 +80,7 @@ class Artifact:
     flags: tuple[str, ...] = ()  # extra compiler flags; of one option the last counts
     threads: int = 0  # cuda: threads a block; 0: one an input
     shared_bytes: int = 0  # cuda: dynamic shared memory a block
-    spills: bool = True  # cuda: whether it is worth running if the compiler spills registers to local memory
+    spills: int | None = None  # cuda: bytes of local memory a thread, at most, with which it is worth running
     cycles: float = 0.0  # cuda: of a multiprocessor, for an input, by the schedule's own estimate; 0: it has none
     team: bool = False  # cpu: several threads may do one input
     launches: tuple[Launch, ...] = ()  # cuda: what is launched, in order; none: pack, run and unpack

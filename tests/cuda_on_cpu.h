@@ -16,6 +16,7 @@ using namespace std;
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
 #define __forceinline__ inline
+#define __noinline__
 #define __launch_bounds__(...)
 #define __builtin_assume(...)
 
@@ -62,6 +63,7 @@ static inline unsigned __ballot_sync(unsigned, int mine) {
     __syncwarp();
     return c2cu_votes[threadIdx.x / 32];
 }
+static inline int __all_sync(unsigned all, int mine) { return !__ballot_sync(all, !mine); }
 static int c2cu_said;
 static inline int __syncthreads_or(int mine) {
     __syncthreads();
@@ -71,6 +73,7 @@ static inline int __syncthreads_or(int mine) {
     __syncthreads();
     return c2cu_said;
 }
+static inline int __syncthreads_and(int mine) { return !__syncthreads_or(!mine); }
 
 template <typename T, typename F> static inline T c2cu_bits(F from) {
     T to;
@@ -83,6 +86,10 @@ static inline float __uint_as_float(unsigned x) { return c2cu_bits<float>(x); }
 static inline int __float_as_int(float x) { return c2cu_bits<int>(x); }
 static inline unsigned __float_as_uint(float x) { return c2cu_bits<unsigned>(x); }
 static inline long long __double_as_longlong(double x) { return c2cu_bits<long long>(x); }
+static inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) {
+    const unsigned low = (unsigned short)(a + b), high = (unsigned short)((a >> 16) + (b >> 16));
+    return min(low, c & 0xffff) | min(high, c >> 16) << 16;
+}
 static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline double __dmul_rn(double a, double b) { return a * b; }
 

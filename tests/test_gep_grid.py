@@ -187,6 +187,24 @@ def test_paths(variant, n):
     assert not any(check(PATHS.format(n=n, t="float"), variables, data(variables, n, 2), variant, at_once=4))
 
 
+@pytest.mark.parametrize("variant", ["staged", "single"])
+def test_minima_are_choices_where_no_element_is_below_zero(variant):
+    """Exact floats take either way, each input its own; of NaN and zeros of two signs a minimum makes other bits."""
+    n = 33
+    variables = [("D", "f4", (n, n))]
+    D = data(variables, n, 5)["D"]
+    rng = np.random.default_rng(1)
+    D[1].flat[rng.integers(0, n * n, 90)] = -0.0
+    D[2].flat[rng.integers(0, n * n, 90)] = np.nan
+    D[3].flat[rng.integers(0, n * n, 90)] = np.inf
+    D[4].flat[rng.integers(0, n * n, 9)] = -0.25
+    text = PATHS.format(n=n, t="float")
+    check(text, variables, {"D": D}, variant)
+    assert (
+        "c2cu_least(" in artifact(text, variant).text and "c2cu_least(" not in artifact(text, variant, fp="fast").text
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "variant"),
     [(n, v) for n in PROGRAMS for v in ("staged", "single", "recursive")]
@@ -267,3 +285,46 @@ def test_nvcc_takes_the_usual_shapes(name, n, variant, tmp_path):
     if variant == "streams":
         product = done.stderr.split("'c2cu_rest'")[1].split("Compiling")[0]
         assert " 0 bytes spill stores" in product and int(product.split("Used ")[1].split()[0]) <= 128, product
+
+
+@pytest.mark.parametrize("variant", ["staged", "single", "recursive"])
+@pytest.mark.parametrize(("t", "dtype"), [("unsigned char", "u1"), ("unsigned short", "u2"), ("short", "i2")])
+def test_narrow_integers_go_by_pairs(t, dtype, variant):
+    """Each input as its elements are: those that fit 15 bits two in a word, others one by one. A negative cycle, in a
+    type that has it, is done again in order."""
+    n = 35
+    variables = [("D", dtype, (n, n))]
+    D = data(variables, n, 4)["D"]
+    rng = np.random.default_rng(3)
+    most = np.iinfo(dtype).max
+    D[1].flat[rng.integers(0, n * n, 700)] = most
+    D[2] = rng.integers(most // 3, most, (n, n))
+    if dtype == "i2":
+        D[3, 4, 9], D[3, 9, 4] = -50, 20
+    text = PATHS.format(n=n, t=t)
+    made = artifact(text, variant)
+    assert "__viaddmin_u16x2(" in made.text and ("c2cu_look(" in made.text) == (dtype != "u1")
+    again = check(text, variables, {"D": D}, variant)
+    assert again == [False, False, False, dtype == "i2"]
+
+
+NOT_IN_PAIRS = {
+    "a sum that is cut off": ("short", "short t = D[i][k] + D[k][j]; if (t < D[i][j]) D[i][j] = t;"),
+    "another sum": ("short", "if (D[i][k] + D[k][j] + 1 < D[i][j]) D[i][j] = D[i][k] + D[k][j] + 1;"),
+    "the greatest": ("short", "if (D[i][k] + D[k][j] > D[i][j]) D[i][j] = D[i][k] + D[k][j];"),
+    "what else is stored": ("short", "if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k];"),
+    "a condition besides": ("short", "if (D[i][k] != 99 && D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];"),
+    "integers of 32 bits": ("int", "if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];"),
+    "bytes with a sign": ("signed char", "if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_IN_PAIRS)
+def test_nothing_else_goes_by_pairs(name):
+    t, body = NOT_IN_PAIRS[name]
+    n = 24
+    old = "if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];"
+    text = PATHS.format(n=n, t=t).replace(old, f"{{ {body} }}")
+    assert body in text and "__viaddmin_u16x2(" not in artifact(text, "staged").text
+    variables = [("D", {"short": "i2", "int": "i4", "signed char": "i1"}[t], (n, n))]
+    check(text, variables, data(variables, n, 1), "staged")

@@ -219,7 +219,7 @@ def test_names_of_variants():
         assert sum(n for _, n in chosen.launches) == len(made.launches)
     assert pipeline.schedule(front, "cuda", "gep")[0].schedule == "gep", "in registers"
     large = understood(PATHS.format(n=3000, t="float"))
-    assert pipeline.schedule(large, "cuda", "gep")[0].schedule == f"gep:{grid.USUAL}"
+    assert pipeline.schedule(large, "cuda", "gep")[0].schedule == "gep:graph"
     with pytest.raises(c2cu.InputError, match="gep:sideways"):
         plan.known("cuda", "gep:sideways")
     with pytest.raises(c2cu.InputError):
@@ -239,6 +239,7 @@ def test_explain_says_what_is_launched():
     blocks = -(-N // 32)  # of as many steps
     assert said["schedule"] == "gep:staged" and said["launches"] == {
         "c2cu_pack": 1,
+        "c2cu_look": 1,
         "c2cu_pivot": blocks,
         "c2cu_panels": blocks,
         "c2cu_rest": blocks,

@@ -20,13 +20,13 @@ def check(text, variables, inputs, variant, **how):
     program = c2cu.compile(text, backend="cuda", schedule=f"gep:{variant}")
     for _ in range(2):  # a graph is captured, and then launched again
         result = program(inputs, **how)
-        result = result if isinstance(result, dict) else {variables[0][0]: result}
+        result = result if isinstance(result, dict) else {next(s.name for s in program.slots if s.writes): result}
         for name, array in result.items():
             assert same(np.asarray(array), expected[name]), name
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("n", [1, 31, 64, 257, 640])
+@pytest.mark.parametrize("n", [2, 31, 64, 257, 640])
 def test_paths(variant, n):
     variables = [("D", "f4", (n, n))]
     check(PATHS.format(n=n, t="float"), variables, data(variables, n, 3), variant)
@@ -64,17 +64,44 @@ def test_any_order_of_reads(name):
     check(text, [(x, "u4", (n, n)) for x in "AB"], inputs, "staged")
 
 
+def in_steps(d):
+    """The result, a step after the other on the whole array."""
+    import cupy
+
+    d = cupy.asarray(d).astype(d.dtype if d.dtype.kind == "f" else "i4")
+    for k in range(len(d)):
+        via = d[:, k, None] + d[k]
+        d = cupy.where(via < d, via, d)
+    return d
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_large_and_equal_to_array_operations(variant):
-    """n = 2085: large tiles, with a border."""
+@pytest.mark.parametrize(("t", "dtype"), [("unsigned char", "u1"), ("unsigned short", "u2"), ("short", "i2")])
+def test_narrow_integers(t, dtype, variant):
+    """By pairs, and one by one where an element takes 16 bits."""
+    n = 1600
+    D = data([("D", dtype, (n, n))], n, 2)["D"]
+    most = np.iinfo(dtype).max
+    D[1].flat[np.random.default_rng(3).integers(0, n * n, n * n // 2)] = most
+    program = c2cu.compile(PATHS.format(n=n, t=t), backend="cuda", schedule=f"gep:{variant}")
+    result = program(D)
+    for a, d in zip(result, D):
+        assert (a == in_steps(d).astype(dtype).get()).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("odd", [False, True])
+def test_large_and_equal_to_array_operations(variant, odd):
+    """n = 2085: large tiles, with a border. Odd: numbers of which the minimum is not the choice."""
     import cupy
 
     n = 2085
     d = data([("D", "f4", (n, n))], n, 1)["D"]
-    expected = cupy.asarray(d[0])
-    for k in range(n):
-        via = expected[:, k, None] + expected[k]
-        expected = cupy.where(via < expected, via, expected)
+    if odd:
+        rng = np.random.default_rng(5)
+        for x in (-0.0, 0.0, np.inf, np.nan):
+            d[0].flat[rng.integers(0, n * n, 9000)] = x
+    expected = in_steps(d[0])
     program = c2cu.compile(PATHS.format(n=n, t="float"), backend="cuda", schedule=f"gep:{variant}")
     device = cupy.asarray(d)
     result = program(device)

@@ -342,7 +342,7 @@ def stand_in(device, monkeypatch, tmp_path):
         result = run_on_cpu(program.artifact, given, next(iter(given.values())).shape[0], tmp_path)
         return next(iter(result.values()))
 
-    monkeypatch.setattr(cuda, "load", lambda a: Loaded(a, "" if a.spills else drawbacks.get(a.schedule, "")))
+    monkeypatch.setattr(cuda, "load", lambda a: Loaded(a, "" if a.spills is None else drawbacks.get(a.schedule, "")))
     monkeypatch.setattr(cuda, "timer", lambda *_: lambda program, n: n * block_best(program.artifact))
     monkeypatch.setattr(cuda, "run", run)
     return drawbacks

@@ -127,13 +127,15 @@ class CudaProgram:
         if UNASKED < artifact.shared_bytes <= most:
             for kernel in self._kernels.values():
                 kernel.max_dynamic_shared_size_bytes = artifact.shared_bytes
-        self.drawback = "" if artifact.spills else self._spilled()
+        self.drawback = self._spilled()
         if artifact.shared_bytes > most:
             self.drawback = f"a block takes {artifact.shared_bytes} bytes of shared memory, the device has {most}"
 
     def _spilled(self) -> str:
+        if self.artifact.spills is None:
+            return ""
         kernel = self._kernels["c2cu_run"]
-        if not kernel.local_size_bytes:
+        if kernel.local_size_bytes <= self.artifact.spills:
             return ""
         return f"{kernel.num_regs} registers do not suffice: {kernel.local_size_bytes} bytes a thread are spilled"
 

@@ -52,7 +52,7 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
     source = render("cuda/registers.cu.j2", name=u.kernel.name, threads=threads, **text.values())
     shared = text.array_bytes + text.tile_bytes * threads // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return Artifact("registers", "cuda", source, slots, threads, flags, shared_bytes=shared, spills=False)
+    return Artifact("registers", "cuda", source, slots, threads, flags, shared_bytes=shared, spills=0)
 
 
 def refuse_findings(findings: tuple[Finding, ...]) -> None:

@@ -59,7 +59,7 @@ def stream(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp
     )
     shared = text.array_bytes + text.tile_bytes * THREADS // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return Artifact("stream", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=False)
+    return Artifact("stream", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=0)
 
 
 def streaming(kernel: Kernel) -> tuple[Loop, ...]:

@@ -19,8 +19,8 @@ from ...emit import render
 from ...gep import Gep
 from ...uniform import Uniform
 from . import grid_launches
-from .grid_shape import Shape, Storage, storage, usual
-from .grid_text import Layout, region_name, values
+from .grid_shape import FULL, Shape, Storage, storage, stored, usual
+from .grid_text import Layout, in_pairs, looks, region_name, values
 from .required import CODE
 
 VARIANTS: dict[str, Callable[[Shape, Storage], tuple[Launch, ...]]] = {
@@ -30,10 +30,19 @@ VARIANTS: dict[str, Callable[[Shape, Storage], tuple[Launch, ...]]] = {
     "single": grid_launches.single,
     "recursive": grid_launches.recursive,
 }
-USUAL = "streams"
+SINGLE = 3072, 12288, 6144  # rows from which on, and up to which, one kernel is fastest; of pairs
 STEPS = 1 << 16  # blocks of steps, at most: what is launched is listed
 VECTOR = 16  # bytes that are copied to shared memory at once
 LONGEST = 1 << 24  # rows or columns of a matrix
+
+
+def usual_variant(gep: Gep) -> str:
+    """The fastest on an H200. Launches take longer than what they do, up to some size; then blocks wait for the last of
+    each launch; then neither counts."""
+    n = max(gep.rows, gep.columns)
+    if n < SINGLE[0]:
+        return "graph"
+    return "single" if n < SINGLE[2 if in_pairs(gep) else 1] else "streams"
 
 
 def grid(
@@ -46,16 +55,17 @@ def grid(
     shape: Shape | None = None,
 ) -> Artifact:
     """CUDA text and launches. ``variant``: a name of `VARIANTS`, or auto. Raises UnsupportedError."""
-    variant = USUAL if variant == "auto" else variant
-    full = variant in ("single", "recursive")
-    shape = shape or usual(gep, variant)
+    variant = usual_variant(gep) if variant == "auto" else variant
+    full = variant in FULL
+    shape = shape or usual(gep, variant, in_pairs(gep))
+    pairs = in_pairs(gep, shape)
     if full and shape.depth != shape.tile:
         raise ValueError(f"{variant} wants blocks of as many steps as a tile has rows, not {shape}")
-    if any(shape.depth * r.type.size % VECTOR for r in gep.regions):
+    if any(shape.depth * stored(r, pairs) % VECTOR for r in gep.regions):
         raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
     if max(gep.rows, gep.columns) > LONGEST:
         raise UnsupportedError(CODE, f"a matrix of {gep.rows} x {gep.columns} is too large", gep.loc)
-    kept = storage(gep, shape, full, {r: region_name(r) for r in gep.regions})
+    kept = storage(gep, shape, full, {r: region_name(r) for r in gep.regions}, looks(gep, fp, pairs), pairs)
     if not 0 < kept.last - kept.first <= STEPS:
         raise UnsupportedError(CODE, f"{max(0, gep.k.high - gep.k.low)} steps: too few or too many", gep.loc)
     launches = VARIANTS[variant](shape, kept)

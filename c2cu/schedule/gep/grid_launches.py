@@ -41,6 +41,8 @@ class _Sequence:
 
     def pack(self) -> None:
         self.add("pack", (self.packing, 1))
+        if self.storage.looks:
+            self.add("look", (self.packing, 1))
 
     def unpack(self) -> None:
         self.add("again", (0, 1))

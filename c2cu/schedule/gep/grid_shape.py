@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...gep import Gep, Range
 from ...ir import Region
 
 ALIGNED = 256  # bytes
-LARGE, MIDDLE = 2048, 512  # rows from which on larger tiles find work for every multiprocessor
+FULL = ("single", "recursive")
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,21 @@ class Shape:
             raise ValueError(f"{self} does not fit together")
 
 
-def usual(gep: Gep, variant: str) -> Shape:
-    """The shape for a matrix of this size and these element types."""
+def usual(gep: Gep, variant: str, pairs: bool = False) -> Shape:
+    """The shape for a matrix of this size and these element types. Small matrices wait for their pivots: few steps a
+    block; large ones for memory: many."""
     n = max(gep.rows, gep.columns)
-    if n < MIDDLE:
-        found = Shape(32, 2, 2, 32)
-    elif n < LARGE or _words(gep) > 1:
-        found = Shape(64, 4, 4, 64)
-    else:
-        found = Shape(128, 8, 8, 64)
+    if pairs and n >= 1536:
+        return Shape(64, 4, 8, 64) if variant in FULL else Shape(128, 8, 16, 64)
     whole = trivial(gep.update.rows, gep.rows) and trivial(gep.update.columns, gep.columns)
-    return found if whole and variant not in ("single", "recursive") else replace(found, depth=found.tile)
+    full = variant in FULL or not whole  # blocks of as many steps as a tile has rows
+    if n < 512:
+        return Shape(32, 2, 2, 32)
+    if n < (3072 if full else 1536) or _words(gep) > 1:
+        return Shape(64, 4, 4, 64 if full else 16)
+    if full or n >= 12288:
+        return Shape(128, 8, 8, 128)
+    return Shape(128, 8, 8, 32 if n < 3072 else 64)
 
 
 def resident(gep: Gep, shape: Shape) -> int:
@@ -83,25 +87,34 @@ class Storage:
     offsets: tuple[tuple[str, int], ...]  # what -> bytes from the start
     zeroed: int  # bytes that start as 0
     bytes: int
+    looks: bool = False  # whether the elements decide how a product is done
+    pairs: bool = False  # whether it may be done two by two
 
     def at(self, what: str) -> int:
         return dict(self.offsets)[what]
 
 
-def storage(gep: Gep, shape: Shape, full: bool, names: dict[Region, str]) -> Storage:
+def stored(r: Region, pairs: bool) -> int:
+    """Bytes of an element in working storage."""
+    return 2 if pairs else r.type.size
+
+
+def storage(gep: Gep, shape: Shape, full: bool, names: dict[Region, str], looks: bool, pairs: bool) -> Storage:
     """``full``: all copies of rows and columns are kept, not those of two blocks."""
     height = -(-gep.rows // shape.tile) * shape.tile
     pitch = -(-gep.columns // shape.tile) * shape.tile
     first, last = gep.k.low // shape.depth, -(-gep.k.high // shape.depth)
     ring = max(1, last - first) if full else 2
-    wanted: list[tuple[str, int]] = [("flag", 4), ("counter", 8), ("barrier", 8)]
+    wanted: list[tuple[str, int]] = [("flag", 4), ("unfit", 4), ("counter", 8), ("barrier", 8)]
     wanted.append(("done", 4 * (height // shape.tile) * (pitch // shape.tile)))
     zeroed = len(wanted)
     for r in gep.regions:
-        wanted.append((f"x_{names[r]}", height * pitch * r.type.size))
+        wanted.append((f"x_{names[r]}", height * pitch * stored(r, pairs)))
+        if pairs:
+            wanted.append((f"d_{names[r]}", 4 * ring * shape.depth * height))
     for what, where, length in (("u", "ik", height), ("v", "kj", pitch)):
-        wanted += [(f"{what}_{names[r]}", ring * shape.depth * length * r.type.size) for r in read_at(gep, where)]
-    wanted += [(f"w_{names[r]}", max(2, gep.k.high) * r.type.size) for r in read_at(gep, "kk")]
+        wanted += [(f"{what}_{names[r]}", ring * shape.depth * length * stored(r, pairs)) for r in read_at(gep, where)]
+    wanted += [(f"w_{names[r]}", max(2, gep.k.high) * stored(r, pairs)) for r in read_at(gep, "kk")]
     for n, part in enumerate(gep.scale):
         pivots = dict.fromkeys(p.region for p in part.places if p.where == "kk")
         wanted += [(f"p{n}_{names[r]}", gep.k.high * r.type.size) for r in pivots]
@@ -109,7 +122,7 @@ def storage(gep: Gep, shape: Shape, full: bool, names: dict[Region, str]) -> Sto
     for what, size in wanted:
         offsets.append((what, at))
         at += -(-size // ALIGNED) * ALIGNED
-    return Storage(height, pitch, ring, first, last, tuple(offsets), offsets[zeroed][1], at)
+    return Storage(height, pitch, ring, first, last, tuple(offsets), offsets[zeroed][1], at, looks, pairs)
 
 
 def trivial(span: Range, extent: int) -> bool:

@@ -12,28 +12,32 @@ from ...ctype import BOOL, Leaf
 from ...diagnostics import UnsupportedError
 from ...gep import Gep, Part, Range
 from ...gep.cell import replaced
+from ...gep.nonnegative import LARGEST_BITS, nonnegative
+from ...gep.pairs import least_sum
 from ...ir import Binary, Const, Expr, Region, Var, Variable
 from ...minmax import minima
 from ...uniform import Uniform
 from ...walk import rewrite
 from ..cuda_text import CudaText, element_name, literal, region_name, type_name
 from ..gang_pack import is_plain
-from .grid_shape import Shape, Storage, bordered, in_tiles, read_at, resident, trivial
+from .grid_shape import Shape, Storage, bordered, in_tiles, read_at, resident, stored, trivial
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+NARROW = (("u", 1), ("u", 2), ("i", 2))  # types of which two fit a word, and have a greatest element that may be
 _BITS = {("f", 4): "__float_as_uint", ("f", 8): "__double_as_longlong"}
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """``own``: whether updates read or write its element (i, j); ``u``, ``v``, ``w``: whether they read (i, k), (k, j),
-    (k, k). ``slot``: its number. ``count``, ``stride``: elements in C, and from a row to the next. ``updated``:
-    whether updates write it; ``pivot``: whether anything reads (k, k) of it. ``bits``: the function that gives its
-    bits; ``equal``: whether numbers that are equal are the same."""
+    """``type``: of an element in working storage, ``element``: in the program. ``own``: whether updates read or write
+    its element (i, j); ``u``, ``v``, ``w``: whether they read (i, k), (k, j), (k, k). ``slot``: its number. ``count``,
+    ``stride``: elements in C, and from a row to the next. ``updated``: whether updates write it; ``pivot``: whether
+    anything reads (k, k) of it. ``bits``: the function that gives its bits; ``equal``: whether numbers that are equal
+    are the same."""
 
     name: str
     type: str
-    size: int
+    element: str
     slot: int
     count: int
     stride: int
@@ -82,13 +86,13 @@ def values(
     u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, shape: Shape, kept: Storage, steps: Any
 ) -> dict[str, Any]:
     """What the template is filled with. ``steps``: from which block to which one the large products go."""
-    found = [_matrix(gep, r, slots, layout, fp) for r in gep.regions]
+    found = [_matrix(gep, r, slots, layout, fp, kept.pairs) for r in gep.regions]
     again = SequentialText(gep, layout)
     again.depth = 2
     again.declare(u.kernel.body)
     again.block(u.kernel.body)
     rows, columns = gep.update.rows, gep.update.columns
-    places, shared_bytes = _places(gep, shape)
+    places, shared_bytes = _places(gep, shape, kept.pairs)
     return {
         "name": u.kernel.name,
         "shape": shape,
@@ -97,7 +101,15 @@ def values(
         "gep": gep,
         "matrices": found,
         "initial": [_initial(r) for r in gep.regions if r.init is not None and any(r.init)],
-        "functions": [_update(gep, fp, False), _update(gep, fp, True), *_scales(gep, fp)],
+        "functions": [
+            _update(gep, fp, "c2cu_step", kept.pairs),
+            _update(gep, fp, "c2cu_apart", kept.pairs),
+            *([_update(gep, "fast", "c2cu_least", False)] if kept.looks and not kept.pairs else []),
+            *_scales(gep, fp),
+        ],
+        "looked": [region_name(r) for r in (gep.regions if kept.pairs else nonnegative(gep))] if kept.looks else [],
+        "pairs": kept.pairs,
+        "largest": LARGEST_BITS,
         "scale": [_part(gep, p, found) for p in gep.scale],
         "inside": {"rows": partial(_inside, rows), "columns": partial(_inside, columns)},
         "whole": {"rows": trivial(rows, gep.rows), "columns": trivial(columns, gep.columns)},
@@ -112,13 +124,31 @@ def values(
     }
 
 
-def _places(gep: Gep, shape: Shape) -> tuple[dict[str, int], int]:
+def in_pairs(gep: Gep, shape: Shape | None = None) -> bool:
+    """Whether products may go by pairs of narrow integers; in this ``shape``, if one is given."""
+    r = least_sum(gep)
+    fits = shape is None or shape.columns % 8 == 0
+    return r is not None and (r.type.kind, r.type.size) in NARROW and fits and _ordered(gep) is not None
+
+
+def looks(gep: Gep, fp: str, pairs: bool) -> bool:
+    """Whether the elements decide how products are done: by pairs, or with minima for choices."""
+    if pairs:
+        return gep.regions[0].type.size > 1  # of a byte all are small enough
+    return fp != "fast" and bool(nonnegative(gep))
+
+
+def _places(gep: Gep, shape: Shape, pairs: bool) -> tuple[dict[str, int], int]:
     """Where in shared memory what lies, and how many bytes that takes: rows and columns k, element (k, k) of even and
     odd k, and as a part that scales reads it."""
     panel = 2 * shape.chunk * shape.tile
     wanted = [
-        (f"{x}_{region_name(r)}", panel * r.type.size) for x, at in (("u", "ik"), ("v", "kj")) for r in read_at(gep, at)
+        (f"{x}_{region_name(r)}", panel * stored(r, pairs))
+        for x, at in (("u", "ik"), ("v", "kj"))
+        for r in read_at(gep, at)
     ]
+    if pairs:
+        wanted.append((f"d_{region_name(gep.regions[0])}", 4 * panel))
     wanted += [(f"w_{region_name(r)}", 16) for r in read_at(gep, "kk")]
     wanted += [(f"p{n}_{region_name(r)}", 16) for n, p in enumerate(gep.scale) for r in _pivots(p)]
     at, out = 0, {}
@@ -153,7 +183,7 @@ def _ordered(gep: Gep) -> dict[str, str] | None:
     return out
 
 
-def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Matrix:
+def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: str, pairs: bool) -> Matrix:
     if r.name not in layout or not is_plain(slots, layout[r.name]):
         what = "is part of a struct" if r.name in layout else "is an array of the function's own"
         raise UnsupportedError("C2CU090", f"'{r.name}' {what}", r.loc)
@@ -163,8 +193,8 @@ def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: st
     initial = f"c2cu_initial_{region_name(r)}" if r.init is not None and any(r.init) else ""
     return Matrix(
         name=region_name(r),
-        type=element_name(r.type),
-        size=r.type.size,
+        type=_stored(r, pairs),
+        element=element_name(r.type),
         slot=slot,
         count=r.count,
         stride=dict(gep.strides)[r],
@@ -180,6 +210,11 @@ def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: st
         bits=_BITS.get((r.type.kind, r.type.size), ""),
         equal=fp == "fast" and r.type.is_float,
     )
+
+
+def _stored(r: Region, pairs: bool) -> str:
+    """The type of an element in working storage."""
+    return "unsigned short" if pairs and r.type.size == 1 else element_name(r.type)
 
 
 def _initial(r: Region) -> str:
@@ -233,11 +268,12 @@ def _apart(e: Expr, gep: Gep) -> Expr:
     return replaced(rewrite(e, step), {})
 
 
-def _update(gep: Gep, fp: str, apart: bool) -> list[str]:
-    parameters = [f"{element_name(r.type)} &x_{region_name(r)}" for r in in_tiles(gep)]
+def _update(gep: Gep, fp: str, name: str, pairs: bool) -> list[str]:
+    """``c2cu_step`` for any element, the others for rows and columns other than k."""
+    parameters = [f"{_stored(r, pairs)} &x_{region_name(r)}" for r in in_tiles(gep)]
     for letter, where in (("u", "ik"), ("v", "kj"), ("w", "kk")):
-        parameters += [f"const {element_name(r.type)} {letter}_{region_name(r)}" for r in read_at(gep, where)]
-    return _function(gep, "c2cu_apart" if apart else "c2cu_step", gep.update, parameters, fp, apart)
+        parameters += [f"const {_stored(r, pairs)} {letter}_{region_name(r)}" for r in read_at(gep, where)]
+    return _function(gep, name, gep.update, parameters, fp, name != "c2cu_step")
 
 
 def _scales(gep: Gep, fp: str) -> list[list[str]]:

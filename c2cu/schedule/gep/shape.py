@@ -9,7 +9,8 @@ from ...ir import Const, Load, Region, Var
 from ...walk import subexpressions
 
 REGISTERS, ALL = 255, 1 << 16  # 32-bit registers of a thread, of a multiprocessor
-SPARE, PLACES = 40, 6  # registers beside elements, and for each matrix
+SPARE, PLACES = 20, 6  # registers beside elements, and for each matrix
+AHEAD = 4  # of so many elements one is in a second register, while another is computed
 SHARED_BYTES = (227 << 10) - 64
 RESIDENT = 2048  # threads of a multiprocessor
 BLOCKS = 32
@@ -17,9 +18,11 @@ BLOCK = 128  # threads that are worth a block
 MOST = 1024  # threads of one
 WIDEST = 16  # bytes that a thread moves at a time
 TILES = ((8, 8), (4, 8), (8, 4), (4, 4), (8, 16), (16, 8), (4, 2), (2, 4), (2, 2), (4, 16), (16, 16), (16, 4))
-OVERHEAD = 55  # instructions a step beside the updates: a barrier, addresses, whose turn it is
+OVERHEAD = 25  # instructions a step beside the updates: a barrier, addresses, whose turn it is
 STEP, DEPENDENT = 150, 4  # cycles of a step and of an instruction when nothing else runs
 BYTES = 16  # that memory moves a cycle, of a multiprocessor's share
+LARGE = 64  # registers for elements
+APART = 16  # bytes that could have been moved as well, wherever the next are elsewhere
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,27 @@ def words(regions: tuple[Region, ...]) -> int:
 def registers(s: Shape, g: Gep, sides: Sides) -> int:
     """Registers of a thread, about."""
     passed = words(sides.columns) * s.rows + words(sides.rows) * s.columns
-    return words(g.regions) * s.rows * s.columns + passed + SPARE + PLACES * len(g.regions)
+    held = words(g.regions) * s.rows * s.columns
+    return held + held // AHEAD + passed + SPARE + PLACES * len(g.regions)
 
 
 def granted(s: Shape) -> int:
     """Registers that a thread may have, as a block must fit."""
     return min(REGISTERS, ALL // (-(-s.block // 32) * 32) // 8 * 8)
+
+
+def bounds(s: Shape, g: Gep, sides: Sides) -> str:
+    """What __launch_bounds__ says: how many blocks are to fit where elements take most of the registers; else the
+    compiler does better without."""
+    large = words(g.regions) * s.rows * s.columns >= LARGE
+    return f"{s.block}, {resident(s, g, sides)}" if large else str(s.block)
+
+
+def resident(s: Shape, g: Gep, sides: Sides) -> int:
+    """Blocks that a multiprocessor holds at once."""
+    held = -(-registers(s, g, sides) // 8) * 8 * -(-s.block // 32) * 32
+    memory = max(1, s.places * s.shared_bytes(sides))
+    return max(1, min(ALL // held, RESIDENT // s.block, BLOCKS, SHARED_BYTES // memory))
 
 
 def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[Shape]:
@@ -130,13 +148,12 @@ def cycles(s: Shape, g: Gep, sides: Sides) -> float:
     moved = (words(sides.columns) * s.rows + words(sides.rows) * s.columns) / 2
     instructions = s.rows * s.columns * each + moved + OVERHEAD
     warps = 1 / (32 // s.threads) if s.warp else -(-s.threads // 32)
-    held = registers(s, g, sides) * s.block
-    memory = max(1, s.places * s.shared_bytes(sides))
-    blocks = max(1, min(ALL // held, RESIDENT // s.block, BLOCKS, SHARED_BYTES // memory))
-    step = max(instructions * warps / 4, (STEP + DEPENDENT * instructions) / (blocks * s.inputs))
+    inputs = resident(s, g, sides) * s.inputs
+    step = max(instructions * warps / 4, (STEP + DEPENDENT * instructions) / inputs)
     swept = sum(r.type.size for r in g.regions) * s.band * s.width * s.bands * s.bands if s.bands > 1 else 0
     through = sum(r.count * r.type.size for r in g.regions)
-    return max((g.k.high - g.k.low) * step * s.bands + 2 * swept / BYTES, through / BYTES)
+    together = min(s.across * s.unit, g.columns) * min(r.type.size for r in g.regions)
+    return max((g.k.high - g.k.low) * step * s.bands + 2 * swept / BYTES, 2 * through / BYTES * (1 + APART / together))
 
 
 def operations(g: Gep) -> int:

@@ -23,6 +23,7 @@ from .required import CODE, required
 from .shape import Shape, Sides, cycles, shapes
 from .tiles_text import Layout, values
 
+SPILLED = 64  # bytes: a few registers that only what comes before and after the steps wants
 LARGEST = 512  # rows or columns that one multiprocessor does in good time
 
 
@@ -48,7 +49,7 @@ def tiles(
     text = render("cuda/gep_tiles.cu.j2", **values(u.kernel, g, sides, s, slots, layout, fp == "fast"))
     flags = ("--fmad=true",) if fp == "fast" else ()
     shared = s.places * s.shared_bytes(sides)
-    return Artifact("gep", "cuda", text, slots, s.inputs, flags, s.block, shared, False, cycles(s, g, sides))
+    return Artifact("gep", "cuda", text, slots, s.inputs, flags, s.block, shared, SPILLED, cycles(s, g, sides))
 
 
 def _refuse(g: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:

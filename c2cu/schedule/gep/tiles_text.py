@@ -8,10 +8,11 @@ from typing import Any
 from ...artifact import Slot
 from ...ctype import Leaf
 from ...gep import Gep
+from ...gep.nonnegative import LARGEST_BITS, nonnegative
 from ...gep.semiring import Proof, Test, proof
 from ...ir import Kernel, Region
 from ..cuda_text import CudaText, element_name, literal, region_name
-from .shape import Shape, Sides
+from .shape import Shape, Sides, bounds
 from .tiles_steps import UNROLL, Cells, Steps, held
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -40,6 +41,7 @@ def values(
         "threads": s.threads,
         "inputs": s.inputs,
         "block": s.block,
+        "bounds": bounds(s, g, sides),
         "warp": s.warp,
         "bytes": s.shared_bytes(sides),
         "scratch": frame.scratch if s.bands > 1 else 0,
@@ -47,11 +49,13 @@ def values(
         "tables": frame.tables(),
         "pointers": frame.pointers() if s.bands == 1 else [],
         "tiles": frame.tiles(sides),
-        "bring": frame.bring(),
+        "bring": frame.bring() if s.bands == 1 else [],
+        "seen": frame.seen(fast),
         "change": frame.change(pivots),
         "first": _bound(g.k.low // s.unit, "max", "pivot", s),
         "last": _bound(-(-g.k.high // s.unit), "min", "(pivot + 1)", s),
         "steps": Steps(g, sides, s, fast, compares).lines(),
+        "minima": Steps(g, sides, s, True, compares).lines() if not fast and nonnegative(g) else [],
         "after": frame.after(pivots),
         "finish": frame.finish(pivots),
         "again": frame.again(kernel),
@@ -165,6 +169,25 @@ class _Frame:
 
     def bring(self) -> list[str]:
         return [self.brought(r) for r in self.g.regions] + self.tests_at_first()
+
+    def seen(self, fast: bool) -> list[str]:
+        """Whether all elements are at least 0, of all inputs that go in step."""
+        found = () if fast else nonnegative(self.g)
+        if not found:
+            return []
+        o = Cells(self.g, 0)
+        o.line("unsigned int largest = 0;")
+        for r in found:
+            name = region_name(r)
+            if self.s.bands == 1:
+                o.each("r < R", "c < C")
+                o.line(f"largest = max(largest, __float_as_uint(x_{name}[r][c]));")
+                o.end(2)
+            else:
+                o.line(f"largest = c2cu_largest<{r.count}>(largest, in_{name}, tid);")
+        o.line(f"least = TOGETHER(largest <= {LARGEST_BITS:#x}u);")
+        pointers = self.pointers() if self.s.bands > 1 else []
+        return ["bool least; /* whether minima are the choices that the C makes */", "{", *pointers, *o.lines, "}"]
 
     def tests_at_first(self) -> list[str]:
         if self.known is None:

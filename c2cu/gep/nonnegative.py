@@ -1,0 +1,49 @@
+"""Floats that are never below zero: where a minimum is the choice that the C makes.
+
+``t < x ? t : x`` is not `fminf(x, t)` where x is NaN, or where one is 0.0 and the other -0.0. Sums and choices of
+numbers without a sign bit, infinity among them, are such numbers too, and of these the minimum has the bits of the
+choice. So it is enough to look at the elements that come in.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..ir import Binary, Call, Const, Expr, Region, Select, Var, Variable
+from ..minmax import minima
+from ..walk import subexpressions
+from .form import Gep
+
+_CALLS = ("fminf", "fmaxf")
+LARGEST_BITS = 0x7F800000  # of a float that is at least 0, and no NaN, as an unsigned integer: infinity's
+
+
+def nonnegative(g: Gep) -> tuple[Region, ...]:
+    """The matrices of float of which no element may have bits above `LARGEST_BITS`, so that the update's choices are
+    minima and maxima; () where nothing would be gained, or where that does not hold."""
+    values = tuple(v for _, v in g.update.values)
+    if g.scale or all(minima(v, True) == minima(v) for v in values):
+        return ()
+    places = {p.variable: p.region for p in g.update.places}
+    floats = [e for v in values for e in subexpressions(v) if e.type.is_float]
+    if not all(_stays(e, places) for e in floats):
+        return ()
+    read = [places[e.var] for e in floats if isinstance(e, Var)]
+    stored = [r for r, v in g.update.values if r.type.is_float]
+    return tuple(dict.fromkeys((*read, *stored)))
+
+
+def _stays(e: Expr, places: dict[Variable, Region]) -> bool:
+    """Whether ``e`` is at least 0, if what it is made of is."""
+    if e.type.size != 4:
+        return False
+    match e:
+        case Var(var=v):
+            return v in places
+        case Const(value=x):
+            return x >= 0 and math.copysign(1, x) > 0
+        case Call(name=name):
+            return name in _CALLS
+        case Binary(op=op):
+            return op == "+"
+    return isinstance(e, Select)
