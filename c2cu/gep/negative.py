@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..fold import MIRRORED
 from ..ir import Binary, Call, Cast, Expr, Region, Select, Var, Variable
 from .form import Gep
-
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class NegativeCycleWarning(UserWarning):
@@ -54,11 +53,11 @@ def _is_shorter(e: Expr, old: Variable, via: set[Variable]) -> bool:
 
 def _chooses_less(cond: Expr, old: Variable, via: set[Variable], sum_if: bool) -> bool:
     """Whether a condition holds if the sum is less (``sum_if``), or if the element is."""
-    if not isinstance(cond, Binary) or cond.op not in TURNED:
+    if not isinstance(cond, Binary) or cond.op not in MIRRORED:
         return False
     op, a, b = cond.op, cond.left, cond.right
     if _is(a, old):
-        op, a, b = TURNED[op], b, a
+        op, a, b = MIRRORED[op], b, a
     return _is_sum(a, via) and _is(b, old) and (op in ("<", "<=")) == sum_if
 
 

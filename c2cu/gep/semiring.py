@@ -28,13 +28,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from ..ctype import BOOL
-from ..fold import COMPARISONS
+from ..fold import COMPARISONS, MIRRORED
 from ..ir import Binary, Call, Cast, Const, Expr, Region, Select, Unary, Var, Variable
 from ..minmax import minima, unwidened
 from ..walk import operands, subexpressions
 from .form import Gep
 
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _LEAST = {"min": True, "fmin": True, "fminf": True, "max": False, "fmax": False, "fmaxf": False}
 
 
@@ -124,11 +123,11 @@ def _choices(value: Expr, old: Variable | None) -> Iterator[tuple[str, Expr, Exp
             match e:
                 case Binary(op="<" | ">", left=a, right=b) if true:
                     yield e.op, a, b
-                    yield _MIRRORED[e.op], b, a
+                    yield MIRRORED[e.op], b, a
                 case Binary(op="<=" | ">=", left=a, right=b) if not true and a.type.is_integer:
                     op = "<" if e.op == ">=" else ">"
                     yield op, a, b
-                    yield _MIRRORED[op], b, a
+                    yield MIRRORED[op], b, a
 
 
 def _minimum(value: Expr, old: Variable | None) -> tuple[str, Expr, Expr] | None:
@@ -192,7 +191,7 @@ def _sum(r: Region, op: str, t: Binary) -> Proof | None:
         return None
     half = 2 ** (r.type.bits - 2) - 1
     away = Test(">", Const(half, r.type)) if least else Test("<", Const(-half, r.type))
-    return Proof(r, Test(op, zero), both=(Test(_MIRRORED[op], zero), away))
+    return Proof(r, Test(op, zero), both=(Test(MIRRORED[op], zero), away))
 
 
 def _product(r: Region, op: str, t: Binary) -> Proof | None:
@@ -206,7 +205,7 @@ def _extremum(t: Expr, across: set[Variable | None]) -> bool | None:
     match t:
         case Call(name=n, args=(a, b)) if n in _LEAST and _both(a, b, across):
             return _LEAST[n]
-        case Select(cond=Binary(op=op, left=a, right=b), yes=yes, no=no) if op in _MIRRORED and _both(a, b, across):
+        case Select(cond=Binary(op=op, left=a, right=b), yes=yes, no=no) if op in MIRRORED and _both(a, b, across):
             pair, chosen = (unwidened(a), unwidened(b)), (unwidened(yes), unwidened(no))
             if chosen == pair:
                 return op in ("<", "<=")
