@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from ...ctype import BOOL, INT, Scalar
 from ...fold import unary
 from ...gep import Gep, Part, Range
-from ...gep.semiring import guarded
+from ...gep.choice import guarded
 from ...ir import Binary, Expr, Region, Select, Var, Variable
 from ...minmax import minima
 from ..cuda_text import CudaText, element_name, region_name, type_name
