@@ -1,9 +1,9 @@
 """GPU speed of one large matrix: Floyd-Warshall under every variant of the schedule gep, from device array to device
 array, in one process.
 
-Medians of device events. A rate counts n^3 relaxations, beside what the bare instructions do on an H200. Results are
-compared bit for bit with n steps of array operations up to --checked rows, and with one another beyond. The exit status
-is 1 if one was wrong or a variant failed.
+Medians of device events. A rate counts n^3 relaxations, beside what the bare instructions do on an H200, and beside the
+times that papers give for their GPUs (papers.json). Results are compared bit for bit with n steps of array operations
+up to --checked rows, and with one another beyond. The exit status is 1 if one was wrong or a variant failed.
 
     python benchmarks/gep.py [--n N,...] [--schedule gep:NAME,...] [--kind NAME,...] [--seconds S] [--json FILE]
                              [--plot FILE.png]
@@ -16,7 +16,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
+from benchmarks import papers
 from c2cu.files import write
 from c2cu.plan import variants
 
 SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 VARIANTS = tuple(v for v in variants("cuda", "gep") if v != "gep:tiles")
-THESIS = {256: 0.187, 512: 0.400, 1024: 1.327, 2048: 6.84, 4096: 47.4, 8192: 326, 16384: 2594, 32768: 20722}
 TEXT = """#define N {n}
 {t} D[N][N];
 void paths(void) {{
@@ -46,13 +46,14 @@ void paths(void) {{
 @dataclass(frozen=True)
 class Kind:
     """``limit``: 10^12 relaxations a second of the bare instructions on an H200, of as many for each as the loop has:
-    two, three (add, compare, select) or one."""
+    two, three (add, compare, select) or one. ``papers``: the kinds of `benchmarks.papers` that stand beside it."""
 
     name: str
     type: str
     dtype: str
     fp: str
     limit: float
+    papers: tuple[str, ...] = ("float", "32-bit")
 
 
 KINDS = (
@@ -125,46 +126,42 @@ def said(row: dict[str, Any]) -> str:
     for fault in ("skipped", "failed"):
         if fault in row:
             return f"{head} {fault}: {row[fault]}"
-    against = f"{THESIS[row['n']] / row['ms']:6.1f}x" if row["n"] in THESIS else ""
-    text = (
-        f"{head}{row['ms']:>11.3f} ms {row['trelax_s']:>7.2f} T/s {100 * row['share']:>5.0f}% of the limit{against:>9}"
-    )
+    text = f"{head}{row['ms']:>11.3f} ms {row['trelax_s']:>7.2f} T/s {100 * row['share']:>5.0f}% of the limit"
     return f"{text}  WRONG: {row['wrong']}" if row["wrong"] else text
 
 
-def table(found: Sequence[dict[str, Any]]) -> str:
-    """The fastest of each kind and size, and how the others compare."""
-    lines = ["the fastest, and the others' time as a multiple (x: of the thesis' V100, float, is how much faster)"]
-    for kind, n in dict.fromkeys((r["kind"], r["n"]) for r in found):
-        good = sorted((r for r in found if (r["kind"], r["n"]) == (kind, n) and "ms" in r), key=lambda r: r["ms"])
+def best(found: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """The rows of each kind and size, the fastest first."""
+    for which in dict.fromkeys((r["kind"], r["n"]) for r in found):
+        good = [r for r in found if (r["kind"], r["n"]) == which and "ms" in r]
         if good:
-            rest = ", ".join(f"{r['schedule'].partition(':')[2]} {r['ms'] / good[0]['ms']:.2f}" for r in good[1:])
-            lines.append(f"{said(good[0])}   {rest}")
+            yield sorted(good, key=lambda r: r["ms"])
+
+
+def table(found: Sequence[dict[str, Any]]) -> str:
+    """The fastest of each kind and size, and how the others compare; then what the papers took."""
+    lines = ["the fastest, and the others' time as a multiple"]
+    for first, *others in best(found):
+        rest = ", ".join(f"{r['schedule'].partition(':')[2]} {r['ms'] / first['ms']:.2f}" for r in others)
+        lines.append(f"{said(first)}   {rest}".rstrip())
+    lines.append("the papers' own figures of their best method, in ms, and how many times as fast the fastest here is")
+    for first, *_ in best(found):
+        theirs = papers.fastest(next(k.papers for k in KINDS if k.name == first["kind"])).items()
+        beside = [
+            f"{machine} {1e3 * t[first['n']]:.4g} ({1e3 * t[first['n']] / first['ms']:.1f}x)"
+            for machine, t in theirs
+            if first["n"] in t
+        ]
+        lines.append(f"{first['kind']:<11}{first['n']:>6}{first['ms']:>11.3f}  {', '.join(beside)}".rstrip())
     return "\n".join(lines)
 
 
-def draw(found: Sequence[dict[str, Any]], name: str) -> str:
+def draw(found: Sequence[dict[str, Any]], device: str, name: str) -> str:
     """Rate by size of every variant, a panel a kind."""
-    import matplotlib
+    from benchmarks.plot_gep import figure
 
-    matplotlib.use("Agg")
-    from matplotlib.figure import Figure
-
-    kinds = [k for k in KINDS if any(r["kind"] == k.name for r in found)]
-    figure = Figure((4.6 * len(kinds), 3.9), layout="constrained")
-    for axes, kind in zip(np.ravel(figure.subplots(1, len(kinds), sharey=True)), kinds):
-        axes.axhline(kind.limit, color="#66727f", lw=1, ls=(0, (4, 3)))
-        for schedule in dict.fromkeys(r["schedule"] for r in found):
-            line = [r for r in found if (r["kind"], r["schedule"]) == (kind.name, schedule) and "ms" in r]
-            label = schedule.partition(":")[2]
-            axes.plot([r["n"] for r in line], [r["trelax_s"] for r in line], marker="o", ms=3.5, label=label)
-        axes.set_xscale("log", base=2)
-        axes.set_title(f"{kind.name}, limit {kind.limit:.1f}", fontsize=10)
-        axes.set_xlabel("n")
-        axes.grid(axis="y", color="#e3e8ed", lw=0.8)
-    figure.axes[0].set_ylabel("relaxations, $10^{12}$ a second")
-    figure.axes[0].legend(frameon=False, fontsize=8.5)
-    figure.savefig(name, dpi=150)
+    kinds = [k for k in KINDS if any(r["kind"] == k.name and "ms" in r for r in found)]
+    figure(found, kinds, device).savefig(name, dpi=150, metadata={"Software": None})
     return name
 
 
@@ -189,7 +186,8 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None, device: Any = None) -> int:
     args = arguments(argv)
     if args.draw:
-        found = json.loads(Path(args.draw).read_text())["rows"]
+        earlier = json.loads(Path(args.draw).read_text())
+        found, name = earlier["rows"], earlier["device"]
     else:
         from benchmarks.measure import Device
 
@@ -197,12 +195,13 @@ def main(argv: Sequence[str] | None = None, device: Any = None) -> int:
         until = time.monotonic() + args.seconds
         kinds = [k for k in KINDS if k.name in args.kind]
         found = [r for n in args.n for k in kinds for r in rows(device, k, n, args, until)]
-        print(table(found))
+        name = device.name
         if args.json:
-            data = {"device": device.name, "version": c2cu.__version__, "rows": found}
+            data = {"device": name, "version": c2cu.__version__, "rows": found}
             write(args.json, (json.dumps(data, indent=1) + "\n").encode())
-    if args.plot:
-        print(draw(found, args.plot))
+    print(table(found))
+    if args.plot and any("ms" in r for r in found):
+        print(draw(found, name, args.plot))
     return int(any(r.get("wrong") or "failed" in r for r in found))
 
 

@@ -152,10 +152,12 @@ def peer(name: str, run: Run, given: Data) -> dict[str, Any]:
     how, device = PEERS[name], run.device
     try:
         call: Callable[[], Any] = how.prepare(device.xp, given.inputs)
-        result = how.read(device.xp, device.once(call)[1])
-        wrong = difference(device, result, given.expected, PEER_TOLERANCE)
+        result = device.once(call)[1]
+        if how.wait:
+            how.wait(result)
+        wrong = difference(device, how.read(device.xp, result), given.expected, PEER_TOLERANCE)
         del result
-        ms = device.median_ms(call, run.repeats)
+        ms = device.waited_ms(call, how.wait, run.repeats) if how.wait else device.median_ms(call, run.repeats)
     except Missing as e:
         return {"skipped": str(e)}
     except Exception as e:  # theirs, not ours: out of memory, most likely

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 LONGEST = 1000.0  # milliseconds that the repeats of one measurement may take together
+ROW, MOST = 20.0, 50  # milliseconds that calls in a row take, and how many they are at most
 BUSY = 4_000_000  # cycles, some two milliseconds: more than the host needs to enqueue a call
 
 
@@ -62,6 +63,21 @@ class Host:
             self.settle()
             times.append(Host.once(self, f)[0])
         return statistics.median(times)
+
+    def waited_ms(self, f: Callable[[], Any], wait: Callable[[Any], object], repeats: int) -> float:
+        """The same of what this device's clock does not see: as many calls in a row as take a while, then ``wait`` for
+        the last result, so that starting a call goes on while the one before it runs. By call."""
+
+        def row(calls: int) -> float:
+            self.settle()
+            start = time.perf_counter()
+            for _ in range(calls - 1):
+                f()
+            wait(f())
+            return 1e3 * (time.perf_counter() - start)
+
+        calls = max(1, min(MOST, int(ROW / row(1))))
+        return _median(lambda: row(calls), repeats) / calls
 
     def copy_rate(self, quick: bool) -> float:
         """Bytes a second of a copy, read plus written."""

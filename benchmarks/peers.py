@@ -1,11 +1,14 @@
-"""What a user would call instead, on the same arrays: sorts, transforms, sums, factors of NumPy, CuPy, PyTorch.
+"""What a user would call instead, on the same arrays: sorts, transforms, sums, factors of NumPy, CuPy, PyTorch; and
+what they would write in array operations, PyTorch and JAX to compile them.
 
 A peer is prepared with a workload's inputs, outside of the clock, and returns what is timed; `read` turns what that
-returned into outputs by the C's names.
+returned into outputs by the C's names. JAX runs on streams of its own, which CuPy's events do not see: it gets the
+device's arrays by DLPack, and its time is the host's clock until the last of several calls is ready, by call.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +22,13 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Peer:
-    """``prepare``: (array module, inputs) -> the call to time. ``read``: (array module, its result) -> outputs."""
+    """``prepare``: (array module, inputs) -> the call to time. ``read``: (array module, its result) -> outputs.
+    ``wait``: until a result is there, for a library that has streams of its own."""
 
     backend: str
     prepare: Callable[[Any, Mapping[str, Any]], Callable[[], Any]]
     read: Callable[[Any, Any], dict[str, Any]]
+    wait: Callable[[Any], object] | None = None
 
 
 def _torch() -> Any:
@@ -35,6 +40,17 @@ def _torch() -> Any:
         raise Missing("torch sees no device")
     torch.backends.cudnn.allow_tf32 = False  # as precise as the C
     return torch
+
+
+def _jax() -> Any:
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else it takes most of the device's memory
+    try:
+        import jax
+    except ImportError:
+        raise Missing("no jax") from None
+    if jax.default_backend() != "gpu":
+        raise Missing("jax sees no device")
+    return jax
 
 
 def _torch_sort(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
@@ -62,6 +78,42 @@ def _torch_lu(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
     return lambda: torch.linalg.lu_factor_ex(a, pivot=False).LU
 
 
+def steps(minimum: Callable[[Any, Any], Any], d: Any) -> Any:
+    """Floyd-Warshall of (p, n, n) distances, a step after the other on whole arrays."""
+    for k in range(d.shape[-1]):
+        d = minimum(d, d[:, :, k, None] + d[:, k, None, :])
+    return d
+
+
+def _paths(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
+    return lambda: steps(xp.minimum, inputs["D"])
+
+
+def _torch_paths(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
+    torch = _torch()
+    d = torch.from_dlpack(inputs["D"])
+    return lambda: steps(torch.minimum, d)
+
+
+def _torch_compiled_paths(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
+    torch = _torch()
+    d = torch.from_dlpack(inputs["D"])
+    compiled = torch.compile(lambda d: steps(torch.minimum, d), dynamic=False)
+    return lambda: compiled(d)
+
+
+def _jax_paths(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
+    jax = _jax()
+    lax, d = jax.lax, jax.dlpack.from_dlpack(inputs["D"])
+    n = d.shape[-1]
+
+    def step(k: Any, d: Any) -> Any:
+        return lax.min(d, lax.dynamic_slice(d, (0, k), (n, 1)) + lax.dynamic_slice(d, (k, 0), (1, n)))
+
+    compiled = jax.jit(jax.vmap(lambda d: lax.fori_loop(0, n, step, d)))
+    return lambda: compiled(d)
+
+
 def _sort(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
     return lambda: xp.sort(inputs["a"], axis=1)
 
@@ -81,7 +133,7 @@ def _windows(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
 
 
 def _named(name: str) -> Callable[[Any, Any], dict[str, Any]]:
-    """Reads an array, or a tensor of PyTorch."""
+    """Reads an array, or one of PyTorch or JAX."""
     return lambda xp, a: {name: a if isinstance(a, xp.ndarray) else xp.from_dlpack(a)}
 
 
@@ -101,4 +153,8 @@ PEERS = {
     "torch.lu": Peer("cuda", _torch_lu, _named("A")),
     "torch.conv1d": Peer("cuda", _torch_conv1d, _named("y")),
     "numpy.windows": Peer("cpu", _windows, _named("y")),
+    "jax.vmap": Peer("cuda", _jax_paths, _named("D"), lambda a: a.block_until_ready()),
+    "torch.compile": Peer("cuda", _torch_compiled_paths, _named("D")),
+    "torch.steps": Peer("cuda", _torch_paths, _named("D")),
+    "numpy.steps": Peer("cpu", _paths, _named("D")),
 }

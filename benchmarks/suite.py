@@ -38,6 +38,7 @@ _SORTS = ("torch.sort", "numpy.sort")
 _SUMS = ("torch.cumsum", "cupy.cumsum", "numpy.cumsum")
 _FFTS = ("cupy.fft", "numpy.fft")
 _CONVOLUTIONS = ("torch.conv1d", "numpy.windows")
+_STEPS = ("jax.vmap", "torch.compile", "torch.steps", "numpy.steps")
 _EXACT = ("exact",)  # of integers
 
 CASES = (
@@ -52,10 +53,16 @@ CASES = (
     Case(bitonic(32768), 4 * K, quick=2, peers=_SORTS, ms={"fast": 4.0}),
     Case(_BY_NAME["montgomery-512"], 2 * M, fps=_EXACT, ms={"exact": 0.20}, share=0.60),
     Case(_BY_NAME["montgomery-512-shared"], 2 * M, fps=_EXACT, ms={"exact": 0.20}, share=0.60),
-    Case(_BY_NAME["fw-16"], 128 * K, ms={"exact": 0.30, "fast": 0.30}),
-    Case(_BY_NAME["fw-64"], 16 * K, ms={"exact": 3.0, "fast": 3.0}),
-    Case(paths(256), K, quick=2),
-    Case(lu(32), 64 * K, peers=("torch.lu",), tolerance=1e-5),
+    Case(_BY_NAME["fw-16"], 128 * K, peers=_STEPS, ms={"exact": 0.11, "fast": 0.10}),
+    Case(
+        _BY_NAME["fw-64"],
+        16 * K,
+        peers=_STEPS,
+        ms={"exact": 0.62, "fast": 0.40},
+        faster={"jax.vmap": 20, "torch.compile": 20},
+    ),
+    Case(paths(256), K, quick=2, ms={"exact": 3.0, "fast": 1.8}),
+    Case(lu(32), 64 * K, peers=("torch.lu",), faster={"torch.lu": 1}, tolerance=1e-5),
     Case(_BY_NAME["prefix-1024"], 128 * K, peers=_SUMS, share=0.5, tolerance=1e-5),
     Case(_BY_NAME["fft-64"], 64 * K, peers=_FFTS, tolerance=1e-5),
     Case(_BY_NAME["fft-1024"], 64 * K, peers=_FFTS, tolerance=1e-5),

@@ -15,7 +15,7 @@ from .diagnostics import CompileError, UnsupportedError, lines_of
 from .estimate import Device, preferred
 from .front import Front, Options
 from .gep import Gep, NotGep
-from .gep.negative import negative_cycles
+from .gep.negative import cycle_warnings
 from .options import by_name, whole
 from .plan import Plan
 from .preprocess import Source
@@ -317,7 +317,7 @@ def _warn(built: Built, results: Any, layout: str) -> None:
         return
     by_name = results if isinstance(results, dict) else {s.name: results for s in built.artifact.slots if s.writes}
     here = {name: a for name, a in by_name.items() if not arrays.on_device(a)}
-    for w in negative_cycles(built.front.gep, here, layout):
+    for w in cycle_warnings(built.front.gep, here, layout):
         warnings.warn(w, stacklevel=users_level())
 
 

@@ -11,6 +11,8 @@ from .ir import NOWHERE, Binary, Bitcast, Cast, Const, Expr, Load, Select, Unary
 from .walk import subexpressions
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}  # with the operands the other way round
+INVERSE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}  # of what is not NaN
 _OPERATORS = {
     "+": operator.add,
     "-": operator.sub,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from .ctype import BOOL, INT, Scalar
-from .fold import COMPARISONS
+from .fold import COMPARISONS, INVERSE, MIRRORED
 from .ir import (
     Assign,
     Binary,
@@ -33,7 +33,6 @@ from .walk import rewrite, statements, subexpressions
 from .webs import webs
 
 LARGEST = 24  # nodes of a condition that is remembered
-_INVERSE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def minmax(kernel: Kernel, fast: bool = False) -> Kernel:
@@ -187,7 +186,7 @@ class _Search:
             return inner if inner.type == INT and self.is_boolean(inner) else e
         match inner:
             case Binary(op=op) if op in ("==", "!=") or (op in COMPARISONS and self.may_invert(inner.left.type)):
-                return replace(inner, op=_INVERSE[op], loc=e.loc)
+                return replace(inner, op=INVERSE[op], loc=e.loc)
             case Unary(op="!", operand=y) if y.type == INT and self.is_boolean(y):
                 return y
         return e
@@ -223,7 +222,7 @@ class _Search:
 
     def extremum(self, cond: Expr, e: Select) -> Expr | None:
         """``cond ? yes : no`` where ``cond`` compares just these two."""
-        if not isinstance(cond, Binary) or cond.op not in ("<", "<=", ">", ">="):
+        if not isinstance(cond, Binary) or cond.op not in MIRRORED:
             return None
         if e.type == BOOL or not self.may_invert(e.type):
             return None

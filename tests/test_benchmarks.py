@@ -1,13 +1,14 @@
 """The benchmarks' programs compute what their names say, and the harness sees a wrong result."""
 
 import json
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import c2cu
-from benchmarks import gpu, measure, plot_streaming, streaming, suite
+from benchmarks import gpu, measure, peers, plot_streaming, streaming, suite
 from tests.oracle import same
 from tests.workloads import WORKLOADS, fft, fir
 
@@ -155,6 +156,51 @@ def test_every_case_names_peers_that_there_are():
     for case in suite.CASES:
         assert set(case.faster) <= set(case.peers) <= set(gpu.PEERS)
         assert set(case.ms) <= set(case.fps)
+
+
+def test_steps_on_whole_arrays_are_floyd_and_warshalls(tmp_path):
+    file = tmp_path / "x.json"
+    assert gpu.main([*FEW, "--only", "fw-16,fw-64", "--schedule", "gang", "--json", str(file)]) == 0
+    rows = json.loads(file.read_text())["rows"]
+    assert len(rows) == 4 and all(r["peers"]["numpy.steps"]["ms"] > 0 for r in rows)
+
+
+@pytest.mark.parametrize("name", ["jax.vmap", "torch.steps", "torch.compile"])
+def test_peers_that_are_not_installed_are_missing(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, name.split(".")[0], None)
+    with pytest.raises(peers.Missing, match=f"no {name.split('.')[0]}"):
+        peers.PEERS[name].prepare(np, {})
+
+
+@pytest.mark.parametrize("name", ["jax.vmap", "torch.steps", "torch.compile"])
+def test_compiled_steps_do_the_same(name, monkeypatch):
+    library = pytest.importorskip(name.split(".")[0])
+    monkeypatch.setattr(peers, f"_{name.split('.')[0]}", lambda: library)  # on the CPU too
+    inputs, peer = workload("fw-16").random(7), peers.PEERS[name]
+    result = peer.prepare(np, inputs)()
+    if peer.wait:
+        peer.wait(result)
+    assert same(peer.read(np, result)["D"], run(workload("fw-16"), inputs)["D"])
+
+
+def test_a_library_with_streams_of_its_own_is_waited_for(monkeypatch):
+    """Before its result is read, and once for all calls in a row."""
+    done = []
+
+    def prepare(xp, inputs):
+        return lambda: done.append("call") or inputs["D"]
+
+    def read(xp, a):
+        assert done == ["call", "wait"]
+        return {"D": a}
+
+    peer = peers.Peer("cpu", prepare, read, lambda a: done.append("wait"))
+    monkeypatch.setitem(gpu.PEERS, "its own", peer)
+    d = np.ones((1, 2, 2), np.float32)
+    setting = gpu.Run(measure.Host(), (), 2, True, 1.0, float("inf"))
+    assert gpu.peer("its own", setting, gpu.Data({"D": d}, {"D": d}, 1))["ms"] > 0
+    first, *rows = "".join(x[0] for x in done[2:]).split("w")[:-1]
+    assert first == "c" and len(rows) == 3 and len(set(rows)) == 1 and rows[0] in measure.MOST * "c"
 
 
 @pytest.mark.parametrize("late, runs", [(0, 1), (1, 2), (9, 4)])

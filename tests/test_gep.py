@@ -5,10 +5,11 @@ import pytest
 
 from c2cu import pipeline
 from c2cu.gep import Gep, NotGep, recognise
+from c2cu.gep.negative import distances
 from c2cu.options import options_of
 from c2cu.preprocess import read_source
 from tests import gep_executor
-from tests.gep_cases import HEAD, IJ, NEAR, RECOGNISED
+from tests.gep_cases import HEAD, IJ, LOOPS, NEAR, RECOGNISED, matrix
 from tests.gep_programs import TYPES, program
 from tests.oracle import Original, same
 
@@ -56,6 +57,35 @@ def test_updates_are_counted():
     assert isinstance(g, Gep)
     assert g.updates == sum((12 - k - 1) ** 2 for k in range(12))
     assert (g.rows, g.columns) == (12, 12)
+
+
+# Distances: where a negative cycle is told
+
+
+@pytest.mark.parametrize("t", ["float", "int", "short"])
+@pytest.mark.parametrize(
+    "body, least",
+    [
+        ("if (s < D[i][j]) D[i][j] = s;", True),
+        ("if (D[i][j] >= s) D[i][j] = s;", True),
+        ("if (!(D[i][j] <= s)) D[i][j] = s;", True),
+        ("D[i][j] = D[i][j] < s ? D[i][j] : s;", True),
+        ("if (i != j) if (s < D[i][j]) D[i][j] = s;", True),
+        ("if (s < D[i][j]) if (i != j) D[i][j] = s;", True),
+        ("if (!(s >= D[i][j] || i == j)) D[i][j] = s;", True),
+        ("if (s > D[i][j]) D[i][j] = s;", False),
+        ("if (!(s < D[i][j])) D[i][j] = s;", False),
+        ("if (D[i][k] < D[i][j]) D[i][j] = s;", False),
+        ("if (s < D[i][j]) D[i][j] = D[i][k];", False),
+        ("if (s < D[i][j] || i == j) D[i][j] = s;", False),
+        ("D[i][j] = s < D[i][j] ? D[i][j] : s;", False),
+        ("D[i][j] = s;", False),
+    ],
+)
+def test_distances_are_told_from_other_matrices(t, body, least):
+    g = found(matrix(f"{LOOPS} {{ {t} s = D[i][k] + D[k][j]; {body} }}", t))
+    assert isinstance(g, Gep)
+    assert [r.name for r, _ in distances(g)] == ["D"] * least
 
 
 # The form, executed

@@ -1,11 +1,13 @@
 """The benchmark of one large matrix, with a device that computes on the CPU."""
 
 import json
+import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from benchmarks import gep, measure
+from benchmarks import gep, measure, papers
 
 
 class Slow(measure.Host):
@@ -35,7 +37,9 @@ def test_it_compares_every_variant_and_draws(monkeypatch, tmp_path, capsys):
     rows = json.loads((tmp_path / "g.json").read_text())["rows"]
     assert len(rows) == 2 * 3 * 5 and sum("failed" in r for r in rows) == 6
     assert (tmp_path / "g.png").read_bytes()[:4] == b"\x89PNG"
+    (tmp_path / "g.png").unlink()
     assert gep.main(["--draw", out, "--plot", plot]) == 1
+    assert (tmp_path / "g.png").read_bytes()[:4] == b"\x89PNG" and capsys.readouterr().out in said
 
 
 def test_a_wrong_result_is_seen(monkeypatch, capsys):
@@ -60,3 +64,75 @@ def test_unknown_kinds_are_refused(capsys):
     with pytest.raises(SystemExit):
         gep.main(["--kind", "fp8"])
     assert "no kind fp8" in capsys.readouterr().err
+
+
+def test_the_papers_figures_are_well_formed():
+    """Each is of a known kind, once; a run takes longer the larger or the more the graphs, by nearly n^3 and m."""
+    found = papers.figures()
+    assert len({(f.source, f.table, f.method) for f in found}) == len(found)
+    for f in found:
+        assert f.kind in papers.KINDS and f.source and f.table and f.machine and f.method
+        for times in f.seconds.values():
+            assert len(times) > 3
+            for (n, t), (larger, longer) in pairwise(times.items()):
+                assert 0.4 < math.log(longer / t) / math.log(larger / n) < 4.4, (f.method, n)
+        for (few, times), (many, more) in pairwise(f.seconds.items()):
+            assert few < many and all(0.9 < more[n] / times[n] < 2.2 for n in more), (f.method, few)
+
+
+def test_the_papers_figures_are_those_that_they_speak_of():
+    """Rates and ratios in their texts: tasks a second, speedups from method to method and from table to table."""
+
+    def seconds(source, table, method, graphs=1):
+        return next(
+            f.seconds[graphs] for f in papers.figures() if (f.source[:4], f.table, f.method) == (source, table, method)
+        )
+
+    assert 4096**3 / seconds("Lund", "1", "staged load")[4096] == pytest.approx(73.6e9, rel=1e-3)
+    assert 4096**3 / seconds("Lund", "1", "Katz and Kider")[4096] == pytest.approx(14.9e9, rel=3e-3)
+    assert 3770 / seconds("Bulu", "1", "recursive, optimized")[8192] == pytest.approx(479.3, rel=1e-3)
+    speedups = {
+        "3.1": (1.31, 1.16, 1.17, 1.05, 1.11, 1.14, 1.13, 1.13),
+        "3.2": (1.12, 1.28, 1.13, 1.03, 1.04, 1, 1, 1.01),
+    }
+    for table, expected in speedups.items():
+        many, one = (seconds("Taka", table, m) for m in ("multiple kernels", "single kernel"))
+        assert [many[n] / one[n] for n in one] == pytest.approx(expected, abs=0.0101)
+    for without, transfers in (("3.6", "3.8"), ("3.7", "3.9")):  # which take as long for either method
+        for graphs in (8, 64, 512):
+            many, one = (
+                seconds("Taka", transfers, m, graphs)[2048] - seconds("Taka", without, m, graphs)[2048]
+                for m in ("multiple kernels", "single kernel")
+            )
+            assert many == pytest.approx(one, rel=0.02)
+
+
+def test_the_papers_stand_beside_the_fastest():
+    assert papers.fastest(("4-bit",))["Tesla V100"][32768] == 11.402
+    beside = papers.fastest(("float", "32-bit"))
+    assert set(beside) == {"GeForce 8800 Ultra", "Tesla C1060", "Tesla V100"}  # no CPU
+    assert (beside["Tesla V100"][1024], beside["Tesla C1060"][1024]) == (0.001327, 0.0274)
+    assert papers.fastest(("32-bit",), 1024)["Tesla V100"][1024] == 0.717  # without transfers
+    kind = {"kind": "int32", "trelax_s": 1.0, "share": 0.5, "wrong": ""}
+    said = gep.table(
+        [{**kind, "n": 1024, "schedule": f"gep:{s}", "ms": ms} for s, ms in (("staged", 2.0), ("graph", 0.5))]
+    )
+    assert "staged 4.00" in said and said.splitlines()[-1].endswith("Tesla C1060 27.4 (54.8x), Tesla V100 1.327 (2.7x)")
+
+
+@pytest.mark.parametrize("limits, shared", [((10.0, 16.5, 33.0), True), ((10.0, 16.5, 33.0, 600.0), False)])
+def test_kinds_of_other_orders_have_axes_of_their_own(limits, shared):
+    pytest.importorskip("matplotlib")
+    from benchmarks.plot_gep import figure
+
+    kinds = [gep.Kind(f"kind {limit}", "int", "i4", "exact", limit) for limit in limits]
+    rows = [
+        {"kind": k.name, "n": n, "schedule": s, "ms": 1.0, "trelax_s": k.limit / 2}
+        for k in kinds
+        for n in (256, 512)
+        for s in ("gep:staged", "gep:graph")
+    ]
+    axes = figure(rows, kinds, "device").axes
+    assert [a.get_title(loc="left") for a in axes] == [k.name for k in kinds]
+    assert (len({a.get_ylim() for a in axes}) == 1) == shared
+    assert all(f"limit {limit:.1f}" in [t.get_text() for t in a.texts] for a, limit in zip(axes, limits))

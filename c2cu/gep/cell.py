@@ -12,7 +12,7 @@ from ..fold import binary, is_safe, unary
 from ..ir import Assign, Binary, Block, Cast, Const, Expr, If, Load, Loop, Region, Select, Store, Unary, Var, Variable
 from ..walk import rewrite, statements, subexpressions
 from .affine import Affine, affine
-from .form import Place
+from .form import Place, element
 
 LARGEST = 300  # nodes of an expression
 
@@ -50,8 +50,7 @@ class Shape:
 
     def element(self, region: Region, where: str) -> str:
         """An element as C has it."""
-        names = {"i": self.row.name, "j": self.column.name, "k": self.k.name}
-        return f"{region.name}[{names[where[0]]}][{names[where[1]]}]"
+        return element(region, where, (self.k, self.row, self.column))
 
     def spelled(self, a: Affine, region: Region) -> str:
         """A subscript as C has it, as well as can be told."""

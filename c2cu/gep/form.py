@@ -79,8 +79,7 @@ class Gep:
 
     def element(self, region: Region, where: str) -> str:
         """An element as C has it: "D[i][k]"."""
-        names = dict(zip("kij", (v.name for v in self.counters)))
-        return f"{region.name}[{names[where[0]]}][{names[where[1]]}]"
+        return element(region, where, self.counters)
 
     @property
     def regions(self) -> tuple[Region, ...]:
@@ -103,6 +102,12 @@ class Gep:
             max(0, u.rows.high - u.rows.start(k)) * max(0, u.columns.high - u.columns.start(k))
             for k in range(self.k.low, self.k.high)
         )
+
+
+def element(region: Region, where: str, counters: tuple[Variable, Variable, Variable]) -> str:
+    """Element ``where`` of a region as C has it, with the names of k, i and j."""
+    names = dict(zip("kij", (v.name for v in counters)))
+    return f"{region.name}[{names[where[0]]}][{names[where[1]]}]"
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..ir import Binary, Call, Cast, Expr, Region, Select, Var, Variable
+from ..ir import Binary, Cast, Expr, Region, Var, Variable
+from ..walk import rewrite
+from .choice import choices, extremum, guarded
 from .form import Gep
-
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class NegativeCycleWarning(UserWarning):
@@ -39,49 +39,21 @@ def _is_distance(g: Gep, r: Region) -> bool:
     return _is_shorter(value, places["ij"], {places["ik"], places["kj"]})
 
 
-def _is_shorter(e: Expr, old: Variable, via: set[Variable]) -> bool:
-    """Whether ``e`` is the lesser of an element and a sum, or, under some condition, the element as it is."""
-    match _bare(e):
-        case Call(name="fmin" | "fminf" | "min", args=(a, b)):
-            return (_is(a, old) and _is_sum(b, via)) or (_is(b, old) and _is_sum(a, via))
-        case Select(cond=cond, yes=yes, no=no) if _is(yes, old) or _is(no, old):
-            other = no if _is(yes, old) else yes
-            if _is_sum(other, via):
-                return _chooses_less(cond, old, via, _is(no, old))
-            return _is_shorter(other, old, via)
-    return False
-
-
-def _chooses_less(cond: Expr, old: Variable, via: set[Variable], sum_if: bool) -> bool:
-    """Whether a condition holds if the sum is less (``sum_if``), or if the element is."""
-    if not isinstance(cond, Binary) or cond.op not in TURNED:
-        return False
-    op, a, b = cond.op, cond.left, cond.right
-    if _is(a, old):
-        op, a, b = TURNED[op], b, a
-    return _is_sum(a, via) and _is(b, old) and (op in ("<", "<=")) == sum_if
+def _is_shorter(value: Expr, old: Variable, via: set[Variable]) -> bool:
+    """Whether ``value`` is the lesser of an element and a sum, or, under some condition, the element as it is."""
+    value = rewrite(value, lambda x: x.operand if isinstance(x, Cast) else x)
+    called = extremum(value, old)
+    if called is not None:
+        return called.op == "<" and _is_sum(called.t, via)
+    less = (c.t for c in choices(value, old) if c.op in ("<", "<=") and c.x == Var(old))
+    return _is_sum(guarded(value, old)[1], via) and any(_is_sum(t, via) for t in less)
 
 
 def _is_sum(e: Expr, via: set[Variable]) -> bool:
-    e = _bare(e)
-    if not isinstance(e, Binary) or e.op != "+":
-        return False
-    terms = [_bare(x) for x in (e.left, e.right)]
-    return {x.var for x in terms if isinstance(x, Var)} == via
+    return isinstance(e, Binary) and e.op == "+" and {x.var for x in (e.left, e.right) if isinstance(x, Var)} == via
 
 
-def _is(e: Expr, v: Variable) -> bool:
-    e = _bare(e)
-    return isinstance(e, Var) and e.var == v
-
-
-def _bare(e: Expr) -> Expr:
-    while isinstance(e, Cast):
-        e = e.operand
-    return e
-
-
-def negative_cycles(g: Gep, results: Mapping[str, Any], layout: str) -> Iterator[NegativeCycleWarning]:
+def cycle_warnings(g: Gep, results: Mapping[str, Any], layout: str) -> Iterator[NegativeCycleWarning]:
     """For each matrix of distances with an element below 0 on its diagonal: a warning with the first such input and
     vertex. ``results``: outputs by name, arrays of NumPy or of a module like it, batch-first or, for
     ``layout="column"``, with the inputs last. Reads the diagonals alone; of an array on a device it waits for them."""

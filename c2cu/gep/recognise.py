@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from ..diagnostics import Loc
+from ..fold import MIRRORED
 from ..ir import Assign, Binary, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..walk import blocks, expressions, loads_in, rewrite, statements
 from .affine import Affine, affine
@@ -279,10 +280,14 @@ def _turn(loop: Loop) -> tuple[Block, Assign | None]:
 
 def _upright(cond: Expr) -> Expr:
     """``n > i`` as ``i < n``."""
-    turned = {">": "<", ">=": "<=", "!=": "!="}
-    if isinstance(cond, Binary) and cond.op in turned and (cond.op != "!=" or isinstance(cond.left, Const)):
-        return Binary(turned[cond.op], cond.right, cond.left, cond.type, cond.loc)
-    return cond
+    match cond:
+        case Binary(op=">" | ">="):
+            op = MIRRORED[cond.op]
+        case Binary(op="!=", left=Const()):
+            op = cond.op
+        case _:
+            return cond
+    return Binary(op, cond.right, cond.left, cond.type, cond.loc)
 
 
 def _loops(block: Block) -> list[Loop]:

@@ -28,14 +28,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from ..ctype import BOOL
-from ..fold import COMPARISONS
+from ..fold import COMPARISONS, MIRRORED
 from ..ir import Binary, Call, Cast, Const, Expr, Region, Select, Unary, Var, Variable
 from ..minmax import minima, unwidened
 from ..walk import operands, subexpressions
+from .choice import LEAST, Choice, choices, extremum, guarded
 from .form import Gep
-
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_LEAST = {"min": True, "fmin": True, "fminf": True, "max": False, "fmax": False, "fmaxf": False}
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,14 @@ def proof(g: Gep) -> Proof | None:
         r = next(iter(values))
         if _absorbs(g, r):
             return Proof(r)
-        called = _minimum(minima(values[r]), _place(g, r, "ij"))
+        called = extremum(minima(values[r]), _place(g, r, "ij"))
         found = _by_choice(g, r, called)
-        if called is not None and found is not None and (r.type.is_integer or _is_sum(called[1])):
+        if called is not None and found is not None and (r.type.is_integer or _is_sum(called.t)):
             return found
     for r in values:
-        for choice in _choices(values[r], _place(g, r, "ij")):
-            rest = (_choices(values[q], _place(g, q, "ij")) for q in read)
-            if all(choice in list(c) for c in rest):
+        for choice in choices(values[r], _place(g, r, "ij")):
+            rest = (choices(values[q], _place(g, q, "ij")) for q in read)
+            if choice.is_strict and all(choice in c for c in rest):
                 found = _by_choice(g, r, choice)
                 if found is not None:
                     return found
@@ -88,70 +86,13 @@ def _place(g: Gep, r: Region, where: str) -> Variable | None:
     return next((p.variable for p in g.update.places if (p.region, p.where) == (r, where)), None)
 
 
-def guarded(value: Expr, old: Variable | None) -> tuple[list[tuple[Expr, bool]], Expr]:
-    """Conditions without which ``value`` is ``old``, and whether they must be true; what it is otherwise."""
-    found: list[tuple[Expr, bool]] = []
-    while isinstance(value, Select) and old is not None:
-        if value.no == Var(old):
-            found.append((value.cond, True))
-            value = value.yes
-        elif value.yes == Var(old):
-            found.append((value.cond, False))
-            value = value.no
-        else:
-            break
-    return found, value
-
-
-def _conjuncts(e: Expr, wanted: bool) -> Iterator[tuple[Expr, bool]]:
-    match e:
-        case Unary(op="!", operand=x):
-            yield from _conjuncts(x, not wanted)
-        case Binary(op="&&", left=a, right=b) if wanted:
-            yield from _conjuncts(a, True)
-            yield from _conjuncts(b, True)
-        case Binary(op="||", left=a, right=b) if not wanted:
-            yield from _conjuncts(a, False)
-            yield from _conjuncts(b, False)
-        case _:
-            yield e, wanted
-
-
-def _choices(value: Expr, old: Variable | None) -> Iterator[tuple[str, Expr, Expr]]:
-    """(op, t, x): ``value`` is ``old`` unless ``t op x``, strictly."""
-    for guard, wanted in guarded(value, old)[0]:
-        for e, true in _conjuncts(guard, wanted):
-            match e:
-                case Binary(op="<" | ">", left=a, right=b) if true:
-                    yield e.op, a, b
-                    yield _MIRRORED[e.op], b, a
-                case Binary(op="<=" | ">=", left=a, right=b) if not true and a.type.is_integer:
-                    op = "<" if e.op == ">=" else ">"
-                    yield op, a, b
-                    yield _MIRRORED[op], b, a
-
-
-def _minimum(value: Expr, old: Variable | None) -> tuple[str, Expr, Expr] | None:
-    """The choice of ``min(x, t)`` or ``max(x, t)`` under guards. Equal integers have equal bits; of equal floats these
-    calls return one or the other zero, as they like."""
-    value = guarded(value, old)[1]
-    while isinstance(value, Cast) and value.type.is_integer:
-        value = value.operand
-    if isinstance(value, Call) and value.name in _LEAST and old is not None:
-        args = [a for a in value.args if unwidened(a) != Var(old)]
-        if len(args) == 1:
-            return "<" if _LEAST[value.name] else ">", args[0], Var(old)
-    return None
-
-
-def _by_choice(g: Gep, r: Region, choice: tuple[str, Expr, Expr] | None) -> Proof | None:
+def _by_choice(g: Gep, r: Region, choice: Choice | None) -> Proof | None:
     """The rule for ``t op x``, if there is one."""
-    if choice is None or unwidened(choice[2]) != Var(_place(g, r, "ij") or Variable("", r.type)):
+    if choice is None or unwidened(choice.x) != Var(_place(g, r, "ij") or Variable("", r.type)):
         return None
-    op, t = choice[0], choice[1]
-    found = _rule(g, r, op, t)
+    found = _rule(g, r, choice.op, choice.t)
     tested = found is not None and found != Proof(r)
-    return None if tested and not _goes_one_way(g, r, t) else found
+    return None if tested and not _goes_one_way(g, r, choice.t) else found
 
 
 def _goes_one_way(g: Gep, r: Region, t: Expr) -> bool:
@@ -159,8 +100,8 @@ def _goes_one_way(g: Gep, r: Region, t: Expr) -> bool:
     if any(r in dict(part.values) for part in g.scale):
         return False
     value, old = dict(g.update.values)[r], _place(g, r, "ij")
-    called = _minimum(minima(value), old)
-    return guarded(value, old)[1] == t or (called is not None and called[1] == t)
+    called = extremum(minima(value), old)
+    return guarded(value, old)[1] == t or (called is not None and called.t == t)
 
 
 def _rule(g: Gep, r: Region, op: str, t: Expr) -> Proof | None:
@@ -192,7 +133,7 @@ def _sum(r: Region, op: str, t: Binary) -> Proof | None:
         return None
     half = 2 ** (r.type.bits - 2) - 1
     away = Test(">", Const(half, r.type)) if least else Test("<", Const(-half, r.type))
-    return Proof(r, Test(op, zero), both=(Test(_MIRRORED[op], zero), away))
+    return Proof(r, Test(op, zero), both=(Test(MIRRORED[op], zero), away))
 
 
 def _product(r: Region, op: str, t: Binary) -> Proof | None:
@@ -204,9 +145,9 @@ def _product(r: Region, op: str, t: Binary) -> Proof | None:
 def _extremum(t: Expr, across: set[Variable | None]) -> bool | None:
     """Whether ``t`` is the lesser of the two, or the greater; None for something else."""
     match t:
-        case Call(name=n, args=(a, b)) if n in _LEAST and _both(a, b, across):
-            return _LEAST[n]
-        case Select(cond=Binary(op=op, left=a, right=b), yes=yes, no=no) if op in _MIRRORED and _both(a, b, across):
+        case Call(name=n, args=(a, b)) if n in LEAST and _both(a, b, across):
+            return LEAST[n]
+        case Select(cond=Binary(op=op, left=a, right=b), yes=yes, no=no) if op in MIRRORED and _both(a, b, across):
             pair, chosen = (unwidened(a), unwidened(b)), (unwidened(yes), unwidened(no))
             if chosen == pair:
                 return op in ("<", "<=")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...ctype import BOOL, INT, Scalar
 from ...fold import unary
 from ...gep import Gep, Part, Range
-from ...gep.semiring import guarded
+from ...gep.choice import guarded
 from ...ir import Binary, Expr, Region, Select, Var, Variable
 from ...minmax import minima
 from ..cuda_text import CudaText, element_name, region_name, type_name
@@ -90,22 +90,22 @@ class Steps:
         for r in self.sides.columns:
             name = region_name(r)
             o.line(f"{element_name(r.type)} *const column_{name} = columns_{name} + (k & 1) * (R * TY);")
-        if self.sides.rows:
-            o.each("g < R, UNIT")
-            o.open("if (ROW(g) == block * UNIT)")
-            o.each("h < C, UNIT")
-            for r in self.sides.rows:
-                name = region_name(r)
-                o.line(f"c2cu_put_row(row_{name} + COLUMN(h), x_{name}[g + q], h);")
-            o.end(3)
-        if self.sides.columns:
-            o.each("h < C, UNIT")
-            o.open("if (COLUMN(h) == block * UNIT)")
-            o.each("g < R, UNIT")
-            for r in self.sides.columns:
-                name = region_name(r)
-                o.line(f"c2cu_put_column(column_{name} + ty * UNIT + g * TY, x_{name}, g, h + q);")
-            o.end(3)
+        rows, columns = (map(region_name, side) for side in (self.sides.rows, self.sides.columns))
+        self.owned("row", "h < C, UNIT", [f"c2cu_put_row(row_{n} + COLUMN(h), x_{n}[g + q], h);" for n in rows])
+        puts = [f"c2cu_put_column(column_{n} + ty * UNIT + g * TY, x_{n}, g, h + q);" for n in columns]
+        self.owned("column", "g < R, UNIT", puts)
+
+    def owned(self, side: str, along: str, lines: Sequence[str]) -> None:
+        """``lines``, done along row k or column k by the threads that hold it."""
+        if not lines:
+            return
+        o, (across, at) = self.out, {"row": ("g < R", "ROW(g)"), "column": ("h < C", "COLUMN(h)")}[side]
+        o.each(f"{across}, UNIT")
+        o.open(f"if ({at} == block * UNIT)")
+        o.each(along)
+        for line in lines:
+            o.line(line)
+        o.end(3)
 
     def received(self) -> None:
         o = self.out
@@ -180,23 +180,11 @@ class Steps:
 
     def kept(self) -> None:
         """The owners keep what was scaled."""
-        o = self.out
-        rows = [r for r in self.sides.rows if any(p.where == "kj" and r in dict(p.values) for p in self.g.scale)]
-        columns = [r for r in self.sides.columns if any(p.where == "ik" and r in dict(p.values) for p in self.g.scale)]
-        if rows:
-            o.each("g < R, UNIT")
-            o.open("if (ROW(g) == block * UNIT)")
-            o.each("c < C")
-            for r in rows:
-                o.line(f"x_{region_name(r)}[g + q][c] = v_{region_name(r)}[c];")
-            o.end(3)
-        if columns:
-            o.each("h < C, UNIT")
-            o.open("if (COLUMN(h) == block * UNIT)")
-            o.each("r < R")
-            for r in columns:
-                o.line(f"x_{region_name(r)}[r][h + q] = u_{region_name(r)}[r];")
-            o.end(3)
+        scaled = {where: [r for p in self.g.scale if p.where == where for r, _ in p.values] for where in ("kj", "ik")}
+        rows = [region_name(r) for r in self.sides.rows if r in scaled["kj"]]
+        columns = [region_name(r) for r in self.sides.columns if r in scaled["ik"]]
+        self.owned("row", "c < C", [f"x_{n}[g + q][c] = v_{n}[c];" for n in rows])
+        self.owned("column", "r < R", [f"x_{n}[r][h + q] = u_{n}[r];" for n in columns])
 
     def update(self) -> None:
         """Everywhere; or where rows and columns are in range, group by group."""
@@ -238,27 +226,16 @@ class Steps:
 
     def compared(self) -> None:
         """Whether row k or column k is another than was read."""
-        o, g, s = self.out, self.g, self.s
-        values = dict(g.update.values)
-        read = [p for p in g.update.places if p.region in values]
+        g, s = self.g, self.s
+        read = {(p.region, p.where) for p in g.update.places if p.region in dict(g.update.values)}
         if g.row_moves:
-            o.each("g < R, UNIT")
-            o.open("if (ROW(g) == block * UNIT)")
-            o.each("c < C")
+            rows = [region_name(r) for r in self.sides.rows if {(r, "kj"), (r, "kk")} & read]
             there = "if (COLUMN(c) < COLUMNS) " * (s.width > g.columns)
-            for r in (r for r in self.sides.rows if any(p.region == r and p.where in ("kj", "kk") for p in read)):
-                name = region_name(r)
-                o.line(f"{there}moved |= c2cu_differ(x_{name}[g + q][c], v_{name}[c]);")
-            o.end(3)
+            self.owned("row", "c < C", [f"{there}moved |= c2cu_differ(x_{n}[g + q][c], v_{n}[c]);" for n in rows])
         if g.column_moves:
-            o.each("h < C, UNIT")
-            o.open("if (COLUMN(h) == block * UNIT)")
-            o.each("r < R")
+            columns = [region_name(r) for r in self.sides.columns if (r, "ik") in read]
             there = "if (ROW(r) < ROWS) " * (s.band * s.bands > g.rows)
-            for r in (r for r in self.sides.columns if any(p.region == r and p.where == "ik" for p in read)):
-                name = region_name(r)
-                o.line(f"{there}moved |= c2cu_differ(x_{name}[r][h + q], u_{name}[r]);")
-            o.end(3)
+            self.owned("column", "r < R", [f"{there}moved |= c2cu_differ(x_{n}[r][h + q], u_{n}[r]);" for n in columns])
 
 
 def _if(conditions: Iterable[str]) -> str:

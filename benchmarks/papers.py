@@ -1,0 +1,52 @@
+"""Others' own figures for Floyd-Warshall, on their machines: papers.json, from the tables of three publications.
+
+Lund and Smith 2010: A Multi-Stage CUDA Kernel for Floyd-Warshall. Buluc, Gilbert, Budak 2009: Gaussian Elimination
+Based Algorithms on the GPU. Takafuji 2020: A Study on Efficient GPU Implementations to Compute the Diameter of a Graph,
+thesis, Hiroshima University.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE = Path(__file__).parent / "papers.json"
+KINDS = ("float", "32-bit", "4-bit")  # of elements; 32-bit: the paper does not say of what type
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A column of a table. ``seconds``: by the number of graphs at once, by n; with ``transfers`` from the host and
+    back. ``gpu``: whether ``machine`` is one."""
+
+    source: str
+    table: str
+    machine: str
+    gpu: bool
+    method: str
+    kind: str
+    transfers: bool
+    seconds: Mapping[int, Mapping[int, float]]
+    note: str = ""
+
+
+def figures() -> tuple[Figures, ...]:
+    """All that the file holds."""
+    return tuple(Figures(**{**entry, "seconds": _numbered(entry["seconds"])}) for entry in json.loads(FILE.read_text()))
+
+
+def _numbered(seconds: Mapping[str, Mapping[str, float]]) -> dict[int, dict[int, float]]:
+    return {int(graphs): {int(n): t for n, t in row.items()} for graphs, row in seconds.items()}
+
+
+def fastest(kinds: Sequence[str], graphs: int = 1) -> dict[str, dict[int, float]]:
+    """The best seconds of each GPU by n, whatever the method, without transfers."""
+    found: dict[str, dict[int, float]] = {}
+    for f in figures():
+        if f.gpu and f.kind in kinds and not f.transfers:
+            best = found.setdefault(f.machine, {})
+            for n, t in f.seconds.get(graphs, {}).items():
+                best[n] = min(t, best.get(n, t))
+    return {machine: dict(sorted(best.items())) for machine, best in found.items() if best}
