@@ -86,6 +86,8 @@ static inline float __uint_as_float(unsigned x) { return c2cu_bits<float>(x); }
 static inline int __float_as_int(float x) { return c2cu_bits<int>(x); }
 static inline unsigned __float_as_uint(float x) { return c2cu_bits<unsigned>(x); }
 static inline long long __double_as_longlong(double x) { return c2cu_bits<long long>(x); }
+static inline int __vimin3_s32(int a, int b, int c) { return min(a, min(b, c)); }
+static inline int __vimax3_s32(int a, int b, int c) { return max(a, max(b, c)); }
 static inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) {
     const unsigned low = (unsigned short)(a + b), high = (unsigned short)((a >> 16) + (b >> 16));
     return min(low, c & 0xffff) | min(high, c >> 16) << 16;

@@ -20,9 +20,9 @@ LARGEST_BITS = 0x7F800000  # of a float that is at least 0, and no NaN, as an un
 
 def nonnegative(g: Gep) -> tuple[Region, ...]:
     """The matrices of float of which no element may have bits above `LARGEST_BITS`, so that the update's choices are
-    minima and maxima; () where nothing would be gained, or where that does not hold."""
+    minima and maxima, of bits too; () where that does not hold."""
     values = tuple(v for _, v in g.update.values)
-    if g.scale or all(minima(v, True) == minima(v) for v in values):
+    if g.scale:
         return ()
     places = {p.variable: p.region for p in g.update.places}
     floats = [e for v in values for e in subexpressions(v) if e.type.is_float]
@@ -31,6 +31,26 @@ def nonnegative(g: Gep) -> tuple[Region, ...]:
     read = [places[e.var] for e in floats if isinstance(e, Var)]
     stored = [r for r, v in g.update.values if r.type.is_float]
     return tuple(dict.fromkeys((*read, *stored)))
+
+
+def chooses(g: Gep) -> bool:
+    """Whether there is a choice that an exact program can only then make as a minimum."""
+    return any(minima(v, True) != minima(v) for _, v in g.update.values)
+
+
+def extremum(g: Gep) -> tuple[str, Expr] | None:
+    """("min" or "max", t), if the update is the lesser or the greater of the element and ``t``, which is of others: of
+    two steps' t and the element it may then be found at once."""
+    if len(g.update.values) != 1:
+        return None
+    value = minima(g.update.values[0][1], True)
+    old = next((p.variable for p in g.update.places if p.where == "ij"), None)
+    if not isinstance(value, Call) or value.name not in _CALLS or old is None:
+        return None
+    others = [a for a in value.args if a != Var(old)]
+    if len(others) != 1 or any(x == Var(old) for x in subexpressions(others[0])):
+        return None
+    return value.name[1:4], others[0]
 
 
 def _stays(e: Expr, places: dict[Variable, Region]) -> bool:

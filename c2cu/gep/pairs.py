@@ -9,8 +9,8 @@ from __future__ import annotations
 from ..ctype import BOOL
 from ..ir import Binary, Call, Cast, Expr, Region, Var, Variable
 from ..minmax import minima, unwidened
+from .choice import guarded
 from .form import Gep
-from .semiring import guarded
 
 LIMIT = 1 << 15  # of elements
 

@@ -12,7 +12,7 @@ from ...ctype import BOOL, Leaf
 from ...diagnostics import UnsupportedError
 from ...gep import Gep, Part, Range
 from ...gep.cell import replaced
-from ...gep.nonnegative import LARGEST_BITS, nonnegative
+from ...gep.nonnegative import LARGEST_BITS, chooses, extremum, nonnegative
 from ...gep.pairs import least_sum
 from ...ir import Binary, Const, Expr, Region, Var, Variable
 from ...minmax import minima
@@ -23,6 +23,7 @@ from ..gang_pack import is_plain
 from .grid_shape import Shape, Storage, bordered, in_tiles, read_at, resident, stored, trivial
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+_SIDES = (("u", "ik"), ("v", "kj"), ("w", "kk"))
 NARROW = (("u", 1), ("u", 2), ("i", 2))  # types of which two fit a word, and have a greatest element that may be
 _BITS = {("f", 4): "__float_as_uint", ("f", 8): "__double_as_longlong"}
 
@@ -105,10 +106,12 @@ def values(
             _update(gep, fp, "c2cu_step", kept.pairs),
             _update(gep, fp, "c2cu_apart", kept.pairs),
             *([_update(gep, "fast", "c2cu_least", False)] if kept.looks and not kept.pairs else []),
+            *([_term(gep)] if kept.looks and not kept.pairs and extremum(gep) else []),
             *_scales(gep, fp),
         ],
         "looked": [region_name(r) for r in (gep.regions if kept.pairs else nonnegative(gep))] if kept.looks else [],
         "pairs": kept.pairs,
+        "twice": (extremum(gep) or ("",))[0] if kept.looks and not kept.pairs else "",
         "largest": LARGEST_BITS,
         "scale": [_part(gep, p, found) for p in gep.scale],
         "inside": {"rows": partial(_inside, rows), "columns": partial(_inside, columns)},
@@ -132,10 +135,11 @@ def in_pairs(gep: Gep, shape: Shape | None = None) -> bool:
 
 
 def looks(gep: Gep, fp: str, pairs: bool) -> bool:
-    """Whether the elements decide how products are done: by pairs, or with minima for choices."""
+    """Whether the elements decide how products are done: by pairs, or with minima for choices, or of two steps at
+    once."""
     if pairs:
         return gep.regions[0].type.size > 1  # of a byte all are small enough
-    return fp != "fast" and bool(nonnegative(gep))
+    return bool(nonnegative(gep)) and (extremum(gep) is not None or (fp != "fast" and chooses(gep)))
 
 
 def _places(gep: Gep, shape: Shape, pairs: bool) -> tuple[dict[str, int], int]:
@@ -271,9 +275,23 @@ def _apart(e: Expr, gep: Gep) -> Expr:
 def _update(gep: Gep, fp: str, name: str, pairs: bool) -> list[str]:
     """``c2cu_step`` for any element, the others for rows and columns other than k."""
     parameters = [f"{_stored(r, pairs)} &x_{region_name(r)}" for r in in_tiles(gep)]
-    for letter, where in (("u", "ik"), ("v", "kj"), ("w", "kk")):
+    for letter, where in _SIDES:
         parameters += [f"const {_stored(r, pairs)} {letter}_{region_name(r)}" for r in read_at(gep, where)]
     return _function(gep, name, gep.update, parameters, fp, name != "c2cu_step")
+
+
+def _term(gep: Gep) -> list[str]:
+    """A function that computes what an element is compared with."""
+    found = extremum(gep)
+    assert found is not None
+    text = StepText(_names(gep, gep.update))
+    counters = [f"const {type_name(v.type)} {n}" for v, n in zip(gep.counters, "kij")]
+    parameters = [f"const {element_name(r.type)} {x}_{region_name(r)}" for x, w in _SIDES for r in read_at(gep, w)]
+    text.depth = 0
+    text.open(f"static __device__ __forceinline__ float c2cu_term({', '.join([*parameters, *counters])})")
+    text.line(f"return {text.expr(minima(_apart(found[1], gep), True))};")
+    text.close()
+    return text.lines
 
 
 def _scales(gep: Gep, fp: str) -> list[list[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 from ...artifact import Slot
 from ...ctype import Leaf
 from ...gep import Gep
-from ...gep.nonnegative import LARGEST_BITS, nonnegative
+from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative
 from ...gep.semiring import Proof, Test, proof
 from ...ir import Kernel, Region
 from ..cuda_text import CudaText, element_name, literal, region_name
@@ -55,7 +55,7 @@ def values(
         "first": _bound(g.k.low // s.unit, "max", "pivot", s),
         "last": _bound(-(-g.k.high // s.unit), "min", "(pivot + 1)", s),
         "steps": Steps(g, sides, s, fast, compares).lines(),
-        "minima": Steps(g, sides, s, True, compares).lines() if not fast and nonnegative(g) else [],
+        "minima": Steps(g, sides, s, True, compares).lines() if frame.seen(fast) else [],
         "after": frame.after(pivots),
         "finish": frame.finish(pivots),
         "again": frame.again(kernel),
@@ -172,7 +172,7 @@ class _Frame:
 
     def seen(self, fast: bool) -> list[str]:
         """Whether all elements are at least 0, of all inputs that go in step."""
-        found = () if fast else nonnegative(self.g)
+        found = nonnegative(self.g) if not fast and chooses(self.g) else ()
         if not found:
             return []
         o = Cells(self.g, 0)
