@@ -34,19 +34,22 @@ SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 VARIANTS = tuple(v for v in variants("cuda", "gep") if v != "gep:tiles")
 TEXT = """#define N {n}
 {t} D[N][N];
-void paths(void) {{
+void f(void) {{
     for (int k = 0; k < N; k++)
         for (int i = 0; i < N; i++)
             for (int j = 0; j < N; j++)
-                if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];
+                {step}
 }}
 """
+PATHS = "if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];"
+CLOSURE = "D[i][j] = D[i][j] || (D[i][k] && D[k][j]);"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``limit``: 10^12 relaxations a second of the bare instructions on an H200, of as many for each as the loop has:
-    two, three (add, compare, select) or one. ``papers``: the kinds of `benchmarks.papers` that stand beside it."""
+    """``limit``: 10^12 relaxations a second of the bare instructions on an H200: two additions and one minimum of three
+    for two relaxations of floats that are not below zero; one fused instruction for one of integers, or for two of 16
+    bits; one for 32 of bits. ``papers``: the kinds of `benchmarks.papers` that stand beside it."""
 
     name: str
     type: str
@@ -54,19 +57,28 @@ class Kind:
     fp: str
     limit: float
     papers: tuple[str, ...] = ("float", "32-bit")
+    step: str = PATHS
+
+    def text(self, n: int) -> str:
+        return TEXT.format(n=n, t=self.type, step=self.step)
 
 
 KINDS = (
-    Kind("fp32 fast", "float", "f4", "fast", 16.1),
-    Kind("fp32 exact", "float", "f4", "exact", 16.1 * 2 / 3),
+    Kind("fp32 fast", "float", "f4", "fast", 21.9),
+    Kind("fp32 exact", "float", "f4", "exact", 21.9),
     Kind("int32", "int", "i4", "exact", 16.5),
+    Kind("u16", "unsigned short", "u2", "exact", 32.9),
+    Kind("closure", "unsigned char", "u1", "exact", 678.0, (), CLOSURE),
 )
 
 
-def stepwise(device: Any, d: Any) -> Any:
+def stepwise(device: Any, d: Any, kind: Kind = KINDS[0]) -> Any:
     """The result, a step after the other on the whole array."""
     d = d.copy()
     for k in range(len(d)):
+        if kind.step == CLOSURE:
+            d |= d[:, k, None] & d[k]
+            continue
         via = d[:, k, None] + d[k]
         d = device.xp.where(via < d, via, d)
     return d
@@ -74,7 +86,9 @@ def stepwise(device: Any, d: Any) -> Any:
 
 def graph(n: int, kind: Kind) -> np.ndarray:
     rng = np.random.default_rng(n)
-    d = rng.integers(1, 1000, (n, n), np.int32).astype(kind.dtype)
+    if kind.step == CLOSURE:  # few enough edges that components stay apart
+        return (rng.random((n, n), np.float32) < 0.9 / n).astype(kind.dtype)
+    d = rng.integers(1, 1000, (n, n), np.dtype(kind.dtype) if kind.dtype[0] != "f" else np.int32).astype(kind.dtype)
     np.fill_diagonal(d, 0)
     return d
 
@@ -82,7 +96,7 @@ def graph(n: int, kind: Kind) -> np.ndarray:
 def rows(device: Any, kind: Kind, n: int, args: argparse.Namespace, until: float) -> list[dict[str, Any]]:
     """One row a variant."""
     given = device.put(graph(n, kind)[None])
-    expected = stepwise(device, given[0]) if n <= args.checked else None
+    expected = stepwise(device, given[0], kind) if n <= args.checked else None
     out, found = device.xp.empty_like(given), []
     for schedule in args.schedule:
         row: dict[str, Any] = {"kind": kind.name, "n": n, "schedule": schedule}
@@ -103,7 +117,7 @@ def rows(device: Any, kind: Kind, n: int, args: argparse.Namespace, until: float
 
 
 def one(device: Any, kind: Kind, n: int, schedule: str, given: Any, out: Any, repeats: int) -> dict[str, Any]:
-    program = c2cu.compile(TEXT.format(n=n, t=kind.type), backend="cuda", schedule=schedule, fp=kind.fp)
+    program = c2cu.compile(kind.text(n), backend="cuda", schedule=schedule, fp=kind.fp)
     started = time.perf_counter()
     first, _ = device.once(lambda: program({"D": given}, out={"D": out}))
     elapsed = time.perf_counter() - started
