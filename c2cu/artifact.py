@@ -43,13 +43,15 @@ def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
 class Launch:
     """A kernel's launch, for all inputs at once. ``grid``: blocks along x and y, with an input on each z; (0, n):
     n blocks a multiprocessor, for all inputs. ``arguments``: ints that follow the usual ones. It starts when what
-    precedes it on its ``stream`` is complete, and the launches whose numbers ``after`` lists."""
+    precedes it on its ``stream`` is complete, and the launches whose numbers ``after`` lists. ``shared_bytes``: dynamic
+    shared memory of a block."""
 
     kernel: str
     grid: tuple[int, int] = (1, 1)
     arguments: tuple[int, ...] = ()
     stream: int = 0
     after: tuple[int, ...] = ()
+    shared_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Artifact:
     lanes: int = 1  # cpu: inputs a gang; cuda: inputs a block
     flags: tuple[str, ...] = ()  # extra compiler flags; of one option the last counts
     threads: int = 0  # cuda: threads a block; 0: one an input
-    shared_bytes: int = 0  # cuda: dynamic shared memory a block
+    shared_bytes: int = 0  # cuda: dynamic shared memory a block, at most
     spills: int | None = None  # cuda: bytes of local memory a thread, at most, with which it is worth running
     cycles: float = 0.0  # cuda: of a multiprocessor, for an input, by the schedule's own estimate; 0: it has none
     team: bool = False  # cpu: several threads may do one input

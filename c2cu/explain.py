@@ -12,9 +12,10 @@ from .diagnostics import UnsupportedError
 from .estimate import USUAL, Device
 from .front import Front
 from .gep import Gep, NotGep, Place
+from .gep.closure import closure
 from .gep.negative import distances
 from .idioms import idioms
-from .ir import Expr, Kernel, Var
+from .ir import Expr, Kernel, Region, Var
 from .plan import Candidate, Measurement, Plan
 from .report import Report, report_of
 from .roofline import Limits, Roofline, rate, scaled
@@ -105,6 +106,7 @@ def _gep(front: Front) -> dict[str, Any] | None:
                 "row_moves": g.row_moves,
                 "column_moves": g.column_moves,
                 "distances": [r.name for r, _ in distances(g)],
+                "closure": isinstance(closure(g), Region),
             }
 
 
@@ -254,6 +256,8 @@ def _form(g: dict[str, Any] | None) -> list[str]:
     lines = [f"of Gaussian-elimination type: {computed}; {g['updates']:,} updates in {g['steps']:,} steps"]
     if g["scale"]:
         lines.append(f"each step first computes {_joined(g['scale'])} anew")
+    if g["closure"]:
+        lines.append("a transitive closure: a GPU does large matrices of zeros and ones on bits")
     moving = [name for name, on in (("row", g["row_moves"]), ("column", g["column_moves"])) if on]
     if not moving:
         return [*lines, "a step's updates leave what they read of row and column k as it is: they may be done at once"]

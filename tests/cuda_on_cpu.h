@@ -51,17 +51,23 @@ static inline unsigned long long atomicAdd(unsigned long long *p, unsigned long 
     return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST);
 }
 static inline void __syncthreads() { c2cu_barrier->arrive_and_wait(); }
-static vector<unique_ptr<barrier<>>> c2cu_warps;
-static inline void __syncwarp() { c2cu_warps[threadIdx.x / 32]->arrive_and_wait(); }
+struct c2cu_team { /* of a block: its warps, and how they vote */
+    vector<unique_ptr<barrier<>>> warps;
+    unsigned votes[32];
+    c2cu_team(int threads) {
+        for (int t = 0; t < threads; t += 32) warps.push_back(make_unique<barrier<>>(min(32, threads - t)));
+    }
+};
+static thread_local c2cu_team *c2cu_mine;
+static inline void __syncwarp() { c2cu_mine->warps[threadIdx.x / 32]->arrive_and_wait(); }
 
-static unsigned c2cu_votes[32];
 static inline unsigned __ballot_sync(unsigned, int mine) {
     __syncwarp();
-    if (threadIdx.x % 32 == 0) c2cu_votes[threadIdx.x / 32] = 0;
+    if (threadIdx.x % 32 == 0) c2cu_mine->votes[threadIdx.x / 32] = 0;
     __syncwarp();
-    if (mine) __atomic_fetch_or(&c2cu_votes[threadIdx.x / 32], 1u << threadIdx.x % 32, __ATOMIC_SEQ_CST);
+    if (mine) __atomic_fetch_or(&c2cu_mine->votes[threadIdx.x / 32], 1u << threadIdx.x % 32, __ATOMIC_SEQ_CST);
     __syncwarp();
-    return c2cu_votes[threadIdx.x / 32];
+    return c2cu_mine->votes[threadIdx.x / 32];
 }
 static inline int __all_sync(unsigned all, int mine) { return !__ballot_sync(all, !mine); }
 static int c2cu_said;
@@ -92,6 +98,12 @@ static inline unsigned __viaddmin_u16x2(unsigned a, unsigned b, unsigned c) {
     const unsigned low = (unsigned short)(a + b), high = (unsigned short)((a >> 16) + (b >> 16));
     return min(low, c & 0xffff) | min(high, c >> 16) << 16;
 }
+static inline int __ffs(int x) { return __builtin_ffs(x); }
+static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned which) {
+    unsigned long long from = (unsigned long long)y << 32 | x, to = 0;
+    for (int b = 0; b < 4; b++) to |= (from >> 8 * (which >> 4 * b & 7) & 255) << 8 * b;
+    return (unsigned)to;
+}
 static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline double __dmul_rn(double a, double b) { return a * b; }
 
@@ -107,12 +119,11 @@ static void c2cu_launch(void (*kernel)(const S *, long long, void *), const S *s
             continue;
         }
         barrier<> all(threads);
-        c2cu_warps.clear();
-        for (int t = 0; t < threads; t += 32) c2cu_warps.push_back(make_unique<barrier<>>(min(32, threads - t)));
+        c2cu_team team(threads);
         vector<thread> running;
         for (int t = 0; t < threads; t++)
-            running.emplace_back([=, at = blockIdx, &all] {
-                threadIdx.x = t, blockIdx = at, c2cu_barrier = &all;
+            running.emplace_back([=, at = blockIdx, &all, &team] {
+                threadIdx.x = t, blockIdx = at, c2cu_barrier = &all, c2cu_mine = &team;
                 kernel(slot, p, memory);
             });
         for (auto &t : running) t.join();
@@ -125,13 +136,15 @@ template <typename F> static void c2cu_grid(c2cu_index grid, int threads, size_t
     const unsigned blocks = grid.x * grid.y * grid.z;
     vector<thread> running;
     vector<unique_ptr<barrier<>>> barriers;
+    vector<unique_ptr<c2cu_team>> teams;
     vector<unique_ptr<uint4[]>> memory;
     for (unsigned first = 0; first < min(at_once, blocks); first++) {
         barriers.push_back(make_unique<barrier<>>(threads));
+        teams.push_back(make_unique<c2cu_team>(threads));
         memory.push_back(make_unique<uint4[]>(shared_bytes / 16 + 1));
         for (int t = 0; t < threads; t++)
-            running.emplace_back([=, all = barriers.back().get(), shared = memory.back().get()] {
-                threadIdx.x = t, c2cu_barrier = all, c2cu_shared_memory = (unsigned char *)shared;
+            running.emplace_back([=, all = barriers.back().get(), team = teams.back().get(), shared = memory.back().get()] {
+                threadIdx.x = t, c2cu_barrier = all, c2cu_mine = team, c2cu_shared_memory = (unsigned char *)shared;
                 for (unsigned b = first; b < blocks; b += at_once) {
                     blockIdx = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
                     kernel();

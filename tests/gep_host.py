@@ -16,6 +16,7 @@ import numpy as np
 from tests.cuda_host import HEADER, _folder, _Slot, shifted
 
 _KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
+_STATIC = "__shared__ __align__(16) unsigned char shared[SHARED];"
 _COMMAND = [
     "g++",
     "-std=c++20",
@@ -46,10 +47,16 @@ def order(launches, seed: int | None = None) -> Iterator[int]:
 
 
 def run_launches(
-    artifact, inputs: dict[str, np.ndarray], p: int, seed: int | None = 0, in_place: bool = False, at_once: int = 3
+    artifact,
+    inputs: dict[str, np.ndarray],
+    p: int,
+    seed: int | None = 0,
+    in_place: bool = False,
+    at_once: int = 3,
+    wanted: tuple[str, ...] | None = None,
 ) -> tuple[dict[str, np.ndarray], list[bool]]:
     """The outputs of p inputs by name, as `cuda_host.run_on_cpu`, and which inputs were done again in order.
-    ``at_once``: blocks side by side."""
+    ``at_once``: blocks side by side. ``wanted``: outputs, all if None."""
     library = _library(artifact.text, artifact.threads)
     table = (_Slot * max(1, len(artifact.slots)))()
     outputs: dict[str, np.ndarray] = {}
@@ -61,7 +68,7 @@ def run_launches(
             entry.in_, entry.in_stride = a.ctypes.data, 0 if s.shared else s.nbytes
             if in_place and s.writes:
                 outputs[s.name] = a
-        if s.writes:
+        if s.writes and (wanted is None or s.name in wanted):
             outputs.setdefault(s.name, shifted(np.empty((p, *s.shape), s.dtype), 0))
             entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
     size = ctypes.c_ulonglong.in_dll(library, "c2cu_bytes").value
@@ -78,9 +85,9 @@ def run_launches(
 
 @functools.cache
 def _library(text: str, threads: int) -> ctypes.CDLL:
-    device = text.replace(
-        "__shared__ __align__(16) unsigned char shared[SHARED];", "unsigned char *shared = c2cu_shared_memory;"
-    )
+    device = text
+    for array in ("extern __shared__ __align__(16) unsigned char shared[];", _STATIC):
+        device = device.replace(array, "unsigned char *shared = c2cu_shared_memory;")
     device = device.replace("__shared__ long long next;", "long long &next = *(long long *)(shared + SHARED);")
     assert "__shared__ " not in device.replace("#define", "")
     device = device.replace('extern "C" __device__ const', 'extern "C" const')

@@ -66,7 +66,7 @@ class Recorder:
         self.cupy = SimpleNamespace(cuda=names)
 
     def kernel(self, name):
-        def launch(grid, threads, arguments):
+        def launch(grid, threads, arguments, shared_mem):
             self.log.append(("launch", self.current, name, grid, threads, tuple(map(int, arguments[3:]))))
 
         return launch
@@ -211,7 +211,7 @@ def test_recursion_ends_in_large_products():
 
 
 def test_names_of_variants():
-    assert set(plan.VARIANTS["cuda"]["gep"]) == {"tiles", *grid.VARIANTS}
+    assert set(plan.VARIANTS["cuda"]["gep"]) == {"tiles", "bits", *grid.VARIANTS}
     front = understood()
     for variant in grid.VARIANTS:
         chosen, made = pipeline.schedule(front, "cuda", f"gep:{variant}")

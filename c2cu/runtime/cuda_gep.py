@@ -78,9 +78,8 @@ class CudaGepProgram(CudaProgram):
                 if self.artifact.launches[m].stream != x.stream:
                     stream.wait_event(complete[m])
             with stream:
-                self._kernels[x.kernel](
-                    self._blocks(x, p), (self._threads,), (table, numpy.int64(p), memory, *self._arguments[n])
-                )
+                arguments = (table, numpy.int64(p), memory, *self._arguments[n])
+                self._kernels[x.kernel](self._blocks(x, p), (self._threads,), arguments, shared_mem=x.shared_bytes)
             if n in self._awaited:
                 complete[n] = cupy_module().cuda.Event(disable_timing=True)
                 complete[n].record(stream)

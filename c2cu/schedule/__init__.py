@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .. import plan, toolchain
 from ..artifact import Artifact
 from ..diagnostics import UnsupportedError
+from ..ir import Region
 from ..scalarize import scalarize
 from ..uniform import uniform
 from ..unroll import unroll
@@ -62,14 +63,20 @@ def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cud
 
 
 def _gep_on_cuda(front: Front, layout: plan.Layout, variant: str, threads: int) -> Artifact:
-    """Each matrix in registers, or, where it is too large for them or a variant is wanted, the whole device at each."""
+    """Each matrix in registers, or, where it is too large for them or a variant is wanted, the whole device at each:
+    on bits if it is a transitive closure."""
+    from ..gep.closure import closure
+    from .gep.bits import bits
     from .gep.grid import grid
     from .gep.required import required
     from .gep.tiles import LARGEST, tiles
 
     assert front.analysis is not None
     found = required(front.analysis.kernel, front.gep)
-    if variant == "tiles" or (not variant and max(found.rows, found.columns) <= LARGEST):
+    small = max(found.rows, found.columns) <= LARGEST
+    if variant == "bits" or (not variant and not small and isinstance(closure(found), Region)):
+        return bits(front.analysis, found, front.slots, layout, front.fp)
+    if variant == "tiles" or (not variant and small):
         try:
             return tiles(front.analysis, found, front.slots, layout, front.fp, threads=threads)
         except UnsupportedError:

@@ -87,23 +87,17 @@ def values(
     u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, shape: Shape, kept: Storage, steps: Any
 ) -> dict[str, Any]:
     """What the template is filled with. ``steps``: from which block to which one the large products go."""
-    found = [_matrix(gep, r, slots, layout, fp, kept.pairs) for r in gep.regions]
-    again = SequentialText(gep, layout)
-    again.depth = 2
-    again.declare(u.kernel.body)
-    again.block(u.kernel.body)
+    common = in_order(u, gep, slots, layout, fp, kept.pairs)
     rows, columns = gep.update.rows, gep.update.columns
     places, shared_bytes = _places(gep, shape, kept.pairs)
     return {
+        **common,
         "name": u.kernel.name,
         "shape": shape,
         "resident": resident(gep, shape),
         "storage": kept,
-        "gep": gep,
-        "matrices": found,
-        "initial": [_initial(r) for r in gep.regions if r.init is not None and any(r.init)],
         "functions": [
-            _update(gep, fp, "c2cu_step", kept.pairs),
+            common["step"],
             _update(gep, fp, "c2cu_apart", kept.pairs),
             *([_update(gep, "fast", "c2cu_least", False)] if kept.looks and not kept.pairs else []),
             *([_term(gep)] if kept.looks and not kept.pairs and extremum(gep) else []),
@@ -113,15 +107,12 @@ def values(
         "pairs": kept.pairs,
         "twice": (extremum(gep) or ("",))[0] if kept.looks and not kept.pairs else "",
         "largest": LARGEST_BITS,
-        "scale": [_part(gep, p, found) for p in gep.scale],
-        "inside": {"rows": partial(_inside, rows), "columns": partial(_inside, columns)},
+        "scale": [_part(gep, p, common["matrices"]) for p in gep.scale],
         "whole": {"rows": trivial(rows, gep.rows), "columns": trivial(columns, gep.columns)},
         "masked": bordered(rows, gep.rows, shape, gep, steps) or bordered(columns, gep.columns, shape, gep, steps),
         "partial": bool(gep.k.low % shape.depth or gep.k.high % shape.depth),
         "row_moves": gep.row_moves,
         "column_moves": gep.column_moves,
-        "again": again.lines,
-        "ordered": _ordered(gep),
         "places": places,
         "shared_bytes": shared_bytes,
     }
@@ -140,6 +131,25 @@ def looks(gep: Gep, fp: str, pairs: bool) -> bool:
     if pairs:
         return gep.regions[0].type.size > 1  # of a byte all are small enough
     return bool(nonnegative(gep)) and (extremum(gep) is not None or (fp != "fast" and chooses(gep)))
+
+
+def in_order(
+    u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, pairs: bool = False
+) -> dict[str, Any]:
+    """What a template is filled with that does an input again, in the C's order."""
+    again = SequentialText(gep, layout)
+    again.depth = 2
+    again.declare(u.kernel.body)
+    again.block(u.kernel.body)
+    return {
+        "gep": gep,
+        "matrices": [_matrix(gep, r, slots, layout, fp, pairs) for r in gep.regions],
+        "initial": [_initial(r) for r in gep.regions if r.init is not None and any(r.init)],
+        "step": _update(gep, fp, "c2cu_step", pairs),
+        "inside": {"rows": partial(_inside, gep.update.rows), "columns": partial(_inside, gep.update.columns)},
+        "again": again.lines,
+        "ordered": _ordered(gep),
+    }
 
 
 def _places(gep: Gep, shape: Shape, pairs: bool) -> tuple[dict[str, int], int]:

@@ -1,0 +1,246 @@
+"""Transitive closure on bits: which programs are one, and that what is launched computes what gcc's C does."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu import explain, pipeline, plan
+from c2cu.gep import Gep, NotGep
+from c2cu.gep.closure import closure
+from c2cu.ir import Region
+from c2cu.options import options_of
+from c2cu.preprocess import read_source
+from c2cu.schedule.gep.bits import BitShape, bits
+from c2cu.schedule.gep.required import required
+from tests.gep_cases import RECOGNISED
+from tests.gep_host import run_launches
+from tests.oracle import Original, same
+
+SMALL = BitShape(128, 8, 64)
+NARROW = BitShape(96, 4, 32)
+DEEP = BitShape(64, 16, 64, depth=256)  # a block of steps has two units of four words
+WIDE = BitShape(256, 4, 256)  # more threads than the square on the diagonal has rows
+
+LOOPS = "for (int k = 0; k < N; k++) for (int i = 0; i < N; i++) for (int j = 0; j < N; j++)"
+
+
+def program(body: str, t: str = "unsigned char", columns: str = "N") -> str:
+    return f"#define N 12\n{t} R[N][{columns}];\nvoid f(void) {{\n    {body} // HERE\n}}\n"
+
+
+def sized(text: str, n: int) -> str:
+    return text.replace("#define N 12", f"#define N {n}")
+
+
+OR = program(f"{LOOPS} R[i][j] = R[i][j] || (R[i][k] && R[k][j]);")
+SPELLINGS = {
+    "or-and": OR,
+    "or-and of _Bool": OR.replace("unsigned char", "_Bool"),
+    "bits": program(f"{LOOPS} R[i][j] |= R[i][k] & R[k][j];", "int"),
+    "bits of long": program(f"{LOOPS} R[i][j] = R[i][j] | (R[k][j] & R[i][k]);", "unsigned long"),
+    "if": program(f"{LOOPS} if (R[i][k] && R[k][j]) R[i][j] = 1;", "short"),
+    "if of _Bool": program(f"{LOOPS} if (!R[i][j] && R[i][k]) R[i][j] = R[k][j];", "_Bool"),
+    "hoisted": program(
+        "for (int k = 0; k < N; k++) for (int i = 0; i < N; i++) { if (!R[i][k]) continue;"
+        " for (int j = 0; j < N; j++) R[i][j] |= R[k][j]; }",
+        "signed char",
+    ),
+    "columns outside": program(
+        "for (int k = 0; k < N; k++) for (int j = 0; j < N; j++) for (int i = 0; i < N; i++)"
+        " R[i][j] = R[i][k] != 0 & R[k][j] != 0 | R[i][j] != 0;"
+    ),
+    "choice": program(f"{LOOPS} R[i][j] = R[i][k] ? R[i][j] | R[k][j] : R[i][j];", "long long"),
+    "part of a larger matrix": program(f"{LOOPS} R[i][j] |= R[i][k] & R[k][j];", columns="N + 7"),
+}
+TYPES = {"unsigned char": "u1", "_Bool": "?", "int": "i4", "unsigned long": "u8", "short": "i2", "signed char": "i1"}
+
+
+def variables_of(text: str, n: int):
+    t = text.splitlines()[1].partition(" R[")[0]
+    return [("R", TYPES.get(t, "i8"), (n, n + 7 * ("N + 7" in text)))]
+
+
+def artifact(text: str, shape: BitShape | None = SMALL):
+    front = pipeline.understand(read_source(text), options_of())
+    assert front.analysis is not None
+    gep = required(front.analysis.kernel, front.gep)
+    return bits(front.analysis, gep, front.slots, plan.layout(front.program), "exact", shape)
+
+
+def graphs(variables, n: int) -> dict[str, np.ndarray]:
+    """A random graph, a path through all vertices in random order, and one with all edges but a few."""
+    (name, dtype, shape), rng = variables[0], np.random.default_rng(n)
+    a = np.zeros((3, *shape), dtype)
+    a[0, :, :n] = rng.random((n, n)) < 1.5 / n
+    order = rng.permutation(n)
+    a[1, order[:-1], order[1:]] = 1
+    a[2, :, :n] = rng.random((n, n)) < 0.9
+    a[:, :, n:] = 1
+    return {name: a}
+
+
+def check(text: str, n: int, inputs, shape=SMALL, variables=None, **how) -> list[bool]:
+    """That what runs is what gcc's C computes. Returns which inputs were done again on their elements."""
+    text = sized(text, n)
+    variables = variables or variables_of(text, n)
+    p = len(next(iter(inputs.values()), [0]))
+    expected = Original(text, "f", variables).bulk(inputs, p)["R"]
+    result, again = run_launches(artifact(text, shape), inputs, p, **how)
+    assert same(result["R"], expected)
+    return again
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_spellings_and_types(name):
+    n = 140
+    inputs = {x: a[:2] for x, a in graphs(variables_of(SPELLINGS[name], n), n).items()}
+    assert not any(check(SPELLINGS[name], n, inputs, at_once=1))
+
+
+@pytest.mark.parametrize(
+    ("n", "shape"), [(2, SMALL), (31, SMALL), (128, NARROW), (100, WIDE), (300, SMALL), (290, NARROW), (330, DEEP)]
+)
+def test_sizes(n, shape):
+    inputs = {x: a[:2] for x, a in graphs(variables_of(OR, n), n).items()}
+    assert not any(check(OR, n, inputs, shape, in_place=True, at_once=2))
+
+
+@pytest.mark.parametrize(
+    ("name", "in_place"), [*((n, True) for n in SPELLINGS if "_Bool" not in n), ("or-and", False), ("bits", False)]
+)
+def test_other_elements_are_taken_as_the_program_takes_them(name, in_place):
+    """Exactly the inputs that have some are done again; the C may change such elements, or keep them."""
+    n = 45
+    inputs = graphs(variables_of(SPELLINGS[name], n), n)
+    inputs["R"][1][inputs["R"][1] != 0] = np.random.default_rng(1).integers(2, 120, np.count_nonzero(inputs["R"][1]))
+    inputs["R"][2, n - 1, n - 1] = 2
+    assert check(SPELLINGS[name], n, inputs, in_place=in_place) == [False, True, True]
+
+
+def test_elements_that_no_step_touches_do_not_matter():
+    n, text = 40, SPELLINGS["part of a larger matrix"]
+    inputs = graphs(variables_of(text, n), n)
+    inputs["R"][:, :, n:] = 77
+    assert not any(check(text, n, inputs))
+
+
+def test_a_matrix_that_is_not_given():
+    """Its initialiser counts, or zero."""
+    start = "R[N][N] = {{0, 1, 0, 0, 0}, {0, 0, 0, 0, 1}, {0}, {0}, {0, 0, 1}};"
+    for text in (OR, OR.replace("R[N][N];", start), OR.replace("R[N][N];", start.replace("1, 0, 0", "9, 0, 0"))):
+        text = sized(text, 5)
+        expected = Original(text, "f", [("R", "u1", (5, 5))])
+        result, again = run_launches(artifact(text), {}, 1)
+        assert same(result["R"], expected.bulk({}, 1)["R"]) and again == ["9" in text]
+
+
+def test_a_result_that_is_not_wanted():
+    """Then nothing is stored, whatever the elements are."""
+    made = artifact(sized(OR, 40))
+    assert run_launches(made, {"R": np.full((1, 40, 40), 3, "u1")}, 1, wanted=())[1] == [False]
+
+
+# recognition
+
+
+def found(text: str) -> Gep:
+    g = pipeline.understand(read_source(text), options_of()).gep
+    assert isinstance(g, Gep), g
+    return g
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_closures(name):
+    assert isinstance(closure(found(sized(SPELLINGS[name], 12))), Region)
+
+
+def loops(update: str, t: str = "unsigned char", head: str = "", ranges: str = "") -> str:
+    return program(f"{ranges or LOOPS} {{ {head} {update} }}", t)
+
+
+BY_LOGIC = "by logical operators alone, R[i][j] does not become R[i][j] | (R[i][k] & R[k][j])"
+NEAR = {
+    "and-or": (loops("R[i][j] &= R[i][k] | R[k][j];"), BY_LOGIC),
+    "xor": (loops("R[i][j] ^= R[i][k] & R[k][j];"), BY_LOGIC),
+    "parity": (loops("R[i][j] = R[i][j] != (R[i][k] && R[k][j]);"), BY_LOGIC),
+    "two for true": (loops("if (R[i][k] && R[k][j]) R[i][j] = 2;"), BY_LOGIC),
+    "no way back": (loops("if (R[i][k] && !R[k][j]) R[i][j] = 1;"), BY_LOGIC),
+    "only from the middle": (loops("if (R[i][k] && R[k][j] && R[k][k]) R[i][j] = 1;"), BY_LOGIC),
+    "a counter": (loops("if (R[i][k] && R[k][j] && i != j) R[i][j] = 1;"), BY_LOGIC),
+    "max-min": (loops("int t = R[i][k] < R[k][j] ? R[i][k] : R[k][j]; if (t > R[i][j]) R[i][j] = t;"), BY_LOGIC),
+    "floats": (
+        loops("if (R[i][k] && R[k][j]) R[i][j] = 1;", "float"),
+        "'R' has elements of type float, not of an integer type",
+    ),
+    "two arrays": (
+        loops("if (R[i][k] && R[k][j]) { R[i][j] = 1; via[i][j] = k; }").replace("void f", "int via[N][N];\nvoid f"),
+        "it takes 2 arrays, not one",
+    ),
+    "all rows but one": (
+        loops("R[i][j] |= R[i][k] & R[k][j];", ranges=LOOPS.replace("i = 0", "i = 1")),
+        "not all of its loops go from 0 to 11",
+    ),
+    "all steps but one": (
+        loops("R[i][j] |= R[i][k] & R[k][j];", ranges=LOOPS.replace("k < N", "k < N - 1")),
+        "not all of its loops go from 0 to 10",
+    ),
+    "LU": (RECOGNISED["LU"][0], "it first computes D[i][k] anew"),
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_near_misses_are_refused_with_a_reason(name):
+    text, message = NEAR[name]
+    assert closure(found(text)) == NotGep(message, closure(found(text)).loc)
+    front = pipeline.understand(read_source(text), options_of())
+    with pytest.raises(c2cu.UnsupportedError, match="not a transitive closure") as e:
+        pipeline.schedule(front, "cuda", "gep:bits")
+    assert message in str(e.value) and (name == "LU" or "HERE" in text.split("\n")[e.value.line - 1])
+
+
+def test_which_matrices_go_on_bits():
+    def chosen(text: str, schedule: str) -> str:
+        return pipeline.schedule(pipeline.understand(read_source(text), options_of()), "cuda", schedule)[0].schedule
+
+    for schedule in ("auto", "gep"):
+        assert chosen(sized(OR, 513), schedule) == "gep:bits"
+        assert chosen(sized(OR, 512), schedule) == "gep"
+        assert chosen(sized(NEAR["max-min"][0], 513), schedule) == "gep:graph"
+    assert chosen(sized(OR, 20), "gep:bits") == "gep:bits"
+    assert chosen(sized(OR, 600), "gep:streams") == "gep:streams"
+
+
+def test_explain_says_so():
+    front = pipeline.understand(read_source(sized(OR, 600)), options_of())
+    said = explain.explanation(front, "cuda", "gep", None, "exact", "a GPU")
+    assert said["schedule"] == "gep:bits" and said["gep"]["closure"]
+    assert said["launches"]["c2cu_pivot"] == said["launches"]["c2cu_rest"] == -(-600 // 128)
+    other = pipeline.understand(read_source(NEAR["max-min"][0]), options_of())
+    assert not explain.explanation(other, "cuda", "gep", None, "exact", "a GPU")["gep"]["closure"]
+
+
+def test_shapes_that_do_not_fit_together_are_refused():
+    for shape in ((100,), (128, 6), (128, 32, 96), (128, 16, 48), (128, 32, 256, 2, 192)):
+        with pytest.raises(ValueError, match="fit together"):
+            BitShape(*shape)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize(("n", "t"), [(600, "int"), (9000, "unsigned char")])
+def test_nvcc_takes_the_usual_shapes(n, t, tmp_path):
+    """Without a warning; nothing is spilled, and two blocks share a multiprocessor."""
+    source = tmp_path / "x.cu"
+    made = artifact(sized(OR.replace("unsigned char", t), n), None)
+    source.write_text(made.text)
+    command = ["nvcc", "-std=c++17", "-arch=sm_90", "--fmad=false", "-cubin", "-Xptxas", "-v", str(source)]
+    done = subprocess.run([*command, "-o", str(tmp_path / "x")], capture_output=True, text=True)
+    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    for kernel in ("c2cu_pivot", "c2cu_panels", "c2cu_rest"):
+        said = done.stderr.split(f"'{kernel}'")[1].split("Compiling")[0]
+        assert " 0 bytes spill stores" in said and int(said.split("Used ")[1].split()[0]) <= 128, said
+    assert 2 * made.shared_bytes <= 227 << 10
