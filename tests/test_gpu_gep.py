@@ -9,6 +9,7 @@ import c2cu
 from c2cu.runtime import cuda
 from c2cu.schedule.gep.grid import VARIANTS
 from tests.oracle import Original, same
+from tests.test_gep_bits import OR, SPELLINGS, graphs, sized, variables_of
 from tests.test_gep_grid import LEAST, PATHS, PROGRAMS, STAY, UPDATES, data
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not cuda.available(), reason="no CUDA device, or CuPy is missing")]
@@ -126,3 +127,41 @@ def test_on_a_stream_of_the_users_and_in_groups(variant):
     stream.synchronize()
     assert same(result.get(), expected)
     assert same(np.concatenate(list(program.stream(d, group=2))), expected)
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+@pytest.mark.parametrize("n", [31, 257, 640])
+def test_closure_on_bits(name, n):
+    variables = variables_of(SPELLINGS[name], n)
+    check(sized(SPELLINGS[name], n), variables, graphs(variables, n), "bits")
+
+
+@pytest.mark.parametrize("name", [n for n in SPELLINGS if "_Bool" not in n])
+def test_closure_of_other_elements(name):
+    """Done again on the elements: those inputs, and no others."""
+    n = 150
+    variables = variables_of(SPELLINGS[name], n)
+    inputs = graphs(variables, n)
+    inputs["R"][1][inputs["R"][1] != 0] = np.random.default_rng(1).integers(2, 120, np.count_nonzero(inputs["R"][1]))
+    check(sized(SPELLINGS[name], n), variables, inputs, "bits")
+
+
+@pytest.mark.parametrize("n", [600, 2085, 3000, 8200])
+def test_large_closures_equal_array_operations(n):
+    """Every shape, with borders; a sparse graph whose components are neither one nor many, and a long path."""
+    import cupy
+
+    graph = np.zeros((2, n, n), np.uint8)
+    rng, order = np.random.default_rng(n), np.random.default_rng(0).permutation(n)
+    graph[0, rng.integers(0, n, 3 * n // 2), rng.integers(0, n, 3 * n // 2)] = 1
+    graph[1, order[:-1], order[1:]] = 1
+    expected = cupy.asarray(graph).astype(bool)
+    for k in range(n):
+        expected |= expected[:, :, k, None] & expected[:, None, k]
+    program = c2cu.compile(sized(OR, n), backend="cuda", schedule="gep")
+    device = cupy.asarray(graph)
+    result = program(device)
+    assert program.plan.schedule == "gep:bits"
+    assert (result == expected).all() and 0.1 < float(expected[0].mean()) < 0.9
+    program(device, out=device)  # in place
+    assert (device == expected).all()
