@@ -23,7 +23,7 @@ from .grid_text import Layout, in_order
 from .required import CODE
 
 LONGEST = 1 << 20  # rows
-LARGE = 8192  # rows from which on larger tiles find work for every multiprocessor
+LARGE = 8192  # rows from which on larger tiles, of more steps, find work for every multiprocessor
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class BitShape:
 
 def usual(n: int) -> BitShape:
     """The shape for a matrix of n rows."""
-    return BitShape(512 if n >= LARGE else 128)
+    return BitShape(512, depth=256) if n >= LARGE else BitShape(128)
 
 
 def bits(
