@@ -15,6 +15,7 @@ import numpy as np
 HEADER = Path(__file__).parent / "cuda_on_cpu.h"
 RUNTIME = Path(__file__).parent / "cuda_runtime_on_cpu.h"
 _folder = tempfile.TemporaryDirectory(prefix="c2cu-cuda-on-cpu-")
+_COMPILE = ("g++", "-std=c++20", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w", "-pthread")
 _LAUNCH = re.compile(r"([\w:]+)<<<(\w+), (\w+)(?:, 0, (.*?))?>>>\(")
 
 
@@ -34,6 +35,19 @@ def shifted(array: np.ndarray, shift: int) -> np.ndarray:
     copy = memory[at : at + array.nbytes]
     copy[...] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)  # padding too
     return copy.view(array.dtype).reshape(array.shape)
+
+
+def shared_library(text: str, folder: Path) -> ctypes.CDLL:
+    """C++ text compiled into a folder, once."""
+    path = folder / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".so")
+    if not path.exists():
+        _compiled([*_COMPILE, "-shared", "-fPIC"], text, path)
+    return ctypes.CDLL(str(path))
+
+
+def _compiled(command: list[str], text: str, path: Path) -> None:
+    done = subprocess.run([*command, "-x", "c++", "-", "-o", str(path)], input=text.encode(), capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()[:4000] + text
 
 
 def run_on_cpu(
@@ -57,23 +71,7 @@ def run_on_cpu(
         "    void *memory = aligned_alloc(128, (bytes + 255) / 128 * 128);\n"
         f"    memset(memory, 0x5a, bytes);\n    {' '.join(launches)}\n    free(memory);\n}}\n"
     )
-    library = folder / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".so")
-    command = [
-        "g++",
-        "-std=c++20",
-        "-O1",
-        "-fwrapv",
-        "-fno-strict-aliasing",
-        "-ffp-contract=off",
-        "-w",
-        "-shared",
-        "-fPIC",
-    ]
-    if not library.exists():
-        done = subprocess.run(
-            [*command, "-x", "c++", "-", "-o", str(library), "-pthread"], input=text.encode(), capture_output=True
-        )
-        assert done.returncode == 0, done.stderr.decode() + artifact.text
+    library = shared_library(text, folder)
     table = (_Slot * max(1, len(artifact.slots)))()
     outputs: dict[str, np.ndarray] = {}
     keep = []
@@ -87,18 +85,17 @@ def run_on_cpu(
         if s.writes:
             outputs.setdefault(s.name, shifted(np.empty((p, *s.shape), s.dtype), shift))
             entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
-    ctypes.CDLL(str(library)).everything(table, ctypes.c_longlong(p), artifact.lanes)
+    library.everything(table, ctypes.c_longlong(p), artifact.lanes)
     return outputs
 
 
 @functools.cache
 def _command() -> list[str]:
     """g++ with the runtime's header compiled beforehand."""
-    command = ["g++", "-std=c++20", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w", "-pthread"]
     header = Path(_folder.name) / "runtime.h"
     header.write_text(f'#include "{RUNTIME}"\n')
-    subprocess.run([*command, "-x", "c++-header", str(header), "-o", f"{header}.gch"], check=True)
-    return [*command, "-include", str(header)]
+    subprocess.run([*_COMPILE, "-x", "c++-header", str(header), "-o", f"{header}.gch"], check=True)
+    return [*_COMPILE, "-include", str(header)]
 
 
 def program_on_cpu(text: str) -> Path:
@@ -107,8 +104,5 @@ def program_on_cpu(text: str) -> Path:
     if not program.exists():
         launches = _LAUNCH.sub(lambda m: f"c2cu_launch_in({m[2]}, {m[3]}, {m[4] or 'nullptr'}, {m[1]}, ", text)
         launches = launches.replace(", )", ")")
-        done = subprocess.run(
-            [*_command(), "-x", "c++", "-", "-o", str(program)], input=launches.encode(), capture_output=True
-        )
-        assert done.returncode == 0, done.stderr.decode() + text
+        _compiled(_command(), launches, program)
     return program

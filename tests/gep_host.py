@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import random
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from tests.cuda_host import HEADER, _folder, _Slot, shifted
+from tests.cuda_host import HEADER, _folder, _Slot, shared_library, shifted
 
 _KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
 _STATIC = "__shared__ __align__(16) unsigned char shared[SHARED];"
-_COMMAND = [
-    "g++",
-    "-std=c++20",
-    "-O1",
-    "-fwrapv",
-    "-fno-strict-aliasing",
-    "-ffp-contract=off",
-    "-w",
-    "-shared",
-    "-fPIC",
-]
 
 
 def order(launches, seed: int | None = None) -> Iterator[int]:
@@ -93,12 +80,7 @@ def _library(text: str, threads: int) -> ctypes.CDLL:
     device = device.replace('extern "C" __device__ const', 'extern "C" const')
     entries = "\n".join(_entry(name, parameters, threads) for name, parameters in _KERNEL.findall(_plain(device)))
     full = f'#include "{HEADER}"\n{device}\n{entries}\n'
-    path = Path(_folder.name) / (hashlib.sha256(full.encode()).hexdigest()[:16] + ".so")
-    done = subprocess.run(
-        [*_COMMAND, "-x", "c++", "-", "-o", str(path), "-pthread"], input=full.encode(), capture_output=True
-    )
-    assert done.returncode == 0, done.stderr.decode()[:4000] + text
-    return ctypes.CDLL(str(path))
+    return shared_library(full, Path(_folder.name))
 
 
 def _plain(text: str) -> str:
