@@ -16,6 +16,7 @@ import numpy as np
 from tests.cuda_host import HEADER, _folder, _Slot, shifted
 
 _KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
+_GIVEN = re.compile(r"^#define GIVEN (.*)$", re.M)
 _COMMAND = [
     "g++",
     "-std=c++20",
@@ -84,7 +85,8 @@ def _library(text: str, threads: int) -> ctypes.CDLL:
     device = device.replace("__shared__ long long next;", "long long &next = *(long long *)(shared + SHARED);")
     assert "__shared__ " not in device.replace("#define", "")
     device = device.replace('extern "C" __device__ const', 'extern "C" const')
-    entries = "\n".join(_entry(name, parameters, threads) for name, parameters in _KERNEL.findall(_plain(device)))
+    plain = re.sub(r"\(GIVEN\b", "(" + _GIVEN.findall(text)[0], device)  # what all kernels have in common, spelled out
+    entries = "\n".join(_entry(name, parameters, threads) for name, parameters in _KERNEL.findall(plain))
     full = f'#include "{HEADER}"\n{device}\n{entries}\n'
     path = Path(_folder.name) / (hashlib.sha256(full.encode()).hexdigest()[:16] + ".so")
     done = subprocess.run(
@@ -94,15 +96,12 @@ def _library(text: str, threads: int) -> ctypes.CDLL:
     return ctypes.CDLL(str(path))
 
 
-def _plain(text: str) -> str:
-    """With the parameters that all kernels have in common spelled out."""
-    return text.replace("(GIVEN", "(const struct c2cu_slot *slot, long long p, unsigned char *memory")
-
-
 def _entry(name: str, parameters: str, threads: int) -> str:
-    given = "".join(f", a[{k}]" for k in range(parameters.count(",") - 2))
+    known = [w.split()[-1].lstrip("*") for w in parameters.split(",")]
+    common = [w for w in known if w in ("slot", "p", "memory")]
+    given = ", ".join([*common, *(f"a[{k}]" for k in range(len(known) - len(common)))])
     return (
-        f'extern "C" void launch_{name}(const unsigned *grid, unsigned at_once, const c2cu_slot *slot, long long p,\n'
+        f'extern "C" void launch_{name}(const unsigned *grid, unsigned at_once, const struct c2cu_slot *slot, long long p,\n'
         f"    unsigned char *memory, const int *a) {{\n    c2cu_grid({{grid[0], grid[1], grid[2]}}, {threads}, SHARED + 16, at_once, "
-        f"[=] {{ {name}(slot, p, memory{given}); }});\n}}"
+        f"[=] {{ {name}({given}); }});\n}}"
     )

@@ -138,6 +138,11 @@ class CudaProgram:
         return f"{kernel.num_regs} registers do not suffice: {kernel.local_size_bytes} bytes a thread are spilled"
 
     @property
+    def kernels(self) -> Mapping[str, Any]:
+        """By name."""
+        return self._kernels
+
+    @property
     def resources(self) -> dict[str, dict[str, int]]:
         """By kernel: registers and bytes of local memory of a thread, bytes of shared memory of a block."""
         asked = self.artifact.shared_bytes
@@ -253,20 +258,25 @@ def _require_device() -> None:
         raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
 
 
-_loaded: dict[tuple, CudaProgram] = {}
+_loaded: dict[tuple, Any] = {}
 
 
-def load(artifact: Artifact) -> CudaProgram:
-    """Compile (or find) an artifact for the current device, and load it. Raises CompileError."""
+def load(artifact: Artifact) -> Any:
+    """Compile (or find) an artifact for the current device, and load it: a `CudaProgram`, or what runs it in bands.
+    Raises CompileError."""
     _require_device()
-    launched = artifact.launches, artifact.graph
+    launched = artifact.launches, artifact.graph, artifact.bands
     meaning = (artifact.text, artifact.flags, repr(artifact.slots), launched, cupy_module().cuda.Device().id)
     if meaning not in _loaded:
         _loaded[meaning] = _program(artifact)
     return _loaded[meaning]
 
 
-def _program(artifact: Artifact) -> CudaProgram:
+def _program(artifact: Artifact) -> Any:
+    if artifact.bands is not None:
+        from .cuda_bands import CudaBandsProgram
+
+        return CudaBandsProgram(artifact)
     if not artifact.launches:
         return CudaProgram(artifact)
     from .cuda_gep import CudaGepProgram

@@ -91,6 +91,7 @@ def values(
     places, shared_bytes = _places(gep, shape)
     return {
         "name": u.kernel.name,
+        "mine": "unsigned char *const mine",
         "shape": shape,
         "resident": resident(gep, shape),
         "storage": kept,
