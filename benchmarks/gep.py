@@ -30,7 +30,7 @@ from c2cu.files import write
 from c2cu.plan import variants
 
 SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
-VARIANTS = tuple(v for v in variants("cuda", "gep") if v != "gep:tiles")
+VARIANTS = tuple(v for v in variants("cuda", "gep") if v not in ("gep:tiles", "gep:bands"))
 THESIS = {256: 0.187, 512: 0.400, 1024: 1.327, 2048: 6.84, 4096: 47.4, 8192: 326, 16384: 2594, 32768: 20722}
 TEXT = """#define N {n}
 {t} D[N][N];

@@ -55,7 +55,7 @@ class Launch:
 @dataclass(frozen=True)
 class BandMatrix:
     """A matrix of `Bands`. ``slot``: its number; ``stride``: elements from a row to the next, of ``count`` in C;
-    ``kept``: of which elements there are copies: u (column k), v (row k), w (element (k, k)), p0, p1, ... (the same, for
+    ``kept``: of which elements there are copies: u (column k), v (row k), w (element (k, k)), p0, p1, ... (the same for
     what scales a row or column)."""
 
     name: str

@@ -92,6 +92,12 @@ def attributes() -> dict[str, int]:
     return dict(cupy_module().cuda.Device().attributes)
 
 
+def free_bytes() -> int:
+    """Of the current device's memory, what a run may have."""
+    free, _ = cupy_module().cuda.runtime.memGetInfo()
+    return int(free) + int(cupy_module().get_default_memory_pool().free_bytes())
+
+
 def copy_bandwidth(total: int = 1 << 29) -> float:
     """Bytes read and written a second while the device copies ``total`` / 2 bytes to the other half."""
     cupy = cupy_module()
@@ -168,11 +174,14 @@ class CudaProgram:
         """(inputs a turn, working storage for them): all ``p`` in one if a share of the device's memory suffices."""
         blocks = -(-p // self.artifact.lanes)
         if self.block_bytes:
-            free, _ = cupy_module().cuda.runtime.memGetInfo()
-            free += cupy_module().get_default_memory_pool().free_bytes()
-            blocks = max(1, min(blocks, int(SHARE * free) // self.block_bytes))
+            blocks = max(1, min(blocks, int(SHARE * free_bytes()) // self.block_bytes))
         memory = cupy_module().empty(max(1, blocks * self.block_bytes), numpy.uint8)
         return max(1, blocks) * self.artifact.lanes, memory
+
+    def fits(self, nbytes: int) -> bool:
+        """Whether there is room for a block's working storage, and beside it for ``nbytes`` in and out."""
+        free = free_bytes()
+        return self.block_bytes <= SHARE * free and self.block_bytes + nbytes <= free
 
     def go(self, table: Any, p: int, memory: Any) -> None:
         """Launch all kernels for ``p`` inputs."""

@@ -1,8 +1,8 @@
 """A matrix in bands of rows, on one device that it does not fit, or on several: see `schedule.gep.bands_plan`.
 
-Every stream of a device has a host thread of its own, which does the plan's tasks for it in order: it waits until what a
-task comes after was given to its stream, has its own stream wait for that, and gives it the task. Arrays in page-locked
-memory are copied from where they are, others by way of a few page-locked pieces.
+Every stream of a device has a host thread of its own, which does the plan's tasks for it in order: it waits until what
+a task comes after was given to its stream, has its own stream wait for that, and gives it the task. Arrays in
+page-locked memory are copied from where they are, others by way of a few page-locked pieces.
 
 Kernels have the memory's address, a room and a band before the ints that the plan lists.
 """
@@ -23,7 +23,7 @@ from ..artifact import Artifact, BandMatrix, Bands, Launch
 from ..diagnostics import CompileError
 from ..schedule.gep import bands_plan
 from ..schedule.gep.bands_plan import IN, RUN, Sizes, Task
-from .cuda import CudaProgram, cupy_module, pinned
+from .cuda import CudaProgram, cupy_module, free_bytes, pinned
 from .cuda_pipe import PAGES
 
 FILLED = 0.9  # of a device's free memory
@@ -58,9 +58,7 @@ class CudaBandsProgram:
     def resources(self) -> dict[str, dict[str, int]]:
         return next((p.resources for p in reversed(self._programs.values())), {})
 
-    def run(
-        self, inputs: Sequence[Any], outputs: Sequence[Any], p: int, devices: Sequence[int] | None = None
-    ) -> None:
+    def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int, devices: Sequence[int] | None = None) -> None:
         """Do p inputs, one after the other: one host array or None for each slot, batch-first and contiguous. An
         output's memory may be an input's. ``devices``: which work at it, else the current one. Raises CompileError
         where they have not enough memory, and for an input that was overwritten before it was found that it must be
@@ -84,7 +82,7 @@ class CudaBandsProgram:
         limit = self.limit if self.limit is not None else min(_free(d) for d in devices)
         found = bands_plan.sizes(self.bands, len(devices), limit)
         if found is None:
-            message = f"{limit} bytes of device memory do not hold a few rows of a matrix of {self.bands.columns} columns"
+            message = f"{limit} bytes of device memory do not hold a few rows of {self.bands.columns} elements"
             raise CompileError("C2CU064", message, None, "free some, or use backend='cpu'")
         self.sizes = found
         return found
@@ -95,12 +93,12 @@ class CudaBandsProgram:
 
         self.redone += 1
         if self.artifact.otherwise is None:
-            raise CompileError("C2CU067", f"{MOVED}, which gep:bands cannot do", None, "try schedule='gep:staged'")
+            raise CompileError("C2CU068", f"{MOVED}, which gep:bands cannot do", None, "try schedule='gep:staged'")
         used = {m.slot for m in self.bands.matrices}
         ins = [a for k, a in enumerate(inputs) if a is not None and k in used]
         if any(o is not None and numpy.may_share_memory(a, o) for a in ins for o in outputs):
             message = f"{MOVED}, so that it must be done again, but its input is overwritten"
-            raise CompileError("C2CU067", message, None, "give another array as out=, or use backend='cpu'")
+            raise CompileError("C2CU068", message, None, "give another array as out=, or use backend='cpu'")
         cpu.load(self.artifact.otherwise).run(inputs, outputs, 1)
 
     def program(self, device: int, s: Sizes) -> CudaProgram:
@@ -114,17 +112,15 @@ class CudaBandsProgram:
 
 def _free(device: int) -> int:
     """Bytes that a run may take of a device."""
-    cupy = cupy_module()
-    with cupy.cuda.Device(device):
-        free, _ = cupy.cuda.runtime.memGetInfo()
-        return int(FILLED * (free + cupy.get_default_memory_pool().free_bytes()))
+    with cupy_module().cuda.Device(device):
+        return int(FILLED * free_bytes())
 
 
 @dataclass(frozen=True)
 class _Side:
-    """A matrix on the host, its rows as (rows, columns) of unsigned integers. ``source``: where they come from, None for
-    zeros; ``target``: where they go, None if they do not; ``whole``: all of that; ``apart``: where the result is wanted
-    instead, which a band may not overwrite before all is done."""
+    """A matrix on the host, its rows as (rows, columns) of unsigned integers. ``source``: where they come from, None
+    for zeros; ``target``: where they go, None if they do not; ``whole``: all of that; ``apart``: where the result is
+    wanted instead, which a band may not overwrite before all is done."""
 
     matrix: BandMatrix
     source: Any

@@ -21,8 +21,6 @@ from .grid_shape import Shape, read_at, storage, usual
 from .grid_text import Layout, region_name, values
 from .required import CODE
 
-NAME = "bands"  # of the variant
-
 
 def bands(
     u: Uniform,
@@ -34,7 +32,7 @@ def bands(
     shape: Shape | None = None,
 ) -> Artifact:
     """CUDA text without sizes, and what they follow from. ``otherwise``: for the CPU. Raises UnsupportedError."""
-    shape = shape or usual(gep, NAME)
+    shape = shape or usual(gep, "bands")
     if any(shape.depth * r.type.size % VECTOR for r in gep.regions):
         raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
     if max(gep.rows, gep.columns) > LONGEST:
@@ -53,7 +51,7 @@ def bands(
     written = [gep.update, *(p for p in gep.scale if p.where == "ik")]
     spans = tuple((p.rows.low, p.rows.high, p.rows.after) for p in written)
     return Artifact(
-        f"gep:{NAME}",
+        "gep:bands",
         "cuda",
         text,
         slots,

@@ -4,13 +4,14 @@ Bands are dealt out over the devices in turn. Where all of a device's bands fit,
 false). Else each comes for every band of steps and goes again: one band is in the room where kernels work, the next
 arrives in a buffer of its own, the last leaves from another.
 
-The owner of the next steps' band does that band first, so that these steps' rows k are on their way to the other devices
-while these are still at the steps before; a single device that has its bands come and go does it last, and keeps it.
+The owner of the next steps' band does that band first, so that these steps' rows k are on their way to the other
+devices while these are still at the steps before; a single device that has its bands come and go does it last, and
+keeps it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ...artifact import Bands
@@ -84,7 +85,8 @@ def _resident(b: Bands, devices: int) -> Iterator[Sizes]:
     """Larger bands first."""
     band = max(MOST, b.tile)
     while band >= b.tile:
-        rooms = -(-(-(-b.height // band)) // devices)
+        bands = -(-b.height // band)
+        rooms = -(-bands // devices)
         yield Sizes(devices, band, rooms, min(2, rooms * devices) * (band // b.depth), False)
         band //= 2
 
@@ -102,7 +104,7 @@ class Task:
 
     in, out: band ``band`` from the host and to it; ``fresh``: it comes from the input. pack, unpack: between buffer and
     ``room``. own: the steps of ``step`` on that band itself. others: these steps on ``count`` bands from ``band`` on,
-    each ``devices`` behind the last, but not on those from ``but`` to before ``until``. send: rows k of ``step`` to ``to``.
+    each ``devices`` behind the last, without ``but`` <= band < ``until``. send: rows k of ``step`` to device ``to``.
     """
 
     kind: str
@@ -316,7 +318,7 @@ def kernels(b: Bands, s: Sizes, t: Task) -> Iterator[Kernel]:
 
 
 def copies(b: Bands, s: Sizes, step: int) -> Iterator[tuple[int, int]]:
-    """Where in a device's memory the copies are that a band of steps leaves, and how many bytes: rows k, elements (k, k)."""
+    """Where in a device's memory a band of steps leaves its copies of rows k and of elements (k, k); how many bytes."""
     offsets, _ = s.offsets(b)
     blocks = s.blocks(b, step)
     first, last = max(b.low, blocks.start * b.depth), min(b.high, blocks.stop * b.depth)
