@@ -89,6 +89,10 @@ def test_paths(kind, monkeypatch):
         )
         assert not loaded.redone and loaded.sizes is not None
         assert (machine.done["sent"] > 0) == (loaded.sizes.devices > 1)
+        expected = bands_plan.traffic(loaded.bands, loaded.sizes)
+        flags = 2 * 4 * loaded.sizes.devices
+        assert 2 * (expected.come + expected.go) + flags == machine.done["copied"]
+        assert 2 * expected.sent == machine.done["sent"]
 
 
 @pytest.mark.parametrize(

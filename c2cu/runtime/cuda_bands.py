@@ -63,10 +63,19 @@ class CudaBandsProgram:
         output's memory may be an input's. ``devices``: which work at it, else the current one. Raises CompileError
         where they have not enough memory, and for an input that was overwritten before it was found that it must be
         done in the order of the C program."""
-        chosen = list(devices) if devices is not None else [cupy_module().cuda.Device().id]
+        chosen = _chosen(devices)
         for k in range(p):
             one = [None if a is None else a if s.shared else a[k : k + 1] for a, s in zip(inputs, self.artifact.slots)]
             self._one(one, [None if a is None else a[k : k + 1] for a in outputs], chosen)
+
+    def prepare(self, devices: Sequence[int] | None = None) -> Sizes:
+        """Compile what a run on these devices would, as much memory as they have now."""
+        chosen = _chosen(devices)
+        s = self._sized(chosen)
+        for d in chosen:
+            with cupy_module().cuda.Device(d):
+                self.program(d, s)
+        return s
 
     def _one(self, inputs: Sequence[Any], outputs: Sequence[Any], devices: list[int]) -> None:
         sides = [_side(m, self.bands, inputs[m.slot], outputs[m.slot], inputs) for m in self.bands.matrices]
@@ -108,6 +117,10 @@ class CudaBandsProgram:
             launches = tuple(Launch(name) for name in KERNELS)
             self._programs[device, s] = CudaProgram(replace(self.artifact, text=text, launches=launches, bands=None))
         return self._programs[device, s]
+
+
+def _chosen(devices: Sequence[int] | None) -> list[int]:
+    return list(devices) if devices is not None else [cupy_module().cuda.Device().id]
 
 
 def _free(device: int) -> int:

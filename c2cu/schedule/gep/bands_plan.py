@@ -283,6 +283,27 @@ def _streaming(b: Bands, s: Sizes) -> tuple[Task, ...]:
 
 
 @dataclass(frozen=True)
+class Traffic:
+    """Bytes that all devices take from the host, give it, and send each other."""
+
+    come: int
+    go: int
+    sent: int
+
+
+def traffic(b: Bands, s: Sizes) -> Traffic:
+    """Of one input."""
+    found = {"in": 0, "out": 0, "send": 0}
+    row = {k: b.columns * sum(m.size for m in b.matrices if m.written or k == "in") for k in ("in", "out")}
+    for t in tasks(b, s):
+        if t.kind in row:
+            found[t.kind] += len(s.rows(b, t.band)) * row[t.kind]
+        elif t.kind == "send":
+            found["send"] += sum(n for _, n in copies(b, s, t.step))
+    return Traffic(found["in"], found["out"], found["send"])
+
+
+@dataclass(frozen=True)
 class Kernel:
     """A launch: blocks along x, y and z, and the ints that follow the memory's address."""
 
