@@ -319,6 +319,8 @@ class Program:
         """By measurement: one that the cache remembers, or, if that is wanted, one made now."""
         if call is None or not call.p:
             return None
+        if self._schedule == "gep:bands":
+            return None  # there is nothing to choose
         found = tune.recall(front, backend, self._schedule, call.p)
         if found is None and self._tune:
             planning.known(backend, self._schedule)
@@ -396,7 +398,7 @@ def _run(
 
     slots = built.artifact.slots
     if built.artifact.bands is not None:
-        return _run_in_bands(built, given, out, layout, stream, p, devices)
+        return backends.run_in_bands(built.loaded, slots, given, out, layout, stream, p, devices)
     if built.plan.backend == "cuda":
         from .runtime import cuda
 
@@ -409,28 +411,6 @@ def _run(
     bound = arrays.bind(slots, given, {}, out, layout, p)
     if bound.p:
         built.loaded.run(bound.inputs, bound.outputs, bound.p)
-    return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
-
-
-def _run_in_bands(
-    built: Built,
-    given: Mapping[str, Any],
-    out: Any,
-    layout: str,
-    stream: Any,
-    p: int | None,
-    devices: Sequence[int] | None,
-) -> Any:
-    from .runtime import arrays
-
-    slots = built.artifact.slots
-    if any(arrays.on_device(a) for a in given.values()):
-        message = "an array lies on a CUDA device, but gep:bands takes it from the host by the part"
-        raise InputError("C2CU053", message, None, "use schedule='gep', or copy it: cupy.asnumpy(a)")
-    if stream is not None:
-        raise InputError("C2CU054", "gep:bands has streams of its own", None, "leave stream out")
-    bound = arrays.bind(slots, given, {}, out, layout, p)
-    built.loaded.run(bound.inputs, bound.outputs, bound.p, None if devices is None else backends.ordinals(devices))
     return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
 
 

@@ -125,35 +125,32 @@ def together(job: Job, streaming: Streaming) -> bool:
 
 def run_together(job: Job, streaming: Streaming) -> None:
     """Run such a job: results go to their place in the file as they come, and are never in memory as a whole."""
-    opened: list[Sink] = []
-    try:
-        whole: list[tuple[Sink, Any]] = []
-        targets: dict[str, Any] = {}
-        for name, o in job.outputs().items():
-            opened.append(writer := sinks.sink(o, 1))
-            array = writer.mapped() if isinstance(writer, sinks.File) else None
-            if array is None:
-                array = _empty(o)
-                whole.append((writer, array))
-            targets[name] = array
-        given = {n: s.whole() for n, s in job.bulk.items()}
-        devices = backends.ordinals(streaming.devices)
-        job.program(given, shared=job.fixed, out=targets, p=job.total, devices=devices)
-        job.check()
-        for writer, array in whole:
-            writer.write(0, array)
-        for writer in opened:
-            writer.finish()
-    except BaseException:
-        for writer in opened:
-            writer.discard()
-        raise
-
-
-def _empty(o: Output) -> Any:
     import numpy
 
-    return numpy.empty(o.shape, o.dtype)
+    outputs = job.outputs()
+    partial = [o for o in outputs.values() if o.resumable]
+    with resume.locked(partial):
+        resume.forget(partial)
+        writers = {n: w for n, w in _sinks(outputs, None, None, 1).items() if w is not None}
+        targets: dict[str, Any] = {}
+        apart: dict[str, Any] = {}
+        try:
+            for name, writer in writers.items():
+                mapped = writer.mapped() if isinstance(writer, sinks.File) else None
+                if mapped is None:
+                    apart[name] = mapped = numpy.empty(outputs[name].shape, outputs[name].dtype)
+                targets[name] = mapped
+            given = {n: s.whole() for n, s in job.bulk.items()}
+            devices = backends.ordinals(streaming.devices)
+            job.program(given, shared=job.fixed, out=targets, p=job.total, devices=devices)
+            job.check()
+            for name, writer in writers.items():
+                if name in apart:
+                    writer.write(0, apart[name])
+                writer.finish()
+        except BaseException:
+            _discard(list(writers.values()), None)
+            raise
 
 
 def _kept(job: Job, outputs: Mapping[str, Output], streaming: Streaming) -> list[Output]:

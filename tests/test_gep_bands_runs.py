@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 import c2cu
-from c2cu import backends
+from c2cu import backends, explain
 from c2cu.file_runs import Streaming
+from c2cu.options import options_of
+from c2cu.pipeline import understand
+from c2cu.preprocess import read_source
+from c2cu.report import report_of
 from c2cu.runs import run_files
 from c2cu.runtime import arrays, cpu
 from tests.oracle import Original, same
@@ -90,6 +94,13 @@ def test_what_cannot_be_wanted():
         c2cu.compile(TEXT, backend="cuda", schedule="gep:bands")(inputs, stream=SimpleNamespace())
     with pytest.raises(c2cu.UnsupportedError, match="three loops"):
         c2cu.bulk("int a[4];\nvoid f(void) { a[1] = a[0]; }\n", np.zeros((1, 4), "i4"), backend="cuda", devices=[0])
+
+
+def test_explain_says_how_it_goes():
+    front = understand(read_source(TEXT), options_of())
+    said = explain.explanation(front, "cuda", "gep:bands", None, "exact", "a GPU")
+    assert said["schedule"] == "gep:bands" and said["launches"] is None
+    assert "in bands of rows, in blocks of 256 threads" in explain.text(said, report_of(front))
 
 
 def test_a_stream_has_all_devices_at_each_matrix():

@@ -214,9 +214,8 @@ class _Run:
                 self._cupy.cuda.get_current_stream().synchronize()  # the pool's memory was another's on that stream
                 runtime.memsetAsync(self._at(d, "flag"), 0, 4, self._streams[d, RUN].ptr)
                 for other in self._devices:
-                    if other != ordinal and runtime.deviceCanAccessPeer(ordinal, other):
-                        with contextlib.suppress(runtime.CUDARuntimeError):  # it is enabled already
-                            runtime.deviceEnablePeerAccess(other)
+                    if other != ordinal:
+                        _reach(ordinal, other)
 
     def _at(self, d: int, what: str) -> int:
         return self._memory[d].data.ptr + self._offsets[what]
@@ -327,6 +326,15 @@ class _Run:
             with self._cupy.cuda.Device(self._devices[d]):
                 stream.synchronize()
         self._pieces.clear()
+
+
+@functools.cache
+def _reach(device: int, other: int) -> None:
+    """Have the current device copy to another without a detour by the host, if it can."""
+    runtime = cupy_module().cuda.runtime
+    if runtime.deviceCanAccessPeer(device, other):
+        with contextlib.suppress(runtime.CUDARuntimeError):  # somebody else has done it already
+            runtime.deviceEnablePeerAccess(other)
 
 
 class _Pieces:
