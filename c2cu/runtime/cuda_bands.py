@@ -38,7 +38,7 @@ MOVED = "row k or column k changes in its own step (in a shortest-path program: 
 class CudaBandsProgram:
     """An artifact with ``bands``. ``limit``: bytes that it may take of each device, else most of what is free.
 
-    ``sizes``: of the last run; ``redone``: how many inputs were given to the CPU since this was loaded.
+    ``sizes``: of the last run; ``redone``: how many of its inputs were given to the CPU.
     """
 
     drawback = ""
@@ -48,6 +48,7 @@ class CudaBandsProgram:
         self.artifact, self.bands, self.limit = artifact, artifact.bands, limit
         self.sizes: Sizes | None = None
         self.redone = 0
+        self._lock = threading.Lock()  # a run takes most of the memory
         self._programs: dict[tuple[int, Sizes], CudaProgram] = {}
 
     @property
@@ -64,9 +65,12 @@ class CudaBandsProgram:
         where they have not enough memory, and for an input that was overwritten before it was found that it must be
         done in the order of the C program."""
         chosen = _chosen(devices)
-        for k in range(p):
-            one = [None if a is None else a if s.shared else a[k : k + 1] for a, s in zip(inputs, self.artifact.slots)]
-            self._one(one, [None if a is None else a[k : k + 1] for a in outputs], chosen)
+        with self._lock:
+            self.redone = 0
+            for k in range(p):
+                pairs = zip(inputs, self.artifact.slots)
+                one = [None if a is None else a if s.shared else a[k : k + 1] for a, s in pairs]
+                self._one(one, [None if a is None else a[k : k + 1] for a in outputs], chosen)
 
     def prepare(self, devices: Sequence[int] | None = None) -> Sizes:
         """Compile what a run on these devices would, as much memory as they have now."""
