@@ -31,7 +31,7 @@ from c2cu.files import write
 from c2cu.plan import variants
 
 SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
-VARIANTS = tuple(v for v in variants("cuda", "gep") if v != "gep:tiles")
+VARIANTS = tuple(v for v in variants("cuda", "gep") if v not in ("gep:tiles", "gep:bands"))
 TEXT = """#define N {n}
 {t} D[N][N];
 void f(void) {{

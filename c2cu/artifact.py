@@ -55,6 +55,47 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class BandMatrix:
+    """A matrix of `Bands`. ``slot``: its number; ``stride``: elements from a row to the next, of ``count`` in C;
+    ``kept``: of which elements there are copies: u (column k), v (row k), w (element (k, k)), p0, p1, ... (the same for
+    what scales a row or column)."""
+
+    name: str
+    slot: int
+    size: int
+    stride: int
+    count: int
+    written: bool
+    kept: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bands:
+    """A loop of Gaussian-elimination type whose matrices are worked at in bands of rows. ``rows``, ``columns``: what it
+    touches; ``height``, ``pitch``: the same in whole tiles. Blocks ``first`` <= b < ``last`` of ``depth`` steps make up
+    steps ``low`` <= k < ``high``. ``spans``: (first, end, whether it is k + first) of the rows that a step k writes."""
+
+    tile: int
+    depth: int
+    rows: int
+    columns: int
+    height: int
+    pitch: int
+    low: int
+    high: int
+    matrices: tuple[BandMatrix, ...]
+    spans: tuple[tuple[int, int, bool], ...]
+
+    @property
+    def first(self) -> int:
+        return self.low // self.depth
+
+    @property
+    def last(self) -> int:
+        return -(-self.high // self.depth)
+
+
+@dataclass(frozen=True)
 class Artifact:
     """Generated text and its ABI.
 
@@ -87,3 +128,5 @@ class Artifact:
     team: bool = False  # cpu: several threads may do one input
     launches: tuple[Launch, ...] = ()  # cuda: what is launched, in order; none: pack, run and unpack
     graph: bool = False  # cuda: whether the launches are to be captured as a graph, which is then launched once
+    bands: Bands | None = None  # cuda: what the text, which lacks sizes, is made for
+    otherwise: Artifact | None = None  # cpu: for inputs that this one finds it cannot do

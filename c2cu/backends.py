@@ -122,3 +122,26 @@ def pipes(
             p.close()
         raise
     return found
+
+
+def run_in_bands(
+    loaded: Any,
+    slots: tuple[Slot, ...],
+    given: Mapping[str, Any],
+    out: Any,
+    layout: str,
+    stream: Any,
+    p: int | None,
+    devices: Sequence[int] | None,
+) -> Any:
+    """A call of a program whose matrices go to devices in bands of rows. Raises InputError for what it cannot take."""
+    from .runtime import arrays
+
+    if any(arrays.on_device(a) for a in given.values()):
+        message = "an array lies on a CUDA device, but gep:bands takes it from the host by the part"
+        raise InputError("C2CU053", message, None, "use schedule='gep', or copy it: cupy.asnumpy(a)")
+    if stream is not None:
+        raise InputError("C2CU054", "gep:bands has streams of its own", None, "leave stream out")
+    bound = arrays.bind(slots, given, {}, out, layout, p)
+    loaded.run(bound.inputs, bound.outputs, bound.p, None if devices is None else ordinals(devices))
+    return arrays.deliver(bound, slots, out, layout, lambda a, s: a)

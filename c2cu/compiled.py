@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import backends, pipeline, tune
 from . import plan as planning
 from .artifact import Artifact, Slot
-from .diagnostics import CompileError, UnsupportedError, lines_of
+from .diagnostics import CompileError, InputError, UnsupportedError, lines_of
 from .estimate import Device, preferred
 from .front import Front, Options
 from .gep import Gep, NotGep
@@ -21,6 +21,8 @@ from .plan import Plan
 from .preprocess import Source
 from .program import Border
 from .report import Report, judge, report_of, users_level
+
+BY_SIZE = ("auto", "gep")  # schedules that become gep:bands for a matrix that does not fit the device
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class _Call:
     given: Mapping[str, Any]
     p: int | None
     stream: Any = None
+    together: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,16 +139,25 @@ class Program:
         out: Any = None,
         stream: Any = None,
         p: int | None = None,
+        devices: Sequence[int] | None = None,
     ) -> Any:
         """Run p inputs: arrays in, arrays out, as `bulk` says."""
         with lines_of(self._front.pre.sources):
-            return self._call(inputs, dict(by_name("shared", shared)), out, stream, p)
+            return self._call(inputs, dict(by_name("shared", shared)), out, stream, p, devices)
 
-    def _call(self, inputs: Any, shared: dict[str, Any], out: Any, stream: Any, p: int | None) -> Any:
+    def _call(
+        self,
+        inputs: Any,
+        shared: dict[str, Any],
+        out: Any,
+        stream: Any,
+        p: int | None,
+        devices: Sequence[int] | None,
+    ) -> Any:
         given = {**self.named(inputs), **shared}
         p = None if p is None else whole("p", p)
-        built = self.built_for(given, frozenset(shared), p, stream)
-        results = _run(self, built, given, out, self._layout, stream, p)
+        built = self.built_for(given, frozenset(shared), p, stream, devices is not None)
+        results = _run(self, built, given, out, self._layout, stream, p, devices)
         _warn(built, results, self._layout)
         return results
 
@@ -156,14 +168,20 @@ class Program:
         return by_name("inputs", arrays.named(inputs, self._front.slots))
 
     def built_for(
-        self, given: Mapping[str, Any], shared: frozenset[str], p: int | None = None, stream: Any = None
+        self,
+        given: Mapping[str, Any],
+        shared: frozenset[str],
+        p: int | None = None,
+        stream: Any = None,
+        together: bool = False,
     ) -> Built:
-        """What runs inputs like these. ``shared``: which of the names are one for all. Raises InputError."""
+        """What runs inputs like these. ``shared``: which of the names are one for all; ``together``: on several GPUs,
+        which work at one input. Raises InputError."""
         from .runtime import arrays
 
         extents = self._extents(given, shared)
         count = arrays.count(given, self._front.slots, self._layout, p)
-        self._last = self._build(extents, _Call(given, count, stream))
+        self._last = self._build(extents, _Call(given, count, stream, together))
         return self._last
 
     def bound(
@@ -217,12 +235,45 @@ class Program:
         with self._lock:
             which, front = self._front_of(extents)
             backend = self._backend if self._backend != "auto" else backends.best()
+            if call is not None and call.together:
+                return self._in_bands(front, backend, which)
             p = call.p if call is not None else None
             size = tune.magnitude(p)
             if (*which, size) not in self._built:
                 found = self._tuned(front, backend, call) or self._planned(front, backend, p, which)
                 self._built[(*which, size)] = found
-            return self._built[(*which, size)]
+            built = self._built[(*which, size)]
+            if call is None or self._schedule not in BY_SIZE or _fits(built, call):
+                return built
+            try:
+                return self._in_bands(front, backend, which)
+            except UnsupportedError:
+                return built
+
+    def takes_bands(self, given: Mapping[str, Any], shared: frozenset[str], p: int | None, together: bool) -> bool:
+        """Whether a call with these works at matrices in bands of rows. ``together``: if that is possible."""
+        backend = self._backend if self._backend != "auto" else backends.best()
+        if backend == "cpu" or self._schedule not in (*BY_SIZE, "gep:bands"):
+            return False
+        with lines_of(self.sources):
+            if not isinstance(self._front_of(self._extents(given, shared))[1].gep, Gep):
+                return False
+            try:
+                return self.built_for(given, shared, p, None, together).artifact.bands is not None
+            except UnsupportedError:
+                return False
+
+    def _in_bands(self, front: Front, backend: str, which: tuple) -> Built:
+        """What works at a matrix in bands of rows. Raises UnsupportedError, and InputError where it is not wanted."""
+        if backend == "cpu":
+            raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
+        if self._schedule not in (*BY_SIZE, "gep:bands"):
+            message = f"several devices work at one input under gep:bands only, not under {self._schedule}"
+            raise InputError("C2CU058", message, None, "leave devices out, or use c2cu.stream for many inputs")
+        if (*which, "bands") not in self._built:
+            plan, artifact = pipeline.scheduled(front, backend, planning.Candidate("gep:bands"))
+            self._built[(*which, "bands")] = Built(front, plan, artifact, backends.loader(backend)(artifact))
+        return self._built[(*which, "bands")]
 
     def _front_of(self, e: _Extents) -> tuple[tuple, Front]:
         """The program understood for these, and their key."""
@@ -268,6 +319,8 @@ class Program:
         """By measurement: one that the cache remembers, or, if that is wanted, one made now."""
         if call is None or not call.p:
             return None
+        if self._schedule == "gep:bands":
+            return None  # there is nothing to choose
         found = tune.recall(front, backend, self._schedule, call.p)
         if found is None and self._tune:
             planning.known(backend, self._schedule)
@@ -321,12 +374,31 @@ def _warn(built: Built, results: Any, layout: str) -> None:
         warnings.warn(w, stacklevel=users_level())
 
 
+def _fits(built: Built, call: _Call) -> bool:
+    """Whether the whole device works at one input that fits it, or at arrays that are there."""
+    from .runtime import arrays
+
+    if not built.artifact.launches or any(arrays.on_device(a) for a in call.given.values()):
+        return True
+    slots = built.artifact.slots
+    return built.loaded.fits(sum(s.nbytes * ((s.name in call.given) + s.writes) for s in slots))
+
+
 def _run(
-    program: Program, built: Built, given: Mapping[str, Any], out: Any, layout: str, stream: Any, p: int | None
+    program: Program,
+    built: Built,
+    given: Mapping[str, Any],
+    out: Any,
+    layout: str,
+    stream: Any,
+    p: int | None,
+    devices: Sequence[int] | None,
 ) -> Any:
     from .runtime import arrays
 
     slots = built.artifact.slots
+    if built.artifact.bands is not None:
+        return backends.run_in_bands(built.loaded, slots, given, out, layout, stream, p, devices)
     if built.plan.backend == "cuda":
         from .runtime import cuda
 

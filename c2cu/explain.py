@@ -317,6 +317,8 @@ def _shape(e: dict[str, Any]) -> str:
     lanes, threads = e["lanes"], e["threads"]
     if not lanes:
         return ""
+    if e["schedule"] == "gep:bands":
+        return f", a matrix in bands of rows, in blocks of {threads} threads; launches depend on the devices' memory"
     if e["launches"]:
         launches = ", ".join(f"{n} of {name}" for name, n in e["launches"].items())
         return f", the whole device at an input, in blocks of {threads} threads; launches: {launches}"

@@ -14,7 +14,7 @@ from .artifact import Slot, shape_of
 from .diagnostics import Diagnostic, Error, InputError
 from .progress import Progress
 from .sinks import Output, Sink
-from .sources import Piped, Source
+from .sources import Mapped, Piped, Source, Whole
 from .stopping import stopping
 from .version import __version__
 
@@ -111,6 +111,46 @@ def run_streamed(job: Job, streaming: Streaming, say: Say) -> None:
             _finish(checkpoints, journal, active)
         except BaseException as e:
             raise _told(e, job, checkpoints, journal, active) from None
+
+
+def together(job: Job, streaming: Streaming) -> bool:
+    """Whether inputs are taken one after the other, in parts of them, by all devices that there are for it."""
+    several = streaming.devices is not None and len(streaming.devices) > 1 and job.total == 1
+    asked = {n for n in streaming.engine if n not in ("devices", "memory")}
+    if asked or streaming.resume or not all(type(s) in (Mapped, Whole) for s in job.bulk.values()):
+        return False
+    given = {**{n: s.whole() for n, s in job.bulk.items()}, **job.fixed}
+    return job.program.takes_bands(given, frozenset(job.fixed), job.total, several)
+
+
+def run_together(job: Job, streaming: Streaming) -> None:
+    """Run such a job: results go to their place in the file as they come, and are never in memory as a whole."""
+    import numpy
+
+    outputs = job.outputs()
+    partial = [o for o in outputs.values() if o.resumable]
+    with resume.locked(partial):
+        resume.forget(partial)
+        writers = {n: w for n, w in _sinks(outputs, None, None, 1).items() if w is not None}
+        targets: dict[str, Any] = {}
+        apart: dict[str, Any] = {}
+        try:
+            for name, writer in writers.items():
+                mapped = writer.mapped() if isinstance(writer, sinks.File) else None
+                if mapped is None:
+                    apart[name] = mapped = numpy.empty(outputs[name].shape, outputs[name].dtype)
+                targets[name] = mapped
+            given = {n: s.whole() for n, s in job.bulk.items()}
+            devices = backends.ordinals(streaming.devices)
+            job.program(given, shared=job.fixed, out=targets, p=job.total, devices=devices)
+            job.check()
+            for name, writer in writers.items():
+                if name in apart:
+                    writer.write(0, apart[name])
+                writer.finish()
+        except BaseException:
+            _discard(list(writers.values()), None)
+            raise
 
 
 def _kept(job: Job, outputs: Mapping[str, Output], streaming: Streaming) -> list[Output]:

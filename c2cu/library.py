@@ -73,6 +73,7 @@ def bulk(
     include_dirs: Sequence[str] = (),
     p: int | None = None,
     tune: bool = False,
+    devices: Sequence[int] | None = None,
 ) -> Any:
     """Run a sequential C program on p independent inputs at once.
 
@@ -81,7 +82,7 @@ def bulk(
     inputs, by name. ``defines``: overrides of the file's macros. ``shapes``: extents that no input tells. ``out``:
     arrays to write to; after an error they may be written in part. ``p``: needed only where no input is given.
     ``tune``: measure the candidates on the first inputs, once; the cache keeps the fastest, for later calls without
-    ``tune`` too.
+    ``tune`` too. ``devices``: ordinals of GPUs that work at each matrix together (a loop of Gaussian-elimination type).
 
     Returns one array where exactly one is an output, else a dict by name: NumPy arrays for NumPy arrays, CuPy for
     arrays on a device. Equal, bit for bit, to the C compiled with -fwrapv -fno-strict-aliasing -ffp-contract=off.
@@ -103,7 +104,7 @@ def bulk(
         include_dirs=include_dirs,
         tune=tune,
     )
-    return program(inputs, shared=shared, out=out, stream=stream, p=p)
+    return program(inputs, shared=shared, out=out, stream=stream, p=p, devices=devices)
 
 
 def remembered(src: str | os.PathLike, **options: Any) -> Program:

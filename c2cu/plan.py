@@ -24,7 +24,7 @@ SCHEDULES = {
     "cuda": ("registers", "gep", "stream", "block", "thread", "private"),
 }
 #: Of these, by name: "schedule:variant".
-VARIANTS = {"cpu": {}, "cuda": {"gep": ("tiles", "bits", "staged", "streams", "graph", "single", "recursive")}}
+VARIANTS = {"cpu": {}, "cuda": {"gep": ("tiles", "bits", "staged", "streams", "graph", "single", "recursive", "bands")}}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 GANG, CACHE = 16, 1 << 19  # inputs in a gang, and bytes of theirs that a core works on at full speed
 FEW, SMALL = 8, 32  # inputs that leave most of a gang's lanes idle, where they have as many rows

@@ -13,7 +13,7 @@ from typing import Any
 from . import backends, files, library, resume, toolchain
 from .artifact import Slot
 from .diagnostics import CompileError, InputError
-from .file_runs import Job, Say, Streaming, by_name, run_streamed
+from .file_runs import Job, Say, Streaming, by_name, run_streamed, run_together, together
 from .sources import source
 
 SMALL = 32 << 20  # bytes in and out of a run that is done in one call, unless something else is asked for
@@ -33,6 +33,8 @@ def run_files(
     streaming = streaming or Streaming()
     job = _job(program, inputs, outputs, shared, p, layout)
     if streaming.asked or job.total * job.nbytes > SMALL or _chunked(job):
+        if together(job, streaming):
+            return run_together(job, streaming)
         return run_streamed(job, streaming, say)
     kept = [o for o in job.outputs().values() if o.resumable]
     with resume.locked(kept):

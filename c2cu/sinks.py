@@ -177,6 +177,16 @@ class File:
                 self._put(_bytes(row), start + (k * self._output.p + first) * size)
             self.settled = first + part.shape[-1]
 
+    def mapped(self) -> numpy.ndarray | None:
+        """All results as an array, which is written instead of calls of `write`; None where they are not together."""
+        import numpy
+
+        o = self._output
+        if o.layout != "row" or not o.p * o.nbytes:
+            return None
+        with writing(o.path):
+            return numpy.memmap(self.partial, o.dtype, "r+", len(self._header), o.shape)
+
     def _put(self, data: memoryview, at: int) -> None:
         while len(data):
             n = os.pwrite(self._file, data, at)

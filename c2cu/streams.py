@@ -188,6 +188,10 @@ class _How:
 def _opened(program: Program, first: Any, rest: Iterator[Any], shared: dict[str, Any], how: _How) -> Stream:
     given = {} if isinstance(first, Count) else program.named(first)
     built = program.built_for({**given, **shared}, frozenset(shared))
+    if built.artifact.bands is not None:
+        return _in_bands(
+            program, chain((first,), rest), Batches(built.artifact.slots, program.layout, given, shared), how
+        )
     backend, layout, limits = built.plan.backend, program.layout, how.limits
     if how.devices is not None and backend == "cpu":
         raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
@@ -297,6 +301,31 @@ def _results(engine: Engine) -> Iterator[Group]:
 def _warn(engine: Engine) -> None:
     for notice in engine.notices():
         warnings.warn(notice, StreamWarning, stacklevel=4)
+
+
+def _in_bands(program: Program, batches: Iterator[Any], check: Batches, how: _How) -> Stream:
+    """Matrices that do not fit a GPU: one after the other, all GPUs at each."""
+    if how.limits.group not in (None, 1) or how.limits.interval or how.limits.latency:
+        raise InputError("C2CU058", "gep:bands works at one matrix at a time", None, "leave group and interval out")
+    devices = backends.ordinals(how.devices)
+    shared = {s.name: a for s, a in zip(check.slots, check.fixed) if a is not None}
+
+    def results() -> Iterator[Group]:
+        first = 0
+        for batch in batches:
+            arrived = time.perf_counter()
+            parts, count = check(batch)
+            for k in range(count):
+                where = piece(program.layout, k, k + 1)
+                named = {s.name: a[where] for s, a in zip(check.slots, parts) if a is not None}
+                found = program(named, shared=shared, p=1, devices=devices)
+                outputs = list(found.values()) if isinstance(found, dict) else [found]
+                yield first, 1, time.perf_counter() - arrived, outputs
+                first += 1
+
+    s = Stream(results(), check.outputs)
+    s.group, s.devices = 1, tuple(f"cuda:{d}" for d in devices)
+    return s
 
 
 def _on_device(

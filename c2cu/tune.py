@@ -31,6 +31,8 @@ LIMIT = 30.0  # seconds, compilers included, after which no candidate is begun
 LARGE = 256  # threads of a matrix that the whole device may do better
 SHARED = 100 << 10  # bytes of shared memory that a block of twice the threads may take
 
+APART = ("gep:tiles", "gep:bands")  # variants that are no alternative: for small matrices, for what does not fit
+
 Load = Callable[[Artifact], Any]  # a program that can run
 Run = Callable[[Any, int], float]  # seconds that it takes for the first n inputs
 
@@ -70,7 +72,7 @@ def variants(candidate: Candidate, artifact: Artifact) -> list[Candidate]:
     if candidate.threads:
         return []
     if ":" in artifact.schedule and ":" not in candidate.schedule:  # of those that have the whole device work at one
-        others = set(names_of(artifact.target, candidate.schedule)) - {artifact.schedule, "gep:tiles"}
+        others = set(names_of(artifact.target, candidate.schedule)) - {artifact.schedule, *APART}
         return [Candidate(n) for n in sorted(others)]
     match artifact.schedule:
         case "registers" if 2 * artifact.shared_bytes <= SHARED:
@@ -78,7 +80,7 @@ def variants(candidate: Candidate, artifact: Artifact) -> list[Candidate]:
         case "block" | "gep":
             own = max(1, artifact.threads // artifact.lanes)
             others = names_of("cuda", "gep") if artifact.schedule == "gep" and own >= LARGE else ()
-            named = [Candidate(s) for s in others if s != "gep:tiles"]
+            named = [Candidate(s) for s in others if s not in APART]
             return [Candidate(artifact.schedule, n) for n in (own // 2, 2 * own) if n] + named
     return []
 

@@ -15,6 +15,7 @@ from tests.cuda_host import HEADER, _folder, _Slot, shared_library, shifted
 
 _KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
 _STATIC = "__shared__ __align__(16) unsigned char shared[SHARED];"
+_GIVEN = re.compile(r"^#define GIVEN (.*)$", re.M)
 
 
 def order(launches, seed: int | None = None) -> Iterator[int]:
@@ -78,20 +79,18 @@ def _library(text: str, threads: int) -> ctypes.CDLL:
     device = device.replace("__shared__ long long next;", "long long &next = *(long long *)(shared + SHARED);")
     assert "__shared__ " not in device.replace("#define", "")
     device = device.replace('extern "C" __device__ const', 'extern "C" const')
-    entries = "\n".join(_entry(name, parameters, threads) for name, parameters in _KERNEL.findall(_plain(device)))
+    plain = re.sub(r"\(GIVEN\b", "(" + _GIVEN.findall(text)[0], device)  # what all kernels have in common, spelled out
+    entries = "\n".join(_entry(name, parameters, threads) for name, parameters in _KERNEL.findall(plain))
     full = f'#include "{HEADER}"\n{device}\n{entries}\n'
     return shared_library(full, Path(_folder.name))
 
 
-def _plain(text: str) -> str:
-    """With the parameters that all kernels have in common spelled out."""
-    return text.replace("(GIVEN", "(const struct c2cu_slot *slot, long long p, unsigned char *memory")
-
-
 def _entry(name: str, parameters: str, threads: int) -> str:
-    given = "".join(f", a[{k}]" for k in range(parameters.count(",") - 2))
+    known = [w.split()[-1].lstrip("*") for w in parameters.split(",")]
+    common = [w for w in known if w in ("slot", "p", "memory")]
+    given = ", ".join([*common, *(f"a[{k}]" for k in range(len(known) - len(common)))])
     return (
-        f'extern "C" void launch_{name}(const unsigned *grid, unsigned at_once, const c2cu_slot *slot, long long p,\n'
+        f'extern "C" void launch_{name}(const unsigned *grid, unsigned at_once, const struct c2cu_slot *slot, long long p,\n'
         f"    unsigned char *memory, const int *a) {{\n    c2cu_grid({{grid[0], grid[1], grid[2]}}, {threads}, SHARED + 16, at_once, "
-        f"[=] {{ {name}(slot, p, memory{given}); }});\n}}"
+        f"[=] {{ {name}({given}); }});\n}}"
     )

@@ -211,7 +211,7 @@ def test_recursion_ends_in_large_products():
 
 
 def test_names_of_variants():
-    assert set(plan.VARIANTS["cuda"]["gep"]) == {"tiles", "bits", *grid.VARIANTS}
+    assert set(plan.VARIANTS["cuda"]["gep"]) == {"tiles", "bits", "bands", *grid.VARIANTS}
     front = understood()
     for variant in grid.VARIANTS:
         chosen, made = pipeline.schedule(front, "cuda", f"gep:{variant}")

@@ -92,6 +92,12 @@ def attributes() -> dict[str, int]:
     return dict(cupy_module().cuda.Device().attributes)
 
 
+def free_bytes() -> int:
+    """Of the current device's memory, what a run may have."""
+    free, _ = cupy_module().cuda.runtime.memGetInfo()
+    return int(free) + int(cupy_module().get_default_memory_pool().free_bytes())
+
+
 def copy_bandwidth(total: int = 1 << 29) -> float:
     """Bytes read and written a second while the device copies ``total`` / 2 bytes to the other half."""
     cupy = cupy_module()
@@ -140,6 +146,11 @@ class CudaProgram:
         return f"{kernel.num_regs} registers do not suffice: {kernel.local_size_bytes} bytes a thread are spilled"
 
     @property
+    def kernels(self) -> Mapping[str, Any]:
+        """By name."""
+        return self._kernels
+
+    @property
     def resources(self) -> dict[str, dict[str, int]]:
         """By kernel: registers and bytes of local memory of a thread, bytes of shared memory of a block."""
         asked = self.artifact.shared_bytes
@@ -165,11 +176,14 @@ class CudaProgram:
         """(inputs a turn, working storage for them): all ``p`` in one if a share of the device's memory suffices."""
         blocks = -(-p // self.artifact.lanes)
         if self.block_bytes:
-            free, _ = cupy_module().cuda.runtime.memGetInfo()
-            free += cupy_module().get_default_memory_pool().free_bytes()
-            blocks = max(1, min(blocks, int(SHARE * free) // self.block_bytes))
+            blocks = max(1, min(blocks, int(SHARE * free_bytes()) // self.block_bytes))
         memory = cupy_module().empty(max(1, blocks * self.block_bytes), numpy.uint8)
         return max(1, blocks) * self.artifact.lanes, memory
+
+    def fits(self, nbytes: int) -> bool:
+        """Whether there is room for a block's working storage, and beside it for ``nbytes`` in and out."""
+        free = free_bytes()
+        return self.block_bytes <= SHARE * free and self.block_bytes + nbytes <= free
 
     def go(self, table: Any, p: int, memory: Any) -> None:
         """Launch all kernels for ``p`` inputs."""
@@ -255,20 +269,25 @@ def _require_device() -> None:
         raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
 
 
-_loaded: dict[tuple, CudaProgram] = {}
+_loaded: dict[tuple, Any] = {}
 
 
-def load(artifact: Artifact) -> CudaProgram:
-    """Compile (or find) an artifact for the current device, and load it. Raises CompileError."""
+def load(artifact: Artifact) -> Any:
+    """Compile (or find) an artifact for the current device, and load it: a `CudaProgram`, or what runs it in bands.
+    Raises CompileError."""
     _require_device()
-    launched = artifact.launches, artifact.graph
+    launched = artifact.launches, artifact.graph, artifact.bands
     meaning = (artifact.text, artifact.flags, repr(artifact.slots), launched, cupy_module().cuda.Device().id)
     if meaning not in _loaded:
         _loaded[meaning] = _program(artifact)
     return _loaded[meaning]
 
 
-def _program(artifact: Artifact) -> CudaProgram:
+def _program(artifact: Artifact) -> Any:
+    if artifact.bands is not None:
+        from .cuda_bands import CudaBandsProgram
+
+        return CudaBandsProgram(artifact)
     if not artifact.launches:
         return CudaProgram(artifact)
     from .cuda_gep import CudaGepProgram

@@ -15,6 +15,8 @@ from ..unroll import unroll
 if TYPE_CHECKING:
     from ..front import Front
 
+BANDS = "bands"  # the variant of ``gep`` for what does not fit a device, or for several of them
+
 
 def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cuda") -> Artifact:
     """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedules ``block`` and
@@ -62,6 +64,17 @@ def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cud
     return thread(front.program, front.slots, threads or THREADS)
 
 
+def _gep_on_cpu(front: Front, layout: plan.Layout) -> Artifact | None:
+    """For inputs that a device cannot do."""
+    from .gep.cpu import cpu
+
+    assert front.analysis is not None
+    try:
+        return cpu(front.analysis, front.gep, front.slots, layout, toolchain.vector_bytes())
+    except UnsupportedError:
+        return None
+
+
 def _gep_on_cuda(front: Front, layout: plan.Layout, variant: str, threads: int) -> Artifact:
     """Each matrix in registers, or, where it is too large for them or a variant is wanted, the whole device at each:
     on bits if it is a transitive closure."""
@@ -73,6 +86,10 @@ def _gep_on_cuda(front: Front, layout: plan.Layout, variant: str, threads: int) 
 
     assert front.analysis is not None
     found = required(front.analysis.kernel, front.gep)
+    if variant == BANDS:
+        from .gep.bands import bands
+
+        return bands(front.analysis, found, front.slots, layout, front.fp, _gep_on_cpu(front, layout))
     small = max(found.rows, found.columns) <= LARGEST
     if variant == "bits" or (not variant and not small and isinstance(closure(found), Region)):
         return bits(front.analysis, found, front.slots, layout, front.fp)

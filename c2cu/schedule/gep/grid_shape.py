@@ -99,7 +99,9 @@ def stored(r: Region, pairs: bool) -> int:
     return 2 if pairs else r.type.size
 
 
-def storage(gep: Gep, shape: Shape, full: bool, names: dict[Region, str], looks: bool, pairs: bool) -> Storage:
+def storage(
+    gep: Gep, shape: Shape, full: bool, names: dict[Region, str], looks: bool = False, pairs: bool = False
+) -> Storage:
     """``full``: all copies of rows and columns are kept, not those of two blocks."""
     height = -(-gep.rows // shape.tile) * shape.tile
     pitch = -(-gep.columns // shape.tile) * shape.tile

@@ -93,6 +93,7 @@ def values(
     return {
         **common,
         "name": u.kernel.name,
+        "mine": "unsigned char *const mine",
         "shape": shape,
         "resident": resident(gep, shape),
         "storage": kept,

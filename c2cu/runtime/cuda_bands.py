@@ -1,0 +1,410 @@
+"""A matrix in bands of rows, on one device that it does not fit, or on several: see `schedule.gep.bands_plan`.
+
+Every stream of a device has a host thread of its own, which does the plan's tasks for it in order: it waits until what
+a task comes after was given to its stream, has its own stream wait for that, and gives it the task. Arrays in
+page-locked memory are copied from where they are, others by way of a few page-locked pieces.
+
+Kernels have the memory's address, a room and a band before the ints that the plan lists.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy
+
+from ..artifact import Artifact, BandMatrix, Bands, Launch
+from ..diagnostics import CompileError
+from ..schedule.gep import bands_plan
+from ..schedule.gep.bands_plan import IN, RUN, Sizes, Task
+from .cuda import CudaProgram, cupy_module, free_bytes, pinned
+from .cuda_pipe import PAGES
+
+FILLED = 0.9  # of a device's free memory
+PIECE = 32 << 20  # bytes that are copied to page-locked memory, and from there, at a time
+PIECES = 4
+COPIERS = 4  # threads that copy a piece
+SMALL = 1 << 20  # bytes that one copies as fast
+KERNELS = ("c2cu_pack", "c2cu_pivot", "c2cu_panels", "c2cu_rest", "c2cu_unpack")
+MOVED = "row k or column k changes in its own step (in a shortest-path program: a negative cycle)"
+
+
+class CudaBandsProgram:
+    """An artifact with ``bands``. ``limit``: bytes that it may take of each device, else most of what is free.
+
+    ``sizes``: of the last run; ``redone``: how many of its inputs were given to the CPU.
+    """
+
+    drawback = ""
+
+    def __init__(self, artifact: Artifact, limit: int | None = None):
+        assert artifact.bands is not None
+        self.artifact, self.bands, self.limit = artifact, artifact.bands, limit
+        self.sizes: Sizes | None = None
+        self.redone = 0
+        self._lock = threading.Lock()  # a run takes most of the memory
+        self._programs: dict[tuple[int, Sizes], CudaProgram] = {}
+
+    @property
+    def compile_seconds(self) -> float:
+        return sum(p.compile_seconds for p in self._programs.values())
+
+    @property
+    def resources(self) -> dict[str, dict[str, int]]:
+        return next((p.resources for p in reversed(self._programs.values())), {})
+
+    def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int, devices: Sequence[int] | None = None) -> None:
+        """Do p inputs, one after the other: one host array or None for each slot, batch-first and contiguous. An
+        output's memory may be an input's. ``devices``: which work at it, else the current one. Raises CompileError
+        where they have not enough memory, and for an input that was overwritten before it was found that it must be
+        done in the order of the C program."""
+        chosen = _chosen(devices)
+        with self._lock:
+            self.redone = 0
+            for k in range(p):
+                pairs = zip(inputs, self.artifact.slots)
+                one = [None if a is None else a if s.shared else a[k : k + 1] for a, s in pairs]
+                self._one(one, [None if a is None else a[k : k + 1] for a in outputs], chosen)
+
+    def prepare(self, devices: Sequence[int] | None = None) -> Sizes:
+        """Compile what a run on these devices would, as much memory as they have now."""
+        chosen = _chosen(devices)
+        s = self._sized(chosen)
+        for d in chosen:
+            with cupy_module().cuda.Device(d):
+                self.program(d, s)
+        return s
+
+    def _one(self, inputs: Sequence[Any], outputs: Sequence[Any], devices: list[int]) -> None:
+        sides = [_side(m, self.bands, inputs[m.slot], outputs[m.slot], inputs) for m in self.bands.matrices]
+        s = self._sized(devices)
+        moved = _Run(self, s, devices, sides).go()
+        if moved:
+            return self._again(inputs, outputs)
+        for side in sides:
+            if side.apart is not None:
+                numpy.copyto(side.apart, side.whole)
+
+    def _sized(self, devices: list[int]) -> Sizes:
+        limit = self.limit if self.limit is not None else min(_free(d) for d in devices)
+        found = bands_plan.sizes(self.bands, len(devices), limit)
+        if found is None:
+            message = f"{limit} bytes of device memory do not hold a few rows of {self.bands.columns} elements"
+            raise CompileError("C2CU064", message, None, "free some, or use backend='cpu'")
+        self.sizes = found
+        return found
+
+    def _again(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        """The whole input on the CPU, in the order of the C program where that matters."""
+        from . import cpu
+
+        self.redone += 1
+        if self.artifact.otherwise is None:
+            raise CompileError("C2CU068", f"{MOVED}, which gep:bands cannot do", None, "try schedule='gep:staged'")
+        used = {m.slot for m in self.bands.matrices}
+        ins = [a for k, a in enumerate(inputs) if a is not None and k in used]
+        if any(o is not None and numpy.may_share_memory(a, o) for a in ins for o in outputs):
+            message = f"{MOVED}, so that it must be done again, but its input is overwritten"
+            raise CompileError("C2CU068", message, None, "give another array as out=, or use backend='cpu'")
+        cpu.load(self.artifact.otherwise).run(inputs, outputs, 1)
+
+    def program(self, device: int, s: Sizes) -> CudaProgram:
+        """The kernels for these sizes, on the current device."""
+        if (device, s) not in self._programs:
+            text = s.defines(self.bands) + self.artifact.text
+            launches = tuple(Launch(name) for name in KERNELS)
+            self._programs[device, s] = CudaProgram(replace(self.artifact, text=text, launches=launches, bands=None))
+        return self._programs[device, s]
+
+
+def _chosen(devices: Sequence[int] | None) -> list[int]:
+    return list(devices) if devices is not None else [cupy_module().cuda.Device().id]
+
+
+def _free(device: int) -> int:
+    """Bytes that a run may take of a device."""
+    with cupy_module().cuda.Device(device):
+        return int(FILLED * free_bytes())
+
+
+@dataclass(frozen=True)
+class _Side:
+    """A matrix on the host, its rows as (rows, columns) of unsigned integers. ``source``: where they come from, None
+    for zeros; ``target``: where they go, None if they do not; ``whole``: all of that; ``apart``: where the result is
+    wanted instead, which a band may not overwrite before all is done."""
+
+    matrix: BandMatrix
+    source: Any
+    target: Any
+    whole: Any = None
+    apart: Any = None
+
+
+def _side(m: BandMatrix, b: Bands, given: Any, wanted: Any, inputs: Sequence[Any]) -> _Side:
+    bits = f"u{m.size}"
+    source = None if given is None else given.reshape(-1).view(bits)
+    if not m.written:
+        return _Side(m, _rows(source, m, b), None)
+    target = numpy.empty(m.count, bits) if wanted is None else wanted.reshape(-1).view(bits)
+    apart = None
+    for k, a in enumerate(inputs):
+        same = k == m.slot and wanted is not None and a is not None and a.ctypes.data == wanted.ctypes.data
+        if wanted is not None and a is not None and not same and numpy.may_share_memory(a, wanted):
+            apart, target = target, numpy.empty(m.count, bits)
+            break
+    there = source is not None and source.ctypes.data == target.ctypes.data
+    if not there and (b.columns < m.stride or b.rows * m.stride < m.count):  # what no step touches
+        target[...] = 0 if source is None else source
+    return _Side(m, _rows(source, m, b), _rows(target, m, b), target, apart)
+
+
+def _rows(flat: Any, m: BandMatrix, b: Bands) -> Any:
+    if flat is None:
+        return None
+    steps = m.stride * m.size, m.size
+    return numpy.lib.stride_tricks.as_strided(flat, (b.rows, b.columns), steps, writeable=flat.flags.writeable)
+
+
+class _Run:
+    """One input's tasks."""
+
+    def __init__(self, program: CudaBandsProgram, s: Sizes, devices: list[int], sides: list[_Side]):
+        self._cupy = cupy_module()
+        self._program, self._b, self._s, self._devices, self._sides = program, program.bands, s, devices, sides
+        self._offsets, self._size = s.offsets(self._b)
+        self._tasks = bands_plan.tasks(self._b, s)
+        self._awaited = {n for t in self._tasks for n in t.after}
+        self._given = [threading.Event() for _ in self._tasks]  # to its stream
+        self._events: dict[int, Any] = {}
+        self._failures: list[BaseException] = []
+        self._streams: dict[tuple[int, str], Any] = {}
+        self._pieces: dict[tuple[int, str], _Pieces] = {}  # kept until all copies are done
+        self._memory: list[Any] = []
+        self._kernels: list[CudaProgram] = []
+
+    def go(self) -> bool:
+        """Whether row k or column k has moved in its own step, so that results are not to be used."""
+        try:
+            self._prepare()
+            queues: dict[tuple[int, str], list[int]] = {}
+            for n, t in enumerate(self._tasks):
+                queues.setdefault((t.device, t.stream), []).append(n)
+            self._start(queues)
+            if self._failures:
+                raise self._failures[0]
+            self._untouched()
+            return any(self._flag(d) for d in range(len(self._devices)))
+        except self._cupy.cuda.memory.OutOfMemoryError:
+            raise CompileError("C2CU064", f"a device has not enough memory for {self._size} bytes") from None
+        except self._cupy.cuda.driver.CUDADriverError as e:
+            raise CompileError("C2CU064", f"the device does not run it: {e}", None, "try another schedule") from None
+        finally:
+            self._settle()
+
+    def _prepare(self) -> None:
+        runtime = self._cupy.cuda.runtime
+        for d, ordinal in enumerate(self._devices):
+            with self._cupy.cuda.Device(ordinal):
+                self._kernels.append(self._program.program(ordinal, self._s))
+                self._memory.append(self._cupy.empty(self._size, numpy.uint8))
+                for name in dict.fromkeys(t.stream for t in self._tasks if t.device == d):
+                    self._streams[d, name] = self._cupy.cuda.Stream(non_blocking=True)
+                self._cupy.cuda.get_current_stream().synchronize()  # the pool's memory was another's on that stream
+                runtime.memsetAsync(self._at(d, "flag"), 0, 4, self._streams[d, RUN].ptr)
+                for other in self._devices:
+                    if other != ordinal:
+                        _reach(ordinal, other)
+
+    def _at(self, d: int, what: str) -> int:
+        return self._memory[d].data.ptr + self._offsets[what]
+
+    def _start(self, queues: dict[tuple[int, str], list[int]]) -> None:
+        """All threads, from the first to the last task."""
+        threads = [threading.Thread(target=self._work, args=x, name=f"c2cu-{x[0]}") for x in queues.items()]
+        for t in threads:
+            t.start()
+        try:
+            for t in threads:
+                t.join()
+        except BaseException as e:  # Ctrl-C
+            self._stop(e)
+            for t in threads:
+                t.join()
+
+    def _stop(self, e: BaseException) -> None:
+        self._failures.append(e)
+        for given in self._given:
+            given.set()
+
+    def _work(self, where: tuple[int, str], numbers: list[int]) -> None:
+        """One stream's tasks."""
+        stream = self._streams[where]
+        pieces = self._pieces[where] = _Pieces(self._cupy, stream)
+        try:
+            with self._cupy.cuda.Device(self._devices[where[0]]), stream:
+                for n in numbers:
+                    for m in self._tasks[n].after:
+                        self._given[m].wait()
+                        if not self._failures:
+                            stream.wait_event(self._events[m])
+                    if self._failures:
+                        return
+                    self._do(self._tasks[n], stream, pieces)
+                    if n in self._awaited:
+                        self._events[n] = self._cupy.cuda.Event(disable_timing=True)
+                        self._events[n].record(stream)
+                    self._given[n].set()
+        except BaseException as e:
+            self._stop(e)
+
+    def _do(self, t: Task, stream: Any, pieces: _Pieces) -> None:
+        match t.stream:
+            case "run":
+                kernels = self._kernels[t.device].kernels
+                threads, memory = (self._program.artifact.threads,), self._memory[t.device]
+                for k in bands_plan.kernels(self._b, self._s, t):
+                    kernels[k.name](k.grid, threads, (memory, *map(numpy.int32, k.arguments)))
+            case "in" | "out":
+                rows = self._s.rows(self._b, t.band)
+                for side in self._sides:
+                    self._move(side, t, slice(rows.start, rows.stop), stream, pieces)
+            case _:
+                self._send(t, stream)
+
+    def _move(self, side: _Side, t: Task, rows: slice, stream: Any, pieces: _Pieces) -> None:
+        """A band of a matrix between the host and its buffer on the device."""
+        coming = t.stream == IN
+        host = side.source if side.target is None or t.fresh else side.target
+        if not coming and side.target is None:
+            return
+        runtime = self._cupy.cuda.runtime
+        at = self._at(t.device, f"{t.stream}_{side.matrix.name}")
+        if host is None:
+            runtime.memsetAsync(at, 0, (rows.stop - rows.start) * self._b.columns * side.matrix.size, stream.ptr)
+            return
+        part = host[rows]
+        if part.flags.c_contiguous and pinned(part):
+            to, source = (at, part.ctypes.data) if coming else (part.ctypes.data, at)
+            runtime.memcpyAsync(to, source, part.nbytes, runtime.memcpyDefault, stream.ptr)
+            return
+        if coming:
+            pieces.bring(part, at)
+        else:
+            pieces.take(part, at)
+
+    def _send(self, t: Task, stream: Any) -> None:
+        source, target = self._memory[t.device].data.ptr, self._memory[t.to].data.ptr
+        ordinals = self._devices[t.device], self._devices[t.to]
+        for at, nbytes in bands_plan.copies(self._b, self._s, t.step):
+            self._cupy.cuda.runtime.memcpyPeerAsync(
+                target + at, ordinals[1], source + at, ordinals[0], nbytes, stream.ptr
+            )
+
+    def _untouched(self) -> None:
+        """Rows of bands that never came."""
+        came = {t.band for t in self._tasks if t.kind == "out"}
+        for band in range(self._s.bands(self._b)):
+            rows = self._s.rows(self._b, band)
+            for side in self._sides:
+                if band not in came and side.target is not None:
+                    source = 0 if side.source is None else side.source[rows.start : rows.stop]
+                    side.target[rows.start : rows.stop] = source
+
+    def _flag(self, d: int) -> bool:
+        found = numpy.zeros(1, numpy.int32)
+        stream, runtime = self._streams[d, RUN], self._cupy.cuda.runtime
+        with self._cupy.cuda.Device(self._devices[d]):
+            runtime.memcpyAsync(found.ctypes.data, self._at(d, "flag"), 4, runtime.memcpyDefault, stream.ptr)
+            stream.synchronize()
+        return bool(found[0])
+
+    def _settle(self) -> None:
+        """Nothing is on its way any more."""
+        for (d, _), stream in self._streams.items():
+            with self._cupy.cuda.Device(self._devices[d]):
+                stream.synchronize()
+        self._pieces.clear()
+
+
+@functools.cache
+def _reach(device: int, other: int) -> None:
+    """Have the current device copy to another without a detour by the host, if it can."""
+    runtime = cupy_module().cuda.runtime
+    if runtime.deviceCanAccessPeer(device, other):
+        with contextlib.suppress(runtime.CUDARuntimeError):  # somebody else has done it already
+            runtime.deviceEnablePeerAccess(other)
+
+
+class _Pieces:
+    """Page-locked memory between pageable memory and a device."""
+
+    def __init__(self, cupy: Any, stream: Any):
+        self._cupy, self._stream = cupy, stream
+        self._memory: list[Any] = []
+        self._done: list[Any] = []
+
+    def bring(self, rows: numpy.ndarray, at: int) -> None:
+        """Rows to the device. They may change when this returns."""
+        for n, part in enumerate(self._parts(rows)):
+            piece = self._piece(n % PIECES, part)
+            _copied(piece, part)
+            self._copy(at, piece.ctypes.data, part.nbytes, n % PIECES)
+            at += part.nbytes
+
+    def take(self, rows: numpy.ndarray, at: int) -> None:
+        """Rows from the device. They are there when this returns."""
+        waiting: list[tuple[int, Any, Any]] = []
+        for n, part in enumerate(self._parts(rows)):
+            if len(waiting) == PIECES:
+                self._arrive(*waiting.pop(0))
+            piece = self._piece(n % PIECES, part)
+            self._copy(piece.ctypes.data, at, part.nbytes, n % PIECES)
+            waiting.append((n % PIECES, part, piece))
+            at += part.nbytes
+        for one in waiting:
+            self._arrive(*one)
+
+    def _parts(self, rows: numpy.ndarray) -> Iterator[numpy.ndarray]:
+        each = rows.shape[1] * rows.itemsize
+        count = max(1, PIECE // each)
+        if not self._memory:
+            self._memory = [PAGES.take(max(PIECE, each)) for _ in range(PIECES)]
+            self._done = [self._cupy.cuda.Event(disable_timing=True) for _ in range(PIECES)]
+        for first in range(0, len(rows), count):
+            yield rows[first : first + count]
+
+    def _piece(self, n: int, part: numpy.ndarray) -> numpy.ndarray:
+        """Memory for these rows, when the copy that had it before is done."""
+        self._done[n].synchronize()  # at once if it was never recorded
+        return self._memory[n][: part.nbytes].view(part.dtype).reshape(part.shape)
+
+    def _copy(self, to: int, source: int, nbytes: int, n: int) -> None:
+        runtime = self._cupy.cuda.runtime
+        runtime.memcpyAsync(to, source, nbytes, runtime.memcpyDefault, self._stream.ptr)
+        self._done[n].record(self._stream)
+
+    def _arrive(self, n: int, part: Any, piece: Any) -> None:
+        self._done[n].synchronize()
+        _copied(part, piece)
+
+
+def _copied(to: numpy.ndarray, source: numpy.ndarray) -> None:
+    """Several threads do it: one alone does not keep up with the bus."""
+    axis = 0 if len(to) >= COPIERS else 1
+    step = max(1, -(-to.shape[axis] // COPIERS)) if to.nbytes >= SMALL else to.shape[axis]
+    parts = [(*(slice(None),) * axis, slice(at, at + step)) for at in range(0, to.shape[axis], step)]
+    waiting = [_copiers().submit(numpy.copyto, to[x], source[x]) for x in parts[1:]]
+    numpy.copyto(to[parts[0]], source[parts[0]])
+    for done in waiting:
+        done.result()
+
+
+@functools.cache
+def _copiers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(2 * COPIERS, thread_name_prefix="c2cu-bands")

@@ -1,0 +1,85 @@
+"""The schedule ``gep`` for one matrix that is larger than the device's memory, or spread over several devices (CUDA).
+
+The matrix is cut into bands of rows. For each band: its blocks of steps are done on its own rows (`grid`, variant
+staged), which leaves a copy of each row k as its step found it. Any other band takes these steps with these copies and
+its own elements alone, whenever it is on a device. So each element takes its steps in order of k on the operands of the
+C program, and results are bit-identical for any update and any type.
+
+The text lacks sizes: how many rows a band has, and where its buffers are, depends on the devices' memory. Which band is
+where when is planned by `bands_plan`.
+"""
+
+from __future__ import annotations
+
+from ...artifact import Artifact, BandMatrix, Bands, Slot
+from ...diagnostics import UnsupportedError
+from ...emit import render
+from ...gep import Gep, Part
+from ...uniform import Uniform
+from .grid import LONGEST, STEPS, VECTOR
+from .grid_shape import Shape, read_at, storage, usual
+from .grid_text import Layout, region_name, values
+from .required import CODE
+
+
+def bands(
+    u: Uniform,
+    gep: Gep,
+    slots: tuple[Slot, ...],
+    layout: Layout,
+    fp: str,
+    otherwise: Artifact | None = None,
+    shape: Shape | None = None,
+) -> Artifact:
+    """CUDA text without sizes, and what they follow from. ``otherwise``: for the CPU. Raises UnsupportedError."""
+    shape = shape or usual(gep, "bands")
+    if any(shape.depth * r.type.size % VECTOR for r in gep.regions):
+        raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
+    if max(gep.rows, gep.columns) > LONGEST:
+        raise UnsupportedError(CODE, f"a matrix of {gep.rows} x {gep.columns} is too large", gep.loc)
+    initial = next((r for r in gep.regions if r.init is not None and any(r.init)), None)
+    if initial is not None:
+        raise UnsupportedError(CODE, f"'{initial.name}' has an initial value: bands come from arrays", initial.loc)
+    kept = storage(gep, shape, False, {r: region_name(r) for r in gep.regions})
+    if not 0 < kept.last - kept.first <= STEPS:
+        raise UnsupportedError(CODE, f"{max(0, gep.k.high - gep.k.low)} steps: too few or too many", gep.loc)
+    filled = values(u, gep, slots, layout, fp, shape, kept, tuple((b, b + 1) for b in range(kept.first, kept.last)))
+    text = render("cuda/gep_bands.cu.j2", **{**filled, "mine": "const struct c2cu_band mine"})
+    sizes = {region_name(r): r.type.size for r in gep.regions}
+    matrices = tuple(
+        BandMatrix(m.name, m.slot, sizes[m.name], m.stride, m.count, m.written, _kept(gep, m.name))
+        for m in filled["matrices"]
+    )
+    written = [gep.update, *(p for p in gep.scale if p.where == "ik")]
+    spans = tuple((p.rows.low, p.rows.high, p.rows.after) for p in written)
+    return Artifact(
+        "gep:bands",
+        "cuda",
+        text,
+        slots,
+        flags=("--fmad=true",) if fp == "fast" else (),
+        threads=shape.threads,
+        bands=Bands(
+            shape.tile,
+            shape.depth,
+            gep.rows,
+            gep.columns,
+            kept.height,
+            kept.pitch,
+            gep.k.low,
+            gep.k.high,
+            matrices,
+            spans,
+        ),
+        otherwise=otherwise,
+    )
+
+
+def _kept(gep: Gep, name: str) -> tuple[str, ...]:
+    """Which copies there are of a matrix' elements."""
+    found = [x for x, at in (("u", "ik"), ("v", "kj"), ("w", "kk")) if name in map(region_name, read_at(gep, at))]
+    return (*found, *(f"p{n}" for n, part in enumerate(gep.scale) if name in _pivots(part)))
+
+
+def _pivots(part: Part) -> list[str]:
+    return [region_name(p.region) for p in part.places if p.where == "kk"]

@@ -1,0 +1,353 @@
+"""Where the bands of a matrix are when, and what is done with them: sizes, and tasks with what each waits for.
+
+Bands are dealt out over the devices in turn. Where all of a device's bands fit, they stay there (``Sizes.streamed`` is
+false). Else each comes for every band of steps and goes again: one band is in the room where kernels work, the next
+arrives in a buffer of its own, the last leaves from another.
+
+The owner of the next steps' band does that band first, so that these steps' rows k are on their way to the other
+devices while these are still at the steps before; a single device that has its bands come and go does it last, and
+keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from ...artifact import Bands
+
+ALIGNED = 256  # bytes
+MOST = 512  # rows of a band that stays: more would make devices wait for each other longer
+EACH = 8  # bands that each device should have then, so that work is even
+IN, RUN, OUT = "in", "run", "out"  # streams of a device; to another device there is "to 1" and so on
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """``band``: rows, a multiple of a tile's; ``rooms``: bands that are on a device at once; ``ring``: blocks of steps
+    whose rows k are kept there."""
+
+    devices: int
+    band: int
+    rooms: int
+    ring: int
+    streamed: bool
+
+    def bands(self, b: Bands) -> int:
+        return -(-b.height // self.band)
+
+    def per(self, b: Bands) -> int:
+        """Blocks of steps in a band."""
+        return self.band // b.depth
+
+    def blocks(self, b: Bands, band: int) -> range:
+        """Those of a band that there are."""
+        return range(max(b.first, band * self.per(b)), min(b.last, (band + 1) * self.per(b)))
+
+    def rows(self, b: Bands, band: int) -> range:
+        return range(band * self.band, min(b.rows, (band + 1) * self.band))
+
+    def offsets(self, b: Bands) -> tuple[dict[str, int], int]:
+        """By what is there (``x_D``), where it is in a device's memory; and how many bytes that is."""
+        wanted = {"flag": 4}
+        for m in b.matrices:
+            wanted[f"x_{m.name}"] = self.rooms * self.band * b.pitch * m.size
+            wanted[f"in_{m.name}"] = self.band * b.columns * m.size
+            if m.written:
+                wanted[f"out_{m.name}"] = self.band * b.columns * m.size
+            for what in m.kept:
+                count = {"u": self.ring * b.depth * self.rooms * self.band, "v": self.ring * b.depth * b.pitch}
+                wanted[f"{what}_{m.name}"] = count.get(what, b.high) * m.size
+        at, found = 0, {}
+        for what, size in wanted.items():
+            found[what] = at
+            at += -(-size // ALIGNED) * ALIGNED
+        return found, at
+
+    def defines(self, b: Bands) -> str:
+        """What the text lacks."""
+        offsets, size = self.offsets(b)
+        lines = [f"#define BAND {self.band}", f"#define ROOMS {self.rooms}", f"#define RING {self.ring}"]
+        lines += [f"#define MEMORY {size}ull", *(f"#define AT_{what} {at}ll" for what, at in offsets.items())]
+        return "\n".join(lines) + "\n"
+
+
+def sizes(b: Bands, devices: int, limit: int) -> Sizes | None:
+    """The sizes for that many devices of ``limit`` bytes each; None if not even the smallest bands fit."""
+    resident = [s for s in _resident(b, devices) if s.offsets(b)[1] <= limit]
+    if resident:
+        return next((s for s in resident if s.bands(b) >= EACH * devices), resident[-1])
+    fitting = [s for s in _streamed(b, devices) if s.offsets(b)[1] <= limit]
+    return max(fitting, key=lambda s: (min(s.bands(b), 2 * devices), s.band), default=None)
+
+
+def _resident(b: Bands, devices: int) -> Iterator[Sizes]:
+    """Larger bands first."""
+    band = max(MOST, b.tile)
+    while band >= b.tile:
+        bands = -(-b.height // band)
+        rooms = -(-bands // devices)
+        yield Sizes(devices, band, rooms, min(2, rooms * devices) * (band // b.depth), False)
+        band //= 2
+
+
+def _streamed(b: Bands, devices: int) -> Iterator[Sizes]:
+    """Of few different sizes, as each has to be compiled."""
+    tiles = sorted({m << e for m in range(4, 8) for e in range(24)} | {1, 2, 3})
+    for band in (n * b.tile for n in tiles if n * b.tile < 2 * b.height):
+        yield Sizes(devices, band, 1, (1 if devices == 1 else 2) * (band // b.depth), True)
+
+
+@dataclass(frozen=True)
+class Task:
+    """``kind``, on ``stream`` of ``device``, after what precedes it there and the tasks that ``after`` lists:
+
+    in, out: band ``band`` from the host and to it; ``fresh``: it comes from the input. pack, unpack: between buffer and
+    ``room``. own: the steps of ``step`` on that band itself. others: these steps on ``count`` bands from ``band`` on,
+    each ``devices`` behind the last, without ``but`` <= band < ``until``. send: rows k of ``step`` to device ``to``.
+    """
+
+    kind: str
+    device: int
+    stream: str
+    band: int = 0
+    room: int = 0
+    step: int = 0
+    count: int = 1
+    but: int = 0
+    until: int = 0
+    to: int = 0
+    fresh: bool = False
+    after: tuple[int, ...] = ()
+
+
+def tasks(b: Bands, s: Sizes) -> tuple[Task, ...]:
+    """Everything to be done, in an order in which it may be done."""
+    return _streaming(b, s) if s.streamed else _staying(b, s)
+
+
+def needed(b: Bands, s: Sizes, band: int, step: int) -> bool:
+    """Whether the steps of one band write any row of another."""
+    rows, blocks = s.rows(b, band), s.blocks(b, step)
+    k = max(b.low, blocks.start * b.depth)
+    return any(rows.start < end and (k if after else 0) + low < rows.stop for low, end, after in b.spans)
+
+
+@dataclass
+class _Sequence:
+    """Tasks so far. What each touches decides what it waits for."""
+
+    b: Bands
+    s: Sizes
+    done: list[Task] = field(default_factory=list)
+    _wrote: dict[tuple, int] = field(default_factory=dict)
+    _read: dict[tuple, list[int]] = field(default_factory=dict)
+    _left: set[int] = field(default_factory=set)  # bands that the host's output has
+
+    def add(self, task: Task, reads: list[tuple], writes: list[tuple]) -> None:
+        before = {self._wrote[x] for x in (*reads, *writes) if x in self._wrote}
+        before |= {n for x in writes for n in self._read.get(x, ())}
+        latest: dict[tuple[int, str], int] = {}
+        for n in sorted(before):
+            latest[self.done[n].device, self.done[n].stream] = n
+        latest.pop((task.device, task.stream), None)
+        number = len(self.done)
+        self.done.append(replace(task, after=tuple(sorted(latest.values()))))
+        for x in reads:
+            self._read.setdefault(x, []).append(number)
+        for x in writes:
+            self._wrote[x], self._read[x] = number, []
+
+    def room(self, band: int) -> int:
+        return 0 if self.s.streamed else band // self.s.devices
+
+    def device(self, band: int) -> int:
+        return band % self.s.devices
+
+    def arrive(self, band: int) -> None:
+        d = self.device(band)
+        fresh = band not in self._left
+        self.add(Task("in", d, IN, band, fresh=fresh), [("host", band)], [("in", d)])
+
+    def pack(self, band: int) -> None:
+        d, room = self.device(band), self.room(band)
+        self.add(Task("pack", d, RUN, band, room), [("in", d)], [("x", d, room)])
+
+    def leave(self, band: int) -> None:
+        d, room = self.device(band), self.room(band)
+        self.add(Task("unpack", d, RUN, band, room), [("x", d, room)], [("out", d)])
+        self.add(Task("out", d, OUT, band), [("out", d)], [("host", band)])
+        self._left.add(band)
+
+    def own(self, step: int) -> None:
+        """The steps of a band on its own rows, and their rows k to all other devices."""
+        d, room = self.device(step), self.room(step)
+        self.add(Task("own", d, RUN, step, room, step), [], [("x", d, room), ("v", d, self._slot(step))])
+        for to in range(self.s.devices):
+            if to != d:
+                reads, writes = [("v", d, self._slot(step))], [("v", to, self._slot(step))]
+                self.add(Task("send", d, f"to {to}", step=step, to=to), reads, writes)
+
+    def others(self, step: int, band: int, count: int = 1, but: range = range(0)) -> None:
+        d, room = self.device(band), self.room(band)
+        touched = [("x", d, room + n) for n in range(count)]
+        task = Task("others", d, RUN, band, room, step, count, but.start, but.stop)
+        self.add(task, [("v", d, self._slot(step))], touched)
+
+    def _slot(self, step: int) -> int:
+        return step * self.s.per(self.b) % self.s.ring
+
+
+def _steps(b: Bands, s: Sizes) -> list[int]:
+    return [step for step in range(s.bands(b)) if s.blocks(b, step)]
+
+
+def _staying(b: Bands, s: Sizes) -> tuple[Task, ...]:
+    """Each device holds all its bands."""
+    q = _Sequence(b, s)
+    steps = _steps(b, s)
+    bands = range(s.bands(b))
+    for band in (steps[0], *(x for x in bands if x != steps[0])):
+        q.arrive(band)
+        q.pack(band)
+        if band == steps[0]:
+            q.own(band)
+    for step in steps:
+        later = step + 1
+        if later in steps:
+            if needed(b, s, later, step):
+                q.others(step, later)
+            q.own(later)
+        done = range(step, later + (later in steps))
+        for d in range(s.devices):
+            found = [x for x in bands if q.device(x) == d and x not in done and needed(b, s, x, step)]
+            if found:
+                q.others(step, found[0], (found[-1] - found[0]) // s.devices + 1, done)
+    for band in bands:
+        q.leave(band)
+    return tuple(q.done)
+
+
+@dataclass(frozen=True)
+class _Visit:
+    """A band on its device: these steps, and then its own, if it has ``own``."""
+
+    band: int
+    steps: tuple[int, ...]
+    own: bool = False
+
+
+def _visits(b: Bands, s: Sizes) -> Iterator[_Visit]:
+    steps = _steps(b, s)
+    yield _Visit(steps[0], (), True)
+    for step in steps:
+        later = step + 1
+        done, ahead = range(step, later + (later in steps)), []
+        rest = [_Visit(x, (step,)) for x in range(s.bands(b)) if x not in done and needed(b, s, x, step)]
+        if later in steps:
+            ahead = [_Visit(later, (step,) if needed(b, s, later, step) else (), True)]
+        yield from (*rest, *ahead) if s.devices == 1 else (*ahead, *rest)
+
+
+def _streaming(b: Bands, s: Sizes) -> tuple[Task, ...]:
+    """Bands come and go. The next of a device is on its way while one is worked at."""
+    q = _Sequence(b, s)
+    visits = list(_visits(b, s))
+    following: list[_Visit | None] = [None] * len(visits)
+    last: dict[int, int] = {}
+    for n, v in enumerate(visits):
+        d = q.device(v.band)
+        if d in last:
+            following[last[d]] = v
+        last[d] = n
+    here: dict[int, int] = {}  # the band in a device's room
+    coming: set[int] = set()
+    for v, after in zip(visits, following):
+        d = q.device(v.band)
+        if here.get(d) != v.band:
+            if v.band not in coming:
+                q.arrive(v.band)
+            coming.discard(v.band)
+            q.pack(v.band)
+            here[d] = v.band
+        if after is not None and after.band != v.band:
+            q.arrive(after.band)
+            coming.add(after.band)
+        for step in v.steps:
+            q.others(step, v.band)
+        if v.own:
+            q.own(v.band)
+        if after is None or after.band != v.band:
+            q.leave(v.band)
+    return tuple(q.done)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes that all devices take from the host, give it, and send each other."""
+
+    come: int
+    go: int
+    sent: int
+
+
+def traffic(b: Bands, s: Sizes) -> Traffic:
+    """Of one input."""
+    found = {"in": 0, "out": 0, "send": 0}
+    row = {k: b.columns * sum(m.size for m in b.matrices if m.written or k == "in") for k in ("in", "out")}
+    for t in tasks(b, s):
+        if t.kind in row:
+            found[t.kind] += len(s.rows(b, t.band)) * row[t.kind]
+        elif t.kind == "send":
+            found["send"] += sum(n for _, n in copies(b, s, t.step))
+    return Traffic(found["in"], found["out"], found["send"])
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A launch: blocks along x, y and z, and the ints that follow the memory's address."""
+
+    name: str
+    grid: tuple[int, int, int]
+    arguments: tuple[int, ...]
+
+
+PACKING = 2048  # blocks that copy a band, at most
+
+
+def kernels(b: Bands, s: Sizes, t: Task) -> Iterator[Kernel]:
+    """What a task of stream ``run`` launches, one after the other."""
+    at = t.room, t.band
+    wide, across = b.pitch // b.depth, b.pitch // b.tile
+    tiles, lines = s.band // b.tile, s.band // b.depth
+    match t.kind:
+        case "pack" | "unpack":
+            blocks = min(PACKING, -(-s.band * b.pitch // 1024))
+            yield Kernel(f"c2cu_{t.kind}", (blocks, 1, 1), (*at, len(s.rows(b, t.band))))
+        case "own":
+            for block in s.blocks(b, t.step):
+                yield Kernel("c2cu_pivot", (1, 1, 1), (*at, block))
+                for side, count in ((0, wide), (1, lines)):
+                    yield Kernel("c2cu_panels", (count, 1, 1), (*at, s.devices, 0, 0, block, side))
+                yield Kernel("c2cu_rest", (across, tiles, 1), (*at, s.devices, 0, 0, block))
+        case "others":
+            for block in s.blocks(b, t.step):
+                yield Kernel("c2cu_panels", (lines, 1, t.count), (*at, s.devices, t.but, t.until, block, 1))
+                yield Kernel("c2cu_rest", (across, tiles, t.count), (*at, s.devices, t.but, t.until, block))
+        case _:
+            raise AssertionError(t)
+
+
+def copies(b: Bands, s: Sizes, step: int) -> Iterator[tuple[int, int]]:
+    """Where in a device's memory a band of steps leaves its copies of rows k and of elements (k, k); how many bytes."""
+    offsets, _ = s.offsets(b)
+    blocks = s.blocks(b, step)
+    first, last = max(b.low, blocks.start * b.depth), min(b.high, blocks.stop * b.depth)
+    for m in b.matrices:
+        for what in m.kept:
+            at = offsets[f"{what}_{m.name}"]
+            if what == "v":
+                row = b.depth * b.pitch * m.size
+                yield at + blocks.start % s.ring * row, len(blocks) * row
+            elif what != "u":
+                yield at + first * m.size, (last - first) * m.size
