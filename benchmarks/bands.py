@@ -24,7 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
-from benchmarks.gep import TEXT
+from benchmarks.gep import PATHS, TEXT
 from c2cu.files import write
 from c2cu.schedule.gep import bands_plan
 
@@ -94,7 +94,7 @@ def rows(device: Any, n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
     make = np.empty if args.memory == "pageable" else _pinned
     given, out = make((1, n, n), dtype), make((1, n, n), dtype)
     graph(n, given[0])
-    text = TEXT.format(n=n, t=args.kind)
+    text = TEXT.format(n=n, t=args.kind, step=PATHS)
     found: list[dict[str, Any]] = []
     expected = None
     for share in (None, *args.share):
