@@ -242,11 +242,12 @@ def bind(
 
 
 GROUPED = 32 << 20  # bytes in and out from which copies are worth overlapping with kernels
+SEVERAL = 4  # inputs: of fewer, one is hardly copied while another is computed
 
 
 def in_groups(slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layout: str) -> bool:
-    """Whether a bulk run on a device had better go group by group: host arrays, many bytes, and no output in memory
-    that a later group reads."""
+    """Whether a bulk run on a device had better go group by group: host arrays, several inputs, many bytes, and no output
+    in memory that a later group reads."""
     bulk = {s.name: s for s in slots if not s.shared}
     ins = [a for n, a in given.items() if n in bulk]
     outs = [] if out is None else list(out.values()) if isinstance(out, Mapping) else [out]
@@ -255,7 +256,7 @@ def in_groups(slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layou
     p = common_p(given, slots, layout, None)
     nbytes = p * sum(s.nbytes * ((s.name in given) + s.writes) for s in bulk.values())
     apart = all(a is b or not numpy.may_share_memory(a, b) for a in ins for b in outs)
-    return nbytes >= GROUPED and apart
+    return p >= SEVERAL and nbytes >= GROUPED and apart
 
 
 def fitted(

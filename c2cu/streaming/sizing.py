@@ -108,7 +108,7 @@ def limits(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> 
 
 def sized(job: Job, asked: Limits, group: int | None = None) -> Chosen:
     """A group's size, and devices that are ready for it. Raises InputError where ``memory`` does not hold it."""
-    most = _most(job, asked.memory or MEMORY)
+    most = _most(job, asked.memory) if asked.memory else max(1, MEMORY // max(1, job.cost(1)))
     if group is None:
         group = max(1, min(job.usual // max(1, sum(_bytes(job))), most))
     elif asked.memory is not None and group > most:
