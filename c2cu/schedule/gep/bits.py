@@ -55,8 +55,9 @@ class BitShape:
 
     @property
     def tables(self) -> int:
-        """Bytes of shared memory of a tile: two tables, and the tile's rows in the columns of a block of steps."""
-        return 2 * 256 * 4 * self.words + self.rows * self.depth // 8
+        """Bytes of shared memory of a tile, two tables and the tile's rows in the columns of a block of steps, or of
+        a square on the diagonal."""
+        return max(2 * 256 * 4 * self.words + self.rows * self.depth // 8, self.depth * self.depth // 8)
 
     @property
     def lines(self) -> int:
@@ -91,6 +92,7 @@ def bits(
         shape=shape,
         lines=lines,
         words=words,
+        blocks=-(-n // shape.depth),
         storage=_storage(lines, words, gep, found.type.size),
         own=(256 * shape.words // shape.threads).bit_length() - 1,
         shared_bytes=max(shape.tables, shape.lines),
@@ -125,14 +127,14 @@ def _storage(lines: int, words: int, gep: Gep, size: int) -> Storage:
 
 
 def _launches(shape: BitShape, lines: int, words: int, blocks: int) -> tuple[Launch, ...]:
-    """Three a block of steps, one after the other: the square on the diagonal, its rows and columns, all others."""
+    """Two a block of steps, one after the other: its rows and columns; all others, and the next square on the diagonal,
+    which the first block of threads closes."""
     packing = min(PACKING, -(-lines * words // shape.threads))
     panels = max(words // shape.panel, -(-lines // shape.threads)), 2
+    rest = words // shape.words, lines // shape.rows + 1
     found = [Launch("c2cu_clear"), Launch("c2cu_pack", (packing, 1))]
+    found.append(Launch("c2cu_pivot", shared_bytes=shape.lines))
     for b in range(blocks):
-        found += [
-            Launch("c2cu_pivot", (1, 1), (b,), shared_bytes=8 * shape.depth),
-            Launch("c2cu_panels", panels, (b,), shared_bytes=shape.lines),
-            Launch("c2cu_rest", (words // shape.words, lines // shape.rows), (b,), shared_bytes=shape.tables),
-        ]
+        found.append(Launch("c2cu_panels", panels, (b,), shared_bytes=shape.lines))
+        found.append(Launch("c2cu_rest", rest, (b,), shared_bytes=shape.tables))
     return (*found, Launch("c2cu_again", (0, 1)), Launch("c2cu_unpack", (packing, 1)))
