@@ -246,8 +246,8 @@ SEVERAL = 4  # inputs: of fewer, one is hardly copied while another is computed
 
 
 def in_groups(slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layout: str) -> bool:
-    """Whether a bulk run on a device had better go group by group: host arrays, several inputs, many bytes, and no output
-    in memory that a later group reads."""
+    """Whether a bulk run on a device had better go group by group: host arrays, several inputs, many bytes, and no
+    output in memory that a later group reads."""
     bulk = {s.name: s for s in slots if not s.shared}
     ins = [a for n, a in given.items() if n in bulk]
     outs = [] if out is None else list(out.values()) if isinstance(out, Mapping) else [out]
