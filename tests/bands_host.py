@@ -106,7 +106,7 @@ class Machine:
         )
         self.cupy = SimpleNamespace(
             empty=self.empty,
-            get_default_memory_pool=lambda: SimpleNamespace(free_bytes=lambda: 0),
+            get_default_memory_pool=lambda: SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None),
             cuda=SimpleNamespace(
                 Stream=Stream,
                 Event=Event,

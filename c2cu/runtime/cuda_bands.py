@@ -325,11 +325,15 @@ class _Run:
         return bool(found[0])
 
     def _settle(self) -> None:
-        """Nothing is on its way any more."""
+        """Nothing is on its way any more, and the devices' memory is others'."""
         for (d, _), stream in self._streams.items():
             with self._cupy.cuda.Device(self._devices[d]):
                 stream.synchronize()
         self._pieces.clear()
+        self._memory.clear()
+        for ordinal in self._devices:
+            with self._cupy.cuda.Device(ordinal):
+                self._cupy.get_default_memory_pool().free_all_blocks()
 
 
 @functools.cache
