@@ -134,7 +134,7 @@ def test_several_devices(name, share):
     expected = Original(text, "f", variables).bulk(inputs, 1)
     program = compiled(text, share, variables)
     for _ in range(2):
-        for key, array in named(program(inputs, devices=range(COUNT)), variables).items():
+        for key, array in named(program(inputs, devices=range(COUNT)), program).items():
             assert same(array, expected[key]), key
     assert program.loaded.sizes.devices == COUNT and (not program.loaded.redone or name not in STAY)
 
