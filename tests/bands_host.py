@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from c2cu.runtime import cuda_bands
+from c2cu.runtime import cuda_bands, cuda_bands_host
 from tests.cuda_host import shifted
 from tests.gep_host import _library
 
@@ -183,6 +183,6 @@ def program(monkeypatch, artifact, machine: Machine, limit: int, pinned: bool) -
 
     monkeypatch.setattr(cuda_bands, "cupy_module", lambda: machine.cupy)
     monkeypatch.setattr(cuda_bands, "pinned", lambda array: pinned)
-    monkeypatch.setattr(cuda_bands, "PAGES", SimpleNamespace(take=lambda n: np.full(n, 0xA5, np.uint8)))
-    monkeypatch.setattr(cuda_bands, "PIECE", 600)  # a few rows
+    monkeypatch.setattr(cuda_bands_host, "PAGES", SimpleNamespace(take=lambda n: np.full(n, 0xA5, np.uint8)))
+    monkeypatch.setattr(cuda_bands_host, "PIECE", 600)  # a few rows
     return Program(artifact, limit)

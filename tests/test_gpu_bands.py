@@ -58,7 +58,7 @@ def test_programs(name, share):
 def test_page_locked_arrays_are_copied_from_where_they_are(monkeypatch):
     import cupyx
 
-    from c2cu.runtime import cuda_bands
+    from c2cu.runtime import cuda_bands_host
 
     n = 1100
     text, variables = PATHS.format(n=n, t="float"), [("D", "f4", (n, n))]
@@ -67,7 +67,7 @@ def test_page_locked_arrays_are_copied_from_where_they_are(monkeypatch):
     given, out = cupyx.empty_pinned((1, n, n), "f4"), cupyx.empty_pinned((1, n, n), "f4")
     given[...] = inputs["D"]
     program = compiled(text, 0.7, variables)
-    monkeypatch.setattr(cuda_bands.PAGES, "take", lambda n: pytest.fail("a detour"))
+    monkeypatch.setattr(cuda_bands_host.PAGES, "take", lambda n: pytest.fail("a detour"))
     program(given, out=out)
     assert same(out, expected) and same(given, inputs["D"])
 

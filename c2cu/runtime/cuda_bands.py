@@ -12,25 +12,20 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy
 
-from ..artifact import Artifact, BandMatrix, Bands, Launch
+from ..artifact import Artifact, Launch
 from ..diagnostics import CompileError
 from ..schedule.gep import bands_plan
 from ..schedule.gep.bands_plan import IN, RUN, Sizes, Task
 from .cuda import CudaProgram, cupy_module, free_bytes, pinned
-from .cuda_pipe import PAGES
+from .cuda_bands_host import Pieces, Side, side_of
 
 FILLED = 0.9  # of a device's free memory
-PIECE = 32 << 20  # bytes that are copied to page-locked memory, and from there, at a time
-PIECES = 4
-COPIERS = 4  # threads that copy a piece
-SMALL = 1 << 20  # bytes that one copies as fast
 KERNELS = ("c2cu_pack", "c2cu_pivot", "c2cu_panels", "c2cu_rest", "c2cu_unpack")
 MOVED = "row k or column k changes in its own step (in a shortest-path program: a negative cycle)"
 
@@ -82,7 +77,7 @@ class CudaBandsProgram:
         return s
 
     def _one(self, inputs: Sequence[Any], outputs: Sequence[Any], devices: list[int]) -> None:
-        sides = [_side(m, self.bands, inputs[m.slot], outputs[m.slot], inputs) for m in self.bands.matrices]
+        sides = [side_of(m, self.bands, inputs[m.slot], outputs[m.slot], inputs) for m in self.bands.matrices]
         s = self._sized(devices)
         moved = _Run(self, s, devices, sides).go()
         if moved:
@@ -133,48 +128,10 @@ def _free(device: int) -> int:
         return int(FILLED * free_bytes())
 
 
-@dataclass(frozen=True)
-class _Side:
-    """A matrix on the host, its rows as (rows, columns) of unsigned integers. ``source``: where they come from, None
-    for zeros; ``target``: where they go, None if they do not; ``whole``: all of that; ``apart``: where the result is
-    wanted instead, which a band may not overwrite before all is done."""
-
-    matrix: BandMatrix
-    source: Any
-    target: Any
-    whole: Any = None
-    apart: Any = None
-
-
-def _side(m: BandMatrix, b: Bands, given: Any, wanted: Any, inputs: Sequence[Any]) -> _Side:
-    bits = f"u{m.size}"
-    source = None if given is None else given.reshape(-1).view(bits)
-    if not m.written:
-        return _Side(m, _rows(source, m, b), None)
-    target = numpy.empty(m.count, bits) if wanted is None else wanted.reshape(-1).view(bits)
-    apart = None
-    for k, a in enumerate(inputs):
-        same = k == m.slot and wanted is not None and a is not None and a.ctypes.data == wanted.ctypes.data
-        if wanted is not None and a is not None and not same and numpy.may_share_memory(a, wanted):
-            apart, target = target, numpy.empty(m.count, bits)
-            break
-    there = source is not None and source.ctypes.data == target.ctypes.data
-    if not there and (b.columns < m.stride or b.rows * m.stride < m.count):  # what no step touches
-        target[...] = 0 if source is None else source
-    return _Side(m, _rows(source, m, b), _rows(target, m, b), target, apart)
-
-
-def _rows(flat: Any, m: BandMatrix, b: Bands) -> Any:
-    if flat is None:
-        return None
-    steps = m.stride * m.size, m.size
-    return numpy.lib.stride_tricks.as_strided(flat, (b.rows, b.columns), steps, writeable=flat.flags.writeable)
-
-
 class _Run:
     """One input's tasks."""
 
-    def __init__(self, program: CudaBandsProgram, s: Sizes, devices: list[int], sides: list[_Side]):
+    def __init__(self, program: CudaBandsProgram, s: Sizes, devices: list[int], sides: list[Side]):
         self._cupy = cupy_module()
         self._program, self._b, self._s, self._devices, self._sides = program, program.bands, s, devices, sides
         self._offsets, self._size = s.offsets(self._b)
@@ -184,7 +141,7 @@ class _Run:
         self._events: dict[int, Any] = {}
         self._failures: list[BaseException] = []
         self._streams: dict[tuple[int, str], Any] = {}
-        self._pieces: dict[tuple[int, str], _Pieces] = {}  # kept until all copies are done
+        self._pieces: dict[tuple[int, str], Pieces] = {}  # kept until all copies are done
         self._memory: list[Any] = []
         self._kernels: list[CudaProgram] = []
 
@@ -245,7 +202,7 @@ class _Run:
     def _work(self, where: tuple[int, str], numbers: list[int]) -> None:
         """One stream's tasks."""
         stream = self._streams[where]
-        pieces = self._pieces[where] = _Pieces(self._cupy, stream)
+        pieces = self._pieces[where] = Pieces(self._cupy, stream)
         try:
             with self._cupy.cuda.Device(self._devices[where[0]]), stream:
                 for n in numbers:
@@ -263,7 +220,7 @@ class _Run:
         except BaseException as e:
             self._stop(e)
 
-    def _do(self, t: Task, stream: Any, pieces: _Pieces) -> None:
+    def _do(self, t: Task, stream: Any, pieces: Pieces) -> None:
         match t.stream:
             case "run":
                 kernels = self._kernels[t.device].kernels
@@ -277,7 +234,7 @@ class _Run:
             case _:
                 self._send(t, stream)
 
-    def _move(self, side: _Side, t: Task, rows: slice, stream: Any, pieces: _Pieces) -> None:
+    def _move(self, side: Side, t: Task, rows: slice, stream: Any, pieces: Pieces) -> None:
         """A band of a matrix between the host and its buffer on the device."""
         coming = t.stream == IN
         host = side.source if side.target is None or t.fresh else side.target
@@ -343,72 +300,3 @@ def _reach(device: int, other: int) -> None:
     if runtime.deviceCanAccessPeer(device, other):
         with contextlib.suppress(runtime.CUDARuntimeError):  # somebody else has done it already
             runtime.deviceEnablePeerAccess(other)
-
-
-class _Pieces:
-    """Page-locked memory between pageable memory and a device."""
-
-    def __init__(self, cupy: Any, stream: Any):
-        self._cupy, self._stream = cupy, stream
-        self._memory: list[Any] = []
-        self._done: list[Any] = []
-
-    def bring(self, rows: numpy.ndarray, at: int) -> None:
-        """Rows to the device. They may change when this returns."""
-        for n, part in enumerate(self._parts(rows)):
-            piece = self._piece(n % PIECES, part)
-            _copied(piece, part)
-            self._copy(at, piece.ctypes.data, part.nbytes, n % PIECES)
-            at += part.nbytes
-
-    def take(self, rows: numpy.ndarray, at: int) -> None:
-        """Rows from the device. They are there when this returns."""
-        waiting: list[tuple[int, Any, Any]] = []
-        for n, part in enumerate(self._parts(rows)):
-            if len(waiting) == PIECES:
-                self._arrive(*waiting.pop(0))
-            piece = self._piece(n % PIECES, part)
-            self._copy(piece.ctypes.data, at, part.nbytes, n % PIECES)
-            waiting.append((n % PIECES, part, piece))
-            at += part.nbytes
-        for one in waiting:
-            self._arrive(*one)
-
-    def _parts(self, rows: numpy.ndarray) -> Iterator[numpy.ndarray]:
-        each = rows.shape[1] * rows.itemsize
-        count = max(1, PIECE // each)
-        if not self._memory:
-            self._memory = [PAGES.take(max(PIECE, each)) for _ in range(PIECES)]
-            self._done = [self._cupy.cuda.Event(disable_timing=True) for _ in range(PIECES)]
-        for first in range(0, len(rows), count):
-            yield rows[first : first + count]
-
-    def _piece(self, n: int, part: numpy.ndarray) -> numpy.ndarray:
-        """Memory for these rows, when the copy that had it before is done."""
-        self._done[n].synchronize()  # at once if it was never recorded
-        return self._memory[n][: part.nbytes].view(part.dtype).reshape(part.shape)
-
-    def _copy(self, to: int, source: int, nbytes: int, n: int) -> None:
-        runtime = self._cupy.cuda.runtime
-        runtime.memcpyAsync(to, source, nbytes, runtime.memcpyDefault, self._stream.ptr)
-        self._done[n].record(self._stream)
-
-    def _arrive(self, n: int, part: Any, piece: Any) -> None:
-        self._done[n].synchronize()
-        _copied(part, piece)
-
-
-def _copied(to: numpy.ndarray, source: numpy.ndarray) -> None:
-    """Several threads do it: one alone does not keep up with the bus."""
-    axis = 0 if len(to) >= COPIERS else 1
-    step = max(1, -(-to.shape[axis] // COPIERS)) if to.nbytes >= SMALL else to.shape[axis]
-    parts = [(*(slice(None),) * axis, slice(at, at + step)) for at in range(0, to.shape[axis], step)]
-    waiting = [_copiers().submit(numpy.copyto, to[x], source[x]) for x in parts[1:]]
-    numpy.copyto(to[parts[0]], source[parts[0]])
-    for done in waiting:
-        done.result()
-
-
-@functools.cache
-def _copiers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(2 * COPIERS, thread_name_prefix="c2cu-bands")
