@@ -73,7 +73,8 @@ class BandMatrix:
 class Bands:
     """A loop of Gaussian-elimination type whose matrices are worked at in bands of rows. ``rows``, ``columns``: what it
     touches; ``height``, ``pitch``: the same in whole tiles. Blocks ``first`` <= b < ``last`` of ``depth`` steps make up
-    steps ``low`` <= k < ``high``. ``spans``: (first, end, whether it is k + first) of the rows that a step k writes."""
+    steps ``low`` <= k < ``high``. ``spans``: (first, end, whether it is k + first) of the rows that a step k writes.
+    ``looked``: matrices of which products are faster if no element has bits above ``most``."""
 
     tile: int
     depth: int
@@ -85,6 +86,8 @@ class Bands:
     high: int
     matrices: tuple[BandMatrix, ...]
     spans: tuple[tuple[int, int, bool], ...]
+    looked: tuple[str, ...] = ()
+    most: int = 0
 
     @property
     def first(self) -> int:

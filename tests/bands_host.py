@@ -172,9 +172,9 @@ def program(monkeypatch, artifact, machine: Machine, limit: int, pinned: bool) -
     """The runtime's own, on these devices. ``pinned``: whether they take all arrays where they are."""
 
     class Program(cuda_bands.CudaBandsProgram):
-        def program(self, device, s):
+        def program(self, device, s, unfit=False):
             assert device == machine.device
-            text = s.defines(self.bands) + self.artifact.text
+            text = s.defines(self.bands, unfit) + self.artifact.text
             library = _library(text, self.artifact.threads)
             assert ctypes.c_ulonglong.in_dll(library, "c2cu_bytes").value == s.offsets(self.bands)[1] <= limit
             threads = self.artifact.threads

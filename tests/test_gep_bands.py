@@ -95,6 +95,15 @@ def test_paths(kind, monkeypatch):
         assert 2 * expected.sent == machine.done["sent"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_of_which_the_minimum_is_not_the_choice(kind, monkeypatch):
+    text, variables = PATHS.format(n=N, t="float"), [("D", "f4", (N, N))]
+    inputs = data(variables, N, 2)
+    for at, x in ((3, -0.0), (17, np.nan), (40, np.inf)):
+        inputs["D"][1].flat[at::97] = x
+    check(monkeypatch, text, variables, inputs, KINDS[kind])
+
+
 @pytest.mark.parametrize(
     ("name", "kind"),
     [(n, "two devices") for n in PROGRAMS]

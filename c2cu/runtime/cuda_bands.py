@@ -23,7 +23,7 @@ from ..diagnostics import CompileError
 from ..schedule.gep import bands_plan
 from ..schedule.gep.bands_plan import IN, RUN, Sizes, Task
 from .cuda import CudaProgram, cupy_module, free_bytes, pinned
-from .cuda_bands_host import Pieces, Side, side_of
+from .cuda_bands_host import Pieces, Side, exceeds, side_of
 
 FILLED = 0.9  # of a device's free memory
 KERNELS = ("c2cu_pack", "c2cu_pivot", "c2cu_panels", "c2cu_rest", "c2cu_unpack")
@@ -44,7 +44,7 @@ class CudaBandsProgram:
         self.sizes: Sizes | None = None
         self.redone = 0
         self._lock = threading.Lock()  # a run takes most of the memory
-        self._programs: dict[tuple[int, Sizes], CudaProgram] = {}
+        self._programs: dict[tuple[int, Sizes, bool], CudaProgram] = {}
 
     @property
     def compile_seconds(self) -> float:
@@ -79,7 +79,8 @@ class CudaBandsProgram:
     def _one(self, inputs: Sequence[Any], outputs: Sequence[Any], devices: list[int]) -> None:
         sides = [side_of(m, self.bands, inputs[m.slot], outputs[m.slot], inputs) for m in self.bands.matrices]
         s = self._sized(devices)
-        moved = _Run(self, s, devices, sides).go()
+        unfit = any(exceeds(x.source, self.bands.most) for x in sides if x.matrix.name in self.bands.looked)
+        moved = _Run(self, s, devices, sides, unfit).go()
         if moved:
             return self._again(inputs, outputs)
         for side in sides:
@@ -109,13 +110,14 @@ class CudaBandsProgram:
             raise CompileError("C2CU068", message, None, "give another array as out=, or use backend='cpu'")
         cpu.load(self.artifact.otherwise).run(inputs, outputs, 1)
 
-    def program(self, device: int, s: Sizes) -> CudaProgram:
-        """The kernels for these sizes, on the current device."""
-        if (device, s) not in self._programs:
-            text = s.defines(self.bands) + self.artifact.text
+    def program(self, device: int, s: Sizes, unfit: bool = False) -> CudaProgram:
+        """The kernels for these sizes, on the current device. ``unfit``: an element is beyond ``bands.most``."""
+        which = device, s, unfit
+        if which not in self._programs:
+            text = s.defines(self.bands, unfit) + self.artifact.text
             launches = tuple(Launch(name) for name in KERNELS)
-            self._programs[device, s] = CudaProgram(replace(self.artifact, text=text, launches=launches, bands=None))
-        return self._programs[device, s]
+            self._programs[which] = CudaProgram(replace(self.artifact, text=text, launches=launches, bands=None))
+        return self._programs[which]
 
 
 def _chosen(devices: Sequence[int] | None) -> list[int]:
@@ -131,9 +133,10 @@ def _free(device: int) -> int:
 class _Run:
     """One input's tasks."""
 
-    def __init__(self, program: CudaBandsProgram, s: Sizes, devices: list[int], sides: list[Side]):
+    def __init__(self, program: CudaBandsProgram, s: Sizes, devices: list[int], sides: list[Side], unfit: bool):
         self._cupy = cupy_module()
         self._program, self._b, self._s, self._devices, self._sides = program, program.bands, s, devices, sides
+        self._unfit = unfit
         self._offsets, self._size = s.offsets(self._b)
         self._tasks = bands_plan.tasks(self._b, s)
         self._awaited = {n for t in self._tasks for n in t.after}
@@ -168,7 +171,7 @@ class _Run:
         runtime = self._cupy.cuda.runtime
         for d, ordinal in enumerate(self._devices):
             with self._cupy.cuda.Device(ordinal):
-                self._kernels.append(self._program.program(ordinal, self._s))
+                self._kernels.append(self._program.program(ordinal, self._s, self._unfit))
                 self._memory.append(self._cupy.empty(self._size, numpy.uint8))
                 for name in dict.fromkeys(t.stream for t in self._tasks if t.device == d):
                     self._streams[d, name] = self._cupy.cuda.Stream(non_blocking=True)

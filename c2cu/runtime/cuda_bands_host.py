@@ -51,6 +51,16 @@ def side_of(m: BandMatrix, b: Bands, given: Any, wanted: Any, inputs: Sequence[A
     return Side(m, _rows(source, m, b), _rows(target, m, b), target, apart)
 
 
+def exceeds(rows: Any, most: int) -> bool:
+    """Whether a number of ``rows`` is above ``most``; None is zeros."""
+    if rows is None:
+        return False
+    count = max(1, PIECE // max(1, rows[:1].nbytes))
+    pieces = (rows[at : at + count] for at in range(0, len(rows), count))
+    with ThreadPoolExecutor(COPIERS) as threads:
+        return any(threads.map(lambda piece: int(piece.max()) > most, pieces))
+
+
 def _rows(flat: Any, m: BandMatrix, b: Bands) -> Any:
     if flat is None:
         return None

@@ -18,7 +18,7 @@ from ...gep import Gep, Part
 from ...uniform import Uniform
 from .grid import LONGEST, STEPS, VECTOR
 from .grid_shape import Shape, read_at, storage, usual
-from .grid_text import Layout, region_name, values
+from .grid_text import Layout, looks, region_name, values
 from .required import CODE
 
 
@@ -40,7 +40,7 @@ def bands(
     initial = next((r for r in gep.regions if r.init is not None and any(r.init)), None)
     if initial is not None:
         raise UnsupportedError(CODE, f"'{initial.name}' has an initial value: bands come from arrays", initial.loc)
-    kept = storage(gep, shape, False, {r: region_name(r) for r in gep.regions})
+    kept = storage(gep, shape, False, {r: region_name(r) for r in gep.regions}, looks(gep, fp, False))
     if not 0 < kept.last - kept.first <= STEPS:
         raise UnsupportedError(CODE, f"{max(0, gep.k.high - gep.k.low)} steps: too few or too many", gep.loc)
     filled = values(u, gep, slots, layout, fp, shape, kept, tuple((b, b + 1) for b in range(kept.first, kept.last)))
@@ -70,6 +70,8 @@ def bands(
             gep.k.high,
             matrices,
             spans,
+            tuple(filled["looked"]),
+            filled["largest"],
         ),
         otherwise=otherwise,
     )

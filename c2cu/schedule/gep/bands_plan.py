@@ -64,10 +64,11 @@ class Sizes:
             at += -(-size // ALIGNED) * ALIGNED
         return found, at
 
-    def defines(self, b: Bands) -> str:
-        """What the text lacks."""
+    def defines(self, b: Bands, unfit: bool = True) -> str:
+        """What the text lacks. ``unfit``: whether an element is beyond what ``b.looked`` says."""
         offsets, size = self.offsets(b)
         lines = [f"#define BAND {self.band}", f"#define ROOMS {self.rooms}", f"#define RING {self.ring}"]
+        lines.append(f"#define UNFIT {int(unfit)}")
         lines += [f"#define MEMORY {size}ull", *(f"#define AT_{what} {at}ll" for what, at in offsets.items())]
         return "\n".join(lines) + "\n"
 
