@@ -71,7 +71,7 @@ KINDS = (
     Kind("fp32 fast", "float", "f4", "fast", 21.9),
     Kind("fp32 exact", "float", "f4", "exact", 21.9),
     Kind("int32", "int", "i4", "exact", 16.5),
-    Kind("u16", "unsigned short", "u2", "exact", 32.9),
+    Kind("u16", "unsigned short", "u2", "exact", 32.9, ("32-bit", "4-bit")),
     Kind("closure", "unsigned char", "u1", "exact", 678.0, (), CLOSURE),
 )
 
@@ -212,11 +212,12 @@ def main(argv: Sequence[str] | None = None, device: Any = None) -> int:
         device = device or Device()
         until = time.monotonic() + args.seconds
         kinds = [k for k in KINDS if k.name in args.kind]
-        found = [r for n in args.n for k in kinds for r in rows(device, k, n, args, until)]
-        name = device.name
-        if args.json:
-            data = {"device": name, "version": c2cu.__version__, "rows": found}
-            write(args.json, (json.dumps(data, indent=1) + "\n").encode())
+        found, name = [], device.name
+        for n in args.n:
+            found += [r for k in kinds for r in rows(device, k, n, args, until)]
+            if args.json:  # anew after each size
+                data = {"device": name, "version": c2cu.__version__, "rows": found}
+                write(args.json, (json.dumps(data, indent=1) + "\n").encode())
     print(table(found))
     if args.plot and any("ms" in r for r in found):
         print(draw(found, name, args.plot))
