@@ -15,7 +15,7 @@ class Slot:
     ``dtype``: a NumPy dtype string, or the ``descr`` dictionary of a struct (names, formats, offsets, itemsize).
     ``shape``: extents of one input, () for a scalar. ``reads``/``writes``: goes in / comes out.
     ``required``: must be given (proved to be read before it is written, with no initialiser).
-    ``shared``: one copy for all inputs.
+    ``shared``: one copy for all inputs. ``most``: the largest integer that may come in, none being below 0.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Slot:
     required: bool = False
     shared: bool = False
     loc: Loc = field(default=Loc(), compare=False)
+    most: int | None = None
 
 
 def piece(layout: str, first: int, last: int) -> Any:

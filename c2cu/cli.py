@@ -221,6 +221,7 @@ def translate(
     click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
     click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."),
     click.option("--tune", is_flag=True, help="Measure the schedules on the first inputs, once; the fastest stays."),
+    click.option("--pack", type=click.Choice(["4", "8", "16"]), help="Bits that elements of shortest paths fit."),
     STREAMING,
     MACHINE,
     COMMON,
@@ -237,6 +238,7 @@ def run(
     backend: str,
     schedule: str,
     fp: str,
+    pack: str | None,
     defines: tuple[str, ...],
     include_dirs: tuple[str, ...],
     fn: str | None,
@@ -261,6 +263,8 @@ def run(
                 raise click.UsageError(f"--{asked.replace('_', '-')} goes with --in and --out")
             if tune:
                 raise click.UsageError("--tune goes with --in and --out")
+            if pack:
+                raise click.UsageError("--pack goes with --in and --out")
             sys.exit(run_program(Path(source), p, backend, common))
         if source == "-" and any(text.partition("=")[2] == "-" or text == "-" for text in inputs):
             raise click.UsageError("stdin holds the inputs then: give the C as a file")
@@ -270,6 +274,7 @@ def run(
             backend=backend,
             schedule=schedule,
             fp=fp,
+            pack=int(pack) if pack else None,
             layout=layout,
             strict=strict,
             tune=tune,

@@ -19,7 +19,7 @@ from .uniform import Uniform
 @dataclass(frozen=True)
 class Options:
     """What the user may choose. ``shapes``: shape of one input by name; ``values``: of shared scalar parameters, by
-    name, for which alone the program is to be understood."""
+    name, for which alone the program is to be understood; ``pack``: bits that elements of shortest paths fit."""
 
     fn: str | None = None
     defines: Mapping[str, str] = field(default_factory=dict)
@@ -28,6 +28,7 @@ class Options:
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     fp: str = "exact"
     values: Mapping[str, int | float] = field(default_factory=dict)
+    pack: int | None = None
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Front:
     trace: Trace | None
     slots: tuple[Slot, ...]
     fp: str = "exact"
+    pack: int | None = None
 
     @cached_property
     def gep(self) -> Gep | NotGep | None:

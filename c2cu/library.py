@@ -33,6 +33,7 @@ def compile(
     strict: bool = False,
     include_dirs: Sequence[str] = (),
     tune: bool = False,
+    pack: int | None = None,
 ) -> Program:
     """Compile a C program for bulk runs. Parameters as for `bulk`.
 
@@ -43,7 +44,7 @@ def compile(
         raise InputError("C2CU051", f"layout is '{layout}'", None, f"choose one of {', '.join(LAYOUTS)}")
     return Program(
         read_source(src),
-        options_of(fn, shared, defines, shapes, fp, include_dirs),
+        options_of(fn, shared, defines, shapes, fp, include_dirs, pack),
         backend,
         schedule,
         layout,
@@ -74,6 +75,7 @@ def bulk(
     p: int | None = None,
     tune: bool = False,
     devices: Sequence[int] | None = None,
+    pack: int | None = None,
 ) -> Any:
     """Run a sequential C program on p independent inputs at once.
 
@@ -83,6 +85,9 @@ def bulk(
     arrays to write to; after an error they may be written in part. ``p``: needed only where no input is given.
     ``tune``: measure the candidates on the first inputs, once; the cache keeps the fastest, for later calls without
     ``tune`` too. ``devices``: ordinals of GPUs that work at each matrix together (a loop of Gaussian-elimination type).
+
+    ``pack``: 4, 8 or 16: the elements that shortest paths of integers are found in fit so many bits (at most 32767; let
+    the largest stand for no edge), so that a GPU may keep two in a word. An element beyond is refused.
 
     Returns one array where exactly one is an output, else a dict by name: NumPy arrays for NumPy arrays, CuPy for
     arrays on a device. Equal, bit for bit, to the C compiled with -fwrapv -fno-strict-aliasing -ffp-contract=off.
@@ -103,6 +108,7 @@ def bulk(
         strict=strict,
         include_dirs=include_dirs,
         tune=tune,
+        pack=pack,
     )
     return program(inputs, shared=shared, out=out, stream=stream, p=p, devices=devices)
 

@@ -9,6 +9,7 @@ from typing import Any
 from .diagnostics import InputError, InputTypeError
 from .front import Options
 
+PACK = (4, 8, 16)
 FP = ("exact", "reassociate", "fast")
 
 
@@ -19,8 +20,11 @@ def options_of(
     shapes: Mapping[str, Any] | None = None,
     fp: str = "exact",
     include_dirs: Sequence[str] | None = (),
+    pack: int | None = None,
 ) -> Options:
     """The options of a compilation. ``shapes``: an extent or a sequence of extents by name."""
+    if pack is not None and (isinstance(pack, bool) or pack not in PACK):
+        raise InputError("C2CU051", f"pack is {pack!r:.40}", None, f"choose one of {', '.join(map(str, PACK))}")
     if fp not in FP:
         raise InputError("C2CU051", f"fp is '{fp}'", None, f"choose one of {', '.join(FP)}")
     return Options(
@@ -30,6 +34,7 @@ def options_of(
         tuple(shared or ()),
         {n: _extents(n, s) for n, s in by_name("shapes", shapes).items()},
         fp,
+        pack=pack,
     )
 
 

@@ -51,7 +51,8 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
     slots = planning.slots(found, crossed, facts)
-    return Front(source, pre, found, kernel, analysis, why_not, facts, slots, options.fp)
+    front = Front(source, pre, found, kernel, analysis, why_not, facts, slots, options.fp, options.pack)
+    return replace(front, slots=planning.packed(front, options.pack)) if options.pack else front
 
 
 def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:

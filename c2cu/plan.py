@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
 
@@ -15,6 +15,7 @@ from .estimate import Estimate
 from .facts import CERTAIN, INPUT, Trace
 from .front import Front
 from .gep import Gep, NotGep
+from .gep.pairs import LIMIT, least_sum
 from .ir import Kernel
 from .program import Border, Program, nodes
 
@@ -193,6 +194,18 @@ def _named_outside(program: Program) -> frozenset[str]:
     inside = {f.name for f in program.functions}
     others = [f for f in program.unit.functions.values() if f.name not in inside]
     return frozenset(n.name for f in others for n in nodes(f.node.body) if isinstance(n, C.ID))
+
+
+def packed(front: Front, bits: int) -> tuple[Slot, ...]:
+    """The slots, with the bound of what shortest paths are found in. Raises InputError where there are none."""
+    r = least_sum(front.gep) if isinstance(front.gep, Gep) else None
+    if r is None or r.name not in {s.name for s in front.slots}:
+        message = f"pack={bits} is for shortest paths of integers: D[i][j] = min(D[i][j], D[i][k] + D[k][j])"
+        raise InputError(
+            "C2CU058", message, front.program.kernel.loc, "leave it out; explain says what it makes of the loops"
+        )
+    most = min(1 << bits, LIMIT) - 1
+    return tuple(replace(s, most=most) if s.name == r.name else s for s in front.slots)
 
 
 Layout = dict[str, tuple[int, Leaf]]

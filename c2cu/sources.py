@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 RESIDENT = 64 << 20  # bytes of a mapped file that may be handed out before its pages are dropped
 
+PACKED = "give a .npy file, or leave pack out"
+
 
 class Source(Protocol):
     """``serial``: it can be read only once, in order. ``shape`` and ``dtype``: as an array's. ``stamp``: of its file
@@ -46,13 +48,22 @@ class Source(Protocol):
 
 def source(path: str, slot: Slot | None, layout: str) -> Source:
     """The array in a file; ``-`` or a pipe is read as .npy. Raises InputError as `files.load` does."""
+    bounded = slot is not None and slot.most is not None
     if path == "-" or Path(path).is_fifo() or Path(path).is_char_device():
+        if bounded:
+            raise InputError("C2CU058", "pack looks at all of the input first, which a pipe shows once", None, PACKED)
         return _piped(path, layout)
     if Path(path).suffix == ".zarr":
+        if bounded:
+            raise InputError("C2CU058", "pack takes no .zarr", None, PACKED)
         return zarr_files.ZarrSource(path, layout)
     files.ending(path)
     stamp = files.guarded(path, lambda: stamps.stamp(path))
     array = files.load(path, slot, layout)
+    if slot is not None and slot.most is not None and array.dtype == slot.dtype:
+        from .runtime.arrays import in_range
+
+        in_range(array, slot)
     return (Mapped if getattr(array, "_mmap", None) is not None else Whole)(path, array, layout, stamp)
 
 

@@ -99,4 +99,4 @@ def _gep_on_cuda(front: Front, layout: plan.Layout, variant: str, threads: int) 
         except UnsupportedError:
             if variant or threads:
                 raise
-    return grid(front.analysis, found, front.slots, layout, front.fp, variant or "auto")
+    return grid(front.analysis, found, front.slots, layout, front.fp, variant or "auto", pack=front.pack is not None)

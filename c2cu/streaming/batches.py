@@ -59,7 +59,9 @@ class Batches:
         if isinstance(batch, Count):
             return tuple(None for _ in self.slots), batch.p
         slot, row = self._bare, self._layout == "row"
-        if slot is not None and type(batch) is numpy.ndarray and row:  # the usual batch, and there may be millions
+        if (
+            slot is not None and slot.most is None and type(batch) is numpy.ndarray and row
+        ):  # the usual batch, and there may be millions
             if batch.dtype == slot.dtype and batch.ndim and batch.shape[1:] == slot.shape:
                 return tuple(batch if g else None for g in self.given), len(batch)
         named = arrays.named(batch, self.slots)

@@ -36,13 +36,13 @@ VECTOR = 16  # bytes that are copied to shared memory at once
 LONGEST = 1 << 24  # rows or columns of a matrix
 
 
-def usual_variant(gep: Gep) -> str:
+def usual_variant(gep: Gep, pack: bool = False) -> str:
     """The fastest on an H200. Launches take longer than what they do, up to some size; then blocks wait for the last of
     each launch; then neither counts."""
     n = max(gep.rows, gep.columns)
     if n < SINGLE[0]:
         return "graph"
-    return "single" if n < SINGLE[2 if in_pairs(gep) else 1] else "streams"
+    return "single" if n < SINGLE[2 if in_pairs(gep, None, pack) else 1] else "streams"
 
 
 def grid(
@@ -53,12 +53,14 @@ def grid(
     fp: str,
     variant: str = "auto",
     shape: Shape | None = None,
+    pack: bool = False,
 ) -> Artifact:
-    """CUDA text and launches. ``variant``: a name of `VARIANTS`, or auto. Raises UnsupportedError."""
-    variant = usual_variant(gep) if variant == "auto" else variant
+    """CUDA text and launches. ``variant``: a name of `VARIANTS`, or auto; ``pack``: all elements fit 15 bits. Raises
+    UnsupportedError."""
+    variant = usual_variant(gep, pack) if variant == "auto" else variant
     full = variant in FULL
-    shape = shape or usual(gep, variant, in_pairs(gep))
-    pairs = in_pairs(gep, shape)
+    shape = shape or usual(gep, variant, in_pairs(gep, None, pack))
+    pairs = in_pairs(gep, shape, pack)
     if full and shape.depth != shape.tile:
         raise ValueError(f"{variant} wants blocks of as many steps as a tile has rows, not {shape}")
     if any(shape.depth * stored(r, pairs) % VECTOR for r in gep.regions):

@@ -119,18 +119,20 @@ def values(
     }
 
 
-def in_pairs(gep: Gep, shape: Shape | None = None) -> bool:
-    """Whether products may go by pairs of narrow integers; in this ``shape``, if one is given."""
+def in_pairs(gep: Gep, shape: Shape | None = None, pack: bool = False) -> bool:
+    """Whether products may go by pairs of narrow integers; in this ``shape``, if one is given. ``pack``: any integers
+    are narrow."""
     r = least_sum(gep)
     fits = shape is None or shape.columns % 8 == 0
-    return r is not None and (r.type.kind, r.type.size) in NARROW and fits and _ordered(gep) is not None
+    narrow = r is not None and (pack or (r.type.kind, r.type.size) in NARROW)
+    return narrow and fits and _ordered(gep) is not None
 
 
 def looks(gep: Gep, fp: str, pairs: bool) -> bool:
     """Whether the elements decide how products are done: by pairs, or with minima for choices, or of two steps at
     once."""
     if pairs:
-        return gep.regions[0].type.size > 1  # of a byte all are small enough
+        return gep.regions[0].type.size == 2  # bytes are small enough, and what is packed is known to be
     return bool(nonnegative(gep)) and (extremum(gep) is not None or (fp != "fast" and chooses(gep)))
 
 
@@ -229,7 +231,7 @@ def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: st
 
 def _stored(r: Region, pairs: bool) -> str:
     """The type of an element in working storage."""
-    return "unsigned short" if pairs and r.type.size == 1 else element_name(r.type)
+    return "unsigned short" if pairs and r.type.size != 2 else element_name(r.type)
 
 
 def _initial(r: Region) -> str:
