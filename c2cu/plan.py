@@ -236,6 +236,10 @@ def known(backend: str, schedule: str) -> None:
     """Raises InputError for a schedule that ``backend`` does not have."""
     names = SCHEDULES[backend]
     if schedule not in ("auto", *names, *variants(backend)):
+        owner = next((b for b in SCHEDULES if schedule in (*SCHEDULES[b], *variants(b))), None)
+        if owner is not None:
+            message = f"schedule '{schedule}' is one of backend {owner}'s, and this is {backend}"
+            raise InputError("C2CU051", message, None, f"give backend {owner}, or another schedule")
         raise InputError(
             "C2CU051",
             f"schedule '{schedule}' is not one of backend {backend}'s",
