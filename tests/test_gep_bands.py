@@ -95,6 +95,28 @@ def test_paths(kind, monkeypatch):
         assert 2 * expected.sent == machine.done["sent"]
 
 
+def test_more_devices_than_bands(monkeypatch):
+    n = 30
+    text, variables = PATHS.format(n=n, t="float"), [("D", "f4", (n, n))]
+    inputs = data(variables, n, 2)
+    loaded = program(monkeypatch, artifact(text, SMALL), Machine(3, 0, 0.2), 1 << 24, False)
+    out = np.empty_like(inputs["D"])
+    loaded.run([inputs["D"]], [out], 2, devices=[0, 1, 2])
+    assert same(out, Original(text, "f", variables).bulk(inputs, 2)["D"])
+    assert loaded.sizes is not None and loaded.sizes.devices == loaded.sizes.bands(loaded.bands) == 2
+
+
+def test_an_output_in_the_place_of_the_next_input(monkeypatch):
+    n = 20
+    text, variables = PATHS.format(n=n, t="float"), [("D", "f4", (n, n))]
+    room = np.empty((4, n, n), np.float32)
+    room[:3] = data(variables, n, 3)["D"]
+    expected = Original(text, "f", variables).bulk({"D": room[:3].copy()}, 3)["D"]
+    loaded = program(monkeypatch, artifact(text, SMALL), Machine(1, 0, 0.2), 1 << 24, False)
+    loaded.run([room[:3]], [room[1:]], 3, devices=[0])
+    assert same(room[1:], expected)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_of_which_the_minimum_is_not_the_choice(kind, monkeypatch):
     text, variables = PATHS.format(n=N, t="float"), [("D", "f4", (N, N))]

@@ -69,7 +69,7 @@ def test_one_that_fits_is_not_unless_several_devices_are_to_do_it(monkeypatch):
     monkeypatch.setattr(Loaded, "room", 1 << 30)
     program = c2cu.compile(TEXT, backend="cuda", schedule="gep")
     given = frozenset()
-    assert program.built_for(data(VARIABLES, N, 1), given).plan.schedule == "gep:streams"
+    assert program.built_for(data(VARIABLES, N, 1), given).plan.schedule == "gep:graph"
     assert program.built_for(data(VARIABLES, N, 1), given, together=True).plan.schedule == "gep:bands"
     assert program.takes_bands(data(VARIABLES, N, 1), given, 1, True)
     assert not program.takes_bands(data(VARIABLES, N, 1), given, 1, False)
@@ -79,7 +79,7 @@ def test_arrays_on_a_device_fit_it(monkeypatch):
     program = c2cu.compile(TEXT, backend="cuda", schedule="gep")
     inputs = data(VARIABLES, N, 1)
     monkeypatch.setattr(arrays, "on_device", lambda a: True)
-    assert program.built_for(inputs, frozenset()).plan.schedule == "gep:streams"
+    assert program.built_for(inputs, frozenset()).plan.schedule == "gep:graph"
     with pytest.raises(c2cu.InputError, match="host"):
         c2cu.compile(TEXT, backend="cuda", schedule="gep:bands")(inputs)
 

@@ -327,3 +327,27 @@ def test_nothing_else_goes_by_pairs(name):
     assert body in text and "__viaddmin_u16x2(" not in artifact(text, "staged").text
     variables = [("D", {"short": "i2", "int": "i4", "signed char": "i1"}[t], (n, n))]
     check(text, variables, data(variables, n, 1), "staged")
+
+
+NOT_TWO_STEPS_AT_ONCE = {
+    "a condition of integers": "float t = G[i][k] ? A[i][k] + A[k][j] : A[k][j]; if (t < A[i][j]) A[i][j] = t;",
+    "another matrix is stored": "float t = A[i][k] + B[k][j]; C[i][j] = t < E[i][j] ? t : E[i][j];",
+    "another matrix' element": "if (A[i][j] > A[i][k] + A[k][j] + E[i][j]) A[i][j] = A[i][k] + A[k][j] + E[i][j];",
+}
+
+
+@pytest.mark.parametrize("name", NOT_TWO_STEPS_AT_ONCE)
+def test_other_programs_of_floats_take_one_step_at_a_time(name):
+    n = 37
+    text = (
+        f"#define N {n}\nfloat A[N][N], B[N][N], C[N][N], E[N][N];\nint G[N][N];\nvoid f(void) {{\n"
+        f"    for (int k = 0; k < N; k++) for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) {{\n"
+        f"        {NOT_TWO_STEPS_AT_ONCE[name]}\n    }}\n}}\n"
+    )
+    rng = np.random.default_rng(4)
+    names = [x for x in "ABCEG" if f"{x}[" in NOT_TWO_STEPS_AT_ONCE[name]]
+    variables = [(x, "i4" if x == "G" else "f4", (n, n)) for x in "ABCEG"]
+    inputs = {x: rng.integers(0, 3 if x == "G" else 50, (2, n, n)).astype("i4" if x == "G" else "f4") for x in names}
+    assert "__vimin3_s32(" not in artifact(text, "staged").text
+    given = {s.name for s in artifact(text, "staged").slots if s.reads}
+    check(text, variables, {x: a for x, a in inputs.items() if x in given}, "staged")

@@ -39,16 +39,18 @@ def chooses(g: Gep) -> bool:
 
 
 def extremum(g: Gep) -> tuple[str, Expr] | None:
-    """("min" or "max", t), if the update is the lesser or the greater of the element and ``t``, which is of others: of
-    two steps' t and the element it may then be found at once."""
-    if len(g.update.values) != 1:
+    """("min" or "max", t), if the update of matrices of float is the lesser or the greater of the element and ``t``,
+    which is of no other element (i, j): of two steps' t and the element it may then be found at once."""
+    if len(g.update.values) != 1 or any((p.region.type.kind, p.region.type.size) != ("f", 4) for p in g.update.places):
         return None
-    value = minima(g.update.values[0][1], True)
-    old = next((p.variable for p in g.update.places if p.where == "ij"), None)
-    if not isinstance(value, Call) or value.name not in _CALLS or old is None:
+    region, value = g.update.values[0]
+    value = minima(value, True)
+    here = [p for p in g.update.places if p.where == "ij"]
+    if not isinstance(value, Call) or value.name not in _CALLS or [p.region for p in here] != [region]:
         return None
-    others = [a for a in value.args if a != Var(old)]
-    if len(others) != 1 or any(x == Var(old) for x in subexpressions(others[0])):
+    old = Var(here[0].variable)
+    others = [a for a in value.args if a != old]
+    if len(others) != 1 or old in subexpressions(others[0]):
         return None
     return value.name[1:4], others[0]
 

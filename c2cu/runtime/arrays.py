@@ -254,7 +254,6 @@ def bind(
 
 
 GROUPED = 32 << 20  # bytes in and out from which copies are worth overlapping with kernels
-SEVERAL = 4  # inputs: of fewer, one is hardly copied while another is computed
 
 
 def in_groups(slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layout: str) -> bool:
@@ -268,7 +267,7 @@ def in_groups(slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layou
     p = common_p(given, slots, layout, None)
     nbytes = p * sum(s.nbytes * ((s.name in given) + s.writes) for s in bulk.values())
     apart = all(a is b or not numpy.may_share_memory(a, b) for a in ins for b in outs)
-    return p >= SEVERAL and nbytes >= GROUPED and apart
+    return p > 1 and nbytes >= GROUPED and apart
 
 
 def fitted(

@@ -338,13 +338,13 @@ def run(
     if not isinstance(current, cupy.cuda.Stream | cupy.cuda.ExternalStream):
         raise InputError("C2CU054", f"stream is a {type(stream).__name__}", None, "give a cupy.cuda.Stream")
     with current:
-        bound = arrays.bind(slots, given, {}, out, layout, p, cupy)
         try:
+            bound = arrays.bind(slots, given, {}, out, layout, p, cupy)
             if bound.p:
                 program.run(bound.inputs, bound.outputs, bound.p)
         except cupy.cuda.memory.OutOfMemoryError:
             raise CompileError(
-                "C2CU064", f"the device has not enough memory for {bound.p} inputs", None, "run them in several calls"
+                "C2CU064", "the device has not enough memory for these inputs", None, "run them in several calls"
             ) from None
         except cupy.cuda.driver.CUDADriverError as e:
             raise CompileError("C2CU064", f"the device does not run it: {e}", None, "try another schedule") from None

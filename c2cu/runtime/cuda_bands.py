@@ -60,6 +60,7 @@ class CudaBandsProgram:
         where they have not enough memory, and for an input that was overwritten before it was found that it must be
         done in the order of the C program."""
         chosen = _chosen(devices)
+        inputs = [a if a is None or p == 1 else _apart(a, outputs) for a in inputs]
         with self._lock:
             self.redone = 0
             for k in range(p):
@@ -79,6 +80,9 @@ class CudaBandsProgram:
     def _one(self, inputs: Sequence[Any], outputs: Sequence[Any], devices: list[int]) -> None:
         sides = [side_of(m, self.bands, inputs[m.slot], outputs[m.slot], inputs) for m in self.bands.matrices]
         s = self._sized(devices)
+        while s.bands(self.bands) < len(devices):  # what has no band has nothing to do
+            devices = devices[: s.bands(self.bands)]
+            s = self._sized(devices)
         unfit = any(exceeds(x.source, self.bands.most) for x in sides if x.matrix.name in self.bands.looked)
         moved = _Run(self, s, devices, sides, unfit).go()
         if moved:
@@ -118,6 +122,16 @@ class CudaBandsProgram:
             launches = tuple(Launch(name) for name in KERNELS)
             self._programs[which] = CudaProgram(replace(self.artifact, text=text, launches=launches, bands=None))
         return self._programs[which]
+
+
+def _apart(given: Any, outputs: Sequence[Any]) -> Any:
+    """An input's array, copied if an output that is not in the same place shares its memory: another input's result
+    would be in it."""
+    for o in outputs:
+        elsewhere = o is not None and (o.ctypes.data, o.nbytes) != (given.ctypes.data, given.nbytes)
+        if elsewhere and numpy.may_share_memory(given, o):
+            return given.copy()
+    return given
 
 
 def _chosen(devices: Sequence[int] | None) -> list[int]:
