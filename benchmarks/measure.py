@@ -109,8 +109,10 @@ class Device(Host):
     backend = "cuda"
 
     def __init__(self) -> None:
-        import cupy
-
+        try:
+            import cupy
+        except ImportError:
+            raise SystemExit("this needs a CUDA device, and CuPy: pip install 'c2cu[cuda13]', or cuda12") from None
         self.xp = cupy
         self._busy = cupy.RawKernel(
             'extern "C" __global__ void busy(long long cycles) {\n'

@@ -52,6 +52,15 @@ def test_real_graphs(name, how, run, tmp_path):
         assert [lengths[v] for v in order] == d[order.index(u)].tolist()
 
 
+@pytest.mark.parametrize("name", ["karate_club", "les_miserables", "davis_southern_women", "florentine_families"])
+def test_graphs_that_networkx_ships(name, run):
+    g = getattr(networkx, f"{name}_graph")()
+    status, out, _ = run("--real", name)
+    assert status == 0 and out.startswith(f"{len(g)} vertices, {2 * g.size()} ordered pairs with an edge\n")
+    assert f"diameter {networkx.diameter(g)}," in out
+    assert f"average shortest path length {networkx.average_shortest_path_length(g):.6g}\n" in out
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_weights(directed, run, tmp_path):
     rng = np.random.default_rng(3)

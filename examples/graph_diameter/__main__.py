@@ -1,10 +1,12 @@
 """The diameter and the average shortest path length of a graph, from all distances.
 
 python examples/graph_diameter EDGES.txt|MATRIX.npy [--directed] [--bfs] [--out DISTANCES.npy]
+python examples/graph_diameter --real karate_club
 python examples/graph_diameter --compare [--vertices 256,512]
 
 An edge list has a line "u v" or "u v weight" for each edge, `#` begins a comment. A matrix has an element for each pair
 of vertices: 0 or infinity off the diagonal is no edge; of bool or integers, 1 alone stands for an edge without weight.
+Real graphs are of the data that networkx ships, without their weights.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from c2cu.files import write
 
 HERE = Path(__file__).parent
 FAR = {"short": numpy.iinfo(numpy.int16).max, "double": numpy.inf}  # what stands for no path
+REAL = ("davis_southern_women", "florentine_families", "karate_club", "les_miserables")
 DENSITIES = (0.5, 1, 5, 10, 20, 50)  # per cent of all pairs
 
 
@@ -93,6 +96,18 @@ def from_matrix(file: Path) -> Graph:
     weights[edge] = numpy.minimum(weights, given.astype(numpy.float64))[edge]
     weighted = given.dtype.kind == "f" or bool((given[edge] != 1).any())
     return Graph(weights, tuple(map(str, range(len(given)))), weighted)
+
+
+def from_package(name: str) -> Graph:
+    """Acquaintances and alliances that somebody observed."""
+    try:
+        import networkx
+    except ImportError:
+        raise Refused("--real needs networkx: pip install 'c2cu[examples]'") from None
+    graph = getattr(networkx, f"{name}_graph")()
+    weights = numpy.where(networkx.to_numpy_array(graph, weight=None) > 0, 1.0, numpy.inf)
+    numpy.fill_diagonal(weights, 0)
+    return Graph(weights, tuple(str(v).replace(" ", "_") for v in graph), False)
 
 
 def nothing(n: int, file: Path) -> numpy.ndarray:
@@ -202,6 +217,7 @@ def best(run, *given, times: int = 3):
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="graph_diameter", description=__doc__.split("\n")[0])
     parser.add_argument("graph", nargs="?", type=Path, help="an edge list, or a matrix as .npy")
+    parser.add_argument("--real", choices=REAL, metavar="NAME", help=f"a graph that networkx ships: {', '.join(REAL)}")
     parser.add_argument("--directed", action="store_true", help="edges go one way")
     parser.add_argument("--bfs", action="store_true", help="breadth-first search in place of Floyd-Warshall")
     parser.add_argument("--out", type=Path, help="where to put the (n, n) distances, as .npy")
@@ -215,12 +231,12 @@ def main(arguments: list[str]) -> int:
             parser.error("--compare takes no graph, and --vertices numbers of 2 and more: 256,512")
         compare(sizes, given.backend)
         return 0
-    if given.graph is None:
-        parser.error("give a graph, or --compare")
+    if (given.graph is None) == (given.real is None):
+        parser.error("give a graph, or --real, or --compare")
     if given.out is not None and not given.out.absolute().parent.is_dir():
         parser.error(f"--out: there is no folder {given.out.parent}")
     try:
-        graph = read(given.graph, given.directed)
+        graph = from_package(given.real) if given.real else read(given.graph, given.directed)
         distances = searches(graph) if given.bfs else floyd_warshall(graph, given.backend)
     except (Refused, c2cu.Error) as e:
         print(e, file=sys.stderr)
