@@ -6,6 +6,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .artifact import Slot
 from .diagnostics import InputError, InputTypeError
 from .front import Options
 
@@ -53,6 +54,19 @@ def whole(what: str, given: Any) -> int:
         return operator.index(given)
     except TypeError:
         raise InputTypeError("C2CU058", f"{what} is {given!r:.80}", None, "give a whole number") from None
+
+
+def in_range(array: Any, slot: Slot) -> None:
+    """Raises InputError for an element that is below 0 or above ``slot.most``."""
+    if not array.size or (array.min() >= 0 and array.max() <= slot.most):
+        return
+    at = ((array < 0) | (array > slot.most)).ravel().nonzero()[0][0]
+    where, rest = (), int(at)
+    for n in reversed(array.shape):
+        rest, k = divmod(rest, int(n))
+        where = (k, *where)
+    message = f"'{slot.name}'[{', '.join(map(str, where))}] is {int(array[where])}, but pack allows 0 to {slot.most}"
+    raise InputError("C2CU047", message, slot.loc, f"let {slot.most} stand for no edge, or leave pack out")
 
 
 def _extents(name: str, given: Any) -> tuple[int, ...]:

@@ -10,10 +10,10 @@ distances, if given, tell where there is no path:
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from .diagnostics import InputError, InputTypeError
-from .options import whole
 
 if TYPE_CHECKING:
     import numpy
@@ -111,7 +111,9 @@ def _checked(table: Any, distances: Any, source: int, target: int) -> numpy.ndar
             "C2CU120", f"the table has shape {t.shape} and dtype {t.dtype}", None, "give one graph's (n, n) integers"
         )
     for name, v in (("source", source), ("target", target)):
-        if not 0 <= whole(name, v) < len(t):
+        if not hasattr(v, "__index__"):
+            raise InputTypeError("C2CU120", f"{name} is {v!r:.80}", None, "give a vertex' number")
+        if not 0 <= operator.index(v) < len(t):
             raise InputError("C2CU120", f"{name} is {v}", None, f"the vertices are 0 to {len(t) - 1}")
     if distances is not None:
         d = numpy.asarray(distances)

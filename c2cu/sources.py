@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 from . import files, stamps, zarr_files
 from .artifact import Slot, piece
 from .diagnostics import InputError
+from .options import in_range
 
 if TYPE_CHECKING:
     import numpy
@@ -61,8 +62,6 @@ def source(path: str, slot: Slot | None, layout: str) -> Source:
     stamp = files.guarded(path, lambda: stamps.stamp(path))
     array = files.load(path, slot, layout)
     if slot is not None and slot.most is not None and array.dtype == slot.dtype:
-        from .runtime.arrays import in_range
-
         in_range(array, slot)
     return (Mapped if getattr(array, "_mmap", None) is not None else Whole)(path, array, layout, stamp)
 

@@ -106,3 +106,10 @@ def test_negative_cycles():
     d = np.zeros((2, 5, 5), np.float32)
     d[1, 3, 3] = -2
     assert np.argwhere(paths.negative_cycles(d)).tolist() == [[1, 3]]
+
+
+def test_a_vertex_is_a_whole_number():
+    table = np.zeros((3, 3), np.int32)
+    for wrong in (1.5, "1", None):
+        with pytest.raises(c2cu.InputError, match="target is "):
+            paths.path(table, 0, wrong)

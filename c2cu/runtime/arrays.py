@@ -12,6 +12,7 @@ import numpy
 
 from ..artifact import Slot, piece, shape_of
 from ..diagnostics import InputError, InputTypeError
+from ..options import in_range
 
 
 @dataclass(frozen=True)
@@ -168,16 +169,6 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
     if slot.most is not None and what == "input" and hasattr(array, "min"):  # else a file, which was looked at
         in_range(array, slot)
     return array
-
-
-def in_range(array: Any, slot: Slot) -> None:
-    """Raises InputError for an element that is below 0 or above ``slot.most``."""
-    if not array.size or (array.min() >= 0 and array.max() <= slot.most):
-        return
-    at = ((array < 0) | (array > slot.most)).ravel().nonzero()[0][0]
-    where = tuple(int(i) for i in numpy.unravel_index(int(at), array.shape))
-    message = f"'{slot.name}'[{', '.join(map(str, where))}] is {int(array[where])}, but pack allows 0 to {slot.most}"
-    raise InputError("C2CU047", message, slot.loc, f"let {slot.most} stand for no edge, or leave pack out")
 
 
 def _scalar(value: Any, slot: Slot) -> numpy.ndarray:
