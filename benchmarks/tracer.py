@@ -58,9 +58,10 @@ def measure(name: str, n: int, cache: Cache) -> tuple[int, float, str]:
     compiler = toolchain.find_compiler()
     flags = (*run.FLAGS, *toolchain.exact_flags(compiler))
     start = user_time()
-    run._run(found.text, compiler, (*flags, "-DBUDGET=0u"))
+    printed = run.text(found)
+    run._run(printed, compiler, (*flags, "-DBUDGET=0u"))
     middle = user_time()
-    run._run(found.text, compiler, (*flags, f"-DBUDGET={run.BUDGET}u"))
+    run._run(printed, compiler, (*flags, f"-DBUDGET={run.BUDGET}u"))
     seconds = user_time() - middle - (middle - start)
     facts = trace(u, cache)
     return facts.steps, seconds, facts.stopped

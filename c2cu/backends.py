@@ -124,17 +124,8 @@ def pipes(
     return found
 
 
-def run_in_bands(
-    loaded: Any,
-    slots: tuple[Slot, ...],
-    given: Mapping[str, Any],
-    out: Any,
-    layout: str,
-    stream: Any,
-    p: int | None,
-    devices: Sequence[int] | None,
-) -> Any:
-    """A call of a program whose matrices go to devices in bands of rows. Raises InputError for what it cannot take."""
+def refuse_in_bands(given: Mapping[str, Any], stream: Any) -> None:
+    """Raises InputError for what a program cannot take whose matrices go to devices in bands of rows."""
     from .runtime import arrays
 
     if any(arrays.on_device(a) for a in given.values()):
@@ -142,6 +133,3 @@ def run_in_bands(
         raise InputError("C2CU053", message, None, "use schedule='gep', or copy it: cupy.asnumpy(a)")
     if stream is not None:
         raise InputError("C2CU054", "gep:bands has streams of its own", None, "leave stream out")
-    bound = arrays.bind(slots, given, {}, out, layout, p)
-    loaded.run(bound.inputs, bound.outputs, bound.p, None if devices is None else ordinals(devices))
-    return arrays.deliver(bound, slots, out, layout, lambda a, s: a)

@@ -204,7 +204,9 @@ class Program:
         arrays.check_names(given, self._front.slots)
         numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
         arrived = ((n, v) for n, v in given.items() if n not in numbers and hasattr(v, "shape"))
-        shapes = {n: self._inner_shape(n, v, n in shared) for n, v in arrived}
+        axes = {s.name: len(s.shape) for s in self._front.slots}
+        inner = {n: self._inner_shape(n, v, n in shared) for n, v in arrived}
+        shapes = {n: s for n, s in inner.items() if len(s) in (0, axes[n])}  # of others no axis says which it is
         one = {b.name for b in self._front.program.borders if b.by_value and (b.name in numbers or b.name in shared)}
         values = {n: v for n, v in given.items() if n in one and arrays.is_number(v)}
         return _Extents(shapes, numbers, values)
@@ -396,10 +398,11 @@ def _run(
 ) -> Any:
     from .runtime import arrays
 
-    slots = built.artifact.slots
+    slots, more = built.artifact.slots, ()
     if built.artifact.bands is not None:
-        return backends.run_in_bands(built.loaded, slots, given, out, layout, stream, p, devices)
-    if built.plan.backend == "cuda":
+        backends.refuse_in_bands(given, stream)
+        more = (None if devices is None else backends.ordinals(devices),)
+    elif built.plan.backend == "cuda":
         from .runtime import cuda
 
         if stream is None and arrays.in_groups(slots, given, out, layout):
@@ -407,10 +410,11 @@ def _run(
 
             return in_groups(program, slots, given, out, arrays.common_p(given, slots, layout, p))
         return cuda.run(built.loaded, slots, given, out, layout, stream, p)
-    backends.refuse_device_arrays(given)
+    else:
+        backends.refuse_device_arrays(given)
     bound = arrays.bind(slots, given, {}, out, layout, p)
     if bound.p:
-        built.loaded.run(bound.inputs, bound.outputs, bound.p)
+        built.loaded.run(bound.inputs, bound.outputs, bound.p, *more)
     return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
 
 

@@ -31,6 +31,11 @@ def file_of(quoted: str) -> str:
     return plain.decode("utf-8", "surrogateescape")
 
 
+def quoted(name: str) -> str:
+    """A file's name as a line marker writes it."""
+    return re.sub(r'[\\"]', r"\\\g<0>", name).replace("\n", r"\012").replace("\r", r"\015")
+
+
 def _unescaped(m: re.Match[bytes]) -> bytes:
     return bytes([int(m[1], 8)]) if len(m[1]) == 3 else b"\n" if m[1] == b"n" else m[1]
 

@@ -13,7 +13,7 @@ from .walk import subexpressions
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}  # with the operands the other way round
 INVERSE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}  # of what is not NaN
-_OPERATORS = {
+OPERATORS = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -63,8 +63,8 @@ def binary(op: str, a: Expr, b: Expr, t: Scalar, loc: Loc = NOWHERE) -> Expr:
             return Const(t.wrap(divide(op, x, y, t)), t, loc)
         if op in ("&&", "||"):
             return Const(int(bool(x) and bool(y)) if op == "&&" else int(bool(x) or bool(y)), INT, loc)
-        if op in _OPERATORS:
-            return Const(t.wrap(_OPERATORS[op](x, y)), t, loc)
+        if op in OPERATORS:
+            return Const(t.wrap(OPERATORS[op](x, y)), t, loc)
     if t.is_integer and op in ("+", "-") and isinstance(b, Const) and b.value == 0:
         return a
     if t.is_integer and op == "+" and isinstance(a, Const) and a.value == 0:

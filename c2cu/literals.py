@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fractions import Fraction
 
 from .ctype import DOUBLE, FLOAT, INT, LDOUBLE, LLONG, LONG, UINT, ULLONG, ULONG, Scalar, nearest_float
 
 _SIMPLE = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|.)", re.S)
+_SIMPLE["E"] = 27
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]*|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.S)
+_SUFFIX = r"(?:[uU](?:ll?|LL?)?|(?:ll?|LL?)[uU]?)?"
 
 
-def integer(text: str) -> tuple[int, Scalar]:
-    """Value and type of an integer literal: the first type of 6.4.4.1p5's list that holds it."""
-    match = re.fullmatch(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlL]*)", text)
+def digits_of(text: str) -> tuple[int, str, bool]:
+    """Of an integer literal: what its digits say, its suffix in small letters, whether it is decimal. Raises
+    ValueError."""
+    match = re.fullmatch(rf"(0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+)({_SUFFIX})", text)
     if not match:
         raise ValueError(f"not an integer literal: {text}")
     digits, suffix = match[1], match[2].lower()
@@ -24,6 +28,12 @@ def integer(text: str) -> tuple[int, Scalar]:
         value = int(digits, 0)
     else:
         value = int(digits, 8)
+    return value, suffix, decimal
+
+
+def integer(text: str) -> tuple[int, Scalar]:
+    """Value and type of an integer literal: the first type of 6.4.4.1p5's list that holds it."""
+    value, suffix, decimal = digits_of(text)
     longs = suffix.count("l")
     signed, unsigned = [INT, LONG, LLONG][longs:], [UINT, ULONG, ULLONG][longs:]
     if "u" in suffix:
@@ -58,28 +68,47 @@ def _hexadecimal(text: str) -> Fraction:
     return Fraction(int(whole + rest, 16)) * Fraction(2) ** (int(exponent) - 4 * len(rest))
 
 
-def _unescape(text: str) -> list[int]:
-    out: list[int] = []
+def _codes(text: str) -> Iterator[str | int]:
+    """The characters of a literal; a number for an escape that gives one. Raises ValueError for \\x without digits."""
     i = 0
     for m in _ESCAPE.finditer(text):
-        out += text[i : m.start()].encode()
+        yield from text[i : m.start()]
         code = m[1]
         if code[0] == "x":
-            out.append(int(code[1:], 16) & 255)
+            yield int(code[1:], 16)
         elif code[0] in "01234567":
-            out.append(int(code, 8) & 255)
+            yield int(code, 8)
+        elif len(code) > 1:
+            yield chr(int(code[1:], 16))
         else:
-            out.append(_SIMPLE.get(code, ord(code) & 255))
+            yield _SIMPLE.get(code, code)
         i = m.end()
-    return out + list(text[i:].encode())
+    yield from text[i:]
+
+
+def _unescape(text: str) -> list[int]:
+    out: list[int] = []
+    for code in _codes(text):
+        out += code.encode("utf-8", "surrogateescape") if isinstance(code, str) else [code & 255]
+    return out
 
 
 def character(text: str) -> int:
-    """Value of a character constant such as ``'a'`` or ``'\\n'``; char is signed."""
-    value = 0
-    for byte in _unescape(text[text.index("'") + 1 : -1]):
-        value = value << 8 | byte
-    return value - 256 if 128 <= value < 256 else value
+    """Value of a character constant such as ``'a'`` or ``'\\n'``, as gcc's where it has a prefix or several
+    characters; char is signed, wchar_t is int. Raises ValueError for one that is malformed."""
+    prefix, quote, body = text[:-1].partition("'")
+    codes = list(_codes(body))
+    if not codes or not quote:
+        raise ValueError(f"not a character constant: {text}")
+    if prefix:
+        last = codes[-1]
+        if prefix == "u":
+            return last & 0xFFFF if isinstance(last, int) else int.from_bytes(last.encode("utf-16-le")[-2:], "little")
+        code = last if isinstance(last, int) else int.from_bytes(last.encode("utf-32-le"), "little")
+        return int((INT if prefix == "L" else UINT).wrap(code))
+    found = _unescape(body)
+    value = int.from_bytes(bytes(found), "big")
+    return int(INT.wrap(value)) if len(found) > 1 else value - 256 * (value > 127)
 
 
 def string(text: str) -> bytes:

@@ -98,7 +98,7 @@ def examination(measure: bool = False) -> str:
     """One line for each thing that matters; if ``measure``, the bandwidths too, measured now."""
     rows = [
         ("c2cu", f"{__version__}, Python {platform.python_version()} at {sys.executable}"),
-        ("C compiler", _compiler() or "none: install gcc, or pip install 'c2cu[zig]'"),
+        ("C compiler", _compiler() or "none: needed only to run on the CPU; install gcc, or pip install 'c2cu[zig]'"),
         ("CPU", device("cpu")),
         ("cache", str(Cache().folder)),
         ("nvcc", toolchain.find_nvcc() or "none: needed only to compile standalone .cu files"),

@@ -25,7 +25,7 @@ class Object:
     type: CType
     storage: str
     loc: Loc
-    values: dict[int, int | float] | None = None
+    values: dict[int, Const] | None = None
     parts: dict[str, Region | Variable] = field(default_factory=dict)  # path -> where that leaf lives
     volatile: bool = False
 

@@ -57,8 +57,8 @@ def whole(what: str, given: Any) -> int:
 
 
 def in_range(array: Any, slot: Slot) -> None:
-    """Raises InputError for an element that is below 0 or above ``slot.most``."""
-    if not array.size or (array.min() >= 0 and array.max() <= slot.most):
+    """Raises InputError for an element that is below 0 or above ``slot.most``, if there is such a bound."""
+    if slot.most is None or not array.size or (array.min() >= 0 and array.max() <= slot.most):
         return
     at = ((array < 0) | (array > slot.most)).ravel().nonzero()[0][0]
     where, rest = (), int(at)

@@ -240,12 +240,10 @@ def known(backend: str, schedule: str) -> None:
         if owner is not None:
             message = f"schedule '{schedule}' is one of backend {owner}'s, and this is {backend}"
             raise InputError("C2CU051", message, None, f"give backend {owner}, or another schedule")
-        raise InputError(
-            "C2CU051",
-            f"schedule '{schedule}' is not one of backend {backend}'s",
-            None,
-            f"choose auto, {', '.join(names[:-1])} or {names[-1]}",
-        )
+        hint = f"choose auto, {', '.join(names[:-1])} or {names[-1]}"
+        if variants(backend):
+            hint += f"; there are also {', '.join(variants(backend))}"
+        raise InputError("C2CU051", f"schedule '{schedule}' is not one of backend {backend}'s", None, hint)
 
 
 def variants(backend: str, schedule: str = "") -> tuple[str, ...]:

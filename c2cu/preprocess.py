@@ -1,4 +1,5 @@
 """Preprocessing: the host compiler's -E over our own small headers, with the user's literal macros kept as names.
+Where there is no compiler `cpp` does what -E does.
 
 A macro such as ``#define N 1024`` is redefined to itself for the run, so that the text still says ``D[N][N]`` and
 generated code can too; its value stands beside the text and may come from -D or from an input's shape.
@@ -10,13 +11,15 @@ import difflib
 import os
 import re
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from . import toolchain
 from .attributes import without_attributes
-from .diagnostics import InputTypeError, Loc, ParseError, SourceMap, file_of, lines_of
-from .toolchain import does_not_start, find_compiler
+from .cpp import preprocessed
+from .diagnostics import InputTypeError, Loc, ParseError, SourceMap, file_of, lines_of, quoted
 
 HEADERS = Path(__file__).parent / "include"
 SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
@@ -81,7 +84,10 @@ def read_source(src: str | os.PathLike) -> Source:
     try:
         data = path.read_bytes()
     except OSError as e:
-        hint = "C text needs a newline or a brace; anything else is taken for a file's name"
+        close = difflib.get_close_matches(path.name, (f.name for f in path.parent.glob("*.c")), 1)
+        hint = f"did you mean '{path.with_name(close[0])}'?" if close else ""
+        if not path.suffix:
+            hint = hint or "C text needs a newline or a brace; anything else is taken for a file's name"
         raise ParseError("C2CU001", f"cannot read '{path}': {e.strerror}", None, hint) from None
     if b"\0" in data:
         raise ParseError("C2CU001", f"'{path}' is a binary file, not C text", Loc(str(path)))
@@ -143,8 +149,11 @@ class _Directive:
 
 
 def _blank_comments(text: str) -> str:
-    """``text`` with comments blanked out and lines that a comment joins joined by backslashes; strings stay."""
-    pattern = re.compile(r"//(?:[^\n\\]|\\.|\\\n)*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.S)
+    """``text`` with comments blanked out and lines that a comment joins joined by backslashes; strings stay, also
+    unclosed ones, which end with their line."""
+    pattern = re.compile(
+        r"//(?:[^\n\\]|\\.|\\\n)*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*(?:\"|$)|'(?:\\.|[^'\\\n])*(?:'|$)", re.S | re.M
+    )
 
     def blank(m: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", m[0]).replace("\n", "\\\n") if m[0][0] == "/" else m[0]
@@ -305,21 +314,27 @@ def _check_passed(run: _Run, values: Mapping[str, str]) -> None:
 def _run(run: _Run, text: str, options: Sequence[str]) -> str:
     source = run.source
     folder = source.path.parent if source.path is not None else Path.cwd()
-    command = [*find_compiler(), "-E", "-x", "c", "-std=gnu11", "-w", *options, "-iquote", str(folder)]
-    for d in run.include_dirs:
-        command += ["-I", d]
-    command += ["-I", str(HEADERS)]  # not -isystem: $CPATH would come first
-    command += [f"-D{s}" for s in _SHIM] + [f"-D{n}={v}" for n, v in run.passed.items()] + ["-"]
-    body = f'# 1 "{_quoted(source.name)}"\n{text}\n'.encode("utf-8", "surrogateescape")
-    try:
-        done = subprocess.run(command, input=body, capture_output=True, env={**os.environ, "LC_ALL": "C"})
-    except OSError as e:
-        raise does_not_start(command[0], e) from None
+    folders = [*run.include_dirs, str(HEADERS)]
+    defines = [*_SHIM, *(f"{n}={v}" for n, v in run.passed.items())]
+    found = toolchain.compiler()
+    if found is None:
+        return preprocessed(text, source.name, str(folder), folders, defines, "-dD" in options)
+    command = [*found, "-E", "-x", "c", "-std=gnu11", "-w", *options, "-iquote", str(folder)]
+    command += [x for d in folders for x in ("-I", d)]  # not -isystem: $CPATH would come first
+    command += [f"-D{d}" for d in defines]
+    body = f'# 1 "{quoted(source.name)}"\n{text}\n'.encode("utf-8", "surrogateescape")
+    with tempfile.TemporaryDirectory(prefix="c2cu-") as nowhere:  # a text's own folder is searched for "x.h" first
+        path = Path(nowhere, "text.c")
+        path.write_bytes(body)
+        try:
+            done = subprocess.run([*command, str(path)], capture_output=True, env={**os.environ, "LC_ALL": "C"})
+        except OSError as e:
+            raise toolchain.does_not_start(command[0], e) from None
     errors = done.stderr.decode("utf-8", "replace")
     m = MESSAGE.search(errors)
     if m or done.returncode:
         raise _refused(source, m, errors)
-    return done.stdout.decode("utf-8", "surrogateescape")
+    return done.stdout.decode("utf-8", "surrogateescape").replace(quoted(str(path)), "<stdin>")
 
 
 def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError:
@@ -334,11 +349,6 @@ def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError
     )
     error.sources = {source.name: source.text}
     return error
-
-
-def _quoted(name: str) -> str:
-    """``name`` as a line marker writes it."""
-    return re.sub(r'[\\"]', r"\\\g<0>", name).replace("\n", r"\012").replace("\r", r"\015")
 
 
 def _user_files(text: str, main: str) -> dict[str, str]:

@@ -61,7 +61,7 @@ def source(path: str, slot: Slot | None, layout: str) -> Source:
     files.ending(path)
     stamp = files.guarded(path, lambda: stamps.stamp(path))
     array = files.load(path, slot, layout)
-    if slot is not None and slot.most is not None and array.dtype == slot.dtype:
+    if slot is not None and array.dtype == slot.dtype:
         in_range(array, slot)
     return (Mapped if getattr(array, "_mmap", None) is not None else Whole)(path, array, layout, stamp)
 

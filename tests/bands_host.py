@@ -17,7 +17,7 @@ import numpy as np
 
 from c2cu.runtime import cuda_bands, cuda_bands_host
 from tests.cuda_host import shifted
-from tests.gep_host import _library
+from tests.gep_host import library
 
 
 class Machine:
@@ -175,10 +175,10 @@ def program(monkeypatch, artifact, machine: Machine, limit: int, pinned: bool) -
         def program(self, device, s, unfit=False):
             assert device == machine.device
             text = s.defines(self.bands, unfit) + self.artifact.text
-            library = _library(text, self.artifact.threads)
-            assert ctypes.c_ulonglong.in_dll(library, "c2cu_bytes").value == s.offsets(self.bands)[1] <= limit
+            launched = library(text, self.artifact.threads)
+            assert ctypes.c_ulonglong.in_dll(launched, "c2cu_bytes").value == s.offsets(self.bands)[1] <= limit
             threads = self.artifact.threads
-            kernels = {name: machine.kernel(library, name, threads) for name in cuda_bands.KERNELS}
+            kernels = {name: machine.kernel(launched, name, threads) for name in cuda_bands.KERNELS}
             return SimpleNamespace(kernels=kernels)
 
     monkeypatch.setattr(cuda_bands, "cupy_module", lambda: machine.cupy)

@@ -14,7 +14,8 @@ import numpy as np
 
 HEADER = Path(__file__).parent / "cuda_on_cpu.h"
 RUNTIME = Path(__file__).parent / "cuda_runtime_on_cpu.h"
-_folder = tempfile.TemporaryDirectory(prefix="c2cu-cuda-on-cpu-")
+_folder = tempfile.TemporaryDirectory(prefix="c2cu-cuda-on-cpu-")  # until the process ends
+FOLDER = Path(_folder.name)
 _COMPILE = ("g++", "-std=c++20", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w", "-pthread")
 _LAUNCH = re.compile(r"([\w:]+)<<<(\w+), (\w+)(?:, 0, (.*?))?>>>\(")
 
@@ -35,6 +36,25 @@ def shifted(array: np.ndarray, shift: int) -> np.ndarray:
     copy = memory[at : at + array.nbytes]
     copy[...] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)  # padding too
     return copy.view(array.dtype).reshape(array.shape)
+
+
+def slot_table(slots, inputs, p: int, in_place: bool = False, shift: int = 0, wanted: tuple[str, ...] | None = None):
+    """The table that kernels get, the outputs by name, and what must live as long as the table. ``wanted``: outputs, all
+    if None; ``in_place``, ``shift``: see `run_on_cpu`."""
+    table = (_Slot * max(1, len(slots)))()
+    outputs: dict[str, np.ndarray] = {}
+    keep = []
+    for entry, s in zip(table, slots):
+        if s.name in inputs:
+            a = shifted(inputs[s.name], shift)
+            keep.append(a)
+            entry.in_, entry.in_stride = a.ctypes.data, 0 if s.shared else s.nbytes
+            if in_place and s.writes:
+                outputs[s.name] = a
+        if s.writes and (wanted is None or s.name in wanted):
+            outputs.setdefault(s.name, shifted(np.empty((p, *s.shape), s.dtype), shift))
+            entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
+    return table, outputs, keep
 
 
 def shared_library(text: str, folder: Path) -> ctypes.CDLL:
@@ -72,19 +92,7 @@ def run_on_cpu(
         f"    memset(memory, 0x5a, bytes);\n    {' '.join(launches)}\n    free(memory);\n}}\n"
     )
     library = shared_library(text, folder)
-    table = (_Slot * max(1, len(artifact.slots)))()
-    outputs: dict[str, np.ndarray] = {}
-    keep = []
-    for entry, s in zip(table, artifact.slots):
-        if s.name in inputs:
-            a = shifted(inputs[s.name], shift)
-            keep.append(a)
-            entry.in_, entry.in_stride = a.ctypes.data, 0 if s.shared else s.nbytes
-            if in_place and s.writes:
-                outputs[s.name] = a
-        if s.writes:
-            outputs.setdefault(s.name, shifted(np.empty((p, *s.shape), s.dtype), shift))
-            entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
+    table, outputs, _keep = slot_table(artifact.slots, inputs, p, in_place, shift)
     library.everything(table, ctypes.c_longlong(p), artifact.lanes)
     return outputs
 
@@ -92,7 +100,7 @@ def run_on_cpu(
 @functools.cache
 def _command() -> list[str]:
     """g++ with the runtime's header compiled beforehand."""
-    header = Path(_folder.name) / "runtime.h"
+    header = FOLDER / "runtime.h"
     header.write_text(f'#include "{RUNTIME}"\n')
     subprocess.run([*_COMPILE, "-x", "c++-header", str(header), "-o", f"{header}.gch"], check=True)
     return [*_COMPILE, "-include", str(header)]
@@ -100,7 +108,7 @@ def _command() -> list[str]:
 
 def program_on_cpu(text: str) -> Path:
     """An executable of a standalone CUDA program. C2CU_SEED orders the work of its streams."""
-    program = Path(_folder.name) / hashlib.sha256(text.encode()).hexdigest()[:16]
+    program = FOLDER / hashlib.sha256(text.encode()).hexdigest()[:16]
     if not program.exists():
         launches = _LAUNCH.sub(lambda m: f"c2cu_launch_in({m[2]}, {m[3]}, {m[4] or 'nullptr'}, {m[1]}, ", text)
         launches = launches.replace(", )", ")")

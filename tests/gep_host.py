@@ -7,15 +7,27 @@ import functools
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 
-from tests.cuda_host import HEADER, _folder, _Slot, shared_library, shifted
+from c2cu import plan
+from c2cu.options import options_of
+from c2cu.pipeline import understand
+from c2cu.preprocess import read_source
+from c2cu.schedule.gep.required import required
+from tests.cuda_host import FOLDER, HEADER, shared_library, shifted, slot_table
 
 _KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
 _STATIC = "__shared__ __align__(16) unsigned char shared[SHARED];"
 _GIVEN = re.compile(r"^#define GIVEN (.*)$", re.M)
+
+
+def taken(text: str, fp: str = "exact"):
+    """What a schedule of type gep is made from: analysis, form, slots, layout, fp."""
+    front = understand(read_source(text), options_of(fp=fp))
+    assert front.analysis is not None
+    gep = required(front.analysis.kernel, front.gep)
+    return front.analysis, gep, front.slots, plan.layout(front.program), fp
 
 
 def order(launches, seed: int | None = None) -> Iterator[int]:
@@ -45,34 +57,23 @@ def run_launches(
 ) -> tuple[dict[str, np.ndarray], list[bool]]:
     """The outputs of p inputs by name, as `cuda_host.run_on_cpu`, and which inputs were done again in order.
     ``at_once``: blocks side by side. ``wanted``: outputs, all if None."""
-    library = _library(artifact.text, artifact.threads)
-    table = (_Slot * max(1, len(artifact.slots)))()
-    outputs: dict[str, np.ndarray] = {}
-    keep = []
-    for entry, s in zip(table, artifact.slots):
-        if s.name in inputs:
-            a = shifted(inputs[s.name], 0)
-            keep.append(a)
-            entry.in_, entry.in_stride = a.ctypes.data, 0 if s.shared else s.nbytes
-            if in_place and s.writes:
-                outputs[s.name] = a
-        if s.writes and (wanted is None or s.name in wanted):
-            outputs.setdefault(s.name, shifted(np.empty((p, *s.shape), s.dtype), 0))
-            entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
-    size = ctypes.c_ulonglong.in_dll(library, "c2cu_bytes").value
+    launched = library(artifact.text, artifact.threads)
+    table, outputs, _keep = slot_table(artifact.slots, inputs, p, in_place, wanted=wanted)
+    size = ctypes.c_ulonglong.in_dll(launched, "c2cu_bytes").value
     memory = shifted(np.full(p * size, 0x5A, np.uint8), 0)
     for n in order(artifact.launches, seed):
         x = artifact.launches[n]
         grid = (ctypes.c_uint * 3)(*((*x.grid, p) if x.grid[0] else (x.grid[1] * at_once, 1, 1)))
         arguments = (ctypes.c_int * 16)(*x.arguments)
-        getattr(library, f"launch_{x.kernel}")(
+        getattr(launched, f"launch_{x.kernel}")(
             grid, at_once, table, ctypes.c_longlong(p), ctypes.c_void_p(memory.ctypes.data), arguments
         )
     return outputs, [bool(flag) for flag in memory.view(np.int32)[:: size // 4]]
 
 
 @functools.cache
-def _library(text: str, threads: int) -> ctypes.CDLL:
+def library(text: str, threads: int) -> ctypes.CDLL:
+    """Functions launch_NAME for the kernels of a text."""
     device = text
     for array in ("extern __shared__ __align__(16) unsigned char shared[];", _STATIC):
         device = device.replace(array, "unsigned char *shared = c2cu_shared_memory;")
@@ -82,7 +83,7 @@ def _library(text: str, threads: int) -> ctypes.CDLL:
     plain = re.sub(r"\(GIVEN\b", "(" + _GIVEN.findall(text)[0], device)  # what all kernels have in common, spelled out
     entries = "\n".join(_entry(name, parameters, threads) for name, parameters in _KERNEL.findall(plain))
     full = f'#include "{HEADER}"\n{device}\n{entries}\n'
-    return shared_library(full, Path(_folder.name))
+    return shared_library(full, FOLDER)
 
 
 def _entry(name: str, parameters: str, threads: int) -> str:

@@ -1,4 +1,5 @@
-"""Inline assembly of generated CUDA as C++, so that it too is executed without a GPU: what `carry_text.py` uses of PTX."""
+"""Inline assembly of generated CUDA as C++, so that it too is executed without a GPU: what `carry_text.py` and
+`whole_rows.cuh.j2` use of PTX."""
 
 from __future__ import annotations
 
@@ -6,12 +7,16 @@ import re
 
 _ASM = re.compile(r'    asm\("\{\\n"\n(.*?)\n        "\}" : (.*?) : (.*?)\);', re.S)
 _BRANCHES = re.compile(r"#ifdef __CUDA_ARCH__\n(.*?)#else\n.*?#endif\n", re.S)
+_SHIFT = re.compile(
+    r'asm\("shf\.l\.wrap\.b32 %0, %1, %2, %3;" : "=r"\((\w+)\) : "r"\((\w+)\), "r"\((\w+)\), "r"\((\w+)\)\);'
+)
 _ALU = re.compile(r"(add|sub|mad)(c?)(?:\.(lo|hi))?(\.cc)?\.u32")
 
 
 def assembly_as_cpp(text: str) -> str:
     """The text with the branch for the GPU taken, its assembly as C++. Fails on what it does not know, and where an
     instruction takes a carry that none before it has made."""
+    text = _SHIFT.sub(r"\1 = (unsigned int)((((unsigned long long)\3 << 32 | \2) << (\4 & 31)) >> 32);", text)
     return _ASM.sub(_statement, _BRANCHES.sub(lambda m: m[1], text))
 
 

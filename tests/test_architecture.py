@@ -25,7 +25,7 @@ HOMES = {
 LAYERS = [  # each may import from its own line and those above it
     "version|ctype|literals|diagnostics|artifact|libm|paths",
     "ir|walk|fold|aligned|simplify|separate|verify|webs",
-    "toolchain|attributes|preprocess|conform|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
+    "toolchain|attributes|cpp|cpp/.*|preprocess|conform|parse|symbols|initial|typed|program|refuse|objects|lower/.*",
     "facts|uniform|effects|unroll|scalarize|if_convert|minmax|liveness|front|options|idioms|umm|roofline|estimate|bound"
     "|gep|gep/.*",
     "plan|spell|emit|hostrules|hostsplit|files|zarr_files|sources|sinks|resume|stopping|progress|quantities|stamps",

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-
 import numpy as np
 import pytest
 
 import c2cu
 from c2cu.options import options_of
 from c2cu.pipeline import scheduled, understand
-from c2cu.plan import Candidate, layout
+from c2cu.plan import Candidate
 from c2cu.preprocess import read_source
-from c2cu.schedule import emit_schedule
 from c2cu.schedule.gep import bands_plan
 from c2cu.schedule.gep.bands import bands
 from c2cu.schedule.gep.bands_plan import Sizes
-from c2cu.schedule.gep.required import required
+from c2cu.schedule.gep.cpu import cpu
+from c2cu.toolchain import vector_bytes
+from tests import nvcc
 from tests.bands_host import Machine, program
+from tests.gep_host import taken
 from tests.oracle import Original, same
 from tests.test_gep_grid import FLAT, PATHS, PROGRAMS, SMALL, STAY, data
+from tests.test_streaming import ended
 
 N = 53  # four bands of a tile, the last of them not full
 
 
 def artifact(text: str, shape=SMALL, again: bool = True):
     """``again``: whether the CPU may be asked."""
-    front = understand(read_source(text), options_of())
-    assert front.analysis is not None
-    gep = required(front.analysis.kernel, front.gep)
-    otherwise = emit_schedule("gep:bands", front).otherwise if again else None
-    return bands(front.analysis, gep, front.slots, layout(front.program), "exact", otherwise, shape)
+    parts = taken(text)
+    return bands(*parts, cpu(*parts[:4], vector_bytes()) if again else None, shape)
 
 
 def streamed(b, devices: int, tiles: int) -> Sizes:
@@ -215,6 +212,7 @@ def test_a_failure_ends_all_threads(monkeypatch):
     monkeypatch.setattr(Machine, "copy", fail)
     with pytest.raises(OSError, match="the bus is gone"):
         run(monkeypatch, made, data(variables, N, 1), streamed(made.bands, 2, 1))
+    assert ended()
 
 
 # the plan
@@ -316,20 +314,14 @@ def test_sizes_fit_the_limit_and_use_it():
     assert bands_plan.sizes(b, 1, 1 << 20) is None
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@nvcc.needed
 @pytest.mark.parametrize(("name", "n", "devices", "limit"), [("least", 5000, 1, 1 << 26), ("jordan", 600, 4, 1 << 30)])
 def test_nvcc_takes_the_usual_shapes(name, n, devices, limit, tmp_path):
     """Without a warning; two blocks of a product of one int matrix are on a multiprocessor at once."""
     made = artifact(PROGRAMS[name][0].format(n=n), None)
     sizes = bands_plan.sizes(made.bands, devices, limit)
     assert sizes is not None and sizes.streamed == (devices == 1)
-    source = tmp_path / "x.cu"
-    source.write_text(sizes.defines(made.bands) + made.text)
-    command = ["nvcc", "-std=c++17", "-arch=sm_90", "--fmad=false", "-cubin", "-Xptxas", "-v", str(source)]
-    done = subprocess.run([*command, "-o", str(tmp_path / "x")], capture_output=True, text=True)
-    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
-    product = done.stderr.split("'c2cu_rest'")[1].split("Compiling")[0]
-    assert int(product.split("Used ")[1].split()[0]) <= 128, product
+    assert nvcc.kernels(sizes.defines(made.bands) + made.text, tmp_path)["c2cu_rest"].registers <= 128
 
 
 def test_refusals():

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-
 import numpy as np
 import pytest
 
 import c2cu
-from c2cu import explain, pipeline, plan
+from c2cu import explain, pipeline
 from c2cu.gep import Gep, NotGep
 from c2cu.gep.closure import closure
 from c2cu.ir import Region
 from c2cu.options import options_of
 from c2cu.preprocess import read_source
 from c2cu.schedule.gep.bits import BitShape, bits
-from c2cu.schedule.gep.required import required
+from tests import nvcc
 from tests.gep_cases import RECOGNISED
-from tests.gep_host import run_launches
+from tests.gep_host import run_launches, taken
 from tests.oracle import Original, same
 
 SMALL = BitShape(128, 8, 64)
@@ -66,10 +63,7 @@ def variables_of(text: str, n: int):
 
 
 def artifact(text: str, shape: BitShape | None = SMALL):
-    front = pipeline.understand(read_source(text), options_of())
-    assert front.analysis is not None
-    gep = required(front.analysis.kernel, front.gep)
-    return bits(front.analysis, gep, front.slots, plan.layout(front.program), "exact", shape)
+    return bits(*taken(text), shape)
 
 
 def graphs(variables, n: int) -> dict[str, np.ndarray]:
@@ -232,17 +226,12 @@ def test_shapes_that_do_not_fit_together_are_refused():
             BitShape(*shape)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@nvcc.needed
 @pytest.mark.parametrize(("n", "t"), [(600, "int"), (9000, "unsigned char")])
 def test_nvcc_takes_the_usual_shapes(n, t, tmp_path):
     """Without a warning; nothing is spilled, and two blocks share a multiprocessor."""
-    source = tmp_path / "x.cu"
     made = artifact(sized(OR.replace("unsigned char", t), n), None)
-    source.write_text(made.text)
-    command = ["nvcc", "-std=c++17", "-arch=sm_90", "--fmad=false", "-cubin", "-Xptxas", "-v", str(source)]
-    done = subprocess.run([*command, "-o", str(tmp_path / "x")], capture_output=True, text=True)
-    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
-    for kernel in ("c2cu_pivot", "c2cu_panels", "c2cu_rest"):
-        said = done.stderr.split(f"'{kernel}'")[1].split("Compiling")[0]
-        assert " 0 bytes spill stores" in said and int(said.split("Used ")[1].split()[0]) <= 128, said
+    kernels = nvcc.kernels(made.text, tmp_path)
+    for name in ("c2cu_pivot", "c2cu_panels", "c2cu_rest"):
+        assert kernels[name].registers <= 128 and not kernels[name].spilled, name
     assert 2 * made.shared_bytes <= 227 << 10

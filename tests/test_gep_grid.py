@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-
 import numpy as np
 import pytest
 
-from c2cu import plan
-from c2cu.options import options_of
-from c2cu.pipeline import understand
-from c2cu.preprocess import read_source
 from c2cu.schedule.gep.grid import VARIANTS, grid
 from c2cu.schedule.gep.grid_shape import Shape
-from c2cu.schedule.gep.required import required
-from tests.gep_host import run_launches
+from tests import nvcc
+from tests.gep_host import run_launches, taken
 from tests.oracle import Original, same
 
 SMALL = Shape(16, 8, 8, 16, 8)  # four threads
@@ -23,10 +16,7 @@ FLAT = Shape(32, 8, 16, 16, 8)  # blocks of fewer steps than a tile has rows
 
 
 def artifact(text: str, variant: str, shape: Shape | None = SMALL, fp: str = "exact"):
-    front = understand(read_source(text), options_of(fp=fp))
-    assert front.analysis is not None
-    gep = required(front.analysis.kernel, front.gep)
-    return grid(front.analysis, gep, front.slots, plan.layout(front.program), fp, variant, shape)
+    return grid(*taken(text, fp), variant, shape)
 
 
 PATHS = """#define N {n}
@@ -269,21 +259,16 @@ def test_any_order_of_reads_when_rows_and_columns_move(name, columns_outside):
     assert all(again)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@nvcc.needed
 @pytest.mark.parametrize(
     ("name", "n", "variant"),
     [("least", 2100, "streams"), ("least", 600, "single"), ("next", 600, "staged"), ("jordan", 300, "recursive")],
 )
 def test_nvcc_takes_the_usual_shapes(name, n, variant, tmp_path):
     """Without a warning; the products of one int matrix keep all in registers."""
-    source = tmp_path / "x.cu"
-    source.write_text(artifact(PROGRAMS[name][0].format(n=n), variant, None).text)
-    command = ["nvcc", "-std=c++17", "-arch=sm_90", "--fmad=false", "-cubin", "-Xptxas", "-v", str(source)]
-    done = subprocess.run([*command, "-o", str(tmp_path / "x")], capture_output=True, text=True)
-    assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
+    kernels = nvcc.kernels(artifact(PROGRAMS[name][0].format(n=n), variant, None).text, tmp_path)
     if variant == "streams":
-        product = done.stderr.split("'c2cu_rest'")[1].split("Compiling")[0]
-        assert " 0 bytes spill stores" in product and int(product.split("Used ")[1].split()[0]) <= 128, product
+        assert kernels["c2cu_rest"].registers <= 128 and not kernels["c2cu_rest"].spilled
 
 
 @pytest.mark.parametrize("variant", ["staged", "single", "recursive"])

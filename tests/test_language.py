@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import c2cu
+from c2cu.pipeline import Options, understand
+from c2cu.preprocess import Source
 from tests.oracle import Original, same
 
 DOC = Path(__file__).parent.parent / "docs" / "language.md"
@@ -72,7 +74,10 @@ SAMPLES = {
         "",
         "memcpy(b, a + 2, 3 * sizeof(int)); memmove(b + 1, b, 4 * sizeof(int)); memset(a, 0, sizeof a);",
     ),
-    "`math.h`": ("", "f[0] = sqrtf(fabsf(f[1])); f[2] = floor(f[3]); f[4] = fmaxf(f[5], f[6]);"),
+    "`math.h`: functions of `float` and `double`, but for `nan`, `remquo`, `nexttoward`, `modf` and `frexp`": (
+        "",
+        "f[0] = sqrtf(fabsf(f[1])); f[2] = floor(f[3]); f[4] = fmaxf(f[5], f[6]);",
+    ),
     "calls of any depth": (
         "static int g(int x) { return x * 3; } static int h(int x) { return g(x) + g(x + 1); }",
         "b[0] = h(h(a[0]));",
@@ -204,3 +209,18 @@ def compare(name: str, schedules: tuple[str, ...]) -> None:
             result = {next(s.name for s in compiled.slots if s.writes): result}
         for n in ("a", "b", "f"):
             assert same(result.get(n, inputs[n]), expected[n]), (schedule, n)
+
+
+@pytest.mark.parametrize(
+    ("first", "values", "bits"),
+    [
+        ("float f; unsigned u;", "{.u = 0x3f800000u}, {2.0f}", (1.0, 2.0)),
+        ("unsigned u; float f;", "{.f = -0.0f}, {7}", (0x80000000, 7)),
+        ("double f; long u;", "{.u = -1L << 52}, {1}", (float("-inf"), 1.0)),
+    ],
+)
+def test_any_member_of_a_union_is_initialised(first, values, bits):
+    text = f"static const union {{ {first} }} t[2] = {{{values}}};\nlong a[2];\n"
+    text += "void kern(void) { for (int i = 0; i < 2; i++) a[i] = t[i].u; }\n"
+    kernel = understand(Source("<input>", text), Options("kern")).analysis.kernel
+    assert [r.init for r in kernel.regions if r.storage == "shared"] == [bits]

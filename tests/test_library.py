@@ -322,6 +322,45 @@ def test_a_global_scalar_given_as_a_number(n):
     assert c2cu.bulk(SCALED, {"a": a, "w": 2 * a}, shared={"n": 3}, backend="cpu").tolist() == [[2, 2, 2, 1]] * 2
 
 
+@pytest.mark.parametrize(("layout", "index"), [("row", "None"), ("column", "..., None")])
+def test_the_axis_of_inputs_is_missing(layout, index, tmp_path):
+    """Of one graph. What the error says to write is what runs."""
+    d = rng.random((5, 5), dtype=np.float32)
+    wanted = c2cu.bulk(FW, d[None], backend="cpu")[0]
+    hint = f"axis counts inputs: D[{index}] makes it one input"
+    with pytest.raises(c2cu.InputError, match="3 dimensions, not 2") as caught:
+        c2cu.bulk(FW, d, backend="cpu", layout=layout)
+    assert hint in str(caught.value)
+    found = c2cu.bulk(FW, eval(f"D[{index}]", {"D": d}), backend="cpu", layout=layout)
+    assert np.array_equal(found.reshape(5, 5), wanted)
+    np.save(tmp_path / "d.npy", d)
+    command = [
+        "run",
+        str(FW),
+        "--in",
+        f"D={tmp_path / 'd.npy'}",
+        "--out",
+        f"D={tmp_path / 'o.npy'}",
+        "--layout",
+        layout,
+    ]
+    said = subprocess.run([sys.executable, "-m", "c2cu", *command, "--backend", "cpu"], capture_output=True, text=True)
+    assert said.returncode == 1 and hint in said.stderr
+    with pytest.raises(c2cu.InputError) as caught:
+        c2cu.bulk(FW, d[0, 0], backend="cpu", layout=layout)
+    assert "makes it one input" not in str(caught.value)
+
+
+def test_schedules_are_listed_with_their_variants():
+    with pytest.raises(c2cu.InputError) as caught:
+        c2cu.compile(FW, backend="cuda", schedule="gep:tile")
+    hint = caught.value.diagnostic.hint
+    assert "thread or private" in hint and "gep:tiles, gep:bits, gep:staged" in hint and hint.endswith("gep:bands")
+    with pytest.raises(c2cu.InputError) as caught:
+        c2cu.compile(FW, backend="cpu", schedule="gep:tile")
+    assert caught.value.diagnostic.hint == "choose auto, gep, gang or scalar"
+
+
 def test_p_that_disagrees():
     with pytest.raises(c2cu.InputError, match="p is 3, but 'D' has 2"):
         c2cu.bulk(FW, np.ones((2, 16, 16), np.float32), backend="cpu", p=3)
@@ -340,3 +379,28 @@ void f(void) { int k = 4; do { y[k & 1] += sqrt(fabs((double)z)); } while (--k >
     for k in (4, 3, 2, 1):
         y[:, k & 1] = (y[:, k & 1].astype(np.float64) + np.sqrt(z.astype(np.float64))).astype(np.float32)
     assert np.array_equal(result, y)
+
+
+def test_a_missing_axis_says_nothing_of_extents():
+    """Of an array with too few or too many axes no extent is taken."""
+    text = "#define M 3\n#define N 5\nvoid f(double u[M][N]) { for (int i = 0; i < M; i++) u[i][0] += u[i][N - 1]; }\n"
+    for shape in ((3, 5), (3, 5, 1, 1)):
+        with pytest.raises(c2cu.InputError, match=r"wanted \(p, 3, 5\): 3 dimensions"):
+            c2cu.bulk(text, np.zeros(shape))
+    assert c2cu.bulk(text, np.ones((2, 4, 6)))[0, :, 0].tolist() == [2] * 4
+
+
+def test_a_missing_number_may_be_given_for_all():
+    text = "void f(int *a, int n) { a[0] += n; }\n"
+    a = np.zeros((2, 1), np.int32)
+    with pytest.raises(c2cu.InputError, match="'n' is missing") as caught:
+        c2cu.bulk(text, {"a": a})
+    assert "shared={'n': ...} / --shared n=..." in str(caught.value)
+    assert c2cu.bulk(text, {"a": a}, shared={"n": 7}).tolist() == [[7], [7]]
+
+
+def test_a_file_of_almost_that_name(tmp_path):
+    (tmp_path / "lcs.c").write_text("int a; void f(void) { a++; }\n")
+    with pytest.raises(c2cu.Error) as caught:
+        c2cu.check(tmp_path / "lsc.c")
+    assert f"did you mean '{tmp_path / 'lcs.c'}'?" in str(caught.value)

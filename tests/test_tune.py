@@ -285,7 +285,7 @@ def test_the_clock_runs():
     assert np.array_equal(program({"i": a}, shared={"t": t}), t[a & 15])
     found = program.plan.measured
     assert {c.schedule for c, _ in found.times} == {"gang", "scalar"} and all(0 < s < 1 for _, s in found.times)
-    assert found.p == 2000
+    assert 0 < found.p <= 2000  # fewer, where the machine is slow
 
 
 def test_lengths_and_p_without_arrays():

@@ -38,7 +38,7 @@ def chooses(g: Gep) -> bool:
     return any(minima(v, True) != minima(v) for _, v in g.update.values)
 
 
-def extremum(g: Gep) -> tuple[str, Expr] | None:
+def reduction(g: Gep) -> tuple[str, Expr] | None:
     """("min" or "max", t), if the update of matrices of float is the lesser or the greater of the element and ``t``,
     which is of no other element (i, j): of two steps' t and the element it may then be found at once."""
     if len(g.update.values) != 1 or any((p.region.type.kind, p.region.type.size) != ("f", 4) for p in g.update.places):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..ctype import BOOL
 from ..ir import Binary, Call, Cast, Expr, Region, Var, Variable
 from ..minmax import minima, unwidened
-from .choice import guarded
+from .choice import choices, extremum, guarded
 from .form import Gep
 
 LIMIT = 1 << 15  # of elements
@@ -40,18 +40,13 @@ def _lesser(value: Expr, old: Variable) -> Expr | None:
     """``t``, if ``value`` is the lesser of ``old`` and t. What is stored may be cast to the element's type, which holds
     it, but not what is compared: that would be another number."""
     value = _uncast(minima(value), old)
-    if isinstance(value, Call) and value.name == "min":
-        others = [unwidened(a) for a in value.args if _of(a) != old]
-        return others[0] if len(others) == 1 else None
-    guards, chosen = guarded(value, old)
-    if len(guards) != 1:
-        return None
-    guard, wanted = guards[0]
-    match guard:
-        case Binary(op="<" | "<=" | ">" | ">=" as op, left=a, right=b):
-            less, more = (a, b) if (op in ("<", "<=")) == wanted else (b, a)
-            if _of(more) == old and _uncast(chosen, old) == unwidened(less):
-                return unwidened(less)
+    if isinstance(value, Call):
+        found = extremum(value, old) if value.name == "min" else None
+        return unwidened(found.t) if found is not None else None
+    match guarded(value, old):
+        case ([(Binary(op="<" | "<=" | ">" | ">="), _)], chosen):  # and no condition besides
+            less = (unwidened(c.t) for c in choices(value, old) if c.op in ("<", "<=") and _of(c.x) == old)
+            return next((t for t in less if t == _uncast(chosen, old)), None)
     return None
 
 

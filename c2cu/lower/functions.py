@@ -84,7 +84,7 @@ class Functions(Library):
         self.bindings[id(symbol)] = obj
         return obj
 
-    def static_local(self, symbol: Symbol, values: dict[int, int | float] | None) -> Object:
+    def static_local(self, symbol: Symbol, values: dict[int, Const] | None) -> Object:
         """A static local of one run: initialised at the start of the kernel."""
         obj = Object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
         with self.block() as first:
@@ -95,12 +95,12 @@ class Functions(Library):
         self.statics += first
         return obj
 
-    def values(self, symbol: Symbol) -> dict[int, int | float] | None:
+    def values(self, symbol: Symbol) -> dict[int, Const] | None:
         """The constant initial values of a global by byte offset; None where it has no initialiser."""
         init = symbol.decl.init if symbol.decl is not None else None
         if init is None:
             return None
-        out: dict[int, int | float] = {}
+        out: dict[int, Const] = {}
         for offset, t, e in items(symbol.type, init, self.unit.require_constant, lambda n: self.unit.types.get(id(n))):
             value = e if isinstance(e, int) else self.unit.constant(e)
             if isinstance(t, Pointer) and value == 0:
@@ -108,7 +108,7 @@ class Functions(Library):
             if value is None or not isinstance(t, Scalar):
                 at = symbol.loc if isinstance(e, int) else loc_of(e)
                 raise UnsupportedError("C2CU022", f"the initialiser of '{symbol.name}' stores an address", at)
-            out[offset] = t.wrap(value)
+            out[offset] = Const(t.wrap(value), t, symbol.loc if isinstance(e, int) else loc_of(e))
         return out
 
     def function_body(self, f: FunctionDef) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -112,7 +113,8 @@ class Memory:
         for extent, stride in leaf.dims:
             offsets = [o + k * stride for o in offsets for k in range(extent)]
         assert isinstance(leaf.type, Scalar)
-        return tuple(leaf.type.wrap(obj.values.get(o, 0)) for o in offsets)
+        zero = Const(0, INT)
+        return tuple(_bits(obj.values.get(o, zero), leaf.type) for o in offsets)
 
     def load(self, ref: Ref, loc: Loc) -> Expr:
         """The value of a scalar lvalue."""
@@ -231,3 +233,15 @@ def same_object(a: Target | None, b: Target | None) -> bool:
     if isinstance(a, Ref) and isinstance(b, Ref):
         return (a.object, a.path, a.type, a.alone) == (b.object, b.path, b.type, b.alone)
     return a == b
+
+
+def _bits(c: Const, t: Scalar) -> int | float:
+    """A constant as ``t`` sees it: another member of a union may have been initialised."""
+    if c.type.is_float == t.is_float or c.type.size != t.size:
+        return t.wrap(c.value)
+    codes = {4: ("<I", "<f"), 8: ("<Q", "<d")}[t.size]
+    there, back = codes if t.is_float else codes[::-1]
+    value = struct.unpack(back, struct.pack(there, c.value if c.type.is_float else int(c.value) % (1 << 8 * t.size)))[0]
+    if value != value:
+        raise UnsupportedError("C2CU022", "the bits of a NaN as an initial value", c.loc)
+    return t.wrap(value)

@@ -91,7 +91,7 @@ def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
                 "C2CU040",
                 f"input '{s.name}' is missing",
                 s.loc,
-                f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}",
+                f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}{_for_all(s)}",
             )
 
 
@@ -106,12 +106,27 @@ def words(slot: Slot, layout: str) -> str:
     return " ".join([kind, _shape(slot, layout), *(role for role, on in roles if on)])
 
 
+def _for_all(slot: Slot) -> str:
+    """How one number is given for all inputs, where that is possible."""
+    if slot.shape or slot.shared or not isinstance(slot.dtype, str):
+        return ""
+    return f", or one number for all: shared={{'{slot.name}': ...}} / --shared {slot.name}=..."
+
+
 def _number_hint(value: Any, slot: Slot) -> str:
     """How one number is given for a scalar of the C."""
     if slot.shape or not (isinstance(value, bool | int | float) or getattr(value, "shape", None) == ()):
         return ""
     name = slot.name
     return f"give an array of shape (p,), or one number for all: shared={{'{name}': {value}}} / --shared {name}={value}"
+
+
+def _axis_hint(shape: tuple[int, ...], slot: Slot, layout: str) -> str:
+    """How an array of one input gets the axis that counts inputs."""
+    if slot.shared or len(shape) != len(slot.shape):
+        return ""
+    axis, index = ("first", "None") if layout == "row" else ("last", "..., None")
+    return f"the {axis} axis counts inputs: {slot.name}[{index}] makes it one input"
 
 
 def _shape(slot: Slot, layout: str) -> str:
@@ -157,7 +172,7 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
             f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}: "
             f"{len(slot.shape) + (not slot.shared)} dimensions, not {len(shape)}",
             slot.loc,
-            _number_hint(array, slot),
+            _number_hint(array, slot) or _axis_hint(shape, slot, layout),
         )
     if inner != slot.shape:
         raise InputError(
@@ -166,7 +181,7 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
             slot.loc,
             "extents come from the C: set its macros with -D or defines=",
         )
-    if slot.most is not None and what == "input" and hasattr(array, "min"):  # else a file, which was looked at
+    if what == "input" and hasattr(array, "min"):  # else a file, which was looked at
         in_range(array, slot)
     return array
 

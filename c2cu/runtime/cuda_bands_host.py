@@ -57,8 +57,7 @@ def exceeds(rows: Any, most: int) -> bool:
         return False
     count = max(1, PIECE // max(1, rows[:1].nbytes))
     pieces = (rows[at : at + count] for at in range(0, len(rows), count))
-    with ThreadPoolExecutor(COPIERS) as threads:
-        return any(threads.map(lambda piece: int(piece.max()) > most, pieces))
+    return any(_copiers().map(lambda piece: int(piece.max()) > most, pieces))
 
 
 def _rows(flat: Any, m: BandMatrix, b: Bands) -> Any:
@@ -134,4 +133,5 @@ def _copied(to: numpy.ndarray, source: numpy.ndarray) -> None:
 
 @functools.cache
 def _copiers() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(2 * COPIERS, thread_name_prefix="c2cu-bands")
+    """As long as the process, so its threads are named c2cu_, and not c2cu- as those that end with what they do."""
+    return ThreadPoolExecutor(2 * COPIERS, thread_name_prefix="c2cu_bands")

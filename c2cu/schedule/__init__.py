@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import plan, toolchain
@@ -33,9 +34,7 @@ def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cud
 
             return registers(front.analysis, front.slots, layout, front.fp, threads or THREADS)
         if name == "gep" and backend == "cpu":
-            from .gep.cpu import cpu
-
-            return cpu(front.analysis, front.gep, front.slots, layout, toolchain.vector_bytes())
+            return _gep_on_cpu(front, layout)
         if name == "gep":
             return _gep_on_cuda(front, layout, variant, threads)
         if name == "stream":
@@ -64,15 +63,11 @@ def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cud
     return thread(front.program, front.slots, threads or THREADS)
 
 
-def _gep_on_cpu(front: Front, layout: plan.Layout) -> Artifact | None:
-    """For inputs that a device cannot do."""
+def _gep_on_cpu(front: Front, layout: plan.Layout) -> Artifact:
     from .gep.cpu import cpu
 
     assert front.analysis is not None
-    try:
-        return cpu(front.analysis, front.gep, front.slots, layout, toolchain.vector_bytes())
-    except UnsupportedError:
-        return None
+    return cpu(front.analysis, front.gep, front.slots, layout, toolchain.vector_bytes())
 
 
 def _gep_on_cuda(front: Front, layout: plan.Layout, variant: str, threads: int) -> Artifact:
@@ -89,7 +84,10 @@ def _gep_on_cuda(front: Front, layout: plan.Layout, variant: str, threads: int) 
     if variant == BANDS:
         from .gep.bands import bands
 
-        return bands(front.analysis, found, front.slots, layout, front.fp, _gep_on_cpu(front, layout))
+        otherwise = None  # for inputs that devices cannot do
+        with suppress(UnsupportedError):
+            otherwise = _gep_on_cpu(front, layout)
+        return bands(front.analysis, found, front.slots, layout, front.fp, otherwise)
     small = max(found.rows, found.columns) <= LARGEST
     if variant == "bits" or (not variant and not small and isinstance(closure(found), Region)):
         return bits(front.analysis, found, front.slots, layout, front.fp)

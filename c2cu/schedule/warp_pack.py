@@ -99,7 +99,7 @@ def enter(part: Part, cells: Sequence[Cell]) -> list[str]:
         lines = [f"const {unit} c2cu_row[1] = {{{part.name}[0]}};"]
     else:
         lines = [f"c2cu_spread<{part.pitch}>(tile, {part.name});"]
-        lines.append(f"const {unit} *c2cu_row = (const {unit} *)(tile + lane * {part.pitch});")
+        lines.append(f"const {unit} *c2cu_row = (const {unit} *)(tile + c2cu_times<{part.pitch}>((unsigned int)lane));")
     found = _by_unit(part, cells)
     for k, inside in found.items():
         lines.append(f"const {unit} c2cu_u{k} = c2cu_row[{k}];")
@@ -120,7 +120,7 @@ def leave(part: Part, slot: Slot, cells: Sequence[Cell]) -> list[str]:
             f"    c2cu_put<{_part_unit(slot)}>(c2cu_row, {args});",
             "}",
         ]
-    lines = [f"{unit} *c2cu_row = ({unit} *)(tile + lane * {part.pitch});", "__syncwarp();"]
+    lines = [f"{unit} *c2cu_row = ({unit} *)(tile + c2cu_times<{part.pitch}>((unsigned int)lane));", "__syncwarp();"]
     lines += [f"c2cu_row[{k}] = {v};" for k, v in enumerate(values)]
     lines.append(f"c2cu_gather<{_part_unit(slot)}, {unit}, {part.count}, {part.pitch}>(tile, {args});")
     return ["{", *(f"    {x}" for x in lines), "}"]

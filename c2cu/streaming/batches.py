@@ -58,12 +58,8 @@ class Batches:
         """The same, for a batch of whatever number."""
         if isinstance(batch, Count):
             return tuple(None for _ in self.slots), batch.p
-        slot, row = self._bare, self._layout == "row"
-        if (
-            slot is not None and slot.most is None and type(batch) is numpy.ndarray and row
-        ):  # the usual batch, and there may be millions
-            if batch.dtype == slot.dtype and batch.ndim and batch.shape[1:] == slot.shape:
-                return tuple(batch if g else None for g in self.given), len(batch)
+        if self._is_usual(batch):
+            return tuple(batch if g else None for g in self.given), len(batch)
         named = arrays.named(batch, self.slots)
         arrays.check_names({**named, **self._shared}, self.slots)
         found: dict[str, Any] = {}
@@ -83,6 +79,13 @@ class Batches:
                 found[s.name] = array
         p = arrays.common_p(found, self.slots, self._layout, None)
         return tuple(found.get(s.name) for s in self.slots), p
+
+    def _is_usual(self, batch: Any) -> bool:
+        """Whether nothing is wrong with a batch, for sure, and at little cost: there may be millions."""
+        slot = self._bare
+        if slot is None or slot.most is not None or self._layout != "row" or type(batch) is not numpy.ndarray:
+            return False
+        return batch.dtype == slot.dtype and batch.ndim > 0 and batch.shape[1:] == slot.shape
 
 
 def regrouped(batches: Iterator[Any], check: Batches, group: int | None, layout: str) -> Iterator[tuple[Arrays, float]]:

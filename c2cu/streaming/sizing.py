@@ -108,7 +108,7 @@ def limits(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> 
 
 def sized(job: Job, asked: Limits, group: int | None = None) -> Chosen:
     """A group's size, and devices that are ready for it. Raises InputError where ``memory`` does not hold it."""
-    most = _most(job, asked.memory) if asked.memory else max(1, MEMORY // max(1, job.cost(1)))
+    most = _most(job, asked.memory)
     if group is None:
         group = max(1, min(job.usual // max(1, sum(_bytes(job))), most))
     elif asked.memory is not None and group > most:
@@ -142,8 +142,11 @@ def _bytes(job: Job) -> tuple[int, int]:
     return ins, sum(s.nbytes for s in job.slots if s.writes)
 
 
-def _most(job: Job, memory: int) -> int:
-    """The largest group whose buffers fit."""
+def _most(job: Job, memory: int | None) -> int:
+    """The largest group whose buffers fit; one input, however large, where nobody says what memory there is. Raises
+    InputError where not one fits."""
+    if memory is None:
+        return max(1, MEMORY // max(1, job.cost(1)))
     most = memory // max(1, job.cost(1))
     if most < 1:
         hint = f"one input a group takes {job.cost(1)} bytes of buffers with {job.depth} groups in flight"
@@ -155,7 +158,7 @@ def curve(job: Job, asked: Limits, sample: Arrays, count: int) -> list[Point]:
     """Latency and rate of sizes that are powers of two, measured on the sample's ``count`` inputs over and over. It
     ends where the latency is past the target and grows with the group."""
     assert asked.latency is not None
-    most = _most(job, asked.memory or MEMORY)
+    most = _most(job, asked.memory)
     found: list[Point] = []
     group = min(64, most)
     while group <= most and (

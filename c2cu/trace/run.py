@@ -1,4 +1,4 @@
-"""Compile the tracer, run it, and read its report."""
+"""Run the tracer, compiled or, where there is no compiler, interpreted; and read its report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import toolchain
-from ..diagnostics import CompileError
 from ..facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
 from ..ir import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
 from ..runtime.cache import Cache, key
@@ -20,20 +19,26 @@ from ..runtime.cpu import rejected
 from ..uniform import Uniform
 from ..version import __version__
 from ..walk import expressions, operands
+from .interpret import interpret, recorded
 from .sites import Nest, Site, uniform_arms
-from .text import COUNTERS, Tracer, Unknown, tracer
+from .steps import COUNTERS, Tracer, Unknown, tracer
+from .text import text
+from .undefined import Why
+from .values import NotAtHand
 
 BUDGET = 100_000_000  # accesses and turns, after which the tracer stops
+INTERPRETED = 2_000_000  # the same where it is interpreted
 MEMORY = 1 << 29  # bytes of notes about elements that it may take
 SECONDS = 60  # in case it hangs
 FLAGS = ("-O2", "-w")
 _STOPPED = {
-    1: f"it takes more than {BUDGET} accesses",
-    2: "it divides by zero, or the least integer by -1",
-    3: "it shifts by more bits than the type has",
-    4: "a subscript that others depend on leaves its array",
+    Why.BUDGET_SPENT: "it takes more than {} accesses",
+    Why.DIVIDED: "it divides by zero, or the least integer by -1",
+    Why.SHIFTED: "it shifts by more bits than the type has",
+    Why.OUTSIDE: "a subscript that others depend on leaves its array",
+    Why.CONVERTED: "it converts a number that the integer type does not hold",
+    Why.NAN_BITS: "it reads the sign or the bits of a NaN, which C leaves open, or makes one of bits",
 }
-_UNSET = 5
 _KINDS = ("flow", "anti", "output")
 
 
@@ -43,6 +48,10 @@ class Event(NamedTuple):
     region: Region
     element: int
     store: bool
+
+
+class _CannotRun(Exception):
+    """A compiled program does not start: a temporary directory where nothing may be executed."""
 
 
 def trace(u: Uniform, cache: Cache | None = None) -> Trace:
@@ -57,40 +66,78 @@ def trace(u: Uniform, cache: Cache | None = None) -> Trace:
         return _nothing("an extent is not known yet")
     if found.memory > MEMORY:
         return _nothing(f"its arrays have more than {MEMORY * found.cells // found.memory} elements")
-    compiler = toolchain.find_compiler()
-    flags = (*FLAGS, *toolchain.exact_flags(compiler), f"-DBUDGET={BUDGET}u")
-    name = key(found.text, flags, toolchain.compiler_version(compiler), __version__)
     cache = cache or Cache()
+    compiler = toolchain.compiler()
+    if compiler is not None:
+        try:
+            return _compiled(u, found, cache, compiler)
+        except _CannotRun:
+            pass
+    return _interpreted(u, found, cache)
+
+
+def _compiled(u: Uniform, found: Tracer, cache: Cache, compiler: tuple[str, ...]) -> Trace:
+    """Raises _CannotRun."""
+    program, flags = text(found), _flags(compiler, BUDGET)
+    name = key(program, flags, toolchain.compiler_version(compiler), __version__)
     known = cache.get(name, ".trace")
-    data = known.read_bytes() if known is not None else _run(found.text, compiler, flags)
-    if data and known is None:  # what did not end may have had a busy machine
+    return _kept(u, found, cache, name, known.read_bytes() if known else _run(program, compiler, flags), BUDGET)
 
-        def produce(to: Path) -> None:
-            to.write_bytes(data)
 
-        cache.put(name, ".trace", produce)
-    return _facts(u, found, data) if data else _nothing("its uniform part did not run to its end")
+def _interpreted(u: Uniform, found: Tracer, cache: Cache) -> Trace:
+    name = key(text(found), "interpreted", INTERPRETED, __version__)
+    known = cache.get(name, ".trace")
+    try:
+        data = known.read_bytes() if known else interpret(found, INTERPRETED, SECONDS)
+    except NotAtHand as e:
+        return _nothing(f"there is no compiler, and this machine has no '{e.name}'")
+    return _kept(u, found, cache, name, data, INTERPRETED)
+
+
+def _kept(u: Uniform, found: Tracer, cache: Cache, name: str, data: bytes, budget: int) -> Trace:
+    """What a report says; it goes into the cache."""
+    if not data:  # it is not kept: what did not end may have had a busy machine
+        return _nothing("its uniform part did not run to its end")
+
+    def produce(to: Path) -> None:
+        to.write_bytes(data)
+
+    cache.put(name, ".trace", produce)
+    return _facts(u, found, data, budget)
 
 
 def sequence(u: Uniform, limit: int) -> Iterator[Event]:
     """The first accesses to array elements, in order. Raises Unknown."""
-    found = tracer(u, record=True)
-    compiler = toolchain.find_compiler()
-    flags = (*FLAGS, *toolchain.exact_flags(compiler), f"-DBUDGET={limit}u")
-    data = _run(found.text, compiler, flags)
-    for what, where in struct.iter_unpack("=2I", data[: len(data) // 8 * 8]):
+    found = tracer(u)
+    for what, where in _events(found, limit):
         if what < len(found.sites):
             site = found.sites[what]
             if isinstance(site.place, Region):
                 yield Event(site.place, where - found.elements[site.place], site.store)
 
 
+def _events(found: Tracer, limit: int) -> Iterable[tuple[int, ...]]:
+    """(site, cell) of each access, among what else the tracer writes down."""
+    compiler = toolchain.compiler()
+    if compiler is not None:
+        try:
+            data = _run(text(found, record=True), compiler, _flags(compiler, limit))
+            return struct.iter_unpack("=2I", data[: len(data) // 8 * 8])
+        except _CannotRun:
+            pass
+    return recorded(found, limit)
+
+
 def _nothing(why: str) -> Trace:
     return Trace(0, {}, (), (), (), why)
 
 
+def _flags(compiler: tuple[str, ...], budget: int) -> tuple[str, ...]:
+    return (*FLAGS, *toolchain.exact_flags(compiler), f"-DBUDGET={budget}u")
+
+
 def _run(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> bytes:
-    """What the tracer writes; b"" where it does not end by itself."""
+    """What the tracer writes; b"" where it does not end by itself. Raises _CannotRun."""
     with tempfile.TemporaryDirectory(prefix="c2cu-") as folder:
         program = str(Path(folder) / "tracer")
         command = [*compiler, *flags, "-x", "c", "-", "-o", program, "-lm"]
@@ -104,12 +151,12 @@ def _run(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> bytes:
             ran = subprocess.run([program], capture_output=True, timeout=SECONDS, env={**os.environ, "LC_ALL": "C"})
         except subprocess.TimeoutExpired:
             return b""
-        except OSError as e:  # a temporary directory where nothing may be executed
-            raise CompileError("C2CU060", f"a compiled program does not start: {e.strerror}") from None
+        except OSError as e:
+            raise _CannotRun from e
         return b"" if ran.returncode < 0 else ran.stdout
 
 
-def _facts(u: Uniform, t: Tracer, data: bytes) -> Trace:
+def _facts(u: Uniform, t: Tracer, data: bytes, budget: int) -> Trace:
     at = 0
 
     def take(form: str) -> tuple[int, ...]:
@@ -133,7 +180,7 @@ def _facts(u: Uniform, t: Tracer, data: bytes) -> Trace:
         tuple(_region(r, base, counts, state) for r, base in t.elements.items() if isinstance(r, Region)),
         tuple(_loop(t, n, loops[n.number], conflicts, not why) for n in t.nests),
         _once(_fault(t, f) for f in faults),
-        _STOPPED[why] if why else "",
+        _STOPPED[Why(why)].format(budget) if why else "",
     )
 
 
@@ -235,7 +282,7 @@ def _fault(t: Tracer, f: tuple[int, ...]) -> Fault:
     site = t.sites[number]
     counters = tuple((v.name, x) for v, x in zip(t.counters[number], values))
     certain = not site.conditional
-    if kind == _UNSET:
+    if kind == Why.UNSET:
         return Fault(
             "uninitialised", f"'{_name(site)}' is read before anything is written to it", site.loc, certain, counters
         )

@@ -14,11 +14,11 @@ from __future__ import annotations
 from ...artifact import Artifact, BandMatrix, Bands, Slot
 from ...diagnostics import UnsupportedError
 from ...emit import render
-from ...gep import Gep, Part
+from ...gep import Gep
 from ...uniform import Uniform
-from .grid import LONGEST, STEPS, VECTOR
-from .grid_shape import Shape, read_at, storage, usual
-from .grid_text import Layout, looks, region_name, values
+from .grid import checked_storage
+from .grid_shape import Shape, pivots, read_at, usual
+from .grid_text import Layout, region_name, values
 from .required import CODE
 
 
@@ -33,16 +33,10 @@ def bands(
 ) -> Artifact:
     """CUDA text without sizes, and what they follow from. ``otherwise``: for the CPU. Raises UnsupportedError."""
     shape = shape or usual(gep, "bands")
-    if any(shape.depth * r.type.size % VECTOR for r in gep.regions):
-        raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
-    if max(gep.rows, gep.columns) > LONGEST:
-        raise UnsupportedError(CODE, f"a matrix of {gep.rows} x {gep.columns} is too large", gep.loc)
     initial = next((r for r in gep.regions if r.init is not None and any(r.init)), None)
     if initial is not None:
         raise UnsupportedError(CODE, f"'{initial.name}' has an initial value: bands come from arrays", initial.loc)
-    kept = storage(gep, shape, False, {r: region_name(r) for r in gep.regions}, looks(gep, fp, False))
-    if not 0 < kept.last - kept.first <= STEPS:
-        raise UnsupportedError(CODE, f"{max(0, gep.k.high - gep.k.low)} steps: too few or too many", gep.loc)
+    kept = checked_storage(gep, shape, False, fp)
     filled = values(u, gep, slots, layout, fp, shape, kept, tuple((b, b + 1) for b in range(kept.first, kept.last)))
     text = render("cuda/gep_bands.cu.j2", **{**filled, "mine": "const struct c2cu_band mine"})
     sizes = {region_name(r): r.type.size for r in gep.regions}
@@ -80,8 +74,4 @@ def bands(
 def _kept(gep: Gep, name: str) -> tuple[str, ...]:
     """Which copies there are of a matrix' elements."""
     found = [x for x, at in (("u", "ik"), ("v", "kj"), ("w", "kk")) if name in map(region_name, read_at(gep, at))]
-    return (*found, *(f"p{n}" for n, part in enumerate(gep.scale) if name in _pivots(part)))
-
-
-def _pivots(part: Part) -> list[str]:
-    return [region_name(p.region) for p in part.places if p.where == "kk"]
+    return (*found, *(f"p{n}" for n, part in enumerate(gep.scale) if name in map(region_name, pivots(part))))

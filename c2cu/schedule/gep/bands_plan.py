@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ...artifact import Bands
+from .arena import arena
 
-ALIGNED = 256  # bytes
 MOST = 512  # rows of a band that stays: more would make devices wait for each other longer
 EACH = 8  # bands that each device should have then, so that work is even
 IN, RUN, OUT = "in", "run", "out"  # streams of a device; to another device there is "to 1" and so on
@@ -58,11 +58,7 @@ class Sizes:
             for what in m.kept:
                 count = {"u": self.ring * b.depth * self.rooms * self.band, "v": self.ring * b.depth * b.pitch}
                 wanted[f"{what}_{m.name}"] = count.get(what, b.high) * m.size
-        at, found = 0, {}
-        for what, size in wanted.items():
-            found[what] = at
-            at += -(-size // ALIGNED) * ALIGNED
-        return found, at
+        return arena(wanted.items())
 
     def defines(self, b: Bands, unfit: bool = True) -> str:
         """What the text lacks. ``unfit``: whether an element is beyond what ``b.looked`` says."""

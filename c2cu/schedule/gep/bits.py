@@ -17,8 +17,9 @@ from ...emit import render
 from ...gep import Gep, NotGep
 from ...gep.closure import closure
 from ...uniform import Uniform
+from .arena import arena
 from .grid_launches import PACKING
-from .grid_shape import ALIGNED, Storage
+from .grid_shape import Storage
 from .grid_text import Layout, in_order
 from .required import CODE
 
@@ -119,11 +120,8 @@ def _storage(lines: int, words: int, gep: Gep, size: int) -> Storage:
     stride = gep.strides[0][1]
     wanted = [("flag", 4), ("barrier", 8), ("out", 8), ("bits", 4 * lines * words)]
     wanted += [("u", 2 * gep.rows * size), ("v", 2 * stride * size), ("w", 2 * size)]
-    at, offsets = 0, []
-    for what, length in wanted:
-        offsets.append((what, at))
-        at += _rounded(length, ALIGNED)
-    return Storage(lines, words, 1, 0, 0, tuple(offsets), 2 * ALIGNED, at)
+    offsets, total = arena(wanted)
+    return Storage(lines, words, 1, 0, 0, tuple(offsets.items()), offsets["out"], total)
 
 
 def _launches(shape: BitShape, lines: int, words: int, blocks: int) -> tuple[Launch, ...]:

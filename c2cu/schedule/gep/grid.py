@@ -63,13 +63,7 @@ def grid(
     pairs = in_pairs(gep, shape, pack)
     if full and shape.depth != shape.tile:
         raise ValueError(f"{variant} wants blocks of as many steps as a tile has rows, not {shape}")
-    if any(shape.depth * stored(r, pairs) % VECTOR for r in gep.regions):
-        raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
-    if max(gep.rows, gep.columns) > LONGEST:
-        raise UnsupportedError(CODE, f"a matrix of {gep.rows} x {gep.columns} is too large", gep.loc)
-    kept = storage(gep, shape, full, {r: region_name(r) for r in gep.regions}, looks(gep, fp, pairs), pairs)
-    if not 0 < kept.last - kept.first <= STEPS:
-        raise UnsupportedError(CODE, f"{max(0, gep.k.high - gep.k.low)} steps: too few or too many", gep.loc)
+    kept = checked_storage(gep, shape, full, fp, pairs)
     launches = VARIANTS[variant](shape, kept)
     steps = tuple((b, b + 1) for b in range(kept.first, kept.last))
     if variant == "recursive":
@@ -87,3 +81,16 @@ def grid(
         launches=launches,
         graph=variant == "graph",
     )
+
+
+def checked_storage(gep: Gep, shape: Shape, full: bool, fp: str, pairs: bool = False) -> Storage:
+    """`storage`, where there is one. Raises UnsupportedError for too large a matrix, and for too few or too many
+    steps."""
+    if any(shape.depth * stored(r, pairs) % VECTOR for r in gep.regions):
+        raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
+    if max(gep.rows, gep.columns) > LONGEST:
+        raise UnsupportedError(CODE, f"a matrix of {gep.rows} x {gep.columns} is too large", gep.loc)
+    kept = storage(gep, shape, full, {r: region_name(r) for r in gep.regions}, looks(gep, fp, pairs), pairs)
+    if not 0 < kept.last - kept.first <= STEPS:
+        raise UnsupportedError(CODE, f"{max(0, gep.k.high - gep.k.low)} steps: too few or too many", gep.loc)
+    return kept

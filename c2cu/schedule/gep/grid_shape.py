@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...gep import Gep, Range
+from ...gep import Gep, Part, Range
 from ...ir import Region
+from .arena import arena
 
-ALIGNED = 256  # bytes
 FULL = ("single", "recursive")
 
 
@@ -74,6 +74,11 @@ def read_at(gep: Gep, where: str) -> tuple[Region, ...]:
     return tuple(r for r in gep.regions if any(p.region == r and p.where == where for p in gep.update.places))
 
 
+def pivots(part: Part) -> tuple[Region, ...]:
+    """The matrices of which a part reads element (k, k)."""
+    return tuple(dict.fromkeys(p.region for p in part.places if p.where == "kk"))
+
+
 @dataclass(frozen=True)
 class Storage:
     """Of one matrix, in elements: ``height`` x ``pitch`` is its padded copy; copies of rows and columns k of ``ring``
@@ -109,7 +114,7 @@ def storage(
     ring = max(1, last - first) if full else 2
     wanted: list[tuple[str, int]] = [("flag", 4), ("unfit", 4), ("counter", 8), ("barrier", 8)]
     wanted.append(("done", 4 * (height // shape.tile) * (pitch // shape.tile)))
-    zeroed = len(wanted)
+    zeroed = len(wanted)  # of these pieces
     for r in gep.regions:
         wanted.append((f"x_{names[r]}", height * pitch * stored(r, pairs)))
         if pairs:
@@ -118,13 +123,10 @@ def storage(
         wanted += [(f"{what}_{names[r]}", ring * shape.depth * length * stored(r, pairs)) for r in read_at(gep, where)]
     wanted += [(f"w_{names[r]}", max(2, gep.k.high) * stored(r, pairs)) for r in read_at(gep, "kk")]
     for n, part in enumerate(gep.scale):
-        pivots = dict.fromkeys(p.region for p in part.places if p.where == "kk")
-        wanted += [(f"p{n}_{names[r]}", gep.k.high * r.type.size) for r in pivots]
-    at, offsets = 0, []
-    for what, size in wanted:
-        offsets.append((what, at))
-        at += -(-size // ALIGNED) * ALIGNED
-    return Storage(height, pitch, ring, first, last, tuple(offsets), offsets[zeroed][1], at, looks, pairs)
+        wanted += [(f"p{n}_{names[r]}", gep.k.high * r.type.size) for r in pivots(part)]
+    offsets, size = arena(wanted)
+    clear = offsets[wanted[zeroed][0]]
+    return Storage(height, pitch, ring, first, last, tuple(offsets.items()), clear, size, looks, pairs)
 
 
 def trivial(span: Range, extent: int) -> bool:

@@ -12,7 +12,7 @@ from ...ctype import BOOL, Leaf
 from ...diagnostics import UnsupportedError
 from ...gep import Gep, Part, Range
 from ...gep.cell import replaced
-from ...gep.nonnegative import LARGEST_BITS, chooses, extremum, nonnegative
+from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative, reduction
 from ...gep.pairs import least_sum
 from ...ir import Binary, Const, Expr, Region, Var, Variable
 from ...minmax import minima
@@ -20,7 +20,8 @@ from ...uniform import Uniform
 from ...walk import rewrite
 from ..cuda_text import CudaText, element_name, literal, region_name, type_name
 from ..gang_pack import is_plain
-from .grid_shape import Shape, Storage, bordered, in_tiles, read_at, resident, stored, trivial
+from .arena import arena
+from .grid_shape import Shape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 _SIDES = (("u", "ik"), ("v", "kj"), ("w", "kk"))
@@ -90,6 +91,8 @@ def values(
     common = in_order(u, gep, slots, layout, fp, kept.pairs)
     rows, columns = gep.update.rows, gep.update.columns
     places, shared_bytes = _places(gep, shape, kept.pairs)
+    minima_stand = kept.looks and not kept.pairs
+    reduced = reduction(gep) if minima_stand else None  # of two steps at once
     return {
         **common,
         "name": u.kernel.name,
@@ -100,13 +103,13 @@ def values(
         "functions": [
             common["step"],
             _update(gep, fp, "c2cu_apart", kept.pairs),
-            *([_update(gep, "fast", "c2cu_least", False)] if kept.looks and not kept.pairs else []),
-            *([_term(gep)] if kept.looks and not kept.pairs and extremum(gep) else []),
+            *([_term(gep, reduced[1])] if reduced else []),
+            *([_update(gep, "fast", "c2cu_least", False)] if minima_stand and not reduced else []),
             *_scales(gep, fp),
         ],
         "looked": [region_name(r) for r in (gep.regions if kept.pairs else nonnegative(gep))] if kept.looks else [],
         "pairs": kept.pairs,
-        "twice": (extremum(gep) or ("",))[0] if kept.looks and not kept.pairs else "",
+        "twice": reduced[0] if reduced else "",
         "largest": LARGEST_BITS,
         "scale": [_part(gep, p, common["matrices"]) for p in gep.scale],
         "whole": {"rows": trivial(rows, gep.rows), "columns": trivial(columns, gep.columns)},
@@ -133,7 +136,7 @@ def looks(gep: Gep, fp: str, pairs: bool) -> bool:
     once."""
     if pairs:
         return gep.regions[0].type.size == 2  # bytes are small enough, and what is packed is known to be
-    return bool(nonnegative(gep)) and (extremum(gep) is not None or (fp != "fast" and chooses(gep)))
+    return bool(nonnegative(gep)) and (reduction(gep) is not None or (fp != "fast" and chooses(gep)))
 
 
 def in_order(
@@ -167,12 +170,9 @@ def _places(gep: Gep, shape: Shape, pairs: bool) -> tuple[dict[str, int], int]:
     if pairs:
         wanted.append((f"d_{region_name(gep.regions[0])}", 4 * panel))
     wanted += [(f"w_{region_name(r)}", 16) for r in read_at(gep, "kk")]
-    wanted += [(f"p{n}_{region_name(r)}", 16) for n, p in enumerate(gep.scale) for r in _pivots(p)]
-    at, out = 0, {}
-    for what, size in wanted:
-        out[what] = at
-        at += size
-    return out, max(16, at)
+    wanted += [(f"p{n}_{region_name(r)}", 16) for n, p in enumerate(gep.scale) for r in pivots(p)]
+    places, size = arena(wanted, 1)
+    return places, max(16, size)
 
 
 def _inside(span: Range, x: str) -> str:
@@ -239,11 +239,6 @@ def _initial(r: Region) -> str:
     return f"__device__ const {element_name(r.type)} c2cu_initial_{region_name(r)}[{r.count}] = {{{text}}};"
 
 
-def _pivots(part: Part) -> list[Region]:
-    """The matrices of which a part reads element (k, k)."""
-    return list(dict.fromkeys(p.region for p in part.places if p.where == "kk"))
-
-
 # functions
 
 
@@ -293,16 +288,14 @@ def _update(gep: Gep, fp: str, name: str, pairs: bool) -> list[str]:
     return _function(gep, name, gep.update, parameters, fp, name != "c2cu_step")
 
 
-def _term(gep: Gep) -> list[str]:
+def _term(gep: Gep, term: Expr) -> list[str]:
     """A function that computes what an element is compared with."""
-    found = extremum(gep)
-    assert found is not None
     text = StepText(_names(gep, gep.update))
     counters = [f"const {type_name(v.type)} {n}" for v, n in zip(gep.counters, "kij")]
     parameters = [f"const {element_name(r.type)} {x}_{region_name(r)}" for x, w in _SIDES for r in read_at(gep, w)]
     text.depth = 0
     text.open(f"static __device__ __forceinline__ float c2cu_term({', '.join([*parameters, *counters])})")
-    text.line(f"return {text.expr(minima(_apart(found[1], gep), True))};")
+    text.line(f"return {text.expr(minima(_apart(term, gep), True))};")
     text.close()
     return text.lines
 
@@ -311,7 +304,7 @@ def _scales(gep: Gep, fp: str) -> list[list[str]]:
     out = []
     for n, part in enumerate(gep.scale):
         parameters = [f"{element_name(r.type)} &x_{region_name(r)}" for r in _own(gep, part)]
-        parameters += [f"const {element_name(r.type)} w_{region_name(r)}" for r in _pivots(part)]
+        parameters += [f"const {element_name(r.type)} w_{region_name(r)}" for r in pivots(part)]
         out.append(_function(gep, f"c2cu_scale{n}", part, parameters, fp, False))
     return out
 
@@ -322,13 +315,13 @@ def _own(gep: Gep, part: Part) -> list[Region]:
 
 
 def _part(gep: Gep, part: Part, found: list[Matrix]) -> dict[str, Any]:
-    pivots = [region_name(r) for r in _pivots(part)]
+    read = [region_name(r) for r in pivots(part)]
     own = [region_name(r) for r in _own(gep, part)]
     span = part.columns if part.where == "kj" else part.rows
     return {
         "row": part.where == "kj",
         "own": own,
-        "pivots": [m for m in found if m.name in pivots],
+        "pivots": [m for m in found if m.name in read],
         "inside": partial(_inside, span),
         "whole": trivial(span, gep.columns if part.where == "kj" else gep.rows),
     }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...gep import Gep
+from ...gep.nonnegative import nonnegative
 from ...ir import Const, Load, Region, Var
+from ...minmax import minima
 from ...walk import subexpressions
 
 REGISTERS, ALL = 255, 1 << 16  # 32-bit registers of a thread, of a multiprocessor
@@ -16,11 +18,15 @@ RESIDENT = 2048  # threads of a multiprocessor
 BLOCKS = 32
 BLOCK = 128  # threads that are worth a block
 MOST = 1024  # threads of one
+USUAL = 16  # elements of a tile, where steps cost nothing beside what memory moves
 WIDEST = 16  # bytes that a thread moves at a time
 TILES = ((8, 8), (4, 8), (8, 4), (4, 4), (8, 16), (16, 8), (4, 2), (2, 4), (2, 2), (4, 16), (16, 16), (16, 4))
-OVERHEAD = 25  # instructions a step beside the updates: a barrier, addresses, whose turn it is
-STEP, DEPENDENT = 150, 4  # cycles of a step and of an instruction when nothing else runs
+EACH = 1.3  # cycles that an operation of an update takes of a scheduler
+BRANCHES = 1.13  # times that, in large tiles some of whose elements are left out
+OVERHEAD, TURN = 5, 5  # instructions a step beside the updates, and those that find out whose turn it is
+STEP, DEPENDENT = 30, 0.3  # cycles of a step, and of each instruction, in which no other of its warp can run
 BYTES = 16  # that memory moves a cycle, of a multiprocessor's share
+GROUPS = 2  # texts of steps
 LARGE = 64  # registers for elements
 APART = 16  # bytes that could have been moved as well, wherever the next are elsewhere
 
@@ -77,6 +83,13 @@ class Shape:
     @property
     def width(self) -> int:
         return self.columns * self.across
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether the threads that hold row k and column k are known by k alone, so that the steps of each group of
+        them have a text of their own; no more groups than the instruction cache likes."""
+        square = (self.rows, self.down) == (self.columns, self.across)
+        return square and self.bands == 1 and self.rows // self.unit <= GROUPS
 
     def shared_bytes(self, sides: Sides) -> int:
         """Shared memory of an input."""
@@ -139,23 +152,32 @@ def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[Shape]:
                 if threads in (0, s.threads):
                     found.append(s)
                 break
-    return sorted(dict.fromkeys(found), key=lambda s: (cycles(s, g, sides), s.rows * s.columns))
+    return sorted(dict.fromkeys(found), key=lambda s: (cycles(s, g, sides), abs(s.rows * s.columns - USUAL)))
 
 
 def cycles(s: Shape, g: Gep, sides: Sides) -> float:
-    """Of a multiprocessor for an input, roughly: the instructions of all steps, or their latency."""
-    each = operations(g) * max(1, max(r.type.size for r in g.regions) // 4)
-    moved = (words(sides.columns) * s.rows + words(sides.rows) * s.columns) / 2
-    instructions = s.rows * s.columns * each + moved + OVERHEAD
-    warps = 1 / (32 // s.threads) if s.warp else -(-s.threads // 32)
-    inputs = resident(s, g, sides) * s.inputs
-    step = max(instructions * warps / 4, (STEP + DEPENDENT * instructions) / inputs)
-    swept = sum(r.type.size for r in g.regions) * s.band * s.width * s.bands * s.bands if s.bands > 1 else 0
+    """Of a multiprocessor for an input, roughly: its steps, or what memory moves."""
     through = sum(r.count * r.type.size for r in g.regions)
     together = min(s.across * s.unit, g.columns) * min(r.type.size for r in g.regions)
-    return max((g.k.high - g.k.low) * step * s.bands + 2 * swept / BYTES, 2 * through / BYTES * (1 + APART / together))
+    return max(_steps(s, g, sides), 2 * through / BYTES * (1 + APART / together))
+
+
+def _steps(s: Shape, g: Gep, sides: Sides) -> float:
+    """Cycles of the instructions of all steps, and of what latency the other inputs there do not hide. The constants
+    are those that choose best among 170 shapes that were measured on an H200 (12 sizes, 7 programs)."""
+    each = EACH * operations(g) * max(1, max(r.type.size for r in g.regions) // 4)
+    if g.scale and words(g.regions) * s.rows * s.columns >= LARGE:
+        each *= BRANCHES
+    passed = (words(sides.columns) * s.rows + words(sides.rows) * s.columns) / 2
+    instructions = s.rows * s.columns * each + passed + OVERHEAD + TURN * (not s.diagonal)
+    warps = 1 / (32 // s.threads) if s.warp else -(-s.threads // 32)
+    inputs = resident(s, g, sides) * s.inputs
+    step = instructions * warps / 4 + (STEP + DEPENDENT * instructions) / inputs
+    swept = sum(r.type.size for r in g.regions) * s.band * s.width * s.bands * s.bands if s.bands > 1 else 0
+    return (g.k.high - g.k.low) * step * s.bands + 2 * swept / BYTES
 
 
 def operations(g: Gep) -> int:
-    """Of an update of one element."""
-    return sum(not isinstance(x, (Const, Var, Load)) for _, v in g.update.values for x in set(subexpressions(v)))
+    """Of an update of one element, with minima for choices where they may be."""
+    values = [minima(v, bool(nonnegative(g))) for _, v in g.update.values]
+    return sum(not isinstance(x, (Const, Var, Load)) for v in values for x in set(subexpressions(v)))

@@ -63,10 +63,17 @@ class Steps:
 
     def lines(self) -> list[str]:
         o, g, s = self.out, self.g, self.s
-        o.open("for (int block = first; block < last; block++)")
+        if s.diagonal:
+            o.each("s < R, UNIT")
+            o.open("for (int owner = 0; owner < TX; owner++)")
+            o.line("const int block = s / UNIT * TX + owner;")
+            low, high = bool(g.k.low), g.k.high < s.band
+        else:
+            o.open("for (int block = first; block < last; block++)")
+            low, high = bool(g.k.low % s.unit), bool(g.k.high % s.unit)
         o.each("q < UNIT")
         o.line("const int k = block * UNIT + q;")
-        outside = [f"k < {g.k.low}"] * bool(g.k.low % s.unit) + [f"k >= {g.k.high}"] * bool(g.k.high % s.unit)
+        outside = [f"k < {g.k.low}"] * low + [f"k >= {g.k.high}"] * high
         if outside:
             o.line(f"if ({' || '.join(outside)}) continue;")
         self.passed()
@@ -78,7 +85,7 @@ class Steps:
         self.update()
         if self.compares:
             self.compared()
-        o.end(2)
+        o.end(3 if s.diagonal else 2)
         return o.lines
 
     def passed(self) -> None:
@@ -99,13 +106,18 @@ class Steps:
         """``lines``, done along row k or column k by the threads that hold it."""
         if not lines:
             return
-        o, (across, at) = self.out, {"row": ("g < R", "ROW(g)"), "column": ("h < C", "COLUMN(h)")}[side]
-        o.each(f"{across}, UNIT")
-        o.open(f"if ({at} == block * UNIT)")
+        o = self.out
+        place, end, at, thread = {"row": ("g", "R", "ROW(g)", "ty"), "column": ("h", "C", "COLUMN(h)", "tx")}[side]
+        if self.s.diagonal:
+            o.open(f"if ({thread} == owner)")
+            o.line(f"const int {place} = s;")
+        else:
+            o.each(f"{place} < {end}, UNIT")
+            o.open(f"if ({at} == block * UNIT)")
         o.each(along)
         for line in lines:
             o.line(line)
-        o.end(3)
+        o.end(2 if self.s.diagonal else 3)
 
     def received(self) -> None:
         o = self.out

@@ -1,0 +1,17 @@
+"""How pieces of memory lie in one, each behind the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+ALIGNED = 256  # bytes
+
+
+def arena(pieces: Iterable[tuple[str, int]], unit: int = ALIGNED) -> tuple[dict[str, int], int]:
+    """``pieces``: what there is, and how many bytes of it. By what is there, where it begins, a multiple of ``unit``;
+    and how many bytes all take."""
+    at, found = 0, {}
+    for what, size in pieces:
+        found[what] = at
+        at += -(-size // unit) * unit
+    return found, at

@@ -1,0 +1,344 @@
+"""What the tracer does, in order: the uniform slice of a kernel, with a note taken at every access.
+
+`text` says it in C; `interpret` does it in Python, where there is no C compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ..ctype import INT
+from ..ir import (
+    Assign,
+    Binary,
+    Bitcast,
+    Block,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Load,
+    Loop,
+    Region,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    Variable,
+)
+from ..uniform import Uniform
+from ..walk import operands
+from .sites import Nest, Place, Site, arms, carried, doubtful, needed, nests, uniform_arms
+from .undefined import Why, undefined
+
+_Node = Load | Store | Var | Assign
+COUNTERS = 8  # values that a fault is reported with
+
+
+class Unknown(Exception):
+    """An address depends on a value that only the run brings. ``region``: the shared variable."""
+
+    def __init__(self, region: Region):
+        self.region = region
+
+
+# Steps. An `Assign` or a `Store` among them is done as it stands: it is uniform.
+
+
+@dataclass(frozen=True)
+class Count:
+    """A straight line of statements, of this number, begins."""
+
+    block: int
+
+
+@dataclass(frozen=True)
+class Test:
+    cond: Expr
+    then: Steps
+    other: Steps = ()
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The trace ends here where ``cond`` is true."""
+
+    cond: Expr
+    why: Why
+
+
+@dataclass(frozen=True)
+class Began:
+    """The first arm of a branch on data begins, or (``turned``) its else. ``pair``: the branch's number."""
+
+    pair: int
+    turned: bool
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """A loop, as `ir.Loop` says."""
+
+    nest: Nest
+    head: Steps
+    body: Steps
+    step: Steps
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether an index is one of ``extent``. The fault is of ``site``; ``stops``: what follows cannot be known then."""
+
+    index: Expr
+    extent: int
+    site: int
+    stops: bool
+
+
+@dataclass(frozen=True)
+class Access:
+    """``checks`` come first, the last of them that of the index itself; where one fails there is no access. ``cell``:
+    of the place's first element. ``local``: to be stored to before it is loaded. ``known``: every turn knows its value.
+    ``own``/``ordered``: a bit for the depth of each loop whose turns may have a copy of the place / must store to it in
+    order. ``certain``: a store that happens whatever the data; ``once``: in one arm; ``pair``: certain, if its other
+    arm stored there too."""
+
+    site: int
+    store: bool
+    cell: int
+    loops: tuple[int, ...]
+    checks: tuple[Check, ...]
+    local: bool
+    known: bool
+    own: int = 0
+    ordered: int = 0
+    certain: bool = False
+    once: bool = False
+    pair: int = -1
+
+
+Step = Assign | Store | Count | Test | Stop | Began | Repeat | Access
+Steps = tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Tracer:
+    """What is to be done, and what the numbers in the report stand for."""
+
+    u: Uniform
+    steps: Steps
+    sites: tuple[Site, ...]
+    nests: tuple[Nest, ...]
+    counters: tuple[tuple[Variable, ...], ...]  # of each site, what a fault is reported with
+    blocks: tuple[tuple[Block, Expr | None], ...]  # whose executions are counted, with the test at the end
+    regions: tuple[Region, ...]  # those whose elements are computed
+    elements: Mapping[Place, int]  # number of a place's first cell
+    cells: int
+    pairs: int  # branches on data with an else
+
+    @property
+    def depths(self) -> int:
+        """How many loops there are in one another; at least 1."""
+        return max((len(n.around) + 1 for n in self.nests), default=1)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the notes and the computed elements take."""
+        return self.cells * (9 + 16 * self.depths) + sum(r.count * r.type.size for r in self.regions)
+
+
+def tracer(u: Uniform) -> Tracer:
+    """The tracer of an oblivious kernel. Raises Unknown."""
+    writer = _Writer(u)
+    writer.block(u.kernel.body)
+    return Tracer(
+        u,
+        tuple(writer.steps),
+        tuple(writer.sites),
+        tuple(writer.nests.values()),
+        tuple(writer.reported),
+        tuple(writer.blocks),
+        tuple(r for r in u.kernel.regions if r in writer.needed),
+        writer.elements,
+        writer.cells,
+        writer.pairs,
+    )
+
+
+@dataclass
+class _Writer:
+    u: Uniform
+    steps: list[Step] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+    reported: list[tuple[Variable, ...]] = field(default_factory=list)
+    blocks: list[tuple[Block, Expr | None]] = field(default_factory=list)
+    inside: tuple[Nest, ...] = ()  # the loops around here
+    conditional: int = 0  # branches on data around here
+    pairs: int = 0  # branches on data with an else
+    other: int = -1  # number of the pair whose else this is, where no other branch is around
+    cells: int = 0
+
+    def __post_init__(self) -> None:
+        self.nests, self.needed = nests(self.u), needed(self.u)
+        self.carried, self.doubtful = carried(self.u), doubtful(self.u)
+        self.elements: dict[Place, int] = {}
+        for r in self.u.kernel.regions:
+            if r in self.needed and r.storage == "shared" and r.init is None:
+                raise Unknown(r)
+            self.elements[r] = self.cells
+            self.cells += r.count
+
+    def apart(self, work: Callable[[], None]) -> Steps:
+        """The steps that ``work`` adds, to stand inside another."""
+        outer, self.steps = self.steps, []
+        work()
+        found, self.steps = self.steps, outer
+        return tuple(found)
+
+    # statements
+
+    def block(self, block: Block, test: Expr | None = None, computed: bool = True) -> None:
+        """A straight line of statements, and the condition at its end."""
+        self.steps.append(Count(len(self.blocks)))
+        self.blocks.append((block, test))
+        for s in block:
+            self.statement(s)
+        if test is not None:
+            self.read(test, computed)
+
+    def statement(self, s: Stmt) -> None:
+        match s:
+            case Assign(var=v, value=e):
+                wanted = v in self.needed and v not in self.u.varying
+                self.read(e, wanted, _is_copy(s))
+                if wanted:
+                    self.steps.append(s)
+                if v in self.carried or v in self.doubtful:
+                    self.access(s, v)
+            case Store(region=r, index=i, value=e):
+                self.read(i, True)
+                self.read(e, r in self.needed, _is_copy(s))
+                self.access(s, r)
+                if r in self.needed:
+                    self.steps.append(s)
+            case If():
+                self.branch(s)
+            case Loop():
+                self.loop(s)
+
+    def read(self, e: Expr, computed: bool, copied: bool = False) -> None:
+        """Note what an expression reads. ``computed``: the tracer computes its value, so nothing may go wrong.
+        ``copied``: as in `access`."""
+        sometimes = arms(e)
+        computed = computed and not self.u.is_varying(e)
+        inner = computed or isinstance(e, Load) or bool(uniform_arms(self.u, e))
+        for x in operands(e):
+            if all(x is not arm for _, _, arm in sometimes):
+                self.read(x, inner, copied and isinstance(e, Bitcast))
+        for cond, wanted, arm in sometimes:
+            self.arm(cond, wanted, arm, computed)
+        match e:
+            case Var(var=v) if v in self.carried or v in self.doubtful:
+                self.access(e, v, copied)
+            case Load(region=r):
+                self.access(e, r, copied)
+            case Binary() | Cast() | Bitcast() | Call() if computed:
+                self.steps += [Stop(cond, why) for cond, why in undefined(e)]
+
+    def arm(self, cond: Expr, wanted: bool, e: Expr, computed: bool) -> None:
+        """Note what an operand reads that is evaluated where ``cond`` is ``wanted``."""
+        if isinstance(e, Const):
+            return
+        if self.u.is_varying(cond):
+            self.conditional += 1
+            self.read(e, computed)
+            self.conditional -= 1
+            return
+        then = self.apart(lambda: self.block((), e, computed))
+        self.steps.append(Test(cond if wanted else Unary("!", cond, INT), then))
+
+    def branch(self, s: If) -> None:
+        self.read(s.cond, True)
+        if not self.u.is_varying(s.cond):
+            then = self.apart(lambda: self.block(s.then))
+            other = self.apart(lambda: self.block(s.other)) if s.other else ()
+            self.steps.append(Test(s.cond, then, other))
+            return
+        pair = self.pairs if s.other and not self.conditional else -1
+        outer, self.other = self.other, -1
+        self.conditional += 1
+        if pair >= 0:
+            self.pairs += 1
+            self.steps.append(Began(pair, False))
+        self.block(s.then)
+        if s.other:
+            self.other = pair
+            if pair >= 0:
+                self.steps.append(Began(pair, True))
+            self.block(s.other)
+        self.other = outer
+        self.conditional -= 1
+
+    def loop(self, s: Loop) -> None:
+        n = self.nests[id(s)]
+        outer, self.inside = self.inside, (*self.inside, n)
+        head = self.apart(lambda: self.block(s.head, s.cond))
+        body = self.apart(lambda: self.block(s.body))
+        step = self.apart(lambda: self.block(s.step))
+        self.inside = outer
+        self.steps.append(Repeat(n, head, body, step))
+
+    # accesses
+
+    def access(self, node: _Node, place: Place, copied: bool = False) -> None:
+        """Check and note an access. ``copied``: of a whole object, some of which may never have been set."""
+        store = isinstance(node, (Store, Assign))
+        if place not in self.elements:
+            self.elements[place] = self.cells
+            self.cells += 1
+        checks: list[Check] = []
+        if isinstance(node, (Load, Store)):
+            stops = place in self.needed
+            rows = [(k, n) for k, n in node.rows if not self.u.is_varying(k)]
+            checks += [Check(k, n, self.site(node, place, store, n, True), stops) for k, n in rows]
+            site = self.site(node, place, store, node.region.count)
+            checks.append(Check(node.index, node.region.count, site, stops))
+        else:
+            site = self.site(node, place, store)
+        local = isinstance(place, Variable) or place.storage == "local"
+        self.steps.append(
+            Access(
+                site,
+                store,
+                self.elements[place],
+                self.sites[site].loops,
+                tuple(checks),
+                local and not store and not copied and not self.conditional,
+                isinstance(place, Variable) and place not in self.u.varying,
+                sum(1 << d for d, n in enumerate(self.inside) if n.owns(place)),
+                self.ordered(place),
+                not self.conditional,
+                self.conditional == 1,
+                self.other if self.conditional == 1 else -1,
+            )
+        )
+
+    def site(self, node: _Node, place: Place, store: bool, extent: int = 1, row: bool = False) -> int:
+        loops = tuple(n.number for n in self.inside)
+        self.sites.append(Site(place, store, node.loc, loops, self.conditional, extent, row))
+        self.reported.append(tuple(dict.fromkeys(v for n in self.inside for v in n.counters))[-COUNTERS:])
+        return len(self.sites) - 1
+
+    def ordered(self, place: Place) -> int:
+        """A bit for the depth of each loop whose turns must store to the place in order, as others see it."""
+        if isinstance(place, Variable):
+            return 0
+        return sum(1 << d for d, n in enumerate(self.inside) if place not in n.private)
+
+
+def _is_copy(s: Assign | Store) -> bool:
+    """Whether a statement is part of the copy of a whole object: lowering gives both sides one place."""
+    e = s.value.operand if isinstance(s.value, Bitcast) else s.value
+    return isinstance(e, (Load, Var)) and e.loc is s.loc
