@@ -18,14 +18,13 @@ from typing import Any
 import numpy
 
 from ..artifact import Slot
-from ..diagnostics import CompileError, Error
 from ..runtime.pipe import Pipe, sides
 from .berths import Berth, Berths, Hold, lend, view
 from .channel import Channel, Closed
 from .closer import FEED
 from .copying import assemble
 from .feed import Ending, Feed, Group
-from .work import Done, State, Work, second_try
+from .work import Done, State, Work, as_error, second_try
 
 LENT = 2  # groups of results that a consumer may hold, by default
 GLANCE = 0.25  # seconds between looks at whether a group takes too long, with several devices
@@ -61,7 +60,7 @@ class Engine:
         self._state = state = State(alive=list(pipes))
 
         def allocate(nbytes: int) -> Any:
-            return state.able().allocate(nbytes)
+            return state.ask(lambda pipe: pipe.allocate(nbytes))
 
         self._in = Berths(ins, group, flight + stagers, allocate)
         self._out = Berths(outs, group, flight + stagers + lent, allocate)
@@ -212,20 +211,22 @@ class Engine:
 
     def _moored(self, group: Group) -> Work:
         """A group with memory for both its sides; devices take inputs from where they are, if they can and may."""
-        pipe = self._state.able()
         direct = all(x is None for x in group.parts) or not self._copy
-        direct = direct and all(x is None or (len(x) == 1 and pipe.direct(x[0])) for x in group.parts)
+        direct = direct and all(x is None or (len(x) == 1 and self._direct(x[0])) for x in group.parts)
         if direct:
             into, inputs = None, tuple(None if x is None else x[0] for x in group.parts)
         else:
             into = Hold(self._in, self._in.take())
             inputs = self._views(into.berth, group)
         out, outputs = None, None if self._targets is None else tuple(self._targets(group.first, group.count))
-        if outputs is None or not all(a is None or pipe.direct(a) for a in outputs):
+        if outputs is None or not all(a is None or self._direct(a) for a in outputs):
             out = self._out.take()
             outputs = self._views(out, group)
         parts, group.parts = group.parts, ()  # the user's arrays may go as soon as they are copied
         return Work(group, inputs, outputs, into, out, () if direct else parts)
+
+    def _direct(self, array: Any) -> bool:
+        return self._state.ask(lambda pipe: pipe.direct(array))
 
     def _views(self, berth: Berth, group: Group) -> tuple[Any, ...]:
         pairs = zip(self._slots, berth.memory)
@@ -339,7 +340,7 @@ class Engine:
                 if state.alive:
                     state.notices.append(f"{pipe.name} failed and is left out: {error}")
             if not state.alive:
-                self.fail(_as_error(pipe, error))
+                self.fail(as_error(pipe, error))
                 return
             lost = [w for w in works if not state.has(w.group.number)]
         for work in sorted(lost, key=lambda w: -w.group.number):
@@ -363,9 +364,3 @@ class Engine:
             self._ready.put(work, first=True)
         except Closed:
             pass
-
-
-def _as_error(pipe: Pipe, error: BaseException | None) -> BaseException:
-    if isinstance(error, Error):
-        return error
-    return CompileError("C2CU064", f"{pipe.name} does not run it: {error}", None, "try another schedule or device")

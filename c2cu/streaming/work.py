@@ -6,16 +6,19 @@ import statistics
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from ..artifact import Slot
+from ..diagnostics import CompileError, Error
 from ..runtime import arrays
 from ..runtime.pipe import Pipe
 from .berths import Berth, Berths, Hold
 from .channel import Closed
 from .feed import Ending, Group
 
+Answer = TypeVar("Answer")
 SLOW = 10  # times the usual: a group that takes longer is given to an idle device as well
 PATIENCE = 1.0  # seconds that a group may always take
 
@@ -73,16 +76,29 @@ class State:
     times: deque[float] = field(default_factory=lambda: deque(maxlen=64))
     notices: list[str] = field(default_factory=list)
 
-    def able(self) -> Pipe:
-        """A device that works, to ask about memory. Raises Closed where there is none."""
+    def ask(self, about: Callable[[Pipe], Answer]) -> Answer:
+        """What a device that works says about memory. One that fails here is passed over: its own thread will tell.
+        Raises Closed where no device is left, MemoryError, and C2CU064 where none answers."""
         with self.changed:
-            if not self.alive:
-                raise Closed
-            return self.alive[0]
+            alive = list(self.alive)
+        failure: Exception = Closed()
+        for pipe in alive:
+            try:
+                return about(pipe)
+            except Exception as e:
+                failure = e if isinstance(e, MemoryError) else as_error(pipe, e)
+        raise failure
 
     def has(self, number: int) -> bool:
         """Whether a group's outputs are there, or were handed over."""
         return number < self.next or number in self.done
+
+
+def as_error(pipe: Pipe, error: BaseException | None) -> Error:
+    """What a user is told of a device that failed."""
+    if isinstance(error, Error):
+        return error
+    return CompileError("C2CU064", f"{pipe.name} does not run it: {error}", None, "try another schedule or device")
 
 
 def second_try(state: State, slots: tuple[Slot, ...], layout: str, more: bool) -> Work | None:
