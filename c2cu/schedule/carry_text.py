@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def multiply_add_pairs(n: int, moved: bool) -> tuple[str, str]:
+def multiply_add_pairs(n: int, moved: bool, fresh: bool) -> tuple[str, str]:
     """Name and text: the words w[0] .. w[2 n] plus the sum of the n products x[k] * y[k] at word 2 k. ``moved``: first
-    ``low`` + ``more`` goes to ``low`` and its carry into w[0]. ptxas makes one instruction of each mad.lo and mad.hi
-    on a pair of words."""
-    w = [f"w{k}" for k in range(2 * n + 1)]
+    ``low`` + ``more`` goes to ``low`` and its carry into w[0]. ``fresh``: w[2 n - 1] is written as if it had been 0;
+    nothing comes out above it then, and there is no w[2 n]. ptxas makes one instruction of each mad.lo and mad.hi on a
+    pair of words."""
+    w = [f"w{k}" for k in range(2 * n + (not fresh))]
+    read = w[:-1] if fresh else w
     changed = [*w, *["low"] * moved]
     taken = [*["more"] * moved, *(f"{kind}{k}" for kind in "xy" for k in range(n))]
     asm = ["add.cc.u32 {low'}, {low}, {more};"] * moved
@@ -17,20 +19,27 @@ def multiply_add_pairs(n: int, moved: bool) -> tuple[str, str]:
     plain += ["s = (unsigned long long)low + more, low = (unsigned int)s, carry = (unsigned int)(s >> 32);"] * moved
     for k in range(n):
         low, high, factors = w[2 * k], w[2 * k + 1], f"{{x{k}}}, {{y{k}}}"
-        asm.append(f"mad{'c' * bool(asm)}.lo.cc.u32 {{{low}'}}, {factors}, {{{low}}};")
-        asm.append(f"madc.hi.cc.u32 {{{high}'}}, {factors}, {{{high}}};")
+        carried, top = "c" * bool(asm), fresh and k == n - 1
+        # A pair of a word and 0 to add to would need a move of 0 into a register: at the top, the word is added after.
+        asm.append(f"mad{carried}.lo.cc.u32 {{{low}'}}, {factors}, {'0' if top else f'{{{low}}}'};")
+        asm.append(f"madc.hi{'' if top else '.cc'}.u32 {{{high}'}}, {factors}, {'0' if top else f'{{{high}}}'};")
         plain.append(f"s = (unsigned long long)x{k} * y{k};")
         plain.append(f"a = (unsigned long long)(unsigned int)s + {low} + carry, {low} = (unsigned int)a;")
-        plain.append(f"s = (s >> 32) + {high} + (a >> 32), {high} = (unsigned int)s, carry = (unsigned int)(s >> 32);")
-    asm.append(f"addc.u32 {{{w[-1]}'}}, {{{w[-1]}}}, 0;")
-    plain.append(f"{w[-1]} += carry;")
+        plain.append(f"s = (s >> 32){'' if top else f' + {high}'} + (a >> 32), {high} = (unsigned int)s;")
+        plain += ["carry = (unsigned int)(s >> 32);"] * (not top)
+    if fresh:
+        asm.append(f"add.cc.u32 {{{w[-2]}'}}, {{{w[-2]}'}}, {{{w[-2]}}};")
+        asm.append(f"addc.u32 {{{w[-1]}'}}, {{{w[-1]}'}}, 0;")
+    else:
+        asm.append(f"addc.u32 {{{w[-1]}'}}, {{{w[-1]}}}, 0;")
+        plain.append(f"{w[-1]} += carry;")
     parameters = _parameters(changed, taken)
-    name = f"multiply_add_pairs_{n}{'_moved' * moved}"
+    name = f"multiply_add_pairs_{n}{'_moved' * moved}{'_fresh' * fresh}"
     return (
         name,
         f"""__device__ __forceinline__ void {name}({parameters}) {{
 #ifdef __CUDA_ARCH__
-{_assembly(asm, changed, [*changed, *taken])}
+{_assembly(asm, changed, [*read, *["low"] * moved, *taken])}
 #else
 {_lines(plain)}
 #endif

@@ -203,9 +203,13 @@ class LongProductText:
             self.merge(row, base)
         return self.lines
 
+    def name(self, parity: int, at: int) -> str:
+        """Word ``at`` of the accumulator with pairs at even or at odd words."""
+        return f"c2cu_{'odd' if parity % 2 else 'even'}{self.number}_{at}"
+
     def word(self, parity: int, at: int, value: str = "0") -> str:
-        """Word ``at`` of the accumulator with pairs at even or at odd words, declared."""
-        name = f"c2cu_{'odd' if parity % 2 else 'even'}{self.number}_{at}"
+        """The same, declared."""
+        name = self.name(parity, at)
         if name not in self.known:
             self.known.add(name)
             self.lines.append(f"unsigned int {name} = {value};")
@@ -214,10 +218,12 @@ class LongProductText:
     def pairs(self, row: Row, base: int, first: int, moved: bool) -> None:
         """Add the products of every other link from ``first`` on."""
         links = row.chain.links[first::2]
-        words = [self.word(base + first, base + first + at) for at in range(2 * len(links) + 1)]
+        end = base + first + 2 * len(links)
+        fresh = self.name(base + first, end - 1) not in self.known
+        words = [self.word(base + first, at) for at in range(base + first, end + (not fresh))]
         lowest = [self.word(base, base), self.word(base + 1, base)] if moved else []
         factors = [self.spell.expr(e) for part in ("x", "y") for e in (getattr(link, part) for link in links)]
-        name, text = multiply_add_pairs(len(links), moved)
+        name, text = multiply_add_pairs(len(links), moved, fresh)
         self.functions[name] = text
         self.lines.append(f"{name}({', '.join([*words, *lowest, *factors])});")
 
@@ -229,8 +235,8 @@ class LongProductText:
         ][1:]
         both = [
             name if name in self.known else "0u"
-            for parity in ("even", "odd")
-            for name in (f"c2cu_{parity}{self.number}_{base + at}" for at in range(1, len(row.results)))
+            for parity in (0, 1)
+            for name in (self.name(parity, base + at) for at in range(1, len(row.results)))
         ]
         name, text = add_words("+", len(made))
         self.functions[name] = text
