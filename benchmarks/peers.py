@@ -78,10 +78,15 @@ def _torch_lu(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
     return lambda: torch.linalg.lu_factor_ex(a, pivot=False).LU
 
 
+def step(minimum: Callable[[Any, Any], Any], d: Any, k: int) -> Any:
+    """Step k of Floyd-Warshall on (p, n, n) distances."""
+    return minimum(d, d[:, :, k, None] + d[:, k, None, :])
+
+
 def steps(minimum: Callable[[Any, Any], Any], d: Any) -> Any:
-    """Floyd-Warshall of (p, n, n) distances, a step after the other on whole arrays."""
+    """One after the other on whole arrays."""
     for k in range(d.shape[-1]):
-        d = minimum(d, d[:, :, k, None] + d[:, k, None, :])
+        d = step(minimum, d, k)
     return d
 
 
@@ -98,8 +103,22 @@ def _torch_paths(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
 def _torch_compiled_paths(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
     torch = _torch()
     d = torch.from_dlpack(inputs["D"])
-    compiled = torch.compile(lambda d: steps(torch.minimum, d), dynamic=False)
+    compiled = torch.compile(lambda d: steps(torch.minimum, d), dynamic=False)  # the loop is written out
     return lambda: compiled(d)
+
+
+def _torch_compiled_step(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
+    torch = _torch()
+    d = torch.from_dlpack(inputs["D"])
+    compiled = torch.compile(lambda d, k: step(torch.minimum, d, k))
+
+    def call() -> Any:
+        result = d
+        for k in range(d.shape[-1]):
+            result = compiled(result, k)
+        return result
+
+    return call
 
 
 def _jax_paths(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
@@ -155,6 +174,7 @@ PEERS = {
     "numpy.windows": Peer("cpu", _windows, _named("y")),
     "jax.vmap": Peer("cuda", _jax_paths, _named("D"), lambda a: a.block_until_ready()),
     "torch.compile": Peer("cuda", _torch_compiled_paths, _named("D")),
+    "torch.compile(step)": Peer("cuda", _torch_compiled_step, _named("D")),
     "torch.steps": Peer("cuda", _torch_paths, _named("D")),
     "numpy.steps": Peer("cpu", _paths, _named("D")),
 }

@@ -38,7 +38,7 @@ _SORTS = ("torch.sort", "numpy.sort")
 _SUMS = ("torch.cumsum", "cupy.cumsum", "numpy.cumsum")
 _FFTS = ("cupy.fft", "numpy.fft")
 _CONVOLUTIONS = ("torch.conv1d", "numpy.windows")
-_STEPS = ("jax.vmap", "torch.compile", "torch.steps", "numpy.steps")
+_STEPS = ("jax.vmap", "torch.compile", "torch.compile(step)", "torch.steps", "numpy.steps")
 _EXACT = ("exact",)  # of integers
 
 CASES = (

@@ -165,14 +165,14 @@ def test_steps_on_whole_arrays_are_floyd_and_warshalls(tmp_path):
     assert len(rows) == 4 and all(r["peers"]["numpy.steps"]["ms"] > 0 for r in rows)
 
 
-@pytest.mark.parametrize("name", ["jax.vmap", "torch.steps", "torch.compile"])
+@pytest.mark.parametrize("name", ["jax.vmap", "torch.steps", "torch.compile", "torch.compile(step)"])
 def test_peers_that_are_not_installed_are_missing(name, monkeypatch):
     monkeypatch.setitem(sys.modules, name.split(".")[0], None)
     with pytest.raises(peers.Missing, match=f"no {name.split('.')[0]}"):
         peers.PEERS[name].prepare(np, {})
 
 
-@pytest.mark.parametrize("name", ["jax.vmap", "torch.steps", "torch.compile"])
+@pytest.mark.parametrize("name", ["jax.vmap", "torch.steps", "torch.compile", "torch.compile(step)"])
 def test_compiled_steps_do_the_same(name, monkeypatch):
     library = pytest.importorskip(name.split(".")[0])
     monkeypatch.setattr(peers, f"_{name.split('.')[0]}", lambda: library)  # on the CPU too
