@@ -17,12 +17,14 @@ from .version import __version__
 
 #: Vector instructions that a CPU core starts a clock, at most.
 VECTORS = 2
+#: Bytes a second that an H200 copies, read and written together: see benchmarks/results/h200.json.
+H200 = 4.2e12
 
 
 def device(backend: str) -> str:
-    """The name of what a backend runs on."""
+    """The name of what a backend runs on, or would run on."""
     if backend == "cuda":
-        return cuda.device_name()
+        return cuda.device_name() if cuda.available() else "no GPU here: figures are an NVIDIA H200's"
     return f"{platform.machine()}, {8 * toolchain.vector_bytes()}-bit SIMD, {cpu.threads()} threads"
 
 
@@ -32,7 +34,8 @@ def speed(backend: str) -> Device:
 
 
 def limits(backend: str, size: int = 4, again: bool = False) -> Limits:
-    """What bounds a program here; ``size``: bytes of the values that it computes with, 4 or 8.
+    """What bounds a program here; ``size``: bytes of the values that it computes with, 4 or 8. Without a GPU, what
+    would bound it on an H200.
 
     Copying measures the bandwidth, once; the cache keeps it, unless it is to be measured ``again``.
     """
@@ -56,16 +59,29 @@ def _cpu_limits(size: int, again: bool) -> Limits:
 
 
 def _cuda_limits(size: int, again: bool) -> Limits:
+    if not cuda.available():
+        said = _nominal(USUAL.multiprocessors, USUAL.clock)
+        return Limits("NVIDIA H200, not here", H200, "nominal", _cuda_rates(USUAL, size, 2), said)
     found, name = cuda.attributes(), cuda.device_name()
     bandwidth = _measured(("cuda", name), cuda.copy_bandwidth, again)
     clock, count = 1e3 * found.get("ClockRate", 0), found.get("MultiProcessorCount", 0)
-    rates = {c: n * clock * count for c, n in PER_CLOCK.items()}
-    if size == 8:
-        rates["float"] /= max(1, found.get("SingleToDoublePrecisionPerfRatio", 2))
-        rates["integer"] /= 2  # an addition of 64 bits is two of 32
-    said = f"nominal: {count} multiprocessors at {clock / 1e9:.2f} GHz, instructions a clock as on an H200"
+    rates = _cuda_rates(Device(count, clock), size, found.get("SingleToDoublePrecisionPerfRatio", 2))
     known = bool(clock and count)
-    return Limits(name, bandwidth, "measured: copying on the device", rates if known else {}, said if known else "")
+    said = _nominal(count, clock) if known else ""
+    return Limits(name, bandwidth, "measured: copying on the device", rates if known else {}, said)
+
+
+def _cuda_rates(device: Device, size: int, singles: int) -> dict[str, float]:
+    """Operations a second by class. ``singles``: operations on floats in the time of one on doubles."""
+    rates = {c: n * device.clock * device.multiprocessors for c, n in PER_CLOCK.items()}
+    if size == 8:
+        rates["float"] /= max(1, singles)
+        rates["integer"] /= 2  # an addition of 64 bits is two of 32
+    return rates
+
+
+def _nominal(count: int, clock: float) -> str:
+    return f"nominal: {count} multiprocessors at {clock / 1e9:.2f} GHz, instructions a clock as on an H200"
 
 
 def _measured(what: tuple[object, ...], measure: Callable[[], float], again: bool = False) -> float:

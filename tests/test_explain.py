@@ -253,6 +253,21 @@ def test_json(folder):
     assert e["roofline"]["seconds"] == max(e["roofline"]["memory_seconds"], e["roofline"]["operations_seconds"])
 
 
+@pytest.mark.parametrize("size", ["float", "double"])
+def test_a_gpu_that_is_elsewhere(folder, monkeypatch, size):
+    """Figures are an H200's, and said to be."""
+    monkeypatch.setattr("c2cu.runtime.cuda.available", lambda: False)
+    (folder / "sums.c").write_text(SUMS.replace("float", size))
+    e = json.loads(c2cu("explain", "sums.c", "--json", "--p", 1 << 20, "--backend", "cuda").stdout)
+    assert e["backend"] == "cuda" and e["schedule"] == "registers" and e["device"].startswith("no GPU here")
+    r, width = e["roofline"], {"float": 4, "double": 8}[size]
+    assert "not here" in r["machine"] and r["bandwidth_from"] == "nominal"
+    assert r["memory_seconds"] == pytest.approx(16 * width * 2**20 / 4.2e12)
+    assert r["operations_seconds"] == pytest.approx(8 * 2**20 / (132 * 1.98e9 * {"float": 128, "double": 64}[size]))
+    said = c2cu("explain", "sums.c", "--backend", "cuda").stdout
+    assert "backend    cuda (no GPU here: figures are an NVIDIA H200's)" in said
+
+
 @pytest.mark.parametrize("ending, starts", [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_plot(folder, ending, starts):
     pytest.importorskip("matplotlib")
