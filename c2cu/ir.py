@@ -58,6 +58,11 @@ class Region:
     loc: Loc = _loc()
     spelling: str = field(default="", compare=False, repr=False)
 
+    @property
+    def variable(self) -> str:
+        """The C variable's name."""
+        return self.name.split(".")[0]
+
     def __hash__(self) -> int:
         return hash(self.name)
 

@@ -21,6 +21,7 @@ from .preprocess import Preprocessed, Source, preprocess
 from .program import Program, program
 from .refuse import refuse
 from .schedule import emit_schedule
+from .tables import with_tables
 from .trace import refuse_faults, trace
 from .typed import typed
 from .uniform import Uniform, uniform
@@ -48,6 +49,8 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     if kernel is not None and options.values:
         kernel = bound(kernel, options.values)
         analysis = uniform(kernel)
+    if kernel is not None and analysis is not None:
+        kernel, analysis = with_tables(found, kernel, analysis)
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
     slots = planning.slots(found, crossed, facts)

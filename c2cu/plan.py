@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pycparser import c_ast as C
-
 from .artifact import Slot
 from .ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
 from .diagnostics import InputError, UnsupportedError
@@ -17,7 +15,7 @@ from .front import Front
 from .gep import Gep, NotGep
 from .gep.pairs import LIMIT, least_sum
 from .ir import Kernel
-from .program import Border, Program, nodes
+from .program import Border, Program, unseen_statics
 
 #: In the order in which "auto" prefers them; the last takes any C.
 SCHEDULES = {
@@ -109,7 +107,7 @@ def _field(t: CType) -> object:
 def slots(program: Program, kernel: Kernel | None, trace: Trace | None) -> tuple[Slot, ...]:
     """The slots of a program's borders, in order. ``kernel``: its flat form with dead code removed, if there is one;
     ``trace``: what it touches, where that is known."""
-    inner = _inner_effects(program, kernel, _written_whole(trace))
+    inner = _inner_effects(program, kernel, _own(program, trace))
     return tuple(_slot(b, *inner[b.name]) for b in program.borders)
 
 
@@ -132,33 +130,34 @@ def _slot(b: Border, reads: bool, writes: bool, required: bool) -> Slot:
     )
 
 
-def _written_whole(trace: Trace | None) -> frozenset[str]:
-    """Regions that are no input: every element is written, whatever the data, before it may be read."""
+def _own(program: Program, trace: Trace | None) -> frozenset[str]:
+    """Regions that are no input: no element goes in, as none may be read before it is written, whatever the data; and
+    none of those that are not written goes out."""
     if trace is None or not trace.complete:
         return frozenset()
-    whole = (r for r in trace.regions if r.count(CERTAIN) == r.region.count and not r.count(INPUT))
+    unseen = unseen_statics(program)
+    unread = [r for r in trace.regions if not r.count(INPUT)]
+    whole = (r for r in unread if r.count(CERTAIN) == r.region.count or r.region.variable in unseen)
     return frozenset(r.region.name for r in whole)
 
 
-def _inner_effects(
-    program: Program, kernel: Kernel | None, whole: frozenset[str]
-) -> dict[str, tuple[bool, bool, bool]]:
+def _inner_effects(program: Program, kernel: Kernel | None, own: frozenset[str]) -> dict[str, tuple[bool, bool, bool]]:
     """(reads, writes, required) of each border."""
     if kernel is None:
         written = may_write(program)
         return {b.name: _from_ast(b, b.symbol in written) for b in program.borders}
     e = effects(kernel)
-    outside = _named_outside(program)
+    unseen = unseen_statics(program)
     out = {}
     for b in program.borders:
         names = [b.name + leaf.path for leaf in leaves(b.type)]
         first = [e.first.get(n) for n in names]
         reads = any(
-            n not in whole and (f in (READ, MAYBE) or (f == WRITE and n in e.reads)) for n, f in zip(names, first)
+            n not in own and (f in (READ, MAYBE) or (f == WRITE and n in e.reads)) for n, f in zip(names, first)
         )
         writes = b.kind == "return" or (not b.shared and any(n in e.writes for n in names))
-        if writes and _is_scratch(b, names, first, e.reads, outside):
-            writes = False
+        if writes and b.name in unseen and any(n in e.reads for n in names):
+            writes = not all(n in own or f in (WRITE, None) for n, f in zip(names, first))  # else it is scratch
         out[b.name] = reads, writes, _required(b, READ in first, reads, writes)
     return out
 
@@ -179,21 +178,6 @@ def _required(b: Border, read_first: bool, reads: bool, writes: bool) -> bool:
         return True  # C has no value for it
     initialised = b.symbol is not None and b.symbol.decl is not None and b.symbol.decl.init is not None
     return read_first and not (b.kind == "global" and initialised)
-
-
-def _is_scratch(
-    b: Border, names: list[str], first: list[str | None], reads: frozenset[str], outside: frozenset[str]
-) -> bool:
-    """A static that is written first and then read, and that nothing outside the kernel names."""
-    if b.kind != "global" or b.symbol is None or b.symbol.storage != "static" or b.name in outside:
-        return False
-    return all(f in (WRITE, None) for f in first) and any(n in reads for n in names)
-
-
-def _named_outside(program: Program) -> frozenset[str]:
-    inside = {f.name for f in program.functions}
-    others = [f for f in program.unit.functions.values() if f.name not in inside]
-    return frozenset(n.name for f in others for n in nodes(f.node.body) if isinstance(n, C.ID))
 
 
 def packed(front: Front, bits: int) -> tuple[Slot, ...]:

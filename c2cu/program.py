@@ -226,6 +226,15 @@ def nodes(node: C.Node) -> Iterator[C.Node]:
         yield from nodes(child)
 
 
+def unseen_statics(program: Program) -> frozenset[str]:
+    """Static globals that nothing but the kernel, and what it calls, names."""
+    inside = {f.name for f in program.functions}
+    others = [f for f in program.unit.functions.values() if f.name not in inside]
+    seen = {n.name for f in others for n in nodes(f.node.body) if isinstance(n, C.ID)}
+    symbols = (b.symbol for b in program.borders if b.kind == "global" and b.symbol is not None)
+    return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in seen)
+
+
 def _touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
     """Global variables that the functions name, static locals among them, in order of declaration."""
     used: dict[int, Symbol] = {}

@@ -31,12 +31,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Finding:
-    """Where data reaches an address, a loop's bound or a branch; ``trail`` leads back to the input."""
+    """Where data reaches an address, a loop's bound or a branch; ``trail`` leads back to the input; ``hint`` says how
+    it could be the same for all inputs."""
 
     kind: str  # address, loop-bound or branch
     message: str
     loc: Loc
     trail: tuple[Step, ...]
+    hint: str = ""
 
     @property
     def file(self) -> str:
@@ -52,7 +54,7 @@ class Finding:
 
     def diagnostic(self, severity: str = "warning") -> Diagnostic:
         notes = tuple(Note(step.message, step.loc) for step in self.trail)
-        return Diagnostic(severity, CODES[self.kind], self.message, self.loc, "", notes)
+        return Diagnostic(severity, CODES[self.kind], self.message, self.loc, self.hint, notes)
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ class _Analysis:
         self.causes: dict[Variable | Region, _Cause] = {}
         for r in kernel.regions:
             if r.storage == "bulk":
-                self.causes[r] = _Cause(Step(f"'{_name(r)}' is an input", r.loc), None)
+                self.causes[r] = _Cause(Step(f"'{r.variable}' is an input", r.loc), None)
         self.diverging: dict[int, Expr] = {}  # number of a construct -> its varying condition
         self.changed = False
 
@@ -182,13 +184,13 @@ class _Analysis:
     def store(self, s: Store, around: tuple[int, ...]) -> None:
         source = self.source(s.value) or self.source(s.index)
         if source is not None:
-            self.mark(s.region, f"'{_name(s.region)}' is written here", s.loc, source)
+            self.mark(s.region, f"'{s.region.variable}' is written here", s.loc, source)
             return
         cond = next((self.diverging[c] for c in around if c in self.diverging), None)
         if cond is not None:
             self.mark(
                 s.region,
-                f"'{_name(s.region)}' is written under a condition that depends on input data",
+                f"'{s.region.variable}' is written under a condition that depends on input data",
                 s.loc,
                 self.source(cond),
             )
@@ -266,15 +268,10 @@ class _Findings:
         if source is None:
             return
         at = self.subscript(index)
-        self.add("address", f"subscript of '{_name(region)}' depends on input data", at if at.line else loc, source)
+        self.add("address", f"subscript of '{region.variable}' depends on input data", at if at.line else loc, source)
 
     def subscript(self, index: Expr) -> Loc:
         """The place of the varying term: linearising D[i][j] made nodes that have no place of their own."""
         while not index.loc.line and isinstance(index, Binary):
             index = index.left if self.a.source(index.left) is not None else index.right
         return index.loc
-
-
-def _name(r: Region) -> str:
-    """The C variable's name."""
-    return r.name.split(".")[0]

@@ -1,0 +1,108 @@
+"""Tables that a program computes for itself: the same for all inputs, though C has them as globals.
+
+A global that the kernel writes is each input's own, so a subscript that is read from it would count as one that
+depends on data. The trace is made as if such a global were a local array: where it shows that no element is read
+before it is written for certain, what the array holds at the start does not matter; and where nothing that varies is
+ever stored in it, it is a table. A `static` that only the kernel names becomes a local array then. Another one goes
+out; what to do about it is said with the findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from .diagnostics import Loc
+from .effects import READ, effects
+from .facts import INPUT
+from .ir import Block, Expr, If, Kernel, Load, Loop, Region, Stmt, Store
+from .program import Program, unseen_statics
+from .trace import trace
+from .uniform import Finding, Uniform, uniform
+from .walk import rewrite
+
+OUTPUT = "'{0}' goes out, so each input has its own"
+STATIC = "all inputs would have the same '{0}': declare it static, and it does not go out"
+CONST = "if all inputs have the same '{0}', declare it const"
+
+
+def with_tables(program: Program, kernel: Kernel, found: Uniform) -> tuple[Kernel, Uniform]:
+    """The kernel and its analysis, those statics being local arrays that the findings lead to and that are tables; and
+    with hints about others."""
+    if not found.findings:
+        return kernel, found
+    seen, unseen = effects(found.kernel), unseen_statics(program)
+    written = [r for r in kernel.regions if r.storage == "bulk" and r.count > 1 and r.name in seen.writes & seen.reads]
+    tables = _tables(kernel, [r for r in written if seen.first.get(r.name) != READ])
+    own = _tables(kernel, [r for r in tables if r.variable in unseen])
+    needed: list[Region] = []
+    analysis = found
+    while more := [r for r in own if r not in needed and any(_leads_to(f, r.loc) for f in analysis.findings)]:
+        needed += more
+        analysis = uniform(_with_local(kernel, needed))
+    told: dict[Loc, tuple[str, str]] = {}
+    for b in program.borders:
+        if any(r.loc == b.loc for r in tables):
+            told[b.loc] = OUTPUT.format(b.name), STATIC.format(b.name)
+        elif b.name not in seen.writes and b.symbol is not None and b.symbol.decl and b.symbol.decl.init is not None:
+            told[b.loc] = "", CONST.format(b.name)
+    findings = tuple(_retold(f, told) for f in analysis.findings)
+    return _with_local(kernel, needed) if needed else kernel, replace(analysis, findings=findings)
+
+
+def _tables(kernel: Kernel, regions: list[Region]) -> list[Region]:
+    """Which of them are."""
+    while regions:
+        analysis = uniform(_with_local(kernel, regions))
+        wrong = {r.name for r in analysis.varying_regions}
+        if not any(r.name in wrong for r in regions):
+            facts = trace(analysis)
+            if not facts.complete:
+                return []
+            wrong = {f.region.name for f in facts.regions if f.count(INPUT)}
+            if not any(r.name in wrong for r in regions):
+                break
+        regions = [r for r in regions if r.name not in wrong]
+    return regions
+
+
+def _with_local(kernel: Kernel, regions: list[Region]) -> Kernel:
+    local = {r: replace(r, storage="local", init=None) for r in kernel.regions if r in regions}
+
+    def region(r: Region) -> Region:
+        return local.get(r, r)
+
+    def load(e: Expr) -> Expr:
+        return replace(e, region=region(e.region)) if isinstance(e, Load) else e
+
+    def statement(s: Stmt) -> Stmt:
+        match s:
+            case Store():
+                rows = tuple((rewrite(k, load), n) for k, n in s.rows)
+                index, value = rewrite(s.index, load), rewrite(s.value, load)
+                return replace(s, region=region(s.region), index=index, value=value, rows=rows)
+            case If():
+                return replace(s, cond=rewrite(s.cond, load), then=block(s.then), other=block(s.other))
+            case Loop():
+                cond = rewrite(s.cond, load)
+                return replace(s, cond=cond, body=block(s.body), step=block(s.step), head=block(s.head))
+        return replace(s, value=rewrite(s.value, load))
+
+    def block(b: Block) -> Block:
+        return tuple(map(statement, b))
+
+    return replace(kernel, regions=tuple(map(region, kernel.regions)), body=block(kernel.body))
+
+
+def _leads_to(f: Finding, loc: Loc) -> bool:
+    return bool(f.trail) and f.trail[-1].loc == loc
+
+
+def _retold(f: Finding, told: Mapping[Loc, tuple[str, str]]) -> Finding:
+    """A finding whose trail leads back to a variable of which there is more to say. ``told``: the last step's message,
+    or "", and a hint, by the variable's place."""
+    if not f.trail or f.trail[-1].loc not in told:
+        return f
+    *trail, last = f.trail
+    message, hint = told[last.loc]
+    return replace(f, trail=(*trail, replace(last, message=message or last.message)), hint=hint)
