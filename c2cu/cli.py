@@ -280,12 +280,6 @@ def run(
             tune=tune,
             **common,
         )
-        for slot in program.slots:
-            asked = common["shapes"].get(slot.name, ())
-            if asked != slot.shape[: len(asked)]:  # a pointer to rows takes the first extent alone
-                fixed, wanted = (",".join(map(str, shape)) for shape in (slot.shape, asked))
-                message = f"--shape {slot.name}={wanted}, but the C says {fixed or 'that it is a scalar'}"
-                raise InputError("C2CU058", message, slot.loc, "--shape is for extents that the C leaves open")
         told = functools.partial(say, sources={}, how=diagnostics_format)
         run_files(program, inputs, outputs, shared, p, layout, Streaming(**streaming), told)
 

@@ -77,10 +77,11 @@ class Program:
         self._tune = tune
         self._fronts: dict[tuple, Front] = {}
         self._unhelped: set[tuple] = set()  # the same stands in the way whatever these numbers are
+        self._faultless: set[tuple] = set()  # numbers that addresses depend on, and with which none is out of bounds
         self._built: dict[tuple, Built] = {}
         self._last: Built | None = None
         self._lock = threading.RLock()  # what two threads want first is built once
-        self._front = pipeline.understand(source, options)
+        self._front = pipeline.asked(source, options)
         self._lengths = lengths(self._front)  # until a call says otherwise, these are one number for all inputs
         if not self._lengths:
             judge(self._front, self._strict)
@@ -287,22 +288,35 @@ class Program:
         if which not in self._fronts:
             self._fronts[which] = self._understood(replace(e, shapes=e.shapes if differing else {}))
         front = self._fronts[which]
-        if not e.values or not isinstance(front.gep, NotGep):
-            return which, front  # else it may be of that type for these values: a number that a bound comes from
         given = [s for s in front.slots if s.name in e.values]
         numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in given}
-        values = tuple((n, v.tobytes()) for n, v in numbers.items())  # bytes: 0.0 is not -0.0, and NaN is NaN
-        if (*which, tuple(numbers)) in self._unhelped:
-            return which, front
-        if (*which, values) not in self._fronts:
-            with_values = replace(self._options_of(e), values={n: v.item() for n, v in numbers.items()})
-            found = pipeline.understand(self._source, with_values)
-            if found.gep == front.gep:
-                self._unhelped.add((*which, tuple(numbers)))
-                return which, front
-            self._fronts[*which, values] = found if isinstance(found.gep, Gep) else front
-        found = self._fronts[*which, values]
-        return ((*which, values), found) if found is not front else (which, front)
+        if numbers and isinstance(front.gep, NotGep) and (*which, tuple(numbers)) not in self._unhelped:
+            values = (*which, _bytes(numbers))  # of that type it may be for these: a number that a bound comes from
+            if values not in self._fronts:
+                found = self._with_numbers(e, numbers)
+                if found.gep == front.gep:
+                    self._unhelped.add((*which, tuple(numbers)))
+                else:
+                    self._fronts[values] = found if isinstance(found.gep, Gep) else front
+            if (found := self._fronts.get(values, front)) is not front:
+                return values, found
+        self._refuse_faults(e, which, front, numbers)
+        return which, front
+
+    def _with_numbers(self, e: _Extents, numbers: Mapping[str, Any]) -> Front:
+        """The program understood for these values of scalars that all inputs share."""
+        return pipeline.understand(
+            self._source, replace(self._options_of(e), values={n: v.item() for n, v in numbers.items()})
+        )
+
+    def _refuse_faults(self, e: _Extents, which: tuple, front: Front, numbers: Mapping[str, Any]) -> None:
+        """Where addresses depend on such numbers, look for what goes wrong with them: once for each set of them."""
+        unknown = front.trace.unknown if front.trace is not None else ()
+        known = {n: v for n, v in numbers.items() if n in unknown}
+        if not unknown or len(known) < len(unknown) or (*which, _bytes(known)) in self._faultless:
+            return
+        self._with_numbers(e, known)
+        self._faultless.add((*which, _bytes(known)))
 
     def _understood(self, e: _Extents) -> Front:
         front = self._front
@@ -362,6 +376,11 @@ class Program:
             if self._schedule != "auto" or not loaded.drawback:
                 return Built(front, plan, artifact, loaded)
             rejected = (*rejected, (plan.schedule, loaded.drawback))
+
+
+def _bytes(numbers: Mapping[str, Any]) -> tuple[tuple[str, bytes], ...]:
+    """A key: by bytes 0.0 is not -0.0, and NaN is NaN."""
+    return tuple((n, v.tobytes()) for n, v in numbers.items())
 
 
 def _warn(built: Built, results: Any, layout: str) -> None:

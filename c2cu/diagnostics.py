@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 
@@ -156,6 +157,13 @@ _COLORS = {"error": "\033[1;31m", "warning": "\033[1;35m", "note": "\033[1;36m"}
 def _headline(loc: Loc | None, severity: str, message: str, color: bool) -> str:
     word = f"{_COLORS[severity]}{severity}:\033[0m" if color else f"{severity}:"
     return f"{loc}: {word} {message}" if loc is not None else f"{word} {message}"
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """ "did you mean ..?" where one of the known names is close, in whatever case; else ""."""
+    cases = {k.casefold(): k for k in known}
+    close = difflib.get_close_matches(name.casefold(), cases, 1)
+    return f"did you mean '{cases[close[0]]}'?" if close else ""
 
 
 def _placed(loc: Loc | None, sources: Mapping[str, str]) -> tuple[Loc | None, Note | None]:

@@ -87,7 +87,8 @@ class Trace:
     """``steps``: the sequential program's t, one for each load or store of an array element. ``operations``: how often
     values that depend on data are computed, by class ("float", "integer", "wide" for 64-bit products, "divide",
     "call"). ``loops``: in textual order of the flat kernel. ``stopped``: why the trace is not complete; "" if it is.
-    Of a trace that is not complete only the faults are sure."""
+    ``unknown``: the shared variables that it would have to know for that. Of a trace that is not complete only the
+    faults are sure."""
 
     steps: int
     operations: Mapping[str, int]
@@ -95,6 +96,7 @@ class Trace:
     loops: tuple[LoopFacts, ...]
     faults: tuple[Fault, ...]
     stopped: str = ""
+    unknown: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:

@@ -200,7 +200,7 @@ def check_source(source: Source, options: Options) -> Report:
 
 def as_given(source: Source, options: Options) -> tuple[Front, tuple[str, ...]]:
     """The program understood as it is most likely to be called, lengths given as one number; notes that say so."""
-    front = pipeline.understand(source, options)
+    front = pipeline.asked(source, options)
     found = lengths(front)
     if not found:
         return front, ()
@@ -229,7 +229,7 @@ def translate(
     from .standalone import standalone
 
     source = read_source(src)
-    front = pipeline.understand(source, options_of(fn, shared, defines, shapes, "exact", include_dirs))
+    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, "exact", include_dirs))
     judge(front, strict=False)
     with lines_of(front.pre.sources):
         return standalone(

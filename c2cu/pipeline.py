@@ -37,6 +37,14 @@ def understand(source: Source, options: Options) -> Front:
         return deep(lambda: _understand(source, pre, options))
 
 
+def asked(source: Source, options: Options) -> Front:
+    """The program as a user asks for it. Raises as `understand`, and InputError for shapes that are none of its."""
+    front = understand(source, options)
+    with lines_of(front.pre.sources):
+        planning.require_shapes(front.slots, options.shapes)
+    return front
+
+
 def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     unit = typed(parse(pre), pre)
     found = program(unit, options.fn, options.shared, options.shapes)

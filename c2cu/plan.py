@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from .artifact import Slot
 from .ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
-from .diagnostics import InputError, UnsupportedError
+from .diagnostics import InputError, UnsupportedError, meant
 from .effects import MAYBE, READ, WRITE, effects, may_write
 from .estimate import Estimate
 from .facts import CERTAIN, INPUT, Trace
@@ -214,6 +214,28 @@ def require_extents(found: tuple[Slot, ...]) -> None:
                 s.loc,
                 f"give an array for it, or shapes={{'{s.name}': (n,)}} / --shape {s.name}=n",
             )
+
+
+def require_shapes(found: tuple[Slot, ...], asked: Mapping[str, tuple[int, ...]]) -> None:
+    """Raises InputError where the shapes that a user gives are no variable's, or not what the C says."""
+    slots = {s.name: s for s in found}
+    for name, shape in asked.items():
+        if name not in slots:
+            hint = f"{meant(name, slots)} the variables: {', '.join(slots)}".strip()
+            raise InputError("C2CU041", f"'{name}' in shapes is no variable of the kernel", None, hint)
+        s = slots[name]
+        if shape == s.shape[: len(shape)]:  # a pointer to rows takes the first extent alone
+            continue
+        wanted = ",".join(map(str, shape))
+        if len(shape) > len(s.shape):
+            message = f"the shape of '{name}' is given as {wanted}, but in the C it has {_extents(len(s.shape))}"
+            raise InputError("C2CU058", message, s.loc, "shapes are those of one input: leave p out")
+        message = f"the shape of '{name}' is given as {wanted}, but the C says {','.join(map(str, s.shape))}"
+        raise InputError("C2CU058", message, s.loc, "shapes are for extents that the C leaves open")
+
+
+def _extents(n: int) -> str:
+    return "no extent" if n == 0 else "1 extent" if n == 1 else f"{n} extents"
 
 
 def known(backend: str, schedule: str) -> None:

@@ -7,7 +7,6 @@ generated code can too; its value stands beside the text and may come from -D or
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import subprocess
@@ -19,7 +18,7 @@ from pathlib import Path
 from . import toolchain
 from .attributes import without_attributes
 from .cpp import preprocessed
-from .diagnostics import InputTypeError, Loc, ParseError, SourceMap, file_of, lines_of, quoted
+from .diagnostics import InputTypeError, Loc, ParseError, SourceMap, file_of, lines_of, meant, quoted
 
 HEADERS = Path(__file__).parent / "include"
 SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
@@ -84,8 +83,7 @@ def read_source(src: str | os.PathLike) -> Source:
     try:
         data = path.read_bytes()
     except OSError as e:
-        close = difflib.get_close_matches(path.name, (f.name for f in path.parent.glob("*.c")), 1)
-        hint = f"did you mean '{path.with_name(close[0])}'?" if close else ""
+        hint = meant(str(path), (str(f) for f in path.parent.glob("*.c")))
         if not path.suffix:
             hint = hint or "C text needs a newline or a brace; anything else is taken for a file's name"
         raise ParseError("C2CU001", f"cannot read '{path}': {e.strerror}", None, hint) from None
@@ -230,13 +228,13 @@ def _check_names(source: Source, texts: Sequence[str], given: Mapping[str, str])
         if not _NAME.fullmatch(name):
             raise ParseError("C2CU005", f"'{name}' is no macro name (-D)", Loc(source.name), "write -D NAME=VALUE")
         if name not in names and name != "NDEBUG":
-            close = difflib.get_close_matches(name, objects, 1)
-            hint = f"did you mean '{close[0]}'? " if close else ""
             raise ParseError(
                 "C2CU005",
                 f"unknown macro '{name}' (-D): the file does not use it",
                 Loc(source.name),
-                hint + ("the file's macros: " + ", ".join(objects) if objects else "it has no macros"),
+                f"{meant(name, objects)} the file's macros: {', '.join(objects)}".strip()
+                if objects
+                else "it has no macros",
             )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast as C
 
 from .ctype import VOID, Array, CType, Function, Pointer, Struct
-from .diagnostics import InputError, Loc, Note, ParseError, UnsupportedError
+from .diagnostics import InputError, Loc, Note, ParseError, UnsupportedError, meant
 from .parse import loc_of
 from .symbols import Symbol
 from .typed import FunctionDef, Unit
@@ -74,7 +74,9 @@ def program(
     known = {s.name for s in touched} | {p.name for p in kernel.params} | set(unit.variables)
     for name in names:
         if name not in known:
-            raise InputError("C2CU041", f"'{name}' in shared is no variable of the kernel '{kernel.name}'", kernel.loc)
+            message = f"'{name}' in shared is no variable of the kernel '{kernel.name}'"
+            hint = f"{meant(name, known)} the variables: {', '.join(sorted(known))}".strip()
+            raise InputError("C2CU041", message, kernel.loc, hint)
     borders = tuple(_borders(unit, kernel, touched, names, shapes or {}, call))
     constants = tuple(s for s in touched if s.const and s.name not in names)
     return Program(unit, kernel, functions, borders, constants, call)

@@ -33,6 +33,7 @@ LAYERS = [  # each may import from its own line and those above it
     "runtime/.*",
     "streaming/.*",
     "trace|trace/.*",
+    "tables",
     "pipeline|report",
     "backends|stages|standalone|compiled|library|cost|explain|plot|machine|runs|file_runs|tune|streams",
     "dask",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -11,7 +10,7 @@ from typing import Any
 import numpy
 
 from ..artifact import Slot, piece, shape_of
-from ..diagnostics import InputError, InputTypeError
+from ..diagnostics import InputError, InputTypeError, meant
 from ..options import in_range
 
 
@@ -78,12 +77,11 @@ def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
     known = [s.name for s in slots if s.name != "return"]
     for name in given:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
             raise InputError(
                 "C2CU041",
                 f"unknown input '{name}'",
                 None,
-                (f"did you mean '{close[0]}'? " if close else "") + f"the inputs: {', '.join(known)}",
+                f"{meant(name, known)} the inputs: {', '.join(known)}".strip(),
             )
     for s in slots:
         if s.required and s.name not in given:

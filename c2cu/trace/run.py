@@ -61,7 +61,8 @@ def trace(u: Uniform, cache: Cache | None = None) -> Trace:
     try:
         found = tracer(u)
     except Unknown as e:
-        return _nothing(f"addresses or loops depend on '{e.region.name}', which only the run brings")
+        names = tuple(r.name for r in e.regions)
+        return _nothing(f"addresses or loops depend on '{names[0]}', which only the run brings", names)
     if any(r.count == 0 for r in u.kernel.regions):
         return _nothing("an extent is not known yet")
     if found.memory > MEMORY:
@@ -128,8 +129,8 @@ def _events(found: Tracer, limit: int) -> Iterable[tuple[int, ...]]:
     return recorded(found, limit)
 
 
-def _nothing(why: str) -> Trace:
-    return Trace(0, {}, (), (), (), why)
+def _nothing(why: str, unknown: tuple[str, ...] = ()) -> Trace:
+    return Trace(0, {}, (), (), (), why, unknown)
 
 
 def _flags(compiler: tuple[str, ...], budget: int) -> tuple[str, ...]:

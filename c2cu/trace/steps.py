@@ -38,10 +38,10 @@ COUNTERS = 8  # values that a fault is reported with
 
 
 class Unknown(Exception):
-    """An address depends on a value that only the run brings. ``region``: the shared variable."""
+    """Addresses depend on values that only the run brings. ``regions``: the shared variables."""
 
-    def __init__(self, region: Region):
-        self.region = region
+    def __init__(self, regions: tuple[Region, ...]):
+        self.regions = regions
 
 
 # Steps. An `Assign` or a `Store` among them is done as it stands: it is uniform.
@@ -183,10 +183,11 @@ class _Writer:
     def __post_init__(self) -> None:
         self.nests, self.needed = nests(self.u), needed(self.u)
         self.carried, self.doubtful = carried(self.u), doubtful(self.u)
+        regions = self.u.kernel.regions
+        if unknown := tuple(r for r in regions if r in self.needed and r.storage == "shared" and r.init is None):
+            raise Unknown(unknown)
         self.elements: dict[Place, int] = {}
-        for r in self.u.kernel.regions:
-            if r in self.needed and r.storage == "shared" and r.init is None:
-                raise Unknown(r)
+        for r in regions:
             self.elements[r] = self.cells
             self.cells += r.count
 
