@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -69,7 +70,8 @@ def _hexadecimal(text: str) -> Fraction:
 
 
 def _codes(text: str) -> Iterator[str | int]:
-    """The characters of a literal; a number for an escape that gives one. Raises ValueError for \\x without digits."""
+    """The characters of a literal; a number for an escape that gives one. Raises ValueError for \\x without digits, and
+    for what is no character."""
     i = 0
     for m in _ESCAPE.finditer(text):
         yield from text[i : m.start()]
@@ -79,11 +81,18 @@ def _codes(text: str) -> Iterator[str | int]:
         elif code[0] in "01234567":
             yield int(code, 8)
         elif len(code) > 1:
-            yield chr(int(code[1:], 16))
+            yield _universal(int(code[1:], 16))
         else:
             yield _SIMPLE.get(code, code)
         i = m.end()
     yield from text[i:]
+
+
+def _universal(code: int) -> str:
+    """Raises ValueError for what is no character."""
+    if code > sys.maxunicode or 0xD800 <= code < 0xE000:
+        raise ValueError(f"{code:#x} is not a valid universal character")
+    return chr(code)
 
 
 def _unescape(text: str) -> list[int]:

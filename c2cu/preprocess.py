@@ -12,6 +12,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -83,7 +84,10 @@ def read_source(src: str | os.PathLike) -> Source:
     try:
         data = path.read_bytes()
     except OSError as e:
-        hint = meant(str(path), (str(f) for f in path.parent.glob("*.c")))
+        beside: list[str] = []
+        with suppress(OSError):  # of a folder that cannot be read, or has too long a name
+            beside = [str(f) for f in path.parent.glob("*.c")]
+        hint = meant(str(path), beside)
         if not path.suffix:
             hint = hint or "C text needs a newline or a brace; anything else is taken for a file's name"
         raise ParseError("C2CU001", f"cannot read '{path}': {e.strerror}", None, hint) from None
@@ -328,7 +332,7 @@ def _run(run: _Run, text: str, options: Sequence[str]) -> str:
             done = subprocess.run([*command, str(path)], capture_output=True, env={**os.environ, "LC_ALL": "C"})
         except OSError as e:
             raise toolchain.does_not_start(command[0], e) from None
-    errors = done.stderr.decode("utf-8", "replace")
+    errors = done.stderr.decode("utf-8", "replace").replace(f"{path.parent}/", "")
     m = MESSAGE.search(errors)
     if m or done.returncode:
         raise _refused(source, m, errors)

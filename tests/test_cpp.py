@@ -86,6 +86,9 @@ CASES = {
     "an apostrophe in skipped text": "#if 0\n  don't /* yet\n#endif\n#define N 4\n#if 0\n/* sizes */\n#endif\n#ifndef N\n#define N 8\n#endif\nN",
     "a quote in skipped text": '#if 0\n 5" // disk \\\n /* more\n#endif\n#if 0\n L"x /*\n u8"y /*\n u\'z /*\n#endif\na /* b */ c',
     "an unclosed quote": "#define S(x) #x\n#define a 1\nS(a) a 'a a // b\na \"a /* b\na",
+    "an empty argument before ##": "#define D(p, n) static int p##n;\nD(,x) D(a,x)\n#define O(x) 1 x##2 3\nO() O(4)\n#define T(x, y) a x##y b\nT(,) T(,c)",
+    "what follows a paste": "#define F(x) 1 ## x\nF(e+5) F(.5)",
+    "what follows __LINE__": "#define C __LINE__.x __COUNTER__.y\nC",
     "dollars": "#define b 5\n$b 1$b b$b b",
     "wide": "L'a' u8\"x\" L\"y\" u'z'\n#define L 1\nL 'a' L\"s\"",
 }
@@ -95,6 +98,8 @@ REFUSED = {
     "too few": ("#define F(x, y) x y\n F(1)", "just 1", 2),
     "an empty character": ("#if ''\n#endif", "", 1),
     "no digits": ("#if '\\x'\n#endif", "", 1),
+    "no character": ("#if '\\U99999999'\n#endif", "", 1),
+    "half a character": ("#if u'\\ud800'\n#endif", "", 1),
     "a suffix around": ("#if 1lul\n#endif", "", 1),
     "a suffix of two cases": ("#if 1lL\n#endif", "", 1),
     "other digits": ("#if 1٣\n#endif", "", 1),

@@ -63,7 +63,9 @@ class Expansion:
                 break
             macro = self.macros.get(t.text)
             if macro is None:
-                t = self.source.special(t) or t
+                special = self.source.special(t)
+                self.edge = special is not None
+                t = special or t
                 break
             if t.text in self.disabled:
                 t = t._replace(final=True)
@@ -161,7 +163,7 @@ class Expansion:
         given = dict(zip(params, arguments))
         expanded: dict[str, Line] = {}  # once each: a __COUNTER__ counts once
         body = _with_strings(macro, given)
-        out: list[Token | None] = []  # None: an empty argument next to ##
+        out: Line = []  # with an `_empty` for an argument of nothing
         k = 0
         while k < len(body):
             t = body[k]
@@ -169,11 +171,11 @@ class Expansion:
             if t.text == "##" and following is not None:
                 raw = given.get(following.text) if following.kind == "name" else None
                 last = bool(params) and macro.variadic and following.text == params[-1]
-                if last and out and (comma := out[-1]) is not None and comma.text == ",":  # GNU's
+                if last and out and (comma := out[-1]).text == ",":  # GNU's
                     out[-1:] = [] if raw is _OMITTED else [comma, *(raw or [])]
                 else:
-                    right = [following] if raw is None else raw or [None]
-                    out[-1:] = [self._pasted(name, out[-1], right[0]), *right[1:]]
+                    right = [following] if raw is None else raw or [_empty(following)]
+                    out[-1:] = [self._pasted(name, out[-1], right[0]), *(x._replace(edge=True) for x in right[1:])]
                 k += 2
                 if k < len(body):
                     body[k] = body[k]._replace(edge=True)
@@ -181,21 +183,23 @@ class Expansion:
             if t.kind != "name" or t.text not in given:
                 out.append(t)
             elif following is not None and following.text == "##":
-                out += _placed(given[t.text], t) or [None]
+                out += _placed(given[t.text], t)
             else:
                 if t.text not in expanded:
                     expanded[t.text] = self._expanded(given[t.text])
-                found = _placed(expanded[t.text], t)
-                out += found or [None]
+                found = expanded[t.text]
+                out += _placed(found, t)
                 if following is not None:
                     body[k + 1] = following._replace(edge=True, space=following.space or (t.space and not found))
             k += 1
-        before = [None, *out]
-        return [t._replace(edge=t.edge or b is None) for b, t in zip(before, out) if t is not None]
+        before = [name._replace(text=""), *out]
+        return [t._replace(edge=t.edge or not b.text) for b, t in zip(before, out) if t.text]
 
-    def _pasted(self, name: Token, left: Token | None, right: Token | None) -> Token | None:
-        if left is None or right is None:
-            return left or right
+    def _pasted(self, name: Token, left: Token, right: Token) -> Token:
+        if not right.text:
+            return left
+        if not left.text:
+            return right._replace(space=left.space, edge=True)
         found = [t for line in lines(left.text + right.text, self.source.file) for t in line]
         if len(found) != 1:
             what = f'pasting "{left.text}" and "{right.text}" does not give a valid preprocessing token'
@@ -243,8 +247,13 @@ def _with_strings(macro: Macro, given: Mapping[str, Line]) -> Line:
 def _placed(argument: Line, parameter: Token) -> Line:
     """An argument where its parameter stood."""
     if not argument:
-        return []
+        return [_empty(parameter)]
     return [argument[0]._replace(space=parameter.space, edge=True), *argument[1:]]
+
+
+def _empty(parameter: Token) -> Token:
+    """What stands for an argument of nothing (a placemarker, 6.10.3.3): it has no text."""
+    return parameter._replace(text="", edge=True)
 
 
 def _string(argument: Line) -> str:
