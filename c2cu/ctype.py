@@ -138,6 +138,11 @@ class Struct:
     align: int = field(default=1, compare=False)
     complete: bool = field(default=True, compare=False)
 
+    @property
+    def one_cell(self) -> bool:
+        """A union of scalars of one size: its first member stands for all."""
+        return self.union and all(isinstance(m.type, Scalar) and m.type.size == self.size for m in self.members)
+
     def path(self, name: str) -> tuple[Member, ...]:
         """The members to go through to the one of this name: more than one where it stands in an anonymous member."""
         for m in self.members:
@@ -244,12 +249,12 @@ class Leaf:
 
 
 def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int], ...] = ()) -> Iterator[Leaf]:
-    """The leaves of a complete type in declaration order; a union's members overlap."""
+    """The leaves of a complete type in declaration order; a union's members overlap, unless the first is for all."""
     match t:
         case Array():
             yield from leaves(t.of, path, offset, dims + ((t.length or 0, t.of.size),))
         case Struct():
-            for m in t.members:
+            for m in t.members[:1] if t.one_cell else t.members:
                 yield from leaves(m.type, f"{path}.{m.name}", offset + m.offset, dims)
         case Scalar() | Pointer():
             yield Leaf(path, t, offset, dims)

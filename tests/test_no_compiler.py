@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -175,3 +176,23 @@ def test_the_same_text_every_time():
     source = Source("a.c", "int a;\nvoid f(void) { a++; }\n")
     first, second = preprocess(source), preprocess(source)
     assert (first.plain, first.text) == (second.plain, second.text)
+
+
+@pytest.mark.parametrize("name", "n x s a b p f c to from line status error size base key value name id t".split())
+def test_macros_before_the_headers(name, nowhere):
+    """Headers name nothing but what C says: a program's own macros may have any other name."""
+    headers = "".join(f"#include <{h.name}>\n" for h in sorted((ROOT / "c2cu" / "include").glob("*.h")))
+    text = (
+        f"#define {name} 4\n{headers}int q[{name}];\nvoid k(void) {{ for (int j = 0; j < {name}; j++) q[j] += 1; }}\n"
+    )
+    assert c2cu.check(text, fn="k").oblivious
+
+
+def test_what_headers_name():
+    for header in (ROOT / "c2cu" / "include").glob("*.h"):
+        for line in header.read_text().splitlines():
+            named = re.findall(r"[ *](?!long|int|double|float|char|unsigned)([a-z]\w*)[,)\[]", line)
+            assert line.startswith(("#", "extern")) or not [n for n in named if not n.endswith("_t")], (
+                header.name,
+                line,
+            )

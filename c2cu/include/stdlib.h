@@ -7,23 +7,23 @@ typedef struct { long long quot, rem; } lldiv_t;
 #define EXIT_SUCCESS 0
 #define EXIT_FAILURE 1
 #define RAND_MAX 2147483647
-void *malloc(size_t n); void *calloc(size_t n, size_t size); void *realloc(void *p, size_t n); void free(void *p);
-void *aligned_alloc(size_t alignment, size_t n);
-void exit(int status); void _Exit(int status); void quick_exit(int status); void abort(void);
-int atexit(void (*f)(void)); int at_quick_exit(void (*f)(void));
-int atoi(const char *s); long atol(const char *s); long long atoll(const char *s); double atof(const char *s);
-long strtol(const char *s, char **end, int base); long long strtoll(const char *s, char **end, int base);
-unsigned long strtoul(const char *s, char **end, int base);
-unsigned long long strtoull(const char *s, char **end, int base);
-double strtod(const char *s, char **end); float strtof(const char *s, char **end);
-int rand(void); void srand(unsigned int seed); long random(void); void srandom(unsigned int seed); double drand48(void);
-long lrand48(void); long mrand48(void); void srand48(long seed); int rand_r(unsigned int *seed);
-int abs(int x); long labs(long x); long long llabs(long long x); div_t div(int a, int b); ldiv_t ldiv(long a, long b);
-lldiv_t lldiv(long long a, long long b); long double strtold(const char *s, char **end);
-void qsort(void *base, size_t n, size_t size, int (*compare)(const void *, const void *));
-void *bsearch(const void *key, const void *base, size_t n, size_t size, int (*compare)(const void *, const void *));
-char *getenv(const char *name); int setenv(const char *name, const char *value, int replace);
-int unsetenv(const char *name); int putenv(char *entry); int posix_memalign(void **p, size_t alignment, size_t n);
-void *alloca(size_t n); int mkstemp(char *template);
-int system(const char *command);
+void *malloc(size_t); void *calloc(size_t, size_t); void *realloc(void *, size_t); void free(void *);
+void *aligned_alloc(size_t, size_t);
+void exit(int); void _Exit(int); void quick_exit(int); void abort(void);
+int atexit(void (*)(void)); int at_quick_exit(void (*)(void));
+int atoi(const char *); long atol(const char *); long long atoll(const char *); double atof(const char *);
+long strtol(const char *, char **, int); long long strtoll(const char *, char **, int);
+unsigned long strtoul(const char *, char **, int);
+unsigned long long strtoull(const char *, char **, int);
+double strtod(const char *, char **); float strtof(const char *, char **);
+int rand(void); void srand(unsigned int); long random(void); void srandom(unsigned int); double drand48(void);
+long lrand48(void); long mrand48(void); void srand48(long); int rand_r(unsigned int *);
+int abs(int); long labs(long); long long llabs(long long); div_t div(int, int); ldiv_t ldiv(long, long);
+lldiv_t lldiv(long long, long long); long double strtold(const char *, char **);
+void qsort(void *, size_t, size_t, int (*)(const void *, const void *));
+void *bsearch(const void *, const void *, size_t, size_t, int (*)(const void *, const void *));
+char *getenv(const char *); int setenv(const char *, const char *, int);
+int unsetenv(const char *); int putenv(char *); int posix_memalign(void **, size_t, size_t);
+void *alloca(size_t); int mkstemp(char *);
+int system(const char *);
 #endif

@@ -8,6 +8,6 @@ struct tm { int tm_sec, tm_min, tm_hour, tm_mday, tm_mon, tm_year, tm_wday, tm_y
 #define CLOCKS_PER_SEC ((clock_t)1000000)
 #define CLOCK_REALTIME 0
 #define CLOCK_MONOTONIC 1
-time_t time(time_t *t); clock_t clock(void); double difftime(time_t a, time_t b);
-int clock_gettime(int id, struct timespec *t);
+time_t time(time_t *); clock_t clock(void); double difftime(time_t, time_t);
+int clock_gettime(int, struct timespec *);
 #endif
