@@ -16,7 +16,7 @@ from ..ctype import (
 )
 from ..diagnostics import Loc, UnsupportedError
 from ..fold import binary, cast, truth, unary
-from ..ir import Assign, Const, Expr, If, Loop, Stmt, Var, Variable
+from ..ir import Assign, Binary, Block, Const, Expr, If, Loop, Stmt, Var, Variable
 from ..objects import Object, PointerVariable, Ref, Target
 from ..parse import loc_of
 from .functions import NONE, Flags, Functions, Jump
@@ -125,8 +125,26 @@ class Control(Functions):
             self.targets = after
         elif not escapes_list(then):
             self.targets = join(after, self.targets)
-        self.emit(If(cond, tuple(yes), tuple(no), True, loc))
+        if no:
+            self.emit(If(cond, tuple(yes), tuple(no), True, loc))
+        else:
+            self.emit_if(cond, tuple(yes), loc)
         return flags | more
+
+    def emit_if(self, cond: Expr, then: Block, loc: Loc) -> None:
+        """An `If` without else; inside the one that has just settled what ``&&`` comes to, if so: then it is not
+        reached where the first condition, which may not depend on data, is false."""
+        match cond, self.out[-1:]:
+            case Binary(op="!=", left=Var(var=v)), [
+                If(then=(*right, Assign(var=yes, value=b)), other=(Assign(var=no),)) as first
+            ] if v == yes == no and v in self.conjunctions:
+                self.out.pop()
+                with self.block() as inner:
+                    self.out += right
+                    self.emit_if(b, then, b.loc if b.loc.line else loc)
+                self.emit_if(first.cond, tuple(inner), first.loc)
+            case _:
+                self.emit(If(cond, then, (), True, loc))
 
     def loop(self, node: C.For | C.While) -> Flags:
         loc = loc_of(node)

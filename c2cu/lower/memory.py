@@ -36,6 +36,7 @@ class Memory:
         self.regions: list[Region] = []
         self.bindings: dict[int, Object | PointerVariable] = {}  # id(Symbol) -> what it stands for here
         self.targets: dict[PointerVariable, Target | None] = {}  # None: not the same on all paths
+        self.conjunctions: set[Variable] = set()  # what && comes to, each read once
 
     def emit(self, s: Stmt) -> None:
         self.size += 1

@@ -171,6 +171,8 @@ class Values(Places):
             return binary(node.op, a, b, INT, loc)
         self.targets = join(before, self.targets)
         result = self.fresh("both" if node.op == "&&" else "any", INT, loc)
+        if node.op == "&&":
+            self.conjunctions.add(result)
         second = (*right, Assign(result, cast(b, INT), loc))
         settled = (Assign(result, Const(int(node.op == "||"), INT), loc),)
         then, other = (second, settled) if node.op == "&&" else (settled, second)
