@@ -38,6 +38,17 @@ def reserved(*templates: str) -> frozenset[str]:
     return frozenset(n for t in templates for n in re.findall(r"\b__\w{2,}", (_folder() / t).read_text()))
 
 
+_TEMPLATES_OWN = re.compile(r"\{#.*?#\}|\{\{.*?\}\}|\{%.*?%\}", re.S)
+_NO_CODE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|^#include.*?$', re.S | re.M)
+
+
+@functools.cache
+def words(*templates: str) -> frozenset[str]:
+    """Names in the code that templates spell out, keywords among them; not those with underscores in front."""
+    texts = (_NO_CODE.sub(" ", _TEMPLATES_OWN.sub(" ", (_folder() / t).read_text())) for t in templates)
+    return frozenset(n for t in texts for n in re.findall(r"\b[A-Za-z]\w*", t))
+
+
 @functools.cache
 def fingerprint() -> str:
     """Changes when any template does; part of cache keys."""

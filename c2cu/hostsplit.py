@@ -244,6 +244,10 @@ class HostSpeller(Indented):
             text = text.replace("[]", f"[{s.type.length}]", 1)
         return text
 
+    def border(self, t: C.Node, name: str) -> str:
+        """The declaration of a member of a type that the kernel's head names; typedefs stay."""
+        return super().visit_Decl(C.Decl(name, [], [], [], [], _of(t, name, writable=True), None, None))
+
     def visit_Cast(self, n: C.Cast) -> str:
         null = self.cplusplus and self.unit.types.get(id(n)) == Pointer(VOID) and getattr(n.expr, "value", "") == "0"
         return "NULL" if null else super().visit_Cast(n)
@@ -264,7 +268,9 @@ class HostSpeller(Indented):
 
     def top(self, n: C.Node) -> str:
         """A file-scope declaration."""
-        return self.visit(n) + ";"
+        symbol = self.unit.symbols.get(id(n))
+        alone = self.cplusplus and symbol is not None and symbol.const  # maybe the device has it, and nobody else
+        return ("__attribute__((unused)) " if alone else "") + self.visit(n) + ";"
 
 
 def _of(n: C.Node, name: str, writable: bool = False) -> C.Node:

@@ -51,6 +51,13 @@ CONSTANTS: dict[str, tuple[float, Scalar]] = {
 }
 
 FUNCTIONS = _functions()
+#: What math.h declares, with its usual extensions.
+DECLARED = frozenset(FUNCTIONS) | {
+    n + s
+    for s in ("", "f")
+    for n in "j0 j1 jn y0 y1 yn gamma drem significand scalb scalbln finite exp10 pow10 sincos remquo frexp modf nan"
+    " nexttoward lgamma_r".split()
+}
 
 
 def builtin(name: str) -> Function:

@@ -374,7 +374,7 @@ class Speller(Indented):
             return self.narrowed(e)
         if self.cuda:
             raise UnsupportedError(
-                "C2CU088", "a designated initialiser in code for the GPU", loc_of(e), "give the values in order"
+                "C2CU088", "a designated initialiser in code for the GPU", loc_of(e.expr), "give the values in order"
             )
         path = "".join(f".{d.name}" if isinstance(d, C.ID) else f"[{self.visit(d.expr)}]" for d in e.name)
         return f"{path} = {self.initial_value(e.expr)}"

@@ -10,8 +10,9 @@ from pycparser import c_ast as C
 from . import plan
 from .ctype import Array, CType, Pointer, Scalar, Struct, leaf_element
 from .diagnostics import InputError, UnsupportedError
-from .emit import render, reserved
+from .emit import render, reserved, words
 from .hostsplit import HostSpeller, HostSplit, declarations, globals_of, hostsplit
+from .libm import DECLARED
 from .parse import loc_of
 from .program import Border
 from .schedule.column import COLUMN, PLAIN, Columns
@@ -28,14 +29,21 @@ PORTABLE_BYTES = 16  # SIMD width that every compiler takes without a flag
 STATIC_BYTES = 1 << 30  # device arrays beyond this are allocated, not static
 IN_FLIGHT = 3  # groups on their way at a time: one copied in, one computed, one copied out
 MOST_THREADS = (1 << 31) - 1024  # of a launch: ``__id__`` is an int
+_AROUND = ("host.j2", "parts.j2", "runs.j2")
 _AROUND_COLUMNS = (
-    "host.j2",
-    "parts.j2",
-    "runs.j2",
+    *_AROUND,
     "cuda/check.cuh.j2",
     *(f"cuda/{n}_columns.cuh.j2" for n in ("main", "group")),
     "cuda/group_main.cuh.j2",
     "cuda/columns.cuh.j2",
+)
+#: Names that gcc or nvcc know with two underscores in front, beside those of math.h.
+_COMPILERS_OWN = frozenset(
+    "real imag complex label alignof asm attribute const extension inline restrict signed typeof volatile thread func"
+    " null device host global shared constant managed forceinline noinline launch_bounds grid_constant maxnreg"
+    " cluster_dims syncthreads syncwarp threadfence trap brkpt nanosleep assert ldg ldcg ldca ldcs stcs all any ballot"
+    " activemask shfl popc popcll clz clzll ffs ffsll brev brevll sad usad mul24 umul24 mulhi umulhi mul64hi umul64hi"
+    " hadd rhadd uhadd urhadd byte_perm prof_trigger pm0 pm1 pm2 pm3 half half2 int128 float128".split()
 )
 _GANG_NAMES = re.compile(
     r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
@@ -66,6 +74,7 @@ def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda",
         raise InputError("C2CU055", "more inputs than a kernel can have threads", None, "give a smaller --group")
     plan.require_extents(front.slots)
     host = _Host(front, hostsplit(front.program), target == "cuda", p, group)
+    _refuse_macros(front, words(*(_AROUND_COLUMNS if target == "cuda" else _AROUND)))
     if target == "cpu":
         return host.cpu()
     try:
@@ -74,9 +83,18 @@ def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda",
         return host.cuda_private(e)
 
 
+def _refuse_macros(front: Front, names: frozenset[str]) -> None:
+    """Macros stay macros: none may change what stands around the program."""
+    for m in front.pre.macros.values():
+        if m.name in names:
+            message = f"the translation uses the name of macro '{m.name}' for something else"
+            raise UnsupportedError("C2CU077", message, m.loc, "give the macro another name")
+
+
 def device_name(b: Border) -> str:
-    """The array that holds a border's columns: as in the paper, unless a template has a use for that name."""
-    return f"__{b.name}_" if f"__{b.name}" in reserved(*_AROUND_COLUMNS) else f"__{b.name}"
+    """The array that holds a border's columns: as in the paper, unless a template or the compiler has a use for it."""
+    taken = f"__{b.name}" in reserved(*_AROUND_COLUMNS) or b.name in DECLARED or b.name in _COMPILERS_OWN
+    return f"__{b.name}_" if taken else f"__{b.name}"
 
 
 class _Host:
@@ -155,7 +173,9 @@ class _Host:
 
     def common(self) -> dict[str, object]:
         macros = self.unit.pre.macros
-        scalars = [b for b in self.program.borders if self.where[b.name].startswith("argument_")]
+        scalars = [q for q in self.program.kernel.params if self.where[q.name].startswith("argument_")]
+        returns = any(b.kind == "return" for b in self.program.borders)
+        head = self.program.kernel.node.decl.type
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
@@ -173,8 +193,10 @@ class _Host:
             "globals": [self.speller.member(s) for s in self.globals],
             "global_names": [s.name for s in self.globals],
             "locals": [self.speller.member(s) for s in self.split.kept],
-            "arguments": [declare(b.type, f"argument_{b.name}") for b in scalars],
-            "result": [declare(b.type, "result") for b in self.program.borders if b.kind == "return"],
+            "arguments": [
+                self.speller.border(q.decl.type, f"argument_{q.name}") for q in scalars if q.decl is not None
+            ],
+            "result": [self.speller.border(head.type, "result")] * returns,
             "before": self.before(),
             "after": self.after(),
             "set_arguments": self.set_arguments(),
@@ -238,8 +260,10 @@ class _Host:
                 "make it a global variable",
             )
         kernel_functions = [] if text else [f for f in self.program.functions if f.name not in self.split.functions]
+        own = {*self.unit.variables, *self.unit.functions}
         return render(
             "cpu/standalone.c.j2",
+            hidden=[] if any("math.h" in i for i in self.unit.pre.includes) else sorted(own & DECLARED),
             gang=text,
             slots=slots,
             call="" if text else self.direct_call(),
@@ -292,7 +316,8 @@ class _Host:
         if statics:
             raise UnsupportedError("C2CU090", f"static local '{statics[0].name}'", statics[0].loc)
         slot = [("int __s__", "__s__")] if self.group else []
-        columns = Columns(self.program, names, {}, [*slot, ("int __id__", "__id__")], False, self.width)
+        plain = {s: f"__{s.name}" for s in self.program.constants if s.storage != "static-local"}
+        columns = Columns(self.program, names, plain, [*slot, ("int __id__", "__id__")], False, self.width)
         kernel = self.program.kernel
         storages = tuple(COLUMN if isinstance(q.type, Pointer) else PLAIN for q in kernel.params)
         entry = columns.instance(kernel, storages)

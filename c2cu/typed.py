@@ -256,6 +256,7 @@ class _Annotator:
         except Error as e:
             error = e
             symbol = self.unit.scope.names.get(decl.name) or Symbol(decl.name, "function", Function(VOID, ()), loc)
+            self.unit.scope.names.setdefault(decl.name, symbol)  # so that the error is its own, not its caller's
         calls = tuple(dict.fromkeys(self.calls))
         if symbol.builtin:
             return

@@ -995,7 +995,9 @@ def test_extents_that_no_array_has(folder, extent):
 
 def test_a_shape_of_what_the_c_fixes(folder):
     done = run(*usual(), "--shape", "b=99999999999")
-    assert done.returncode == 1 and "the shape of 'b' is given as 99999999999, but the C says 64" in done.stderr, done.stderr
+    assert done.returncode == 1 and "the shape of 'b' is given as 99999999999, but the C says 64" in done.stderr, (
+        done.stderr
+    )
     assert run(*usual(), "--shape", "b=64").returncode == 0
 
 

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import c2cu
+from tests.cuda_host import program_on_cpu
 from tests.oracle import run_original, with_defines
 from tests.test_gpu import as_text
 from tests.whole_programs import HOST
@@ -137,6 +138,72 @@ KEPT = {
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
 def test_locals_of_main_are_kept(text, tmp_path):
     check(text, tmp_path)
+
+
+NAMES = {
+    "of the translation": program(
+        "from[0] = 1;",
+        'printf("%d %d %d ", to[0], from[0], ended);',
+        "int to[2], from[2], ended = 3;\n",
+        kernel="void k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] + from[0]; to[0] = 7; }\n",
+    ),
+    "of compilers": program(
+        "real[1] = 2;",
+        'printf("%d %d %d ", imag[1], sad[0], yy);',
+        "int real[2], imag[2], sad[1], yy = 4;\n",
+        kernel="void k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] * real[1]; imag[1] = yy; sad[0] = real[0]; }\n",
+    ),
+    "a table": program(
+        kernel="const int t[3] = {3, 1, 2};\nvoid k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] * t[i]; }\n"
+    ),
+    "a table that main reads too": program(
+        after='printf("%d ", t[1]);',
+        kernel="const int t[3] = {3, 1, 2};\nvoid k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] * t[i]; }\n",
+    ),
+    "a struct of the kernel's": program(
+        kernel="struct C { int n, s; };\nstatic void add(struct C *c, int v) { c->n++; c->s += v; }\n"
+        "void k(void) { struct C c = {0, 1}; for (int i = 0; i < 3; i++) { add(&c, a[i]); o[i] = c.s * c.n; } }\n"
+    ),
+    "a struct without a tag goes out": program(
+        after='printf("%d %d ", z.n, z.s);',
+        call="sum_t z = k(2);",
+        kernel="typedef struct { int n, s; } sum_t;\nsum_t k(int by) { sum_t z = {0, 0}; for (int i = 0; i < 3; i++)"
+        " z.s += a[i] * by, z.n ^= a[i]; return z; }\n",
+    ),
+    "truth": program(
+        "_Bool ok = a[0] > 1;",
+        'printf("%d ", ok);',
+        kernel="static _Bool odd(int v) { return v & 1; }\n"
+        "void k(void) { for (int i = 0; i < 3; i++) { _Bool b = odd(a[i]); o[i] = b; } }\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_and_types(name, tmp_path):
+    check(NAMES[name], tmp_path)
+    text = c2cu.translate(NAMES[name], p=len(RUNS))
+    done = subprocess.run([program_on_cpu(text)], input="\n".join(RUNS).encode(), capture_output=True)
+    assert done.stdout == b"".join(run_original(NAMES[name], r) for r in RUNS)
+    if shutil.which("nvcc") is not None:
+        build(NAMES[name], "cuda", tmp_path, len(RUNS))
+
+
+def test_names_that_math_h_declares(tmp_path):
+    """Where the program does not include it: for a C compiler they are its own."""
+    kernel = "void k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] + y0 * gamma[i]; y0 = o[2]; }\n"
+    text = program("y0 = a[1];", 'printf("%d ", y0);', "int y0, gamma[3] = {1, 2, 3};\n", kernel=kernel)
+    (tmp_path / "x.c").write_text(c2cu.translate(text, p=len(RUNS), target="cpu"))
+    subprocess.run(["cc", "-w", "-O3", str(tmp_path / "x.c"), "-o", str(tmp_path / "x"), "-lm"], check=True)
+    done = subprocess.run([tmp_path / "x"], input="\n".join(RUNS).encode(), capture_output=True)
+    assert done.stdout == b"".join(run_original(text, r) for r in RUNS)
+
+
+@pytest.mark.parametrize("target, macro", [("cpu", "status"), ("cuda", "error"), ("cuda", "line"), ("cpu", "globals")])
+def test_a_macro_with_a_name_of_the_translation_is_refused(target, macro):
+    text = f"#define {macro} 3\n" + program(kernel=f"void k(void) {{ o[0] = a[0] + {macro}; }}\n")
+    with pytest.raises(c2cu.UnsupportedError, match=f"<input>:1:1: .*name of macro '{macro}'.*C2CU077"):
+        c2cu.translate(text, p=3, target=target)
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")

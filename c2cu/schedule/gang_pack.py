@@ -36,7 +36,7 @@ def _rows(v: str, lanes: int) -> str:
     load = " ".join(f"memcpy(&v[{k}], in[{k}] + e * sizeof({v[0]}_{v[1:]}), sizeof v[{k}]);" for k in range(lanes))
     scalar = {"u8": "unsigned char", "u16": "unsigned short", "u32": "unsigned int", "u64": "unsigned long"}[v]
     load = load.replace(f"sizeof({v[0]}_{v[1:]})", f"sizeof({scalar})")
-    return f"""static void pack_{v}({v} *to, char **in, long n) {{
+    return f"""__attribute__((unused)) static void pack_{v}({v} *to, char **in, long n) {{
     long e = 0;
     for (; e + W <= n; e += W) {{
         {v} v[W];
@@ -47,7 +47,7 @@ def _rows(v: str, lanes: int) -> str:
     for (; e < n; e++)
         LANES memcpy((char *)&to[e] + l * sizeof({scalar}), in[l] + e * sizeof({scalar}), sizeof({scalar}));
 }}
-static void unpack_{v}(const {v} *from, char **out, long n, long lanes) {{
+__attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long n, long lanes) {{
     long e = 0;
     for (; e + W <= n; e += W) {{
         {v} v[W];

@@ -11,7 +11,7 @@ from ..ctype import Array, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_e
 from ..diagnostics import UnsupportedError
 from ..emit import render
 from ..program import Border, Program, nodes
-from ..spell import Speller, declare, define_struct, name, structs_used, undefined
+from ..spell import declare, define_struct, name, structs_used, undefined
 from ..symbols import Symbol
 from .column import COLUMN, PLAIN, Columns, define_column_struct
 
@@ -33,7 +33,7 @@ def used_statics(program: Program) -> list[Symbol]:
     return [s for s in unit.statics if id(s) in used]
 
 
-def constant_tables(program: Program, speller: Speller) -> list[str]:
+def constant_tables(program: Program, speller: Columns) -> list[str]:
     """Const globals as constants of the device."""
     out = []
     for s in program.constants:
@@ -41,7 +41,7 @@ def constant_tables(program: Program, speller: Speller) -> list[str]:
             continue
         init = s.decl.init if s.decl is not None else None
         value = speller.initial_value(init) if init is not None else "{}"
-        out.append(f"__device__ const {declare(s.type, name(s.name))} = {value};")
+        out.append(f"__device__ const {declare(s.type, speller.plain.get(s, name(s.name)))} = {value};")
     return out
 
 
