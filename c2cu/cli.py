@@ -51,8 +51,7 @@ class _Quantity(click.ParamType):
             self.fail(str(e), param, ctx)
 
 
-MOST = 1 << 62
-COUNT = click.IntRange(max=MOST)
+COUNT, AMOUNT = _Quantity("integer", quantities.count), _Quantity("integer", quantities.some)
 PAIR = _Pairs()
 SOURCE = click.argument("source", metavar="FILE.c")
 FORMAT = click.option("--diagnostics-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
@@ -75,7 +74,7 @@ MACHINE = [
     click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
 ]
 STREAMING = [
-    click.option("--group", type=click.IntRange(1, MOST), help="Inputs at a time: bounds the memory that a run needs."),
+    click.option("--group", type=AMOUNT, help="Inputs at a time: bounds the memory that a run needs."),
     click.option("--memory", type=_Quantity("SIZE", quantities.size), help="Of the buffers, such as 2G."),
     click.option("--depth", type=click.IntRange(min=1), help="Groups on their way at once."),
     click.option("--interval", type=_Quantity("TIME", quantities.seconds), help="Between arrivals, such as 5ms."),
@@ -155,7 +154,7 @@ def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, ...]]:
     out = {}
     for name, value in shapes:
         parts = value.replace("x", ",").split(",")
-        if not all(p.strip().isdecimal() and len(p) < 20 and int(p) <= MOST for p in parts):
+        if not all(p.strip().isdecimal() and len(p) < 20 and int(p) <= quantities.MOST for p in parts):
             message = f"--shape {name}={value} is not a list of numbers up to 2^62"
             raise InputError("C2CU058", message, None, "write --shape out=16,16")
         out[name] = tuple(int(p) for p in parts)
@@ -338,7 +337,7 @@ def check(
 @main.command()
 @with_options(
     SOURCE,
-    click.option("--p", type=COUNT, help="How many inputs."),
+    click.option("--p", type=AMOUNT, help="How many inputs."),
     click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."),
     click.option("--json", "as_json", is_flag=True, help="As JSON."),
     click.option("--plot", metavar="FILE.png", help="Also draw the memory accesses and the roofline (or .svg, .pdf)."),

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 
 from . import toolchain
-from .diagnostics import Error, Loc, ParseError, UnsupportedError
+from .diagnostics import Error, Loc, Note, ParseError, UnsupportedError
 from .preprocess import MESSAGE, Preprocessed, file_of
 
 
@@ -40,10 +40,15 @@ def conforming(pre: Preprocessed) -> Iterator[None]:
     try:
         yield
     except Error as e:
-        if e.code == "C2CU002" and _complaint(reader) is None:
-            raise UnsupportedError(
-                "C2CU014", "what GNU adds to C is not supported here", e.diagnostic.loc, "write it in plain C"
-            ) from None
+        if e.code == "C2CU002":
+            m, d = _complaint(reader), e.diagnostic
+            if m is None:
+                message = "what GNU adds to C is not supported here"
+                raise UnsupportedError("C2CU014", message, d.loc, "write it in plain C") from None
+            said = Note(f"the C compiler says here: {m[4]}", _place(m))
+            error = ParseError(d.code, d.message, d.loc, d.hint, (*d.notes, said))
+            error.sources = e.sources or pre.plain_sources
+            raise error from None
         reader.kill()
         reader.wait()
         raise
@@ -74,10 +79,14 @@ def _complaint(reader: subprocess.Popen[bytes]) -> re.Match[str] | None:
     return MESSAGE.search(errors.decode("utf-8", "replace"))
 
 
+def _place(m: re.Match[str]) -> Loc:
+    return Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
+
+
 def _raise_complaint(reader: subprocess.Popen[bytes], pre: Preprocessed) -> None:
     m = _complaint(reader)
     if m is None:
         return
-    error = ParseError("C2CU008", m[4], Loc(file_of(m[1]), int(m[2]), int(m[3] or 0)))
+    error = ParseError("C2CU008", m[4], _place(m))
     error.sources = pre.plain_sources
     raise error

@@ -7,6 +7,7 @@ from itertools import islice
 from math import prod
 from typing import Any
 
+from .artifact import Slot
 from .diagnostics import InputError, Loc
 from .facts import Conflict, Trace
 from .front import Front
@@ -80,9 +81,14 @@ def _units(arrangement: Arrangement, t: int, tables: int, p: int) -> int:
     return formula(arrangement, t - tables, p, WIDTH, LATENCY) + formula("column", tables, p, WIDTH, LATENCY)
 
 
+def unknown_length(front: Front) -> Slot | None:
+    """An array of an input whose length nothing has told."""
+    return next((s for s in front.slots if -1 in s.shape and not s.shared and (s.reads or s.writes)), None)
+
+
 def bytes_moved(front: Front) -> int:
-    """Bytes in and out an input, as far as extents are known."""
-    return sum(s.nbytes * (s.reads + s.writes) for s in front.slots if -1 not in s.shape and not s.shared)
+    """Bytes in and out an input; all extents are known."""
+    return sum(s.nbytes * (s.reads + s.writes) for s in front.slots if not s.shared)
 
 
 def on_machine(front: Front, trace: Trace, limits: Limits, p: int | None) -> Roofline:

@@ -39,7 +39,8 @@ def explanation(
     reach. ``speed``: of the device, for the schedules' estimates."""
     report = report_of(front)
     chosen = _chosen(front, backend, schedule, p, speed)
-    moved = cost.bytes_moved(front)
+    unknown = cost.unknown_length(front)
+    moved = cost.bytes_moved(front) if unknown is None else None
     return {
         "file": front.source.name,
         "kernel": front.program.kernel.name,
@@ -65,7 +66,8 @@ def explanation(
         ],
         "bytes_moved_per_input": moved,
         "p": p,
-        "bytes_moved": moved * p if p is not None else None,
+        "bytes_moved": moved * p if moved is not None and p is not None else None,
+        "unknown_length": unknown.name if unknown is not None else None,
         "gep": _gep(front),
         **_traced(front, p, limits),
         "backend": backend,
@@ -342,6 +344,9 @@ def _times(e: dict[str, Any]) -> list[str]:
 
 
 def _memory(e: dict[str, Any]) -> str:
+    if e["bytes_moved_per_input"] is None:
+        name = e["unknown_length"]
+        return f"not known: the length of '{name}' is not; --shape {name}=n tells it"
     total = f", {e['bytes_moved']:,} for p = {e['p']:,}" if e["p"] is not None else ""
     return f"{e['bytes_moved_per_input']:,} bytes in and out an input{total}"
 

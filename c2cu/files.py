@@ -63,6 +63,8 @@ def guarded(path: str, read: Any) -> Any:
     except OSError as e:
         raise InputError("C2CU056", f"cannot read '{path}': {e.strerror or e}") from None
     except (ValueError, EOFError, KeyError) as e:
+        if "pickle" in str(e):  # its advice is to load what may be anything
+            e = ValueError("it holds no array of numbers")
         short = isinstance(e, EOFError) or any(text in str(e) for text in SHORT)
         hint = "was it cut short while it was written?" if short else ""
         raise InputError("C2CU056", f"'{path}' is not a whole array file: {e}", None, hint) from None
@@ -144,7 +146,8 @@ def ending(path: str) -> str:
     suffix = Path(path).suffix
     if suffix not in ENDINGS:
         given = f"'{suffix}'" if suffix else "without an ending"
-        raise InputError("C2CU056", f"'{path}': files are .npy, .npz, .bin or .zarr, not {given}")
+        message = f"'{path}': files are .npy, .npz, .bin or .zarr, not {given}"
+        raise InputError("C2CU056", message, None, "give a file's name, or a number where one is enough")
     return suffix
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+MOST = 1 << 62
 _SIZES = {"": 1, **{unit: 1 << (10 * k) for k, unit in enumerate("kmgt", 1)}}
 _TIMES = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "": 1.0}
 
@@ -22,6 +23,25 @@ def seconds(text: str) -> float:
     if m is None or not float(m[1]):
         raise ValueError(f"'{text}' is no time: write 5ms, 200us or 0.5s")
     return float(m[1]) * _TIMES[m[2]]
+
+
+def count(text: str) -> int:
+    """A number of inputs, or of anything. Raises ValueError."""
+    try:
+        number = int(text)
+    except ValueError:
+        raise ValueError(f"'{text}' is no whole number") from None
+    if number > MOST:
+        raise ValueError(f"{number} is more than {MOST}")
+    return number
+
+
+def some(text: str) -> int:
+    """At least one. Raises ValueError."""
+    number = count(text)
+    if number < 1:
+        raise ValueError(f"{number} is less than 1")
+    return number
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -177,7 +177,7 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
             "C2CU046",
             f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}",
             slot.loc,
-            "extents come from the C: set its macros with -D or defines=",
+            "the C says so: give such an array, or change what spells the extent (a macro by -D or defines=)",
         )
     if what == "input" and hasattr(array, "min"):  # else a file, which was looked at
         in_range(array, slot)
