@@ -106,9 +106,12 @@ def bind_extents(found: Program, options: Options) -> dict[str, str]:
                 continue
             known = wanted.setdefault(name, (n, b.name))
             if known[0] != n:
+                message = f"'{known[1]}' wants {name} = {known[0]}, but '{b.name}' wants {name} = {n}"
+                if known[1] == b.name:
+                    message = f"an input's '{b.name}' has extents {known[0]} and {n}, which are both {name} in the C"
                 raise InputError(
                     "C2CU052",
-                    f"'{known[1]}' wants {name} = {known[0]}, but '{b.name}' wants {name} = {n}",
+                    message,
                     b.loc,
                     "give arrays whose extents agree",
                     (Note(f"'{name}' is defined here", found.unit.pre.macros[name].loc),),

@@ -388,3 +388,90 @@ def test_one_array_for_two_outputs():
     z = np.zeros((2, 2), np.int32)
     with pytest.raises(c2cu.InputError, match="out= names one array twice"):
         c2cu.bulk("int a[2], b[2];\nvoid f(void) { a[0] = b[0] = 1; }\n", p=2, out={"a": z, "b": z}, backend="cpu")
+
+
+DOUBLED = "void f(int n, float *x, float *y) {\n    for (int i = 0; i < n; i++)\n        y[i] = 2 * x[i];\n}\n"
+
+
+@pytest.mark.parametrize(
+    "text, shapes, words",
+    [
+        (DOUBLED, {"y": (5, 8)}, ["1:31", "is given as 5,8, but in the C it has 1 extent", "leave p out"]),
+        (DOUBLED, {"yy": 8}, ["'yy' in shapes is no variable", "did you mean 'y'?"]),
+        (DOUBLED, {"Y": 8}, ["did you mean 'y'?"]),
+        ("float a[4];\nvoid f(void) { a[0] = 1; }\n", {"a": (5,)}, ["1:7", "is given as 5, but the C says 4"]),
+        ("void f(float y[][4]) { y[1][0] = 1; }\n", {"y": (2, 3)}, ["is given as 2,3, but the C says 2,4"]),
+        ("float a;\nvoid f(void) { a = 1; }\n", {"a": (5,)}, ["but in the C it has no extent"]),
+    ],
+)
+def test_shapes_that_are_none_of_the_programs(text, shapes, words):
+    runs = (
+        lambda: c2cu.check(text, shapes=shapes),
+        lambda: c2cu.compile(text, shapes=shapes, backend="cpu"),
+        lambda: c2cu.translate(text, p=2, shapes=shapes),
+    )
+    for run_it in runs:
+        with pytest.raises(c2cu.InputError) as e:
+            run_it()
+        assert all(w in str(e.value) for w in words), str(e.value)
+
+
+def test_numbers_that_lead_out_of_bounds():
+    """Where addresses come from a number that a call brings, they are looked at in that call."""
+    program, x = c2cu.compile(DOUBLED, backend="cpu", shapes={"y": 8}), np.ones((5, 8), np.float32)
+    assert np.array_equal(program({"n": 8, "x": x}), 2 * x)
+    for n in (9, 10**9):
+        with pytest.raises(c2cu.UnsupportedError) as e:
+            program({"n": n, "x": x})
+        assert e.value.code == "C2CU035" and "3:9" in str(e.value) and "element 8 is outside 'x'" in str(e.value)
+    assert program({"n": 3, "x": x})[0].tolist() == [2, 2, 2, 0, 0, 0, 0, 0]
+    text = (
+        "void f(int n, float dt, int *a) { int t[4]; t[1] = 3; for (int i = 1; i < n; i++) a[0] += t[i] * (dt > 2); }\n"
+    )
+    program = c2cu.compile(text, backend="cpu")
+    assert program({"n": 2, "dt": 3.0, "a": np.zeros((2, 1), np.int32)}).tolist() == [[3], [3]]
+    with pytest.raises(c2cu.UnsupportedError, match="'t' is read before"):
+        program({"n": 3, "dt": 3.0, "a": np.zeros((2, 1), np.int32)})
+
+
+def test_what_a_number_does_not_lead_to_is_not_looked_at_again(monkeypatch):
+    """One look for each number that addresses depend on, whatever others are."""
+    text = "void f(int n, float dt, float *a) { for (int i = 0; i < n; i++) a[i] *= dt; }\n"
+    program, a, seen = c2cu.compile(text, backend="cpu"), np.ones((2, 4), np.float32), []
+    original = c2cu.pipeline.understand
+    monkeypatch.setattr("c2cu.pipeline.understand", lambda s, o: seen.append(o.values) or original(s, o))
+    for n, dt in ((4, 1.0), (4, 2.0), (3, 2.0), (4, 3.0), (3, 1.0)):
+        program({"n": n, "dt": dt, "a": a})
+    looked = [v for v in seen if set(v) == {"n"}]
+    assert looked == [{"n": 4}, {"n": 3}]
+
+
+def test_a_pointers_array_with_too_many_axes():
+    with pytest.raises(c2cu.InputError, match=r"shape \(2, 3, 3\), wanted \(p, n\): 2 dimensions, not 3") as e:
+        c2cu.bulk(DOUBLED, {"n": 3, "x": np.ones((2, 3, 3), np.float32)}, backend="cpu")
+    assert "x.reshape(len(x), -1)" in e.value.diagnostic.hint
+
+
+def test_two_extents_of_one_array_that_are_one_macro():
+    with pytest.raises(c2cu.InputError, match="an input's 'D' has extents 5 and 6, which are both N in the C"):
+        c2cu.bulk(FW, np.ones((3, 5, 6), np.float32), backend="cpu")
+
+
+def test_a_syntax_error_says_what_was_expected():
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check("int x;\nvoid f(void) {\n    x = 3\n}\n")
+    assert "<input>:3:10: note: the C compiler says here: expected ';' before '}' token" in str(e.value)
+
+
+def test_a_name_that_is_too_long():
+    with pytest.raises(c2cu.ParseError, match="cannot read"):
+        c2cu.check("a" * 300 + "/x.c")
+
+
+def test_explain_without_inputs_or_lengths(tmp_path):
+    (tmp_path / "f.c").write_text(DOUBLED)
+    for p, said in ((0, "0 is less than 1"), (-1, "-1 is less than 1"), ("abc", "'abc' is no whole number")):
+        done = run(["explain", tmp_path / "f.c", "--p", p])
+        assert done.returncode == 2 and said in done.stderr
+    done = run(["explain", tmp_path / "f.c", "--p", 10, "--backend", "cpu"])
+    assert "memory     not known: the length of 'x' is not; --shape x=n tells it" in done.stdout

@@ -584,3 +584,23 @@ void kern(void) {
     found = [(x.barrier.kind, x.barrier.name, x.barrier.first.line, x.barrier.second.line) for x in loops if x.barrier]
     assert found == [("flow", "a", 5, 6), ("flow", "d", 7, 8)]
     assert [x.barrier is not None for x in loops] == [False, False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "if (i > 0 && x[i] > 0) o[i] = a[i - 1];",
+        "if (i > 0 && i < 6 && x[i] > 0) o[i] = a[i - 1];",
+        "if ((i > 0 && x[i] > 0) && x[i - 1] > 2) o[i] = a[i - 1];",
+        "if (i > 0 && x[i] > 0 && (x[i] < 9 || x[i - 1] > 3)) { o[i] = a[i - 1]; o[i - 1] = 0; }",
+        "if (x[i] < 3) { if (i > 0 && x[i] > 0) o[i] = a[i - 1]; }",
+    ],
+)
+def test_what_a_guard_keeps_out_is_no_fault(guard):
+    """What does not depend on data decides by itself, also where data decides as well."""
+    front = understand(
+        Source("<input>", f"int x[6], a[6], o[6];\nvoid k(void) {{ for (int i = 0; i < 6; i++) {guard} }}\n"), Options()
+    )
+    assert front.trace is not None and front.trace.complete and not front.trace.faults
+    loads = next(r.loads for r in front.trace.regions if r.region.name == "a")
+    assert loads == 5

@@ -45,6 +45,8 @@ typedef unsigned long uintmax_t;
 #define INTMAX_MAX INT64_MAX
 #define UINTMAX_MAX UINT64_MAX
 #define SIZE_MAX UINT64_MAX
+#define PTRDIFF_MAX INT64_MAX
+#define PTRDIFF_MIN INT64_MIN
 #define INT8_C(c) c
 #define INT16_C(c) c
 #define INT32_C(c) c

@@ -120,7 +120,9 @@ def _number_hint(value: Any, slot: Slot) -> str:
 
 
 def _axis_hint(shape: tuple[int, ...], slot: Slot, layout: str) -> str:
-    """How an array of one input gets the axis that counts inputs."""
+    """How an array gets the axes that are wanted."""
+    if len(slot.shape) == 1 and len(shape) > 2 and layout == "row" and not slot.shared:
+        return f"{slot.name}.reshape(len({slot.name}), -1) has each input's elements in a row"
     if slot.shared or len(shape) != len(slot.shape):
         return ""
     axis, index = ("first", "None") if layout == "row" else ("last", "..., None")
