@@ -5,6 +5,7 @@ See "Program model" of docs/language.md for the rules in a user's words.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -97,8 +98,14 @@ def _pragma_call(unit: Unit) -> tuple[C.FuncCall | None, tuple[str, ...]]:
     found: list[tuple[C.FuncCall, tuple[str, ...]]] = []
     for items in _item_lists(main.node.body):
         for i, item in enumerate(items):
-            if isinstance(item, C.Pragma) and item.string.split("(")[0].split()[:1] == ["kernel"]:
+            if not isinstance(item, C.Pragma):
+                continue
+            word = "".join(item.string.split("(")[0].split()[:1])
+            if word == "kernel":
                 found.append(_marked(unit, items[i + 1 :], item))
+            elif difflib.get_close_matches(word, ["kernel"], 1, 0.75):
+                message = f"'#pragma {word}' is not known"
+                raise ParseError("C2CU007", message, loc_of(item), "did you mean '#pragma kernel'?")
     if len(found) > 1:
         raise ParseError(
             "C2CU007",

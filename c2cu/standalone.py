@@ -10,6 +10,7 @@ from pycparser import c_ast as C
 from . import plan
 from .ctype import Array, CType, Pointer, Scalar, Struct, leaf_element
 from .diagnostics import InputError, UnsupportedError
+from .effects import may_write
 from .emit import render, reserved, words
 from .hostsplit import HostSpeller, HostSplit, declarations, globals_of, hostsplit
 from .libm import DECLARED
@@ -251,7 +252,8 @@ class _Host:
             artifact = gang(analysis, self.front.slots, plan.layout(self.program), PORTABLE_BYTES, self.front.trace)
             text = _GANG_NAMES.sub(r"c2cu_\1", artifact.text)
             slots = self.slots()
-        statics = [s for s in used_statics(self.program) if not s.const]
+        written = may_write(self.program)
+        statics = [s for s in used_statics(self.program) if s in written]
         if statics and not text:
             raise UnsupportedError(
                 "C2CU072",

@@ -475,3 +475,15 @@ def test_explain_without_inputs_or_lengths(tmp_path):
         assert done.returncode == 2 and said in done.stderr
     done = run(["explain", tmp_path / "f.c", "--p", 10, "--backend", "cpu"])
     assert "memory     not known: the length of 'x' is not; --shape x=n tells it" in done.stdout
+
+
+@pytest.mark.parametrize("word", ["kernal", "kernels", "Kernel", "kernl shared(x)"])
+def test_a_misspelt_pragma(word):
+    with pytest.raises(c2cu.ParseError, match="4:9: .*is not known") as e:
+        c2cu.check(f"int x;\nvoid f(void) {{ x++; }}\nint main(void) {{\n#pragma {word}\n    f();\n    return 0;\n}}\n")
+    assert e.value.diagnostic.hint == "did you mean '#pragma kernel'?"
+
+
+def test_pragmas_of_others_are_nobodys():
+    text = "int x;\nvoid f(void) { x++; }\nint main(void) {\n#pragma STDC FP_CONTRACT OFF\n#pragma once\n    f();\n    return 0;\n}\n"
+    assert c2cu.check(text).oblivious
