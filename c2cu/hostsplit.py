@@ -17,7 +17,7 @@ from .diagnostics import UnsupportedError
 from .hostrules import ENDS, READS, UNBUFFERED, fresh_library, reach, refuse_host, refuse_statics
 from .parse import is_user_file, loc_of
 from .program import Program, nodes
-from .spell import Indented
+from .spell import Indented, base_name
 from .symbols import Symbol
 from .typed import Unit
 
@@ -179,6 +179,7 @@ class HostSpeller(Indented):
         self.ended = ""
         self.ends: set[str] = set()  # those of hostrules.ENDS that were printed
         self.defined: set[int] = set()  # ids of the structs, unions and enums whose members were printed
+        self.enumerated: set[int] = set()  # ids of those enums whose enumerators stand before, by themselves
 
     def visit_ID(self, n: C.ID) -> str:
         symbol = self.unit.symbols.get(id(n))
@@ -190,7 +191,14 @@ class HostSpeller(Indented):
         return ENDS[n.name]
 
     def _generate_struct_union_enum(self, n: C.Struct | C.Union | C.Enum, name: str) -> str:
-        """Members stand where a type is first named, and nowhere else."""
+        """Members stand where a type is first named, and nowhere else. To C++ an enum of the file is a number: it would
+        not let one be assigned to it."""
+        if isinstance(n, C.Enum) and self.cplusplus:
+            if id(n) in self.enumerated:
+                return base_name(self.unit.declarations.enum_type(n))
+            known = self.unit.scope.enums.get(n.name) if n.values is None else None
+            if known is not None:
+                return base_name(known)
         if id(n) in self.defined and (n.name or name == "enum"):
             return f"{name} {n.name}" if n.name else "int"
         self.defined.add(id(n))
@@ -266,11 +274,24 @@ class HostSpeller(Indented):
     def function(self, n: C.FuncDef) -> str:
         return self.visit(n).rstrip("\n")
 
+    def enumerators(self, n: C.Node) -> str:
+        """The enum that a declaration defines, by itself."""
+        while isinstance(n, (C.Typedef, C.Decl, C.TypeDecl, C.PtrDecl, C.ArrayDecl)):
+            n = n.type
+        if not isinstance(n, C.Enum) or n.values is None or id(n) in self.enumerated:
+            return ""
+        text = super()._generate_struct_union_enum(n, "enum") + ";\n"
+        self.enumerated.add(id(n))
+        return text
+
     def top(self, n: C.Node) -> str:
         """A file-scope declaration."""
+        before = self.enumerators(n) if self.cplusplus else ""
+        if before and isinstance(n, C.Decl) and n.name is None:
+            return before.rstrip()
         symbol = self.unit.symbols.get(id(n))
         alone = self.cplusplus and symbol is not None and symbol.const  # maybe the device has it, and nobody else
-        return ("__attribute__((unused)) " if alone else "") + self.visit(n) + ";"
+        return before + ("__attribute__((unused)) " if alone else "") + self.visit(n) + ";"
 
 
 def _of(n: C.Node, name: str, writable: bool = False) -> C.Node:

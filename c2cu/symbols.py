@@ -264,6 +264,10 @@ class Declarations:
         object.__setattr__(struct, "align", align)
         object.__setattr__(struct, "complete", True)
 
+    def enum_type(self, node: C.Enum) -> Scalar:
+        """The type of the variables of an enum that is defined at ``node``."""
+        return self._enums[id(node)]
+
     def _enum(self, node: C.Enum, scope: Scope) -> Scalar:
         """The type of an enum's variables is unsigned where no enumerator is negative, as gcc and clang have it."""
         if id(node) in self._enums:

@@ -170,6 +170,14 @@ NAMES = {
         kernel="typedef struct { int n, s; } sum_t;\nsum_t k(int by) { sum_t z = {0, 0}; for (int i = 0; i < 3; i++)"
         " z.s += a[i] * by, z.n ^= a[i]; return z; }\n",
     ),
+    "enums": program(
+        "it z = {a[0], 1}; c = a[0] & 1; z.k = a[1]; d[1] = UP; e = 2;",
+        'printf("%d %d %d %d %d ", c, z.k, d[1], e, c - 2 > 5);',
+        "enum color { RED, GREEN = 5 } c;\ntypedef enum { UP, DOWN = -1 } way;\nenum { TWO = 2 } e, f;\nway d[TWO];\n"
+        "typedef struct { way k; int v; } it;\nstatic way turn(way w) { return w + 1; }\nenum color last(void);\n",
+        kernel="void k(void) { for (int i = 0; i < 3; i++) { c = a[i] & 1; o[i] = turn(a[i]) + (c == RED ? GREEN : c); } }\n"
+        "enum color last(void) { return o[2]; }\n",
+    ),
     "truth": program(
         "_Bool ok = a[0] > 1;",
         'printf("%d ", ok);',
