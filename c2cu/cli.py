@@ -338,7 +338,7 @@ def check(
 @with_options(
     SOURCE,
     click.option("--p", type=AMOUNT, help="How many inputs."),
-    click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."),
+    click.option("--shared", multiple=True, metavar="NAME[=N]", help="One copy for all inputs; or one number."),
     click.option("--json", "as_json", is_flag=True, help="As JSON."),
     click.option("--plot", metavar="FILE.png", help="Also draw the memory accesses and the roofline (or .svg, .pdf)."),
     MACHINE,
@@ -368,8 +368,9 @@ def explain(
 
         if plot is not None:
             plotting.check(plot)
-        options = pipeline.Options(fn, macros(defines), include_dirs, shared, extents(shapes), fp)
-        front, notes = library.as_given(read_source(given(source)), options)
+        names, texts = [n.partition("=")[0] for n in shared], dict(n.split("=", 1) for n in shared if "=" in n)
+        options = pipeline.Options(fn, macros(defines), include_dirs, tuple(names), extents(shapes), fp)
+        front, notes = library.as_given(read_source(given(source)), options, texts)
         chosen = backend if backend != "auto" else backends.best()
         device = machine.device(chosen)
         limits = machine.limits(chosen, cost.widest(front.analysis)) if cost.complete(front) else None

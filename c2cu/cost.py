@@ -53,7 +53,9 @@ def complete(front: Front) -> Trace | None:
 def untraced(front: Front) -> str:
     """Why there is none; "" if there is one."""
     if front.trace is not None:
-        return front.trace.stopped
+        scalars = {s.name for s in front.slots if not s.shape}
+        tell = [f"--shared {n}=N" for n in front.trace.unknown if n in scalars]
+        return front.trace.stopped + (f"; {' '.join(tell)} tells what it is" if tell else "")
     return front.why_not.diagnostic.message if front.why_not is not None else "the program was not traced"
 
 

@@ -12,7 +12,7 @@ from . import backends, pipeline
 from .compiled import Program, lengths
 from .diagnostics import InputError, lines_of
 from .front import Front, Options
-from .options import by_name, options_of, whole
+from .options import by_name, known_values, options_of, whole
 from .preprocess import Source, read_source
 from .report import NotObliviousWarning, Report, judge, report_of
 
@@ -198,9 +198,15 @@ def check_source(source: Source, options: Options) -> Report:
     return report_of(*as_given(source, options))
 
 
-def as_given(source: Source, options: Options) -> tuple[Front, tuple[str, ...]]:
-    """The program understood as it is most likely to be called, lengths given as one number; notes that say so."""
+def as_given(
+    source: Source, options: Options, numbers: Mapping[str, str] | None = None
+) -> tuple[Front, tuple[str, ...]]:
+    """The program understood as it is most likely to be called, lengths given as one number; notes that say so.
+    ``numbers``: what shared scalars are, by name. Raises InputError."""
     front = pipeline.asked(source, options)
+    if numbers:
+        options = replace(options, values=known_values(front.slots, numbers))
+        front = pipeline.understand(source, options)
     found = lengths(front)
     if not found:
         return front, ()

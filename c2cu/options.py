@@ -48,6 +48,25 @@ def by_name(what: str, given: Any) -> Mapping[str, Any]:
     return given
 
 
+def known_values(slots: tuple[Slot, ...], numbers: Mapping[str, str]) -> dict[str, int | float]:
+    """What shared scalars are, by name, from their texts. Raises InputError."""
+    import numpy
+
+    found: dict[str, int | float] = {}
+    for name, text in numbers.items():
+        slot = next((s for s in slots if s.name == name), None)
+        if slot is None or slot.shape:
+            raise InputError("C2CU058", f"'{name}' is no scalar of the kernel's", None, f"write --shared {name}")
+        try:
+            value = float(text) if numpy.dtype(slot.dtype).kind == "f" else int(text, 0)
+            found[name] = numpy.array(value, slot.dtype).item()
+        except (ValueError, OverflowError):
+            raise InputError(
+                "C2CU047", f"'{text}' is no {slot.dtype} for '{name}'", slot.loc, "give a number"
+            ) from None
+    return found
+
+
 def whole(what: str, given: Any) -> int:
     """A count."""
     try:

@@ -253,6 +253,28 @@ def test_json(folder):
     assert e["roofline"]["seconds"] == max(e["roofline"]["memory_seconds"], e["roofline"]["operations_seconds"])
 
 
+LENGTH = "void f(int n, float w, float *x) {\n    for (int i = 1; i < n; i++) x[i] += w * x[i - 1];\n}\n"
+
+
+def test_a_number_that_is_told(folder):
+    (folder / "f.c").write_text(LENGTH)
+    said = c2cu("explain", "f.c", "--shape", "x=8", "--backend", "cpu").stdout
+    assert "depend on 'n', which only the run brings; --shared n=N tells what it is" in said
+    done = c2cu(
+        "explain", "f.c", "--shape", "x=8", "--backend", "cpu", "--shared", "n=8", "--shared", "w=0.5", "--json"
+    )
+    assert json.loads(done.stdout)["steps"] == 21
+    for wrong, words in {
+        "n=2.5": "'2.5' is no int32 for 'n'",
+        "n=99999999999": "'99999999999' is no int32",
+        "n=9": "element 8 is outside 'x'",
+        "x=3": "'x' is",
+        "m=3": "'m' in shared is no variable",
+    }.items():
+        done = c2cu("explain", "f.c", "--shape", "x=8", "--shared", wrong, "--backend", "cpu")
+        assert done.exit_code == 1 and words in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("size", ["float", "double"])
 def test_a_gpu_that_is_elsewhere(folder, monkeypatch, size):
     """Figures are an H200's, and said to be."""
