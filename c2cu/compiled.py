@@ -318,7 +318,7 @@ class Program:
         known = {n: v for n, v in numbers.items() if n in unknown}
         if not unknown or len(known) < len(unknown) or (*which, _bytes(known)) in self._faultless:
             return
-        self._with_numbers(e, known)
+        pipeline.refuse_numbers(front, {n: v.item() for n, v in known.items()})
         self._faultless.add((*which, _bytes(known)))
 
     def _understood(self, e: _Extents) -> Front:

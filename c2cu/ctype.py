@@ -141,7 +141,8 @@ class Struct:
     @property
     def one_cell(self) -> bool:
         """A union of scalars of one size: its first member stands for all."""
-        return self.union and all(isinstance(m.type, Scalar) and m.type.size == self.size for m in self.members)
+        cells = (isinstance(m.type, Scalar) and m.bits is None and m.type.size == self.size for m in self.members)
+        return self.union and all(cells)
 
     def path(self, name: str) -> tuple[Member, ...]:
         """The members to go through to the one of this name: more than one where it stands in an anonymous member."""

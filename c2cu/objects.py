@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from .ctype import INT, LONG, Array, CType, Pointer, Scalar, Struct, leaves
+from .ctype import BOOL, INT, LONG, Array, CType, Pointer, Scalar, Struct, leaves
 from .diagnostics import Loc, UnsupportedError
 from .fold import add, is_constant, multiply
 from .ir import NOWHERE, Const, Expr, Region, Rows, Variable
@@ -82,6 +82,9 @@ class Ref:
         if not all(isinstance(x.type, Scalar) and x.type.size == first.type.size for x in struct.members):
             name = self.object.name + self.path
             raise UnsupportedError("C2CU018", f"'{name}' is a union of members of different sizes", loc)
+        if first.type == BOOL and any(x.type != BOOL for x in struct.members):  # a cell of it has no other bits
+            name = self.object.name + self.path
+            raise UnsupportedError("C2CU018", f"'{name}' is a union whose first member is a _Bool", loc, "put it last")
         return replace(self, path=f"{self.path}.{first.name}", type=m.type)
 
     def viewed(self, t: CType, loc: Loc) -> Ref:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 from . import plan as planning
@@ -43,6 +44,13 @@ def asked(source: Source, options: Options) -> Front:
     with lines_of(front.pre.sources):
         planning.require_shapes(front.slots, options.shapes)
     return front
+
+
+def refuse_numbers(front: Front, values: Mapping[str, int | float]) -> None:
+    """Raise UnsupportedError where these values of shared scalars make something go wrong whatever the data."""
+    kernel = front.kernel
+    assert kernel is not None
+    deep(lambda: refuse_faults(trace(uniform(bound(kernel, values)), passing=True)))
 
 
 def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:

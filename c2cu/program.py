@@ -239,7 +239,10 @@ def unseen_statics(program: Program) -> frozenset[str]:
     """Static globals that nothing but the kernel, and what it calls, names."""
     inside = {f.name for f in program.functions}
     others = [f for f in program.unit.functions.values() if f.name not in inside]
-    seen = {n.name for f in others for n in nodes(f.node.body) if isinstance(n, C.ID)}
+    bodies = [f.node.body for f in others]
+    starts = [s.decl.init for s in (*program.unit.variables.values(), *program.unit.statics) if s.decl is not None]
+    named = (n for part in (*bodies, *starts) if part is not None for n in nodes(part))
+    seen = {n.name for n in named if isinstance(n, C.ID)}
     symbols = (b.symbol for b in program.borders if b.kind == "global" and b.symbol is not None)
     return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in seen)
 

@@ -76,6 +76,8 @@ def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda",
     plan.require_extents(front.slots)
     host = _Host(front, hostsplit(front.program), target == "cuda", p, group)
     _refuse_macros(front, words(*(_AROUND_COLUMNS if target == "cuda" else _AROUND)))
+    if target == "cuda":
+        _refuse_variables(front)
     if target == "cpu":
         return host.cpu()
     try:
@@ -90,6 +92,14 @@ def _refuse_macros(front: Front, names: frozenset[str]) -> None:
         if m.name in names:
             message = f"the translation uses the name of macro '{m.name}' for something else"
             raise UnsupportedError("C2CU077", message, m.loc, "give the macro another name")
+
+
+def _refuse_variables(front: Front) -> None:
+    """What nvcc includes declares functions of these names."""
+    for s in globals_of(front.program.unit):
+        if s.name in DECLARED:
+            message = f"'{s.name}' is a function of CUDA's headers, and cannot be a variable beside them"
+            raise UnsupportedError("C2CU077", message, s.loc, "give it another name, or translate with --target cpu")
 
 
 def device_name(b: Border) -> str:

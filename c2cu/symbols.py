@@ -239,6 +239,8 @@ class Declarations:
             t = self.type(d.type, scope)
             if d.bitsize is not None:
                 width = int(self.constant(d.bitsize, scope) or 0)
+                if struct.union:
+                    offset = bit = 0
                 unit = 8 * t.size
                 position = offset * 8 + bit
                 if width == 0 or position // unit != (position + width - 1) // unit:
@@ -248,8 +250,6 @@ class Declarations:
                 offset, bit = (position + width) // 8, (position + width) % 8
                 align = max(align, t.size)
                 size = max(size, offset + (bit > 0))
-                if struct.union:
-                    offset = bit = 0
                 continue
             if bit:
                 offset, bit = offset + 1, 0

@@ -255,3 +255,52 @@ def test_unions_go_in_and_out(declared, body):
         found = found["g"] if isinstance(found, dict) else found
         # by members: what lies between them is nobody's
         assert repr(found.tolist()) == repr(expected.astype(np.dtype(slot.dtype)).tolist()), schedule
+
+
+CONDITIONS = [
+    "(x[i] > 0 && x[7 - i] < 4) != 1",
+    "(x[i] > 0 && x[7 - i] < 4) != (x[0] > 1)",
+    "(x[i] > 0 && x[7 - i] < 4) == 0",
+    "!(x[i] > 0 && x[7 - i] < 4)",
+    "i > 0 && x[i - 1] > 0 && (x[i] > 0 || x[7 - i] > 2)",
+    "(i > 0 && x[i - 1] > 0) || x[i] < 0",
+    "x[i] > 0 && (n = x[7 - i]) > 1",
+    "x[i] > 0 && n++ < 3 && x[7 - i] > 0",
+    "(x[i] > 0 && x[7 - i] > 0) + (x[i] > 1 && x[7 - i] > 1)",
+]
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("body", ["y[i] = 3 + n;", "{ y[i] = n; continue; }", "{ n += 2; if (x[0] > 5) break; }"])
+def test_conditions(condition, body):
+    """An `if` stands inside the one that && makes only where it asks for the whole && alone."""
+    text = "int x[8], y[8];\nvoid kern(void) {\n    int n = 0;\n    for (int i = 0; i < 8; i++) y[i] = 0;\n"
+    text += f"    for (int i = 0; i < 8; i++) {{ if ({condition}) {body}\n        y[i] += n; }}\n    y[0] += n;\n}}\n"
+    inputs = {"x": np.random.default_rng(2).integers(-5, 9, (P, 8)).astype("i4")}
+    expected = Original(text, "kern", [("x", "i4", (8,)), ("y", "i4", (8,))]).bulk(inputs, P)["y"]
+    for schedule in ("scalar", "gang"):
+        assert same(c2cu.bulk(text, inputs, backend="cpu", schedule=schedule), expected), schedule
+
+
+@pytest.mark.parametrize(
+    ("declared", "size"),
+    [("int a; unsigned b : 5;", 4), ("char a; long b : 40; short c;", 8), ("unsigned a : 3, b : 9; int c : 31;", 4)],
+)
+def test_bit_fields_of_unions(declared, size):
+    text = f"typedef union {{ {declared} }} U;\nint a[1];\nvoid kern(void) {{ a[0] += sizeof(U); }}\n"
+    assert c2cu.bulk(text, np.zeros((1, 1), "i4"), backend="cpu").tolist() == [[size]]
+
+
+def test_a_local_union_is_initialised_by_name():
+    text = "int a[1];\nvoid kern(void) { union { int i; float f; } z = {.f = 2}; a[0] += z.i; }\n"
+    for schedule in ("scalar", "gang"):
+        found = c2cu.bulk(text, np.zeros((2, 1), "i4"), backend="cpu", schedule=schedule)
+        assert found.tolist() == [[0x40000000]] * 2
+
+
+def test_a_cell_that_holds_0_or_1_is_no_others():
+    text = "unsigned char x[2], y[2];\nvoid kern(void) { union { _Bool a; unsigned char b; } v; v.b = x[0]; y[0] = v.b; }\n"
+    x = np.array([[7, 1]], np.uint8)
+    assert c2cu.bulk(text, {"x": x}, backend="cpu")[0, 0] == 7
+    with pytest.raises(c2cu.UnsupportedError, match="a union whose first member is a _Bool"):
+        c2cu.bulk(text, {"x": x}, backend="cpu", schedule="gang")

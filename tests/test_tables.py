@@ -147,6 +147,11 @@ def test_what_varies(name):
             "all inputs would have the same 'at': declare it static, and it does not go out",
         ),
         (
+            table("at[i] = 7 - i;", "static int at[8];\nint *view = at;"),
+            "'at' goes out, so each input has its own",
+            "all inputs would have the same 'at': declare it static, and it does not go out",
+        ),
+        (
             table("", "int at[8] = {1, 2, 3};"),
             "'at' is an input",
             "if all inputs have the same 'at', declare it const",

@@ -135,7 +135,7 @@ class Control(Functions):
         """An `If` without else; inside the one that has just settled what ``&&`` comes to, if so: then it is not
         reached where the first condition, which may not depend on data, is false."""
         match cond, self.out[-1:]:
-            case Binary(op="!=", left=Var(var=v)), [
+            case Binary(op="!=", left=Var(var=v), right=Const(value=0)), [
                 If(then=(*right, Assign(var=yes, value=b)), other=(Assign(var=no),)) as first
             ] if v == yes == no and v in self.conjunctions:
                 self.out.pop()

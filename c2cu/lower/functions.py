@@ -250,6 +250,7 @@ class Functions(Library):
                 ref = ref.element(loc).moved(Const(k, INT))
             else:
                 assert isinstance(ref.type, Struct)
-                m = max((m for m in ref.type.members if m.offset <= offset), key=lambda m: m.offset)
+                before = (m for m in ref.type.members if m.offset <= offset)
+                m = max(before, key=lambda m: (m.offset, m.type == t))  # in a union, the one that is meant
                 ref, offset = ref.member(m.name, loc), offset - m.offset
         return ref

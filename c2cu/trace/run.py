@@ -29,6 +29,7 @@ from .values import NotAtHand
 BUDGET = 100_000_000  # accesses and turns, after which the tracer stops
 INTERPRETED = 2_000_000  # the same where it is interpreted
 MEMORY = 1 << 29  # bytes of notes about elements that it may take
+BRIEF = 20_000  # the same where a compiler would take longer to start
 SECONDS = 60  # in case it hangs
 FLAGS = ("-O2", "-w")
 _STOPPED = {
@@ -54,8 +55,9 @@ class _CannotRun(Exception):
     """A compiled program does not start: a temporary directory where nothing may be executed."""
 
 
-def trace(u: Uniform, cache: Cache | None = None) -> Trace:
-    """The facts of an oblivious kernel; what is not oblivious, or too long, is `Trace.stopped`."""
+def trace(u: Uniform, cache: Cache | None = None, passing: bool = False) -> Trace:
+    """The facts of an oblivious kernel; what is not oblivious, or too long, is `Trace.stopped`. ``passing``: there may
+    be many like it, each looked at once: short ones are interpreted, and not kept."""
     if not u.oblivious:
         return _nothing("the program is not oblivious")
     try:
@@ -67,6 +69,8 @@ def trace(u: Uniform, cache: Cache | None = None) -> Trace:
         return _nothing("an extent is not known yet")
     if found.memory > MEMORY:
         return _nothing(f"its arrays have more than {MEMORY * found.cells // found.memory} elements")
+    if passing and (facts := _brief(u, found)) is not None:
+        return facts
     cache = cache or Cache()
     compiler = toolchain.compiler()
     if compiler is not None:
@@ -75,6 +79,16 @@ def trace(u: Uniform, cache: Cache | None = None) -> Trace:
         except _CannotRun:
             pass
     return _interpreted(u, found, cache)
+
+
+def _brief(u: Uniform, found: Tracer) -> Trace | None:
+    """None where it is not short."""
+    try:
+        data = interpret(found, BRIEF, SECONDS)
+    except NotAtHand:
+        return None
+    facts = _facts(u, found, data, BRIEF) if data else None
+    return facts if facts is not None and facts.complete else None
 
 
 def _compiled(u: Uniform, found: Tracer, cache: Cache, compiler: tuple[str, ...]) -> Trace:
