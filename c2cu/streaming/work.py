@@ -86,7 +86,8 @@ class State:
             try:
                 return about(pipe)
             except Exception as e:
-                failure = e if isinstance(e, MemoryError) else as_error(pipe, e)
+                if not isinstance(failure, MemoryError):
+                    failure = e if isinstance(e, MemoryError) else as_error(pipe, e)
         raise failure
 
     def has(self, number: int) -> bool:
