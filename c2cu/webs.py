@@ -44,6 +44,7 @@ class _Analysis:
         self.parent: list[int] = []  # union-find over definitions
         self.variables: list[Variable] = []  # of each definition
         self.escapes: list[set[int]] = []
+        self.heads: dict[int, Reaching] = {}  # id(Loop) -> what reaches its head, as far as it is known
         self.uses: dict[tuple[int, Variable], int] = {}  # (id(statement), variable) -> a definition that reaches it
         self.number(body)
 
@@ -105,6 +106,11 @@ class _Analysis:
                 self.left(s, state)
 
     def loop(self, s: Loop, state: Reaching) -> None:
+        """What reaches the head only grows from visit to visit, as the loops around are gone through again: each visit
+        begins with what the last one found, or nested loops would take twice the time for each level."""
+        assigned = self.assigned[self.construct[id(s)]]
+        for var, found in self.heads.get(id(s), {}).items():
+            state[var] = state.get(var, _NONE) | found
         while True:
             self.flags(s, state)
             tested = self.block(s.head, dict(state))
@@ -114,6 +120,7 @@ class _Analysis:
             again = self.block(s.step, dict(done))
             if not self.join(s, state, state, again):
                 break
+        self.heads[id(s)] = {var: state[var] for var in assigned if var in state}
         self.join(s, state, tested, done if s.flags else tested)
 
     def join(self, s: If | Loop, state: Reaching, a: Reaching, b: Reaching) -> bool:

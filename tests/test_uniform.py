@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import c2cu
+from c2cu import webs
 from c2cu.pipeline import Options, understand
 from c2cu.preprocess import Source
 from c2cu.verify import verify
@@ -87,3 +88,18 @@ def test_verify_sees_a_wrong_type():
     )
     with pytest.raises(AssertionError, match="a value of type .* in a region of type float"):
         verify(broken)
+
+
+def test_loops_in_one_another_take_no_power_of_time(monkeypatch):
+    """Each level goes through its body once more for the levels around it, and not twice as often."""
+    visits = []
+    original = webs._Analysis.loop
+    monkeypatch.setattr(webs._Analysis, "loop", lambda a, s, state: visits.append(s) or original(a, s, state))
+    body = "a[0] += 1;"
+    for k in range(14):
+        body = f"for (int i{k} = 0; i{k} < 2; i{k}++) {{ {body} }}"
+    kernel = understand(Source("<input>", f"int a[4];\nvoid kern(void) {{ {body} }}\n"), Options()).kernel
+    assert kernel is not None
+    visits.clear()
+    webs.webs(kernel)
+    assert 14 <= len(visits) <= 14 * 14
