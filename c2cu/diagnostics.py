@@ -166,6 +166,12 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"did you mean '{cases[close[0]]}'?" if close else ""
 
 
+def instead(name: str, what: str, known: Iterable[str]) -> str:
+    """A hint for a name that is none of those known, which are ``what``."""
+    listed = list(known)
+    return f"{meant(name, listed)} {what}: {', '.join(listed)}".strip()
+
+
 def _placed(loc: Loc | None, sources: Mapping[str, str]) -> tuple[Loc | None, Note | None]:
     return sources.original(loc) if loc is not None and isinstance(sources, SourceMap) else (loc, None)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from .artifact import Slot
 from .ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
-from .diagnostics import InputError, UnsupportedError, meant
+from .diagnostics import InputError, UnsupportedError, instead
 from .effects import MAYBE, READ, WRITE, effects, may_write
 from .estimate import Estimate
 from .facts import CERTAIN, INPUT, Trace
@@ -221,8 +221,8 @@ def require_shapes(found: tuple[Slot, ...], asked: Mapping[str, tuple[int, ...]]
     slots = {s.name: s for s in found}
     for name, shape in asked.items():
         if name not in slots:
-            hint = f"{meant(name, slots)} the variables: {', '.join(slots)}".strip()
-            raise InputError("C2CU041", f"'{name}' in shapes is no variable of the kernel", None, hint)
+            message = f"'{name}' in shapes is no variable of the kernel"
+            raise InputError("C2CU041", message, None, instead(name, "the variables", slots))
         s = slots[name]
         if shape == s.shape[: len(shape)]:  # a pointer to rows takes the first extent alone
             continue

@@ -19,7 +19,7 @@ from pathlib import Path
 from . import toolchain
 from .attributes import without_attributes
 from .cpp import preprocessed
-from .diagnostics import InputTypeError, Loc, ParseError, SourceMap, file_of, lines_of, meant, quoted
+from .diagnostics import InputTypeError, Loc, ParseError, SourceMap, file_of, instead, lines_of, meant, quoted
 
 HEADERS = Path(__file__).parent / "include"
 SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
@@ -236,9 +236,7 @@ def _check_names(source: Source, texts: Sequence[str], given: Mapping[str, str])
                 "C2CU005",
                 f"unknown macro '{name}' (-D): the file does not use it",
                 Loc(source.name),
-                f"{meant(name, objects)} the file's macros: {', '.join(objects)}".strip()
-                if objects
-                else "it has no macros",
+                instead(name, "the file's macros", objects) if objects else "it has no macros",
             )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast as C
 
 from .ctype import VOID, Array, CType, Function, Pointer, Struct
-from .diagnostics import InputError, Loc, Note, ParseError, UnsupportedError, meant
+from .diagnostics import InputError, Loc, Note, ParseError, UnsupportedError, instead
 from .parse import loc_of
 from .symbols import Symbol
 from .typed import FunctionDef, Unit
@@ -76,8 +76,7 @@ def program(
     for name in names:
         if name not in known:
             message = f"'{name}' in shared is no variable of the kernel '{kernel.name}'"
-            hint = f"{meant(name, known)} the variables: {', '.join(sorted(known))}".strip()
-            raise InputError("C2CU041", message, kernel.loc, hint)
+            raise InputError("C2CU041", message, kernel.loc, instead(name, "the variables", sorted(known)))
     borders = tuple(_borders(unit, kernel, touched, names, shapes or {}, call))
     constants = tuple(s for s in touched if s.const and s.name not in names)
     return Program(unit, kernel, functions, borders, constants, call)

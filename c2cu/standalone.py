@@ -262,9 +262,9 @@ class _Host:
             artifact = gang(analysis, self.front.slots, plan.layout(self.program), PORTABLE_BYTES, self.front.trace)
             text = _GANG_NAMES.sub(r"c2cu_\1", artifact.text)
             slots = self.slots()
-        written = may_write(self.program)
+        written = {} if text else may_write(self.program)
         statics = [s for s in used_statics(self.program) if s in written]
-        if statics and not text:
+        if statics:
             raise UnsupportedError(
                 "C2CU072",
                 f"static local '{statics[0].name}' in a kernel whose addresses depend on data",

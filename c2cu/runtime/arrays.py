@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from ..artifact import Slot, piece, shape_of
-from ..diagnostics import InputError, InputTypeError, meant
+from ..diagnostics import InputError, InputTypeError, instead
 from ..options import in_range
 
 
@@ -81,7 +81,7 @@ def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
                 "C2CU041",
                 f"unknown input '{name}'",
                 None,
-                f"{meant(name, known)} the inputs: {', '.join(known)}".strip(),
+                instead(name, "the inputs", known),
             )
     for s in slots:
         if s.required and s.name not in given:

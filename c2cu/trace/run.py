@@ -28,8 +28,8 @@ from .values import NotAtHand
 
 BUDGET = 100_000_000  # accesses and turns, after which the tracer stops
 INTERPRETED = 2_000_000  # the same where it is interpreted
-MEMORY = 1 << 29  # bytes of notes about elements that it may take
 BRIEF = 20_000  # the same where a compiler would take longer to start
+MEMORY = 1 << 29  # bytes of notes about elements that it may take
 SECONDS = 60  # in case it hangs
 FLAGS = ("-O2", "-w")
 _STOPPED = {
