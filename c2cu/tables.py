@@ -34,7 +34,9 @@ def with_tables(program: Program, kernel: Kernel, found: Uniform) -> tuple[Kerne
     seen, unseen = effects(found.kernel), unseen_statics(program)
     written = [r for r in kernel.regions if r.storage == "bulk" and r.count > 1 and r.name in seen.writes & seen.reads]
     tables = _tables(kernel, [r for r in written if seen.first.get(r.name) != READ])
-    own = _tables(kernel, [r for r in tables if r.variable in unseen])
+    own = [r for r in tables if r.variable in unseen]
+    if own != tables:
+        own = _tables(kernel, own)  # without the others
     needed: list[Region] = []
     analysis = found
     while more := [r for r in own if r not in needed and any(_leads_to(f, r.loc) for f in analysis.findings)]:
