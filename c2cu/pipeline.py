@@ -190,6 +190,8 @@ def emitted(front: Front, candidate: Candidate, backend: str) -> Artifact:
     """A candidate's artifact. Raises UnsupportedError where it does not take the program."""
     with lines_of(front.pre.sources):
         planning.require_extents(front.slots)
+        if backend == "cuda":
+            planning.require_few(front.slots)
         return deep(lambda: emit_schedule(candidate.schedule, front, candidate.threads, backend))
 
 

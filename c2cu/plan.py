@@ -26,6 +26,7 @@ SCHEDULES = {
 VARIANTS = {"cpu": {}, "cuda": {"gep": ("tiles", "bits", "staged", "streams", "graph", "single", "recursive", "bands")}}
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
 GANG, CACHE = 16, 1 << 19  # inputs in a gang, and bytes of theirs that a core works on at full speed
+MOST_SLOTS = 1000  # 32 bytes each of the 32,764 that a kernel's parameters have, from CUDA 12.1 on
 FEW, SMALL = 8, 32  # inputs that leave most of a gang's lanes idle, where they have as many rows
 
 
@@ -214,6 +215,13 @@ def require_extents(found: tuple[Slot, ...]) -> None:
                 s.loc,
                 f"give an array for it, or shapes={{'{s.name}': (n,)}} / --shape {s.name}=n",
             )
+
+
+def require_few(found: tuple[Slot, ...]) -> None:
+    """Raises UnsupportedError for more slots than the parameters of a CUDA kernel have room for."""
+    if len(found) > MOST_SLOTS:
+        message = f"{len(found)} variables go in and out of the kernel, and {MOST_SLOTS} are the most for CUDA"
+        raise UnsupportedError("C2CU096", message, found[MOST_SLOTS].loc, "put them in arrays, or use backend cpu")
 
 
 def require_shapes(found: tuple[Slot, ...], asked: Mapping[str, tuple[int, ...]]) -> None:

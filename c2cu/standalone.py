@@ -304,6 +304,7 @@ class _Host:
         return out
 
     def cuda_private(self, why: UnsupportedError) -> str:
+        plan.require_few(self.front.slots)
         artifact = private(self.program, self.front.slots)
         reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
         return render(

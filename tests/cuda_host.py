@@ -81,12 +81,12 @@ def run_on_cpu(
         if re.search(rf"__global__ void (__launch_bounds__\([\d, ]+\) )?{name}\(", artifact.text):
             barriers = "true" if name != "c2cu_run" or cooperative else "false"
             threads = artifact.threads or artifact.lanes
-            launches.append(f"c2cu_launch<c2cu_slot>({name}, slot, p, memory, lanes, {threads}, {barriers});")
+            launches.append(f"c2cu_launch({name}, slot, p, memory, lanes, {threads}, {barriers});")
     dynamic = rf"__shared__ \1[{max(16, artifact.shared_bytes)}];"
     device = re.sub(r"extern __shared__ (.*)\[\];", dynamic, artifact.text)
     text = (
         f'#include "{HEADER}"\n{device}\n'
-        'extern "C" void everything(const c2cu_slot *slot, long long p, int lanes) {\n'
+        'extern "C" void everything(const c2cu_slots &slot, long long p, int lanes) {\n'
         "    size_t bytes = (size_t)c2cu_bytes * ((p + lanes - 1) / lanes);\n"
         "    void *memory = aligned_alloc(128, (bytes + 255) / 128 * 128);\n"
         f"    memset(memory, 0x5a, bytes);\n    {' '.join(launches)}\n    free(memory);\n}}\n"

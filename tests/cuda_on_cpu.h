@@ -12,6 +12,7 @@ using namespace std;
 
 #define __device__
 #define __global__
+#define __grid_constant__
 #define __constant__
 #define __shared__ static
 #define __align__(n) __attribute__((aligned(n)))
@@ -109,7 +110,7 @@ static inline double __dmul_rn(double a, double b) { return a * b; }
 
 /* Launch a kernel of the runtime's form; `barriers`: its threads wait for each other. A block does `lanes` inputs. */
 template <typename S>
-static void c2cu_launch(void (*kernel)(const S *, long long, void *), const S *slot, long long p, void *memory, int lanes,
+static void c2cu_launch(void (*kernel)(S, long long, void *), const S &slot, long long p, void *memory, int lanes,
                         int threads, bool barriers) {
     gridDim.x = (unsigned)((p + lanes - 1) / lanes);
     blockDim.x = threads;

@@ -91,7 +91,7 @@ def _entry(name: str, parameters: str, threads: int) -> str:
     common = [w for w in known if w in ("slot", "p", "memory")]
     given = ", ".join([*common, *(f"a[{k}]" for k in range(len(known) - len(common)))])
     return (
-        f'extern "C" void launch_{name}(const unsigned *grid, unsigned at_once, const struct c2cu_slot *slot, long long p,\n'
+        f'extern "C" void launch_{name}(const unsigned *grid, unsigned at_once, const struct c2cu_slots &slot, long long p,\n'
         f"    unsigned char *memory, const int *a) {{\n    c2cu_grid({{grid[0], grid[1], grid[2]}}, {threads}, SHARED + 16, at_once, "
         f"[=] {{ {name}({given}); }});\n}}"
     )

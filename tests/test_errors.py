@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import c2cu
+from c2cu import pipeline, plan
 from c2cu.cli import main
+from c2cu.options import options_of
+from c2cu.preprocess import read_source
 from tests.workloads import EXAMPLES
 
 FW = EXAMPLES / "floyd_warshall.c"
@@ -295,6 +298,18 @@ def test_errors_in_inputs_show_the_declaration(inputs):
     with pytest.raises(c2cu.InputError) as caught:
         c2cu.bulk(TWO, inputs, backend="cpu")
     assert "    1 | float a[4], b[4];\n      |       ^" in str(caught.value)
+
+
+def test_more_variables_than_a_cuda_kernel_takes():
+    n = plan.MOST_SLOTS + 1
+    statements = " ".join(f"a{k}++;" for k in range(n))
+    text = "\n".join(f"int a{k};" for k in range(n)) + f"\nvoid f(void) {{ {statements} }}\n"
+    front = pipeline.understand(read_source(text), options_of())
+    assert pipeline.schedule(front, "cpu")[0].schedule == "gang"
+    for schedule in ("auto", "thread", "private"):
+        with pytest.raises(c2cu.UnsupportedError, match=f"{n} variables .* {n - 1} are the most") as caught:
+            pipeline.schedule(front, "cuda", schedule)
+        assert caught.value.line == n
 
 
 def test_a_raw_file_of_the_wrong_size_is_said_once(tmp_path):

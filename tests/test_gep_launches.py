@@ -91,7 +91,7 @@ def array(at: int):
 def test_what_is_launched_waits_for_what_it_needs(variant, monkeypatch):
     """Every launch comes on one stream, after all it names: on the same one, or by an event recorded after them."""
     recorder, program = prepared(variant, monkeypatch)
-    program.go(array(1), 3, array(2))
+    program.go(np.array([1]), 3, array(2))
     launches = program.artifact.launches
     asked = [x for x in recorder.log if x[0] == "launch"]
     assert len(asked) == len(launches)
@@ -119,16 +119,16 @@ def test_what_is_launched_waits_for_what_it_needs(variant, monkeypatch):
 
 def test_a_graph_is_captured_once_for_the_same_arrays(monkeypatch):
     recorder, program = prepared("graph", monkeypatch)
-    for at in (2, 2, 3, 2):
-        program.go(array(1), 1, array(at))
+    for table, at in ((1, 2), (1, 2), (1, 3), (1, 2), (4, 2)):
+        program.go(np.array([table]), 1, array(at))
     kinds = Counter(x[0] for x in recorder.log)
-    assert kinds["begin"] == kinds["end"] == 2 and kinds["graph"] == 4
+    assert kinds["begin"] == kinds["end"] == 3 and kinds["graph"] == 5
     begin = recorder.log.index(next(x for x in recorder.log if x[0] == "begin"))
     end = next(n for n, x in enumerate(recorder.log) if x[0] == "end")
     assert sum(x[0] == "launch" for x in recorder.log[begin:end]) == len(program.artifact.launches)
     assert all(x[1] is recorder.main for x in recorder.log if x[0] == "graph")
     for at in range(10, 10 + cuda_gep.GRAPHS):
-        program.go(array(1), 1, array(at))
+        program.go(np.array([1]), 1, array(at))
     assert len(program._graphs) == cuda_gep.GRAPHS and ("synchronize",) in recorder.log
 
 

@@ -3,7 +3,7 @@
 A CUDA artifact defines, with ``slot[k]`` for each slot as on the CPU and ``lanes`` inputs a block::
 
     extern "C" __device__ const unsigned long long c2cu_bytes;      memory that a block needs, may be 0
-    extern "C" __global__ void c2cu_run(const struct c2cu_slot *slot, long long p, void *memory);
+    extern "C" __global__ void c2cu_run(const __grid_constant__ c2cu_slots slot, long long p, void *memory);
     c2cu_pack, c2cu_unpack    likewise, if the schedule has them: arrays to memory before, and back after
 
 Each is launched with ceil(p / lanes) blocks of ``threads`` threads, ``lanes`` if the artifact says 0, and with
@@ -191,10 +191,9 @@ class CudaProgram:
             self.launch(name, table, p, memory)
 
     def table(self, inputs: Sequence[Any], outputs: Sequence[Any], first: int = 0) -> Any:
-        """The slot table on the device, for inputs from ``first`` on."""
-        cupy = cupy_module()
-        table = numpy.zeros((max(1, len(self.artifact.slots)), 4), numpy.int64)
-        for row, slot, source, target in zip(table, self.artifact.slots, inputs, outputs, strict=False):
+        """The slot table for inputs from ``first`` on, which kernels take by value: one struct of NumPy's."""
+        table = numpy.zeros(1, [("slots", numpy.int64, (max(1, len(self.artifact.slots)), 4))])
+        for row, slot, source, target in zip(table["slots"][0], self.artifact.slots, inputs, outputs, strict=False):
             if source is not None:
                 stride = (
                     slot.nbytes
@@ -206,7 +205,7 @@ class CudaProgram:
                 row[0], row[1] = source.data.ptr + first * stride, stride
             if target is not None:
                 row[2], row[3] = target.data.ptr + first * slot.nbytes, slot.nbytes
-        return cupy.asarray(table)
+        return table
 
     def launch(self, name: str, table: Any, p: int, memory: Any) -> None:
         """Launch one of the kernels."""

@@ -36,7 +36,7 @@ class CudaGepProgram(CudaProgram):
         self._beside = {x.stream: stream(non_blocking=True) for x in launches if x.stream}
         self._awaited = {n for x in launches for n in x.after if launches[n].stream != x.stream}
         self._arguments = [tuple(map(numpy.int32, x.arguments)) for x in launches]
-        self._graphs: OrderedDict[tuple[int, int, int], Any] = OrderedDict()
+        self._graphs: OrderedDict[tuple[bytes, int, int], Any] = OrderedDict()
         self._lock = threading.Lock()  # one thread's launches, then another's
 
     def working(self, p: int) -> tuple[int, Any]:
@@ -53,7 +53,7 @@ class CudaGepProgram(CudaProgram):
 
     def _graph(self, table: Any, p: int, memory: Any) -> Any:
         """The launches for these arrays, captured when they are first seen."""
-        which = table.data.ptr, memory.data.ptr, p
+        which = table.tobytes(), memory.data.ptr, p
         if which not in self._graphs:
             stream = cupy_module().cuda.Stream(non_blocking=True)  # the default one cannot be captured
             stream.begin_capture()

@@ -27,7 +27,8 @@ def scalar(program: Program, slots: tuple[Slot, ...]) -> Artifact:
 def private(program: Program, slots: tuple[Slot, ...]) -> Artifact:
     """CUDA text: one thread an input, its state in local memory, or in global memory where it is large."""
     parts = _Parts(program, slots, True)
-    text = render("cuda/private.cu.j2", local=parts.state_bytes() <= LOCAL_BYTES, threads=THREADS, **parts.values())
+    local = parts.state_bytes() <= LOCAL_BYTES
+    text = render("cuda/private.cu.j2", slots=slots, local=local, threads=THREADS, **parts.values())
     return Artifact("private", "cuda", text, slots, THREADS)
 
 

@@ -72,6 +72,7 @@ class RegistersText(CudaText):
             self.leave(k, cells, kept[k])
         return {
             "functions": [text for _, text in sorted(self.functions.items())],
+            "slots": self.slots,
             "tables": [self.table(r) for r in placed.tables],
             "arrays": list(self.array_lines()),
             "array_bytes": self.array_bytes,

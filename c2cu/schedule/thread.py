@@ -22,7 +22,7 @@ _WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsign
 def thread(program: Program, slots: tuple[Slot, ...], threads: int = THREADS) -> Artifact:
     """CUDA text of a program whose pointers stay within one storage. Raises UnsupportedError for others."""
     parts = _Parts(program, slots)
-    text = render("cuda/thread.cu.j2", name=program.kernel.name, threads=threads, **parts.values())
+    text = render("cuda/thread.cu.j2", name=program.kernel.name, slots=slots, threads=threads, **parts.values())
     return Artifact("thread", "cuda", text, slots, threads)
 
 

@@ -56,7 +56,7 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
     while inputs > 1 and inputs * need > SHARED_BYTES // 4:
         inputs //= 2
     filled = values(u, trace, program.builder, program.body, slots, layout, inputs)
-    text = render("cuda/block.cu.j2", **filled)
+    text = render("cuda/block.cu.j2", slots=slots, **filled)
     flags = ("--fmad=true",) if fp == "fast" else ()
     spent = cost(program.builder)
     return Artifact("block", "cuda", text, slots, inputs, flags, program.threads * inputs, inputs * need, False, spent)

@@ -88,6 +88,7 @@ def bits(
     text = render(
         "cuda/gep_bits.cu.j2",
         name=u.kernel.name,
+        slots=slots,
         n=n,
         m=filled["matrices"][0],
         shape=shape,

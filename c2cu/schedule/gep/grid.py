@@ -69,7 +69,7 @@ def grid(
     if variant == "recursive":
         steps = grid_launches.products(launches)
     filled = values(u, gep, slots, layout, fp, shape, kept, steps)
-    text = render("cuda/gep_grid.cu.j2", single=variant == "single", **filled)
+    text = render("cuda/gep_grid.cu.j2", slots=slots, single=variant == "single", **filled)
     flags = ("--fmad=true",) if fp == "fast" else ()
     return Artifact(
         f"gep:{variant}",

@@ -46,7 +46,7 @@ def tiles(
         what = f"no tile gives an input {threads} threads" if threads else "its rows are too long for registers"
         raise UnsupportedError(CODE, what, g.loc)
     s = found[0]
-    text = render("cuda/gep_tiles.cu.j2", **values(u.kernel, g, sides, s, slots, layout, fp == "fast"))
+    text = render("cuda/gep_tiles.cu.j2", slots=slots, **values(u.kernel, g, sides, s, slots, layout, fp == "fast"))
     flags = ("--fmad=true",) if fp == "fast" else ()
     shared = s.places * s.shared_bytes(sides)
     return Artifact("gep", "cuda", text, slots, s.inputs, flags, s.block, shared, SPILLED, cycles(s, g, sides))
