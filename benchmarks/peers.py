@@ -110,11 +110,12 @@ def _torch_compiled_paths(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], An
 def _torch_compiled_step(xp: Any, inputs: Mapping[str, Any]) -> Callable[[], Any]:
     torch = _torch()
     d = torch.from_dlpack(inputs["D"])
-    compiled = torch.compile(lambda d, k: step(torch.minimum, d, k))
+    ks = [torch.tensor([k], device=d.device) for k in range(d.shape[-1])]  # each number would be compiled for itself
+    compiled = torch.compile(lambda d, k: torch.minimum(d, d.index_select(2, k) + d.index_select(1, k)), dynamic=False)
 
     def call() -> Any:
         result = d
-        for k in range(d.shape[-1]):
+        for k in ks:
             result = compiled(result, k)
         return result
 
