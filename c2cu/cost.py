@@ -140,6 +140,7 @@ def faults(trace: Trace) -> list[dict[str, Any]]:
     return [
         {**place(f.loc), "kind": f.kind, "message": f.message, "certain": f.certain, "counters": dict(f.counters)}
         for f in trace.faults
+        if f.kind != "ahead"
     ]
 
 

@@ -72,8 +72,9 @@ class LoopFacts:
 
 @dataclass(frozen=True)
 class Fault:
-    """An access that C does not define. ``kind``: bounds or uninitialised. ``certain``: it happens for every input;
-    else a branch on data stands before it. ``counters``: (name, value) of the loop counters around it then."""
+    """An access that C does not define. ``kind``: bounds or uninitialised; ahead: bounds, if it were done ahead of a
+    branch that no data takes then, which is no fault of the program. ``certain``: it happens for every input; else a
+    branch on data stands before it. ``counters``: (name, value) of the loop counters around it then."""
 
     kind: str
     message: str

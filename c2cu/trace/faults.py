@@ -32,5 +32,5 @@ def diagnosed(trace: Trace | None) -> tuple[Diagnostic, ...]:
     return tuple(
         Diagnostic("warning", _CODES[f.kind], f"if this branch is taken: {described(f)}", f.loc, _HINTS[f.kind], ())
         for f in (trace.faults if trace is not None else ())
-        if not f.certain
+        if not f.certain and f.kind != "ahead"
     )

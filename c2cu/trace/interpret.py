@@ -14,7 +14,7 @@ from ..facts import LOADED, STORED
 from ..ir import Assign, Store
 from ..parse import deep
 from .notes import Notes, Recorder, Stopped
-from .steps import Access, Began, Count, Repeat, Step, Steps, Stop, Test, Tracer
+from .steps import Access, Began, Count, Guarded, Repeat, Step, Steps, Stop, Test, Tracer
 from .undefined import Why
 from .values import Memory, Value, value
 
@@ -78,6 +78,8 @@ class _Machine:
                 return self.count(s)
             case Test():
                 return self.test(s)
+            case Guarded():
+                return self.guarded(s)
             case Stop():
                 return self.stop(s)
             case Began(pair=pair, turned=turned):
@@ -119,6 +121,17 @@ class _Machine:
                 then()
             else:
                 other()
+
+        return run
+
+    def guarded(self, s: Guarded) -> Run:
+        notes, cond, steps = self.notes, self.value(s.cond), self.block(s.steps)
+
+        def run() -> None:
+            never = not cond()
+            notes.beside += never
+            steps()
+            notes.beside -= never
 
         return run
 

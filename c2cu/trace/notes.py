@@ -30,6 +30,7 @@ class Notes:
         self.blocks = [0] * len(t.blocks)
         self.state = bytearray(max(1, t.cells))
         self.faults: dict[tuple[int, Why], tuple[int, ...]] = {}
+        self.beside = 0  # arms around here that no data leads into
         self.entries, self.turns, self.longest, self.taken = [0] * n, [0] * n, [0] * n, [0] * n
         self.entered, self.began_turn, self.left = [0] * n, [0] * n, [0] * n
         self.follow: list[tuple[int, int, int] | None] = [None] * n
@@ -41,6 +42,10 @@ class Notes:
         self.loaded_at, self.stored_at = [_numbers(t) for _ in range(t.depths)], [_numbers(t) for _ in range(t.depths)]
 
     def fault(self, site: int, why: Why, index: int, counters: tuple[int, ...]) -> None:
+        if self.beside:
+            if any(known is Why.AHEAD for _, known in self.faults):
+                return
+            why = Why.AHEAD
         if len(self.faults) < FAULTS:
             self.faults.setdefault((site, why), (index, *counters))
 

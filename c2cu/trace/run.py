@@ -304,4 +304,4 @@ def _fault(t: Tracer, f: tuple[int, ...]) -> Fault:
     which = f"element {index} is outside '{_name(site)}', which has {site.extent} elements"
     if site.row:
         which = f"subscript {index} is outside this dimension of '{_name(site)}', which has {site.extent} elements"
-    return Fault("bounds", which, site.loc, certain, counters)
+    return Fault("ahead" if kind == Why.AHEAD else "bounds", which, site.loc, certain, counters)

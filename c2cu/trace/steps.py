@@ -30,6 +30,7 @@ from ..ir import (
 )
 from ..uniform import Uniform
 from ..walk import operands
+from .guards import Chances, Guards
 from .sites import Nest, Place, Site, arms, carried, doubtful, needed, nests, uniform_arms
 from .undefined import Why, undefined
 
@@ -59,6 +60,14 @@ class Test:
     cond: Expr
     then: Steps
     other: Steps = ()
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """An arm of a branch on data; where ``cond`` is false no data leads into it."""
+
+    cond: Expr
+    steps: Steps
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,7 @@ class Access:
     pair: int = -1
 
 
-Step = Assign | Store | Count | Test | Stop | Began | Repeat | Access
+Step = Assign | Store | Count | Test | Guarded | Stop | Began | Repeat | Access
 Steps = tuple[Step, ...]
 
 
@@ -179,9 +188,11 @@ class _Writer:
     pairs: int = 0  # branches on data with an else
     other: int = -1  # number of the pair whose else this is, where no other branch is around
     cells: int = 0
+    chances: Chances = field(default_factory=dict)  # of the variables here
 
     def __post_init__(self) -> None:
         self.nests, self.needed = nests(self.u), needed(self.u)
+        self.guards = Guards(self.u, self.needed.__contains__)
         self.carried, self.doubtful = carried(self.u), doubtful(self.u)
         regions = self.u.kernel.regions
         if unknown := tuple(r for r in regions if r in self.needed and r.storage == "shared" and r.init is None):
@@ -205,7 +216,9 @@ class _Writer:
         self.steps.append(Count(len(self.blocks)))
         self.blocks.append((block, test))
         for s in block:
+            before = self.chances
             self.statement(s)
+            self.chances = self.guards.after(s, before)
         if test is not None:
             self.read(test, computed)
 
@@ -254,7 +267,7 @@ class _Writer:
             return
         if self.u.is_varying(cond):
             self.conditional += 1
-            self.read(e, computed)
+            self.guarded(cond, wanted, lambda: self.read(e, computed))
             self.conditional -= 1
             return
         then = self.apart(lambda: self.block((), e, computed))
@@ -263,8 +276,8 @@ class _Writer:
     def branch(self, s: If) -> None:
         self.read(s.cond, True)
         if not self.u.is_varying(s.cond):
-            then = self.apart(lambda: self.block(s.then))
-            other = self.apart(lambda: self.block(s.other)) if s.other else ()
+            then = self.apart(lambda: self.inner(s.then))
+            other = self.apart(lambda: self.inner(s.other)) if s.other else ()
             self.steps.append(Test(s.cond, then, other))
             return
         pair = self.pairs if s.other and not self.conditional else -1
@@ -273,18 +286,33 @@ class _Writer:
         if pair >= 0:
             self.pairs += 1
             self.steps.append(Began(pair, False))
-        self.block(s.then)
+        self.guarded(s.cond, True, lambda: self.inner(s.then))
         if s.other:
             self.other = pair
             if pair >= 0:
                 self.steps.append(Began(pair, True))
-            self.block(s.other)
+            self.guarded(s.cond, False, lambda: self.inner(s.other))
         self.other = outer
         self.conditional -= 1
+
+    def inner(self, block: Block) -> None:
+        """A block inside a statement."""
+        outer = self.chances
+        self.block(block)
+        self.chances = outer
+
+    def guarded(self, cond: Expr, wanted: bool, work: Callable[[], None]) -> None:
+        """Do ``work``, which adds the steps of what C does where a condition on data is ``wanted``."""
+        possible = self.guards.chance(cond, self.chances)[0 if wanted else 1]
+        if possible is None:
+            work()
+        else:
+            self.steps.append(Guarded(possible, self.apart(work)))
 
     def loop(self, s: Loop) -> None:
         n = self.nests[id(s)]
         outer, self.inside = self.inside, (*self.inside, n)
+        self.chances = self.guards.inside(s, self.chances)
         head = self.apart(lambda: self.block(s.head, s.cond))
         body = self.apart(lambda: self.block(s.body))
         step = self.apart(lambda: self.block(s.step))

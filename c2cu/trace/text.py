@@ -10,7 +10,7 @@ from ..ir import Assign, Expr, Load, Region, Store, Var, Variable
 from ..schedule.gang_expr import Printer, literal
 from ..walk import subexpressions
 from .notes import CONFLICTS, FAULTS, TRIES
-from .steps import COUNTERS, Access, Began, Check, Count, Repeat, Step, Steps, Stop, Test, Tracer
+from .steps import COUNTERS, Access, Began, Check, Count, Guarded, Repeat, Step, Steps, Stop, Test, Tracer
 from .undefined import Why
 
 
@@ -85,6 +85,10 @@ class _Writer:
                     self.line("} else {")
                     self.block(s.other)
                 self.line("}")
+            case Guarded(cond=c, steps=steps):
+                self.line(f"{{ int never = !{self.scalar(c)}; beside += never;")
+                self.block(steps)
+                self.line("beside -= never; }")
             case Repeat():
                 self.loop(s)
             case Access():

@@ -19,6 +19,7 @@ class Why(IntEnum):
     UNSET = 5
     CONVERTED = 6
     NAN_BITS = 7
+    AHEAD = 8  # outside of its array, were it done ahead of a branch that no data takes then
 
 
 Ends = tuple[Expr, Why]  # the trace ends where the condition is true
