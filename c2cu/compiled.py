@@ -211,7 +211,7 @@ class Program:
         for s in self._front.slots:
             if -1 in s.shape and s.name in inner and s.name not in shapes and s.name not in shared:
                 arrays.checked(given[s.name], s, self._layout)  # else it would be said that its length is not known
-        one = {b.name for b in self._front.program.borders if b.by_value and (b.name in numbers or b.name in shared)}
+        one = {s.name for s in self._front.slots if not s.shape and (s.name in numbers or s.name in shared)}
         values = {n: v for n, v in given.items() if n in one and arrays.is_number(v)}
         return _Extents(shapes, numbers, values)
 

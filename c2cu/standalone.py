@@ -305,6 +305,7 @@ class _Host:
 
     def cuda_private(self, why: UnsupportedError) -> str:
         plan.require_few(self.front.slots)
+        _refuse_macros(self.front, words(f"cuda/{'group' if self.group else 'main'}_private.cuh.j2"))
         artifact = private(self.program, self.front.slots)
         reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
         return render(

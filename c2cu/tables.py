@@ -15,11 +15,11 @@ from dataclasses import replace
 from .diagnostics import Loc
 from .effects import READ, effects
 from .facts import INPUT
-from .ir import Block, Expr, If, Kernel, Load, Loop, Region, Stmt, Store
+from .ir import Expr, Kernel, Load, Region
 from .program import Program, unseen_statics
 from .trace import trace
 from .uniform import Finding, Uniform, uniform
-from .walk import rewrite
+from .walk import rewritten
 
 OUTPUT = "'{0}' goes out, so each input has its own"
 STATIC = "all inputs would have the same '{0}': declare it static, and it does not go out"
@@ -77,23 +77,8 @@ def _with_local(kernel: Kernel, regions: list[Region]) -> Kernel:
     def load(e: Expr) -> Expr:
         return replace(e, region=region(e.region)) if isinstance(e, Load) else e
 
-    def statement(s: Stmt) -> Stmt:
-        match s:
-            case Store():
-                rows = tuple((rewrite(k, load), n) for k, n in s.rows)
-                index, value = rewrite(s.index, load), rewrite(s.value, load)
-                return replace(s, region=region(s.region), index=index, value=value, rows=rows)
-            case If():
-                return replace(s, cond=rewrite(s.cond, load), then=block(s.then), other=block(s.other))
-            case Loop():
-                cond = rewrite(s.cond, load)
-                return replace(s, cond=cond, body=block(s.body), step=block(s.step), head=block(s.head))
-        return replace(s, value=rewrite(s.value, load))
-
-    def block(b: Block) -> Block:
-        return tuple(map(statement, b))
-
-    return replace(kernel, regions=tuple(map(region, kernel.regions)), body=block(kernel.body))
+    body = rewritten(kernel.body, load, region)
+    return replace(kernel, regions=tuple(map(region, kernel.regions)), body=body)
 
 
 def _leads_to(f: Finding, loc: Loc) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from operator import is_
 
 from .ir import (
@@ -87,6 +88,29 @@ def _rebuilt(e: Expr, new: tuple[Expr, ...], row: Callable[[Expr], Expr]) -> Exp
         case Call():
             return Call(e.name, new, e.type, e.loc)
     raise AssertionError(e)
+
+
+def rewritten(block: Block, f: Callable[[Expr], Expr], region: Callable[[Region], Region] = lambda r: r) -> Block:
+    """A block with ``f`` applied to every node of its expressions, children first, ``region`` to where it stores."""
+
+    def inner(b: Block) -> Block:
+        return rewritten(b, f, region)
+
+    def statement(s: Stmt) -> Stmt:
+        match s:
+            case Assign(value=v):
+                return replace(s, value=rewrite(v, f))
+            case Store():
+                rows = tuple((rewrite(k, f), n) for k, n in s.rows)
+                place, index, value = region(s.region), rewrite(s.index, f), rewrite(s.value, f)
+                return replace(s, region=place, index=index, value=value, rows=rows)
+            case If():
+                return replace(s, cond=rewrite(s.cond, f), then=inner(s.then), other=inner(s.other))
+            case Loop():
+                return replace(s, cond=rewrite(s.cond, f), head=inner(s.head), body=inner(s.body), step=inner(s.step))
+        raise AssertionError(s)
+
+    return tuple(map(statement, block))
 
 
 def expressions(s: Stmt) -> tuple[Expr, ...]:

@@ -87,7 +87,7 @@ def library(text: str, threads: int) -> ctypes.CDLL:
 
 
 def _entry(name: str, parameters: str, threads: int) -> str:
-    known = [w.split()[-1].lstrip("*") for w in parameters.split(",")]
+    known = ["slot" if w == "C2CU_SLOTS" else w.split()[-1].lstrip("*") for w in parameters.split(",")]
     common = [w for w in known if w in ("slot", "p", "memory")]
     given = ", ".join([*common, *(f"a[{k}]" for k in range(len(known) - len(common)))])
     return (

@@ -449,6 +449,19 @@ def test_numbers_that_lead_out_of_bounds():
         program({"n": 3, "dt": 3.0, "a": np.zeros((2, 1), np.int32)})
 
 
+def test_global_numbers_that_lead_out_of_bounds():
+    text = "float a[16], b[16];\nint n;\nvoid f(void) {{ for (int i = 0; i < {}; i++) b[i] = a[i]; }}\n"
+    a = np.ones((4, 16), np.float32)
+    program = c2cu.compile(text.format("n"), backend="cpu", shared=["n"])
+    assert np.array_equal(program({"a": a}, shared={"n": 16}), a)
+    more = "void g(void) { f(); for (int i = 0; i < n; i++) b[i] = 0; }\n"
+    whole = c2cu.compile(text.format("17") + more, fn="g", shared=["n"], backend="cpu")
+    for run_it in (lambda: program({"a": a}, shared={"n": 17}), lambda: whole({"a": a}, shared={"n": 3})):
+        with pytest.raises(c2cu.UnsupportedError, match="element 16 is outside 'a'") as e:
+            run_it()
+        assert (e.value.code, e.value.line) == ("C2CU035", 3)
+
+
 def test_what_a_number_does_not_lead_to_is_not_looked_at_again(monkeypatch):
     """One look for each number that addresses depend on, whatever others are."""
     text = "void f(int n, float dt, float *a) { for (int i = 0; i < n; i++) a[i] *= dt; }\n"

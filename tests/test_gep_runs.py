@@ -56,6 +56,17 @@ def test_every_schedule_gets_the_number(schedule, n):
     assert np.array_equal(shared, out)
 
 
+@pytest.mark.parametrize("schedule", ["auto", "gep", "gang", "scalar"])
+def test_a_global_size_that_all_inputs_share(schedule):
+    text = SIZED.replace("void apsp(int n, float *D)", "int n;\nvoid apsp(float *D)")
+    program = c2cu.compile(text, backend="cpu", shared=["n"], schedule=schedule)
+    for n in (5, 9, 5):
+        d = graphs(3, n)
+        out = program({"D": d.reshape(3, -1)}, shared={"n": n})
+        assert np.array_equal(out.reshape(d.shape), distances(d))
+        assert program._last.front.gep.updates == n**3
+
+
 def test_another_number_that_the_loops_use():
     text = SIZED.replace("int n,", "int n, float cap,").replace(
         "D[i * n + k] +", "D[i * n + k] > cap ? cap : D[i * n + k] +"

@@ -3,7 +3,7 @@
 A CUDA artifact defines, with ``slot[k]`` for each slot as on the CPU and ``lanes`` inputs a block::
 
     extern "C" __device__ const unsigned long long c2cu_bytes;      memory that a block needs, may be 0
-    extern "C" __global__ void c2cu_run(const __grid_constant__ c2cu_slots slot, long long p, void *memory);
+    extern "C" __global__ void c2cu_run(const struct c2cu_slots slot, long long p, void *memory);
     c2cu_pack, c2cu_unpack    likewise, if the schedule has them: arrays to memory before, and back after
 
 Each is launched with ceil(p / lanes) blocks of ``threads`` threads, ``lanes`` if the artifact says 0, and with
@@ -30,6 +30,7 @@ from .cpu import rejected
 
 OPTIONS = ("--std=c++17", "--fmad=false")
 UNASKED = 48 << 10  # bytes of shared memory that a block gets without asking
+FEW_SLOTS = 120  # 32 bytes each of the 4,096 that a kernel's parameters once had
 SHARE = 0.5  # of the free device memory that one run may take for its working storage
 
 
@@ -123,6 +124,7 @@ class CudaProgram:
         self.artifact = artifact
         self._kernels: dict[str, Any] = {}
         self._threads = artifact.threads or artifact.lanes
+        _refuse_many(artifact)
         module = cupy.RawModule(path=str(_compiled(artifact)))
         self.compile_seconds = time.perf_counter() - started
         for name in _kernel_names(artifact):
@@ -240,6 +242,16 @@ def _compiled(artifact: Artifact) -> Path:
         return Cache().put(name, ".cubin", produce)
     except cupy.cuda.compiler.CompileException as e:
         raise rejected("NVRTC", artifact.text, str(e)) from None
+
+
+def _refuse_many(artifact: Artifact) -> None:
+    """Raise CompileError for more slots than kernels take before CUDA 12.1, or before compute capability 7.0."""
+    cupy = cupy_module()
+    old = cupy.cuda.nvrtc.getVersion() < (12, 1) or int(cupy.cuda.Device().compute_capability) < 70
+    if old and len(artifact.slots) > FEW_SLOTS:
+        message = f"{len(artifact.slots)} variables go in and out of the kernel, and {FEW_SLOTS} are the most here"
+        hint = "put them in arrays, or use CUDA 12.1 and a GPU of compute capability 7.0, or later ones"
+        raise CompileError("C2CU096", message, artifact.slots[FEW_SLOTS].loc, hint)
 
 
 def pinned(array: numpy.ndarray) -> bool:

@@ -18,6 +18,7 @@ from .cuda import CudaProgram, attributes, cupy_module
 
 DEEP = 65535  # blocks along z, at most
 GRAPHS = 8  # that are kept, each for other arrays
+_Which = tuple[bytes, int, int]  # arrays: the slot table, the address of the working storage, p
 
 
 class CudaGepProgram(CudaProgram):
@@ -36,7 +37,8 @@ class CudaGepProgram(CudaProgram):
         self._beside = {x.stream: stream(non_blocking=True) for x in launches if x.stream}
         self._awaited = {n for x in launches for n in x.after if launches[n].stream != x.stream}
         self._arguments = [tuple(map(numpy.int32, x.arguments)) for x in launches]
-        self._graphs: OrderedDict[tuple[bytes, int, int], Any] = OrderedDict()
+        self._graphs: OrderedDict[_Which, Any] = OrderedDict()
+        self._seen: OrderedDict[_Which, None] = OrderedDict()
         self._lock = threading.Lock()  # one thread's launches, then another's
 
     def working(self, p: int) -> tuple[int, Any]:
@@ -45,15 +47,25 @@ class CudaGepProgram(CudaProgram):
 
     def go(self, table: Any, p: int, memory: Any) -> None:
         current = cupy_module().cuda.get_current_stream()
+        which = table.tobytes(), memory.data.ptr, p
         with self._lock:
-            if self.artifact.graph:
-                self._graph(table, p, memory).launch(current)
+            if self.artifact.graph and self._again(which):
+                self._graph(which, table, p, memory).launch(current)
             else:
                 self._enqueue(current, table, p, memory)
 
-    def _graph(self, table: Any, p: int, memory: Any) -> Any:
-        """The launches for these arrays, captured when they are first seen."""
-        which = table.tobytes(), memory.data.ptr, p
+    def _again(self, which: _Which) -> bool:
+        """Whether these arrays were here before, not long ago: a graph of those that come but once is not worth it."""
+        if which in self._graphs or which in self._seen:
+            self._seen.pop(which, None)
+            return True
+        self._seen[which] = None
+        if len(self._seen) > GRAPHS:
+            self._seen.popitem(last=False)
+        return False
+
+    def _graph(self, which: _Which, table: Any, p: int, memory: Any) -> Any:
+        """The launches for these arrays, captured when they come for the second time."""
         if which not in self._graphs:
             stream = cupy_module().cuda.Stream(non_blocking=True)  # the default one cannot be captured
             stream.begin_capture()
