@@ -54,7 +54,8 @@ def untraced(front: Front) -> str:
     """Why there is none; "" if there is one."""
     if front.trace is not None:
         scalars = {s.name for s in front.slots if not s.shape}
-        tell = [f"--shared {n}=N" for n in front.trace.unknown if n in scalars]
+        known = front.analysis is not None and front.analysis.oblivious  # else that would not help
+        tell = [f"--shared {n}=N" for n in front.trace.unknown if known and n in scalars]
         return front.trace.stopped + (f"; {' '.join(tell)} tells what it is" if tell else "")
     return front.why_not.diagnostic.message if front.why_not is not None else "the program was not traced"
 

@@ -569,6 +569,44 @@ def test_leaves_no_files(monkeypatch, tmp_path):
     assert all(stat.S_ISREG(f.stat().st_mode) for f in cache.iterdir())
 
 
+NOT_OBLIVIOUS = {
+    "a gather": ("b[i] = a[idx[i] & 15]; b[i + 1] = 0;", 15),
+    "a search": ("int k = 0; while (k < 16 && a[k] > b[i]) k++; b[k & 15] = 1; a[i + 1] = k;", 15),
+    "a break on data": ("for (int j = 0; j < 99; j++) if (a[j & 15] > j) break; a[i + 2] = 1;", 14),
+    "a loop that another counts": ("for (int j = 0; j < idx[i]; j++) b[j + 100] = 0; b[17 - i] = 0;", 0),
+    "a table of its own": ("static const int t[4] = {0, 1, 2, 16}; a[idx[0] & 3] = 1; b[t[i & 3]] = 0;", 3),
+    "what it computed is not used": ("int m = 0; for (int j = 0; j < idx[i]; j++) m = j; a[m & 7] = b[i + 1];", 15),
+}
+
+
+@pytest.mark.parametrize("name", NOT_OBLIVIOUS)
+def test_the_rest_of_what_is_not_oblivious(name):
+    """Subscripts that no data reaches are looked at, whatever stands beside them."""
+    body, turn = NOT_OBLIVIOUS[name]
+    text = "int a[16], b[16], idx[16];\nvoid kern(void) {{\nfor (int i = 0; i < {}; i++) {{\n{}\n}}\n}}\n"
+    with pytest.raises(c2cu.UnsupportedError, match=rf"outside '[ab]', which has 16 elements.*i = {turn}\b") as e:
+        front(text.format(16, body))
+    assert (e.value.code, e.value.line) == ("C2CU035", 4)
+    corrected = body.replace("+ 1]", "+ 0]").replace("[i + 2]", "[i]").replace("17 -", "15 -").replace("16}", "15}")
+    found = front(text.format(16, corrected)).trace
+    assert found.stopped == "the program is not oblivious" and not found.faults
+
+
+NOT_KNOWN = {
+    "a loop computes the subscript": "int m = 0; for (int j = 0; j < idx[i]; j++) m = 20; a[m] = 1;",
+    "it may return before": "for (int j = 0; j < idx[i]; j++) if (a[j & 15]) return; a[20] = 1;",
+    "it sets what is read": "int t[4]; for (int j = 0; j < idx[i] && j < 4; j++) t[j] = j; a[1] = t[0];",
+    "a loop fills a table": "int t[4] = {99, 99, 99, 99}; for (int j = 0; j < (idx[i] & 3); j++) t[j] = 0; a[t[i]] = 1;",
+}
+
+
+@pytest.mark.parametrize("name", NOT_KNOWN)
+def test_what_only_data_tells_is_no_fault(name):
+    text = f"int a[16], b[16], idx[16];\nvoid kern(void) {{ for (int i = 0; i < 4; i++) {{ {NOT_KNOWN[name]} }} }}\n"
+    found = front(text).trace
+    assert found.stopped == "the program is not oblivious" and not any(f.certain for f in found.faults)
+
+
 def test_barriers_between_loops():
     text = """
 float a[8], b[8], c[8], d[8];

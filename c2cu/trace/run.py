@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ _STOPPED = {
     Why.SHIFTED: "it shifts by more bits than the type has",
     Why.OUTSIDE: "a subscript that others depend on leaves its array",
     Why.CONVERTED: "it converts a number that the integer type does not hold",
+    Why.DATA: "data decides how often a loop turns",
     Why.NAN_BITS: "it reads the sign or the bits of a NaN, which C leaves open, or makes one of bits",
 }
 _KINDS = ("flow", "anti", "output")
@@ -56,10 +58,16 @@ class _CannotRun(Exception):
 
 
 def trace(u: Uniform, cache: Cache | None = None, passing: bool = False) -> Trace:
-    """The facts of an oblivious kernel; what is not oblivious, or too long, is `Trace.stopped`. ``passing``: there may
-    be many like it, each looked at once: short ones are interpreted, and not kept."""
-    if not u.oblivious:
-        return _nothing("the program is not oblivious")
+    """The facts of an oblivious kernel; what is not oblivious, or too long, is `Trace.stopped`, and has faults at most.
+    ``passing``: there may be many like it, each looked at once: short ones are interpreted, and not kept."""
+    found = _traced(u, cache, passing)
+    if u.oblivious:
+        return found
+    return replace(_nothing("the program is not oblivious", found.unknown), faults=found.faults)
+
+
+def _traced(u: Uniform, cache: Cache | None, passing: bool) -> Trace:
+    """What is not oblivious is traced as far as no data decides."""
     try:
         found = tracer(u)
     except Unknown as e:

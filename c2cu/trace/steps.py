@@ -29,7 +29,7 @@ from ..ir import (
     Variable,
 )
 from ..uniform import Uniform
-from ..walk import operands
+from ..walk import operands, statements, touched, used
 from .guards import Chances, Guards
 from .sites import Nest, Place, Site, arms, carried, doubtful, needed, nests, uniform_arms
 from .undefined import Why, undefined
@@ -159,7 +159,8 @@ class Tracer:
 
 
 def tracer(u: Uniform) -> Tracer:
-    """The tracer of an oblivious kernel. Raises Unknown."""
+    """The tracer of a kernel. Addresses and loops that data decides on are passed over, and then only the subscripts of
+    the rest are looked at. Raises Unknown."""
     writer = _Writer(u)
     writer.block(u.kernel.body)
     return Tracer(
@@ -310,6 +311,9 @@ class _Writer:
             self.steps.append(Guarded(possible, self.apart(work)))
 
     def loop(self, s: Loop) -> None:
+        if self.u.is_varying(s.cond) or any(f in self.u.varying for f in s.flags):
+            self.pass_over(s)
+            return
         n = self.nests[id(s)]
         outer, self.inside = self.inside, (*self.inside, n)
         self.chances = self.guards.inside(s, self.chances)
@@ -319,10 +323,22 @@ class _Writer:
         self.inside = outer
         self.steps.append(Repeat(n, head, body, step))
 
+    def pass_over(self, s: Loop) -> None:
+        """A loop whose turns depend on data. What it computes is not known: the trace ends if the rest needs that."""
+        changed = [x for x in statements((s,)) if isinstance(x, (Assign, Store))]
+        variables = {x.var for x in changed if isinstance(x, Assign)} & self.needed
+        regions = {x.region for x in changed if isinstance(x, Store)} & self.needed
+        body, inside = self.u.kernel.body, (s,)
+        reads = used(body) - used(inside)
+        if any(reads[v] for v in variables) or any((touched(body) - touched(inside))[r] for r in regions):
+            self.steps.append(Stop(Const(1, INT), Why.DATA))
+
     # accesses
 
     def access(self, node: _Node, place: Place, copied: bool = False) -> None:
         """Check and note an access. ``copied``: of a whole object, some of which may never have been set."""
+        if isinstance(node, (Load, Store)) and self.u.is_varying(node.index):
+            return  # the program is not oblivious
         store = isinstance(node, (Store, Assign))
         if place not in self.elements:
             self.elements[place] = self.cells
@@ -344,7 +360,7 @@ class _Writer:
                 self.elements[place],
                 self.sites[site].loops,
                 tuple(checks),
-                local and not store and not copied and not self.conditional,
+                local and not store and not copied and not self.conditional and self.u.oblivious,
                 isinstance(place, Variable) and place not in self.u.varying,
                 sum(1 << d for d, n in enumerate(self.inside) if n.owns(place)),
                 self.ordered(place),

@@ -20,6 +20,7 @@ class Why(IntEnum):
     CONVERTED = 6
     NAN_BITS = 7
     AHEAD = 8  # outside of its array, were it done ahead of a branch that no data takes then
+    DATA = 9  # what follows depends on a loop whose turns depend on data
 
 
 Ends = tuple[Expr, Why]  # the trace ends where the condition is true
