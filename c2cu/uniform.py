@@ -174,7 +174,7 @@ class _Analysis:
         source = self.source(s.value)
         if source is not None:
             arrives = isinstance(s.value, Load) and s.loc == s.value.region.loc  # a bulk scalar at the start
-            self.mark(s.var, "" if arrives else f"'{s.var.name}' is assigned here", s.loc, source)
+            self.mark(s.var, "" if arrives or s.var.made else f"'{s.var.name}' is assigned here", s.loc, source)
             return
         cond = next((self.diverging[c] for c in around if c in left and c in self.diverging), None)
         if cond is not None:

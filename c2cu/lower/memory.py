@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pycparser import c_ast as C
 
@@ -58,6 +59,10 @@ class Memory:
         self.uids += 1
         return Variable(name, t, self.uids, loc, spelling)
 
+    def made(self, name: str, t: Scalar, loc: Loc) -> Variable:
+        """A variable that C knows nothing of."""
+        return replace(self.fresh(name, t, loc), made=True)
+
     def unique(self, name: str) -> str:
         """A region's name that no other has."""
         self.names[name] = self.names.get(name, 0) + 1
@@ -70,13 +75,13 @@ class Memory:
         """``value``, computed here and now."""
         if isinstance(value, Const):
             return value
-        var = self.fresh(name, value.type, loc)
+        var = self.made(name, value.type, loc)
         self.assign(var, value, loc)
         return Var(var, loc)
 
     def pinned(self, ref: Ref, loc: Loc, name: str = "t") -> Ref:
         """``ref`` with its index computed here and now, whatever is stored later."""
-        return ref.at(self.temporary(ref.index, loc, name))
+        return ref.at(self.temporary(ref.index, ref.index.loc if ref.index.loc.line else loc, name))
 
     def meet(self, paths: Iterable[dict[PointerVariable, Target | None]]) -> None:
         """Jumps arrive here too: ``paths`` says what pointers point to at each."""

@@ -170,7 +170,7 @@ class Values(Places):
         if not right and is_safe(b, loads(a)):
             return binary(node.op, a, b, INT, loc)
         self.targets = join(before, self.targets)
-        result = self.fresh("both" if node.op == "&&" else "any", INT, loc)
+        result = self.made("both" if node.op == "&&" else "any", INT, loc)
         if node.op == "&&":
             self.conjunctions.add(result)
         second = (*right, Assign(result, cast(b, INT), loc))
@@ -195,7 +195,7 @@ class Values(Places):
         self.targets = join(after_yes, self.targets)
         if not yes and not no and is_safe(a, loads(cond)) and is_safe(b, loads(cond)):
             return Select(cond, a, b, t, loc)
-        result = self.fresh("chosen", t, loc)
+        result = self.made("chosen", t, loc)
         self.emit(If(cond, (*yes, Assign(result, a, loc)), (*no, Assign(result, b, loc)), True, loc_of(node.cond)))
         return Var(result, loc)
 
