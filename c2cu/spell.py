@@ -32,7 +32,7 @@ from .symbols import Symbol
 from .typed import FunctionDef, Unit
 
 STATE = "struct c2cu_state *"
-_CPP_KEYWORDS = frozenset(
+CPP_KEYWORDS = frozenset(
     "alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class compl concept "
     "consteval constexpr constinit const_cast co_await co_return co_yield decltype delete dynamic_cast "
     "explicit export false friend mutable namespace new noexcept not not_eq nullptr operator or or_eq "
@@ -61,7 +61,7 @@ def undefined(macros: Iterable[str]) -> list[str]:
 
 def name(text: str) -> str:
     """A C identifier that is a keyword of C++ gets a new name; so do ours in generated text."""
-    return text + "_" if text in _CPP_KEYWORDS else text
+    return text + "_" if text in CPP_KEYWORDS else text
 
 
 def base_name(t: CType) -> str:

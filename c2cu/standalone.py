@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast as C
@@ -14,14 +15,15 @@ from .effects import may_write
 from .emit import render, reserved, words
 from .hostsplit import HostSpeller, HostSplit, declarations, globals_of, hostsplit
 from .libm import DECLARED
-from .parse import loc_of
-from .program import Border
+from .parse import is_user_file, loc_of
+from .program import Border, nodes
 from .schedule.column import COLUMN, PLAIN, Columns
 from .schedule.gang import gang
 from .schedule.private import private
 from .schedule.thread import constant_tables, used_statics
-from .spell import declare, define_struct, name, structs_used
+from .spell import CPP_KEYWORDS, declare, define_struct, name, structs_used
 from .symbols import Symbol
+from .typed import Unit
 
 if TYPE_CHECKING:
     from .front import Front
@@ -46,6 +48,9 @@ _COMPILERS_OWN = frozenset(
     " activemask shfl popc popcll clz clzll ffs ffsll brev brevll sad usad mul24 umul24 mulhi umulhi mul64hi umul64hi"
     " hadd rhadd uhadd urhadd byte_perm prof_trigger pm0 pm1 pm2 pm3 half half2 int128 float128".split()
 )
+_TRUTHS = frozenset(("bool", "true", "false"))  # what our own text says
+_PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+_CUDAS = re.compile(r"(u?(char|short|int|long|longlong)|float|double)[1-4]|dim3|warpSize|min|max|r?index")
 _GANG_NAMES = re.compile(
     r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
     r"_[iuf]\d+|multiply_wide|words|(?:initial_)?r[0-9_]*_\w+)\b"
@@ -95,11 +100,23 @@ def _refuse_macros(front: Front, names: frozenset[str]) -> None:
 
 
 def _refuse_variables(front: Front) -> None:
-    """What nvcc includes declares functions of these names."""
+    """Kernels find their input by these names."""
     for s in globals_of(front.program.unit):
-        if s.name in DECLARED:
-            message = f"'{s.name}' is a function of CUDA's headers, and cannot be a variable beside them"
+        if s.name in _PLACES:
+            message = f"'{s.name}' is CUDA's own, and cannot be a variable beside it"
             raise UnsupportedError("C2CU077", message, s.loc, "give it another name, or translate with --target cpu")
+
+
+def _renamed(unit: Unit) -> list[tuple[str, str]]:
+    """Names of the program's own that mean something else to nvcc, and new ones for them: keywords of C++, and what is
+    declared by CUDA's headers."""
+    tops = [n for n in unit.ast.ext if is_user_file(unit.pre, loc_of(n).file)]
+    below = [x for top in tops for x in nodes(top)]
+    every = {x for n in below for x in (getattr(n, "name", None), getattr(n, "declname", None)) if isinstance(x, str)}
+    values = every & {*unit.variables, *unit.functions}
+    types = every & {*unit.scope.tags, *(n for n, s in unit.scope.names.items() if s.kind != "function")}
+    taken = every & CPP_KEYWORDS - _TRUTHS | values & DECLARED | {n for n in values | types if _CUDAS.fullmatch(n)}
+    return [(n, next(new for k in count(1) if (new := n + "_" * k) not in every)) for n in sorted(taken)]
 
 
 def device_name(b: Border) -> str:
@@ -187,6 +204,7 @@ class _Host:
         scalars = [q for q in self.program.kernel.params if self.where[q.name].startswith("argument_")]
         returns = any(b.kind == "return" for b in self.program.borders)
         head = self.program.kernel.node.decl.type
+        renames = [f"#define {n} {new}" for n, new in _renamed(self.unit)] if self.speller.cplusplus else []
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
@@ -197,7 +215,7 @@ class _Host:
             "all_before": not (self.group and self.speller.cplusplus),
             "reads": self.split.reads,
             "includes": list(dict.fromkeys(self.unit.pre.includes)),
-            "macros": [f"#define {m.name} {m.value}" for m in macros.values()],
+            "macros": [f"#define {m.name} {m.value}" for m in macros.values()] + renames,
             "declarations": [self.speller.top(n) for n in declarations(self.unit, self.split.functions)],
             "functions": [self.speller.function(self.unit.functions[f].node) for f in host_functions],
             "types": [self.speller.top(n) for n in self.split.types],
