@@ -166,7 +166,7 @@ def given(source: str) -> str | Path:
     return sys.stdin.read() + "\n" if source == "-" else Path(source)
 
 
-@main.command()
+@main.command(short_help="Write a standalone CUDA or C program of p runs.")
 @with_options(
     SOURCE,
     click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; - is stdout."),
@@ -210,7 +210,7 @@ def translate(
         files.write(output, text.encode("utf-8", "surrogateescape"))
 
 
-@main.command()
+@main.command(short_help="Run FILE.c for all inputs, or p times on stdin.")
 @with_options(
     SOURCE,
     click.option("--in", "inputs", multiple=True, metavar="[NAME=]FILE", help="Input array or number."),
@@ -288,7 +288,7 @@ def run(
     SOURCE,
     click.option("--constant-time", is_flag=True, help="Also refuse branches that depend on data."),
     click.option("--strict", is_flag=True, help="Findings are errors."),
-    click.option("--shared", multiple=True, metavar="NAME", help="One copy for all inputs."),
+    click.option("--shared", multiple=True, metavar="NAME[=N]", help="One copy for all inputs; or one number."),
     COMMON,
 )
 def check(
@@ -309,7 +309,7 @@ def check(
         report = library.check(
             given(source),
             fn=fn,
-            shared=shared,
+            shared={name: value or None for name, _, value in (n.partition("=") for n in shared)},
             defines=macros(defines),
             shapes=extents(shapes),
             include_dirs=include_dirs,

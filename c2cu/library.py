@@ -186,16 +186,19 @@ def check(
 ) -> Report:
     """The verdict on a program, without compiling it.
 
+    ``shared``: names of what all inputs share; of a dict, values that are numbers are what those scalars are taken for.
     A whole-number parameter that an address or a loop's bound needs is taken as shared (a length, most likely); the
     report's notes say so.
     """
     source = read_source(src)
     options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
-    return check_source(source, options)
+    given = shared if isinstance(shared, Mapping) else {}
+    numbers = {n: str(v) for n, v in given.items() if isinstance(v, (int, float, str))}
+    return check_source(source, options, numbers)
 
 
-def check_source(source: Source, options: Options) -> Report:
-    return report_of(*as_given(source, options))
+def check_source(source: Source, options: Options, numbers: Mapping[str, str] | None = None) -> Report:
+    return report_of(*as_given(source, options, numbers))
 
 
 def as_given(

@@ -351,6 +351,23 @@ def test_the_axis_of_inputs_is_missing(layout, index, tmp_path):
     assert "makes it one input" not in str(caught.value)
 
 
+def test_flat_inputs_get_their_axes_back():
+    d = rng.random((3, 16, 16), dtype=np.float32)
+    with pytest.raises(c2cu.InputError) as caught:
+        c2cu.bulk(FW, d.reshape(3, -1), backend="cpu")
+    hint = "D.reshape(-1, 16, 16)"
+    assert f"{hint} has each input's axes" in str(caught.value)
+    found = c2cu.bulk(FW, eval(hint, {"D": d.reshape(3, -1)}), backend="cpu")
+    assert np.array_equal(found, c2cu.bulk(FW, d, backend="cpu"))
+
+
+def test_check_for_one_number():
+    text = "void f(int n, float a[8]) { for (int i = 0; i < n; i++) a[i] *= 2; }\n"
+    assert c2cu.check(text, shared={"n": 8}).constant_time
+    with pytest.raises(c2cu.UnsupportedError, match="element 8 is outside 'a'"):
+        c2cu.check(text, shared={"n": 9})
+
+
 def test_schedules_are_listed_with_their_variants():
     with pytest.raises(c2cu.InputError) as caught:
         c2cu.compile(FW, backend="cuda", schedule="gep:tile")

@@ -469,7 +469,7 @@ def test_budget_without_a_compiler(monkeypatch, tmp_path):
     monkeypatch.setattr(toolchain, "compiler", lambda: None)
     assert trace(u).complete
     monkeypatch.setattr(run, "INTERPRETED", 10_000)
-    assert trace(u).stopped == "it takes more than 10000 accesses"
+    assert trace(u).stopped == "it takes more than 10,000 accesses"
     monkeypatch.setattr(run, "INTERPRETED", 20_000)
     monkeypatch.setattr(run, "SECONDS", 0)
     assert trace(u).stopped == "its uniform part did not run to its end"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -123,7 +124,11 @@ def _axis_hint(shape: tuple[int, ...], slot: Slot, layout: str) -> str:
     """How an array gets the axes that are wanted."""
     if len(slot.shape) == 1 and len(shape) > 2 and layout == "row" and not slot.shared:
         return f"{slot.name}.reshape(len({slot.name}), -1) has each input's elements in a row"
-    if slot.shared or len(shape) != len(slot.shape):
+    if slot.shared:
+        return ""
+    if layout == "row" and len(slot.shape) > 1 and shape[1:] == (math.prod(slot.shape),):
+        return f"{slot.name}.reshape({', '.join(map(str, (-1, *slot.shape)))}) has each input's axes"
+    if len(shape) != len(slot.shape):
         return ""
     axis, index = ("first", "None") if layout == "row" else ("last", "..., None")
     return f"the {axis} axis counts inputs: {slot.name}[{index}] makes it one input"

@@ -34,7 +34,7 @@ MEMORY = 1 << 29  # bytes of notes about elements that it may take
 SECONDS = 60  # in case it hangs
 FLAGS = ("-O2", "-w")
 _STOPPED = {
-    Why.BUDGET_SPENT: "it takes more than {} accesses",
+    Why.BUDGET_SPENT: "it takes more than {:,} accesses",
     Why.DIVIDED: "it divides by zero, or the least integer by -1",
     Why.SHIFTED: "it shifts by more bits than the type has",
     Why.OUTSIDE: "a subscript that others depend on leaves its array",
