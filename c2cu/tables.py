@@ -15,7 +15,7 @@ from dataclasses import replace
 from .diagnostics import Loc
 from .effects import READ, effects
 from .facts import INPUT
-from .ir import Expr, Kernel, Load, Region
+from .ir import Const, Expr, Kernel, Load, Region
 from .program import Program, unseen_statics
 from .trace import trace
 from .uniform import Finding, Uniform, uniform
@@ -23,6 +23,7 @@ from .walk import rewritten
 
 OUTPUT = "'{0}' goes out, so each input has its own"
 STATIC = "all inputs would have the same '{0}': declare it static, and it does not go out"
+ONCE = "fill '{0}' at every call, whatever '{1}' is: then all inputs have the same one"
 CONST = "if all inputs have the same '{0}', declare it const"
 
 
@@ -48,8 +49,29 @@ def with_tables(program: Program, kernel: Kernel, found: Uniform) -> tuple[Kerne
             told[b.loc] = OUTPUT.format(b.name), STATIC.format(b.name)
         elif b.name not in seen.writes and b.symbol is not None and b.symbol.decl and b.symbol.decl.init is not None:
             told[b.loc] = "", CONST.format(b.name)
+    for r, flag in _filled_once(kernel, [r for r in written if r.variable in unseen and r not in own], unseen):
+        told[r.loc] = "", ONCE.format(r.variable, flag.variable)
     findings = tuple(_retold(f, told) for f in analysis.findings)
     return _with_local(kernel, needed) if needed else kernel, replace(analysis, findings=findings)
+
+
+def _filled_once(kernel: Kernel, regions: list[Region], unseen: frozenset[str]) -> list[tuple[Region, Region]]:
+    """Which of them would be tables if a flag of the kernel's own did not say that they are filled already."""
+    for flag in kernel.regions if regions else ():
+        if flag.storage == "bulk" and flag.count == 1 and flag.variable in unseen and flag.type.is_integer:
+            if found := _tables(_at_its_start(kernel, flag), regions):
+                return [(r, flag) for r in found]
+    return []
+
+
+def _at_its_start(kernel: Kernel, flag: Region) -> Kernel:
+    """What comes in is what C has a scalar begin with."""
+    start = Const(flag.init[0] if flag.init else 0, flag.type)
+
+    def load(e: Expr) -> Expr:
+        return start if isinstance(e, Load) and e.region == flag else e
+
+    return replace(kernel, body=rewritten(kernel.body, load))
 
 
 def _tables(kernel: Kernel, regions: list[Region]) -> list[Region]:

@@ -163,3 +163,27 @@ def test_what_could_be_a_table_is_told(text, message, hint):
     (finding,) = c2cu.check(text, fn="k").findings
     assert finding.trail[-1].message == message and finding.hint == hint
     assert (f"hint: {hint}" in str(c2cu.check(text, fn="k"))) == bool(hint)
+
+
+READY = """static int {ready}; static int at[8]; int x[8], y[8];
+static void fill(void) {{ if (ready) return; for (int i = 0; i < 8; i++) at[i] = {value}; ready = 1; }}
+void k(void) {{ fill(); for (int i = 0; i < 8; i++) y[i] = x[at[i]]; }}
+"""
+
+
+@pytest.mark.parametrize(
+    "ready, value, told",
+    [
+        ("ready", "7 - i", True),
+        ("ready = 0", "7 - i", True),
+        ("ready = 1", "7 - i", False),  # it is never filled
+        ("ready", "x[i] & 7", False),  # each input has its own
+    ],
+)
+def test_a_table_that_is_filled_once(ready, value, told):
+    hint = "fill 'at' at every call, whatever 'ready' is: then all inputs have the same one" if told else ""
+    text = READY.format(ready=ready, value=value)
+    subscript = next(f for f in c2cu.check(text, fn="k").findings if f.kind == "address")
+    assert subscript.hint == hint
+    if told:
+        assert c2cu.check(text.replace("if (ready) return;", ""), fn="k").oblivious
