@@ -300,6 +300,18 @@ def test_errors_in_inputs_show_the_declaration(inputs):
     assert "    1 | float a[4], b[4];\n      |       ^" in str(caught.value)
 
 
+def test_an_array_of_the_bytes_of_structs():
+    """What the error says to write is what runs, and README says where the dtype is."""
+    text = "struct P { float re, im; } x[4];\nvoid k(void) { for (int i = 0; i < 4; i++) x[i].im = -x[i].im; }\n"
+    x = np.arange(24, dtype=np.float32).view(np.complex64).reshape(3, 4)
+    with pytest.raises(TypeError) as caught:
+        c2cu.bulk(text, x, backend="cpu")
+    hint = caught.value.diagnostic.hint.removesuffix(" takes the same bytes for such structs")
+    found = c2cu.bulk(text, eval(hint, {"x": x, "numpy": np}), backend="cpu")
+    assert found.dtype == np.dtype(c2cu.compile(text, backend="cpu").slots[0].dtype)
+    assert np.array_equal(found.view(np.complex64), x.conj())
+
+
 def test_more_variables_than_a_cuda_kernel_takes():
     n = plan.MOST_SLOTS + 1
     statements = " ".join(f"a{k}++;" for k in range(n))

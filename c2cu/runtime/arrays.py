@@ -167,7 +167,9 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
             "C2CU043",
             f"{what} '{slot.name}' has dtype {given}, wanted {_dtype(slot)}",
             slot.loc,
-            f"convert it: {slot.name}.astype('{_dtype(slot)}')" if not _dtype(slot).names else "",
+            f"{slot.name}.view(numpy.dtype({_dtype(slot)})) takes the same bytes for such structs"
+            if _dtype(slot).names
+            else f"convert it: {slot.name}.astype('{_dtype(slot)}')",
         )
     shape = tuple(array.shape)
     inner = shape if slot.shared else shape[1:] if layout == "row" else shape[:-1]
