@@ -254,4 +254,5 @@ def test_the_interpreter_of_assembly_sees_faults():
         assembly_as_cpp(text.replace("mad.lo.cc", "madc.lo.cc"))
     with pytest.raises(AssertionError, match="mul"):
         assembly_as_cpp(text.replace("mad.lo.cc", "mul.lo.cc"))
-    assert "__CUDA_ARCH__" not in assembly_as_cpp(text) and "asm" not in assembly_as_cpp(text)
+    assert "#ifdef __CUDA_ARCH__" in text and "#ifdef __CUDA_ARCH__" not in assembly_as_cpp(text)
+    assert "asm" in text and "asm" not in assembly_as_cpp(text)
