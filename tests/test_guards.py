@@ -43,6 +43,9 @@ LET_OUT = [
     "int j = i, inside = j > 0 && x[i] > 0; j = 0; if (inside) o[i] = a[j - 1];",
     "int inside = 0; for (int j = 0; j < 2; j++) { if (inside) o[i] = a[i - 1]; if (x[i] > j) inside = 1; }",
     "if ((x[i] > 0 ? i > 0 : i >= 0) && x[i] != 7) o[i] = a[i - 1];",
+    "int j = i; if (x[i] > 0 || j > 0) { if (i < 4) j = 1; o[i] += a[j]; } else o[i] = a[i - 1];",
+    "int j = i, left = j > 0 && x[i] > 0; if (x[i] > 2) { j = 0; o[i] = a[j]; } else if (left) o[i] = a[i - 2];",
+    "o[i] = i > 0 && x[i] > 0 ? a[i - 1] : a[i - 1] + 1;",
 ]
 
 
@@ -112,7 +115,7 @@ class Writer:
 
     def statement(self, depth: int) -> None:
         r = self.r
-        match r.randrange((8 if self.counting else 9) if depth else 4):
+        match r.randrange((8 if self.counting else 10) if depth else 4):
             case 0 | 1:
                 self.line(f"o[i] += {self.element()};")
             case 2:
@@ -129,6 +132,8 @@ class Writer:
             case 7:
                 self.line(f"if ({self.condition(1)}) continue;")
             case 8:
+                self.line(f"u = {r.choice(('i', 'i + 1', '0', '1'))};")
+            case 9:
                 self.line(f"for (u = 0; u < {r.randrange(1, N + 1)}; u++) {{")
                 self.counting = True
                 self.statements(depth - 1)

@@ -6,8 +6,8 @@ They are Kleene's logic with the data as what is not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
 from itertools import islice
 
 from ..ctype import INT
@@ -15,14 +15,12 @@ from ..ir import (
     Assign,
     Binary,
     Bitcast,
-    Block,
     Call,
     Cast,
     Const,
     Expr,
     If,
     Load,
-    Loop,
     Select,
     Stmt,
     Unary,
@@ -30,7 +28,7 @@ from ..ir import (
     Variable,
 )
 from ..uniform import Uniform
-from ..walk import statements, subexpressions
+from ..walk import blocks, subexpressions
 from .undefined import undefined
 
 LARGEST = 64  # nodes of a condition that is worth it
@@ -46,6 +44,7 @@ class Guards:
 
     u: Uniform
     at_hand: Callable[[Variable], bool]
+    known: dict[int, frozenset[Variable]] = field(default_factory=dict)  # `assigned`, by the statement's id
 
     def chance(self, e: Expr, known: Chances) -> Chance:
         """Of ``e`` as a truth. ``known``: of the variables in it."""
@@ -70,31 +69,24 @@ class Guards:
                 return self.chance(x, known)
         return OPEN
 
-    def after(self, s: Stmt, known: Chances) -> Chances:
-        """What is known after a statement."""
-        match s:
-            case Assign(var=v, value=e):
-                chance = self.chance(e, known) if v.type.is_integer else OPEN
-                return _without(known, {v}) | ({v: chance} if chance != OPEN else {})
-            case If(cond=c, then=a, other=b):
-                cond, yes, no = self.chance(c, known), self._through(a, known), self._through(b, known)
-                changed = _assigned((s,))
-                joined = {v: _either(cond, yes.get(v, OPEN), no.get(v, OPEN)) for v in changed}
-                # Only what still holds of the uniform ones, after both arms, may be asked of them.
-                joined = {v: x for v, x in joined.items() if x != OPEN and not _reads(x) & changed}
-                return _without(known, changed) | joined
-            case Loop():
-                return self.inside(s, known)
-        return known
+    def assigned(self, s: Stmt) -> frozenset[Variable]:
+        """The variables that a statement assigns, and those inside it."""
+        if id(s) not in self.known:
+            below = (self.assigned(x) for block in blocks(s) for x in block)
+            self.known[id(s)] = frozenset({s.var}) if isinstance(s, Assign) else frozenset().union(*below)
+        return self.known[id(s)]
 
-    def inside(self, s: Loop, known: Chances) -> Chances:
-        """What is known in every turn of a loop, and after it."""
-        return _without(known, _assigned((s,)))
+    def after(self, s: Assign, known: Chances) -> Chances:
+        """What is known after an assignment."""
+        chance = self.chance(s.value, known) if s.var.type.is_integer else OPEN
+        return without(known, {s.var}) | ({s.var: chance} if chance != OPEN else {})
 
-    def _through(self, block: Block, known: Chances) -> Chances:
-        for s in block:
-            known = self.after(s, known)
-        return known
+    def joined(self, s: If, known: Chances, yes: Chances, no: Chances) -> Chances:
+        """What is known after a branch. ``yes``, ``no``: at the ends of its arms."""
+        cond, changed = self.chance(s.cond, known), self.assigned(s)
+        found = {v: _either(cond, yes.get(v, OPEN), no.get(v, OPEN)) for v in changed if v in yes or v in no}
+        # Only what still holds of the uniform ones, after both arms, may be asked of them.
+        return without(known, changed) | {v: x for v, x in found.items() if x != OPEN and not reads(x) & changed}
 
     def _plain(self, e: Expr) -> bool:
         """Whether the tracer may compute a uniform value wherever the program goes."""
@@ -142,13 +134,11 @@ def _small(e: Expr) -> Expr | None:
     return None if next(islice(subexpressions(e), LARGEST, None), None) is not None else e
 
 
-def _assigned(block: Block) -> set[Variable]:
-    return {s.var for s in statements(block) if isinstance(s, Assign)}
-
-
-def _reads(chance: Chance) -> set[Variable]:
+def reads(chance: Chance) -> set[Variable]:
+    """The variables that a chance is asked of."""
     return {x.var for e in chance if e is not None for x in subexpressions(e) if isinstance(x, Var)}
 
 
-def _without(known: Chances, changed: set[Variable]) -> dict[Variable, Chance]:
-    return {v: x for v, x in known.items() if v not in changed and not _reads(x) & changed}
+def without(known: Chances, changed: Set[Variable]) -> dict[Variable, Chance]:
+    """What is still known when these variables have changed."""
+    return {v: x for v, x in known.items() if v not in changed and not reads(x) & changed}

@@ -296,7 +296,7 @@ def _once(found: Iterable[Fault]) -> tuple[Fault, ...]:
     """Without what is said twice of a line: ``a[i] += 1`` loads and stores."""
     kept: dict[object, Fault] = {}
     for f in found:
-        kept.setdefault((f.message, f.loc.file, f.loc.line, f.certain, f.counters), f)
+        kept.setdefault((f.kind, f.message, f.loc.file, f.loc.line, f.certain, f.counters), f)
     return tuple(kept.values())
 
 

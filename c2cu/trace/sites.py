@@ -144,6 +144,24 @@ class _Assigned:
         return head
 
 
+def data_ends(u: Uniform, s: Loop) -> bool:
+    """Whether the turns of a loop depend on data: the program is not oblivious."""
+    return u.is_varying(s.cond) or any(f in u.varying for f in s.flags)
+
+
+def passed_over(u: Uniform) -> frozenset[Place]:
+    """What the tracer may miss a store to: it knows neither the subscripts nor the turns that data decides on."""
+    found: set[Place] = set()
+    for s in statements(u.kernel.body):
+        if isinstance(s, Store) and u.is_varying(s.index):
+            found.add(s.region)
+        if isinstance(s, Loop) and data_ends(u, s):
+            inside = list(statements((s,)))
+            found |= {x.var for x in inside if isinstance(x, Assign)}
+            found |= {x.region for x in inside if isinstance(x, Store)}
+    return frozenset(found)
+
+
 def needed(u: Uniform) -> frozenset[Place]:
     """The uniform variables and regions on which addresses and control depend."""
     want: set[Place] = set()

@@ -30,8 +30,20 @@ from ..ir import (
 )
 from ..uniform import Uniform
 from ..walk import operands, statements, touched, used
-from .guards import Chances, Guards
-from .sites import Nest, Place, Site, arms, carried, doubtful, needed, nests, uniform_arms
+from .guards import Chances, Guards, reads, without
+from .sites import (
+    Nest,
+    Place,
+    Site,
+    arms,
+    carried,
+    data_ends,
+    doubtful,
+    needed,
+    nests,
+    passed_over,
+    uniform_arms,
+)
 from .undefined import Why, undefined
 
 _Node = Load | Store | Var | Assign
@@ -194,7 +206,7 @@ class _Writer:
     def __post_init__(self) -> None:
         self.nests, self.needed = nests(self.u), needed(self.u)
         self.guards = Guards(self.u, self.needed.__contains__)
-        self.carried, self.doubtful = carried(self.u), doubtful(self.u)
+        self.carried, self.doubtful, self.unsure = carried(self.u), doubtful(self.u), passed_over(self.u)
         regions = self.u.kernel.regions
         if unknown := tuple(r for r in regions if r in self.needed and r.storage == "shared" and r.init is None):
             raise Unknown(unknown)
@@ -217,9 +229,7 @@ class _Writer:
         self.steps.append(Count(len(self.blocks)))
         self.blocks.append((block, test))
         for s in block:
-            before = self.chances
             self.statement(s)
-            self.chances = self.guards.after(s, before)
         if test is not None:
             self.read(test, computed)
 
@@ -232,6 +242,7 @@ class _Writer:
                     self.steps.append(s)
                 if v in self.carried or v in self.doubtful:
                     self.access(s, v)
+                self.chances = self.guards.after(s, self.chances)
             case Store(region=r, index=i, value=e):
                 self.read(i, True)
                 self.read(e, r in self.needed, _is_copy(s))
@@ -276,55 +287,66 @@ class _Writer:
 
     def branch(self, s: If) -> None:
         self.read(s.cond, True)
+        before = self.chances
         if not self.u.is_varying(s.cond):
-            then = self.apart(lambda: self.inner(s.then))
-            other = self.apart(lambda: self.inner(s.other)) if s.other else ()
+            then = self.apart(lambda: self.block(s.then))
+            yes, self.chances = self.chances, before
+            other = self.apart(lambda: self.block(s.other)) if s.other else ()
             self.steps.append(Test(s.cond, then, other))
-            return
+        else:
+            yes = self.both_arms(s)
+        self.chances = self.guards.joined(s, before, yes, self.chances)
+
+    def both_arms(self, s: If) -> Chances:
+        """Both arms of a branch on data; `chances` are those at the end of the second then, the result those of the
+        first."""
         pair = self.pairs if s.other and not self.conditional else -1
         outer, self.other = self.other, -1
         self.conditional += 1
         if pair >= 0:
             self.pairs += 1
             self.steps.append(Began(pair, False))
-        self.guarded(s.cond, True, lambda: self.inner(s.then))
+        before = self.chances
+        self.guarded(s.cond, True, lambda: self.block(s.then))
+        yes, self.chances = self.chances, before
         if s.other:
             self.other = pair
             if pair >= 0:
                 self.steps.append(Began(pair, True))
-            self.guarded(s.cond, False, lambda: self.inner(s.other))
+            changed = frozenset[Variable]().union(*map(self.guards.assigned, s.then))  # the tracer does both, in turn
+            self.guarded(s.cond, False, lambda: self.block(s.other), changed)
         self.other = outer
         self.conditional -= 1
+        return yes
 
-    def inner(self, block: Block) -> None:
-        """A block inside a statement."""
-        outer = self.chances
-        self.block(block)
-        self.chances = outer
-
-    def guarded(self, cond: Expr, wanted: bool, work: Callable[[], None]) -> None:
-        """Do ``work``, which adds the steps of what C does where a condition on data is ``wanted``."""
+    def guarded(
+        self, cond: Expr, wanted: bool, work: Callable[[], None], changed: frozenset[Variable] = frozenset()
+    ) -> None:
+        """Do ``work``, which adds the steps of what C does where a condition on data is ``wanted``. ``changed``: what
+        other values have got since the condition was evaluated."""
         possible = self.guards.chance(cond, self.chances)[0 if wanted else 1]
-        if possible is None:
+        self.chances = without(self.chances, changed)
+        if possible is None or reads((possible, None)) & changed:
             work()
         else:
             self.steps.append(Guarded(possible, self.apart(work)))
 
     def loop(self, s: Loop) -> None:
-        if self.u.is_varying(s.cond) or any(f in self.u.varying for f in s.flags):
+        if data_ends(self.u, s):
             self.pass_over(s)
             return
         n = self.nests[id(s)]
         outer, self.inside = self.inside, (*self.inside, n)
-        self.chances = self.guards.inside(s, self.chances)
+        every = self.chances = without(self.chances, self.guards.assigned(s))  # in every turn, and after the last
         head = self.apart(lambda: self.block(s.head, s.cond))
         body = self.apart(lambda: self.block(s.body))
         step = self.apart(lambda: self.block(s.step))
-        self.inside = outer
+        self.inside, self.chances = outer, every
         self.steps.append(Repeat(n, head, body, step))
 
     def pass_over(self, s: Loop) -> None:
         """A loop whose turns depend on data. What it computes is not known: the trace ends if the rest needs that."""
+        self.chances = without(self.chances, self.guards.assigned(s))
         changed = [x for x in statements((s,)) if isinstance(x, (Assign, Store))]
         variables = {x.var for x in changed if isinstance(x, Assign)} & self.needed
         regions = {x.region for x in changed if isinstance(x, Store)} & self.needed
@@ -360,7 +382,7 @@ class _Writer:
                 self.elements[place],
                 self.sites[site].loops,
                 tuple(checks),
-                local and not store and not copied and not self.conditional and self.u.oblivious,
+                local and not store and not copied and not self.conditional and place not in self.unsure,
                 isinstance(place, Variable) and place not in self.u.varying,
                 sum(1 << d for d, n in enumerate(self.inside) if n.owns(place)),
                 self.ordered(place),
