@@ -38,23 +38,30 @@ OPEN: Chance = (None, None)
 _NEVER = Const(0, INT)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Guards:
     """``at_hand``: of uniform variables, whether the tracer knows their values."""
 
     u: Uniform
     at_hand: Callable[[Variable], bool]
     known: dict[int, frozenset[Variable]] = field(default_factory=dict)  # `assigned`, by the statement's id
+    last: tuple[Chances, dict[int, tuple[Expr, Chance]]] = field(default_factory=lambda: ({}, {}))  # by the node's id
 
     def chance(self, e: Expr, known: Chances) -> Chance:
         """Of ``e`` as a truth. ``known``: of the variables in it."""
-        if isinstance(e, Const):
-            return (None, _NEVER) if e.value else (_NEVER, None)
-        if not self.u.is_varying(e) and self._plain(e):
-            return e, _not(e)
+        if known is not self.last[0]:
+            self.last = known, {}
+        found = self.last[1]
+        if id(e) not in found:  # of a && b && c, and then of a && b
+            found[id(e)] = e, self._chance(e, known)
+        return found[id(e)][1]
+
+    def _chance(self, e: Expr, known: Chances) -> Chance:
         match e:
-            case Var(var=v):
-                return known.get(v, OPEN)
+            case Const():
+                return (None, _NEVER) if e.value else (_NEVER, None)
+            case Var(var=v) if v in known:
+                return known[v]
             case Unary(op="!", operand=x) | Binary(op="==", left=x, right=Const(value=0)):
                 return _inverse(self.chance(x, known))
             case Binary(op="!=", left=x, right=Const(value=0)):
@@ -67,7 +74,7 @@ class Guards:
                 return _either(self.chance(c, known), self.chance(a, known), self.chance(b, known))
             case Cast(operand=x, type=t) if t.is_integer and x.type.is_integer and t.size >= x.type.size:
                 return self.chance(x, known)
-        return OPEN
+        return (e, _not(e)) if not self.u.is_varying(e) and self._plain(e) else OPEN
 
     def assigned(self, s: Stmt) -> frozenset[Variable]:
         """The variables that a statement assigns, and those inside it."""
