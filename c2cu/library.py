@@ -193,7 +193,8 @@ def check(
     source = read_source(src)
     options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
     given = shared if isinstance(shared, Mapping) else {}
-    numbers = {n: str(v) for n, v in given.items() if isinstance(v, (int, float, str))}
+    plain = ((n, v.item() if hasattr(v, "item") and v.size == 1 else v) for n, v in given.items())
+    numbers = {n: str(v) for n, v in plain if isinstance(v, (int, float, str))}
     return check_source(source, options, numbers)
 
 
@@ -207,6 +208,8 @@ def as_given(
     """The program understood as it is most likely to be called, lengths given as one number; notes that say so.
     ``numbers``: what shared scalars are, by name. Raises InputError."""
     front = pipeline.asked(source, options)
+    untouched = front.program.unit.variables.keys() - {s.name for s in front.slots}  # globals that make no difference
+    numbers = {n: v for n, v in (numbers or {}).items() if n not in untouched}
     if numbers:
         options = replace(options, values=known_values(front.slots, numbers))
         front = pipeline.understand(source, options)

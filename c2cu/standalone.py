@@ -46,11 +46,18 @@ _COMPILERS_OWN = frozenset(
     " null device host global shared constant managed forceinline noinline launch_bounds grid_constant maxnreg"
     " cluster_dims syncthreads syncwarp threadfence trap brkpt nanosleep assert ldg ldcg ldca ldcs stcs all any ballot"
     " activemask shfl popc popcll clz clzll ffs ffsll brev brevll sad usad mul24 umul24 mulhi umulhi mul64hi umul64hi"
-    " hadd rhadd uhadd urhadd byte_perm prof_trigger pm0 pm1 pm2 pm3 half half2 int128 float128".split()
+    " hadd rhadd uhadd urhadd byte_perm prof_trigger pm0 pm1 pm2 pm3 half half2 int128 float128 try catch decltype"
+    " constinit int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t".split()
 )
 _TRUTHS = frozenset(("bool", "true", "false"))  # what our own text says
-_PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
-_CUDAS = re.compile(r"(u?(char|short|int|long|longlong)|float|double)[1-4]|dim3|warpSize|min|max|r?index")
+_PLACES = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
+#: Those keywords of C++ that no macro can be named.
+_OPERATORS = frozenset("and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq".split())
+_CUDAS = re.compile(
+    r"(u?(char|short|int|long|longlong)|float|double)[1-4]|u?(double|long|longlong)4_(16|32)a|u(short|int|long)|dim3"
+    r"|warpSize|min|max|r?index|make_\w+|clock(64)?|atomic[A-Z]\w*|r?norm[34]?d?|rsqrt|rhypot|rcbrt|erfc?inv|erfcx"
+    r"|normcdf(inv)?|(cos|sin|sincos)pi|tex[123]D\w*|cuda[A-Z]\w*"
+)
 _GANG_NAMES = re.compile(
     r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
     r"_[iuf]\d+|multiply_wide|words|(?:initial_)?r[0-9_]*_\w+)\b"
@@ -86,9 +93,10 @@ def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda",
     if target == "cpu":
         return host.cpu()
     try:
-        return host.cuda_thread(threads)
+        text = host.cuda_thread(threads)
     except UnsupportedError as e:
-        return host.cuda_private(e)
+        text = host.cuda_private(e)
+    return _respelled(text, front.program.unit)
 
 
 def _refuse_macros(front: Front, names: frozenset[str]) -> None:
@@ -101,22 +109,39 @@ def _refuse_macros(front: Front, names: frozenset[str]) -> None:
 
 def _refuse_variables(front: Front) -> None:
     """Kernels find their input by these names."""
-    for s in globals_of(front.program.unit):
-        if s.name in _PLACES:
-            message = f"'{s.name}' is CUDA's own, and cannot be a variable beside it"
-            raise UnsupportedError("C2CU077", message, s.loc, "give it another name, or translate with --target cpu")
+    unit = front.program.unit
+    for taken in sorted(_names(unit)[1] & _PLACES):
+        symbol = unit.scope.find(taken)
+        message = f"'{taken}' is CUDA's own, and cannot stand for something else beside it"
+        loc = symbol.loc if symbol is not None else None
+        raise UnsupportedError("C2CU077", message, loc, "give it another name, or translate with --target cpu")
 
 
 def _renamed(unit: Unit) -> list[tuple[str, str]]:
-    """Names of the program's own that mean something else to nvcc, and new ones for them: keywords of C++, and what is
-    declared by CUDA's headers."""
+    """Names of the program's own that mean something else to nvcc, and new ones for them: keywords of C++, and what
+    CUDA's headers declare."""
+    every, own = _names(unit)
+    taken = every & CPP_KEYWORDS - _TRUTHS - _OPERATORS | own & DECLARED | {n for n in own if _CUDAS.fullmatch(n)}
+    return [(n, next(new for k in count(1) if (new := n + "_" * k) not in every)) for n in sorted(taken)]
+
+
+def _names(unit: Unit) -> tuple[set[str], set[str]]:
+    """All that the program itself names, and of these what stands outside of functions."""
     tops = [n for n in unit.ast.ext if is_user_file(unit.pre, loc_of(n).file)]
     below = [x for top in tops for x in nodes(top)]
     every = {x for n in below for x in (getattr(n, "name", None), getattr(n, "declname", None)) if isinstance(x, str)}
-    values = every & {*unit.variables, *unit.functions}
-    types = every & {*unit.scope.tags, *(n for n, s in unit.scope.names.items() if s.kind != "function")}
-    taken = every & CPP_KEYWORDS - _TRUTHS | values & DECLARED | {n for n in values | types if _CUDAS.fullmatch(n)}
-    return [(n, next(new for k in count(1) if (new := n + "_" * k) not in every)) for n in sorted(taken)]
+    types = {*unit.scope.tags, *(n for n, s in unit.scope.names.items() if s.kind != "function")}
+    return every, every & {*unit.variables, *unit.functions, *types}
+
+
+def _respelled(text: str, unit: Unit) -> str:
+    """A translation in which what C++ takes for an operator has a new name everywhere, as `spell.name` gives it."""
+    taken = sorted(_names(unit)[0] & _OPERATORS)
+    if not taken:
+        return text
+    kept = r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|^\s*#include.*?$'
+    found = re.compile(rf"{kept}|\b({'|'.join(taken)})\b", re.S | re.M)
+    return found.sub(lambda m: f"{m[1]}_" if m[1] else m[0], text)
 
 
 def device_name(b: Border) -> str:

@@ -364,8 +364,10 @@ def test_flat_inputs_get_their_axes_back():
 def test_check_for_one_number():
     text = "void f(int n, float a[8]) { for (int i = 0; i < n; i++) a[i] *= 2; }\n"
     assert c2cu.check(text, shared={"n": 8}).constant_time
-    with pytest.raises(c2cu.UnsupportedError, match="element 8 is outside 'a'"):
-        c2cu.check(text, shared={"n": 9})
+    assert c2cu.check("int m;\n" + text, shared={"n": 8, "m": 9}).constant_time  # which the kernel does not touch
+    for n in (9, "9", np.int32(9), np.array(9, np.int32)):
+        with pytest.raises(c2cu.UnsupportedError, match="element 8 is outside 'a'"):
+            c2cu.check(text, shared={"n": n})
 
 
 def test_schedules_are_listed_with_their_variants():

@@ -206,6 +206,13 @@ CPP = {
         kernel="int class; static int try(int throw) { int operator = throw; return operator + class; }\n"
         "void k(void) { for (int i = 0; i < 3; i++) o[i] = try(a[i]); class = o[0]; }\n",
     ),
+    "operators of C++": program(
+        "int not = a[0]; or[0] = not; /* not this, and not that */",
+        'printf("and %d or %d ", or[0], compl(2) + xor.and);',
+        "int or[2]; struct bitand { int and; } xor = {4}; static int compl(int v) { return ~v; }\n",
+        kernel="static int and_eq(int v) { return v + 1; }\n"
+        "void k(void) { int xor_eq = 2; for (int i = 0; i < 3; i++) o[i] = and_eq(a[i]) * xor_eq + or[1]; }\n",
+    ),
     "CUDA's own": program(
         "float4 z = {1, 2}; min = max(a[0], 2); int dim3 = int3[0];",
         'printf("%d %d %d %d ", z.y, min, dim3, int2[1] + warpSize);',
