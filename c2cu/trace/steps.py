@@ -325,7 +325,8 @@ class _Writer:
         """Do ``work``, which adds the steps of what C does where a condition on data is ``wanted``. ``changed``: what
         other values have got since the condition was evaluated."""
         possible = self.guards.chance(cond, self.chances)[0 if wanted else 1]
-        self.chances = without(self.chances, changed)
+        if changed:
+            self.chances = without(self.chances, changed)
         if possible is None or reads((possible, None)) & changed:
             work()
         else:
