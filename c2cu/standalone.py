@@ -89,7 +89,7 @@ def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda",
     host = _Host(front, hostsplit(front.program), target == "cuda", p, group)
     _refuse_macros(front, words(*(_AROUND_COLUMNS if target == "cuda" else _AROUND)))
     if target == "cuda":
-        _refuse_variables(front)
+        _refuse_places(front)
     if target == "cpu":
         return host.cpu()
     try:
@@ -107,7 +107,7 @@ def _refuse_macros(front: Front, names: frozenset[str]) -> None:
             raise UnsupportedError("C2CU077", message, m.loc, "give the macro another name")
 
 
-def _refuse_variables(front: Front) -> None:
+def _refuse_places(front: Front) -> None:
     """Kernels find their input by these names."""
     unit = front.program.unit
     for taken in sorted(_names(unit)[1] & _PLACES):

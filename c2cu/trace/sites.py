@@ -156,10 +156,14 @@ def passed_over(u: Uniform) -> frozenset[Place]:
         if isinstance(s, Store) and u.is_varying(s.index):
             found.add(s.region)
         if isinstance(s, Loop) and data_ends(u, s):
-            inside = list(statements((s,)))
-            found |= {x.var for x in inside if isinstance(x, Assign)}
-            found |= {x.region for x in inside if isinstance(x, Store)}
+            found |= changed(s)
     return frozenset(found)
+
+
+def changed(s: Stmt) -> set[Place]:
+    """What a statement, and those inside it, assign or store to."""
+    inside = [x for x in statements((s,)) if isinstance(x, (Assign, Store))]
+    return {x.var if isinstance(x, Assign) else x.region for x in inside}
 
 
 def needed(u: Uniform) -> frozenset[Place]:

@@ -29,7 +29,7 @@ from ..ir import (
     Variable,
 )
 from ..uniform import Uniform
-from ..walk import operands, statements, touched, used
+from ..walk import operands, touched, used
 from .guards import Chances, Guards, reads, without
 from .sites import (
     Nest,
@@ -37,6 +37,7 @@ from .sites import (
     Site,
     arms,
     carried,
+    changed,
     data_ends,
     doubtful,
     needed,
@@ -306,28 +307,28 @@ class _Writer:
         if pair >= 0:
             self.pairs += 1
             self.steps.append(Began(pair, False))
-        before = self.chances
+        outside = self.chances
         self.guarded(s.cond, True, lambda: self.block(s.then))
-        yes, self.chances = self.chances, before
+        yes, self.chances = self.chances, outside
         if s.other:
             self.other = pair
             if pair >= 0:
                 self.steps.append(Began(pair, True))
-            changed = frozenset[Variable]().union(*map(self.guards.assigned, s.then))  # the tracer does both, in turn
-            self.guarded(s.cond, False, lambda: self.block(s.other), changed)
+            since = frozenset[Variable]().union(*map(self.guards.assigned, s.then))  # the tracer does both, in turn
+            self.guarded(s.cond, False, lambda: self.block(s.other), since)
         self.other = outer
         self.conditional -= 1
         return yes
 
     def guarded(
-        self, cond: Expr, wanted: bool, work: Callable[[], None], changed: frozenset[Variable] = frozenset()
+        self, cond: Expr, wanted: bool, work: Callable[[], None], since: frozenset[Variable] = frozenset()
     ) -> None:
-        """Do ``work``, which adds the steps of what C does where a condition on data is ``wanted``. ``changed``: what
-        other values have got since the condition was evaluated."""
+        """Do ``work``, which adds the steps of what C does where a condition on data is ``wanted``. ``since``:
+        variables that have got other values since the condition was evaluated."""
         possible = self.guards.chance(cond, self.chances)[0 if wanted else 1]
-        if changed:
-            self.chances = without(self.chances, changed)
-        if possible is None or reads((possible, None)) & changed:
+        if since:
+            self.chances = without(self.chances, since)
+        if possible is None or reads((possible, None)) & since:
             work()
         else:
             self.steps.append(Guarded(possible, self.apart(work)))
@@ -348,12 +349,9 @@ class _Writer:
     def pass_over(self, s: Loop) -> None:
         """A loop whose turns depend on data. What it computes is not known: the trace ends if the rest needs that."""
         self.chances = without(self.chances, self.guards.assigned(s))
-        changed = [x for x in statements((s,)) if isinstance(x, (Assign, Store))]
-        variables = {x.var for x in changed if isinstance(x, Assign)} & self.needed
-        regions = {x.region for x in changed if isinstance(x, Store)} & self.needed
-        body, inside = self.u.kernel.body, (s,)
-        reads = used(body) - used(inside)
-        if any(reads[v] for v in variables) or any((touched(body) - touched(inside))[r] for r in regions):
+        body, inside, lost = self.u.kernel.body, (s,), changed(s) & self.needed
+        variables, regions = used(body) - used(inside), touched(body) - touched(inside)  # outside of it
+        if not lost.isdisjoint(variables) or not lost.isdisjoint(regions):
             self.steps.append(Stop(Const(1, INT), Why.DATA))
 
     # accesses
