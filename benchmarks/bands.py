@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
 from benchmarks.gep import PATHS, TEXT
-from c2cu.files import write
+from c2cu.io.files import write
 from c2cu.schedule.gep import bands_plan
 
 DTYPES = {"float": "f4", "int": "i4"}

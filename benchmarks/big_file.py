@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from c2cu.quantities import size
+from c2cu.base.quantities import size
 
 ROOT = Path(__file__).parent.parent
 N = 256  # floats of an input

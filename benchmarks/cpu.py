@@ -28,7 +28,7 @@ import numpy as np
 
 import c2cu
 from benchmarks.measure import cpu_name
-from c2cu.files import write
+from c2cu.io.files import write
 from tests.workloads import numbers
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -23,7 +23,7 @@ from scipy.sparse.csgraph import floyd_warshall
 import c2cu
 from benchmarks.cpu import EXAMPLES, baseline, medians
 from benchmarks.measure import cpu_name
-from c2cu.files import write
+from c2cu.io.files import write
 from c2cu.runtime.cpu import threads
 
 LARGEST = 1024  # vertices that the rivals are run for

@@ -28,8 +28,8 @@ import c2cu
 from benchmarks.measure import Device, Host
 from benchmarks.peers import PEERS, Missing
 from benchmarks.suite import CASES, Case
-from c2cu.files import write
-from c2cu.plan import SCHEDULES
+from c2cu.io.files import write
+from c2cu.schedule.plan import SCHEDULES
 
 PEER_TOLERANCE = 1e-4  # of the largest number: it does the same thing, in another order
 FAULTS = ("wrong", "failed")

@@ -27,7 +27,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
-from c2cu.files import write
+from c2cu.io.files import write
 from tests.workloads import Workload, bitonic, paths, product, stretch
 
 K, M = 1 << 10, 1 << 20
@@ -276,9 +276,9 @@ def main(arguments: list[str] | None = None) -> int:
     setting, parts = Setting(a.backend, a.quick), a.parts.split(",")
     found: dict[str, Any] = {"backend": a.backend, "cases": {}}
     if a.backend == "cuda":
-        from c2cu.runtime import cuda, cuda_pipe
+        from c2cu.runtime import cuda, pages
 
-        cuda_pipe.PAGES.limit = KEPT
+        pages.PAGES.limit = KEPT
         found.update(device=cuda.device_name(), devices=cuda.device_count(), **links())
         print(
             f"{found['device']}, {found['devices']} of them; copies both ways at once: {found['duplex_gb_s']:.1f} GB/s"

@@ -10,10 +10,10 @@ import resource
 import tempfile
 from pathlib import Path
 
-from c2cu import toolchain
+from c2cu.base import toolchain
+from c2cu.base.cache import Cache
+from c2cu.frontend.preprocess import Source
 from c2cu.pipeline import Options, understand
-from c2cu.preprocess import Source
-from c2cu.runtime.cache import Cache
 from c2cu.trace import run, trace
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

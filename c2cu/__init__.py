@@ -15,25 +15,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .version import __version__
+from .base.version import __version__
 
 if TYPE_CHECKING:
     from . import dask as dask
     from . import paths as paths
-    from .diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
+    from .api import NotObliviousWarning, Program, Report, bulk, check, compile, stream, translate
+    from .base.diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
     from .gep.negative import NegativeCycleWarning
-    from .library import NotObliviousWarning, Program, Report, bulk, check, compile, stream, translate
-    from .streams import Stream, StreamWarning
+    from .streaming.open import Stream, StreamWarning
 
 _HOMES = {
     **dict.fromkeys(
-        ("NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "stream", "translate"), "library"
+        ("NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "stream", "translate"), "api"
     ),
     **dict.fromkeys(
-        ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"), "diagnostics"
+        ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"),
+        "base.diagnostics",
     ),
     "NegativeCycleWarning": "gep.negative",
-    **dict.fromkeys(("Stream", "StreamWarning"), "streams"),
+    **dict.fromkeys(("Stream", "StreamWarning"), "streaming.open"),
 }
 
 __all__ = [

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import tune
-from .artifact import Artifact, Slot
-from .diagnostics import InputError
-from .estimate import Device
+from .base.diagnostics import InputError
+from .schedule.artifact import Artifact, Slot
+from .schedule.estimate import Device
 
 
 def known(backend: str) -> None:
@@ -36,9 +36,9 @@ def loader(backend: str) -> Any:
         from .runtime import cpu
 
         return cpu.load
-    from .runtime import cuda
+    from .runtime import launch
 
-    return cuda.load
+    return launch.load
 
 
 def device(backend: str) -> Device:
@@ -57,9 +57,9 @@ def timer(backend: str, slots: tuple[Slot, ...], given: Mapping[str, Any], layou
 
         refuse_device_arrays(given)
         return cpu.timer(slots, given, layout)
-    from .runtime import cuda
+    from .runtime import launch
 
-    return cuda.timer(slots, given, layout, stream)
+    return launch.timer(slots, given, layout, stream)
 
 
 def refuse_device_arrays(given: Mapping[str, Any]) -> None:

@@ -17,9 +17,9 @@ from typing import Any
 
 import click
 
-from . import quantities
-from .diagnostics import Diagnostic, Error, InputError, render, to_json
-from .version import __version__
+from .base import quantities
+from .base.diagnostics import Diagnostic, Error, InputError, render, to_json
+from .base.version import __version__
 
 WANTING = 3
 
@@ -193,7 +193,8 @@ def translate(
 ) -> None:
     """Write a standalone CUDA or C program that does p runs of FILE.c."""
     with diagnosed(diagnostics_format):
-        from . import files, library
+        from . import api
+        from .io import files
 
         options = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
         if emit is not None:
@@ -206,7 +207,7 @@ def translate(
             raise click.UsageError(f"translate needs --p, the number of inputs{why}")
         if os.path.exists(output) and os.path.exists(source) and os.path.samefile(source, output):
             raise InputError("C2CU057", f"'{output}' is the source itself", None, "give another name with -o")
-        text = library.translate(given(source), p=p, threads=threads, target=target, group=group, **options)
+        text = api.translate(given(source), p=p, threads=threads, target=target, group=group, **options)
         files.write(output, text.encode("utf-8", "surrogateescape"))
 
 
@@ -247,9 +248,9 @@ def run(
 ) -> None:
     """Run FILE.c for all the inputs in the arrays, or p times on stdin."""
     with diagnosed(diagnostics_format):
-        from . import library
-        from .file_runs import Streaming
-        from .runs import run_files, run_program
+        from . import api
+        from .io.file_runs import Streaming
+        from .io.runs import run_files, run_program
 
         common = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
         if not inputs and not outputs:
@@ -267,7 +268,7 @@ def run(
             sys.exit(run_program(Path(source), p, backend, common))
         if source == "-" and any(text.partition("=")[2] == "-" or text == "-" for text in inputs):
             raise click.UsageError("stdin holds the inputs then: give the C as a file")
-        program = library.compile(
+        program = api.compile(
             given(source),
             shared=[n for n, _ in shared],
             backend=backend,
@@ -304,9 +305,9 @@ def check(
 ) -> None:
     """Say whether FILE.c is oblivious, and what speaks against it."""
     with diagnosed(diagnostics_format):
-        from . import library
+        from . import api
 
-        report = library.check(
+        report = api.check(
             given(source),
             fn=fn,
             shared={name: value or None for name, _, value in (n.partition("=") for n in shared)},
@@ -361,23 +362,25 @@ def explain(
 ) -> None:
     """Say what will run, where, and why."""
     with diagnosed(diagnostics_format):
-        from . import backends, cost, files, library, machine, pipeline
-        from . import explain as explaining
-        from . import plot as plotting
-        from .preprocess import read_source
+        from . import api, backends, pipeline
+        from .frontend.preprocess import read_source
+        from .io import files
+        from .report import cost, machine
+        from .report import explain as explaining
+        from .report import plot as plotting
 
         if plot is not None:
             plotting.check(plot)
         names, texts = [n.partition("=")[0] for n in shared], dict(n.split("=", 1) for n in shared if "=" in n)
         options = pipeline.Options(fn, macros(defines), include_dirs, tuple(names), extents(shapes), fp)
-        front, notes = library.as_given(read_source(given(source)), options, texts)
+        front, notes = api.as_given(read_source(given(source)), options, texts)
         chosen = backend if backend != "auto" else backends.best()
         device = machine.device(chosen)
         limits = machine.limits(chosen, cost.widest(front.analysis)) if cost.complete(front) else None
         found = explaining.explanation(front, chosen, schedule, p, fp, device, limits, machine.speed(chosen))
         if plot is not None:
             files.write(plot, plotting.plot(plot, *cost.pictured(front, limits)))
-        click.echo(explaining.as_json(found) if as_json else explaining.text(found, library.report_of(front, notes)))
+        click.echo(explaining.as_json(found) if as_json else explaining.text(found, api.report_of(front, notes)))
 
 
 @main.command()
@@ -385,7 +388,7 @@ def explain(
 def doctor(measure: bool) -> None:
     """Say what c2cu finds on this machine."""
     with diagnosed("text"):
-        from . import machine
+        from .report import machine
 
         click.echo(machine.examination(measure))
         sys.exit(0 if machine.can_run() else 1)

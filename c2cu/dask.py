@@ -16,15 +16,15 @@ from operator import itemgetter
 from typing import Any, cast
 
 from . import backends, pipeline
-from .artifact import Slot
-from .diagnostics import CompileError, InputError
-from .front import Front, Options
-from .library import Program
-from .options import by_name, options_of
-from .preprocess import Source, read_source
+from .api import Program
+from .base.cache import key
+from .base.diagnostics import CompileError, InputError
+from .base.version import __version__
+from .frontend.options import Options, by_name, options_of
+from .frontend.preprocess import Source, read_source
 from .runtime import arrays, cpu
-from .runtime.cache import key
-from .version import __version__
+from .schedule.artifact import Slot
+from .schedule.understood import Front
 
 try:
     import dask.array as da

@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from .diagnostics import InputError, InputTypeError
+from .base.diagnostics import InputError, InputTypeError
 
 if TYPE_CHECKING:
     import numpy

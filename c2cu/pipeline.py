@@ -6,27 +6,28 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-from . import plan as planning
-from .artifact import Artifact
-from .bound import bound
-from .conform import conforming
-from .diagnostics import InputError, Note, UnsupportedError, lines_of
-from .effects import may_write
-from .estimate import USUAL, Device, Estimate, estimate, good_enough, preferred, slower
-from .front import Front, Options
-from .ir import Kernel
+from .analysis.effects import may_write
+from .analysis.uniform import Uniform, uniform
+from .base.diagnostics import InputError, Note, UnsupportedError, lines_of
+from .frontend.conform import conforming
+from .frontend.kernel import Program, program
+from .frontend.options import Options
+from .frontend.parse import deep, parse
+from .frontend.preprocess import Preprocessed, Source, preprocess
+from .frontend.refuse import refuse
+from .frontend.typed import typed
+from .ir.nodes import Kernel
+from .ir.substitute import bound
+from .ir.verify import verify
 from .lower import lower
-from .parse import deep, parse
-from .plan import Candidate, Plan
-from .preprocess import Preprocessed, Source, preprocess
-from .program import Program, program
-from .refuse import refuse
-from .schedule import emit_schedule
-from .tables import with_tables
+from .schedule import plan as planning
+from .schedule.artifact import Artifact
+from .schedule.estimate import USUAL, Device, Estimate, estimate, good_enough, preferred, slower
+from .schedule.plan import Candidate, Plan
+from .schedule.registry import emit_schedule
+from .schedule.understood import Front
 from .trace import refuse_faults, trace
-from .typed import typed
-from .uniform import Uniform, uniform
-from .verify import verify
+from .trace.tables import with_tables
 
 
 def understand(source: Source, options: Options) -> Front:

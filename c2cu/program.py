@@ -1,376 +1,453 @@
-"""The program model: which function is the kernel, and which C variables cross its border.
-
-See "Program model" of docs/language.md for the rules in a user's words.
-"""
+"""A compiled program: what runs inputs of these shapes, built when it is first needed."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from pycparser import c_ast as C
+from . import backends, pipeline, tune
+from .base.diagnostics import CompileError, InputError, UnsupportedError, lines_of
+from .frontend.kernel import Border
+from .frontend.options import Options, by_name, whole
+from .frontend.preprocess import Source
+from .gep import Gep, NotGep
+from .gep.negative import cycle_warnings
+from .schedule import plan as planning
+from .schedule.artifact import Artifact, Slot
+from .schedule.estimate import Device, preferred
+from .schedule.plan import Plan
+from .schedule.understood import Front
+from .verdict import Report, judge, report_of, users_level
 
-from .ctype import VOID, Array, CType, Function, Pointer, Struct
-from .diagnostics import InputError, Loc, Note, ParseError, UnsupportedError, instead
-from .parse import loc_of
-from .symbols import Symbol
-from .typed import FunctionDef, Unit
+BY_SIZE = ("auto", "gep")  # schedules that become gep:bands for a matrix that does not fit the device
 
 
-@dataclass(frozen=True, eq=False)
-class Border:
-    """A C variable that crosses the kernel's border.
+@dataclass(frozen=True)
+class Built:
+    front: Front
+    plan: Plan
+    artifact: Artifact
+    loaded: Any  # CpuProgram or CudaProgram
 
-    ``kind``: global, param or return. ``type`` has every extent bound: a ``T *a`` parameter is the array it points
-    to; an extent that nothing has told yet is None. ``shared``: one copy for all inputs. ``symbol`` is None for
-    the returned value.
+
+@dataclass(frozen=True)
+class _Call:
+    """What a call brings: arrays and numbers by name, and how many inputs that is."""
+
+    given: Mapping[str, Any]
+    p: int | None
+    stream: Any = None
+    together: bool = False
+
+
+@dataclass(frozen=True)
+class _Extents:
+    """``shapes``: of one input, by name; ``numbers``: scalar parameters that are given as one number; ``values``: of
+    these, and of the shared ones, where they are known without asking a device."""
+
+    shapes: Mapping[str, tuple[int, ...]]
+    numbers: tuple[str, ...]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Program:
+    """A compiled program: call it with inputs. ``source``: generated text; ``plan``: what runs; ``report``: verdict.
+
+    Where an array's length is known only from the inputs, the three are of the lengths last used. Several threads may
+    call it at once.
     """
 
-    name: str
-    kind: str
-    type: CType
-    symbol: Symbol | None
-    shared: bool
-    loc: Loc
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        backend: str,
+        schedule: str,
+        layout: str,
+        strict: bool | None,
+        tune: bool = False,
+        build: bool = True,
+    ):
+        """``strict``: see `judge`. ``build``: compile what can be compiled before a call."""
+        self._source, self._options = source, options
+        self._backend, self._schedule, self._layout, self._strict = backend, schedule, layout, strict
+        self._tune = tune
+        self._fronts: dict[tuple, Front] = {}
+        self._unhelped: set[tuple] = set()  # the same stands in the way whatever these numbers are
+        self._faultless: set[tuple] = set()  # numbers that addresses depend on, and with which none is out of bounds
+        self._built: dict[tuple, Built] = {}
+        self._last: Built | None = None
+        self._lock = threading.RLock()  # what two threads want first is built once
+        self._front = pipeline.asked(source, options)
+        self._lengths = lengths(self._front)  # until a call says otherwise, these are one number for all inputs
+        if not self._lengths:
+            judge(self._front, self._strict)
+        if build and all(-1 not in s.shape for s in self._front.slots):
+            self._last = self._build(_Extents({}, self._lengths))
+
+    def __repr__(self) -> str:
+        from .runtime import arrays
+
+        slots = "; ".join(f"{s.name}: {arrays.words(s, self._layout)}" for s in self.slots)
+        last = self._last  # what was not called yet may be built on the first call
+        runs = f"backend {last.plan.backend}, schedule {last.plan.schedule}" if last else "built on the first call"
+        return f"<c2cu.Program {self._source.name}, kernel {self._front.program.kernel.name} ({slots}), {runs}>"
 
     @property
-    def by_value(self) -> bool:
-        """Whether the function has a copy of its own: what it writes there nobody sees."""
-        return self.kind == "param" and self.symbol is not None and not isinstance(self.symbol.type, Pointer)
+    def source(self) -> str:
+        return self._current().artifact.text
 
+    @property
+    def plan(self) -> Plan:
+        return self._current().plan
 
-@dataclass(frozen=True, eq=False)
-class Program:
-    """``functions``: the kernel and all it calls, callees first. ``call``: the kernel's call in ``main``, if any.
-    ``constants``: const globals the kernel touches, whose values are in the text."""
+    @property
+    def report(self) -> Report:
+        return report_of(self._last.front if self._last else self._front)
 
-    unit: Unit
-    kernel: FunctionDef
-    functions: tuple[FunctionDef, ...]
-    borders: tuple[Border, ...]
-    constants: tuple[Symbol, ...]
-    call: C.FuncCall | None = None
-    lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    @property
+    def loaded(self) -> Any:
+        """The runtime's program: `runtime.cpu.CpuProgram` or `runtime.cuda.CudaProgram`."""
+        return self._current().loaded
 
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The variables that cross the kernel's border."""
+        return (self._last.front if self._last else self._front).slots
 
-def program(
-    unit: Unit, fn: str | None = None, shared: tuple[str, ...] = (), shapes: Mapping[str, tuple[int, ...]] | None = None
-) -> Program:
-    """Find the kernel and its borders.
+    @property
+    def layout(self) -> str:
+        return self._layout
 
-    ``shapes``: the shape of one input for each array that is known so far. Raises ParseError where no kernel or
-    several are found, UnsupportedError for what no schedule can take, InputError for unknown shared names.
-    """
-    call, pragma_shared = _pragma_call(unit)
-    kernel = _kernel(unit, fn, call)
-    if fn is not None and (call is None or _callee(call) != fn):
-        call = _call_in_main(unit, fn)
-    elif call is None:
-        call = _call_in_main(unit, kernel.name)
-    functions = tuple(unit.require(f) for f in unit.reachable(kernel.name))
-    _refuse_recursion(unit, kernel.name)
-    names = tuple(shared) + pragma_shared
-    touched = tuple(_touched(unit, functions))
-    known = {s.name for s in touched} | {p.name for p in kernel.params} | set(unit.variables)
-    for name in names:
-        if name not in known:
-            message = f"'{name}' in shared is no variable of the kernel '{kernel.name}'"
-            raise InputError("C2CU041", message, kernel.loc, instead(name, "the variables", sorted(known)))
-    borders = tuple(_borders(unit, kernel, touched, names, shapes or {}, call))
-    constants = tuple(s for s in touched if s.const and s.name not in names)
-    return Program(unit, kernel, functions, borders, constants, call)
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """Texts by file name, for diagnostics."""
+        return self._front.pre.sources
 
+    def _current(self) -> Built:
+        if self._last is None:
+            self._last = self._build(_Extents({}, self._lengths))
+        return self._last
 
-# the kernel
+    def __call__(
+        self,
+        inputs: Any = None,
+        *,
+        shared: Mapping[str, Any] | None = None,
+        out: Any = None,
+        stream: Any = None,
+        p: int | None = None,
+        devices: Sequence[int] | None = None,
+    ) -> Any:
+        """Run p inputs: arrays in, arrays out, as `bulk` says."""
+        with lines_of(self._front.pre.sources):
+            return self._call(inputs, dict(by_name("shared", shared)), out, stream, p, devices)
 
+    def _call(
+        self,
+        inputs: Any,
+        shared: dict[str, Any],
+        out: Any,
+        stream: Any,
+        p: int | None,
+        devices: Sequence[int] | None,
+    ) -> Any:
+        given = {**self.named(inputs), **shared}
+        p = None if p is None else whole("p", p)
+        built = self.built_for(given, frozenset(shared), p, stream, devices is not None)
+        results = _run(self, built, given, out, self._layout, stream, p, devices)
+        _warn(built, results, self._layout)
+        return results
 
-def _callee(call: C.FuncCall) -> str:
-    return call.name.name if isinstance(call.name, C.ID) else ""
+    def named(self, inputs: Any) -> Mapping[str, Any]:
+        """What a caller gives, by name."""
+        from .runtime import arrays
 
+        return by_name("inputs", arrays.named(inputs, self._front.slots))
 
-def _pragma_call(unit: Unit) -> tuple[C.FuncCall | None, tuple[str, ...]]:
-    """The call after ``#pragma kernel`` in main, and the names of its ``shared(...)`` clause."""
-    main = unit.functions.get("main")
-    if main is None:
-        return None, ()
-    found: list[tuple[C.FuncCall, tuple[str, ...]]] = []
-    for items in _item_lists(main.node.body):
-        for i, item in enumerate(items):
-            if not isinstance(item, C.Pragma):
-                continue
-            word = "".join(item.string.split("(")[0].split()[:1])
-            if word == "kernel":
-                found.append(_marked(unit, items[i + 1 :], item))
-            elif difflib.get_close_matches(word, ["kernel"], 1, 0.75):
-                message = f"'#pragma {word}' is not known"
-                raise ParseError("C2CU007", message, loc_of(item), "did you mean '#pragma kernel'?")
-    if len(found) > 1:
-        raise ParseError(
-            "C2CU007",
-            "there are two '#pragma kernel'",
-            loc_of(found[1][0]),
-            "keep one, or name the function with --fn",
-            (Note("the first", loc_of(found[0][0])),),
+    def built_for(
+        self,
+        given: Mapping[str, Any],
+        shared: frozenset[str],
+        p: int | None = None,
+        stream: Any = None,
+        together: bool = False,
+    ) -> Built:
+        """What runs inputs like these. ``shared``: which of the names are one for all; ``together``: on several GPUs,
+        which work at one input. Raises InputError."""
+        from .runtime import arrays
+
+        extents = self._extents(given, shared)
+        count = arrays.count(given, self._front.slots, self._layout, p)
+        self._last = self._build(extents, _Call(given, count, stream, together))
+        return self._last
+
+    def bound(
+        self, inputs: Any, shared: Mapping[str, Any], p: int | None = None
+    ) -> tuple[Front, Options, dict[str, Any]]:
+        """The program as a call with these would run it, its options, and what they give by name. Looks at shapes and
+        dtypes only, and compiles nothing. Raises as the call would."""
+        from .runtime import arrays
+
+        with lines_of(self.sources):
+            given = {**self.named(inputs), **shared}
+            extents = self._extents(given, frozenset(shared))
+            _, front = self._front_of(extents)
+            return front, self._options_of(extents), arrays.fitted(given, front.slots, self._layout, p)[0]
+
+    def _extents(self, given: Mapping[str, Any], shared: frozenset[str]) -> _Extents:
+        """What of a call decides which program runs."""
+        from .runtime import arrays
+
+        arrays.check_names(given, self._front.slots)
+        numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
+        arrived = ((n, v) for n, v in given.items() if n not in numbers and hasattr(v, "shape"))
+        axes = {s.name: len(s.shape) for s in self._front.slots}
+        inner = {n: self._inner_shape(n, v, n in shared) for n, v in arrived}
+        shapes = {n: s for n, s in inner.items() if len(s) in (0, axes[n])}  # of others no axis says which it is
+        for s in self._front.slots:
+            if -1 in s.shape and s.name in inner and s.name not in shapes and s.name not in shared:
+                arrays.checked(given[s.name], s, self._layout)  # else it would be said that its length is not known
+        one = {s.name for s in self._front.slots if not s.shape and (s.name in numbers or s.name in shared)}
+        values = {n: v for n, v in given.items() if n in one and arrays.is_number(v)}
+        return _Extents(shapes, numbers, values)
+
+    def stream(self, batches: Any, **how: Any) -> Any:
+        """Run inputs that come in batches: see `c2cu.stream`, which takes the same parameters."""
+        from .streaming.open import open_stream
+
+        return open_stream(self, batches, **how)
+
+    def _is_number(self, name: str, value: Any) -> bool:
+        """A scalar parameter given as one number: shared."""
+        border = next(b for b in self._front.program.borders if b.name == name)
+        return (
+            border.kind == "param"
+            and not border.shared
+            and (isinstance(value, (bool, int, float)) or getattr(value, "shape", None) == ())
         )
-    return found[0] if found else (None, ())
 
+    def _inner_shape(self, name: str, value: Any, shared: bool) -> tuple[int, ...]:
+        shape = tuple(int(n) for n in value.shape)
+        if shared or any(s.shared for s in self._front.slots if s.name == name):
+            return shape
+        return shape[1:] if self._layout == "row" else shape[:-1]
 
-def _marked(unit: Unit, rest: list[C.Node], pragma: C.Pragma) -> tuple[C.FuncCall, tuple[str, ...]]:
-    words = pragma.string[len("kernel") :].strip()
-    names: tuple[str, ...] = ()
-    if words:
-        if not (words.startswith("shared") and words.endswith(")") and "(" in words):
-            raise ParseError(
-                "C2CU007",
-                f"'#pragma kernel {words}' is not understood",
-                loc_of(pragma),
-                "write '#pragma kernel' or '#pragma kernel shared(name, ...)'",
-            )
-        names = tuple(n.strip() for n in words[words.index("(") + 1 : -1].split(",") if n.strip())
-    following = next((s for s in rest if not isinstance(s, C.Pragma)), None)
-    call = _call_of(following)
-    if call is None or _callee(call) not in unit.functions:
-        raise ParseError(
-            "C2CU007",
-            "'#pragma kernel' is not followed by a call of a function of this file",
-            loc_of(following) if following is not None else loc_of(pragma),
-            "put it right before the call: f(..); or x = f(..); or T x = f(..);",
+    def _build(self, extents: _Extents, call: _Call | None = None) -> Built:
+        """What runs such inputs, the fastest known for ``call``."""
+        with self._lock:
+            which, front = self._front_of(extents)
+            backend = self._backend if self._backend != "auto" else backends.best()
+            if call is not None and call.together:
+                return self._in_bands(front, backend, which)
+            p = call.p if call is not None else None
+            size = tune.magnitude(p)
+            if (*which, size) not in self._built:
+                found = self._tuned(front, backend, call) or self._planned(front, backend, p, which)
+                self._built[(*which, size)] = found
+            built = self._built[(*which, size)]
+            if call is None or self._schedule not in BY_SIZE or _fits(built, call):
+                return built
+            try:
+                return self._in_bands(front, backend, which)
+            except UnsupportedError:
+                return built
+
+    def takes_bands(self, given: Mapping[str, Any], shared: frozenset[str], p: int | None, together: bool) -> bool:
+        """Whether a call with these works at matrices in bands of rows. ``together``: if that is possible."""
+        backend = self._backend if self._backend != "auto" else backends.best()
+        if backend == "cpu" or self._schedule not in (*BY_SIZE, "gep:bands"):
+            return False
+        with lines_of(self.sources):
+            if not isinstance(self._front_of(self._extents(given, shared))[1].gep, Gep):
+                return False
+            try:
+                return self.built_for(given, shared, p, None, together).artifact.bands is not None
+            except UnsupportedError:
+                return False
+
+    def _in_bands(self, front: Front, backend: str, which: tuple) -> Built:
+        """What works at a matrix in bands of rows. Raises UnsupportedError, and InputError where it is not wanted."""
+        if backend == "cpu":
+            raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
+        if self._schedule not in (*BY_SIZE, "gep:bands"):
+            message = f"several devices work at one input under gep:bands only, not under {self._schedule}"
+            raise InputError("C2CU058", message, None, "leave devices out, or use c2cu.stream for many inputs")
+        if (*which, "bands") not in self._built:
+            plan, artifact = pipeline.scheduled(front, backend, planning.Candidate("gep:bands"))
+            self._built[(*which, "bands")] = Built(front, plan, artifact, backends.loader(backend)(artifact))
+        return self._built[(*which, "bands")]
+
+    def _front_of(self, e: _Extents) -> tuple[tuple, Front]:
+        """The program understood for these, and their key."""
+        from .runtime import arrays
+
+        slots = self._front.slots
+        differing = {s.name: e.shapes[s.name] for s in slots if e.shapes.get(s.name, s.shape) != s.shape}
+        which = (tuple(sorted(differing.items())), e.numbers)
+        if which not in self._fronts:
+            self._fronts[which] = self._understood(replace(e, shapes=e.shapes if differing else {}))
+        front = self._fronts[which]
+        given = [s for s in front.slots if s.name in e.values]
+        numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in given}
+        if numbers and isinstance(front.gep, NotGep) and (*which, tuple(numbers)) not in self._unhelped:
+            values = (*which, _bytes(numbers))  # of that type it may be for these: a number that a bound comes from
+            if values not in self._fronts:
+                found = self._with_numbers(e, numbers)
+                if found.gep == front.gep:
+                    self._unhelped.add((*which, tuple(numbers)))
+                else:
+                    self._fronts[values] = found if isinstance(found.gep, Gep) else front
+            if (found := self._fronts.get(values, front)) is not front:
+                return values, found
+        self._refuse_faults(e, which, front, numbers)
+        return which, front
+
+    def _with_numbers(self, e: _Extents, numbers: Mapping[str, Any]) -> Front:
+        """The program understood for these values of scalars that all inputs share."""
+        return pipeline.understand(
+            self._source, replace(self._options_of(e), values={n: v.item() for n, v in numbers.items()})
         )
-    return call, names
 
-
-def _call_of(s: C.Node | None) -> C.FuncCall | None:
-    match s:
-        case C.FuncCall():
-            return s
-        case C.Assignment(op="=", rvalue=C.FuncCall() as call):
-            return call
-        case C.Decl(init=C.FuncCall() as call):
-            return call
-    return None
-
-
-def _item_lists(node: C.Node) -> Iterator[list[C.Node]]:
-    if isinstance(node, C.Compound) and node.block_items:
-        yield node.block_items
-    for _, child in node.children():  # pyright: ignore
-        yield from _item_lists(child)
-
-
-def _call_in_main(unit: Unit, name: str) -> C.FuncCall | None:
-    main = unit.functions.get("main")
-    if main is None:
-        return None
-    calls = [s for s in nodes(main.node.body) if isinstance(s, C.FuncCall) and _callee(s) == name]
-    return calls[0] if len(calls) == 1 else None
-
-
-def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
-    if fn is not None:
-        if fn not in unit.functions:
-            raise ParseError(
-                "C2CU006",
-                f"there is no function '{fn}'",
-                Loc(unit.pre.name),
-                "functions of this file: " + (", ".join(unit.functions) or "none"),
-            )
-        return unit.require(fn)
-    if call is not None:
-        return unit.require(_callee(call))
-    others = [f for f in unit.functions if f != "main"]
-    called = {c for f in unit.functions.values() for c in f.calls if c != f.name}
-    roots = [f for f in others if f not in called]
-    if not roots:
-        inner = {c for f in others for c in unit.functions[f].calls if c != f}
-        roots = [f for f in others if f not in inner]
-    if len(roots) == 1:
-        return unit.require(roots[0])
-    if not roots:
-        raise ParseError(
-            "C2CU006",
-            "no kernel function found",
-            Loc(unit.pre.name),
-            "move what runs for each input into a function, and put '#pragma kernel' before its call in main",
-        )
-    raise ParseError(
-        "C2CU006",
-        f"several functions could be the kernel: {', '.join(roots)}",
-        unit.functions[roots[1]].loc,
-        "put '#pragma kernel' before its call in main, or name it with --fn",
-        tuple(Note(f"'{r}' is defined here", unit.functions[r].loc) for r in roots),
-    )
-
-
-def _refuse_recursion(unit: Unit, kernel: str) -> None:
-    path: list[str] = []
-
-    def visit(name: str) -> None:
-        if name not in unit.functions:
+    def _refuse_faults(self, e: _Extents, which: tuple, front: Front, numbers: Mapping[str, Any]) -> None:
+        """Where addresses depend on such numbers, look for what goes wrong with them: once for each set of them."""
+        unknown = front.trace.unknown if front.trace is not None else ()
+        known = {n: v for n, v in numbers.items() if n in unknown}
+        if not unknown or len(known) < len(unknown) or (*which, _bytes(known)) in self._faultless:
             return
-        if name in path:
-            f = unit.functions[name]
-            raise UnsupportedError(
-                "C2CU020",
-                f"'{name}' is recursive",
-                f.loc,
-                "rewrite it with a loop, or with an explicit stack in an array",
-            )
-        path.append(name)
-        for callee in unit.functions[name].calls:
-            visit(callee)
-        path.pop()
+        pipeline.refuse_numbers(front, {n: v.item() for n, v in known.items()})
+        self._faultless.add((*which, _bytes(known)))
 
-    visit(kernel)
+    def _understood(self, e: _Extents) -> Front:
+        front = self._front
+        if e.shapes or e.numbers:
+            front = pipeline.understand(self._source, self._options_of(e))
+        if self._lengths:
+            judge(front, self._strict)
+        return front
 
-
-# the borders
-
-
-def nodes(node: C.Node) -> Iterator[C.Node]:
-    """A node and everything below it."""
-    yield node
-    for _, child in node.children():  # pyright: ignore
-        yield from nodes(child)
-
-
-def unseen_statics(program: Program) -> frozenset[str]:
-    """Static globals that nothing but the kernel, and what it calls, names."""
-    inside = {f.name for f in program.functions}
-    others = [f for f in program.unit.functions.values() if f.name not in inside]
-    bodies = [f.node.body for f in others]
-    starts = [s.decl.init for s in (*program.unit.variables.values(), *program.unit.statics) if s.decl is not None]
-    named = (n for part in (*bodies, *starts) if part is not None for n in nodes(part))
-    seen = {n.name for n in named if isinstance(n, C.ID)}
-    symbols = (b.symbol for b in program.borders if b.kind == "global" and b.symbol is not None)
-    return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in seen)
-
-
-def _touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
-    """Global variables that the functions name, static locals among them, in order of declaration."""
-    used: dict[int, Symbol] = {}
-    work = [f.node.body for f in functions]
-    while work:
-        for n in nodes(work.pop()):
-            s = unit.symbols.get(id(n))
-            if s is None or id(s) in used or not s.is_global:
-                continue
-            used[id(s)] = s
-            if s.decl is not None and s.decl.init is not None:
-                work.append(s.decl.init)  # it may hold the address of another
-    named = {s.name for s in used.values()}
-    yield from (s for name, s in unit.variables.items() if name in named)
-    yield from (s for s in unit.statics if id(s) in used)
-
-
-def _borders(
-    unit: Unit,
-    kernel: FunctionDef,
-    touched: tuple[Symbol, ...],
-    shared: tuple[str, ...],
-    shapes: Mapping[str, tuple[int, ...]],
-    call: C.FuncCall | None,
-) -> Iterator[Border]:
-    for s in touched:
-        if s.storage == "static-local" or (s.const and s.name not in shared):
-            continue
-        yield Border(s.name, "global", s.type, s, s.name in shared, s.loc)
-    arguments = call.args.exprs if call is not None and call.args else []
-    for i, p in enumerate(kernel.params):
-        argument = arguments[i] if i < len(arguments) else None
-        if shapes.get(p.name) == ():
-            _require_one_element(unit, kernel, p, p.name in shared)
-        yield Border(p.name, "param", _param_type(unit, p, shapes.get(p.name), argument), p, p.name in shared, p.loc)
-    if isinstance(kernel.returns, Pointer):
-        raise UnsupportedError(
-            "C2CU015",
-            f"kernel '{kernel.name}' returns a pointer",
-            kernel.loc,
-            "return a number, or write the result to an array parameter",
+    def _options_of(self, e: _Extents) -> Options:
+        return replace(
+            self._options, shapes={**self._options.shapes, **e.shapes}, shared=(*self._options.shared, *e.numbers)
         )
-    if kernel.returns != VOID:
-        yield Border("return", "return", kernel.returns, None, False, kernel.loc)
+
+    def _tuned(self, front: Front, backend: str, call: _Call | None) -> Built | None:
+        """By measurement: one that the cache remembers, or, if that is wanted, one made now."""
+        if call is None or not call.p:
+            return None
+        if self._schedule == "gep:bands":
+            return None  # there is nothing to choose
+        found = tune.recall(front, backend, self._schedule, call.p)
+        if found is None and self._tune:
+            planning.known(backend, self._schedule)
+            run = backends.timer(backend, front.slots, call.given, self._layout, call.stream)
+            found = tune.tune(front, backend, self._schedule, backends.loader(backend), run, call.p)
+            if found is not None:
+                tune.remember(front, backend, self._schedule, call.p, found)
+        if found is None:
+            return None
+        try:
+            plan, artifact = pipeline.scheduled(front, backend, found.winner, found)
+            with lines_of(front.pre.sources):
+                return Built(front, plan, artifact, backends.loader(backend)(artifact))
+        except (UnsupportedError, CompileError):
+            return None  # the cache remembers nonsense
+
+    def _planned(self, front: Front, backend: str, p: int | None, which: tuple) -> Built:
+        """By facts and estimates: what many inputs want, unless few want something else by far."""
+        device = backends.device(backend)
+        if (*which, None) not in self._built:
+            self._built[(*which, None)] = self._chosen(front, backend, None, device)
+        usual = self._built[(*which, None)]
+        if p is not None and planning.depends_on(p, front, backend, self._schedule):
+            return self._chosen(front, backend, p, device)
+        estimates = usual.plan.estimates
+        if not estimates or estimates[preferred(estimates, p, device)].schedule == usual.plan.schedule:
+            return usual
+        return self._chosen(front, backend, p, device)
+
+    def _chosen(self, front: Front, backend: str, p: int | None, device: Device) -> Built:
+        """The choice for ``p`` inputs, or, where the compiler's result speaks against it, the next."""
+        rejected: planning.Rejected = ()
+        while True:
+            plan, artifact = pipeline.schedule(front, backend, self._schedule, rejected, p, device)
+            with lines_of(front.pre.sources):
+                loaded = backends.loader(backend)(artifact)
+            if self._schedule != "auto" or not loaded.drawback:
+                return Built(front, plan, artifact, loaded)
+            rejected = (*rejected, (plan.schedule, loaded.drawback))
 
 
-def _param_type(unit: Unit, p: Symbol, shape: tuple[int, ...] | None, argument: C.Node | None) -> CType:
-    """What a parameter brings in: the object itself for a pointer."""
-    t = p.type
-    if not isinstance(t, Pointer):
-        return t
-    if isinstance(t.to, (Function, Pointer)) or t.to == VOID:
-        raise UnsupportedError(
-            "C2CU015",
-            f"parameter '{p.name}' of the kernel is a '{t}'",
-            p.loc,
-            "a kernel's pointer parameters point to numbers, structs or rows of an array",
-        )
-    if shape is not None and len(shape) == 0 and not isinstance(t.to, Array):
-        return t.to
-    if shape:
-        return Array(t.to, shape[0])
-    length = _declared_length(unit, p)
-    if length is None and argument is not None:
-        length = _argument_length(unit, argument, t.to)
-    if length is None and isinstance(t.to, Struct):
-        return t.to
-    return Array(t.to, length)
+def _bytes(numbers: Mapping[str, Any]) -> tuple[tuple[str, bytes], ...]:
+    """A key: by bytes 0.0 is not -0.0, and NaN is NaN."""
+    return tuple((n, v.tobytes()) for n, v in numbers.items())
 
 
-def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: bool) -> None:
-    """Refuse an array with no axis of its own for a pointer that the kernel steps or subscripts."""
-    beyond = _beyond(unit, kernel, p) if isinstance(p.type, Pointer) else None
-    if beyond is None:
+def _warn(built: Built, results: Any, layout: str) -> None:
+    """Of what an input had that its results do not tell. Arrays on a device are not waited for."""
+    from .runtime import arrays
+
+    if not isinstance(built.front.gep, Gep):
         return
-    given, wanted = ("()", "(n,)") if shared else ("(p,)", "(p, n)")
-    rows = "" if shared else f": n elements for each of p inputs; {p.name}[None] makes it one input"
-    raise InputError(
-        "C2CU045",
-        f"input '{p.name}' has shape {given}, wanted {wanted}: more than its first element is used",
-        loc_of(beyond),
-        f"give an array of shape {wanted}{rows}",
-        (Note(f"'{p.name}' is declared here", p.loc),),
-    )
+    by_name = results if isinstance(results, dict) else {s.name: results for s in built.artifact.slots if s.writes}
+    here = {name: a for name, a in by_name.items() if not arrays.on_device(a)}
+    for w in cycle_warnings(built.front.gep, here, layout):
+        warnings.warn(w, stacklevel=users_level())
 
 
-def _beyond(unit: Unit, f: FunctionDef, p: Symbol) -> C.Node | None:
-    """Where ``f``, or what it calls, goes past the first element that its pointer parameter ``p`` points to."""
+def _fits(built: Built, call: _Call) -> bool:
+    """Whether the whole device works at one input that fits it, or at arrays that are there."""
+    from .runtime import arrays
 
-    def is_p(node: C.Node | None) -> bool:
-        return isinstance(node, C.ID) and unit.symbols.get(id(node)) is p
-
-    for n in nodes(f.node.body):
-        match n:
-            case C.ArrayRef() if is_p(n.name) and unit.constant(n.subscript) != 0:
-                return n
-            case C.BinaryOp(op="+" | "-") if is_p(n.left) or is_p(n.right):
-                return n
-            case C.UnaryOp(op="++" | "--" | "p++" | "p--") if is_p(n.expr):
-                return n
-            case C.Assignment(op="+=" | "-=") if is_p(n.lvalue):
-                return n
-            case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in unit.functions:
-                callee = unit.require(_callee(n))
-                passed = [q for q, a in zip(callee.params, arguments) if is_p(a)]
-                found = next((b for q in passed if (b := _beyond(unit, callee, q)) is not None), None)
-                if found is not None:
-                    return found
-    return None
+    if not built.artifact.launches or any(arrays.on_device(a) for a in call.given.values()):
+        return True
+    slots = built.artifact.slots
+    return built.loaded.fits(sum(s.nbytes * ((s.name in call.given) + s.writes) for s in slots))
 
 
-def _declared_length(unit: Unit, p: Symbol) -> int | None:
-    """The outermost extent as written: ``T a[N]`` says N although C forgets it."""
-    node = p.decl.type if p.decl is not None else None
-    if isinstance(node, C.ArrayDecl) and node.dim is not None:
-        value = unit.declarations.constant(node.dim, unit.scope)
-        return None if value is None else int(value)
-    return None
+def _run(
+    program: Program,
+    built: Built,
+    given: Mapping[str, Any],
+    out: Any,
+    layout: str,
+    stream: Any,
+    p: int | None,
+    devices: Sequence[int] | None,
+) -> Any:
+    from .runtime import arrays
+
+    slots, more = built.artifact.slots, ()
+    if built.artifact.bands is not None:
+        backends.refuse_in_bands(given, stream)
+        more = (None if devices is None else backends.ordinals(devices),)
+    elif built.plan.backend == "cuda":
+        from .runtime import launch
+
+        if stream is None and arrays.in_groups(slots, given, out, layout):
+            from .streaming.open import in_groups
+
+            return in_groups(program, slots, given, out, arrays.common_p(given, slots, layout, p))
+        return launch.run(built.loaded, slots, given, out, layout, stream, p)
+    else:
+        backends.refuse_device_arrays(given)
+    bound = arrays.bind(slots, given, {}, out, layout, p)
+    if bound.p:
+        built.loaded.run(bound.inputs, bound.outputs, bound.p, *more)
+    return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
 
 
-def _argument_length(unit: Unit, argument: C.Node, to: CType) -> int | None:
-    """How many elements of type ``to`` the array that main passes has."""
-    if isinstance(argument, C.UnaryOp) and argument.op == "&":
-        return 1
-    t = unit.types.get(id(argument))
-    if isinstance(t, Array) and t.length is not None and to.size:
-        return t.size // to.size
-    return None
+def lengths(front: Front) -> tuple[str, ...]:
+    """Integer parameters that some address or bound comes from."""
+    if front.analysis is None:
+        return ()
+    steps = [s for f in front.analysis.findings if f.kind != "branch" for s in f.trail]
+    return tuple(b.name for b in front.program.borders if _may_be_length(b) and any(s.loc == b.loc for s in steps))
+
+
+def _may_be_length(b: Border) -> bool:
+    t = b.type
+    return b.kind == "param" and not b.shared and getattr(t, "kind", "") in ("i", "u")

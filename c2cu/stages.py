@@ -7,7 +7,10 @@ import os
 from typing import Any
 
 from . import pipeline
-from .ir import (
+from .frontend.options import options_of
+from .frontend.parse import is_user_file, loc_of
+from .frontend.preprocess import read_source
+from .ir.nodes import (
     Assign,
     Binary,
     Bitcast,
@@ -26,9 +29,6 @@ from .ir import (
     Var,
     Variable,
 )
-from .options import options_of
-from .parse import is_user_file, loc_of
-from .preprocess import read_source
 
 
 def stage(src: str | os.PathLike, what: str, **options: Any) -> str:

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import cost, pipeline
-from .artifact import Artifact
-from .diagnostics import CompileError, UnsupportedError
-from .front import Front
-from .plan import SCHEDULES, Candidate, Measurement, applies, said
-from .plan import variants as names_of
-from .runtime.cache import Cache, key
-from .version import __version__
+from . import pipeline
+from .base.cache import Cache, key
+from .base.diagnostics import CompileError, UnsupportedError
+from .base.version import __version__
+from .schedule.artifact import Artifact, bytes_moved
+from .schedule.plan import SCHEDULES, Candidate, Measurement, applies, said
+from .schedule.plan import variants as names_of
+from .schedule.understood import Front
 
 FIRST = {"cpu": 1 << 8, "cuda": 1 << 14}  # inputs of the run that says how many to measure with
 ENOUGH = 0.03  # seconds of a run that the clock's own error does not matter to
@@ -90,7 +90,7 @@ def _enough(front: Front, backend: str, loaded: Any, run: Run, p: int) -> int:
     first = min(p, FIRST[backend])
     run(loaded, first)
     seconds = max(run(loaded, first), 1e-9)
-    most = max(first, MOST // max(1, cost.bytes_moved(front)))
+    most = max(first, MOST // max(1, bytes_moved(front.slots)))
     return max(first, min(p, most, math.ceil(first * ENOUGH / seconds)))
 
 

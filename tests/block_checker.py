@@ -12,14 +12,14 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from c2cu.facts import Trace
-from c2cu.ir import Assign, Expr, Load, Region, Store, Var
-from c2cu.schedule.block import Program
+from c2cu.analysis.facts import Trace
+from c2cu.analysis.uniform import Uniform
+from c2cu.ir.nodes import Assign, Expr, Load, Region, Store, Var
+from c2cu.ir.walk import statements
 from c2cu.schedule.block.builder import REDO
+from c2cu.schedule.block.emit import Program
 from c2cu.schedule.block.fit import TID
 from c2cu.schedule.block.machine import is_barrier
-from c2cu.uniform import Uniform
-from c2cu.walk import statements
 from tests.ir_interpreter import Lanes, Number, _Machine, run
 
 Given = Mapping[str, Sequence[Number]]  # an input's elements by the region's name

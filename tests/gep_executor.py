@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from c2cu.gep import Gep, Part, Place
-from c2cu.ir import Kernel, Region
+from c2cu.ir.nodes import Kernel, Region
 from tests.ir_interpreter import Number, _Machine
 
 Element = tuple[int, int]

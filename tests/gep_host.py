@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from c2cu import plan
-from c2cu.options import options_of
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import read_source
 from c2cu.pipeline import understand
-from c2cu.preprocess import read_source
+from c2cu.schedule import plan
 from c2cu.schedule.gep.required import required
 from tests.cuda_host import FOLDER, HEADER, shared_library, shifted, slot_table
 

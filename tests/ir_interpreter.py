@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from c2cu.ctype import Scalar
-from c2cu.ir import (
+from c2cu.analysis.uniform import Uniform
+from c2cu.base.ctype import Scalar
+from c2cu.ir.nodes import (
     Assign,
     Binary,
     Bitcast,
@@ -37,7 +38,6 @@ from c2cu.ir import (
     Var,
     Variable,
 )
-from c2cu.uniform import Uniform
 
 Number = int | float
 Lanes = tuple[int, ...]  # numbers of the active lanes

@@ -5,10 +5,10 @@ import random
 import numpy as np
 
 import c2cu
-from c2cu.aligned import fold_aligned
-from c2cu.ctype import INT
-from c2cu.effects import fold_known
-from c2cu.ir import Binary, Const, Expr, Var, Variable
+from c2cu.analysis.effects import fold_known
+from c2cu.base.ctype import INT
+from c2cu.ir.nodes import Binary, Const, Expr, Var, Variable
+from c2cu.transform.aligned import fold_aligned
 from tests.oracle import Original, same
 
 BASE, UNIT, END = Variable("i", INT, 1), 8, 64

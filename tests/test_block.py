@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import c2cu
-from c2cu import pipeline, plan
-from c2cu.preprocess import Source, read_source
-from c2cu.schedule import emit_schedule
-from c2cu.schedule.block import block, compiled
+from c2cu import pipeline
+from c2cu.frontend.preprocess import Source, read_source
+from c2cu.schedule import plan
+from c2cu.schedule.block.emit import block, compiled
 from c2cu.schedule.block.machine import is_barrier
+from c2cu.schedule.registry import emit_schedule
 from c2cu.trace import run
 from tests import loops
 from tests.block_checker import check

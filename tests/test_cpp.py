@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 import c2cu
-from c2cu import toolchain
-from c2cu.cpp import preprocessed
-from c2cu.preprocess import HEADERS, Source, preprocess
+from c2cu.base import toolchain
+from c2cu.frontend.cpp import preprocessed
+from c2cu.frontend.preprocess import HEADERS, Source, preprocess
 from tests.workloads import EXAMPLES
 
 COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import c2cu
 from c2cu import pipeline
-from c2cu.preprocess import read_source
+from c2cu.frontend.preprocess import read_source
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 from tests.programs import programs

@@ -7,11 +7,11 @@ import subprocess
 import numpy as np
 import pytest
 
-from c2cu.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
-from c2cu.ir import Binary, Bitcast, Call, Cast, Const, Unary, Var, Variable
+from c2cu.base.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
+from c2cu.codegen.cuda import CudaText, element_name, literal, region_name
+from c2cu.frontend.preprocess import Source
+from c2cu.ir.nodes import Binary, Bitcast, Call, Cast, Const, Unary, Var, Variable
 from c2cu.pipeline import Options, understand
-from c2cu.preprocess import Source
-from c2cu.schedule.cuda_text import CudaText, element_name, literal, region_name
 from tests.cuda_host import HEADER
 from tests.oracle import Original, same
 from tests.programs import write

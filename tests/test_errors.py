@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import c2cu
-from c2cu import pipeline, plan
+from c2cu import pipeline
 from c2cu.cli import main
-from c2cu.options import options_of
-from c2cu.preprocess import read_source
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import read_source
+from c2cu.schedule import plan
 from tests.workloads import EXAMPLES
 
 FW = EXAMPLES / "floyd_warshall.c"
@@ -166,7 +167,7 @@ def test_full_disk_keeps_the_old_output(tmp_path):
 
 
 def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
-    from c2cu import files
+    from c2cu.io import files
 
     old = tmp_path / "o.npy"
     old.write_bytes(b"old")

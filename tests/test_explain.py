@@ -9,17 +9,18 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from c2cu import cost, pipeline
+from c2cu import pipeline
+from c2cu.analysis.facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
+from c2cu.base.diagnostics import InputError, Loc
 from c2cu.cli import main
-from c2cu.diagnostics import InputError, Loc
-from c2cu.explain import explanation, text
-from c2cu.facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
-from c2cu.idioms import idioms
-from c2cu.ir import Region
-from c2cu.preprocess import read_source
-from c2cu.report import report_of
-from c2cu.roofline import Limits, roofline
-from c2cu.umm import addresses, formula, simulate
+from c2cu.frontend.preprocess import read_source
+from c2cu.ir.nodes import Region
+from c2cu.report import cost
+from c2cu.report.explain import explanation, text
+from c2cu.report.idioms import idioms
+from c2cu.report.umm import addresses, formula, simulate
+from c2cu.schedule.roofline import Limits, roofline
+from c2cu.verdict import report_of
 
 SUMS = "float b[8];\nvoid sums(void) {\n    float r = 0;\n    for (int i = 0; i < 8; i++) {\n        r = r + b[i];\n        b[i] = r;\n    }\n}\n"
 LIMITS = Limits("a machine", 1e9, "measured: here", {"float": 1e8, "integer": 2e8}, "nominal: there")
@@ -101,7 +102,7 @@ def test_operations_without_a_rate_are_named_and_not_counted():
 
 
 def test_a_bandwidth_is_measured_once(tmp_path, monkeypatch):
-    from c2cu import machine
+    from c2cu.report import machine
     from c2cu.runtime import cpu
 
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))

@@ -236,7 +236,7 @@ def never(*_, **__):
 
 @pytest.fixture
 def nothing_runs(monkeypatch):
-    from c2cu.compiled import Program
+    from c2cu.program import Program
 
     monkeypatch.setattr(Program, "stream", never)
     monkeypatch.setattr(Program, "__call__", never)
@@ -456,7 +456,7 @@ def meddling(change, *arguments):
     """A run within which ``change`` happens after the last input was taken."""
     code = (
         "import os, numpy as np\n"
-        "from c2cu import compiled, file_runs\n"
+        "from c2cu import program as compiled\nfrom c2cu.io import file_runs\n"
         "def change():\n"
         f"    {change}\n"
         "stream, call = file_runs._written, compiled.Program.__call__\n"
@@ -639,7 +639,7 @@ def test_killed_while_outputs_are_moved_into_place(folder, moved):
     """After some of the renames, before the journal is removed."""
     code = (
         "import os, signal\n"
-        "from c2cu import files\n"
+        "from c2cu.io import files\n"
         "settle, count = files.settle, []\n"
         "def killed(*a):\n"
         "    settle(*a); count.append(1)\n"
@@ -705,7 +705,7 @@ def test_a_damaged_journal_is_none(folder, text):
 
 def stopped(arguments, groups=5):
     """A run that fails after so many groups, and leaves what it did."""
-    from c2cu import sinks
+    from c2cu.io import sinks
 
     with pytest.MonkeyPatch.context() as patch:
         for kind in (sinks.File, sinks.ZarrDirectory):
@@ -940,7 +940,7 @@ def test_progress_only_on_a_terminal(folder):
 
 
 def test_progress_in_words():
-    from c2cu.progress import Progress
+    from c2cu.io.progress import Progress
 
     p = Progress(5000, 1_000_000, done=1000)
     assert p.words(2000, 2.0) == "2,000 of 5,000 inputs, 500 inputs/s, 0.50 GB/s, 0:06 left"
@@ -949,7 +949,7 @@ def test_progress_in_words():
 
 
 def test_quantities():
-    from c2cu.quantities import numbers, seconds, size
+    from c2cu.base.quantities import numbers, seconds, size
 
     assert [size(t) for t in ("2G", "2GiB", "1.5k", "512", "3mb")] == [2 << 30, 2 << 30, 1536, 512, 3 << 20]
     assert [seconds(t) for t in ("5ms", "200us", "0.5s", "2")] == [0.005, pytest.approx(0.0002), 0.5, 2.0]
@@ -1002,7 +1002,7 @@ def test_a_shape_of_what_the_c_fixes(folder):
 
 
 def test_options_reach_the_engine(folder, monkeypatch):
-    from c2cu.library import Program
+    from c2cu.api import Program
 
     seen = {}
     engine = Program.stream
@@ -1020,8 +1020,8 @@ def test_options_reach_the_engine(folder, monkeypatch):
 
 
 def test_warnings_of_the_engine_are_told(folder, monkeypatch):
-    from c2cu.compiled import Program
-    from c2cu.streams import StreamWarning
+    from c2cu.program import Program
+    from c2cu.streaming.open import StreamWarning
 
     engine = Program.stream
 
@@ -1035,8 +1035,8 @@ def test_warnings_of_the_engine_are_told(folder, monkeypatch):
 
 
 def test_zarr_that_is_not_installed(folder, monkeypatch):
-    from c2cu import zarr_files
-    from c2cu.diagnostics import InputError
+    from c2cu.base.diagnostics import InputError
+    from c2cu.io import zarr_files
 
     monkeypatch.setitem(sys.modules, "zarr", None)
     with pytest.raises(InputError, match=r"needs zarr, which is not installed"):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from c2cu import pipeline
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import read_source
 from c2cu.gep import Gep, NotGep, recognise
 from c2cu.gep.negative import distances
-from c2cu.options import options_of
-from c2cu.preprocess import read_source
 from tests import gep_executor
 from tests.gep_cases import HEAD, IJ, LOOPS, NEAR, RECOGNISED, matrix
 from tests.gep_programs import TYPES, program

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 import c2cu
-from c2cu import backends, explain
-from c2cu.file_runs import Streaming
-from c2cu.options import options_of
+from c2cu import backends
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import read_source
+from c2cu.io.file_runs import Streaming
+from c2cu.io.runs import run_files
 from c2cu.pipeline import understand
-from c2cu.preprocess import read_source
-from c2cu.report import report_of
-from c2cu.runs import run_files
+from c2cu.report import explain
 from c2cu.runtime import arrays, cpu
+from c2cu.verdict import report_of
 from tests.oracle import Original, same
 from tests.test_gep_grid import PATHS, data
 

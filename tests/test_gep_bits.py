@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import c2cu
-from c2cu import explain, pipeline
+from c2cu import pipeline
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import read_source
 from c2cu.gep import Gep, NotGep
 from c2cu.gep.closure import closure
-from c2cu.ir import Region
-from c2cu.options import options_of
-from c2cu.preprocess import read_source
+from c2cu.ir.nodes import Region
+from c2cu.report import explain
 from c2cu.schedule.gep.bits import BitShape, bits
 from tests import nvcc
 from tests.gep_cases import RECOGNISED

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 import c2cu
-from c2cu import explain, pipeline, plan, tune
-from c2cu.options import options_of
-from c2cu.plan import Candidate
-from c2cu.preprocess import read_source
+from c2cu import pipeline, tune
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import read_source
+from c2cu.report import explain
 from c2cu.runtime import cuda_gep
+from c2cu.schedule import plan
 from c2cu.schedule.gep import grid
+from c2cu.schedule.plan import Candidate
 from tests.test_gep_grid import PATHS, SMALL, artifact
 
 N = 200

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import c2cu
-from c2cu import pipeline, plan, tune
+from c2cu import pipeline, tune
+from c2cu.frontend.preprocess import Source
 from c2cu.gep import Range, recognise
 from c2cu.gep.semiring import proof
-from c2cu.preprocess import Source
+from c2cu.schedule import plan
 from c2cu.schedule.gep.shape import Shape, shapes
 from c2cu.schedule.gep.tiles import sides_of, tiles
 from tests.cuda_host import run_on_cpu

@@ -239,7 +239,7 @@ def as_text(inputs: dict) -> str:
 
 
 def test_explain_knows_the_devices_limits(tmp_path, monkeypatch):
-    from c2cu import machine
+    from c2cu.report import machine
 
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
     single, double = machine.limits("cuda"), machine.limits("cuda", 8)

@@ -116,8 +116,8 @@ def test_from_file_to_file(tmp_path):
     inputs = data(variables, n, 2)
     source, target = tmp_path / "in.npy", tmp_path / "out.npy"
     np.save(source, inputs["D"])
-    from c2cu.file_runs import Streaming
-    from c2cu.runs import run_files
+    from c2cu.io.file_runs import Streaming
+    from c2cu.io.runs import run_files
 
     program = compiled(text, 0.8, variables)
     run_files(program, [str(source)], [str(target)], [], None, streaming=Streaming(devices=(0,)))

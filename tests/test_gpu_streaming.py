@@ -2,11 +2,11 @@
 
 import warnings
 
+import c2cu.streaming.open
 import numpy as np
 import pytest
 
 import c2cu
-import c2cu.streams
 from c2cu.runtime import arrays, cuda
 from tests.test_streaming import SORT, TWO, chunks, ended, inputs
 
@@ -92,7 +92,7 @@ def test_bulk_goes_in_groups(monkeypatch):
     wanted = np.sort(a, 1)
     program = c2cu.compile(SORT, backend="cuda")
     taken = []
-    monkeypatch.setattr("c2cu.streams.in_groups", lambda *x, f=c2cu.streams.in_groups: taken.append(1) or f(*x))
+    monkeypatch.setattr("c2cu.streaming.open.in_groups", lambda *x, f=c2cu.streaming.open.in_groups: taken.append(1) or f(*x))
     assert arrays.in_groups(program.slots, {"a": a}, None, "row")
     assert np.array_equal(program(a), wanted) and len(taken) == 1
     for out in (np.empty_like(a), pinned(a)):

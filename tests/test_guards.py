@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from c2cu.options import options_of
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import Source
 from c2cu.pipeline import understand
-from c2cu.preprocess import Source
 from c2cu.trace import diagnosed, run, trace
 from tests.test_trace import analysed
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import c2cu
+from c2cu.frontend.preprocess import Source
 from c2cu.pipeline import Options, understand
-from c2cu.preprocess import Source
 from tests.oracle import Original, same
 
 DOC = Path(__file__).parent.parent / "docs" / "language.md"

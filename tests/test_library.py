@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import c2cu
+from c2cu.base.cache import Cache, key
 from c2cu.runtime import cpu
-from c2cu.runtime.cache import Cache, key
 from tests.workloads import EXAMPLES
 
 FW = EXAMPLES / "floyd_warshall.c"
@@ -290,7 +290,7 @@ NOT_OBLIVIOUS = "unsigned a[2];\nvoid k(void) {\n    while (a[0]) a[0] >>= 1;\n}
     ],
 )
 def test_a_warning_points_at_the_users_line(use, monkeypatch):
-    monkeypatch.setattr("c2cu.library._programs", {})
+    monkeypatch.setattr("c2cu.api._programs", {})
     with pytest.warns(c2cu.NotObliviousWarning) as seen:
         use()
     assert [w.filename for w in seen] == [__file__]

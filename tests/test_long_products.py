@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from c2cu import pipeline
-from c2cu.preprocess import read_source
-from c2cu.schedule import emit_schedule
+from c2cu.frontend.preprocess import read_source
+from c2cu.schedule.registry import emit_schedule
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 from tests.ptx import assembly_as_cpp

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from c2cu.if_convert import if_convert
-from c2cu.ir import Call, If, Select
-from c2cu.minmax import minmax
+from c2cu.frontend.preprocess import Source
+from c2cu.ir.nodes import Call, If, Select
+from c2cu.ir.verify import verify
+from c2cu.ir.walk import expressions, statements, subexpressions
 from c2cu.pipeline import Options, understand
-from c2cu.preprocess import Source
-from c2cu.unroll import unroll
-from c2cu.verify import verify
-from c2cu.walk import expressions, statements, subexpressions
+from c2cu.transform.if_convert import if_convert
+from c2cu.transform.minmax import minmax
+from c2cu.transform.unroll import unroll
 from tests import ir_interpreter
 from tests.programs import RandomProgram, programs
 from tests.test_uniform import elements

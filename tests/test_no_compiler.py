@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import c2cu
-from c2cu import conform, toolchain
+from c2cu.base import toolchain
 from c2cu.cli import main
+from c2cu.frontend import conform
+from c2cu.frontend.preprocess import Source, preprocess
 from c2cu.pipeline import Options, schedule, understand
-from c2cu.preprocess import Source, preprocess
 from c2cu.stages import stage
 from tests.test_language import LINES
 from tests.test_language import program as sample

@@ -7,9 +7,9 @@ import pytest
 
 import c2cu
 from c2cu import cli
-from c2cu.options import options_of
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import read_source
 from c2cu.pipeline import schedule, understand
-from c2cu.preprocess import read_source
 from c2cu.schedule.gep.grid import grid
 from tests.gep_host import run_launches
 from tests.oracle import Original, same
@@ -28,7 +28,7 @@ def text(t: str, n: int = N) -> str:
 def test_any_integers_go_by_pairs(t, variant):
     front = understand(read_source(text(t)), options_of(pack=16))
     assert front.analysis is not None and not isinstance(front.gep, c2cu.gep.NotGep) and front.gep is not None
-    from c2cu import plan
+    from c2cu.schedule import plan
 
     made = grid(front.analysis, front.gep, front.slots, plan.layout(front.program), "exact", variant, SMALL, True)
     assert "__viaddmin_u16x2(" in made.text and ("c2cu_look(" in made.text) == (t == "short")

@@ -8,10 +8,10 @@ import pytest
 
 import c2cu
 from c2cu import pipeline
+from c2cu.frontend.preprocess import read_source
 from c2cu.pipeline import Options
-from c2cu.plan import Candidate
-from c2cu.preprocess import read_source
-from c2cu.schedule import emit_schedule
+from c2cu.schedule.plan import Candidate
+from c2cu.schedule.registry import emit_schedule
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 from tests.programs import write

@@ -45,7 +45,7 @@ def test_cuda_all_at_once(name):
 
 @pytest.mark.parametrize("group", [None, 7])
 def test_arrays_too_large_to_be_static(group, monkeypatch):
-    monkeypatch.setattr("c2cu.standalone.STATIC_BYTES", 0)
+    monkeypatch.setattr("c2cu.standalone.program.STATIC_BYTES", 0)
     text = cuda(COLUMNS, 33, group)
     assert "cudaMalloc((void **)&device__D" in text or "cudaMalloc(&device__D" in text
     assert run(program_on_cpu(text), "\n".join(inputs("columns")[:33])) == expected("columns", 33)

@@ -7,8 +7,8 @@ import pytest
 
 import c2cu
 from c2cu import pipeline
-from c2cu.preprocess import read_source
-from c2cu.schedule import emit_schedule
+from c2cu.frontend.preprocess import read_source
+from c2cu.schedule.registry import emit_schedule
 from tests.cuda_host import run_on_cpu
 from tests.test_registers import judge
 from tests.workloads import WORKLOADS

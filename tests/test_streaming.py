@@ -10,11 +10,11 @@ import threading
 import time
 import weakref
 
+import c2cu.api
 import numpy as np
 import pytest
 
 import c2cu
-import c2cu.library
 from c2cu.runtime import pipe as pipes
 from c2cu.runtime.cpu_pipe import CpuPipe
 from c2cu.streaming.channel import Channel, Closed
@@ -79,10 +79,10 @@ def test_one_array_is_one_batch_and_nothing_is_nothing():
 
 
 def test_a_program_is_compiled_once(monkeypatch):
-    monkeypatch.setattr("c2cu.library._programs", {})
+    monkeypatch.setattr("c2cu.api._programs", {})
     compiled = []
     monkeypatch.setattr(
-        "c2cu.library.compile", lambda *a, f=c2cu.library.compile, **k: compiled.append(1) or f(*a, **k)
+        "c2cu.api.compile", lambda *a, f=c2cu.api.compile, **k: compiled.append(1) or f(*a, **k)
     )
     for _ in range(3):
         assert len(list(c2cu.stream(SORT, inputs(5), backend="cpu"))) == 1

@@ -5,7 +5,7 @@ import pytest
 
 import c2cu
 from c2cu import pipeline
-from c2cu.preprocess import read_source
+from c2cu.frontend.preprocess import read_source
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 

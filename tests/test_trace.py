@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 import c2cu
-from c2cu import toolchain
-from c2cu.facts import CERTAIN, INPUT, LOADED, STORED
-from c2cu.ir import Region
-from c2cu.parse import deep, parse
+from c2cu.analysis.facts import CERTAIN, INPUT, LOADED, STORED
+from c2cu.base import toolchain
+from c2cu.base.cache import Cache
+from c2cu.frontend.kernel import program
+from c2cu.frontend.parse import deep, parse
+from c2cu.frontend.preprocess import Source, preprocess
+from c2cu.frontend.typed import typed
+from c2cu.ir.nodes import Region
 from c2cu.pipeline import Options, analyse, understand
-from c2cu.preprocess import Source, preprocess
-from c2cu.program import program
-from c2cu.runtime.cache import Cache
 from c2cu.trace import diagnosed, run, trace, values
 from c2cu.trace.interpret import interpret
 from c2cu.trace.steps import tracer
-from c2cu.typed import typed
 from tests import loops, trace_oracle
 from tests.programs import write
 from tests.test_language import LINES

@@ -8,17 +8,18 @@ import pytest
 from click.testing import CliRunner
 
 import c2cu
-from c2cu import estimate, pipeline, tune
-from c2cu.artifact import Artifact
+from c2cu import pipeline, tune
+from c2cu.base.cache import Cache
+from c2cu.base.diagnostics import CompileError, InputError
 from c2cu.cli import main
-from c2cu.diagnostics import CompileError, InputError
-from c2cu.estimate import Device, Estimate, preferred
-from c2cu.explain import explanation, text
-from c2cu.plan import Candidate, Measurement
-from c2cu.preprocess import read_source
-from c2cu.report import report_of
+from c2cu.frontend.preprocess import read_source
+from c2cu.report.explain import explanation, text
 from c2cu.runtime import arrays, cpu, cuda
-from c2cu.runtime.cache import Cache
+from c2cu.schedule import estimate
+from c2cu.schedule.artifact import Artifact
+from c2cu.schedule.estimate import Device, Estimate, preferred
+from c2cu.schedule.plan import Candidate, Measurement
+from c2cu.verdict import report_of
 from tests.cuda_host import run_on_cpu
 from tests.workloads import EXAMPLES, WORKLOADS
 
@@ -47,7 +48,7 @@ def cache(folder, monkeypatch):
     for path in folder.glob("*.tuned"):
         path.unlink()
     monkeypatch.setenv("C2CU_CACHE_DIR", str(folder))
-    monkeypatch.setattr("c2cu.library._programs", {})
+    monkeypatch.setattr("c2cu.api._programs", {})
 
 
 def understood(source, **options):
@@ -342,9 +343,9 @@ def stand_in(device, monkeypatch, tmp_path):
         result = run_on_cpu(program.artifact, given, next(iter(given.values())).shape[0], tmp_path)
         return next(iter(result.values()))
 
-    monkeypatch.setattr(cuda, "load", lambda a: Loaded(a, "" if a.spills is None else drawbacks.get(a.schedule, "")))
-    monkeypatch.setattr(cuda, "timer", lambda *_: lambda program, n: n * block_best(program.artifact))
-    monkeypatch.setattr(cuda, "run", run)
+    monkeypatch.setattr(launch, "load", lambda a: Loaded(a, "" if a.spills is None else drawbacks.get(a.schedule, "")))
+    monkeypatch.setattr(launch, "timer", lambda *_: lambda program, n: n * block_best(program.artifact))
+    monkeypatch.setattr(launch, "run", run)
     return drawbacks
 
 

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import c2cu
-from c2cu import webs
+from c2cu.analysis import webs
+from c2cu.frontend.preprocess import Source
+from c2cu.ir.verify import verify
 from c2cu.pipeline import Options, understand
-from c2cu.preprocess import Source
-from c2cu.verify import verify
 from tests import ir_interpreter
 from tests.oracle import Original, same
 from tests.programs import RandomProgram, programs

@@ -11,11 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from c2cu.facts import CERTAIN, INPUT, LOADED, STORED, LoopFacts
-from c2cu.ir import Assign, Binary, Bitcast, Expr, If, Load, Loop, Region, Select, Stmt, Store, Var, Variable
+from c2cu.analysis.facts import CERTAIN, INPUT, LOADED, STORED, LoopFacts
+from c2cu.analysis.uniform import Uniform
+from c2cu.ir.nodes import Assign, Binary, Bitcast, Expr, If, Load, Loop, Region, Select, Stmt, Store, Var, Variable
+from c2cu.ir.walk import expressions, operands, statements, subexpressions
 from c2cu.trace.sites import needed
-from c2cu.uniform import Uniform
-from c2cu.walk import expressions, operands, statements, subexpressions
 from tests.ir_interpreter import Lanes, Number, _Machine
 
 Place = Region | Variable

@@ -5,12 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..ctype import BOOL, INT, Scalar
-from ..diagnostics import Loc
-from ..effects import fold_known
-from ..fold import binary, is_safe, unary
-from ..ir import Assign, Binary, Block, Cast, Const, Expr, If, Load, Loop, Region, Select, Store, Unary, Var, Variable
-from ..walk import rewrite, statements, subexpressions
+from ..analysis.effects import fold_known
+from ..base.ctype import BOOL, INT, Scalar
+from ..base.diagnostics import Loc
+from ..ir.fold import binary, is_safe, unary
+from ..ir.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Load,
+    Loop,
+    Region,
+    Select,
+    Store,
+    Unary,
+    Var,
+    Variable,
+)
+from ..ir.walk import rewrite, statements, subexpressions
 from .affine import Affine, affine
 from .form import Place, element
 

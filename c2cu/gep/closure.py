@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from itertools import product
 
-from ..effects import fold_known
-from ..ir import Binary, Cast, Const, Expr, Region, Select, Unary, Var
-from ..walk import subexpressions
+from ..analysis.effects import fold_known
+from ..ir.nodes import Binary, Cast, Const, Expr, Region, Select, Unary, Var
+from ..ir.walk import subexpressions
 from .form import Gep, NotGep, Range
 
 _LOGICAL = ("&&", "||", "&", "|", "^", "==", "!=", "!")

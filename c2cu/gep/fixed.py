@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..ir import Region, Var, Variable
+from ..ir.nodes import Region, Var, Variable
 from .cell import replaced
 from .form import Gep
 

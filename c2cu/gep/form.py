@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..diagnostics import Loc
-from ..ir import Expr, Region, Variable
+from ..base.diagnostics import Loc
+from ..ir.nodes import Expr, Region, Variable
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..ir import Binary, Cast, Expr, Region, Var, Variable
-from ..walk import rewrite
+from ..ir.nodes import Binary, Cast, Expr, Region, Var, Variable
+from ..ir.walk import rewrite
 from .choice import choices, extremum, guarded
 from .form import Gep
 

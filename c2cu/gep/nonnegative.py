@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from ..ir import Binary, Call, Const, Expr, Region, Select, Var, Variable
-from ..minmax import minima
-from ..walk import subexpressions
+from ..ir.nodes import Binary, Call, Const, Expr, Region, Select, Var, Variable
+from ..ir.walk import subexpressions
+from ..transform.minmax import minima
 from .form import Gep
 
 _CALLS = ("fminf", "fmaxf")

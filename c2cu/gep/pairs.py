@@ -6,9 +6,9 @@ only fall. Thesis, 3.2.4, packs 4 bits so, with sums that saturate.
 
 from __future__ import annotations
 
-from ..ctype import BOOL
-from ..ir import Binary, Call, Cast, Expr, Region, Var, Variable
-from ..minmax import minima, unwidened
+from ..base.ctype import BOOL
+from ..ir.nodes import Binary, Call, Cast, Expr, Region, Var, Variable
+from ..transform.minmax import minima, unwidened
 from .choice import choices, extremum, guarded
 from .form import Gep
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from ..diagnostics import Loc
-from ..fold import MIRRORED
-from ..ir import Assign, Binary, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ..walk import blocks, expressions, loads_in, rewrite, statements
+from ..base.diagnostics import Loc
+from ..ir.fold import MIRRORED
+from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
+from ..ir.walk import blocks, expressions, loads_in, rewrite, statements
 from .affine import Affine, affine
 from .cell import Cell, Refused, Shape, reads
 from .fixed import moves

@@ -27,11 +27,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from ..ctype import BOOL
-from ..fold import COMPARISONS, MIRRORED
-from ..ir import Binary, Call, Cast, Const, Expr, Region, Select, Unary, Var, Variable
-from ..minmax import minima, unwidened
-from ..walk import operands, subexpressions
+from ..base.ctype import BOOL
+from ..ir.fold import COMPARISONS, MIRRORED
+from ..ir.nodes import Binary, Call, Cast, Const, Expr, Region, Select, Unary, Var, Variable
+from ..ir.walk import operands, subexpressions
+from ..transform.minmax import minima, unwidened
 from .choice import LEAST, Choice, choices, extremum, guarded
 from .form import Gep
 

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from pycparser import c_ast as C
 
-from ..ctype import (
-    BOOL,
-    INT,
-    VOID,
-    CType,
-    Pointer,
-    Scalar,
-    Struct,
-    promote,
-)
-from ..diagnostics import Loc, UnsupportedError
-from ..fold import binary, cast, truth, unary
-from ..ir import Assign, Binary, Block, Const, Expr, If, Loop, Stmt, Var, Variable
-from ..objects import Object, PointerVariable, Ref, Target
-from ..parse import loc_of
+from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar, Struct, promote
+from ..base.diagnostics import Loc, UnsupportedError
+from ..frontend.parse import loc_of
+from ..ir.fold import binary, cast, truth, unary
+from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Loop, Stmt, Var, Variable
 from .functions import NONE, Flags, Functions, Jump
 from .memory import join, same_object
+from .objects import Object, PointerVariable, Ref, Target
 
 
 class Control(Functions):

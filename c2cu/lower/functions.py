@@ -6,26 +6,16 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast as C
 
-from ..ctype import (
-    BOOL,
-    INT,
-    LONG,
-    VOID,
-    Array,
-    CType,
-    Pointer,
-    Scalar,
-    Struct,
-)
-from ..diagnostics import Loc, UnsupportedError
-from ..initial import items
-from ..ir import Const, Expr, Stmt, Var, Variable
-from ..objects import FunctionRef, Object, PointerVariable, Ref, Target, leaf_table
-from ..parse import loc_of
-from ..program import Border, Program
-from ..symbols import Symbol
-from ..typed import FunctionDef
+from ..base.ctype import BOOL, INT, LONG, VOID, Array, CType, Pointer, Scalar, Struct
+from ..base.diagnostics import Loc, UnsupportedError
+from ..frontend.initial import items
+from ..frontend.kernel import Border, Program
+from ..frontend.parse import loc_of
+from ..frontend.symbols import Symbol
+from ..frontend.typed import FunctionDef
+from ..ir.nodes import Const, Expr, Stmt, Var, Variable
 from .library import Library
+from .objects import FunctionRef, Object, PointerVariable, Ref, Target, leaf_table
 
 Flags = frozenset[Variable]
 NONE: Flags = frozenset()

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from pycparser import c_ast as C
 
-from ..ctype import (
-    BOOL,
-    INT,
-    Pointer,
-    Scalar,
-)
-from ..ir import Assign, Const, Kernel, Load, Region, Store, Var, Variable
-from ..objects import Object, Ref, leaf_table
-from ..program import Border, Program, nodes
-from ..simplify import simplify
-from ..symbols import Symbol
-from ..walk import statements
+from ..base.ctype import BOOL, INT, Pointer, Scalar
+from ..frontend.kernel import Border, Program, nodes
+from ..frontend.symbols import Symbol
+from ..ir.nodes import Assign, Const, Kernel, Load, Region, Store, Var, Variable
+from ..ir.simplify import simplify
+from ..ir.walk import statements
 from .control import Control
 from .functions import Frame
+from .objects import Object, Ref, leaf_table
 
 
 def lower(program: Program) -> Kernel:

@@ -6,24 +6,14 @@ import math
 
 from pycparser import c_ast as C
 
-from .. import libm
-from ..ctype import (
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
-    UCHAR,
-    Array,
-    CType,
-    Scalar,
-    Struct,
-)
-from ..diagnostics import Loc, UnsupportedError
-from ..fold import binary, bitcast, cast, unary
-from ..ir import Binary, Call, Const, Expr, Select
-from ..objects import Ref, Target, leaf_table
-from ..parse import loc_of
-from .values import Values
+from ..base import libm
+from ..base.ctype import DOUBLE, FLOAT, INT, LONG, UCHAR, Array, CType, Scalar, Struct
+from ..base.diagnostics import Loc, UnsupportedError
+from ..frontend.parse import loc_of
+from ..ir.fold import binary, bitcast, cast, unary
+from ..ir.nodes import Binary, Call, Const, Expr, Select
+from .expressions import Values
+from .objects import Ref, Target, leaf_table
 
 
 class Library(Values):

@@ -9,18 +9,13 @@ from dataclasses import replace
 
 from pycparser import c_ast as C
 
-from ..ctype import (
-    INT,
-    LONG,
-    Scalar,
-    leaves,
-)
-from ..diagnostics import Loc, UnsupportedError
-from ..fold import binary, bitcast, cast, multiply
-from ..ir import Assign, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
-from ..objects import Object, PointerVariable, Ref, Target, leaf_table
-from ..symbols import Symbol
-from ..typed import Unit
+from ..base.ctype import INT, LONG, Scalar, leaves
+from ..base.diagnostics import Loc, UnsupportedError
+from ..frontend.symbols import Symbol
+from ..frontend.typed import Unit
+from ..ir.fold import binary, bitcast, cast, multiply
+from ..ir.nodes import Assign, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from .objects import Object, PointerVariable, Ref, Target, leaf_table
 
 LIMIT = 60_000  # statements of one flat kernel
 

@@ -1,0 +1,1 @@
+"""Artifacts compiled, loaded and run on arrays."""

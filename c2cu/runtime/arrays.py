@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy
 
-from ..artifact import Slot, piece, shape_of
-from ..diagnostics import InputError, InputTypeError, instead
-from ..options import in_range
+from ..base.diagnostics import InputError, InputTypeError, instead
+from ..schedule.artifact import Slot, piece, shape_of
+from ..schedule.plan import in_range
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import functools
 import os
-import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +14,11 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from .. import toolchain
-from ..artifact import Artifact, Slot
-from ..diagnostics import CompileError
-from ..version import __version__
-from .cache import Cache, key
+from ..base import toolchain
+from ..base.cache import Cache, key
+from ..base.diagnostics import CompileError
+from ..base.version import __version__
+from ..schedule.artifact import Artifact, Slot
 
 FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w")
 GRAIN = 64  # inputs that are worth a thread of their own
@@ -242,22 +241,4 @@ def build(artifact: Artifact, compiler: tuple[str, ...], to: Path) -> None:
     except OSError as e:
         raise toolchain.does_not_start(compiler[0], e) from None
     if done.returncode:
-        raise rejected(compiler[0], artifact.text, done.stderr.decode("utf-8", "replace"))
-
-
-def rejected(compiler: str, text: str, errors: str) -> CompileError:
-    """The error for generated code that a compiler refuses: its first message and the code around it."""
-    m = re.search(r"^[^\n]*?[:(](\d+)[:)][^\n]*error[^\n]*$", errors, re.M)
-    if m is None:
-        last = (errors.strip().splitlines() or ["no message"])[-1]
-        return CompileError("C2CU061", f"{compiler} failed: {last}", None, "does it compile a simple C file?")
-    line = int(m[1])
-    lines = text.split("\n")
-    first = max(0, line - 4)
-    window = [f"{'>' if n == line else ' '}{n:5} | {t}" for n, t in enumerate(lines[first : line + 3], first + 1)]
-    return CompileError(
-        "C2CU061",
-        f"{compiler} does not take the generated code: {m[0].strip()}\n" + "\n".join(window),
-        None,
-        "this is a fault of c2cu: please report it with the C file",
-    )
+        raise toolchain.rejected(compiler[0], artifact.text, done.stderr.decode("utf-8", "replace"))

@@ -15,18 +15,17 @@ from __future__ import annotations
 import functools
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy
 
-from ..artifact import Artifact, Slot
-from ..diagnostics import CompileError, InputError
-from ..estimate import USUAL, Device
-from . import arrays
-from .cache import Cache, key
-from .cpu import rejected
+from ..base.cache import Cache, key
+from ..base.diagnostics import CompileError
+from ..base.toolchain import rejected
+from ..schedule.artifact import Artifact
+from ..schedule.estimate import USUAL, Device
 
 OPTIONS = ("--std=c++17", "--fmad=false")
 UNASKED = 48 << 10  # bytes of shared memory that a block gets without asking
@@ -56,7 +55,7 @@ def available() -> bool:
 
 def device_count() -> int:
     """How many devices CuPy sees. Raises CompileError where there is none."""
-    _require_device()
+    require_device()
     return cupy_module().cuda.runtime.getDeviceCount()
 
 
@@ -73,7 +72,7 @@ def device_name() -> str:
 
 def identity() -> tuple[object, ...]:
     """What of this machine a program's speed depends on. Raises CompileError where there is no device."""
-    _require_device()
+    require_device()
     cupy = cupy_module()
     versions = cupy.cuda.nvrtc.getVersion(), cupy.cuda.runtime.driverGetVersion(), cupy.__version__
     return device_name(), cupy.cuda.Device().compute_capability, *versions
@@ -274,100 +273,7 @@ def uploaded(array: Any) -> Any:
     return cupy_module().asarray(bytes_)
 
 
-def _require_device() -> None:
+def require_device() -> None:
     if not available():
         cupy_module()
         raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
-
-
-_loaded: dict[tuple, Any] = {}
-
-
-def load(artifact: Artifact) -> Any:
-    """Compile (or find) an artifact for the current device, and load it: a `CudaProgram`, or what runs it in bands.
-    Raises CompileError."""
-    _require_device()
-    launched = artifact.launches, artifact.graph, artifact.bands
-    meaning = (artifact.text, artifact.flags, repr(artifact.slots), launched, cupy_module().cuda.Device().id)
-    if meaning not in _loaded:
-        _loaded[meaning] = _program(artifact)
-    return _loaded[meaning]
-
-
-def _program(artifact: Artifact) -> Any:
-    if artifact.bands is not None:
-        from .cuda_bands import CudaBandsProgram
-
-        return CudaBandsProgram(artifact)
-    if not artifact.launches:
-        return CudaProgram(artifact)
-    from .cuda_gep import CudaGepProgram
-
-    return CudaGepProgram(artifact)
-
-
-def timer(
-    slots: tuple[Slot, ...], given: Mapping[str, Any], layout: str, stream: Any = None
-) -> Callable[[CudaProgram, int], float]:
-    """A function that runs a program for the first n inputs and says how many seconds that took on the device. Results
-    go nowhere. It raises CompileError where the device does not take the launch, or has not enough memory."""
-    cupy = cupy_module()
-    bound: dict[int, arrays.Bound] = {}
-
-    def run(program: CudaProgram, n: int) -> float:
-        with stream if stream is not None else cupy.cuda.get_current_stream():
-            try:
-                if n not in bound:
-                    bound.clear()
-                    bound[n] = arrays.bind(slots, arrays.first(given, slots, layout, n), {}, None, layout, n, cupy)
-                start, end = cupy.cuda.Event(), cupy.cuda.Event()
-                start.record()
-                program.run(bound[n].inputs, bound[n].outputs, n)
-                end.record()
-                end.synchronize()
-            except cupy.cuda.memory.OutOfMemoryError:
-                raise CompileError("C2CU064", f"the device has not enough memory for {n} inputs") from None
-            except cupy.cuda.driver.CUDADriverError as e:
-                raise CompileError("C2CU064", f"the device does not run it: {e}") from None
-            return 1e-3 * cupy.cuda.get_elapsed_time(start, end)
-
-    return run
-
-
-def run(
-    program: CudaProgram,
-    slots: tuple[Slot, ...],
-    given: Mapping[str, Any],
-    out: Any,
-    layout: str,
-    stream: Any,
-    p: int | None,
-) -> Any:
-    """Check the arrays, run, and deliver: NumPy for NumPy, CuPy for arrays on a device."""
-    cupy = cupy_module()
-    current = stream if stream is not None else cupy.cuda.get_current_stream()
-    if not isinstance(current, cupy.cuda.Stream | cupy.cuda.ExternalStream):
-        raise InputError("C2CU054", f"stream is a {type(stream).__name__}", None, "give a cupy.cuda.Stream")
-    with current:
-        try:
-            bound = arrays.bind(slots, given, {}, out, layout, p, cupy)
-            if bound.p:
-                program.run(bound.inputs, bound.outputs, bound.p)
-        except cupy.cuda.memory.OutOfMemoryError:
-            raise CompileError(
-                "C2CU064", "the device has not enough memory for these inputs", None, "run them in several calls"
-            ) from None
-        except cupy.cuda.driver.CUDADriverError as e:
-            raise CompileError("C2CU064", f"the device does not run it: {e}", None, "try another schedule") from None
-        deliver = _to_device if bound.on_device else _to_host
-        return arrays.deliver(bound, slots, out, layout, deliver)
-
-
-def _to_device(array: Any, slot: Slot) -> Any:
-    return array
-
-
-def _to_host(array: Any, slot: Slot) -> numpy.ndarray:
-    host = array.get()
-    t = numpy.dtype(slot.dtype)
-    return host if t.names is None and t.kind != "V" else host.reshape(-1).view(t).reshape(host.shape[0], *slot.shape)

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy
 
-from ..artifact import Artifact, Launch
-from ..diagnostics import CompileError
+from ..base.diagnostics import CompileError
+from ..schedule.artifact import Artifact, Launch
 from ..schedule.gep import bands_plan
 from ..schedule.gep.bands_plan import IN, RUN, Sizes, Task
 from .cuda import CudaProgram, cupy_module, free_bytes, pinned

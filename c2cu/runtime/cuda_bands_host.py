@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy
 
-from ..artifact import BandMatrix, Bands
-from .cuda_pipe import PAGES
+from ..schedule.artifact import BandMatrix, Bands
+from .pages import PAGES
 
 PIECE = 32 << 20  # bytes that are copied to page-locked memory, and from there, at a time
 PIECES = 4

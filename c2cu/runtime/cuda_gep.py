@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-from ..artifact import Artifact, Launch
+from ..schedule.artifact import Artifact, Launch
 from .cuda import CudaProgram, attributes, cupy_module
 
 DEEP = 65535  # blocks along z, at most

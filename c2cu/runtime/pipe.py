@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy
 
-from ..artifact import Slot
+from ..schedule.artifact import Slot
 
 
 class OutOfRoom(Exception):

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..artifact import Slot
-from ..ctype import Leaf, Scalar
-from .cuda_text import type_name
+from ..base.ctype import Leaf, Scalar
+from ..codegen.cuda import type_name
+from .artifact import Slot
 
 WIDEST = 16  # bytes of a unit
 PART = 128  # bytes of a row that go through the tile at once

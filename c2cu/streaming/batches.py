@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy
 
-from ..artifact import Slot, piece
-from ..diagnostics import InputError
+from ..base.diagnostics import InputError
 from ..runtime import arrays
-from .feed import Arrays
+from ..schedule.artifact import Slot, piece
+from .batcher import Arrays
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy
 
-from ..artifact import Slot
 from ..runtime.pipe import Pipe, sides
-from .berths import Berth, Berths, Hold, lend, view
+from ..schedule.artifact import Slot
+from .batcher import Ending, Feed, Group
+from .buffers import Berth, Berths, Hold, lend, view
 from .channel import Channel, Closed
 from .closer import FEED
 from .copying import assemble
-from .feed import Ending, Feed, Group
 from .work import Done, State, Work, as_error, second_try
 
 LENT = 2  # groups of results that a consumer may hold, by default

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy
 
-from .. import quantities
-from ..artifact import Slot
-from ..diagnostics import InputError
-from ..options import whole
+from ..base import quantities
+from ..base.diagnostics import InputError
+from ..frontend.options import whole
 from ..runtime.pipe import OutOfRoom, Pipe
+from ..schedule.artifact import Slot
+from .batcher import Arrays, Feed
 from .engine import LENT, Engine, Targets
-from .feed import Arrays, Feed
 
 MEMORY = 1 << 30  # bytes of host memory for buffers, if nobody says
 GPU_GROUP = 16 << 20  # bytes in and out of a group that fill a GPU's link

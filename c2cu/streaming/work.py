@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from ..artifact import Slot
-from ..diagnostics import CompileError, Error
+from ..base.diagnostics import CompileError, Error
 from ..runtime import arrays
 from ..runtime.pipe import Pipe
-from .berths import Berth, Berths, Hold
+from ..schedule.artifact import Slot
+from .batcher import Ending, Group
+from .buffers import Berth, Berths, Hold
 from .channel import Closed
-from .feed import Ending, Group
 
 Answer = TypeVar("Answer")
 SLOW = 10  # times the usual: a group that takes longer is given to an idle device as well

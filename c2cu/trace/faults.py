@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..diagnostics import Diagnostic, Note, UnsupportedError
-from ..facts import Fault, Trace
+from ..analysis.facts import Fault, Trace
+from ..base.diagnostics import Diagnostic, Note, UnsupportedError
 
 _CODES = {"bounds": "C2CU035", "uninitialised": "C2CU036"}
 _HINTS = {

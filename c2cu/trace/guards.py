@@ -10,25 +10,10 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import islice
 
-from ..ctype import INT
-from ..ir import (
-    Assign,
-    Binary,
-    Bitcast,
-    Call,
-    Cast,
-    Const,
-    Expr,
-    If,
-    Load,
-    Select,
-    Stmt,
-    Unary,
-    Var,
-    Variable,
-)
-from ..uniform import Uniform
-from ..walk import blocks, subexpressions
+from ..analysis.uniform import Uniform
+from ..base.ctype import INT
+from ..ir.nodes import Assign, Binary, Bitcast, Call, Cast, Const, Expr, If, Load, Select, Stmt, Unary, Var, Variable
+from ..ir.walk import blocks, subexpressions
 from .undefined import undefined
 
 LARGEST = 64  # nodes of a condition that is worth it

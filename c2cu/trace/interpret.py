@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..ctype import LONG
-from ..facts import LOADED, STORED
-from ..ir import Assign, Store
-from ..parse import deep
-from .notes import Notes, Recorder, Stopped
+from ..analysis.facts import LOADED, STORED
+from ..base.ctype import LONG
+from ..frontend.parse import deep
+from ..ir.nodes import Assign, Store
+from .recorder import Notes, Recorder, Stopped
 from .steps import Access, Began, Count, Guarded, Repeat, Step, Steps, Stop, Test, Tracer
 from .undefined import Why
 from .values import Memory, Value, value

@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import toolchain
-from ..facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
-from ..ir import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
-from ..runtime.cache import Cache, key
-from ..runtime.cpu import rejected
-from ..uniform import Uniform
-from ..version import __version__
-from ..walk import expressions, operands
+from ..analysis.facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
+from ..analysis.uniform import Uniform
+from ..base import toolchain
+from ..base.cache import Cache, key
+from ..base.toolchain import rejected
+from ..base.version import __version__
+from ..ir.nodes import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
+from ..ir.walk import expressions, operands
 from .interpret import interpret, recorded
 from .sites import Nest, Site, uniform_arms
 from .steps import COUNTERS, Tracer, Unknown, tracer

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..diagnostics import Loc
-from ..ir import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Select, Stmt, Store, Var, Variable
-from ..uniform import Uniform
-from ..walk import blocks, expressions, statements, subexpressions, touched, used
+from ..analysis.uniform import Uniform
+from ..base.diagnostics import Loc
+from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Select, Stmt, Store, Var, Variable
+from ..ir.walk import blocks, expressions, statements, subexpressions, touched, used
 
 Place = Region | Variable
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ..ctype import INT
-from ..ir import (
+from ..analysis.uniform import Uniform
+from ..base.ctype import INT
+from ..ir.nodes import (
     Assign,
     Binary,
     Bitcast,
@@ -28,8 +29,7 @@ from ..ir import (
     Var,
     Variable,
 )
-from ..uniform import Uniform
-from ..walk import operands, touched, used
+from ..ir.walk import operands, touched, used
 from .guards import Chances, Guards, reads, without
 from .sites import (
     Nest,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..ctype import BOOL
-from ..emit import render
-from ..ir import Assign, Expr, Load, Region, Store, Var, Variable
-from ..schedule.gang_expr import Printer, literal
-from ..walk import subexpressions
-from .notes import CONFLICTS, FAULTS, TRIES
+from ..base.ctype import BOOL
+from ..base.templates import render
+from ..codegen.simd import Printer, literal
+from ..ir.nodes import Assign, Expr, Load, Region, Store, Var, Variable
+from ..ir.walk import subexpressions
+from .recorder import CONFLICTS, FAULTS, TRIES
 from .steps import COUNTERS, Access, Began, Check, Count, Guarded, Repeat, Step, Steps, Stop, Test, Tracer
 from .undefined import Why
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..ctype import DOUBLE, INT, ULONG
-from ..ir import Binary, Bitcast, Call, Cast, Const, Expr, Unary
+from ..base.ctype import DOUBLE, INT, ULONG
+from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Unary
 
 
 class Why(IntEnum):

@@ -10,10 +10,10 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..ctype import DOUBLE, FLOAT, INT, LONG, Scalar, divide
-from ..fold import COMPARISONS, OPERATORS
-from ..ir import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
-from ..libm import FUNCTIONS
+from ..base.ctype import DOUBLE, FLOAT, INT, LONG, Scalar, divide
+from ..base.libm import FUNCTIONS
+from ..ir.fold import COMPARISONS, OPERATORS
+from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
 
 Number = int | float
 Value = Callable[[], Number]

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy
 
 import c2cu
-from c2cu.files import write
+from c2cu.io.files import write
 
 HERE = Path(__file__).parent
 FAR = {"short": numpy.iinfo(numpy.int16).max, "double": numpy.inf}  # what stands for no path

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...ir import Region, Var
-from ...uniform import Uniform
-from ...walk import expressions, statements, subexpressions, touched
+from ...analysis.uniform import Uniform
+from ...ir.nodes import Region, Var
+from ...ir.walk import expressions, statements, subexpressions, touched
 from .mapping import differing
 from .touches import Phase, Touch, Walk, carried, hazards
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...ctype import INT
-from ...diagnostics import Loc, UnsupportedError
-from ...ir import Assign, Binary, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
-from ...uniform import Uniform
-from ...walk import statements
+from ...analysis.uniform import Uniform
+from ...base.ctype import INT
+from ...base.diagnostics import Loc, UnsupportedError
+from ...ir.nodes import Assign, Binary, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.walk import statements
 from .analysed import Analysed
 from .fit import ROUND, Basis
 from .machine import Machine, place

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...facts import Trace
-from ...ir import Block, Const, Load, Loop, Region, Store, Var
-from ...uniform import Uniform
-from ...walk import expressions, statements, subexpressions
+from ...analysis.facts import Trace
+from ...analysis.uniform import Uniform
+from ...ir.nodes import Block, Const, Load, Loop, Region, Store, Var
+from ...ir.walk import expressions, statements, subexpressions
 from .analysed import Analysed
 from .builder import Builder
 from .machine import is_barrier

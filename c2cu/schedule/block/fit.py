@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...ctype import INT, Scalar
-from ...fold import binary, cast
-from ...ir import Binary, Bitcast, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
+from ...base.ctype import INT, Scalar
+from ...ir.fold import binary, cast
+from ...ir.nodes import Binary, Bitcast, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
 from .vectors import Values, as_const
 
 TID = Variable("c2cu_tid", INT, 0)  # the thread's number within its input

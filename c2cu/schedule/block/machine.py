@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...ctype import INT, Scalar
-from ...diagnostics import UnsupportedError
-from ...fold import binary
-from ...ir import Assign, Binary, Call, Const, Expr, If, Load, Region, Stmt, Store, Var, Variable
-from ...walk import expressions, rewrite, statements, subexpressions
+from ...base.ctype import INT, Scalar
+from ...base.diagnostics import UnsupportedError
+from ...ir.fold import binary
+from ...ir.nodes import Assign, Binary, Call, Const, Expr, If, Load, Region, Stmt, Store, Var, Variable
+from ...ir.walk import expressions, rewrite, statements, subexpressions
 from .fit import TID, Basis
 from .mapping import Mapping
 

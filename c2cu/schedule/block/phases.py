@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...diagnostics import UnsupportedError
-from ...facts import LoopFacts
-from ...ir import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
-from ...uniform import Uniform
-from ...walk import blocks, expressions, mapped, statements, subexpressions
+from ...analysis.facts import LoopFacts
+from ...analysis.uniform import Uniform
+from ...base.diagnostics import UnsupportedError
+from ...ir.nodes import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.walk import blocks, expressions, mapped, statements, subexpressions
 from .analysed import Analysed, analysed
 from .touches import Phase
 from .vectors import NotKnown, Values, as_const, evaluate

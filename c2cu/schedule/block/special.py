@@ -8,24 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from ...ctype import INT
-from ...diagnostics import Loc, UnsupportedError
-from ...ir import (
-    Assign,
-    Block,
-    Const,
-    Expr,
-    If,
-    Load,
-    Loop,
-    Region,
-    Stmt,
-    Store,
-    Var,
-    Variable,
-)
-from ...uniform import Uniform
-from ...walk import mapped
+from ...analysis.uniform import Uniform
+from ...base.ctype import INT
+from ...base.diagnostics import Loc, UnsupportedError
+from ...ir.nodes import Assign, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.walk import mapped
 from .fit import Basis
 from .touches import TURNS
 from .vectors import NotKnown, Values, evaluate

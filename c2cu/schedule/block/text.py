@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...artifact import Slot
-from ...ctype import BOOL, Leaf
-from ...diagnostics import UnsupportedError
-from ...facts import Trace
-from ...ir import Block, Expr, Load, Region, Stmt, Variable
-from ...uniform import Uniform
-from ..cuda_text import CudaText, element_name, literal, region_name, variables
-from ..gang_pack import is_plain
+from ...analysis.facts import Trace
+from ...analysis.uniform import Uniform
+from ...base.ctype import BOOL, Leaf
+from ...base.diagnostics import UnsupportedError
+from ...codegen.cuda import CudaText, element_name, literal, region_name, variables
+from ...ir.nodes import Block, Expr, Load, Region, Stmt, Variable
+from ..artifact import Slot
+from ..pack import is_plain
 from .builder import REDO, Builder
 from .fit import ROUND, TID
 from .machine import is_barrier, padded

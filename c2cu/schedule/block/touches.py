@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...diagnostics import UnsupportedError
-from ...ir import Assign, Block, Expr, If, Loop, Region, Store, Variable
-from ...uniform import Uniform
-from ...walk import loads_in
+from ...analysis.uniform import Uniform
+from ...base.diagnostics import UnsupportedError
+from ...ir.nodes import Assign, Block, Expr, If, Loop, Region, Store, Variable
+from ...ir.walk import loads_in
 from .vectors import NotKnown, Values, evaluate
 
 TURNS = 4096  # of a loop inside an iteration

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...ctype import Scalar
-from ...fold import COMPARISONS
-from ...ir import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
+from ...base.ctype import Scalar
+from ...ir.fold import COMPARISONS
+from ...ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
 
 Values = np.ndarray  # of the C type's dtype, one for each iteration, or of shape ()
 Environment = Mapping[Variable, Values]

@@ -11,11 +11,11 @@ where when is planned by `bands_plan`.
 
 from __future__ import annotations
 
-from ...artifact import Artifact, BandMatrix, Bands, Slot
-from ...diagnostics import UnsupportedError
-from ...emit import render
+from ...analysis.uniform import Uniform
+from ...base.diagnostics import UnsupportedError
+from ...base.templates import render
 from ...gep import Gep
-from ...uniform import Uniform
+from ..artifact import Artifact, BandMatrix, Bands, Slot
 from .grid import checked_storage
 from .grid_shape import Shape, pivots, read_at, usual
 from .grid_text import Layout, region_name, values

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ...artifact import Bands
+from ..artifact import Bands
 from .arena import arena
 
 MOST = 512  # rows of a band that stays: more would make devices wait for each other longer

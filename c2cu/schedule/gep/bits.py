@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ...artifact import Artifact, Launch, Slot
-from ...diagnostics import UnsupportedError
-from ...emit import render
+from ...analysis.uniform import Uniform
+from ...base.diagnostics import UnsupportedError
+from ...base.templates import render
 from ...gep import Gep, NotGep
 from ...gep.closure import closure
-from ...uniform import Uniform
+from ..artifact import Artifact, Launch, Slot
 from .arena import arena
 from .grid_launches import PACKING
 from .grid_shape import Storage

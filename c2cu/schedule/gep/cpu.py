@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...artifact import Artifact, Slot
-from ...ctype import BOOL, Leaf
-from ...diagnostics import UnsupportedError
-from ...emit import render
+from ...analysis.uniform import Uniform
+from ...base.ctype import BOOL, Leaf
+from ...base.diagnostics import UnsupportedError
+from ...base.templates import render
+from ...codegen.lanes import extreme_text, vectors
 from ...gep import Gep, NotGep
-from ...uniform import Uniform
-from ...walk import subexpressions
-from ..gang_pack import is_plain
-from ..lanes import extreme_text, vectors
+from ...ir.walk import subexpressions
+from ..artifact import Artifact, Slot
+from ..pack import is_plain
 from .cpu_text import GepText
 from .redo import redo
 from .required import CODE, required

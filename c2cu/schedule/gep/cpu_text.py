@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...artifact import Slot
-from ...ctype import BOOL, Leaf, Scalar
+from ...analysis.uniform import Uniform
+from ...base.ctype import BOOL, Leaf, Scalar
+from ...codegen.simd import Printer, literal, mask_of, member
 from ...gep import Gep, Part, Range
 from ...gep.cell import reads, replaced
-from ...ir import Binary, Call, Expr, Kernel, Region, Variable
-from ...uniform import Uniform
-from ...walk import subexpressions
-from ..gang import c_name
-from ..gang_expr import Printer, literal, mask_of, member
+from ...ir.nodes import Binary, Call, Expr, Kernel, Region, Variable
+from ...ir.walk import subexpressions
+from ..artifact import Slot
+from ..gang.emit import c_name
 
 _SCALAR = {"f32": "float", "f64": "double", "i32": "int", "u32": "unsigned int", "i64": "long", "u64": "unsigned long"}
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...artifact import Artifact, Launch, Slot
-from ...diagnostics import UnsupportedError
-from ...emit import render
+from ...analysis.uniform import Uniform
+from ...base.diagnostics import UnsupportedError
+from ...base.templates import render
 from ...gep import Gep
-from ...uniform import Uniform
+from ..artifact import Artifact, Launch, Slot
 from . import grid_launches
 from .grid_shape import FULL, Shape, Storage, storage, stored, usual
 from .grid_text import Layout, in_pairs, looks, region_name, values

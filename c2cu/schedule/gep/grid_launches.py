@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...artifact import Launch
+from ..artifact import Launch
 from .grid_shape import Shape, Storage
 
 PACKING = 1024  # blocks that copy a matrix, at most

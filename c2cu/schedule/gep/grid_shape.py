@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...gep import Gep, Part, Range
-from ...ir import Region
+from ...ir.nodes import Region
 from .arena import arena
 
 FULL = ("single", "recursive")

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ...artifact import Slot
-from ...ctype import BOOL, Leaf
-from ...diagnostics import UnsupportedError
+from ...analysis.uniform import Uniform
+from ...base.ctype import BOOL, Leaf
+from ...base.diagnostics import UnsupportedError
+from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
 from ...gep import Gep, Part, Range
 from ...gep.cell import replaced
 from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative, reduction
 from ...gep.pairs import least_sum
-from ...ir import Binary, Const, Expr, Region, Var, Variable
-from ...minmax import minima
-from ...uniform import Uniform
-from ...walk import rewrite
-from ..cuda_text import CudaText, element_name, literal, region_name, type_name
-from ..gang_pack import is_plain
+from ...ir.nodes import Binary, Const, Expr, Region, Var, Variable
+from ...ir.walk import rewrite
+from ...transform.minmax import minima
+from ..artifact import Slot
+from ..pack import is_plain
 from .arena import arena
 from .grid_shape import Shape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...artifact import Slot
-from ...ctype import Leaf
-from ...ir import Kernel, Region
-from ...uniform import Uniform
-from ..gang import Emitter, c_name
-from ..gang_expr import literal, member
+from ...analysis.uniform import Uniform
+from ...base.ctype import Leaf
+from ...codegen.simd import literal, member
+from ...ir.nodes import Kernel, Region
+from ..artifact import Slot
+from ..gang.emit import Emitter, c_name
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 

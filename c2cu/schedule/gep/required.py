@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...diagnostics import UnsupportedError
+from ...base.diagnostics import UnsupportedError
 from ...gep import Gep, NotGep
-from ...ir import Kernel
+from ...ir.nodes import Kernel
 
 CODE = "C2CU038"
 

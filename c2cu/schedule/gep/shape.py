@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from ...gep import Gep
 from ...gep.nonnegative import nonnegative
-from ...ir import Const, Load, Region, Var
-from ...minmax import minima
-from ...walk import subexpressions
+from ...ir.nodes import Const, Load, Region, Var
+from ...ir.walk import subexpressions
+from ...transform.minmax import minima
 
 REGISTERS, ALL = 255, 1 << 16  # 32-bit registers of a thread, of a multiprocessor
 SPARE, PLACES = 20, 6  # registers beside elements, and for each matrix

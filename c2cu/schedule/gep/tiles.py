@@ -12,13 +12,13 @@ input that fails is done again by one thread, as the C says, from what came in: 
 
 from __future__ import annotations
 
-from ...artifact import Artifact, Slot
-from ...diagnostics import UnsupportedError
-from ...emit import render
+from ...analysis.uniform import Uniform
+from ...base.diagnostics import UnsupportedError
+from ...base.templates import render
 from ...gep import Gep, NotGep
-from ...ir import Region
-from ...uniform import Uniform
-from ..gang_pack import is_plain
+from ...ir.nodes import Region
+from ..artifact import Artifact, Slot
+from ..pack import is_plain
 from .required import CODE, required
 from .shape import Shape, Sides, cycles, shapes
 from .tiles_text import Layout, values

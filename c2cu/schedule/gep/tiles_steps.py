@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...ctype import BOOL, INT, Scalar
-from ...fold import unary
+from ...base.ctype import BOOL, INT, Scalar
+from ...codegen.cuda import CudaText, element_name, region_name, type_name
 from ...gep import Gep, Part, Range
 from ...gep.choice import guarded
-from ...ir import Binary, Expr, Region, Select, Var, Variable
-from ...minmax import minima
-from ..cuda_text import CudaText, element_name, region_name, type_name
+from ...ir.fold import unary
+from ...ir.nodes import Binary, Expr, Region, Select, Var, Variable
+from ...transform.minmax import minima
 from .shape import Shape, Sides
 
 UNROLL = "#pragma unroll"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ...artifact import Slot
-from ...ctype import Leaf
+from ...base.ctype import Leaf
+from ...codegen.cuda import CudaText, element_name, literal, region_name
 from ...gep import Gep
 from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative
 from ...gep.semiring import Proof, Test, proof
-from ...ir import Kernel, Region
-from ..cuda_text import CudaText, element_name, literal, region_name
+from ...ir.nodes import Kernel, Region
+from ..artifact import Slot
 from .shape import Shape, Sides, bounds
 from .tiles_steps import UNROLL, Cells, Steps, held
 

@@ -1,0 +1,45 @@
+"""Liveness: how many words of variables are in use at once, at most."""
+
+from __future__ import annotations
+
+from ..ir.nodes import Assign, Block, Expr, If, Loop, Stmt, Var, Variable
+from ..ir.walk import expressions, statements, subexpressions
+
+
+def pressure(block: Block) -> int:
+    """32-bit words of the variables that are live at the fullest point of ``block``. Inside loops, everything that a
+    loop names counts as live."""
+    peak = _Peak()
+    peak.block(block, set())
+    return peak.words
+
+
+class _Peak:
+    def __init__(self) -> None:
+        self.words = 0
+
+    def block(self, block: Block, live: set[Variable]) -> set[Variable]:
+        """The variables that are live before ``block``, of those after it, which is changed."""
+        for s in reversed(block):
+            live = self.statement(s, live)
+            self.words = max(self.words, len(live) + sum(1 for v in live if v.type.size == 8))
+        return live
+
+    def statement(self, s: Stmt, live: set[Variable]) -> set[Variable]:
+        match s:
+            case If():
+                live = self.block(s.then, set(live)) | self.block(s.other, set(live))
+            case Loop():
+                live.update(s.flags)
+                for inner in statements((s,)):
+                    for e in expressions(inner):
+                        live.update(_read(e))
+            case Assign():
+                live.discard(s.var)
+        for e in expressions(s):
+            live.update(_read(e))
+        return live
+
+
+def _read(e: Expr) -> set[Variable]:
+    return {x.var for x in subexpressions(e) if isinstance(x, Var)}

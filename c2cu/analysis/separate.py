@@ -1,0 +1,48 @@
+"""The arms of a branch on data, kept apart: both are executed, in turn, with one copy of what is uniform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from ..ir.nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Var, Variable
+from ..ir.walk import statements, used
+
+
+def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Expr], bool]) -> Kernel:
+    """``kernel`` with every uniform variable that the first arm of a branch on data assigns and the second reads
+    brought back between them. ``varies(e)``: whether an expression depends on data.
+
+    No use after the branch sees what an arm assigned to a uniform variable: then it would vary.
+    """
+    uids = max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0)
+
+    def kept(s: If) -> list[Variable]:
+        if not varies(s.cond):
+            return []
+        read = used(s.other)
+        return [v for v in _assigned(s.then) if v in read and v not in varying]
+
+    def block(b: Block) -> Block:
+        return tuple(x for s in b for x in statement(s))
+
+    def statement(s: Stmt) -> tuple[Stmt, ...]:
+        nonlocal uids
+        match s:
+            case If():
+                before, back = [], []
+                for v in kept(s):
+                    uids += 1
+                    copy = replace(v, uid=uids)
+                    before.append(Assign(copy, Var(v, s.loc), s.loc))
+                    back.append(Assign(v, Var(copy, s.loc), s.loc))
+                return (*before, replace(s, then=block(s.then), other=(*back, *block(s.other))))
+            case Loop():
+                return (replace(s, head=block(s.head), body=block(s.body), step=block(s.step)),)
+        return (s,)
+
+    return replace(kernel, body=block(kernel.body))
+
+
+def _assigned(b: Block) -> dict[Variable, None]:
+    return {s.var: None for s in statements(b) if isinstance(s, Assign)}

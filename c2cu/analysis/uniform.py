@@ -1,0 +1,293 @@
+"""The uniform/varying analysis, and the verdict on obliviousness.
+
+*Uniform*: the same for all inputs (or for all that execute the place at that time). *Varying*: may differ.
+A program is oblivious if no address and no loop exit is varying (thesis, section 4.2: at each step it touches one
+fixed address or none, whatever the data).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..base.diagnostics import Diagnostic, Loc, Note
+from ..ir.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Const,
+    Expr,
+    If,
+    Kernel,
+    Load,
+    Loop,
+    Region,
+    Select,
+    Stmt,
+    Store,
+    Var,
+    Variable,
+)
+from ..ir.simplify import simplify
+from ..ir.walk import expressions, statements, subexpressions
+from .separate import separate
+from .webs import webs
+
+LONGEST_TRAIL = 8
+FLAGS = ("left", "returned", "skipped")  # what lowering calls the flags of break, return and continue
+CODES = {"address": "C2CU031", "loop-bound": "C2CU032", "branch": "C2CU033"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One link of a trail."""
+
+    message: str
+    loc: Loc
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Where data reaches an address, a loop's bound or a branch; ``trail`` leads back to the input; ``hint`` says how
+    it could be the same for all inputs."""
+
+    kind: str  # address, loop-bound or branch
+    message: str
+    loc: Loc
+    trail: tuple[Step, ...]
+    hint: str = ""
+
+    @property
+    def file(self) -> str:
+        return self.loc.file
+
+    @property
+    def line(self) -> int:
+        return self.loc.line
+
+    @property
+    def column(self) -> int:
+        return self.loc.column
+
+    def diagnostic(self, severity: str = "warning") -> Diagnostic:
+        notes = tuple(Note(step.message, step.loc) for step in self.trail)
+        return Diagnostic(severity, CODES[self.kind], self.message, self.loc, self.hint, notes)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """The kernel with its variables split into webs, what of it varies, and the findings."""
+
+    kernel: Kernel
+    varying: frozenset[Variable]
+    varying_regions: frozenset[Region]
+    findings: tuple[Finding, ...]
+
+    def is_varying(self, e: Expr) -> bool:
+        return any(self._leaf(x) for x in subexpressions(e))
+
+    def _leaf(self, x: Expr) -> bool:
+        return (isinstance(x, Var) and x.var in self.varying) or (
+            isinstance(x, Load) and x.region in self.varying_regions
+        )
+
+    @property
+    def oblivious(self) -> bool:
+        return not any(f.kind in ("address", "loop-bound") for f in self.findings)
+
+    @property
+    def constant_time(self) -> bool:
+        return not self.findings
+
+
+@dataclass(frozen=True)
+class _Cause:
+    """Why something varies: a step of a trail and what lies behind it."""
+
+    step: Step | None
+    behind: Variable | Region | None
+
+
+def uniform(kernel: Kernel) -> Uniform:
+    """Analyse a flat kernel: bulk regions vary, shared ones do not, and all else follows."""
+    first = webs(kernel)
+    kernel = first.kernel
+    pruned = simplify(kernel.body)
+    if pruned != kernel.body:
+        kernel = Kernel(kernel.name, kernel.regions, pruned, kernel.loc)
+    split = webs(kernel)
+    return _Analysis(split.kernel, split.escapes).run()
+
+
+class _Analysis:
+    def __init__(self, kernel: Kernel, escapes: tuple[frozenset[int], ...]):
+        self.kernel, self.escapes = kernel, escapes
+        self.causes: dict[Variable | Region, _Cause] = {}
+        for r in kernel.regions:
+            if r.storage == "bulk":
+                self.causes[r] = _Cause(Step(f"'{r.variable}' is an input", r.loc), None)
+        self.diverging: dict[int, Expr] = {}  # number of a construct -> its varying condition
+        self.changed = False
+
+    def run(self) -> Uniform:
+        while True:
+            self.changed = False
+            self.definitions = self.constructs = 0
+            self.block(self.kernel.body, ())
+            if not self.changed:
+                break
+        findings = _Findings(self).collect()
+        variables = frozenset(k for k in self.causes if isinstance(k, Variable))
+        regions = frozenset(k for k in self.causes if isinstance(k, Region))
+        found = Uniform(self.kernel, variables, regions, findings)
+        return replace(found, kernel=separate(self.kernel, variables, found.is_varying))
+
+    def source(self, e: Expr) -> Variable | Region | None:
+        """The first varying thing that ``e`` reads."""
+        for x in subexpressions(e):
+            if isinstance(x, Var) and x.var in self.causes:
+                return x.var
+            if isinstance(x, Load) and x.region in self.causes:
+                return x.region
+        return None
+
+    def mark(self, what: Variable | Region, message: str, loc: Loc, behind: Variable | Region | None) -> None:
+        if what not in self.causes:
+            self.causes[what] = _Cause(Step(message, loc) if message else None, behind)
+            self.changed = True
+
+    def block(self, block: Block, around: tuple[int, ...]) -> None:
+        for s in block:
+            self.statement(s, around)
+
+    def statement(self, s: Stmt, around: tuple[int, ...]) -> None:
+        match s:
+            case Assign():
+                self.assign(s, around)
+            case Store():
+                self.store(s, around)
+            case If():
+                inner = self.enter(self.source(s.cond), s.cond, around)
+                self.block(s.then, inner)
+                self.block(s.other, inner)
+            case Loop():
+                flag = next((f for f in s.flags if f in self.causes), None)
+                cond = Var(flag, s.loc) if flag is not None else s.cond
+                inner = self.enter(flag or self.source(s.cond), cond, around)
+                for part in (s.head, s.body, s.step):
+                    self.block(part, inner)
+
+    def enter(self, source: Variable | Region | None, cond: Expr, around: tuple[int, ...]) -> tuple[int, ...]:
+        c = self.constructs
+        self.constructs += 1
+        if source is not None and c not in self.diverging:
+            self.diverging[c] = cond
+            self.changed = True
+        return (*around, c)
+
+    def assign(self, s: Assign, around: tuple[int, ...]) -> None:
+        left = self.escapes[self.definitions]
+        self.definitions += 1
+        source = self.source(s.value)
+        if source is not None:
+            arrives = isinstance(s.value, Load) and s.loc == s.value.region.loc  # a bulk scalar at the start
+            self.mark(s.var, "" if arrives or s.var.made else f"'{s.var.name}' is assigned here", s.loc, source)
+            return
+        cond = next((self.diverging[c] for c in around if c in left and c in self.diverging), None)
+        if cond is not None:
+            what = "control leaves from here" if s.var.name in FLAGS else f"'{s.var.name}' is assigned"
+            self.mark(s.var, f"{what} under a condition that depends on input data", s.loc, self.source(cond))
+
+    def store(self, s: Store, around: tuple[int, ...]) -> None:
+        source = self.source(s.value) or self.source(s.index)
+        if source is not None:
+            self.mark(s.region, f"'{s.region.variable}' is written here", s.loc, source)
+            return
+        cond = next((self.diverging[c] for c in around if c in self.diverging), None)
+        if cond is not None:
+            self.mark(
+                s.region,
+                f"'{s.region.variable}' is written under a condition that depends on input data",
+                s.loc,
+                self.source(cond),
+            )
+
+    def trail(self, source: Variable | Region | None) -> tuple[Step, ...]:
+        steps: list[Step] = []
+        seen: list[Variable | Region] = []
+        while source is not None and source not in seen:
+            seen.append(source)
+            cause = self.causes[source]
+            if cause.step is not None and cause.step not in steps:
+                steps.append(cause.step)
+            source = cause.behind
+        if len(steps) > LONGEST_TRAIL:
+            steps = [*steps[: LONGEST_TRAIL - 1], steps[-1]]
+        return tuple(steps)
+
+
+class _Findings:
+    """All findings of an analysis that has settled, one for each place."""
+
+    def __init__(self, analysis: _Analysis):
+        self.a = analysis
+        self.found: dict[tuple[str, Loc], Finding] = {}
+        self.exits: dict[Variable, list[Loc]] = {}
+        for s in statements(analysis.kernel.body):
+            if isinstance(s, Assign) and isinstance(s.value, Const) and s.value.value:
+                self.exits.setdefault(s.var, []).append(s.loc)
+
+    def collect(self) -> tuple[Finding, ...]:
+        for s in statements(self.a.kernel.body):
+            self.statement(s)
+            for e in expressions(s):
+                self.expression(e)
+        return tuple(sorted(self.found.values(), key=lambda f: (f.file, f.line, f.column, f.kind)))
+
+    def add(self, kind: str, message: str, loc: Loc, source: Variable | Region | None) -> None:
+        key = (kind, Loc(loc.file, loc.line, loc.column))
+        if key not in self.found:
+            self.found[key] = Finding(kind, message, loc, self.a.trail(source))
+
+    def statement(self, s: Stmt) -> None:
+        match s:
+            case Store():
+                self.address(s.region, s.index, s.loc)
+            case If(branch=True):
+                self.branch(s.cond, s.loc)
+            case Loop():
+                source = self.a.source(s.cond)
+                if source is not None:
+                    at = s.cond.loc if s.cond.loc.line else s.loc
+                    self.add("loop-bound", "loop condition depends on input data", at, source)
+                for f in s.flags:
+                    if f in self.a.causes:
+                        for loc in self.exits.get(f, [s.loc]):
+                            self.add("loop-bound", "exit from the loop depends on input data", loc, f)
+
+    def expression(self, e: Expr) -> None:
+        for x in subexpressions(e):
+            match x:
+                case Load():
+                    self.address(x.region, x.index, x.loc)
+                case Select(cond=c):
+                    self.branch(c, x.loc)
+                case Binary(op="&&" | "||", left=c) if x.loc.line:
+                    self.branch(c, c.loc)
+
+    def branch(self, cond: Expr, loc: Loc) -> None:
+        source = self.a.source(cond)
+        if source is not None:
+            self.add("branch", "branch depends on input data", cond.loc if cond.loc.line else loc, source)
+
+    def address(self, region: Region, index: Expr, loc: Loc) -> None:
+        source = self.a.source(index)
+        if source is None:
+            return
+        at = self.subscript(index)
+        self.add("address", f"subscript of '{region.variable}' depends on input data", at if at.line else loc, source)
+
+    def subscript(self, index: Expr) -> Loc:
+        """The place of the varying term: linearising D[i][j] made nodes that have no place of their own."""
+        while not index.loc.line and isinstance(index, Binary):
+            index = index.left if self.a.source(index.left) is not None else index.right
+        return index.loc

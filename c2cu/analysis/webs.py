@@ -1,0 +1,193 @@
+"""Def-use webs: a variable that serves two purposes becomes two variables.
+
+Reaching definitions over the structured IR; definitions that reach a common use belong to one web. Beside the
+renamed kernel stands, for each definition, which constructs control has left on the way to a use: what the uniform
+analysis needs to know about divergence (compare "temporal divergence" in the literature on SPMD compilers).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..ir.nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Store, Var, Variable
+from ..ir.walk import rewrite, subexpressions
+
+# a definition that reaches a place: its number, and the constructs left since
+Reaching = dict[Variable, frozenset[tuple[int, frozenset[int]]]]
+_NONE: frozenset[tuple[int, frozenset[int]]] = frozenset()
+
+
+@dataclass(frozen=True)
+class Webs:
+    """``escapes[k]``: of the k-th `Assign` in textual order, the numbers (in textual order, counting `If` and `Loop`)
+    of the constructs around it that control leaves before some use."""
+
+    kernel: Kernel
+    escapes: tuple[frozenset[int], ...]
+
+
+def webs(kernel: Kernel) -> Webs:
+    """Rename the variables of ``kernel`` so that each is one web."""
+    analysis = _Analysis(kernel.body)
+    analysis.block(kernel.body, {})
+    body = _Renaming(analysis).block(kernel.body)
+    escapes = tuple(frozenset(analysis.escapes[d]) for d in range(len(analysis.parent)))
+    return Webs(replace(kernel, body=body), escapes)
+
+
+class _Analysis:
+    def __init__(self, body: Block):
+        self.definition: dict[int, int] = {}  # id(Assign) -> number
+        self.construct: dict[int, int] = {}  # id(If or Loop) -> number
+        self.span: dict[int, tuple[int, int]] = {}  # construct -> numbers of the definitions inside
+        self.assigned: dict[int, tuple[Variable, ...]] = {}  # construct -> variables assigned inside
+        self.parent: list[int] = []  # union-find over definitions
+        self.variables: list[Variable] = []  # of each definition
+        self.escapes: list[set[int]] = []
+        self.heads: dict[int, Reaching] = {}  # id(Loop) -> what reaches its head, as far as it is known
+        self.uses: dict[tuple[int, Variable], int] = {}  # (id(statement), variable) -> a definition that reaches it
+        self.number(body)
+
+    def number(self, block: Block) -> None:
+        for s in block:
+            if isinstance(s, Assign):
+                assert id(s) not in self.definition, "a statement stands in two places"
+                self.definition[id(s)] = len(self.parent)
+                self.parent.append(len(self.parent))
+                self.variables.append(s.var)
+                self.escapes.append(set())
+            elif isinstance(s, (If, Loop)):
+                c = self.construct[id(s)] = len(self.construct)
+                start = len(self.parent)
+                for inner in (s.then, s.other) if isinstance(s, If) else (s.head, s.body, s.step):
+                    self.number(inner)
+                self.span[c] = (start, len(self.parent))
+                self.assigned[c] = tuple(dict.fromkeys(self.variables[start:]))
+
+    def root(self, d: int) -> int:
+        while self.parent[d] != d:
+            self.parent[d] = self.parent[self.parent[d]]
+            d = self.parent[d]
+        return d
+
+    def use(self, s: Stmt, var: Variable, state: Reaching) -> None:
+        for d, left in state.get(var, ()):
+            self.escapes[d] |= left
+            first = self.uses.setdefault((id(s), var), d)
+            a, b = self.root(first), self.root(d)
+            self.parent[max(a, b)] = min(a, b)
+
+    def expression(self, s: Stmt, e: Expr, state: Reaching) -> None:
+        for x in subexpressions(e):
+            if isinstance(x, Var):
+                self.use(s, x.var, state)
+
+    def block(self, block: Block, state: Reaching) -> Reaching:
+        """``state``, which becomes what reaches the end of ``block``."""
+        for s in block:
+            self.statement(s, state)
+        return state
+
+    def statement(self, s: Stmt, state: Reaching) -> None:
+        match s:
+            case Assign():
+                self.expression(s, s.value, state)
+                state[s.var] = frozenset({(self.definition[id(s)], frozenset())})
+            case Store():
+                self.expression(s, s.index, state)
+                self.expression(s, s.value, state)
+            case If():
+                self.expression(s, s.cond, state)
+                yes, no = self.block(s.then, dict(state)), self.block(s.other, dict(state))
+                self.join(s, state, yes, no)
+                self.left(s, state)
+            case Loop():
+                self.loop(s, state)
+                self.left(s, state)
+
+    def loop(self, s: Loop, state: Reaching) -> None:
+        """What reaches the head only grows from visit to visit, as the loops around are gone through again: each visit
+        begins with what the last one found, or nested loops would take twice the time for each level."""
+        assigned = self.assigned[self.construct[id(s)]]
+        for var, found in self.heads.get(id(s), {}).items():
+            state[var] = state.get(var, _NONE) | found
+        while True:
+            self.flags(s, state)
+            tested = self.block(s.head, dict(state))
+            self.expression(s, s.cond, tested)
+            done = self.block(s.body, dict(tested))
+            self.flags(s, done)
+            again = self.block(s.step, dict(done))
+            if not self.join(s, state, state, again):
+                break
+        self.heads[id(s)] = {var: state[var] for var in assigned if var in state}
+        self.join(s, state, tested, done if s.flags else tested)
+
+    def join(self, s: If | Loop, state: Reaching, a: Reaching, b: Reaching) -> bool:
+        """Make of ``state`` what comes together where ``s`` ends, of what ``s`` assigns; whether that changed it."""
+        changed = False
+        for var in self.assigned[self.construct[id(s)]]:
+            mine, other = a.get(var, _NONE), b.get(var, _NONE)
+            both = mine if mine is other else mine | other
+            if both != state.get(var, _NONE):
+                state[var] = both
+                changed = True
+        return changed
+
+    def flags(self, s: Loop, state: Reaching) -> None:
+        for f in s.flags:
+            self.use(s, f, state)
+
+    def left(self, s: If | Loop, state: Reaching) -> None:
+        """Definitions inside a construct have left it."""
+        c = self.construct[id(s)]
+        first, last = self.span[c]
+        for var in self.assigned[c]:
+            if var in state:
+                state[var] = frozenset((d, left | {c} if first <= d < last else left) for d, left in state[var])
+
+
+class _Renaming:
+    def __init__(self, analysis: _Analysis):
+        self.a = analysis
+        self.fresh: dict[int, Variable] = {}  # root -> variable
+        self.unset: dict[Variable, Variable] = {}  # used without any definition
+
+    def web(self, d: int) -> Variable:
+        root = self.a.root(d)
+        if root not in self.fresh:
+            old = self.a.variables[root]
+            self.fresh[root] = replace(old, uid=len(self.fresh) + 1)
+        return self.fresh[root]
+
+    def use(self, s: Stmt, var: Variable) -> Variable:
+        d = self.a.uses.get((id(s), var))
+        if d is not None:
+            return self.web(d)
+        return self.unset.setdefault(var, replace(var, uid=-1 - len(self.unset)))
+
+    def expression(self, s: Stmt, e: Expr) -> Expr:
+        return rewrite(e, lambda x: replace(x, var=self.use(s, x.var)) if isinstance(x, Var) else x)
+
+    def block(self, block: Block) -> Block:
+        return tuple(self.statement(s) for s in block)
+
+    def statement(self, s: Stmt) -> Stmt:
+        match s:
+            case Assign():
+                return replace(s, var=self.web(self.a.definition[id(s)]), value=self.expression(s, s.value))
+            case Store():
+                index, value = self.expression(s, s.index), self.expression(s, s.value)
+                return replace(s, index=index, value=value, rows=tuple((self.expression(s, k), n) for k, n in s.rows))
+            case If():
+                return replace(s, cond=self.expression(s, s.cond), then=self.block(s.then), other=self.block(s.other))
+            case Loop():
+                return replace(
+                    s,
+                    cond=self.expression(s, s.cond),
+                    head=self.block(s.head),
+                    body=self.block(s.body),
+                    step=self.block(s.step),
+                    flags=tuple(self.use(s, f) for f in s.flags),
+                )
+        raise AssertionError(s)

@@ -1,0 +1,1 @@
+"""What every package stands on: diagnostics, C types, the toolchain, the cache."""

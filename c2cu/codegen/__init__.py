@@ -1,0 +1,1 @@
+"""How C and CUDA C are spelled."""

@@ -1,0 +1,276 @@
+"""The flat IR as CUDA C++, exact: for NVRTC and nvcc with --std=c++17 --fmad=false, on 64-bit hosts.
+
+Signed arithmetic is done in unsigned types, so that it wraps. A product of widened 32-bit values stays one of two
+casts, which the compiler makes a wide multiply of. A schedule derives a class from `CudaText` and says how variables
+and elements of regions are spelled; whatever statement it treats in its own way it takes out before the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from ..base.ctype import BOOL, CHAR, INT, LONG, UINT, ULONG, Scalar, unsigned_of
+from ..ir.fold import COMPARISONS
+from ..ir.nodes import (
+    Assign,
+    Binary,
+    Bitcast,
+    Block,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Load,
+    Loop,
+    Region,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    Variable,
+)
+from ..ir.walk import expressions, statements, subexpressions
+
+_NAMES = {BOOL: "bool", CHAR: "signed char", LONG: "long long", ULONG: "unsigned long long"}
+_TO_FLOAT = {("i", 4): "__int_as_float", ("u", 4): "__uint_as_float", 8: "__longlong_as_double"}
+_SUFFIX = {("i", 8): "ll", ("u", 8): "ull", ("u", 4): "u"}
+_PER_LINE = 12  # variables declared in one line
+
+
+def type_name(t: Scalar) -> str:
+    """A C type in CUDA C++: of the same size and signedness on every host."""
+    return _NAMES.get(t, t.name)
+
+
+def element_name(t: Scalar) -> str:
+    """The type of a region's elements in memory: a _Bool is a byte there."""
+    return "unsigned char" if t == BOOL else type_name(t)
+
+
+def variable_name(v: Variable) -> str:
+    return f"{v.name}_{v.uid}" if v.uid >= 0 else f"{v.name}_u{-v.uid}"
+
+
+def region_name(r: Region) -> str:
+    """Never a variable's name. Where its dots stand is part of it: field ``b`` of ``a`` is not the variable ``a_b``."""
+    dots = [str(k) for k, c in enumerate(r.name) if c == "."]
+    return f"{r.name.replace('.', '_')}_at{'x'.join(dots)}"
+
+
+def literal(value: int | float, t: Scalar) -> str:
+    """A constant, exact."""
+    if t.is_float:
+        return _floating(float(value), t)
+    suffix = _SUFFIX.get((t.kind, t.size), "")
+    value = int(value)
+    if t.kind == "i" and t.size >= 4 and value == -(2 ** (t.bits - 1)):
+        return f"({value + 1}{suffix} - 1)"
+    return f"({value}{suffix})" if value < 0 else f"{value}{suffix}"
+
+
+def _floating(value: float, t: Scalar) -> str:
+    single = t.size == 4
+    if math.isnan(value):
+        return "__int_as_float(0x7fc00000)" if single else "__longlong_as_double(0x7ff8000000000000ll)"
+    if math.isinf(value):
+        text = "__int_as_float(0x7f800000)" if single else "__longlong_as_double(0x7ff0000000000000ll)"
+        return f"(-{text})" if value < 0 else text
+    text = value.hex() + ("f" if single else "")
+    return f"({text})" if text[0] == "-" else text
+
+
+class CudaText:
+    """Prints statements to ``lines``. ``fused``: whether the compiler may see a product as a plain ``*``: with
+    --fmad=false it does not contract it; without that flag (nvcc's default) it would."""
+
+    def __init__(self, fused: bool = True):
+        self.fused = fused
+        self.lines: list[str] = []
+        self.depth = 1
+
+    # what a schedule decides
+
+    def variable(self, v: Variable) -> str:
+        """How a scalar variable is spelled."""
+        return variable_name(v)
+
+    def element(self, r: Region, index: Expr) -> str:
+        """How an element of a region is spelled, as an lvalue."""
+        return f"{region_name(r)}[{self.expr(index)}]"
+
+    def load(self, e: Load) -> str:
+        """The value of an element."""
+        text = self.element(e.region, e.index)
+        return f"({text} != 0)" if e.type == BOOL else text
+
+    def store(self, s: Store) -> None:
+        """Print a store."""
+        self.line(f"{self.element(s.region, s.index)} = {self.expr(s.value)};")
+
+    # lines
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def open(self, text: str) -> None:
+        self.line(f"{text} {{")
+        self.depth += 1
+
+    def close(self, text: str = "}") -> None:
+        self.depth -= 1
+        self.line(text)
+
+    # statements
+
+    def declare(self, block: Block, but: Iterable[Variable] = ()) -> None:
+        """Declare every variable of ``block``, as 0, but those that the schedule declares itself."""
+        left_out = frozenset(but)
+        by_type: dict[str, list[str]] = {}
+        for v in variables(block):
+            if v not in left_out:
+                by_type.setdefault(type_name(v.type), []).append(f"{self.variable(v)} = 0")
+        for t, names in by_type.items():
+            for k in range(0, len(names), _PER_LINE):
+                self.line(f"{t} {', '.join(names[k : k + _PER_LINE])};")
+
+    def block(self, block: Block) -> None:
+        for s in block:
+            self.statement(s)
+
+    def statement(self, s: Stmt) -> None:
+        match s:
+            case Assign():
+                self.line(f"{self.variable(s.var)} = {self.expr(s.value)};")
+            case Store():
+                self.store(s)
+            case If():
+                self.branch(s)
+            case Loop():
+                self.loop(s)
+
+    def branch(self, s: If) -> None:
+        self.open(f"if ({self.expr(s.cond)})" if s.then else f"if (!{self.expr(s.cond)})")
+        self.block(s.then or s.other)
+        if s.then and s.other:
+            self.close("} else {")
+            self.depth += 1
+            self.block(s.other)
+        self.close()
+
+    def loop(self, s: Loop) -> None:
+        """Leave if a flag is set; head; leave unless cond; body; leave if a flag is set; step."""
+        flags = " || ".join(self.variable(f) for f in s.flags)
+        if s.head:
+            self.open("for (;;)")
+            if flags:
+                self.line(f"if ({flags}) break;")
+            self.block(s.head)
+            self.line(f"if (!{self.expr(s.cond)}) break;")
+        else:
+            self.open(f"while (!({flags}) && {self.expr(s.cond)})" if flags else f"while ({self.expr(s.cond)})")
+        self.block(s.body)
+        if flags and s.step:
+            self.line(f"if ({flags}) break;")
+        self.block(s.step)
+        self.close()
+
+    # expressions
+
+    def expr(self, e: Expr) -> str:
+        """The value of ``e``: an operand, that is a name, a literal, a call or in parentheses."""
+        match e:
+            case Const():
+                return literal(e.value, e.type)
+            case Var(var=v):
+                return self.variable(v)
+            case Load():
+                return self.load(e)
+            case Unary():
+                return self.unary(e)
+            case Binary():
+                return self.binary(e)
+            case Cast():
+                return self.cast(e)
+            case Bitcast():
+                return self.bitcast(e)
+            case Select():
+                return f"({self.expr(e.cond)} ? {self.expr(e.yes)} : {self.expr(e.no)})"
+            case Call():
+                return self.call(e)
+        raise AssertionError(e)
+
+    def truth(self, e: Expr) -> str:
+        """``e`` as a bool."""
+        boolean = e.type == BOOL or (isinstance(e, Binary) and e.op in (*COMPARISONS, "&&", "||"))
+        return self.expr(e) if boolean or (isinstance(e, Unary) and e.op == "!") else f"({self.expr(e)} != 0)"
+
+    def unary(self, e: Unary) -> str:
+        x, t = self.expr(e.operand), e.type
+        if e.op == "-" and t.kind == "i":
+            return f"(({type_name(t)})(0 - {self.unsigned(e.operand)}))"
+        if e.op == "!" or t.is_float or t.size >= 4:
+            return f"({e.op}{x})"
+        return f"(({type_name(t)})({e.op}{x}))"
+
+    def unsigned(self, e: Expr) -> str:
+        """An integer's bits in the unsigned type that its arithmetic is done in."""
+        u = unsigned_of(e.type) if e.type.size >= 4 else UINT
+        if isinstance(e, Const):
+            return literal(u.wrap(e.value), u)
+        if isinstance(e, Binary) and e.type.kind == "i" and e.type.size >= 4 and e.op in ("+", "-", "*"):
+            return f"({self.unsigned(e.left)} {e.op} {self.unsigned(e.right)})"
+        return self.expr(e) if u == e.type else f"({type_name(u)}){self.expr(e)}"
+
+    def binary(self, e: Binary) -> str:
+        op, t = e.op, e.type
+        if op in ("&&", "||"):
+            return f"({self.truth(e.left)} {op[0]} {self.truth(e.right)})"  # both sides are safe: no jump
+        if op == "*" and t.is_float and not self.fused:
+            return f"__{'f' if t.size == 4 else 'd'}mul_rn({self.expr(e.left)}, {self.expr(e.right)})"
+        if op in ("+", "-", "*") and (t.kind == "i" or t.is_integer and t.size < 4):
+            return f"(({type_name(t)})({self.unsigned(e.left)} {op} {self.unsigned(e.right)}))"
+        if op == "<<" and t.kind == "i":
+            return f"(({type_name(t)})({self.unsigned(e.left)} << {self.expr(e.right)}))"
+        text = f"({self.expr(e.left)} {op} {self.expr(e.right)})"
+        return text if t.size >= 4 or op in COMPARISONS else f"(({type_name(t)}){text})"
+
+    def cast(self, e: Cast) -> str:
+        if e.type == BOOL:
+            return self.truth(e.operand)
+        return f"(({type_name(e.type)}){self.expr(e.operand)})"
+
+    def bitcast(self, e: Bitcast) -> str:
+        a, b, x = e.operand.type, e.type, self.expr(e.operand)
+        if a.is_float and b.is_float or not (a.is_float or b.is_float):
+            return f"(({type_name(b)}){x})"
+        if b.is_float:
+            return f"{_TO_FLOAT[(a.kind, 4)]}({x})" if b.size == 4 else f"{_TO_FLOAT[8]}((long long){x})"
+        if b.size == 4:
+            return f"__float_as_{'int' if b.kind == 'i' else 'uint'}({x})"
+        return f"(({type_name(b)})__double_as_longlong({x}))"
+
+    def call(self, e: Call) -> str:
+        """A function of libm, or ``min`` or ``max`` of integers of one type."""
+        args = [self.expr(a) for a in e.args]
+        if e.name in ("min", "max"):
+            wide = INT if e.type.size < 4 else e.type
+            args = [f"({type_name(wide)}){a}" for a in args]
+            text = f"{e.name}({', '.join(args)})"
+            return text if wide == e.type else f"(({type_name(e.type)}){text})"
+        return f"{e.name}({', '.join(args)})"
+
+
+def variables(block: Block) -> tuple[Variable, ...]:
+    """Every variable that occurs in ``block``, in order of first appearance."""
+    found: dict[Variable, None] = {}
+    for s in statements(block):
+        if isinstance(s, Assign):
+            found[s.var] = None
+        if isinstance(s, Loop):
+            found.update(dict.fromkeys(s.flags))
+        for e in expressions(s):
+            found.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
+    return tuple(found)

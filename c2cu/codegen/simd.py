@@ -1,0 +1,329 @@
+"""Expressions of the gang schedule: a uniform one is plain C, a varying one is a vector with an input in each lane.
+
+In registers a lane is 4 or 8 bytes wide: char and short are kept widened, a varying _Bool is a mask of 0 and -1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from ..analysis.uniform import Uniform
+from ..base.ctype import BOOL, UINT, Scalar
+from ..ir.fold import COMPARISONS
+from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
+
+
+def register(t: Scalar) -> str:
+    """The vector type that holds a varying value of type ``t``."""
+    if t.is_float:
+        return "f32" if t.size == 4 else "f64"
+    if t.size == 8:
+        return "u64" if t.kind == "u" else "i64"
+    return "u32" if t.size == 4 and t.kind == "u" else "i32"
+
+
+def memory(t: Scalar) -> str:
+    """The vector type of a varying region's elements."""
+    if t.is_float:
+        return register(t)
+    return f"{'u' if t.kind in 'ub' else 'i'}{8 * t.size}"
+
+
+def member(r: Region) -> str:
+    """A region's C name. Where its dots stand is part of it: field ``b`` of ``a`` is not the variable ``a_b``."""
+    dots = [str(k) for k, c in enumerate(r.name) if c == "."]
+    return f"r{'_'.join(dots)}_{r.name.replace('.', '_')}"
+
+
+def mask_of(rep: str) -> str:
+    """The integer vector that a comparison of ``rep`` gives."""
+    return f"i{rep[1:]}"
+
+
+def literal(value: int | float, t: Scalar) -> str:
+    """A constant in C, exact."""
+    if t.is_float:
+        suffix = "f" if t.size == 4 else ""
+        if math.isnan(value):
+            return f'__builtin_nan{suffix}("")'
+        if math.isinf(value):
+            return f"({'-' if value < 0 else ''}__builtin_inf{suffix}())"
+        return (
+            f"({float(value).hex()}{suffix})" if value < 0 or str(value)[0] == "-" else f"{float(value).hex()}{suffix}"
+        )
+    suffix = ("u" if t.kind == "u" else "") + ("l" if t.size == 8 else "")
+    value = int(value)
+    if value == -(2 ** (8 * t.size - 1)) and t.size >= 4:
+        return f"({value + 1}{suffix} - 1)"
+    return f"({value}{suffix})" if value < 0 else f"{value}{suffix}"
+
+
+LOW = "0xfffffffful"
+
+
+def is_word(e: Expr) -> bool:
+    """Whether a 64-bit value is a zero-extended one of at most 32 bits."""
+    match e:
+        case Cast(operand=x) if x.type.is_integer:
+            return (x.type.kind in "ub" and x.type.size <= 4) or (x.type.size == 8 and is_word(x))
+        case Const(value=v):
+            return 0 <= v < 2**32
+    return False
+
+
+def boolean(e: Expr) -> bool:
+    """Whether the value is certainly 0 or 1."""
+    match e:
+        case Binary(op=op) if op in COMPARISONS or op in ("&&", "||"):
+            return True
+        case Binary(op="&" | "|" | "^"):
+            return boolean(e.left) and boolean(e.right)
+        case Unary(op="!"):
+            return True
+        case Cast():
+            return e.type == BOOL or (e.type.is_integer and boolean(e.operand))
+        case Var() | Load():
+            return e.type == BOOL
+        case Const():
+            return e.type.is_integer and e.value in (0, 1)
+    return False
+
+
+def extreme(e: Select) -> str:
+    """ "min" or "max" where a select is the smaller or the larger of its arms, else ""."""
+    match e.cond:
+        case Binary(op="<" | "<=" | ">" | ">=" as op, left=a, right=b) if a.type == e.type:
+            if len(op) == 2 and e.type.is_float:
+                return ""  # of zeros of both signs it is the one that the instruction does not take
+            if (e.yes, e.no) == (a, b):
+                return "min" if op[0] == "<" else "max"
+            if (e.yes, e.no) == (b, a):
+                return "max" if op[0] == "<" else "min"
+    return ""
+
+
+@dataclass
+class Printer:
+    """Prints the expressions of one kernel. ``lines``: where statements that an expression needs go."""
+
+    u: Uniform
+    lines: list[str] = field(default_factory=list)
+    temporaries: int = 0
+    wide_multiply: bool = False
+    roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken
+    extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
+    wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
+    mask: str = ""  # name of the mask of active lanes; "" where all are
+
+    def register(self, t: Scalar) -> str:
+        """The vector type that holds a varying value of type ``t`` in this kernel."""
+        return "u64" if self.wide and t == UINT else register(t)
+
+    def memory(self, t: Scalar) -> str:
+        """The vector type of a varying region's elements in this kernel."""
+        return "u64" if self.wide and t == UINT else memory(t)
+
+    # names
+
+    def var(self, v: Variable) -> str:
+        return f"{v.name}_{v.uid}" if v.uid >= 0 else f"{v.name}_u{-v.uid}"
+
+    def region(self, r: Region) -> str:
+        name = member(r)
+        return f"g->{name}" if r in self.u.varying_regions or (r.storage == "shared" and r.init is None) else name
+
+    def varying(self, e: Expr) -> bool:
+        return self.u.is_varying(e)
+
+    def temporary(self, rep: str) -> str:
+        self.temporaries += 1
+        name = f"t{self.temporaries}"
+        self.lines.append(f"{rep} {name};")
+        return name
+
+    # uniform values: plain C
+
+    def scalar(self, e: Expr) -> str:
+        match e:
+            case Const():
+                return literal(e.value, e.type)
+            case Var(var=v):
+                return self.var(v)
+            case Load():
+                return f"{self.region(e.region)}[{self.scalar(e.index)}]"
+            case Unary():
+                return f"({e.op}{self.scalar(e.operand)})"
+            case Binary():
+                return f"({self.scalar(e.left)} {e.op} {self.scalar(e.right)})"
+            case Cast():
+                return f"(({e.type})({self.scalar(e.operand)}))"
+            case Bitcast():
+                return f"BITS({e.type}, {e.operand.type}, {self.scalar(e.operand)})"
+            case Select():
+                return f"({self.scalar(e.cond)} ? {self.scalar(e.yes)} : {self.scalar(e.no)})"
+            case Call():
+                return f"{e.name}({', '.join(map(self.scalar, e.args))})"
+        raise AssertionError(e)
+
+    # masks
+
+    def truth(self, e: Expr) -> str:
+        """A mask: -1 in the lanes where ``e`` is not 0."""
+        if not self.varying(e):
+            return f"splat_i32(-({self.scalar(e)} != 0))"
+        match e:
+            case Binary(op="&&" | "||"):
+                return f"({self.truth(e.left)} {e.op[0]} {self.truth(e.right)})"
+            case Binary(op="==" | "!=") if boolean(e.left) and boolean(e.right):
+                same = f"({self.truth(e.left)} ^ {self.truth(e.right)})"
+                return f"(~{same})" if e.op == "==" else same
+            case Binary(op=op) if op in COMPARISONS:
+                return self.compared(f"{self.vector(e.left)} {op} {self.vector(e.right)}", self.register(e.left.type))
+            case Binary(op="&" | "|" | "^") if boolean(e):
+                return f"({self.truth(e.left)} {e.op} {self.truth(e.right)})"
+            case Unary(op="!"):
+                return f"(~{self.truth(e.operand)})"
+            case Cast() if e.type == BOOL or boolean(e):
+                return self.truth(e.operand)
+            case Var(var=v) if v.type == BOOL:
+                return self.var(v)
+        rep = self.register(e.type)
+        return self.compared(f"{self.vector(e)} != ({rep}){{0}}", rep)
+
+    @staticmethod
+    def compared(text: str, rep: str) -> str:
+        return f"CONVERT(i32, {text})" if rep[1:] == "64" else f"((i32)({text}))"
+
+    # varying values
+
+    def vector(self, e: Expr) -> str:
+        """The value in every lane, as `register` of its type."""
+        rep = self.register(e.type)
+        if not self.varying(e):
+            return f"splat_{rep}({self.scalar(e)})"
+        match e:
+            case _ if boolean(e) and not isinstance(e, Load):
+                text = f"({self.truth(e)} & 1)"
+                return text if rep == "i32" else f"CONVERT({rep}, {text})"
+            case Var(var=v):
+                return self.var(v)
+            case Load():
+                return self.load(e)
+            case Unary():
+                return self.narrowed(f"({e.op}{self.vector(e.operand)})", e.type)
+            case Binary():
+                text = self.binary(e, rep)
+                return self.narrowed(text, e.type) if e.op in ("+", "-", "*", "<<") else text
+            case Cast():
+                return self.convert(self.vector(e.operand), e.operand.type, e.type)
+            case Bitcast():
+                return self.bitcast(e, rep)
+            case Select():
+                if kind := extreme(e):
+                    self.extremes[f"{kind}_{rep}"] = None
+                    return f"{kind}_{rep}({self.vector(e.yes)}, {self.vector(e.no)})"
+                return self.select(self.truth(e.cond), self.vector(e.yes), self.vector(e.no), rep)
+            case Call():
+                return self.call(e, rep)
+        raise AssertionError(e)
+
+    def narrowed(self, text: str, t: Scalar) -> str:
+        """A result of type ``t`` brought back to its 32 bits where it is kept widened."""
+        return f"({text} & {LOW})" if self.wide and t == UINT else text
+
+    def bitcast(self, e: Bitcast, rep: str) -> str:
+        text = self.vector(e.operand)
+        if self.wide and e.operand.type == UINT:
+            return f"(({rep})CONVERT(u32, {text}))"
+        return f"CONVERT(u64, (u32){text})" if self.wide and e.type == UINT else f"(({rep}){text})"
+
+    def select(self, mask: str, yes: str, no: str, rep: str) -> str:
+        mask = mask if rep[1:] == "32" else f"CONVERT({mask_of(rep)}, {mask})"
+        return f"select_{rep}({mask}, {yes}, {no})"
+
+    def load(self, e: Load) -> str:
+        t, rep = e.region.type, self.register(e.type)
+        if not self.varying(e.index):
+            text = f"{self.region(e.region)}[{self.scalar(e.index)}]"
+            return text if self.memory(t) == rep else f"CONVERT({rep}, {text})"
+        index = self.lanes_index(e.index)
+        out = self.temporary(rep)
+        lane = "[l]" if e.region in self.u.varying_regions else ""
+        self.lines.append(f"LANES {out}[l] = {self.region(e.region)}[{index}[l]]{lane};")
+        return out
+
+    def lanes_index(self, index: Expr) -> str:
+        """A varying subscript in a variable; 0 in lanes that are not active."""
+        rep = self.register(index.type)
+        out = self.temporary(rep)
+        text = self.vector(index)
+        if self.mask:
+            text += f" & {self.mask if rep[1:] == '32' else f'CONVERT({mask_of(rep)}, {self.mask})'}"
+        self.lines.append(f"{out} = {text};")
+        return out
+
+    def binary(self, e: Binary, rep: str) -> str:
+        if e.op in ("/", "%") and e.type.is_integer:
+            name = "divide" if e.op == "/" else "modulo"
+            return f"{name}_{rep}({self.vector(e.left)}, {self.vector(e.right)}, {self.mask or 'splat_i32(-1)'})"
+        if e.op in ("<<", ">>"):
+            if not self.varying(e.right):
+                return f"({self.vector(e.left)} {e.op} {self.shift(e.right)})"
+            right = self.vector(e.right)
+            if self.register(e.right.type) != rep:
+                right = f"CONVERT({rep}, {right})"
+            return f"({self.vector(e.left)} {e.op} {right})"
+        if e.op == "*" and self.wide and self.is_product_of_words(e):
+            self.wide_multiply = True
+            return f"(({rep})multiply_wide((u64){self.vector(e.left)}, (u64){self.vector(e.right)}))"
+        return f"({self.vector(e.left)} {e.op} {self.vector(e.right)})"
+
+    def is_product_of_words(self, e: Binary) -> bool:
+        """Both factors are certainly below 2^32."""
+        return e.type == UINT or (e.type.is_integer and e.type.size == 8 and is_word(e.left) and is_word(e.right))
+
+    def shift(self, e: Expr) -> str:
+        return self.scalar(e) if isinstance(e, Const) else f"(int)({self.scalar(e)})"
+
+    def convert(self, text: str, a: Scalar, b: Scalar) -> str:
+        """``text``, of type ``a``, as ``b`` (6.3.1)."""
+        source, target = self.register(a), self.register(b)
+        if self.wide and b == UINT:
+            wide = text if source[1:] == "64" and source[0] != "f" else f"CONVERT(i64, {text})"
+            return f"((u64){wide} & {LOW})"
+        if b.is_float or a.is_float:
+            if b.is_integer and b.size < 4:
+                return self.wrapped(f"CONVERT(i32, {text})", b)
+            return text if source == target else f"CONVERT({target}, {text})"
+        if b.size < 4:
+            inner = f"CONVERT(i32, {text})" if source[1:] == "64" else text if source == "i32" else f"((i32){text})"
+            fits = a.size < b.size or (a.size == b.size and a.kind == b.kind)
+            return inner if fits and (a.kind in "ub" or b.kind == "i") else self.wrapped(inner, b)
+        if source == target:
+            return text
+        return f"CONVERT({target}, {text})" if source[1:] != target[1:] else f"(({target}){text})"
+
+    @staticmethod
+    def wrapped(text: str, t: Scalar) -> str:
+        bits = 32 - 8 * t.size
+        return f"(({text} << {bits}) >> {bits})" if t.kind == "i" else f"({text} & {(1 << 8 * t.size) - 1})"
+
+    def call(self, e: Call, rep: str) -> str:
+        if e.name in ("fabs", "fabsf"):
+            integer, top = ("i32", "0x7fffffff") if rep == "f32" else ("i64", "0x7fffffffffffffffl")
+            return f"(({rep})(({integer}){self.vector(e.args[0])} & {top}))"
+        if e.name in ("sqrt", "sqrtf"):
+            self.roots[rep] = None
+            return f"root_{rep}({self.vector(e.args[0])})"
+        args = []
+        for a in e.args:
+            if not self.varying(a):
+                args.append(self.scalar(a))
+                continue
+            name = self.temporary(self.register(a.type))
+            self.lines.append(f"{name} = {self.vector(a)};")
+            args.append(f"{name}[l]")
+        out = self.temporary(rep)
+        self.lines.append(f"LANES {out}[l] = {e.name}({', '.join(args)});")
+        return out

@@ -1,0 +1,1 @@
+"""From a C file to a typed tree, and what crosses the border of its kernel."""

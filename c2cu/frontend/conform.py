@@ -1,0 +1,92 @@
+"""The host compiler's own opinion: whether the C is C at all. It reads along while the other stages work.
+
+Where there is no compiler nobody says so; what then cannot be understood is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+
+from ..base import toolchain
+from ..base.diagnostics import Error, Loc, Note, ParseError, UnsupportedError
+from .preprocess import MESSAGE, Preprocessed, file_of
+
+
+@contextlib.contextmanager
+def conforming(pre: Preprocessed) -> Iterator[None]:
+    """Check the whole text while the body runs; ParseError with the compiler's first complaint, if it has one.
+
+    An Error that the body raises comes first: it says how to go on. What else it raises gives way to the complaint,
+    as the stages take valid C for granted. What the compiler takes and our parser does not is GNU's, not C.
+    """
+    found = toolchain.compiler()
+    if found is None:
+        with _unchecked(pre):
+            yield
+        return
+    command = [*found, "-fsyntax-only", "-x", "cpp-output", "-std=gnu11", "-w", "-"]
+    environment = {**os.environ, "LC_ALL": "C"}
+    with tempfile.TemporaryFile() as text:
+        text.write(pre.plain.encode("utf-8", "surrogateescape"))
+        text.seek(0)
+        reader = subprocess.Popen(
+            command, stdin=text, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
+        )
+    try:
+        yield
+    except Error as e:
+        if e.code == "C2CU002":
+            m, d = _complaint(reader), e.diagnostic
+            if m is None:
+                message = "what GNU adds to C is not supported here"
+                raise UnsupportedError("C2CU014", message, d.loc, "write it in plain C") from None
+            said = Note(f"the C compiler says here: {m[4]}", _place(m))
+            error = ParseError(d.code, d.message, d.loc, d.hint, (*d.notes, said))
+            error.sources = e.sources or pre.plain_sources
+            raise error from None
+        reader.kill()
+        reader.wait()
+        raise
+    except Exception:
+        _raise_complaint(reader, pre)
+        raise
+    _raise_complaint(reader, pre)
+
+
+@contextlib.contextmanager
+def _unchecked(pre: Preprocessed) -> Iterator[None]:
+    """The stages take valid C for granted, and cannot tell it from what is not."""
+    try:
+        yield
+    except Error:
+        raise
+    except Exception as e:
+        raise ParseError(
+            "C2CU008",
+            "this cannot be understood, and there is no C compiler here that could say whether it is C",
+            Loc(pre.name),
+            "install gcc, or run: pip install 'c2cu[zig]'",
+        ) from e
+
+
+def _complaint(reader: subprocess.Popen[bytes]) -> re.Match[str] | None:
+    _, errors = reader.communicate()
+    return MESSAGE.search(errors.decode("utf-8", "replace"))
+
+
+def _place(m: re.Match[str]) -> Loc:
+    return Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
+
+
+def _raise_complaint(reader: subprocess.Popen[bytes], pre: Preprocessed) -> None:
+    m = _complaint(reader)
+    if m is None:
+        return
+    error = ParseError("C2CU008", m[4], _place(m))
+    error.sources = pre.plain_sources
+    raise error

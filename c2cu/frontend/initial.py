@@ -1,0 +1,135 @@
+"""Initialisers: which value goes to which byte (6.7.9), with brace elision and designators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeGuard
+
+from pycparser import c_ast as C
+
+from ..base import literals
+from ..base.ctype import CHAR, Array, CType, Pointer, Scalar, Struct
+from ..base.diagnostics import ParseError
+from .parse import loc_of
+
+# (offset in bytes, type of the initialised subobject, its expression or the value of a string's byte)
+Item = tuple[int, CType, "C.Node | int"]
+
+
+def items(
+    t: CType, init: C.Node, constant: Callable[[C.Node], int], type_of: Callable[[C.Node], CType | None]
+) -> Iterator[Item]:
+    """The explicitly initialised subobjects of an object of type ``t``, in order; what is not named is zero."""
+    found: list[Item] = []
+    _Reader(constant, type_of, found).fill(t, 0, init)
+    yield from found
+
+
+def count_elements(init: C.InitList, of: CType, constant: Callable[[C.Node], int]) -> int:
+    """The length that an initialiser gives to an array ``of []``."""
+    reader = _Reader(constant, lambda node: None, [])
+    reader.aggregate(Array(of, None), 0, init.exprs, 0, True)
+    return reader.longest
+
+
+def _is_string(node: C.Node) -> TypeGuard[C.Constant]:
+    return isinstance(node, C.Constant) and "string" in node.type
+
+
+class _Reader:
+    def __init__(self, constant: Callable[[C.Node], int], type_of: Callable[[C.Node], CType | None], out: list[Item]):
+        self.constant, self.type_of, self.out = constant, type_of, out
+        self.longest = 0
+
+    def fill(self, t: CType, offset: int, init: C.Node) -> None:
+        if isinstance(t, Array) and _is_string(init):
+            self.string(t, offset, init)
+        elif not isinstance(init, C.InitList):
+            self.out.append((offset, t, init))
+        elif isinstance(t, (Scalar, Pointer)):
+            self.fill(t, offset, init.exprs[0])
+        elif isinstance(t, Array) and len(init.exprs) == 1 and _is_string(init.exprs[0]) and t.of.size == 1:
+            self.string(t, offset, init.exprs[0])
+        else:
+            self.aggregate(t, offset, init.exprs, 0, True)
+
+    def string(self, t: Array, offset: int, node: C.Constant) -> None:
+        data = literals.string(node.value) + b"\0"
+        for k, byte in enumerate(data[: t.length]):
+            self.out.append((offset + k, t.of, int(CHAR.wrap(byte))))
+
+    def part(self, t: CType, k: int, node: C.Node) -> tuple[CType, int]:
+        """Type and offset of the ``k``-th part of an aggregate."""
+        if isinstance(t, Array):
+            return t.of, k * t.of.size
+        assert isinstance(t, Struct)
+        if k >= len(t.members):
+            raise ParseError("C2CU003", f"too many initialisers for '{t}'", loc_of(node))
+        return t.members[k].type, t.members[k].offset
+
+    def aggregate(self, t: CType, offset: int, exprs: list[C.Node], i: int, braced: bool, k: int = 0) -> int:
+        """Consume initialisers for the parts of ``t`` from the ``k``-th on; the index of the first one left."""
+        limit = self.parts(t)
+        while i < len(exprs):
+            e = exprs[i]
+            if isinstance(e, C.NamedInitializer):
+                if not braced:
+                    return i
+                (_, _, k), *inner, (sub, at, _) = self.designated(t, offset, e)
+                self.fill(sub, at, e.expr)
+                i += 1
+                for within, start, last in reversed(inner):  # what follows continues behind the designated one
+                    i = self.aggregate(within, start, exprs, i, False, last + 1)
+            else:
+                if limit is not None and k >= limit:
+                    break
+                sub, at = self.part(t, k, e)
+                i = self.one(sub, offset + at, exprs, i)
+            k += 1
+            if isinstance(t, Array) and t.length is None:
+                self.longest = max(self.longest, k)
+            if not braced and limit is not None and k >= limit:
+                return i
+        if braced and i < len(exprs):
+            raise ParseError("C2CU003", f"too many initialisers for '{t}'", loc_of(exprs[i]))
+        return i
+
+    def one(self, t: CType, offset: int, exprs: list[C.Node], i: int) -> int:
+        e = exprs[i]
+        whole = (
+            isinstance(e, C.InitList)
+            or isinstance(t, (Scalar, Pointer))
+            or (isinstance(t, Array) and t.of.size == 1 and _is_string(e))
+            or isinstance(self.type_of(e), Struct)
+        )
+        if whole:
+            self.fill(t, offset, e)
+            return i + 1
+        return self.aggregate(t, offset, exprs, i, False)
+
+    @staticmethod
+    def parts(t: CType) -> int | None:
+        if isinstance(t, Array):
+            return t.length
+        assert isinstance(t, Struct)
+        return min(1, len(t.members)) if t.union else len(t.members)
+
+    def designated(self, t: CType, offset: int, e: C.NamedInitializer) -> list[tuple[CType, int, int]]:
+        """(aggregate, its offset, number of the part) from ``t`` inwards; last the designated subobject itself."""
+        chain: list[tuple[CType, int, int]] = []
+        for d in e.name:
+            if isinstance(t, Struct):
+                path = t.path(d.name) if isinstance(d, C.ID) else ()
+                if not path:
+                    raise ParseError("C2CU003", f"no such member in '{t}'", loc_of(d))
+                for m in path:
+                    assert isinstance(t, Struct)
+                    chain.append((t, offset, t.members.index(m)))
+                    t, offset = m.type, offset + m.offset
+            elif isinstance(t, Array):
+                k = int(self.constant(d.expr))
+                chain.append((t, offset, k))
+                t, offset = t.of, offset + k * t.of.size
+            else:
+                raise ParseError("C2CU003", "designator for something that is no aggregate", loc_of(d))
+        return [*chain, (t, offset, 0)]

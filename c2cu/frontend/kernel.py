@@ -1,0 +1,376 @@
+"""The program model: which function is the kernel, and which C variables cross its border.
+
+See "Program model" of docs/language.md for the rules in a user's words.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pycparser import c_ast as C
+
+from ..base.ctype import VOID, Array, CType, Function, Pointer, Struct
+from ..base.diagnostics import InputError, Loc, Note, ParseError, UnsupportedError, instead
+from .parse import loc_of
+from .symbols import Symbol
+from .typed import FunctionDef, Unit
+
+
+@dataclass(frozen=True, eq=False)
+class Border:
+    """A C variable that crosses the kernel's border.
+
+    ``kind``: global, param or return. ``type`` has every extent bound: a ``T *a`` parameter is the array it points
+    to; an extent that nothing has told yet is None. ``shared``: one copy for all inputs. ``symbol`` is None for
+    the returned value.
+    """
+
+    name: str
+    kind: str
+    type: CType
+    symbol: Symbol | None
+    shared: bool
+    loc: Loc
+
+    @property
+    def by_value(self) -> bool:
+        """Whether the function has a copy of its own: what it writes there nobody sees."""
+        return self.kind == "param" and self.symbol is not None and not isinstance(self.symbol.type, Pointer)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """``functions``: the kernel and all it calls, callees first. ``call``: the kernel's call in ``main``, if any.
+    ``constants``: const globals the kernel touches, whose values are in the text."""
+
+    unit: Unit
+    kernel: FunctionDef
+    functions: tuple[FunctionDef, ...]
+    borders: tuple[Border, ...]
+    constants: tuple[Symbol, ...]
+    call: C.FuncCall | None = None
+    lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def program(
+    unit: Unit, fn: str | None = None, shared: tuple[str, ...] = (), shapes: Mapping[str, tuple[int, ...]] | None = None
+) -> Program:
+    """Find the kernel and its borders.
+
+    ``shapes``: the shape of one input for each array that is known so far. Raises ParseError where no kernel or
+    several are found, UnsupportedError for what no schedule can take, InputError for unknown shared names.
+    """
+    call, pragma_shared = _pragma_call(unit)
+    kernel = _kernel(unit, fn, call)
+    if fn is not None and (call is None or _callee(call) != fn):
+        call = _call_in_main(unit, fn)
+    elif call is None:
+        call = _call_in_main(unit, kernel.name)
+    functions = tuple(unit.require(f) for f in unit.reachable(kernel.name))
+    _refuse_recursion(unit, kernel.name)
+    names = tuple(shared) + pragma_shared
+    touched = tuple(_touched(unit, functions))
+    known = {s.name for s in touched} | {p.name for p in kernel.params} | set(unit.variables)
+    for name in names:
+        if name not in known:
+            message = f"'{name}' in shared is no variable of the kernel '{kernel.name}'"
+            raise InputError("C2CU041", message, kernel.loc, instead(name, "the variables", sorted(known)))
+    borders = tuple(_borders(unit, kernel, touched, names, shapes or {}, call))
+    constants = tuple(s for s in touched if s.const and s.name not in names)
+    return Program(unit, kernel, functions, borders, constants, call)
+
+
+# the kernel
+
+
+def _callee(call: C.FuncCall) -> str:
+    return call.name.name if isinstance(call.name, C.ID) else ""
+
+
+def _pragma_call(unit: Unit) -> tuple[C.FuncCall | None, tuple[str, ...]]:
+    """The call after ``#pragma kernel`` in main, and the names of its ``shared(...)`` clause."""
+    main = unit.functions.get("main")
+    if main is None:
+        return None, ()
+    found: list[tuple[C.FuncCall, tuple[str, ...]]] = []
+    for items in _item_lists(main.node.body):
+        for i, item in enumerate(items):
+            if not isinstance(item, C.Pragma):
+                continue
+            word = "".join(item.string.split("(")[0].split()[:1])
+            if word == "kernel":
+                found.append(_marked(unit, items[i + 1 :], item))
+            elif difflib.get_close_matches(word, ["kernel"], 1, 0.75):
+                message = f"'#pragma {word}' is not known"
+                raise ParseError("C2CU007", message, loc_of(item), "did you mean '#pragma kernel'?")
+    if len(found) > 1:
+        raise ParseError(
+            "C2CU007",
+            "there are two '#pragma kernel'",
+            loc_of(found[1][0]),
+            "keep one, or name the function with --fn",
+            (Note("the first", loc_of(found[0][0])),),
+        )
+    return found[0] if found else (None, ())
+
+
+def _marked(unit: Unit, rest: list[C.Node], pragma: C.Pragma) -> tuple[C.FuncCall, tuple[str, ...]]:
+    words = pragma.string[len("kernel") :].strip()
+    names: tuple[str, ...] = ()
+    if words:
+        if not (words.startswith("shared") and words.endswith(")") and "(" in words):
+            raise ParseError(
+                "C2CU007",
+                f"'#pragma kernel {words}' is not understood",
+                loc_of(pragma),
+                "write '#pragma kernel' or '#pragma kernel shared(name, ...)'",
+            )
+        names = tuple(n.strip() for n in words[words.index("(") + 1 : -1].split(",") if n.strip())
+    following = next((s for s in rest if not isinstance(s, C.Pragma)), None)
+    call = _call_of(following)
+    if call is None or _callee(call) not in unit.functions:
+        raise ParseError(
+            "C2CU007",
+            "'#pragma kernel' is not followed by a call of a function of this file",
+            loc_of(following) if following is not None else loc_of(pragma),
+            "put it right before the call: f(..); or x = f(..); or T x = f(..);",
+        )
+    return call, names
+
+
+def _call_of(s: C.Node | None) -> C.FuncCall | None:
+    match s:
+        case C.FuncCall():
+            return s
+        case C.Assignment(op="=", rvalue=C.FuncCall() as call):
+            return call
+        case C.Decl(init=C.FuncCall() as call):
+            return call
+    return None
+
+
+def _item_lists(node: C.Node) -> Iterator[list[C.Node]]:
+    if isinstance(node, C.Compound) and node.block_items:
+        yield node.block_items
+    for _, child in node.children():  # pyright: ignore
+        yield from _item_lists(child)
+
+
+def _call_in_main(unit: Unit, name: str) -> C.FuncCall | None:
+    main = unit.functions.get("main")
+    if main is None:
+        return None
+    calls = [s for s in nodes(main.node.body) if isinstance(s, C.FuncCall) and _callee(s) == name]
+    return calls[0] if len(calls) == 1 else None
+
+
+def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
+    if fn is not None:
+        if fn not in unit.functions:
+            raise ParseError(
+                "C2CU006",
+                f"there is no function '{fn}'",
+                Loc(unit.pre.name),
+                "functions of this file: " + (", ".join(unit.functions) or "none"),
+            )
+        return unit.require(fn)
+    if call is not None:
+        return unit.require(_callee(call))
+    others = [f for f in unit.functions if f != "main"]
+    called = {c for f in unit.functions.values() for c in f.calls if c != f.name}
+    roots = [f for f in others if f not in called]
+    if not roots:
+        inner = {c for f in others for c in unit.functions[f].calls if c != f}
+        roots = [f for f in others if f not in inner]
+    if len(roots) == 1:
+        return unit.require(roots[0])
+    if not roots:
+        raise ParseError(
+            "C2CU006",
+            "no kernel function found",
+            Loc(unit.pre.name),
+            "move what runs for each input into a function, and put '#pragma kernel' before its call in main",
+        )
+    raise ParseError(
+        "C2CU006",
+        f"several functions could be the kernel: {', '.join(roots)}",
+        unit.functions[roots[1]].loc,
+        "put '#pragma kernel' before its call in main, or name it with --fn",
+        tuple(Note(f"'{r}' is defined here", unit.functions[r].loc) for r in roots),
+    )
+
+
+def _refuse_recursion(unit: Unit, kernel: str) -> None:
+    path: list[str] = []
+
+    def visit(name: str) -> None:
+        if name not in unit.functions:
+            return
+        if name in path:
+            f = unit.functions[name]
+            raise UnsupportedError(
+                "C2CU020",
+                f"'{name}' is recursive",
+                f.loc,
+                "rewrite it with a loop, or with an explicit stack in an array",
+            )
+        path.append(name)
+        for callee in unit.functions[name].calls:
+            visit(callee)
+        path.pop()
+
+    visit(kernel)
+
+
+# the borders
+
+
+def nodes(node: C.Node) -> Iterator[C.Node]:
+    """A node and everything below it."""
+    yield node
+    for _, child in node.children():  # pyright: ignore
+        yield from nodes(child)
+
+
+def unseen_statics(program: Program) -> frozenset[str]:
+    """Static globals that nothing but the kernel, and what it calls, names."""
+    inside = {f.name for f in program.functions}
+    others = [f for f in program.unit.functions.values() if f.name not in inside]
+    bodies = [f.node.body for f in others]
+    starts = [s.decl.init for s in (*program.unit.variables.values(), *program.unit.statics) if s.decl is not None]
+    named = (n for part in (*bodies, *starts) if part is not None for n in nodes(part))
+    seen = {n.name for n in named if isinstance(n, C.ID)}
+    symbols = (b.symbol for b in program.borders if b.kind == "global" and b.symbol is not None)
+    return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in seen)
+
+
+def _touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
+    """Global variables that the functions name, static locals among them, in order of declaration."""
+    used: dict[int, Symbol] = {}
+    work = [f.node.body for f in functions]
+    while work:
+        for n in nodes(work.pop()):
+            s = unit.symbols.get(id(n))
+            if s is None or id(s) in used or not s.is_global:
+                continue
+            used[id(s)] = s
+            if s.decl is not None and s.decl.init is not None:
+                work.append(s.decl.init)  # it may hold the address of another
+    named = {s.name for s in used.values()}
+    yield from (s for name, s in unit.variables.items() if name in named)
+    yield from (s for s in unit.statics if id(s) in used)
+
+
+def _borders(
+    unit: Unit,
+    kernel: FunctionDef,
+    touched: tuple[Symbol, ...],
+    shared: tuple[str, ...],
+    shapes: Mapping[str, tuple[int, ...]],
+    call: C.FuncCall | None,
+) -> Iterator[Border]:
+    for s in touched:
+        if s.storage == "static-local" or (s.const and s.name not in shared):
+            continue
+        yield Border(s.name, "global", s.type, s, s.name in shared, s.loc)
+    arguments = call.args.exprs if call is not None and call.args else []
+    for i, p in enumerate(kernel.params):
+        argument = arguments[i] if i < len(arguments) else None
+        if shapes.get(p.name) == ():
+            _require_one_element(unit, kernel, p, p.name in shared)
+        yield Border(p.name, "param", _param_type(unit, p, shapes.get(p.name), argument), p, p.name in shared, p.loc)
+    if isinstance(kernel.returns, Pointer):
+        raise UnsupportedError(
+            "C2CU015",
+            f"kernel '{kernel.name}' returns a pointer",
+            kernel.loc,
+            "return a number, or write the result to an array parameter",
+        )
+    if kernel.returns != VOID:
+        yield Border("return", "return", kernel.returns, None, False, kernel.loc)
+
+
+def _param_type(unit: Unit, p: Symbol, shape: tuple[int, ...] | None, argument: C.Node | None) -> CType:
+    """What a parameter brings in: the object itself for a pointer."""
+    t = p.type
+    if not isinstance(t, Pointer):
+        return t
+    if isinstance(t.to, (Function, Pointer)) or t.to == VOID:
+        raise UnsupportedError(
+            "C2CU015",
+            f"parameter '{p.name}' of the kernel is a '{t}'",
+            p.loc,
+            "a kernel's pointer parameters point to numbers, structs or rows of an array",
+        )
+    if shape is not None and len(shape) == 0 and not isinstance(t.to, Array):
+        return t.to
+    if shape:
+        return Array(t.to, shape[0])
+    length = _declared_length(unit, p)
+    if length is None and argument is not None:
+        length = _argument_length(unit, argument, t.to)
+    if length is None and isinstance(t.to, Struct):
+        return t.to
+    return Array(t.to, length)
+
+
+def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: bool) -> None:
+    """Refuse an array with no axis of its own for a pointer that the kernel steps or subscripts."""
+    beyond = _beyond(unit, kernel, p) if isinstance(p.type, Pointer) else None
+    if beyond is None:
+        return
+    given, wanted = ("()", "(n,)") if shared else ("(p,)", "(p, n)")
+    rows = "" if shared else f": n elements for each of p inputs; {p.name}[None] makes it one input"
+    raise InputError(
+        "C2CU045",
+        f"input '{p.name}' has shape {given}, wanted {wanted}: more than its first element is used",
+        loc_of(beyond),
+        f"give an array of shape {wanted}{rows}",
+        (Note(f"'{p.name}' is declared here", p.loc),),
+    )
+
+
+def _beyond(unit: Unit, f: FunctionDef, p: Symbol) -> C.Node | None:
+    """Where ``f``, or what it calls, goes past the first element that its pointer parameter ``p`` points to."""
+
+    def is_p(node: C.Node | None) -> bool:
+        return isinstance(node, C.ID) and unit.symbols.get(id(node)) is p
+
+    for n in nodes(f.node.body):
+        match n:
+            case C.ArrayRef() if is_p(n.name) and unit.constant(n.subscript) != 0:
+                return n
+            case C.BinaryOp(op="+" | "-") if is_p(n.left) or is_p(n.right):
+                return n
+            case C.UnaryOp(op="++" | "--" | "p++" | "p--") if is_p(n.expr):
+                return n
+            case C.Assignment(op="+=" | "-=") if is_p(n.lvalue):
+                return n
+            case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in unit.functions:
+                callee = unit.require(_callee(n))
+                passed = [q for q, a in zip(callee.params, arguments) if is_p(a)]
+                found = next((b for q in passed if (b := _beyond(unit, callee, q)) is not None), None)
+                if found is not None:
+                    return found
+    return None
+
+
+def _declared_length(unit: Unit, p: Symbol) -> int | None:
+    """The outermost extent as written: ``T a[N]`` says N although C forgets it."""
+    node = p.decl.type if p.decl is not None else None
+    if isinstance(node, C.ArrayDecl) and node.dim is not None:
+        value = unit.declarations.constant(node.dim, unit.scope)
+        return None if value is None else int(value)
+    return None
+
+
+def _argument_length(unit: Unit, argument: C.Node, to: CType) -> int | None:
+    """How many elements of type ``to`` the array that main passes has."""
+    if isinstance(argument, C.UnaryOp) and argument.op == "&":
+        return 1
+    t = unit.types.get(id(argument))
+    if isinstance(t, Array) and t.length is not None and to.size:
+        return t.size // to.size
+    return None

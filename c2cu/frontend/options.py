@@ -1,0 +1,78 @@
+"""What a caller may hand over beside arrays, checked: each mistake is an InputError that says what was wanted."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..base.diagnostics import InputError, InputTypeError
+
+PACK = (4, 8, 16)
+FP = ("exact", "reassociate", "fast")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose. ``shapes``: shape of one input by name; ``values``: of shared scalar parameters, by
+    name, for which alone the program is to be understood; ``pack``: bits that elements of shortest paths fit."""
+
+    fn: str | None = None
+    defines: Mapping[str, str] = field(default_factory=dict)
+    include_dirs: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    fp: str = "exact"
+    values: Mapping[str, int | float] = field(default_factory=dict)
+    pack: int | None = None
+
+
+def options_of(
+    fn: str | None = None,
+    shared: Mapping[str, Any] | Sequence[str] | None = None,
+    defines: Mapping[str, Any] | None = None,
+    shapes: Mapping[str, Any] | None = None,
+    fp: str = "exact",
+    include_dirs: Sequence[str] | None = (),
+    pack: int | None = None,
+) -> Options:
+    """The options of a compilation. ``shapes``: an extent or a sequence of extents by name."""
+    if pack is not None and (isinstance(pack, bool) or pack not in PACK):
+        raise InputError("C2CU051", f"pack is {pack!r:.40}", None, f"choose one of {', '.join(map(str, PACK))}")
+    if fp not in FP:
+        raise InputError("C2CU051", f"fp is '{fp}'", None, f"choose one of {', '.join(FP)}")
+    return Options(
+        fn,
+        {n: str(v) for n, v in by_name("defines", defines).items()},
+        tuple(map(str, include_dirs or ())),
+        tuple(shared or ()),
+        {n: _extents(n, s) for n, s in by_name("shapes", shapes).items()},
+        fp,
+        pack=pack,
+    )
+
+
+def by_name(what: str, given: Any) -> Mapping[str, Any]:
+    """A mapping by C name; {} for None."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):
+        raise InputTypeError("C2CU058", f"{what} is {given!r:.80}", None, "give a dict by the C names")
+    return given
+
+
+def whole(what: str, given: Any) -> int:
+    """A count."""
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise InputTypeError("C2CU058", f"{what} is {given!r:.80}", None, "give a whole number") from None
+
+
+def _extents(name: str, given: Any) -> tuple[int, ...]:
+    one = isinstance(given, (str, bytes)) or not hasattr(given, "__iter__")
+    extents = tuple(whole(f"shape of '{name}'", n) for n in ((given,) if one else given))
+    if any(n < 1 for n in extents):
+        raise InputError("C2CU058", f"shape of '{name}' is {extents}", None, "extents are at least 1")
+    return extents

@@ -1,0 +1,1 @@
+"""Inputs and outputs in files, by the group, to be resumed."""

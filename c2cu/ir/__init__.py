@@ -1,0 +1,1 @@
+"""The flat IR: one kernel, no calls, no pointers; three kinds of statement, nine of expression."""

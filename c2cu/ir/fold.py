@@ -1,0 +1,130 @@
+"""Smart constructors of IR expressions: they fold constants as C would compute them."""
+
+from __future__ import annotations
+
+import math
+import operator
+
+from ..base.ctype import BOOL, INT, LONG, Scalar, divide
+from ..base.diagnostics import Loc
+from .nodes import NOWHERE, Binary, Bitcast, Cast, Const, Expr, Load, Select, Unary
+from .walk import subexpressions
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}  # with the operands the other way round
+INVERSE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}  # of what is not NaN
+OPERATORS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
+    """``e`` converted to ``t``."""
+    if e.type == t:
+        return e
+    if isinstance(e, Const) and (t.is_float or e.type.is_integer or math.isfinite(e.value)):
+        return Const(t.wrap(e.value), t, e.loc)
+    return Cast(e, t, loc or e.loc)
+
+
+def bitcast(e: Expr, t: Scalar, loc: Loc) -> Expr:
+    """The bits of ``e`` as ``t``, which has the same size."""
+    if e.type == t:
+        return e
+    return Cast(e, t, loc) if e.type.is_integer and t.is_integer else Bitcast(e, t, loc)
+
+
+def unary(op: str, x: Expr, t: Scalar, loc: Loc) -> Expr:
+    if isinstance(x, Const) and (op == "!" or not x.type.is_float or op == "-"):
+        value = {"-": operator.neg, "~": lambda v: ~int(v), "!": lambda v: int(not v)}[op](x.value)
+        return Const(t.wrap(value), t, loc)
+    return Unary(op, x, t, loc)
+
+
+def binary(op: str, a: Expr, b: Expr, t: Scalar, loc: Loc = NOWHERE) -> Expr:
+    """``a op b``; operands converted already. Integer operations on constants are computed."""
+    if isinstance(a, Const) and isinstance(b, Const) and a.type.is_integer and b.type.is_integer:
+        x, y = a.value, b.value
+        if op in ("<<", ">>"):
+            shift = int(y) & (8 * t.size - 1)
+            return Const(t.wrap(int(x) << shift if op == "<<" else int(x) >> shift), t, loc)
+        if op in ("/", "%") and y != 0:
+            return Const(t.wrap(divide(op, x, y, t)), t, loc)
+        if op in ("&&", "||"):
+            return Const(int(bool(x) and bool(y)) if op == "&&" else int(bool(x) or bool(y)), INT, loc)
+        if op in OPERATORS:
+            return Const(t.wrap(OPERATORS[op](x, y)), t, loc)
+    if t.is_integer and op in ("+", "-") and isinstance(b, Const) and b.value == 0:
+        return a
+    if t.is_integer and op == "+" and isinstance(a, Const) and a.value == 0:
+        return b
+    if t.is_integer and op == "*" and isinstance(b, Const) and b.value == 1:
+        return a
+    if t.is_integer and op == "*" and isinstance(a, Const) and a.value == 1:
+        return b
+    return Binary(op, a, b, t, loc)
+
+
+def truth(e: Expr, loc: Loc | None = None) -> Expr:
+    """``e`` as a condition of type int or _Bool: 0 or 1."""
+    if (
+        e.type == BOOL
+        or (isinstance(e, Binary) and e.op in (*COMPARISONS, "&&", "||"))
+        or (isinstance(e, Unary) and e.op == "!")
+    ):
+        return e
+    return binary("!=", e, Const(0, e.type, e.loc), INT, loc or e.loc)
+
+
+def add(a: Expr, b: Expr) -> Expr:
+    """Sum of two indices, in int or long; it has no place, its terms have theirs."""
+    t = LONG if LONG in (a.type, b.type) else INT
+    return binary("+", cast(a, t), cast(b, t), t)
+
+
+def multiply(a: Expr, n: int) -> Expr:
+    return binary("*", a, Const(n, a.type), a.type)
+
+
+def is_constant(e: Expr, value: int) -> bool:
+    return isinstance(e, Const) and e.value == value
+
+
+def is_safe(e: Expr, known: frozenset[Expr] = frozenset()) -> bool:
+    """Whether ``e`` may be evaluated although C would not: no subscript that could be out of bounds (those in
+    ``known`` are evaluated anyway), no division by what could be zero."""
+    for x in subexpressions(e):
+        if isinstance(x, Load) and x not in known and not _in_bounds(x):
+            return False
+        if (
+            isinstance(x, Binary)
+            and x.op in ("/", "%")
+            and x.type.is_integer
+            and not (isinstance(x.right, Const) and x.right.value not in (0, -1))
+        ):
+            return False
+    return True
+
+
+def _in_bounds(x: Load) -> bool:
+    return isinstance(x.index, Const) and 0 <= x.index.value < x.region.count
+
+
+def loads(e: Expr) -> frozenset[Expr]:
+    """The loads that evaluating ``e`` is certain to do."""
+    if isinstance(e, Binary) and e.op in ("&&", "||"):
+        return loads(e.left)
+    return (
+        frozenset(x for x in subexpressions(e) if isinstance(x, Load)) if not isinstance(e, Select) else loads(e.cond)
+    )

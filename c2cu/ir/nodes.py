@@ -1,0 +1,242 @@
+"""The flat IR: one kernel for one input, with no calls, no pointers and no structs left.
+
+Lowering inlines every call and splits every object into *regions*: flat arrays of one scalar type, one for each
+scalar field of the C object. A pointer has become a region and an index into it. What is left is small enough
+that every later stage can match on all of it:
+
+* expressions have no side effects, and C's promotions and conversions are explicit casts;
+* the order of side effects is the order of statements;
+* ``break``, ``continue``, ``return`` and ``switch`` have become `If`, and flags that a `Loop` lists.
+
+Every node has a ``loc``; equality ignores it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Union
+
+from ..base.ctype import BOOL, INT, Scalar
+from ..base.diagnostics import Loc
+
+NOWHERE = Loc()
+
+
+def _loc() -> Loc:
+    return field(default=NOWHERE, compare=False, repr=False)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A scalar of the kernel. ``uid`` tells apart variables of one name; a `BOOL` one holds 0 or 1. ``spelling``: what
+    C calls it ("s.y"), where that is not its name. ``made``: by us, C knows nothing of it."""
+
+    name: str
+    type: Scalar
+    uid: int = 0
+    loc: Loc = _loc()
+    spelling: str = field(default="", compare=False, repr=False)
+    made: bool = field(default=False, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.uid))
+
+
+@dataclass(frozen=True)
+class Region:
+    """A flat array of ``count`` scalars.
+
+    ``storage``: ``bulk`` (one copy per input, visible outside), ``local`` (one copy per input, scratch, undefined
+    at first) or ``shared`` (one copy for all inputs, never written). ``init``: the initial elements of a bulk or
+    shared region, None for all zero (bulk) or given at run time (shared). ``spelling``: as in `Variable`.
+    """
+
+    name: str  # the C variable, with the field's path: "D", "s.y"
+    type: Scalar
+    count: int
+    storage: str
+    init: tuple[int | float, ...] | None = field(default=None, compare=False, repr=False)
+    loc: Loc = _loc()
+    spelling: str = field(default="", compare=False, repr=False)
+
+    @property
+    def variable(self) -> str:
+        """The C variable's name."""
+        return self.name.split(".")[0]
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+# Expressions. ``type`` is the C type of the value.
+
+
+@dataclass(frozen=True)
+class Const:
+    """Equal to another if every computation with it is: 0.0 is not equal to -0.0, but NaN is to NaN."""
+
+    value: int | float
+    type: Scalar
+    loc: Loc = _loc()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self.type == other.type and repr(self.value) == repr(other.value)
+
+    def __hash__(self) -> int:
+        return hash((repr(self.value), self.type))
+
+
+@dataclass(frozen=True)
+class Var:
+    var: Variable
+    loc: Loc = _loc()
+
+    @property
+    def type(self) -> Scalar:
+        return self.var.type
+
+
+@dataclass(frozen=True)
+class Load:
+    region: Region
+    index: Expr  # of type int or long, counted in elements
+    loc: Loc = _loc()  # of the access; ``index.loc`` is the subscript's
+    rows: Rows = field(default=(), compare=False, repr=False)
+
+    @property
+    def type(self) -> Scalar:
+        return self.region.type
+
+
+@dataclass(frozen=True)
+class Unary:
+    op: str  # - ~ !
+    operand: Expr
+    type: Scalar
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True)
+class Binary:
+    """``+ - * / % & | ^`` have operands of ``type``; ``<< >>`` a left operand of it; comparisons
+    (``< <= > >= == !=``) have operands of one type and give int. ``&&`` and ``||`` take any scalars and give int;
+    their right side is safe to evaluate always (lowering makes an `If` of any that is not)."""
+
+    op: str
+    left: Expr
+    right: Expr
+    type: Scalar
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True)
+class Cast:
+    operand: Expr
+    type: Scalar
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True)
+class Bitcast:
+    """The same bits as another type of the same size."""
+
+    operand: Expr
+    type: Scalar
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True)
+class Select:
+    """``cond ? yes : no``; both arms are safe to evaluate always."""
+
+    cond: Expr
+    yes: Expr
+    no: Expr
+    type: Scalar
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True)
+class Call:
+    """A libm function or another pure library function."""
+
+    name: str
+    args: tuple[Expr, ...]
+    type: Scalar
+    loc: Loc = _loc()
+
+
+Expr = Union[Const, Var, Load, Unary, Binary, Cast, Bitcast, Select, Call]
+#: What C bounds beside the whole index: subscripts of arrays within arrays, each with the array's extent.
+Rows = tuple[tuple[Expr, int], ...]
+
+
+# Statements
+
+
+@dataclass(frozen=True)
+class Assign:
+    var: Variable
+    value: Expr
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True)
+class Store:
+    region: Region
+    index: Expr
+    value: Expr
+    loc: Loc = _loc()
+    rows: Rows = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class If:
+    """``branch``: written by the user as if, switch, ``?:``, ``&&`` or ``||``; False for tests of a flag."""
+
+    cond: Expr
+    then: Block
+    other: Block = ()
+    branch: bool = True
+    loc: Loc = _loc()
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Repeats: leave if a flag is set; ``head``; leave unless ``cond``; ``body``; leave if a flag is set; ``step``.
+
+    ``flags`` are `BOOL` variables that are 0 at entry and that ``break`` or ``return`` in the body sets to 1.
+    """
+
+    cond: Expr
+    body: Block
+    step: Block = ()
+    head: Block = ()
+    flags: tuple[Variable, ...] = ()
+    loc: Loc = _loc()
+
+
+Stmt = Union[Assign, Store, If, Loop]
+Block = tuple[Stmt, ...]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What the kernel function does for one input. ``regions`` in order of first appearance in the C file.
+
+    A scalar that goes in or out (a global, a parameter, the returned value) is a bulk region of count 1: loaded
+    into a variable at the start, stored at the end.
+    """
+
+    name: str
+    regions: tuple[Region, ...]
+    body: Block
+    loc: Loc = _loc()
+
+
+TRUE = Const(1, INT)
+ZERO = Const(0, INT)
+
+
+def flag_set(var: Variable, loc: Loc) -> Assign:
+    return Assign(var, Const(1, BOOL, loc), loc)

@@ -1,0 +1,173 @@
+"""Children, rewriting and iteration over the flat IR: the only file that knows every field of every node."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from operator import is_
+
+from .nodes import (
+    Assign,
+    Binary,
+    Bitcast,
+    Block,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Load,
+    Loop,
+    Region,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    Variable,
+)
+
+
+def operands(e: Expr) -> tuple[Expr, ...]:
+    """The direct subexpressions, in order of evaluation."""
+    match e:
+        case Const() | Var():
+            return ()
+        case Binary(left=a, right=b):
+            return (a, b)
+        case Load(index=i):
+            return (i,)
+        case Unary(operand=x) | Cast(operand=x) | Bitcast(operand=x):
+            return (x,)
+        case Select(cond=c, yes=a, no=b):
+            return (c, a, b)
+        case Call(args=args):
+            return args
+    raise AssertionError(e)
+
+
+def subexpressions(e: Expr) -> Iterator[Expr]:
+    """``e`` and everything below it, parents first."""
+    yield e
+    for x in operands(e):
+        yield from subexpressions(x)
+
+
+def mapped(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """``e`` with ``f`` applied to its direct subexpressions. What does not change is not copied."""
+    old = operands(e)
+    new = tuple(map(f, old))
+    return e if all(map(is_, new, old)) else _rebuilt(e, new, f)
+
+
+def rewrite(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """``e`` with ``f`` applied to every node, children first. What does not change is not copied."""
+    old = operands(e)
+    new: list[Expr] = []
+    for x in old:  # not by `mapped`, which would take twice the stack: expressions may be deep
+        new.append(rewrite(x, f))
+    return f(e if all(map(is_, new, old)) else _rebuilt(e, tuple(new), lambda k: rewrite(k, f)))
+
+
+def _rebuilt(e: Expr, new: tuple[Expr, ...], row: Callable[[Expr], Expr]) -> Expr:
+    """``e`` with other operands. ``row``: what becomes of the rows of a load."""
+    match e:
+        case Binary():
+            return Binary(e.op, new[0], new[1], e.type, e.loc)
+        case Load():
+            return Load(e.region, new[0], e.loc, tuple((row(k), n) for k, n in e.rows))
+        case Unary():
+            return Unary(e.op, new[0], e.type, e.loc)
+        case Cast():
+            return Cast(new[0], e.type, e.loc)
+        case Bitcast():
+            return Bitcast(new[0], e.type, e.loc)
+        case Select():
+            return Select(new[0], new[1], new[2], e.type, e.loc)
+        case Call():
+            return Call(e.name, new, e.type, e.loc)
+    raise AssertionError(e)
+
+
+def rewritten(block: Block, f: Callable[[Expr], Expr], region: Callable[[Region], Region] = lambda r: r) -> Block:
+    """A block with ``f`` applied to every node of its expressions, children first, ``region`` to where it stores."""
+
+    def inner(b: Block) -> Block:
+        return rewritten(b, f, region)
+
+    def statement(s: Stmt) -> Stmt:
+        match s:
+            case Assign(value=v):
+                return replace(s, value=rewrite(v, f))
+            case Store():
+                rows = tuple((rewrite(k, f), n) for k, n in s.rows)
+                place, index, value = region(s.region), rewrite(s.index, f), rewrite(s.value, f)
+                return replace(s, region=place, index=index, value=value, rows=rows)
+            case If():
+                return replace(s, cond=rewrite(s.cond, f), then=inner(s.then), other=inner(s.other))
+            case Loop():
+                return replace(s, cond=rewrite(s.cond, f), head=inner(s.head), body=inner(s.body), step=inner(s.step))
+        raise AssertionError(s)
+
+    return tuple(map(statement, block))
+
+
+def expressions(s: Stmt) -> tuple[Expr, ...]:
+    """The expressions a statement evaluates itself (not those of the statements inside it)."""
+    match s:
+        case Assign(value=v):
+            return (v,)
+        case Store(index=i, value=v):
+            return (i, v)
+        case If(cond=c) | Loop(cond=c):
+            return (c,)
+    raise AssertionError(s)
+
+
+def blocks(s: Stmt) -> tuple[Block, ...]:
+    """The blocks inside a statement, in order of execution."""
+    match s:
+        case If(then=a, other=b):
+            return (a, b)
+        case Loop(head=h, body=b, step=t):
+            return (h, b, t)
+    return ()
+
+
+def loads_in(e: Expr) -> Iterator[Load]:
+    """Every load of an expression, inner ones first."""
+    for x in operands(e):
+        yield from loads_in(x)
+    if isinstance(e, Load):
+        yield e
+
+
+def used(block: Block) -> Counter[Variable]:
+    """How often each variable is read."""
+    out: Counter[Variable] = Counter()
+    for s in statements(block):
+        if isinstance(s, Loop):
+            out.update(s.flags)
+        for e in expressions(s):
+            out.update(x.var for x in subexpressions(e) if isinstance(x, Var))
+    return out
+
+
+def touched(block: Block) -> Counter[Region]:
+    """How many loads and stores of each region a block has."""
+    out: Counter[Region] = Counter()
+    for s in statements(block):
+        if isinstance(s, Store):
+            out[s.region] += 1
+        for e in expressions(s):
+            out.update(x.region for x in subexpressions(e) if isinstance(x, Load))
+    return out
+
+
+def statements(block: Block) -> Iterator[Stmt]:
+    """Every statement of a block and below, in textual order."""
+    for s in block:
+        yield s
+        for inner in blocks(s):
+            yield from statements(inner)

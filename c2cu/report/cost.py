@@ -1,0 +1,170 @@
+"""What a program costs: in time units of the model, on a machine, and which loops stand in the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from math import prod
+from typing import Any
+
+from ..analysis.facts import Conflict, Trace
+from ..analysis.uniform import Uniform
+from ..base.diagnostics import InputError, Loc
+from ..schedule.artifact import Slot, bytes_moved
+from ..schedule.roofline import Limits, Roofline, roofline
+from ..schedule.understood import Front
+from ..trace import sequence
+from .umm import Arrangement, addresses, formula, simulate
+
+WIDTH, LATENCY = 32, 100  # of the model: CUDA's warp, and a latency far above the width
+SIMULATED_P, SIMULATED = 2 * WIDTH, 256  # inputs and accesses that are simulated
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The first accesses of a program. ``n``: words of one input; elements from n on are tables that all share."""
+
+    n: int
+    elements: tuple[int, ...]
+
+    def units(self, arrangement: Arrangement, p: int, width: int, latency: int) -> int:
+        """Time units by moving the requests through the pipeline."""
+        return simulate((addresses(arrangement, e, self.n, p) for e in self.elements), width, latency)
+
+
+def first_accesses(analysis: Uniform, trace: Trace) -> Accesses:
+    """As many as are simulated, with all arrays of an input numbered through."""
+    limit = min(SIMULATED, trace.steps)
+    own = [r for r in analysis.kernel.regions if r.storage != "shared"]
+    tables = [r for r in analysis.kernel.regions if r.storage == "shared"]
+    start, at = {}, 0
+    for r in (*own, *tables):
+        start[r] = at
+        at += r.count
+    events = islice(sequence(analysis, 64 + 8 * limit), limit)  # the tracer counts turns of loops as well
+    return Accesses(sum(r.count for r in own), tuple(start[e.region] + e.element for e in events))
+
+
+def complete(front: Front) -> Trace | None:
+    """The trace, if there is one to rely on."""
+    return front.trace if front.trace is not None and front.trace.complete else None
+
+
+def untraced(front: Front) -> str:
+    """Why there is none; "" if there is one."""
+    if front.trace is not None:
+        scalars = {s.name for s in front.slots if not s.shape}
+        known = front.analysis is not None and front.analysis.oblivious  # else that would not help
+        tell = [f"--shared {n}=N" for n in front.trace.unknown if known and n in scalars]
+        return front.trace.stopped + (f"; {' '.join(tell)} tells what it is" if tell else "")
+    return front.why_not.diagnostic.message if front.why_not is not None else "the program was not traced"
+
+
+def model(trace: Trace, first: Accesses, p: int | None) -> dict[str, Any]:
+    """Time units of the Unified Memory Machine, by formula for p inputs and simulated for a few."""
+    tables = sum(r.loads for r in trace.regions if r.region.storage == "shared")
+    simulated: dict[str, Any] = {"p": SIMULATED_P, "accesses": len(first.elements)}
+    shared = sum(e >= first.n for e in first.elements)
+    for arrangement in ("column", "row"):
+        by_formula = _units(arrangement, len(first.elements), shared, SIMULATED_P)
+        units = first.units(arrangement, SIMULATED_P, WIDTH, LATENCY)
+        simulated[arrangement] = {"formula": by_formula, "simulated": units}
+    return {
+        "width": WIDTH,
+        "latency": LATENCY,
+        "words": first.n,
+        "column": None if p is None else _units("column", trace.steps, tables, p),
+        "row": None if p is None else _units("row", trace.steps, tables, p),
+        "simulation": simulated,
+    }
+
+
+def _units(arrangement: Arrangement, t: int, tables: int, p: int) -> int:
+    """By formula; the threads of a warp read one element of a table in one request, however inputs are arranged."""
+    return formula(arrangement, t - tables, p, WIDTH, LATENCY) + formula("column", tables, p, WIDTH, LATENCY)
+
+
+def unknown_length(front: Front) -> Slot | None:
+    """An array of an input whose length nothing has told."""
+    return next((s for s in front.slots if -1 in s.shape and not s.shared and (s.reads or s.writes)), None)
+
+
+def on_machine(front: Front, trace: Trace, limits: Limits, p: int | None) -> Roofline:
+    """The least time of p inputs, or of one."""
+    accessed = sum((r.loads + r.stores) * r.region.type.size for r in trace.regions)
+    return roofline(bytes_moved(front.slots), accessed, trace.operations, limits, 1 if p is None else p)
+
+
+def pictured(front: Front, limits: Limits | None) -> tuple[str, tuple[int, ...], int, Roofline, Limits]:
+    """What `plot` draws. Raises InputError where there is nothing to draw."""
+    trace = complete(front)
+    if trace is None or front.analysis is None or limits is None:
+        raise InputError("C2CU067", f"there is nothing to plot: {untraced(front)}")
+    first = first_accesses(front.analysis, trace)
+    if not first.elements:
+        raise InputError("C2CU067", "there is nothing to plot: the program accesses no array")
+    return front.program.kernel.name, first.elements, first.n, on_machine(front, trace, limits, None), limits
+
+
+def widest(analysis: Uniform | None) -> int:
+    """Bytes of the widest value that depends on data: 4 or 8."""
+    if analysis is None:
+        return 4
+    sizes = [v.type.size for v in analysis.varying] + [r.type.size for r in analysis.varying_regions]
+    return 8 if 8 in sizes else 4
+
+
+def loops(front: Front, trace: Trace) -> list[dict[str, Any]]:
+    """Every loop in textual order, and what keeps its turns in order."""
+    return [
+        {
+            **place(x.loc),
+            "depth": x.depth,
+            "entries": x.entries,
+            "turns": x.turns,
+            "longest": x.longest,
+            "independent": x.independent,
+            "conflicts": [_conflict(front, c) for c in x.conflicts],
+            "barrier": _conflict(front, x.barrier) if x.barrier is not None else None,
+        }
+        for x in trace.loops
+    ]
+
+
+def faults(trace: Trace) -> list[dict[str, Any]]:
+    """What C does not define, and where."""
+    return [
+        {**place(f.loc), "kind": f.kind, "message": f.message, "certain": f.certain, "counters": dict(f.counters)}
+        for f in trace.faults
+        if f.kind != "ahead"
+    ]
+
+
+def place(loc: Loc) -> dict[str, Any]:
+    return {"file": loc.file, "line": loc.line, "column": loc.column}
+
+
+def _conflict(front: Front, c: Conflict) -> dict[str, Any]:
+    return {
+        "kind": c.kind,
+        "name": c.name,
+        "element": element(front, c),
+        "first": place(c.first),
+        "second": place(c.second),
+        "conditional": c.conditional,
+    }
+
+
+def element(front: Front, c: Conflict) -> str:
+    """What two iterations share, as C spells it: ``D[1][0]``."""
+    if c.element < 0:
+        return c.name
+    shape = next((s.shape for s in front.slots if s.name == c.name), ())
+    counts = [r.count for r in front.kernel.regions if r.name == c.name] if front.kernel is not None else []
+    if counts != [prod(shape)]:
+        return f"{c.name}[{c.element}]"
+    subscripts, rest = [], c.element
+    for extent in reversed(shape):
+        rest, k = divmod(rest, extent)
+        subscripts.append(f"[{k}]")
+    return c.name + "".join(reversed(subscripts))

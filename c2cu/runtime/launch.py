@@ -1,0 +1,103 @@
+"""Load an artifact on the current GPU, time it, run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy
+
+from ..base.diagnostics import CompileError, InputError
+from ..schedule.artifact import Artifact, Slot
+from . import arrays
+from .cuda import CudaProgram, cupy_module, require_device
+from .cuda_bands import CudaBandsProgram
+from .cuda_gep import CudaGepProgram
+
+_loaded: dict[tuple, Any] = {}
+
+
+def load(artifact: Artifact) -> Any:
+    """Compile (or find) an artifact for the current device, and load it: a `CudaProgram`, or what runs it in bands.
+    Raises CompileError."""
+    require_device()
+    launched = artifact.launches, artifact.graph, artifact.bands
+    meaning = (artifact.text, artifact.flags, repr(artifact.slots), launched, cupy_module().cuda.Device().id)
+    if meaning not in _loaded:
+        _loaded[meaning] = _program(artifact)
+    return _loaded[meaning]
+
+
+def _program(artifact: Artifact) -> Any:
+    if artifact.bands is not None:
+        return CudaBandsProgram(artifact)
+    if not artifact.launches:
+        return CudaProgram(artifact)
+    return CudaGepProgram(artifact)
+
+
+def timer(
+    slots: tuple[Slot, ...], given: Mapping[str, Any], layout: str, stream: Any = None
+) -> Callable[[CudaProgram, int], float]:
+    """A function that runs a program for the first n inputs and says how many seconds that took on the device. Results
+    go nowhere. It raises CompileError where the device does not take the launch, or has not enough memory."""
+    cupy = cupy_module()
+    bound: dict[int, arrays.Bound] = {}
+
+    def run(program: CudaProgram, n: int) -> float:
+        with stream if stream is not None else cupy.cuda.get_current_stream():
+            try:
+                if n not in bound:
+                    bound.clear()
+                    bound[n] = arrays.bind(slots, arrays.first(given, slots, layout, n), {}, None, layout, n, cupy)
+                start, end = cupy.cuda.Event(), cupy.cuda.Event()
+                start.record()
+                program.run(bound[n].inputs, bound[n].outputs, n)
+                end.record()
+                end.synchronize()
+            except cupy.cuda.memory.OutOfMemoryError:
+                raise CompileError("C2CU064", f"the device has not enough memory for {n} inputs") from None
+            except cupy.cuda.driver.CUDADriverError as e:
+                raise CompileError("C2CU064", f"the device does not run it: {e}") from None
+            return 1e-3 * cupy.cuda.get_elapsed_time(start, end)
+
+    return run
+
+
+def run(
+    program: CudaProgram,
+    slots: tuple[Slot, ...],
+    given: Mapping[str, Any],
+    out: Any,
+    layout: str,
+    stream: Any,
+    p: int | None,
+) -> Any:
+    """Check the arrays, run, and deliver: NumPy for NumPy, CuPy for arrays on a device."""
+    cupy = cupy_module()
+    current = stream if stream is not None else cupy.cuda.get_current_stream()
+    if not isinstance(current, cupy.cuda.Stream | cupy.cuda.ExternalStream):
+        raise InputError("C2CU054", f"stream is a {type(stream).__name__}", None, "give a cupy.cuda.Stream")
+    with current:
+        try:
+            bound = arrays.bind(slots, given, {}, out, layout, p, cupy)
+            if bound.p:
+                program.run(bound.inputs, bound.outputs, bound.p)
+        except cupy.cuda.memory.OutOfMemoryError:
+            raise CompileError(
+                "C2CU064", "the device has not enough memory for these inputs", None, "run them in several calls"
+            ) from None
+        except cupy.cuda.driver.CUDADriverError as e:
+            raise CompileError("C2CU064", f"the device does not run it: {e}", None, "try another schedule") from None
+        deliver = _to_device if bound.on_device else _to_host
+        return arrays.deliver(bound, slots, out, layout, deliver)
+
+
+def _to_device(array: Any, slot: Slot) -> Any:
+    return array
+
+
+def _to_host(array: Any, slot: Slot) -> numpy.ndarray:
+    host = array.get()
+    t = numpy.dtype(slot.dtype)
+    return host if t.names is None and t.kind != "V" else host.reshape(-1).view(t).reshape(host.shape[0], *slot.shape)

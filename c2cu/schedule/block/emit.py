@@ -1,0 +1,97 @@
+"""Schedule ``block`` (CUDA): one input on the threads of a block, or of a part of one.
+
+Arrays live in the block's shared memory. What the trace proved independent is done at once; elements that consecutive
+phases keep within a thread stay in its registers; barriers stand only where one thread needs what another wrote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...analysis.facts import Trace
+from ...analysis.uniform import Uniform
+from ...base.diagnostics import UnsupportedError
+from ...base.templates import render
+from ...ir.nodes import Block, Kernel, Region
+from ...transform.if_convert import if_convert
+from ...transform.minmax import minmax
+from ..artifact import Artifact, Slot
+from .analysed import Analysed
+from .builder import Builder
+from .choice import Choice, choices, cost
+from .phases import Item, phases
+from .text import Layout, shared_bytes, values
+from .vectors import NotKnown
+
+SHARED_BYTES = (227 << 10) - 64  # of a block, at most; but for what the template keeps
+BLOCK = 128  # threads that are worth a block
+
+
+@dataclass(frozen=True)
+class Program:
+    """What an input's threads do."""
+
+    builder: Builder
+    body: Block
+
+    @property
+    def threads(self) -> int:
+        return self.builder.threads
+
+    @property
+    def tables(self) -> list[Region]:
+        """Constants beside the kernel's own."""
+        return self.builder.machine.tables
+
+
+def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = 0) -> Artifact:
+    """CUDA text. ``threads``: an input's, 0 for the best by estimate. Raises UnsupportedError."""
+    program = compiled(u, trace, fp, threads)
+    need = shared_bytes(u)
+    if need > SHARED_BYTES:
+        raise UnsupportedError(
+            "C2CU094", f"an input takes {need} bytes, shared memory has {SHARED_BYTES}", u.kernel.loc
+        )
+    inputs = max(1, BLOCK // program.threads)
+    while inputs > 1 and inputs * need > SHARED_BYTES // 4:
+        inputs //= 2
+    filled = values(u, trace, program.builder, program.body, slots, layout, inputs)
+    text = render("cuda/block.cu.j2", slots=slots, **filled)
+    flags = ("--fmad=true",) if fp == "fast" else ()
+    spent = cost(program.builder)
+    return Artifact("block", "cuda", text, slots, inputs, flags, program.threads * inputs, inputs * need, False, spent)
+
+
+def compiled(u: Uniform, trace: Trace, fp: str = "exact", threads: int = 0) -> Program:
+    """The threads' program. Raises UnsupportedError."""
+    refuse(u, trace)
+    items = phases(u, trace.loops)
+    if not any(isinstance(x, Analysed) for x in items):
+        raise UnsupportedError("C2CU093", "no loop has independent iterations", u.kernel.loc)
+    built = _built(u, items, choices(u, trace, items, threads))
+    body = Kernel(u.kernel.name, u.kernel.regions, tuple(built.machine.out), u.kernel.loc)
+    return Program(built, minmax(if_convert(body), fp == "fast").body)
+
+
+def refuse(u: Uniform, trace: Trace) -> None:
+    """Raise UnsupportedError for what has no proof."""
+    if not trace.complete:
+        raise UnsupportedError("C2CU093", f"nothing is proved of its loops: {trace.stopped}", u.kernel.loc)
+    if trace.faults:
+        raise UnsupportedError("C2CU093", "a subscript may leave its array", trace.faults[0].loc)
+
+
+def _built(u: Uniform, items: list[Item], found: list[Choice]) -> Builder:
+    """The most promising of the choices that can be had."""
+    error: UnsupportedError | None = None
+    for c in found:
+        builder = Builder(u, c.resident, c.radices, c.slots, c.threads)
+        try:
+            builder.run(items)
+        except UnsupportedError as e:
+            error = error or e
+        except NotKnown as e:
+            error = error or UnsupportedError("C2CU092", f"'{e}' is known only at run time", u.kernel.loc)
+        else:
+            return builder
+    raise error or UnsupportedError("C2CU092", "no number of threads fits these arrays", u.kernel.loc)

@@ -1,0 +1,1 @@
+"""CUDA: the paper's form, the input dimension appended to every array."""

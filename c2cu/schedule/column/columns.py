@@ -1,0 +1,405 @@
+"""Column storage: the input dimension appended to every array (thesis, section 4.3), for any C type.
+
+``float D[N][N]`` becomes ``float D[N][N][__P__]``, a struct's leaves become arrays, and each scalar access gets
+``[__id__]``; a pointer into column storage is a pointer to such arrays, so that C's own pointer arithmetic is right.
+A function is cloned for each combination of storages its pointer parameters come with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pycparser import c_ast as C
+
+from ...base.ctype import VOID, Array, CType, Function, Pointer, Scalar, Struct, leaf_element
+from ...base.diagnostics import UnsupportedError
+from ...codegen.c_printer import Speller, base_name, declare, name
+from ...frontend.kernel import Program, nodes
+from ...frontend.parse import loc_of
+from ...frontend.symbols import Symbol
+from ...frontend.typed import FunctionDef
+
+COLUMN, PLAIN = "column", "plain"
+Storage = str | None  # None: a null pointer, or nothing known yet
+
+
+def column(t: CType, width: str = "__P__") -> CType:
+    """A type with the input dimension, ``width`` inputs wide, appended to each of its leaves."""
+    match t:
+        case Scalar():
+            return Array(t, width)  # type: ignore[arg-type]  # an extent that is a macro
+        case Array():
+            return Array(column(t.of, width), t.length)
+        case Struct(union=False):
+            return replace(t, tag=f"{t.tag}__column")
+    raise UnsupportedError("C2CU022", f"'{t}' in column storage")
+
+
+def define_column_struct(s: Struct) -> str:
+    lines = [f"{base_name(column(s))} {{"]
+    lines += [f"    {declare(column(m.type), name(m.name))};" for m in s.members]
+    return "\n".join([*lines, "};"])
+
+
+@dataclass
+class Instance:
+    """A function as it is for certain storages of its parameters."""
+
+    name: str
+    returns: Storage
+    head: str = ""
+    text: str = ""
+
+
+class Columns(Speller):
+    """Prints functions whose globals are in column storage.
+
+    ``names``: how each column object is spelled; ``extra``: the trailing (declaration, argument) pairs of every
+    function, ``__id__`` last; ``plain``: spellings of globals that are not in column storage; ``width``: how many
+    inputs stand side by side, a macro.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        names: dict[Symbol, str],
+        plain: dict[Symbol, str],
+        extra: list[tuple[str, str]],
+        fused: bool,
+        width: str = "__P__",
+    ):
+        super().__init__(program.unit, True, fused)
+        self.program, self.names, self.plain, self.extra = program, names, plain, extra
+        self.width = width
+        self.instances: dict[tuple[str, tuple[Storage, ...]], Instance] = {}
+        self.done: list[Instance] = []
+        self.column_structs: dict[str, Struct] = {}
+        self.pointees: dict[Symbol, Storage] = {}
+        self.bare: list[C.Node] = []
+        self.depth = 0
+
+    # functions
+
+    def instance(self, f: FunctionDef, storages: tuple[Storage, ...]) -> Instance:
+        """The clone of ``f`` whose pointer parameters point into ``storages``."""
+        key = (f.name, storages)
+        if key in self.instances:
+            return self.instances[key]
+        count = sum(1 for n, _ in self.instances if n == f.name)
+        found = Instance(name(f.name) + (f"__{count + 1}" if count else ""), None)
+        self.instances[key] = found
+        saved = self.pointees, self.counters, self.indent_level
+        self.pointees, self.indent_level = {p: s for p, s in zip(f.params, storages)}, 0
+        self.infer(f)
+        found.returns = self.returned(f)
+        text = self.body(f)
+        params = [self.declared(p) for p in f.params] + [d for d, _ in self.extra]
+        found.head = f"__device__ {self.result_type(f, found)} {found.name}({', '.join(params)})"
+        found.text = f"{found.head}\n{text}"
+        self.pointees, self.counters, self.indent_level = saved
+        self.done.append(found)
+        return found
+
+    def result_type(self, f: FunctionDef, found: Instance) -> str:
+        t = f.returns
+        if isinstance(t, Pointer) and found.returns == COLUMN:
+            t = Pointer(self.columned(t.to), t.const)
+        return declare(t, "", state=False)
+
+    def columned(self, t: CType) -> CType:
+        element = leaf_element(t)
+        if isinstance(element, Struct):
+            self.use_struct(element)
+        return column(t, self.width)
+
+    def use_struct(self, s: Struct) -> None:
+        for m in s.members:
+            inner = leaf_element(m.type)
+            if isinstance(inner, Struct):
+                self.use_struct(inner)
+            if m.anonymous or not isinstance(inner, (Scalar, Struct)) or m.bits is not None:
+                raise UnsupportedError("C2CU022", f"member '{m.name}' of '{s}' in column storage")
+        if s.union:
+            raise UnsupportedError("C2CU018", f"'{s}' in column storage")
+        self.column_structs.setdefault(s.tag, s)
+
+    def infer(self, f: FunctionDef) -> None:
+        """Find what local pointers point into: a fixpoint over all that is assigned to them."""
+        while True:
+            before = dict(self.pointees)
+            for n in nodes(f.node.body):
+                match n:
+                    case C.Decl() if n.init is not None and id(n) in self.unit.symbols:
+                        symbol = self.unit.symbols[id(n)]
+                        if isinstance(symbol.type, Pointer) and not isinstance(n.init, C.InitList):
+                            self.bind(symbol, self.pointee(n.init), n)
+                    case C.Assignment(op="=") if isinstance(self.unit.types.get(id(n)), Pointer):
+                        self.assigned(n)
+            if self.pointees == before:
+                return
+
+    def assigned(self, n: C.Assignment) -> None:
+        storage = self.pointee(n.rvalue)
+        if isinstance(n.lvalue, C.ID):
+            self.bind(self.unit.symbol(n.lvalue), storage, n)
+        elif storage == COLUMN:
+            raise UnsupportedError("C2CU022", "a pointer into column storage is stored in memory", loc_of(n))
+
+    def bind(self, symbol: Symbol, storage: Storage, n: C.Node) -> None:
+        known = self.pointees.get(symbol)
+        if known is not None and storage is not None and known != storage:
+            raise UnsupportedError("C2CU028", f"pointer '{symbol.name}' may point into two storages", loc_of(n))
+        self.pointees[symbol] = known or storage
+
+    def returned(self, f: FunctionDef) -> Storage:
+        if not isinstance(f.returns, Pointer):
+            return PLAIN
+        found = {self.pointee(n.expr) for n in nodes(f.node.body) if isinstance(n, C.Return) and n.expr} - {None}
+        if len(found) > 1:
+            raise UnsupportedError("C2CU028", f"'{f.name}' returns pointers into two storages", f.loc)
+        return next(iter(found), PLAIN)
+
+    # storages
+
+    def place(self, n: C.Node) -> Storage:
+        """Where the object that an lvalue designates lives."""
+        match n:
+            case C.ID():
+                return COLUMN if self.unit.symbols.get(id(n)) in self.names else PLAIN
+            case C.ArrayRef():
+                base = n.name if isinstance(self.unit.value_type(n.name), Pointer) else n.subscript
+                return self.pointee(base)
+            case C.StructRef():
+                return self.place(n.name) if n.type == "." else self.pointee(n.name)
+            case C.UnaryOp(op="*"):
+                return self.pointee(n.expr)
+            case C.TernaryOp():
+                return self.agreed(self.place(n.iftrue), self.place(n.iffalse), n)
+        return PLAIN
+
+    def pointee(self, n: C.Node) -> Storage:
+        """Where a pointer value points."""
+        if isinstance(self.unit.types.get(id(n)), Array):
+            return self.place(n)
+        match n:
+            case C.ID():
+                symbol = self.unit.symbols.get(id(n))
+                return self.pointees.get(symbol) if symbol is not None and symbol not in self.plain else PLAIN
+            case C.BinaryOp():
+                return self.pointee(n.left if isinstance(self.unit.value_type(n.left), Pointer) else n.right)
+            case C.UnaryOp(op="&"):
+                return self.place(n.expr)
+            case C.UnaryOp(op="*"):
+                return PLAIN
+            case C.UnaryOp():
+                return self.pointee(n.expr)
+            case C.Cast():
+                return self.cast_pointee(n)
+            case C.TernaryOp():
+                return self.agreed(self.pointee(n.iftrue), self.pointee(n.iffalse), n)
+            case C.FuncCall():
+                return self.call_pointee(n)
+            case C.Assignment():
+                return self.pointee(n.rvalue)
+            case C.ExprList():
+                return self.pointee(n.exprs[-1])
+            case C.Constant() if "string" not in n.type:
+                return None
+        return PLAIN
+
+    def agreed(self, a: Storage, b: Storage, n: C.Node) -> Storage:
+        if a is not None and b is not None and a != b:
+            raise UnsupportedError("C2CU028", "a pointer into one of two storages", loc_of(n))
+        return a or b
+
+    def cast_pointee(self, n: C.Cast) -> Storage:
+        if not isinstance(self.unit.value_type(n.expr), Pointer):
+            return None
+        storage = self.pointee(n.expr)
+        to, source = self.unit.type(n), self.unit.value_type(n.expr)
+        if (
+            storage == COLUMN
+            and isinstance(to, Pointer)
+            and isinstance(source, Pointer)
+            and VOID not in (to.to, source.to)
+        ):
+            if to.to != source.to:
+                raise UnsupportedError("C2CU019", f"'{source}' in column storage is used as '{to}'", loc_of(n))
+        return storage
+
+    def call_pointee(self, n: C.FuncCall) -> Storage:
+        f = self.callee(n)
+        return self.instance(f, self.argument_storages(f, n)).returns if f is not None else PLAIN
+
+    def callee(self, n: C.FuncCall) -> FunctionDef | None:
+        symbol = self.unit.symbols.get(id(n.name)) if isinstance(n.name, C.ID) else None
+        return self.unit.functions.get(symbol.name) if symbol is not None and symbol.kind == "function" else None
+
+    def argument_storages(self, f: FunctionDef, n: C.FuncCall) -> tuple[Storage, ...]:
+        args = n.args.exprs if n.args else []
+        return tuple(
+            (self.pointee(a) or PLAIN) if isinstance(p.type, Pointer) else PLAIN for p, a in zip(f.params, args)
+        )
+
+    # printing
+
+    def variable(self, symbol: Symbol) -> str:
+        if symbol in self.names:
+            return self.names[symbol]
+        return self.plain.get(symbol, name(symbol.name))
+
+    def visit(self, n: C.Node) -> str:
+        text = super().visit(n)
+        if not isinstance(n, (C.ID, C.ArrayRef, C.StructRef, C.UnaryOp)) or any(n is b for b in self.bare):
+            return text
+        if isinstance(n, C.UnaryOp) and n.op != "*":
+            return text
+        if not isinstance(self.unit.types.get(id(n)), Scalar) or self.place(n) != COLUMN:
+            return text
+        return f"({text})[__id__]" if isinstance(n, C.UnaryOp) else f"{text}[__id__]"
+
+    def unread(self, n: C.Node) -> str:
+        """An lvalue's text without the input's subscript: the whole row of inputs."""
+        self.bare.append(n)
+        text = self.visit(n)
+        self.bare.pop()
+        return text
+
+    def visit_UnaryOp(self, n: C.UnaryOp) -> str:
+        if n.op != "&" or self.place(n.expr) != COLUMN:
+            return super().visit_UnaryOp(n)
+        return f"&{self.unread(n.expr)}"
+
+    def visit_Cast(self, n: C.Cast) -> str:
+        t = self.unit.type(n)
+        if isinstance(t, Pointer) and self.pointee(n) == COLUMN and t.to != VOID:
+            return f"({declare(Pointer(self.columned(t.to), t.const), '')})({self.visit(n.expr)})"
+        return super().visit_Cast(n)
+
+    def declared(self, symbol: Symbol) -> str:
+        t = symbol.type
+        if isinstance(t, Pointer) and self.pointees.get(symbol) == COLUMN:
+            if t.to == VOID:
+                return declare(t, name(symbol.name), False, False)
+            return declare(Pointer(self.columned(t.to), t.const), name(symbol.name))
+        if any(isinstance(x, Function) for x in _inside(t)):
+            raise UnsupportedError("C2CU082", f"function pointer '{symbol.name}'", symbol.loc)
+        return super().declared(symbol)
+
+    def visit_Decl(self, n: C.Decl, no_type: bool = False) -> str:
+        symbol = self.unit.symbols.get(id(n))
+        if (
+            symbol is None
+            or n.init is None
+            or not isinstance(symbol.type, Struct)
+            or isinstance(n.init, C.InitList)
+            or (self.place(n.init) != COLUMN)
+        ):
+            return super().visit_Decl(n)
+        target = name(symbol.name)
+        return f"{self.declared(symbol)}; {self.copied(target, PLAIN, self.unread(n.init), COLUMN, symbol.type)}"
+
+    def visit_Assignment(self, n: C.Assignment) -> str:
+        t = self.unit.type(n)
+        if isinstance(t, Struct):
+            return self.struct_assignment(n, t)
+        if isinstance(t, Pointer) and n.op == "=" and self.pointee(n.rvalue) == COLUMN:
+            return f"{self.visit(n.lvalue)} = {self._visit_expr(n.rvalue)}"
+        return super().visit_Assignment(n)
+
+    def struct_assignment(self, n: C.Assignment, t: Struct) -> str:
+        to, source = self.place(n.lvalue), self.place(n.rvalue)
+        if to == source == PLAIN:
+            return super().visit_Assignment(n)
+        left, right = self.unread(n.lvalue), self.unread(n.rvalue)
+        inner = self.copied("__to", to, "__from", source, t)
+        return f"do {{ auto &__to = {left}; auto &&__from = {right}; {inner} }} while (0)"
+
+    def copied(self, to: str, a: Storage, source: str, b: Storage, t: CType) -> str:
+        """Statements that copy an object leaf by leaf."""
+        match t:
+            case Scalar():
+                return f"{to}{'[__id__]' if a == COLUMN else ''} = {source}{'[__id__]' if b == COLUMN else ''};"
+            case Array():
+                self.depth += 1
+                k = f"__k{self.depth}"
+                inner = self.copied(f"{to}[{k}]", a, f"{source}[{k}]", b, t.of)
+                self.depth -= 1
+                return f"for (int {k} = 0; {k} < {t.length}; {k}++) {{ {inner} }}"
+            case Struct():
+                inner = " ".join(
+                    self.copied(f"{to}.{name(m.name)}", a, f"{source}.{name(m.name)}", b, m.type) for m in t.members
+                )
+                return f"{{ {inner} }}"
+        raise UnsupportedError("C2CU022", f"'{t}' in column storage")
+
+    def visit_FuncCall(self, n: C.FuncCall) -> str:
+        f = self.callee(n)
+        args = n.args.exprs if n.args else []
+        if f is None:
+            return self.library_call(n, args)
+        for a in args:
+            if isinstance(self.unit.types.get(id(a)), Struct) and self.place(a) == COLUMN:
+                raise UnsupportedError("C2CU090", "a struct in column storage is passed by value", loc_of(a))
+        found = self.instance(f, self.argument_storages(f, n))
+        texts = [self._visit_expr(a) for a in args] + [argument for _, argument in self.extra]
+        return f"{found.name}({', '.join(texts)})"
+
+    def library_call(self, n: C.FuncCall, args: list[C.Node]) -> str:
+        symbol = self.unit.symbols.get(id(n.name)) if isinstance(n.name, C.ID) else None
+        if symbol is None or symbol.kind != "function":
+            raise UnsupportedError("C2CU082", "a call through a pointer", loc_of(n))
+        callee = symbol.name
+        pointers = [a for a in args if isinstance(self.unit.value_type(a), Pointer)]
+        if all(self.pointee(a) != COLUMN for a in pointers):
+            return super().visit_FuncCall(n)
+        if callee not in ("memcpy", "memmove", "memset"):
+            raise UnsupportedError("C2CU090", f"'{callee}' on column storage", loc_of(n))
+        return self.memory(callee, args, n)
+
+    def memory(self, callee: str, args: list[C.Node], n: C.FuncCall) -> str:
+        """memset, memcpy: a loop over elements."""
+        t = self.element(args[0])
+        lines = [f"unsigned long __n = ({self.visit(args[2])}) / {t.size}", self.elements("__to", args[0], t)]
+        if callee == "memset":
+            if t.size > 1 and self.unit.constant(args[1]) != 0:
+                raise UnsupportedError("C2CU081", "memset of elements wider than a byte to other than 0", loc_of(n))
+            lines.append(f"{t} __value = ({t})({self.visit(args[1])})")
+            value = "__value"
+        elif callee == "memmove" or self.element(args[1]) != t:
+            raise UnsupportedError("C2CU081", f"this {callee} on column storage", loc_of(n))
+        else:
+            lines.append(self.elements("__from", args[1], t))
+            value = f"__from[__k]{self.input_subscript(args[1])}"
+        lines.append(
+            f"for (unsigned long __k = 0; __k < __n; __k++) __to[__k]{self.input_subscript(args[0])} = {value}"
+        )
+        return f"do {{ {'; '.join(lines)}; }} while (0)"
+
+    def element(self, n: C.Node) -> Scalar:
+        while isinstance(n, C.Cast):
+            n = n.expr
+        t = self.unit.value_type(n)
+        assert isinstance(t, Pointer)
+        element = leaf_element(t.to)
+        if not isinstance(element, Scalar) or element == VOID:
+            raise UnsupportedError("C2CU081", "a memory function on structs in column storage", loc_of(n))
+        return element
+
+    def elements(self, what: str, n: C.Node, t: Scalar) -> str:
+        """A pointer to the elements at an address."""
+        if self.pointee(n) == COLUMN:
+            return f"{t} (*{what})[{self.width}] = ({t} (*)[{self.width}])({self.visit(n)})"
+        return f"{t} *{what} = ({t} *)({self.visit(n)})"
+
+    def input_subscript(self, n: C.Node) -> str:
+        return "[__id__]" if self.pointee(n) == COLUMN else ""
+
+
+def _inside(t: CType) -> list[CType]:
+    """A type and those it is made of, through pointers and arrays."""
+    out = [t]
+    while isinstance(out[-1], (Pointer, Array)):
+        last = out[-1]
+        out.append(last.to if isinstance(last, Pointer) else last.of)
+    return out

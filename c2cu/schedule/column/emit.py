@@ -1,0 +1,223 @@
+"""Schedule ``thread`` (CUDA): the paper's form. One input on each thread, every array in column storage.
+
+At run time p may be anything, so the input dimension is a tile as wide as a block: ``struct c2cu_tile`` holds all
+bulk variables of the block's inputs, and a warp's accesses still coalesce.
+"""
+
+from __future__ import annotations
+
+from ...base.ctype import Array, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
+from ...base.diagnostics import UnsupportedError
+from ...base.templates import render
+from ...codegen.c_printer import declare, define_struct, name, structs_used, undefined
+from ...frontend.kernel import Border, Program, nodes
+from ...frontend.symbols import Symbol
+from ..artifact import Artifact, Slot
+from .columns import COLUMN, PLAIN, Columns, define_column_struct
+
+THREADS = 64
+_WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+
+
+def thread(program: Program, slots: tuple[Slot, ...], threads: int = THREADS) -> Artifact:
+    """CUDA text of a program whose pointers stay within one storage. Raises UnsupportedError for others."""
+    parts = _Parts(program, slots)
+    text = render("cuda/thread.cu.j2", name=program.kernel.name, slots=slots, threads=threads, **parts.values())
+    return Artifact("thread", "cuda", text, slots, threads)
+
+
+def used_statics(program: Program) -> list[Symbol]:
+    """Static locals of the kernel's functions that are not const."""
+    unit = program.unit
+    used = {id(unit.symbols[id(n)]) for f in program.functions for n in nodes(f.node.body) if id(n) in unit.symbols}
+    return [s for s in unit.statics if id(s) in used]
+
+
+def constant_tables(program: Program, speller: Columns) -> list[str]:
+    """Const globals as constants of the device."""
+    out = []
+    for s in program.constants:
+        if s.storage == "static-local":
+            continue
+        init = s.decl.init if s.decl is not None else None
+        value = speller.initial_value(init) if init is not None else "{}"
+        out.append(f"__device__ const {declare(s.type, speller.plain.get(s, name(s.name)))} = {value};")
+    return out
+
+
+class _Parts:
+    def __init__(self, program: Program, slots: tuple[Slot, ...]):
+        self.program, self.slots = program, slots
+        self.members: list[tuple[str, CType]] = []
+        names: dict[Symbol, str] = {}
+        plain: dict[Symbol, str] = {}
+        self.statics = used_statics(program)
+        for b in program.borders:
+            if b.kind == "global" and b.symbol is not None:
+                (plain if b.shared else names)[b.symbol] = (
+                    f"(*__m->{name(b.name)})" if b.shared else f"__m->{name(b.name)}"
+                )
+        for k, s in enumerate(self.statics):
+            names[s] = f"__m->{name(s.name)}_static{k}"
+        self.columns = Columns(
+            program, names, plain, [("struct c2cu_tile *__m", "__m"), ("int __id__", "__id__")], True
+        )
+
+    def values(self) -> dict[str, object]:
+        kernel = self.program.kernel
+        borders = {b.name: b for b in self.program.borders if b.kind == "param"}
+        storages = tuple(
+            PLAIN if borders[p.name].shared or not isinstance(p.type, Pointer) else COLUMN for p in kernel.params
+        )
+        entry = self.columns.instance(kernel, storages)
+        members = self.member_list()
+        tables = constant_tables(self.program, self.columns)
+        types = [s.type for s in self.program.constants] + [b.type for b in self.program.borders]
+        structs = structs_used(self.program.unit, self.program.functions, types)
+        macros = self.program.unit.pre.macros
+        pack, unpack, initial = self.packing()
+        return {
+            "macros": [f"#define {m} {macros[m].value}" for m in self.columns.macros],
+            "undefined": undefined(self.columns.macros),
+            "structs": [define_struct(s) for s in structs]
+            + [define_column_struct(s) for s in structs if s.tag in self.columns.column_structs],
+            "members": members,
+            "constants": tables + initial,
+            "prototypes": [f.head + ";" for f in self.columns.done],
+            "functions": [f.text for f in self.columns.done],
+            "call": self.call(entry.name),
+            "pack": pack,
+            "unpack": unpack,
+        }
+
+    def member_list(self) -> list[str]:
+        out = []
+        for b in self.program.borders:
+            if b.shared and b.kind == "global":
+                out.append(declare(Pointer(b.type), name(b.name)))
+            elif not b.shared:
+                out.append(declare(self.columns.columned(b.type), self.member(b)))
+        for k, s in enumerate(self.statics):
+            out.append(declare(self.columns.columned(s.type), f"{name(s.name)}_static{k}"))
+        return out
+
+    @staticmethod
+    def member(b: Border) -> str:
+        return name(b.name) if b.kind == "global" else f"c2cu_{name(b.name)}"
+
+    def call(self, kernel: str) -> str:
+        args = []
+        for k, b in enumerate(self.program.borders):
+            if b.kind != "param" or b.symbol is None:
+                continue
+            pointer = isinstance(b.symbol.type, Pointer)
+            if b.shared:
+                t = declare(b.symbol.type if pointer else Pointer(b.type), "")
+                args.append(f"{'' if pointer else '*'}({t})slot[{k}].in")
+            elif not pointer:
+                if not isinstance(b.type, Scalar):
+                    raise UnsupportedError("C2CU090", f"'{b.name}' is a struct by value", b.loc)
+                args.append(f"__m->{self.member(b)}[__id__]")
+            else:
+                at = "&" if not extents(b.type) else ""
+                args.append(f"{at}__m->{self.member(b)}")
+        call = f"{kernel}({', '.join([*args, '__m', '__id__'])})"
+        result = next((b for b in self.program.borders if b.kind == "return"), None)
+        if result is None:
+            return f"{call};"
+        if not isinstance(result.type, Scalar):
+            raise UnsupportedError("C2CU090", "the kernel returns a struct", result.loc)
+        return f"__m->{self.member(result)}[__id__] = {call};"
+
+    def packing(self) -> tuple[list[str], list[str], list[str]]:
+        pack: list[str] = []
+        unpack: list[str] = []
+        initial: list[str] = []
+        for k, b in enumerate(self.program.borders):
+            if b.shared and b.kind == "global":
+                pack.append(
+                    f"if (threadIdx.x == 0) __m->{name(b.name)} = ({declare(Pointer(b.type), '')})slot[{k}].in;"
+                )
+            elif not b.shared:
+                self.pack_border(k, b, pack, unpack, initial)
+        for k, s in enumerate(self.statics):
+            self.start_static(f"{name(s.name)}_static{k}", s, pack, initial)
+        return pack, unpack, initial
+
+    def pack_border(self, k: int, b: Border, pack: list[str], unpack: list[str], initial: list[str]) -> None:
+        start = self.initial(b.symbol, initial) if b.kind == "global" and b.symbol is not None else "0"
+        if start != "0" and isinstance(leaf_element(b.type), Struct):
+            raise UnsupportedError("C2CU090", f"struct '{b.name}' has an initialiser", b.loc)
+        for leaf in leaves(b.type):
+            to = f"__m->{self.member(b)}{leaf.path}"
+            if not isinstance(leaf.type, Scalar):
+                raise UnsupportedError("C2CU022", f"'{b.name}{leaf.path}' stores a pointer", b.loc)
+            word = _WORDS[leaf.type.size]
+            plain = not isinstance(leaf_element(b.type), Struct)
+            if plain:
+                first = f"({word} *)&{to}"
+                pack.append(f"pack<{word}>({first}, slot[{k}], {leaf.count}, p, ({word} const *){start});")
+                unpack += [f"unpack<{word}>({first}, slot[{k}], {leaf.count}, p);"] if self.slots[k].writes else []
+                continue
+            pack.append(self.struct_move(k, b, leaf, True))
+            if self.slots[k].writes:
+                unpack.append(self.struct_move(k, b, leaf, False))
+
+    def struct_move(self, k: int, b: Border, leaf: Leaf, inwards: bool) -> str:
+        """Loops over one leaf of a struct: each thread moves its own input's elements."""
+        path, offset, loops = f"__m->{self.member(b)}", [str(leaf.offset)], []
+        for d, (step, (extent, stride)) in enumerate(zip(_steps(b.type, leaf.path), _padded(b.type, leaf))):
+            path += step
+            if extent:
+                loops.append(f"for (int i{d} = 0; i{d} < {extent}; i{d}++)")
+                path, offset = path + f"[i{d}]", [*offset, f"i{d} * {stride}"]
+        mine = f"{path}[threadIdx.x]"
+        way, other = ("in", f"{leaf.type} const") if inwards else ("out", str(leaf.type))
+        theirs = f"*({other} *)((char *)slot[{k}].{way} + id * slot[{k}].{way}_stride + {' + '.join(offset)})"
+        move = f"{mine} = slot[{k}].in ? {theirs} : 0;" if inwards else f"{theirs} = {mine};"
+        guard = "if (id < p)" if inwards else f"if (id < p && slot[{k}].out)"
+        return " ".join(["{ long long id = (long long)blockIdx.x * __P__ + threadIdx.x;", guard, *loops, move, "}"])
+
+    def initial(self, symbol: Symbol, constants: list[str]) -> str:
+        """The name of a constant that holds a variable's initial value, or 0."""
+        init = symbol.decl.init if symbol.decl is not None else None
+        if init is None:
+            return "0"
+        if any(id(n) in self.program.unit.symbols and self.program.unit.symbols[id(n)].storage for n in nodes(init)):
+            raise UnsupportedError("C2CU022", f"the initialiser of '{symbol.name}' stores an address", symbol.loc)
+        where = f"initial_{name(symbol.name)}"
+        constants.append(f"__device__ const {declare(symbol.type, where)} = {self.columns.initial_value(init)};")
+        return f"&{where}"
+
+    def start_static(self, member: str, s: Symbol, pack: list[str], constants: list[str]) -> None:
+        start = self.initial(s, constants)
+        if isinstance(leaf_element(s.type), Struct):
+            raise UnsupportedError("C2CU090", f"static struct '{s.name}'", s.loc)
+        element = leaf_element(s.type)
+        assert isinstance(element, Scalar)
+        word = _WORDS[element.size]
+        pack.append(f"start<{word}>(({word} *)&__m->{member}, {s.type.size // element.size}, (const {word} *){start});")
+
+
+def _steps(t: CType, path: str) -> list[str]:
+    """For each array extent and member on the way to a leaf, the text before its subscript."""
+    steps: list[str] = []
+    names = path.strip(".").split(".")
+    while True:
+        match t:
+            case Array():
+                steps.append("")
+                t = t.of
+            case Struct():
+                member = t.member(names.pop(0))
+                assert member is not None
+                steps.append(f".{name(member.name)}")
+                t = member.type
+            case _:
+                return steps
+
+
+def _padded(t: CType, leaf: Leaf) -> list[tuple[int, int]]:
+    """The leaf's dims, with (0, 0) for steps that are members and have no subscript."""
+    dims = list(leaf.dims)
+    return [dims.pop(0) if step == "" else (0, 0) for step in _steps(t, leaf.path)]

@@ -1,0 +1,97 @@
+"""What a schedule for CUDA takes, roughly: enough to tell a good choice from a bad one before anything is compiled.
+
+In cycles of one multiprocessor an input, where there are inputs enough to keep it busy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..analysis.facts import Trace
+from .artifact import Artifact
+from .roofline import PER_CLOCK, scaled
+
+CLOSE = 2.0  # times: estimates are no better than that
+FULL = 512  # threads that keep a multiprocessor busy
+BYTES = 16  # that memory moves a cycle, of a multiprocessor's share
+SECTOR = 32  # bytes that memory moves for a word that no neighbour wants
+ACCESSES = 8  # of elements in column storage a cycle, mostly from the caches
+
+
+@dataclass(frozen=True)
+class Device:
+    """What runs it; unless told, about an H200."""
+
+    multiprocessors: int = 132
+    clock: float = 1.98e9
+
+
+USUAL = Device()
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """``cycles``: of a multiprocessor, for an input. ``threads``: that an input has."""
+
+    schedule: str
+    cycles: float
+    threads: int = 1
+
+    def seconds(self, p: int | None = None, device: Device = USUAL) -> float:
+        """Time an input, if there are p of them; None: as many as it takes to fill the device."""
+        if p is None:
+            return self.cycles / (device.multiprocessors * device.clock)
+        turns = max(p / device.multiprocessors, FULL / self.threads)
+        return self.cycles * turns / (max(p, 1) * device.clock)
+
+
+def estimate(artifact: Artifact, trace: Trace | None) -> Estimate | None:
+    """None where there is no exact trace to count with."""
+    if trace is None or not trace.complete or artifact.target != "cuda":
+        return None
+    moved, least = _moved(artifact) / BYTES, floor(artifact, trace)
+    match artifact.schedule:
+        case "registers":
+            return Estimate("registers", least)
+        case "block" | "gep":
+            return Estimate(artifact.schedule, max(artifact.cycles, least), artifact.threads // artifact.lanes)
+        case "thread":  # arrays are packed into columns first, and unpacked after
+            return Estimate("thread", max(trace.steps / ACCESSES, least) + 3 * moved)
+        case "private":  # each thread fetches its own input's words, apart from its neighbours'
+            return Estimate("private", max(trace.steps / ACCESSES, least) + SECTOR // 4 * moved)
+    return None
+
+
+def floor(artifact: Artifact, trace: Trace) -> float:
+    """Cycles that no schedule can do without: bytes in and out, and operations."""
+    operations = sum(n / PER_CLOCK[c] for c, n in trace.operations.items())
+    return max(operations, _moved(artifact) / BYTES)
+
+
+def preferred(found: Sequence[Estimate | None], p: int | None, device: Device = USUAL) -> int:
+    """Which of the candidates to run: the first, unless a later one is faster by more than estimates err."""
+    best = 0
+    for k, e in enumerate(found):
+        b = found[best]
+        if e is not None and b is not None and CLOSE * e.seconds(p, device) < b.seconds(p, device):
+            best = k
+    return best
+
+
+def good_enough(artifact: Artifact, e: Estimate | None, trace: Trace | None) -> bool:
+    """Whether later schedules need not be looked at: there is nothing to compare, or hardly anything to gain."""
+    if artifact.schedule == "gep":
+        return True  # made for what it takes
+    return e is None or trace is None or e.cycles <= CLOSE * floor(artifact, trace)
+
+
+def slower(e: Estimate | None, other: Estimate | None, p: int | None, device: Device = USUAL) -> str:
+    """Why another schedule is preferred."""
+    assert e is not None and other is not None
+    mine, its = (scaled(x.seconds(p, device)) for x in (e, other))
+    return f"an input takes {mine} by estimate, {its} under {other.schedule}"
+
+
+def _moved(artifact: Artifact) -> int:
+    return sum(s.nbytes * (s.reads + s.writes) for s in artifact.slots if not s.shared)

@@ -1,0 +1,1 @@
+"""CPU: inputs side by side in SIMD lanes."""

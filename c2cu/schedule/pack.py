@@ -1,0 +1,142 @@
+"""Packing: batch-first rows of W inputs to lane storage and back, by W x W transposes in registers."""
+
+from __future__ import annotations
+
+from ..base.ctype import UINT, Leaf
+from ..codegen.simd import member
+from ..ir.nodes import Region
+from .artifact import Slot
+
+_WORD = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
+
+
+def is_plain(slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> bool:
+    """Whether a region is the whole of its slot, element after element."""
+    index, leaf = place
+    return leaf.offset == 0 and leaf.count * leaf.type.size == slots[index].nbytes
+
+
+def transpose(size: int, lanes: int) -> str:
+    """C text: transpose W x W elements of ``size`` bytes held in W vectors, in log2(W) steps of two-input shuffles."""
+    v, steps, s = _WORD[size], [], 1
+    mask = f"i{8 * size}"
+    while s < lanes:
+        low = ", ".join(str(lanes + j - s if j & s else j) for j in range(lanes))
+        high = ", ".join(str(lanes + j if j & s else j + s) for j in range(lanes))
+        for i in range(lanes):
+            if not i & s:
+                steps.append(f"    x = SHUFFLE({v}, {mask}, v[{i}], v[{i + s}], {low});")
+                steps.append(f"    v[{i + s}] = SHUFFLE({v}, {mask}, v[{i}], v[{i + s}], {high}); v[{i}] = x;")
+        s *= 2
+    head = f"static inline __attribute__((always_inline)) void transpose_{v}({v} *v) {{\n    {v} x;"
+    return "\n".join([head, *steps, "}"]) + "\n" + _rows(v, lanes)
+
+
+def _rows(v: str, lanes: int) -> str:
+    load = " ".join(f"memcpy(&v[{k}], in[{k}] + e * sizeof({v[0]}_{v[1:]}), sizeof v[{k}]);" for k in range(lanes))
+    scalar = {"u8": "unsigned char", "u16": "unsigned short", "u32": "unsigned int", "u64": "unsigned long"}[v]
+    load = load.replace(f"sizeof({v[0]}_{v[1:]})", f"sizeof({scalar})")
+    return f"""__attribute__((unused)) static void pack_{v}({v} *to, char **in, long n) {{
+    long e = 0;
+    for (; e + W <= n; e += W) {{
+        {v} v[W];
+        {load}
+        transpose_{v}(v);
+        for (int k = 0; k < W; k++) to[e + k] = v[k];
+    }}
+    for (; e < n; e++)
+        LANES memcpy((char *)&to[e] + l * sizeof({scalar}), in[l] + e * sizeof({scalar}), sizeof({scalar}));
+}}
+__attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long n, long lanes) {{
+    long e = 0;
+    for (; e + W <= n; e += W) {{
+        {v} v[W];
+        for (int k = 0; k < W; k++) v[k] = from[e + k];
+        transpose_{v}(v);
+        for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &v[l], sizeof v[l]);
+    }}
+    for (; e < n; e++)
+        for (int l = 0; l < lanes; l++)
+            memcpy(out[l] + e * sizeof({scalar}), (const char *)&from[e] + l * sizeof({scalar}), sizeof({scalar}));
+}}
+"""
+
+
+def _rows_of(k: int, way: str) -> str:
+    """Pointers to the W inputs' rows; lanes past the end repeat the last input, so that they do what it does."""
+    return f"LANES {way}[l] = (char *)slot[{k}].{way} + (first + (l < lanes ? l : lanes - 1)) * slot[{k}].{way}_stride;"
+
+
+def narrow(r: Region) -> str:
+    """The member that holds a region's elements as they are outside, where the kernel keeps them widened."""
+    return "narrow_" + member(r)
+
+
+def _outside(r: Region, wide: bool) -> str:
+    """The member that is packed and unpacked."""
+    return narrow(r) if wide and r.type == UINT else member(r)
+
+
+def share(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> list[str]:
+    """Lines that bring a shared region in: where it is, or, if it is a field of structs, element after element."""
+    k, leaf = place
+    if is_plain(slots, place):
+        return [f"g->{member(r)} = slot[{k}].in;"]
+    return _loops(leaf, f"memcpy(&g->{member(r)}[e], (const char *)slot[{k}].in + at, {r.type.size});")
+
+
+def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool) -> list[str]:
+    """Lines that bring a region in, or set it to its initial value."""
+    k, leaf = place
+    name, outside = member(r), _outside(r, wide)
+    initial = [f"memset(g->{name}, 0, sizeof g->{name});"]
+    if r.init is not None and any(r.init):
+        initial = [f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"]
+    if is_plain(slots, place) and lanes > 1:
+        v = _WORD[r.type.size]
+        bring = [f"pack_{v}(({v} *)g->{outside}, in, {r.count});"]
+    else:
+        bring = _loops(leaf, f"LANES memcpy((char *)&g->{outside}[e] + l * {r.type.size}, in[l] + at, {r.type.size});")
+    if outside != name:
+        bring.append(f"for (long e = 0; e < {r.count}; e++) g->{name}[e] = CONVERT(u64, g->{outside}[e]);")
+    return [
+        f"if (slot[{k}].in) {{",
+        "    " + _rows_of(k, "in"),
+        *(f"    {x}" for x in bring),
+        "} else {",
+        *(f"    {x}" for x in initial),
+        "}",
+    ]
+
+
+def unpack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool) -> list[str]:
+    """Lines that bring a region out, where it is wanted."""
+    k, leaf = place
+    name, outside = member(r), _outside(r, wide)
+    if not slots[k].writes:
+        return []
+    body: list[str] = []
+    if outside != name:
+        body.append(f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{name}[e]);")
+    if is_plain(slots, place) and lanes > 1:
+        v = _WORD[r.type.size]
+        body.append(f"unpack_{v}((const {v} *)g->{outside}, out, {r.count}, lanes);")
+    else:
+        body += _loops(
+            leaf,
+            f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{outside}[e] + "
+            f"l * {r.type.size}, {r.type.size});",
+        )
+    return [f"if (slot[{k}].out) {{", "    " + _rows_of(k, "out"), *(f"    {x}" for x in body), "}"]
+
+
+def _loops(leaf: Leaf, body: str) -> list[str]:
+    """Loops over a leaf's elements: ``e`` counts them, ``at`` is the byte offset in the slot."""
+    lines, at = ["{", "    long e = 0;"], [str(leaf.offset)]
+    for d, (extent, stride) in enumerate(leaf.dims):
+        lines.append("    " + "    " * d + f"for (long i{d} = 0; i{d} < {extent}; i{d}++) {{")
+        at.append(f"i{d} * {stride}")
+    pad = "    " * (len(leaf.dims) + 1)
+    lines += [f"{pad}long at = {' + '.join(at)};", f"{pad}{body}", f"{pad}e++;"]
+    lines += ["    " + "    " * d + "}" for d in reversed(range(len(leaf.dims)))]
+    return [*lines, "}"]

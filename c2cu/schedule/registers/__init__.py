@@ -1,0 +1,1 @@
+"""CUDA: an input in the registers of a thread."""

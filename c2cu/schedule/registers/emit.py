@@ -1,0 +1,130 @@
+"""Schedule ``registers`` (CUDA): one input on each thread, all of it in the thread's registers.
+
+Loops are unrolled until subscripts are constants, and elements become variables. A region whose subscripts do not
+become constants lies in the block's shared memory, a thread's elements a whole block apart (so that lanes never
+conflict on banks). Batch-first arrays come and go by warps, coalesced (see `warp_pack`): one kernel, no working
+storage in global memory, no barrier across a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ...analysis.liveness import pressure
+from ...analysis.uniform import Finding, Uniform
+from ...analysis.webs import webs
+from ...base.ctype import Leaf
+from ...base.diagnostics import UnsupportedError
+from ...base.templates import render
+from ...ir.nodes import Assign, Block, Kernel, Load, Region, Stmt, Store
+from ...ir.simplify import simplify
+from ...ir.walk import expressions, statements, subexpressions
+from ...transform.if_convert import if_convert
+from ...transform.minmax import minmax
+from ...transform.scalarize import scalarize
+from ...transform.unroll import unroll
+from ..artifact import Artifact, Slot
+from .text import Placed, RegistersText
+
+Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+BUDGET = 24_000  # statements to unroll, those included that vanish
+SHORT = 2_000  # the same, where that makes the kernel too long or too large
+LONGEST = 10_000  # statements of a kernel: what NVRTC still digests in seconds
+WORDS = 250  # live 32-bit words: a thread has 255 registers
+ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory
+THREADS = 64
+
+
+def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = THREADS) -> Artifact:
+    """CUDA text for blocks of ``threads``. Raises UnsupportedError for a program that is not oblivious, or too long or
+    too large for a thread."""
+    refuse_findings(u.findings)
+    _refuse_slots(u.kernel, slots)
+    leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
+    placed = place(unroll(u.kernel, BUDGET, whole=True), leaving, fp)
+    error = too_much(u.kernel, placed)
+    if error is not None:
+        placed = place(unroll(u.kernel, SHORT, whole=True), leaving, fp)
+        if too_much(u.kernel, placed) is not None:
+            raise error
+    text = RegistersText(placed, slots, layout, threads)
+    source = render("cuda/registers.cu.j2", name=u.kernel.name, threads=threads, **text.values())
+    shared = text.array_bytes + text.tile_bytes * threads // 32
+    flags = ("--fmad=true",) if fp == "fast" else ()
+    return Artifact("registers", "cuda", source, slots, threads, flags, shared_bytes=shared, spills=0)
+
+
+def refuse_findings(findings: tuple[Finding, ...]) -> None:
+    """Raise UnsupportedError where data decides on an address or on the turns of a loop."""
+    for f in findings:
+        if f.kind != "branch":
+            raise UnsupportedError("C2CU095", f"{f.message}: registers have no addresses", f.loc)
+
+
+def _refuse_slots(kernel: Kernel, slots: tuple[Slot, ...]) -> None:
+    """Raise UnsupportedError, before any work, for what cannot fit: all that goes out is live at the end."""
+    out = sum(s.nbytes for s in slots if s.writes)
+    moved = sum(s.nbytes for s in slots if (s.reads or s.writes) and not s.shared)
+    if out > 4 * WORDS or moved > 4 * WORDS + ARRAYS:
+        what = f"{out} bytes go out" if out > 4 * WORDS else f"{moved} bytes go in and out"
+        raise UnsupportedError("C2CU095", f"{what}, more than the registers of a thread hold", kernel.loc)
+
+
+def place(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
+    """An unrolled kernel with elements in variables, selects for small branches and minima for selects."""
+    scalarized = scalarize(kernel, leaving)
+    kernel = webs(scalarized.kernel).kernel
+    kernel = minmax(if_convert(replace(kernel, body=simplify(kernel.body))), fp == "fast")
+    body = list(simplify(kernel.body))
+    loads: list[Assign] = []
+    stores: list[Store] = []
+    while body and _loads(body[0], scalarized.regions):
+        loads.append(body.pop(0))  # type: ignore[arg-type]
+    while body and isinstance(last := body[-1], Store) and last.region in scalarized.regions:
+        stores.append(last)
+        body.pop()
+    arrays, given, tables = [], [], []
+    named = _named(tuple(body))
+    for r in kernel.regions:
+        if r in scalarized.regions and r.storage == "bulk":
+            continue
+        if r.storage == "shared":
+            if r.init is None:
+                given.append(r)
+            elif r in named:
+                tables.append(r)
+        elif r in named or r in leaving:
+            arrays.append(r)
+    return Placed(
+        tuple(body), tuple(loads), tuple(reversed(stores)), tuple(arrays), leaving, tuple(given), tuple(tables)
+    )
+
+
+def _loads(s: Stmt, regions: frozenset[Region]) -> bool:
+    return isinstance(s, Assign) and isinstance(s.value, Load) and s.value.region in regions
+
+
+def _named(block: Block) -> frozenset[Region]:
+    """The regions that ``block`` accesses."""
+    found = {s.region for s in statements(block) if isinstance(s, Store)}
+    for s in statements(block):
+        for e in expressions(s):
+            found |= {x.region for x in subexpressions(e) if isinstance(x, Load)}
+    return frozenset(found)
+
+
+def too_much(kernel: Kernel, placed: Placed) -> UnsupportedError | None:
+    """What a thread cannot hold, or the compiler not digest."""
+    count = sum(1 for _ in statements(placed.body))
+    if count > LONGEST:
+        return UnsupportedError("C2CU095", f"{count} statements when unrolled, more than {LONGEST}", kernel.loc)
+    size = sum(r.type.size * r.count for r in placed.arrays)
+    if size > ARRAYS:
+        largest = max(placed.arrays, key=lambda r: r.type.size * r.count)
+        what = f"'{largest.name}' has subscripts that do not become constants: {size} bytes of arrays an input"
+        return UnsupportedError("C2CU095", f"{what}, more than {ARRAYS}", largest.loc)
+    words = pressure((*placed.loads, *placed.body, *placed.stores))
+    if words > WORDS:
+        return UnsupportedError("C2CU095", f"{words} words are live at once, more than {WORDS} registers", kernel.loc)
+    return None

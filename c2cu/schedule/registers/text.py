@@ -1,0 +1,249 @@
+"""The text of the schedule ``registers``: a placed kernel between what brings elements in and what takes them out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...base.ctype import UCHAR, UINT, USHORT, Leaf
+from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
+from ...ir.nodes import Assign, Block, Const, Expr, Load, Region, Stmt, Store, Variable
+from ...ir.walk import statements, used
+from ..artifact import Slot
+from ..warp_pack import Cell, Part, enter, fetch, leave, offsets, parts
+from .carry_text import add_words
+from .long_product import LongProductText, long_products
+from .word_sum import WordSum, word_sum
+
+Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+CONSTANT = 1 << 15  # bytes of tables that may lie in constant memory
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A kernel taken apart. ``loads`` bring elements into variables, ``stores`` take them out; ``body`` is between.
+    ``arrays``: regions in shared memory, ``leaving`` those of them that go out; ``given``: run-time arrays of which
+    there is one copy for all; ``tables``: constants."""
+
+    body: Block
+    loads: tuple[Assign, ...]
+    stores: tuple[Store, ...]
+    arrays: tuple[Region, ...]
+    leaving: frozenset[Region]
+    given: tuple[Region, ...]
+    tables: tuple[Region, ...]
+
+
+class RegistersText(CudaText):
+    """Prints a placed kernel for ``threads`` threads a block."""
+
+    swept: frozenset[int] = frozenset()  # slots that are brought in and taken out in another way
+
+    def __init__(self, placed: Placed, slots: tuple[Slot, ...], layout: Layout, threads: int):
+        super().__init__()
+        self.placed, self.slots, self.layout, self.threads = placed, slots, layout, threads
+        self.outside = {name: list(offsets(leaf)) for name, (_, leaf) in layout.items()}
+        self.array_bytes = sum(r.type.size * r.count for r in placed.arrays) * threads
+        self.tile_bytes = 0
+        self.fetched: list[str] = []
+        self.functions: dict[str, str] = {}  # that the body calls, by name
+        self.products = 0
+        self.uses: Counter[Variable] = Counter()
+        self.single = _single(placed.body)
+
+    def values(self) -> dict[str, Any]:
+        """What the template is filled with."""
+        placed = self.placed
+        out = {k: list(self.going_out(k)) for k, s in enumerate(self.slots) if s.writes and k not in self.swept}
+        kept = {k: self.kept(k, cells) for k, cells in out.items()}
+        self.declare((*placed.loads, *placed.body, *placed.stores), self.single)
+        for cells in kept.values():
+            for c in cells:
+                self.line(f"unsigned int {c.text} = 0;")
+        for k in range(len(self.slots)):
+            self.enter(k, [*self.coming_in(k), *kept.get(k, ())])
+        for s in placed.loads:
+            if isinstance(s.value, Load) and s.value.region.storage == "shared":
+                self.statement(s)
+        self.body()
+        for k, cells in out.items():
+            self.leave(k, cells, kept[k])
+        return {
+            "functions": [text for _, text in sorted(self.functions.items())],
+            "slots": self.slots,
+            "tables": [self.table(r) for r in placed.tables],
+            "arrays": list(self.array_lines()),
+            "array_bytes": self.array_bytes,
+            "tile_bytes": self.tile_bytes,
+            "fetched": self.fetched,
+            "body": self.lines,
+        }
+
+    def block(self, block: Block) -> None:
+        rows = {}
+        for product in long_products(block, self.uses, self.single):
+            printed = LongProductText(product, self.products, self, self.functions)
+            self.products += 1
+            rows |= {row.start: (printed, k) for k, row in enumerate(product.rows)}
+        k = 0
+        while k < len(block):
+            if k in rows:
+                printed, row = rows[k]
+                for text in printed.row(row):
+                    self.line(text)
+                k = printed.product.rows[row].end
+            elif (found := word_sum(block, k, self.uses, self.single)) is not None:
+                self.word_sum(found)
+                k += found.length
+            else:
+                self.statement(block[k])
+                k += 1
+
+    def word_sum(self, s: WordSum) -> None:
+        results = [self.variable(v) for v in s.results]
+        name, text = add_words(s.op, len(results))
+        self.functions[name] = text
+        operands = [self.expr(e) for e in (*s.left, *s.right)]
+        self.line(f"unsigned int {', '.join(results)};")
+        self.line(f"{type_name(s.carry.type)} {self.variable(s.carry)} = {name}({', '.join([*results, *operands])});")
+
+    def body(self) -> None:
+        self.uses = used((*self.placed.body, *self.placed.stores))
+        self.block(self.placed.body)
+
+    def statement(self, s: Stmt) -> None:
+        if isinstance(s, Assign) and s.var in self.single:
+            # not const: the compiler would try to evaluate each through all before it
+            self.line(f"{type_name(s.var.type)} {self.variable(s.var)} = {self.expr(s.value)};")
+        else:
+            super().statement(s)
+
+    # regions
+
+    def table(self, r: Region) -> str:
+        size = sum(t.type.size * t.count for t in self.placed.tables)
+        where = "__constant__" if size <= CONSTANT else "__device__"
+        values = ", ".join(literal(v, r.type) for v in r.init or ())
+        return f"{where} const {element_name(r.type)} {region_name(r)}[{r.count}] = {{{values}}};"
+
+    def array_lines(self) -> Iterator[str]:
+        at = 0
+        for r in self.placed.arrays:
+            t = element_name(r.type)
+            yield f"{t} *const {region_name(r)} = ({t} *)(c2cu_shared + {at}) + threadIdx.x;"
+            at += r.type.size * r.count * self.threads
+        for r in self.placed.given:
+            yield f"const char *const {region_name(r)} = (const char *)slot[{self.layout[r.name][0]}].in;"
+
+    def element(self, r: Region, index: Expr) -> str:
+        if r in self.placed.tables:
+            return super().element(r, index)
+        if r in self.placed.given:
+            return f"__ldg((const {element_name(r.type)} *)({region_name(r)} + {self.byte(r, index)}))"
+        return f"{region_name(r)}[{self.expr(index)} * {self.threads}]"
+
+    def byte(self, r: Region, index: Expr) -> str:
+        """Where an element of a run-time array lies in its slot's bytes."""
+        leaf = self.layout[r.name][1]
+        if isinstance(index, Const):
+            return str(self.outside[r.name][int(index.value)])
+        x, inner, terms = self.expr(index), 1, []
+        if self.outside[r.name] == [leaf.offset + k * r.type.size for k in range(r.count)]:
+            return f"{leaf.offset} + {x} * {r.type.size}ll"
+        for extent, stride in reversed(leaf.dims):
+            terms.append(f"{x} / {inner} % {extent} * {stride}ll")
+            inner *= extent
+        return " + ".join([str(leaf.offset), *reversed(terms)])
+
+    # in and out
+
+    def cell(self, r: Region, index: int, text: str) -> Cell:
+        return Cell(self.outside[r.name][index], r.type, text)
+
+    def whole(self, r: Region) -> Iterator[Cell]:
+        """The elements of an array in shared memory."""
+        for k in range(r.count):
+            yield self.cell(r, k, f"{region_name(r)}[{k * self.threads}]")
+
+    def coming_in(self, k: int) -> Iterator[Cell]:
+        for s in self.placed.loads:
+            assert isinstance(s.value, Load) and isinstance(s.value.index, Const)
+            r = s.value.region
+            if r.storage == "bulk" and self.layout[r.name][0] == k:
+                yield self.cell(r, int(s.value.index.value), self.variable(s.var))
+        for r in self.placed.arrays:
+            if r.storage == "bulk" and self.layout[r.name][0] == k:
+                yield from self.whole(r)
+
+    def going_out(self, k: int) -> Iterator[Cell]:
+        for s in self.placed.stores:
+            assert isinstance(s.index, Const)
+            if self.layout[s.region.name][0] == k:
+                yield self.cell(s.region, int(s.index.value), self.expr(s.value))
+        for r in self.placed.arrays:
+            if r in self.placed.leaving and self.layout[r.name][0] == k:
+                yield from self.whole(r)
+
+    def kept(self, k: int, cells: list[Cell]) -> list[Cell]:
+        """Words of an output that the kernel's variables do not cover: padding, fields that it does not touch."""
+        covered = {c.offset + b for c in cells for b in range(c.type.size)}
+        size = self.slots[k].nbytes
+        t = UCHAR if size % 2 else USHORT if size % 4 else UINT
+        holes = [at for at in range(0, size, t.size) if any(at + b not in covered for b in range(t.size))]
+        return [Cell(at, t, f"c2cu_kept_{k}_{at}") for at in holes]
+
+    def enter(self, k: int, cells: list[Cell]) -> None:
+        """Lines that bring a slot in: its rows, or the initial values."""
+        needed = [p for p in parts(k, self.slots[k]) if any(p.covers(c.offset) for c in cells)]
+        if not needed:
+            return
+        required = self.slots[k].required
+        if not required:
+            self.open(f"if (slot[{k}].in)")
+        for part in needed:
+            self.use_tile(part)
+            self.fetched += fetch(part, self.slots[k])
+            for text in enter(part, cells):
+                self.line(text)
+        if not required:
+            self.otherwise(k)
+
+    def otherwise(self, k: int) -> None:
+        """Initial values, where a slot is not given; variables are 0 already."""
+        self.close("} else {")
+        self.depth += 1
+        for s in self.placed.loads:
+            assert isinstance(s.value, Load) and isinstance(s.value.index, Const)
+            r, index = s.value.region, int(s.value.index.value)
+            if r.storage == "bulk" and self.layout[r.name][0] == k and r.init is not None:
+                self.line(f"{self.variable(s.var)} = {literal(r.init[index], r.type)};")
+        for r in self.placed.arrays:
+            if r.storage == "bulk" and self.layout[r.name][0] == k:
+                for cell, value in zip(self.whole(r), r.init or [0] * r.count):
+                    self.line(f"{cell.text} = {literal(value, r.type)};")
+        self.close()
+
+    def leave(self, k: int, cells: list[Cell], kept: list[Cell]) -> None:
+        """Lines that take a slot out, if it is wanted."""
+        covered = {c.offset + b for c in cells for b in range(c.type.size)}
+        for c in kept:
+            mask = sum(255 << 8 * b for b in range(c.type.size) if c.offset + b not in covered)
+            cells = [*cells, Cell(c.offset, c.type, f"({c.text} & {mask}u)")]
+        self.open(f"if (slot[{k}].out)")
+        for part in parts(k, self.slots[k]):
+            self.use_tile(part)
+            for text in leave(part, self.slots[k], cells):
+                self.line(text)
+        self.close()
+
+    def use_tile(self, part: Part) -> None:
+        self.tile_bytes = max(self.tile_bytes, part.tile)
+
+
+def _single(block: Block) -> frozenset[Variable]:
+    """Variables that are assigned once, outside of loops and branches: declared there. Being webs, they are not read
+    before."""
+    count = Counter(s.var for s in statements(block) if isinstance(s, Assign))
+    return frozenset(s.var for s in block if isinstance(s, Assign) and count[s.var] == 1)

@@ -1,0 +1,1 @@
+"""CUDA: like `registers`, with long arrays in tiles through shared memory."""

@@ -1,0 +1,78 @@
+"""Schedule ``stream`` (CUDA): one input on each thread, its long arrays in tiles through shared memory.
+
+Loops at top level that go through long arrays an element after the other stay loops: a warp loads a tile of its inputs'
+rows, coalesced, each lane does its turns on its own row of it, and the warp stores the tile; the next tile is under way
+meanwhile. Everything else is in registers, as in the schedule ``registers``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...analysis.facts import Trace
+from ...analysis.liveness import pressure
+from ...analysis.uniform import Uniform
+from ...base.diagnostics import UnsupportedError
+from ...base.templates import render
+from ...ir.nodes import Const, Kernel, Loop
+from ...transform.unroll import unroll
+from ..artifact import Artifact, Slot
+from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, too_much
+from ..registers.text import Placed
+from .streaming_loop import CODE, Sweep, accesses, counted, sweeps
+from .text import StreamText
+
+BLOCKS = 16  # of a multiprocessor: 1024 threads, of 64 registers each
+NEXT = 32  # words of a thread's next tiles, of those registers
+WORDS = 16  # of its variables
+PITCH = 1024  # bytes of a row of the tile: more leaves a multiprocessor too few warps
+
+
+def stream(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Artifact:
+    """CUDA text. Raises UnsupportedError for a program with no loop through a long array, or that is too large."""
+    refuse_findings(u.findings)
+    if not trace.complete:
+        raise UnsupportedError(CODE, f"nothing is known of its arrays: {trace.stopped}", u.kernel.loc)
+    if trace.faults:
+        raise UnsupportedError(CODE, "a subscript may leave its array", trace.faults[0].loc)
+    kept = streaming(u.kernel)
+    if not kept:
+        raise UnsupportedError(CODE, "no loop at top level goes through an array element by element", u.kernel.loc)
+    leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
+    placed = place(unroll(u.kernel, BUDGET, whole=True, kept=streaming(u.kernel)), leaving, fp)
+    found = sweeps(placed.body, placed.arrays, slots, layout, trace)
+    if not found:
+        raise UnsupportedError(CODE, "no loop at top level goes through an array element by element", u.kernel.loc)
+    swept = {w.region for s in found for w in s.windows}
+    placed = replace(placed, arrays=tuple(r for r in placed.arrays if r not in swept), leaving=leaving - swept)
+    error = too_much(u.kernel, placed)
+    if error is not None:
+        raise error
+    pitch = max(s.pitch for s in found)
+    if pitch > PITCH:
+        raise UnsupportedError(
+            CODE, f"a turn needs {pitch} bytes of long arrays, {PITCH} at most", found[0].counted.loop.loc
+        )
+    text = StreamText(placed, slots, layout, THREADS, found)
+    source = render(
+        "cuda/stream.cu.j2", name=u.kernel.name, threads=THREADS, bounds=_bounds(found, placed), **text.values()
+    )
+    shared = text.array_bytes + text.tile_bytes * THREADS // 32
+    flags = ("--fmad=true",) if fp == "fast" else ()
+    return Artifact("stream", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=0)
+
+
+def streaming(kernel: Kernel) -> tuple[Loop, ...]:
+    """The loops that are worth keeping: at top level, through a bulk array that no other kind of loop uses."""
+    loops = tuple(counted(kernel.body))
+    found = [a for a in accesses(kernel.body, loops) if a.region.storage == "bulk"]
+    other = {a.region for a in found if a.offset is None and not isinstance(a.index, Const)}
+    through = {a.sweep for a in found if a.offset is not None and a.region not in other}
+    return tuple(x.loop for k, x in enumerate(loops) if k in through)
+
+
+def _bounds(found: tuple[Sweep, ...], placed: Placed) -> str:
+    """What __launch_bounds__ says: threads, and blocks that hide latency where registers allow them without spills."""
+    following = max(sum(s.tile * w.region.type.size for w in s.windows if w.loaded) // 4 for s in found)
+    few = following <= NEXT and pressure((*placed.loads, *placed.body, *placed.stores)) <= WORDS
+    return f"{THREADS}, {BLOCKS}" if few else str(THREADS)

@@ -1,0 +1,1 @@
+"""A whole program, with no c2cu beside it."""

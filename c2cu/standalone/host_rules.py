@@ -1,0 +1,203 @@
+"""What host code may not do: the runs of a translation are one process, and its two parts stand far apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pycparser import c_ast as C
+
+from ..base.diagnostics import Note, UnsupportedError
+from ..frontend.kernel import nodes
+from ..frontend.parse import loc_of
+from ..frontend.typed import Unit
+
+Statements = tuple[C.Node, ...]
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A function's name in host code, or ``stdin``; ``call``: whose callee it is."""
+
+    name: str
+    node: C.ID
+    call: C.FuncCall | None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Library functions that are refused, and why. ``where``: before the kernel call, on both sides of it, or any."""
+
+    code: str
+    where: str
+    names: tuple[str, ...]
+    reason: str
+    hint: str
+
+
+#: Functions that print -> which argument is the file or its number; None: always stdout.
+_PRINTS = {
+    **dict.fromkeys("printf vprintf puts putchar putchar_unlocked wprintf vwprintf putwchar system".split()),
+    **dict.fromkeys("fprintf vfprintf fwprintf vfwprintf dprintf vdprintf write writev pwrite send".split(), 0),
+    **dict.fromkeys("fputs fputc putc fputws fputwc putwc putc_unlocked fputc_unlocked fputs_unlocked".split(), 1),
+    **dict.fromkeys("fwrite fwrite_unlocked".split(), 3),
+}
+
+#: Functions that read -> which argument is the file or its number; None: always stdin.
+READS = {
+    **dict.fromkeys("scanf vscanf getchar getchar_unlocked gets wscanf vwscanf getwchar".split()),
+    **dict.fromkeys(
+        "fscanf vfscanf fgetc getc getc_unlocked fgetc_unlocked getw fwscanf vfwscanf fgetwc getwc".split(), 0
+    ),
+    **dict.fromkeys("read readv recv pread".split(), 0),
+    **dict.fromkeys("fgets fgets_unlocked fgetws getline".split(), 2),
+    **dict.fromkeys("fread fread_unlocked getdelim".split(), 3),
+}
+
+#: Functions that give a file a buffer -> which argument that is.
+_BUFFERS = dict.fromkeys(("setvbuf", "setbuf", "setbuffer"), 1)
+
+#: Functions that close a file -> which argument it is.
+_CLOSES = dict.fromkeys(("fclose", "close"), 0)
+
+#: Those that go past stdio's buffers: these must be empty where a run ends.
+UNBUFFERED = frozenset("system popen dprintf vdprintf write writev pwrite send".split())
+
+#: Ends of a process, which here end one run -> what they are called in a translation.
+ENDS = {**dict.fromkeys(("exit", "_Exit", "_exit", "quick_exit"), "__leave"), "abort": "__abort"}
+
+_RULES = (
+    Rule("C2CU071", "before", tuple(_PRINTS), "its output would come out of order",
+         "print after the kernel, or to stderr"),
+    Rule("C2CU073", "before", ("alloca", "__builtin_alloca"), "its memory ends before the kernel runs", "use malloc"),
+    Rule("C2CU075", "both", ("rand", "srand", "random", "srandom"), "the generator's state is one for all runs",
+         "draw the numbers on one side, or write the generator in C"),
+    Rule("C2CU075", "both", ("drand48", "lrand48", "mrand48", "srand48"), "the generator's state is one for all runs",
+         "draw the numbers on one side, or write the generator in C"),
+    Rule("C2CU075", "both", ("strtok",), "the place it remembers is one for all runs", "use strtok_r"),
+    Rule("C2CU075", "both", ("setjmp", "_setjmp", "sigsetjmp", "longjmp", "siglongjmp"),
+         "a jump cannot cross the kernel call", "return a status instead"),
+    Rule("C2CU075", "both", (*READS, "stdin"), "the inputs of all runs stand in turn on one stdin",
+         "read the whole input before the call"),
+    Rule("C2CU075", "any", tuple(_CLOSES), "the file is one for all runs", "leave it open"),
+    Rule("C2CU075", "any", tuple(_BUFFERS), "its memory changes from run to run, with what is in it",
+         "pass a null pointer for the buffer"),
+    Rule("C2CU075", "any", ("atexit", "at_quick_exit", "on_exit"), "it would run once, after all runs",
+         "call the function at the end of main"),
+    Rule("C2CU075", "any", ("fork", "vfork", "execl", "execlp", "execle", "execv", "execvp", "execve", "pthread_exit"),
+         "the process is one for all runs", "do it outside the program"),
+    Rule("C2CU075", "any", ("chdir", "setenv", "unsetenv", "putenv", "clearenv"), "the process is one for all runs",
+         "do it outside the program"),
+)  # fmt: skip
+
+
+def reach(unit: Unit, statements: Statements) -> tuple[list[Mention], set[str]]:
+    """What ``statements`` may call: library functions, and names of the file's own.
+
+    Whatever is named counts: in them, or in a function or in a variable's initialiser that they name.
+    """
+    found: list[Mention] = []
+    seen: set[str] = set()
+    waiting: list[C.Node] = list(statements)
+    while waiting:
+        top = waiting.pop(0)
+        calls = {id(n.name): n for n in nodes(top) if isinstance(n, C.FuncCall)}
+        for n in nodes(top):
+            symbol = unit.symbols.get(id(n)) if isinstance(n, C.ID) else None
+            if symbol is None or not isinstance(n, C.ID):
+                continue
+            if (symbol.kind == "function" and n.name not in unit.functions) or n.name == "stdin":
+                found.append(Mention(n.name, n, calls.get(id(n))))
+            if n.name not in seen and (symbol.kind == "function" or symbol.is_global):
+                seen.add(n.name)
+                waiting += _inside(unit, n.name, symbol.kind)
+    return found, seen & set(unit.functions)
+
+
+def _inside(unit: Unit, name: str, kind: str) -> Iterator[C.Node]:
+    """A function's definition, or a variable's initialiser."""
+    if kind == "function" and name in unit.functions:
+        yield unit.functions[name].node
+    variable = unit.variables.get(name)
+    if kind == "variable" and variable is not None and variable.decl is not None and variable.decl.init is not None:
+        yield variable.decl.init
+
+
+def refuse_host(unit: Unit, before: Statements, after: Statements) -> None:
+    """Raise UnsupportedError for what would not do in p runs of main what it does in one process a run."""
+    _refuse_jumps(before, after)
+    sides = [reach(unit, side)[0] for side in (before, after)]
+    for rule in _RULES:
+        first, second = ([m for m in side if m.name in rule.names and not _is_harmless(m)] for side in sides)
+        match rule.where:
+            case "before" if first:
+                raise _refused(rule, first[0], " before the kernel call")
+            case "any" if first or second:
+                raise _refused(rule, [*first, *second][0], "")
+            case "both" if first and second:
+                note = Note(f"'{first[0].name}' before the kernel call", loc_of(first[0].node))
+                raise _refused(rule, second[0], " on both sides of the kernel call", note)
+
+
+def _refused(rule: Rule, m: Mention, where: str, *notes: Note) -> UnsupportedError:
+    return UnsupportedError(rule.code, f"'{m.name}'{where}: {rule.reason}", loc_of(m.node), rule.hint, notes)
+
+
+def _is_harmless(m: Mention) -> bool:
+    """A call that prints to stderr, reads or closes what is not named stdin or so, or sets no buffer of its own."""
+    args = m.call.args.exprs if m.call is not None and m.call.args else []
+    position = {**_PRINTS, **READS, **_BUFFERS, **_CLOSES}.get(m.name)
+    if position is None:
+        return False
+    if position >= len(args):
+        return m.name in READS
+    file = args[position]
+    while isinstance(file, C.Cast):
+        file = file.expr
+    said = getattr(file, "name", None) or getattr(file, "value", "")
+    if m.name in READS:
+        return said not in ("stdin", "0")
+    if m.name in _CLOSES:
+        return said not in ("stdin", "stdout", "stderr", "0", "1", "2")
+    return said == "0" if m.name in _BUFFERS else said in ("stderr", "2")
+
+
+def _refuse_jumps(before: Statements, after: Statements) -> None:
+    for part in (before, after):
+        labels = [n.name for s in part for n in nodes(s) if isinstance(n, C.Label)]
+        for n in (n for s in part for n in nodes(s)):
+            if isinstance(n, C.Goto) and n.name not in labels:
+                raise UnsupportedError(
+                    "C2CU076",
+                    f"'goto {n.name}' crosses the kernel call, which runs once for all inputs",
+                    loc_of(n),
+                    "jump within one side of the call, or return",
+                )
+
+
+def refuse_statics(unit: Unit, functions: tuple[str, ...]) -> None:
+    """A static local has its value from the run before."""
+    for s in unit.statics:
+        inside = any(n is s.decl for f in ("main", *functions) for n in nodes(unit.functions[f].node))
+        if inside and not s.const:
+            raise UnsupportedError(
+                "C2CU072",
+                f"static local '{s.name}' in host code would be shared by all runs",
+                s.loc,
+                "make it a global variable",
+            )
+
+
+_FRESH = (
+    (("rand", "srand"), "srand(1);"),
+    (("random", "srandom"), "srandom(1);"),
+    (("drand48", "lrand48", "mrand48"), "{ unsigned short __zero[3] = {0, 0, 0}; seed48(__zero); }"),
+    (("getopt", "getopt_long"), "optind = 1;"),
+)
+
+
+def fresh_library(unit: Unit, before: Statements, after: Statements) -> tuple[list[str], list[str]]:
+    """Statements before each part, by which the library's state starts as in a fresh process."""
+    first, second = ({m.name for m in reach(unit, part)[0]} for part in (before, after))
+    start = [text for names, text in _FRESH if first & set(names)]
+    return start, [text for names, text in _FRESH if second & set(names) and text not in start]

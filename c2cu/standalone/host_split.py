@@ -1,0 +1,333 @@
+"""Splitting ``main`` at the kernel call: what stands before it, what goes in, what stands after it.
+
+A translation runs the part before for every input, the kernel once for all, and the part after for every input. Each
+run sees the globals as a fresh process would; what it leaves before the kernel is kept until after it. Locals of main
+that both parts may reach are *kept*: they live in the run's own memory, where pointers to them stay good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pycparser import c_ast as C
+
+from ..base.ctype import VOID, Array, CType, Pointer, Struct
+from ..base.diagnostics import UnsupportedError
+from ..codegen.c_printer import Indented, base_name
+from ..frontend.kernel import Program, nodes
+from ..frontend.parse import is_user_file, loc_of
+from ..frontend.symbols import Symbol
+from ..frontend.typed import Unit
+from .host_rules import ENDS, READS, UNBUFFERED, fresh_library, reach, refuse_host, refuse_statics
+
+
+@dataclass(frozen=True)
+class HostSplit:
+    """``result``: what the kernel's value is assigned to, as an AST node, or None. ``arguments``: of the call."""
+
+    before: tuple[C.Node, ...]
+    after: tuple[C.Node, ...]
+    result: C.Node | None
+    arguments: tuple[C.Node, ...]
+    kept: tuple[Symbol, ...]  # locals of main that outlive the part before the call
+    types: tuple[C.Node, ...]  # that main defines before the call
+    functions: tuple[str, ...]  # that host code calls, in the file's order
+    fresh: tuple[list[str], list[str]]  # statements by which the library starts anew, before each part
+    unbuffered: bool  # some output goes past stdio's buffers
+    reads: bool  # the part before the call may read stdin
+
+
+def hostsplit(program: Program) -> HostSplit:
+    """Split the main of ``program``. Raises UnsupportedError where its parts cannot be run apart."""
+    unit, call = program.unit, program.call
+    main = unit.functions.get("main")
+    if main is None or call is None:
+        raise UnsupportedError(
+            "C2CU070",
+            "there is no main that calls the kernel once",
+            program.kernel.loc,
+            "write a main with '#pragma kernel' before the call, or use c2cu.bulk",
+        )
+    unit.require("main")
+    items = main.node.body.block_items or []
+    k = next((i for i, s in enumerate(items) if _is_call(s, call)), None)
+    if k is None:
+        raise UnsupportedError(
+            "C2CU070",
+            "the kernel call is inside another statement of main",
+            loc_of(call),
+            "put it at the top level of main: it runs once for all inputs",
+        )
+    before, after = tuple(items[:k]), tuple(items[k + 1 :])
+    library, named = reach(unit, (*before, *after, *(s.decl for s in globals_of(unit) if s.decl is not None)))
+    called = tuple(f for f in unit.functions if f in named)
+    for f in called:
+        unit.require(f)
+    refuse_host(unit, before, after)
+    refuse_statics(unit, called)
+    kept = _kept(unit, before, (items[k], *after))
+    types = tuple(t for n in before for t in _types(n))
+    _refuse_hidden_names(unit, types)
+    return HostSplit(
+        tuple(n for n in before if n not in types and not _is_unnamed(unit, n, before)),
+        tuple(n for n in before if _is_lasting(n) and not _is_unnamed(unit, n, after)) + after,
+        items[k] if not isinstance(items[k], C.FuncCall) else None,
+        tuple(call.args.exprs if call.args else []),
+        kept,
+        types,
+        called,
+        fresh_library(unit, before, after),
+        any(m.name in UNBUFFERED for m in library),
+        any(m.name in READS for m in reach(unit, before)[0]),
+    )
+
+
+def _is_call(s: C.Node, call: C.FuncCall) -> bool:
+    return s is call or getattr(s, "rvalue", None) is call or getattr(s, "init", None) is call
+
+
+def _kept(unit: Unit, before: tuple[C.Node, ...], rest: tuple[C.Node, ...]) -> tuple[Symbol, ...]:
+    """Locals of main that are named from the kernel call on, or that a pointer which is read there may lead to."""
+    found = [unit.symbols[id(n)] for n in before if isinstance(n, C.Decl) and id(n) in unit.symbols]
+    locals_ = [s for s in found if s.storage == "local"]
+    named = {unit.symbols[id(n)] for s in rest for n in nodes(s) if id(n) in unit.symbols}
+    reached = [*(s for s in locals_ if s in named), *globals_of(unit)]
+    if any(_holds_pointer(unit, s.type) for s in reached):
+        _refuse_nameless(unit, before)
+        named |= {s for s in locals_ if isinstance(s.type, (Array, Struct))} | _addressed(unit, before)
+    return tuple(s for s in locals_ if s in named)
+
+
+def _holds_pointer(unit: Unit, t: CType) -> bool:
+    match t:
+        case Pointer():
+            return True
+        case Array():
+            return _holds_pointer(unit, t.of)
+        case Struct():
+            members = unit.declarations.structs.get(t.tag, t).members
+            return any(_holds_pointer(unit, m.type) for m in members)
+    return False
+
+
+def _addressed(unit: Unit, statements: tuple[C.Node, ...]) -> set[Symbol]:
+    """What ``&`` is applied to by name."""
+    taken = (n.expr for s in statements for n in nodes(s) if isinstance(n, C.UnaryOp) and n.op == "&")
+    return {unit.symbols[id(n)] for n in taken if id(n) in unit.symbols}
+
+
+def _refuse_nameless(unit: Unit, before: tuple[C.Node, ...]) -> None:
+    """A compound literal has no name by which it could be kept."""
+    for n in (n for s in before for n in nodes(s)):
+        inner = n.expr if isinstance(n, C.UnaryOp) and n.op == "&" else n
+        if isinstance(inner, C.CompoundLiteral) and (inner is not n or isinstance(unit.type(inner), Array)):
+            raise UnsupportedError(
+                "C2CU073",
+                "a pointer to a compound literal of main's may be kept until after the kernel call",
+                loc_of(inner),
+                "make it a variable",
+            )
+
+
+def _types(n: C.Node) -> Iterator[C.Node]:
+    """The types that a declaration of main defines, as declarations of their own."""
+    if isinstance(n, C.Typedef) or (isinstance(n, C.Decl) and n.name is None):
+        yield n
+    elif isinstance(n, C.Decl):
+        inner = n.type
+        while hasattr(inner, "type"):
+            inner = inner.type
+        members = inner.values if isinstance(inner, C.Enum) else getattr(inner, "decls", None)
+        if members is not None and (inner.name or isinstance(inner, C.Enum)):
+            yield C.Decl(None, [], [], [], [], inner, None, None, inner.coord)
+
+
+def _is_lasting(n: C.Node) -> bool:
+    """A declaration that both parts may repeat, for it makes no object of a run."""
+    return isinstance(n, C.Decl) and (isinstance(n.type, C.FuncDecl) or bool({"static", "extern"} & set(n.storage)))
+
+
+def _is_unnamed(unit: Unit, n: C.Node, part: tuple[C.Node, ...]) -> bool:
+    """A lasting declaration that ``part`` does not use."""
+    if not _is_lasting(n):
+        return False
+    assert isinstance(n, C.Decl)
+    return not any(isinstance(x, C.ID) and x.name == n.name for s in part for x in nodes(s))
+
+
+def _refuse_hidden_names(unit: Unit, types: tuple[C.Node, ...]) -> None:
+    """Types of main move to file scope, for both parts."""
+    for n in (n for t in types for n in nodes(t)):
+        name = getattr(n, "name", None)
+        known = unit.scope.tags if isinstance(n, (C.Struct, C.Union)) else unit.scope.names
+        if isinstance(n, (C.Typedef, C.Enumerator, C.Struct, C.Union)) and name in known:
+            raise UnsupportedError(
+                "C2CU077", f"'{name}' of main hides another '{name}'", loc_of(n), "give it a name of its own"
+            )
+
+
+class HostSpeller(Indented):
+    """Host code as the user wrote it, for C and C++. ``kept``: locals of main that live in its run.
+
+    ``ended``: what a ``return`` of main before the kernel sets.
+    """
+
+    def __init__(self, unit: Unit, kept: tuple[Symbol, ...], cplusplus: bool):
+        super().__init__()
+        self.unit, self.kept, self.cplusplus = unit, kept, cplusplus
+        self.ended = ""
+        self.ends: set[str] = set()  # those of hostrules.ENDS that were printed
+        self.defined: set[int] = set()  # ids of the structs, unions and enums whose members were printed
+        self.enumerated: set[int] = set()  # ids of those enums whose enumerators stand before, by themselves
+
+    def visit_ID(self, n: C.ID) -> str:
+        symbol = self.unit.symbols.get(id(n))
+        if symbol in self.kept:
+            return f"__kept->{n.name}"
+        if symbol is None or symbol.kind != "function" or n.name in self.unit.functions or n.name not in ENDS:
+            return n.name
+        self.ends.add(ENDS[n.name])
+        return ENDS[n.name]
+
+    def _generate_struct_union_enum(self, n: C.Struct | C.Union | C.Enum, name: str) -> str:
+        """Members stand where a type is first named, and nowhere else. To C++ an enum of the file is a number: it would
+        not let one be assigned to it."""
+        if isinstance(n, C.Enum) and self.cplusplus:
+            if id(n) in self.enumerated:
+                return base_name(self.unit.declarations.enum_type(n))
+            known = self.unit.scope.enums.get(n.name) if n.values is None else None
+            if known is not None:
+                return base_name(known)
+        if id(n) in self.defined and (n.name or name == "enum"):
+            return f"{name} {n.name}" if n.name else "int"
+        self.defined.add(id(n))
+        return super()._generate_struct_union_enum(n, name)
+
+    def visit_Pragma(self, n: C.Pragma) -> str:
+        return "" if n.string.split("(")[0].split()[:1] == ["kernel"] else super().visit_Pragma(n)
+
+    def visit_Return(self, n: C.Return) -> str:
+        if not self.ended:
+            return super().visit_Return(n)
+        value = self.visit(n.expr) if n.expr is not None else "0"
+        return f"return ({self.ended} = 1, ({value}));"
+
+    def visit_Assignment(self, n: C.Assignment) -> str:
+        if self.from_void(n.rvalue, self.unit.types.get(id(n))):
+            left = self.visit(n.lvalue)
+            return f"{left} = (__typeof__({left}))({self.visit(n.rvalue)})"
+        return super().visit_Assignment(n)
+
+    def visit_Decl(self, n: C.Decl, no_type: bool = False) -> str:
+        symbol = self.unit.symbols.get(id(n))
+        if symbol in self.kept:
+            return self.first_value(n, symbol.type)
+        if n.init is None or symbol is None or not self.from_void(n.init, symbol.type):
+            return super().visit_Decl(n, no_type)
+        return f"{self.without_value(n, n.name)} = (__typeof__({n.name}))({self.visit(n.init)})"
+
+    def first_value(self, n: C.Decl, t: CType) -> str:
+        """The initialiser of a kept variable, as statements."""
+        if n.init is None:
+            return ""
+        left = f"__kept->{n.name}"
+        if not isinstance(n.init, C.InitList) and not isinstance(t, Array):
+            cast = f"(__typeof__({left}))" if self.from_void(n.init, t) else ""
+            return f"{left} = {cast}{f'({self.visit(n.init)})' if cast else self._visit_expr(n.init)}"
+        start = f"__first_{n.name}"
+        text = f"{self.without_value(n, start)} = {self._visit_expr(n.init)};"
+        return f"{text}\n    memcpy(&{left}, &{start}, sizeof {start})"
+
+    def without_value(self, n: C.Decl, name: str) -> str:
+        """A declaration without its initialiser, of ``name``."""
+        return super().visit_Decl(C.Decl(name, n.quals, n.align, n.storage, n.funcspec, _of(n.type, name), None, None))
+
+    def member(self, s: Symbol) -> str:
+        """A variable's declaration as a struct's member, which can be written; typedefs stay."""
+        d = s.decl
+        assert d is not None
+        text = super().visit_Decl(C.Decl(d.name, [], [], [], [], _of(d.type, d.name, writable=True), None, None))
+        if isinstance(s.type, Array) and isinstance(d.type, C.ArrayDecl) and d.type.dim is None:
+            text = text.replace("[]", f"[{s.type.length}]", 1)
+        return text
+
+    def border(self, t: C.Node, name: str) -> str:
+        """The declaration of a member of a type that the kernel's head names; typedefs stay."""
+        return super().visit_Decl(C.Decl(name, [], [], [], [], _of(t, name, writable=True), None, None))
+
+    def visit_Cast(self, n: C.Cast) -> str:
+        null = self.cplusplus and self.unit.types.get(id(n)) == Pointer(VOID) and getattr(n.expr, "value", "") == "0"
+        return "NULL" if null else super().visit_Cast(n)
+
+    def from_void(self, value: C.Node, to: CType | None) -> bool:
+        """C++ does not convert void pointers by itself."""
+        t = self.unit.types.get(id(value))
+        return self.cplusplus and isinstance(t, Pointer) and t.to == VOID and isinstance(to, Pointer) and to.to != VOID
+
+    def statements(self, items: tuple[C.Node, ...]) -> str:
+        self.indent_level = 4
+        text = "".join(self._generate_stmt(s) for s in items)
+        self.indent_level = 0
+        return "\n".join(line for line in text.split("\n") if line.strip())
+
+    def function(self, n: C.FuncDef) -> str:
+        return self.visit(n).rstrip("\n")
+
+    def enumerators(self, n: C.Node) -> str:
+        """The enum that a declaration defines, by itself."""
+        while isinstance(n, (C.Typedef, C.Decl, C.TypeDecl, C.PtrDecl, C.ArrayDecl)):
+            n = n.type
+        if not isinstance(n, C.Enum) or n.values is None or id(n) in self.enumerated:
+            return ""
+        text = super()._generate_struct_union_enum(n, "enum") + ";\n"
+        self.enumerated.add(id(n))
+        return text
+
+    def top(self, n: C.Node) -> str:
+        """A file-scope declaration."""
+        before = self.enumerators(n) if self.cplusplus else ""
+        if before and isinstance(n, C.Decl) and n.name is None:
+            return before.rstrip()
+        symbol = self.unit.symbols.get(id(n))
+        alone = self.cplusplus and symbol is not None and symbol.const  # maybe the device has it, and nobody else
+        return before + ("__attribute__((unused)) " if alone else "") + self.visit(n) + ";"
+
+
+def _of(n: C.Node, name: str, writable: bool = False) -> C.Node:
+    """A declarator, of ``name``. ``writable``: whose object is not const."""
+    quals = [q for q in getattr(n, "quals", None) or [] if q != "const" or not writable]
+    match n:
+        case C.TypeDecl():
+            return C.TypeDecl(name, quals, n.align, n.type)
+        case C.PtrDecl():
+            return C.PtrDecl(quals, _of(n.type, name))
+        case C.ArrayDecl():
+            return C.ArrayDecl(_of(n.type, name, writable), n.dim, n.dim_quals)
+        case C.FuncDecl():
+            return C.FuncDecl(n.args, _of(n.type, name))
+    return n
+
+
+def declarations(unit: Unit, functions: tuple[str, ...]) -> Iterator[C.Node]:
+    """The file's own types and variables and the prototypes of ``functions``, in order."""
+    for n in unit.ast.ext:
+        if not is_user_file(unit.pre, loc_of(n).file):
+            continue
+        if isinstance(n, C.FuncDef) and n.decl.name in functions:
+            yield n.decl
+        if isinstance(n, C.Typedef) or (isinstance(n, C.Decl) and _is_wanted(n, functions)):
+            yield n
+
+
+def _is_wanted(n: C.Decl, functions: tuple[str, ...]) -> bool:
+    return not isinstance(n.type, C.FuncDecl) or n.name in functions
+
+
+def globals_of(unit: Unit) -> list[Symbol]:
+    """The file's mutable globals."""
+    return [
+        s
+        for s in unit.variables.values()
+        if not s.const and not s.builtin and "extern" not in (s.decl.storage if s.decl is not None else ())
+    ]

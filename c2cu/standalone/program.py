@@ -1,0 +1,458 @@
+"""Standalone translation: one file that nvcc or a C compiler takes, which does p runs of the original in turn."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import TYPE_CHECKING
+
+from pycparser import c_ast as C
+
+from ..analysis.effects import may_write
+from ..base.ctype import Array, CType, Pointer, Scalar, Struct, leaf_element
+from ..base.diagnostics import InputError, UnsupportedError
+from ..base.libm import DECLARED
+from ..base.templates import render, reserved, words
+from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
+from ..frontend.kernel import Border, nodes
+from ..frontend.parse import is_user_file, loc_of
+from ..frontend.symbols import Symbol
+from ..frontend.typed import Unit
+from ..schedule import plan
+from ..schedule.column.columns import COLUMN, PLAIN, Columns
+from ..schedule.column.emit import constant_tables, used_statics
+from ..schedule.gang.emit import gang
+from ..schedule.native.emit import private
+from .host_split import HostSpeller, HostSplit, declarations, globals_of, hostsplit
+
+if TYPE_CHECKING:
+    from ..schedule.understood import Front
+
+PORTABLE_BYTES = 16  # SIMD width that every compiler takes without a flag
+STATIC_BYTES = 1 << 30  # device arrays beyond this are allocated, not static
+IN_FLIGHT = 3  # groups on their way at a time: one copied in, one computed, one copied out
+MOST_THREADS = (1 << 31) - 1024  # of a launch: ``__id__`` is an int
+_AROUND = ("host.j2", "parts.j2", "runs.j2")
+_AROUND_COLUMNS = (
+    *_AROUND,
+    "cuda/check.cuh.j2",
+    *(f"cuda/{n}_columns.cuh.j2" for n in ("main", "group")),
+    "cuda/group_main.cuh.j2",
+    "cuda/columns.cuh.j2",
+)
+#: Names that gcc or nvcc know with two underscores in front, beside those of math.h.
+_COMPILERS_OWN = frozenset(
+    "real imag complex label alignof asm attribute const extension inline restrict signed typeof volatile thread func"
+    " null device host global shared constant managed forceinline noinline launch_bounds grid_constant maxnreg"
+    " cluster_dims syncthreads syncwarp threadfence trap brkpt nanosleep assert ldg ldcg ldca ldcs stcs all any ballot"
+    " activemask shfl popc popcll clz clzll ffs ffsll brev brevll sad usad mul24 umul24 mulhi umulhi mul64hi umul64hi"
+    " hadd rhadd uhadd urhadd byte_perm prof_trigger pm0 pm1 pm2 pm3 half half2 int128 float128 try catch decltype"
+    " constinit int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t".split()
+)
+_TRUTHS = frozenset(("bool", "true", "false"))  # what our own text says
+_PLACES = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
+#: Those keywords of C++ that no macro can be named.
+_OPERATORS = frozenset("and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq".split())
+_CUDAS = re.compile(
+    r"(u?(char|short|int|long|longlong)|float|double)[1-4]|u?(double|long|longlong)4_(16|32)a|u(short|int|long)|dim3"
+    r"|warpSize|min|max|r?index|make_\w+|clock(64)?|atomic[A-Z]\w*|r?norm[34]?d?|rsqrt|rhypot|rcbrt|erfc?inv|erfcx"
+    r"|normcdf(inv)?|(cos|sin|sincos)pi|tex[123]D\w*|cuda[A-Z]\w*"
+)
+_GANG_NAMES = re.compile(
+    r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
+    r"_[iuf]\d+|multiply_wide|words|(?:initial_)?r[0-9_]*_\w+)\b"
+)
+
+
+def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda", group: int | None = None) -> str:
+    """The text of a whole program for ``p`` runs. ``target``: cuda or cpu.
+
+    ``group``: inputs at a time (thesis, section 4.5). Memory is bounded by it, not by p, and a group's output is
+    written before the last inputs are read. On CUDA copies, kernels and host code of neighbouring groups overlap.
+
+    Raises UnsupportedError where main cannot be split at the kernel call, InputError for p, threads or group out of
+    range.
+    """
+    if target not in ("cuda", "cpu"):
+        raise InputError("C2CU051", f"target is '{target}'", None, "choose cuda or cpu")
+    if p < 1:
+        raise InputError(
+            "C2CU055", f"p is {p}: a standalone program needs at least one run", None, "give --p 1 or more"
+        )
+    if not 1 <= threads <= 1024:
+        raise InputError("C2CU055", f"threads is {threads}", None, "a block has 1 to 1024 threads")
+    if group is not None and group < 1:
+        raise InputError("C2CU055", f"group is {group}: a group has at least one input", None, "give --group 1 or more")
+    if target == "cuda" and min(p, group or p) > MOST_THREADS:
+        raise InputError("C2CU055", "more inputs than a kernel can have threads", None, "give a smaller --group")
+    plan.require_extents(front.slots)
+    host = _Host(front, hostsplit(front.program), target == "cuda", p, group)
+    _refuse_macros(front, words(*(_AROUND_COLUMNS if target == "cuda" else _AROUND)))
+    if target == "cuda":
+        _refuse_places(front)
+    if target == "cpu":
+        return host.cpu()
+    try:
+        text = host.cuda_thread(threads)
+    except UnsupportedError as e:
+        text = host.cuda_private(e)
+    return _respelled(text, front.program.unit)
+
+
+def _refuse_macros(front: Front, names: frozenset[str]) -> None:
+    """Macros stay macros: none may change what stands around the program."""
+    for m in front.pre.macros.values():
+        if m.name in names:
+            message = f"the translation uses the name of macro '{m.name}' for something else"
+            raise UnsupportedError("C2CU077", message, m.loc, "give the macro another name")
+
+
+def _refuse_places(front: Front) -> None:
+    """Kernels find their input by these names."""
+    unit = front.program.unit
+    for taken in sorted(_names(unit)[1] & _PLACES):
+        symbol = unit.scope.find(taken)
+        message = f"'{taken}' is CUDA's own, and cannot stand for something else beside it"
+        loc = symbol.loc if symbol is not None else None
+        raise UnsupportedError("C2CU077", message, loc, "give it another name, or translate with --target cpu")
+
+
+def _renamed(unit: Unit) -> list[tuple[str, str]]:
+    """Names of the program's own that mean something else to nvcc, and new ones for them: keywords of C++, and what
+    CUDA's headers declare."""
+    every, own = _names(unit)
+    taken = every & CPP_KEYWORDS - _TRUTHS - _OPERATORS | own & DECLARED | {n for n in own if _CUDAS.fullmatch(n)}
+    return [(n, next(new for k in count(1) if (new := n + "_" * k) not in every)) for n in sorted(taken)]
+
+
+def _names(unit: Unit) -> tuple[set[str], set[str]]:
+    """All that the program itself names, and of these what stands outside of functions."""
+    tops = [n for n in unit.ast.ext if is_user_file(unit.pre, loc_of(n).file)]
+    below = [x for top in tops for x in nodes(top)]
+    every = {x for n in below for x in (getattr(n, "name", None), getattr(n, "declname", None)) if isinstance(x, str)}
+    types = {*unit.scope.tags, *(n for n, s in unit.scope.names.items() if s.kind != "function")}
+    return every, every & {*unit.variables, *unit.functions, *types}
+
+
+def _respelled(text: str, unit: Unit) -> str:
+    """A translation in which what C++ takes for an operator has a new name everywhere, as `spell.name` gives it."""
+    taken = sorted(_names(unit)[0] & _OPERATORS)
+    if not taken:
+        return text
+    kept = r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|^\s*#include.*?$'
+    found = re.compile(rf"{kept}|\b({'|'.join(taken)})\b", re.S | re.M)
+    return found.sub(lambda m: f"{m[1]}_" if m[1] else m[0], text)
+
+
+def device_name(b: Border) -> str:
+    """The array that holds a border's columns: as in the paper, unless a template or the compiler has a use for it."""
+    taken = f"__{b.name}" in reserved(*_AROUND_COLUMNS) or b.name in DECLARED or b.name in _COMPILERS_OWN
+    return f"__{b.name}_" if taken else f"__{b.name}"
+
+
+class _Host:
+    def __init__(self, front: Front, split: HostSplit, cplusplus: bool, p: int, group: int | None):
+        self.front, self.split, self.p = front, split, p
+        self.group = min(p, group) if group else 0  # 0: all inputs at once
+        self.in_flight = min(IN_FLIGHT, -(-p // self.group)) if self.group else 1
+        self.width = "__G__" if group else "__P__"
+        self.program, self.unit = front.program, front.program.unit
+        self.speller = HostSpeller(self.unit, split.kept, cplusplus)
+        self.globals = globals_of(self.unit)
+        self.where = {b.name: self.place(b) for b in self.program.borders}
+        self.refuse_two_ways()
+
+    # where a border's value lies in a run
+
+    def place(self, b: Border) -> str:
+        """The member of ``struct __run`` that holds a border."""
+        if b.kind == "global":
+            return f"globals.{b.name}"
+        if b.kind == "return":
+            return "result"
+        if b.symbol is None or not isinstance(b.symbol.type, Pointer):
+            return f"argument_{b.name}"
+        return self.argument_place(b)
+
+    def argument_place(self, b: Border) -> str:
+        node = self.argument(b)
+        inner = node.expr if isinstance(node, C.UnaryOp) and node.op == "&" else node
+        symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
+        if symbol is None or not (node is not inner or isinstance(symbol.type, Array)):
+            raise UnsupportedError(
+                "C2CU074",
+                f"argument '{b.name}' of the kernel call is not an array of main's or a global",
+                loc_of(node),
+                "pass an array by its name, or a variable's address",
+            )
+        if symbol not in self.globals and symbol not in self.split.kept:
+            raise UnsupportedError(
+                "C2CU074",
+                f"argument '{b.name}' of the kernel call is const or static",
+                loc_of(node),
+                f"name '{symbol.name}' in the kernel, or make it a variable",
+            )
+        declared = b.type.size if isinstance(b.type, Array) else 0
+        if isinstance(symbol.type, Array) and declared and symbol.type.size > declared:
+            raise UnsupportedError(
+                "C2CU074",
+                f"'{symbol.name}' is longer than the parameter '{b.name}', of which only {b.type} is copied",
+                loc_of(node),
+                f"declare the parameter as long as '{symbol.name}'",
+            )
+        return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
+
+    def refuse_two_ways(self) -> None:
+        """What the kernel writes must reach it one way only: each border is a copy of its own."""
+        borders, writes = self.program.borders, {s.name: s.writes for s in self.front.slots}
+        for k, b in enumerate(borders):
+            twins = [o for o in borders[:k] if self.where[o.name] == self.where[b.name]]
+            if not any(writes[o.name] or writes[b.name] for o in twins):
+                continue
+            what = self.where[b.name].split(".")[-1]
+            ways = "twice" if twins[0].kind == "param" else "as an argument and as a global"
+            raise UnsupportedError(
+                "C2CU074",
+                f"'{what}' reaches the kernel {ways}, and the kernel writes it",
+                loc_of(self.argument(b)),
+                "pass a copy, or let the kernel take it once",
+            )
+
+    def argument(self, b: Border) -> C.Node:
+        """What main passes for a parameter."""
+        return self.split.arguments[[q.name for q in self.program.kernel.params].index(b.name)]
+
+    # pieces
+
+    def common(self) -> dict[str, object]:
+        macros = self.unit.pre.macros
+        scalars = [q for q in self.program.kernel.params if self.where[q.name].startswith("argument_")]
+        returns = any(b.kind == "return" for b in self.program.borders)
+        head = self.program.kernel.node.decl.type
+        renames = [f"#define {n} {new}" for n, new in _renamed(self.unit)] if self.speller.cplusplus else []
+        host_functions = [f for f in self.unit.functions if f in self.split.functions]
+        return {
+            "name": self.front.source.name.rsplit("/", 1)[-1],
+            "p": self.p,
+            "group": self.group,
+            "in_flight": self.in_flight,
+            "width": self.width,
+            "all_before": not (self.group and self.speller.cplusplus),
+            "reads": self.split.reads,
+            "includes": list(dict.fromkeys(self.unit.pre.includes)),
+            "macros": [f"#define {m.name} {m.value}" for m in macros.values()] + renames,
+            "declarations": [self.speller.top(n) for n in declarations(self.unit, self.split.functions)],
+            "functions": [self.speller.function(self.unit.functions[f].node) for f in host_functions],
+            "types": [self.speller.top(n) for n in self.split.types],
+            "globals": [self.speller.member(s) for s in self.globals],
+            "global_names": [s.name for s in self.globals],
+            "locals": [self.speller.member(s) for s in self.split.kept],
+            "arguments": [
+                self.speller.border(q.decl.type, f"argument_{q.name}") for q in scalars if q.decl is not None
+            ],
+            "result": [self.speller.border(head.type, "result")] * returns,
+            "before": self.before(),
+            "after": self.after(),
+            "set_arguments": self.set_arguments(),
+            "get_result": self.get_result(),
+            "main_parameters": self.main_parameters(),
+            "fresh_before": self.split.fresh[0],
+            "fresh_after": self.split.fresh[1],
+            "unbuffered": self.split.unbuffered,
+            "ends": sorted(self.speller.ends),  # after all that is printed
+            "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
+        }
+
+    def before(self) -> str:
+        self.speller.ended = "__r->ended"
+        text = self.speller.statements(self.split.before)
+        self.speller.ended = ""
+        return text
+
+    def after(self) -> str:
+        return self.speller.statements(self.split.after)
+
+    def set_arguments(self) -> list[str]:
+        return [
+            f"__r->{self.where[b.name]} = {self.speller.visit(self.argument(b))};"
+            for b in self.program.borders
+            if self.where[b.name].startswith("argument_")
+        ]
+
+    def get_result(self) -> str:
+        match self.split.result:
+            case C.Assignment(lvalue=left):
+                return f"{self.speller.visit(left)} = __r->result;"
+            case C.Decl() as d:
+                return f"{self.speller.without_value(d, d.name)} = __r->result;"
+        return ""
+
+    def main_parameters(self) -> str:
+        params = self.unit.functions["main"].params
+        if len(params) > 2:
+            raise UnsupportedError(
+                "C2CU078", f"main takes '{params[2].name}' beside argc and argv", params[2].loc, "use getenv"
+            )
+        return ", ".join(self.speller.visit(q.decl) for q in params if q.decl is not None)
+
+    # targets
+
+    def cpu(self) -> str:
+        values = self.common()
+        analysis = self.front.analysis
+        text, slots = "", []
+        if analysis is not None and not any(f.kind == "address" for f in analysis.findings):
+            artifact = gang(analysis, self.front.slots, plan.layout(self.program), PORTABLE_BYTES, self.front.trace)
+            text = _GANG_NAMES.sub(r"c2cu_\1", artifact.text)
+            slots = self.slots()
+        written = {} if text else may_write(self.program)
+        statics = [s for s in used_statics(self.program) if s in written]
+        if statics:
+            raise UnsupportedError(
+                "C2CU072",
+                f"static local '{statics[0].name}' in a kernel whose addresses depend on data",
+                statics[0].loc,
+                "make it a global variable",
+            )
+        kernel_functions = [] if text else [f for f in self.program.functions if f.name not in self.split.functions]
+        own = {*self.unit.variables, *self.unit.functions}
+        return render(
+            "cpu/standalone.c.j2",
+            hidden=[] if any("math.h" in i for i in self.unit.pre.includes) else sorted(own & DECLARED),
+            gang=text,
+            slots=slots,
+            call="" if text else self.direct_call(),
+            kernel_functions=[self.speller.function(f.node) for f in kernel_functions],
+            **values,
+        )
+
+    def direct_call(self) -> str:
+        """A call of the original kernel for one run, whose globals are in place."""
+        args = []
+        for q in self.program.kernel.params:
+            where = self.where[q.name]
+            place = where.removeprefix("globals.") if where.startswith("globals.") else f"__r->{where}"
+            args.append(f"(void *)&{place}" if isinstance(q.type, Pointer) else place)
+        call = f"{self.program.kernel.name}({', '.join(args)});"
+        return f"__r->result = {call}" if any(b.kind == "return" for b in self.program.borders) else call
+
+    def slots(self) -> list[str]:
+        """Initialisers of the slot table over ``__runs``."""
+        out = []
+        for b, s in zip(self.program.borders, self.front.slots):
+            where = f"&__runs[0].{self.where[b.name]}"
+            source = f"{where}, sizeof *__runs" if b.kind != "return" else "0, 0"
+            target = f"{where}, sizeof *__runs" if s.writes else "0, 0"
+            out.append(f"{{{source}, {target}}}")
+        return out
+
+    def cuda_private(self, why: UnsupportedError) -> str:
+        plan.require_few(self.front.slots)
+        _refuse_macros(self.front, words(f"cuda/{'group' if self.group else 'main'}_private.cuh.j2"))
+        artifact = private(self.program, self.front.slots)
+        reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
+        return render(
+            "cuda/standalone_private.cu.j2",
+            device=artifact.text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace
+            lanes=artifact.lanes,
+            slots=self.slots(),
+            reason=reason,
+            **self.common(),
+        )
+
+    def cuda_thread(self, threads: int) -> str:
+        names: dict[Symbol, str] = {}
+        size = sum(s.nbytes for s in self.front.slots) * (self.group or self.p) * self.in_flight
+        static = size <= STATIC_BYTES
+        for b in self.program.borders:
+            if isinstance(leaf_element(b.type), Struct) or b.shared:
+                raise UnsupportedError("C2CU090", f"'{b.name}' is a struct or shared", b.loc)
+            if b.kind == "global" and b.symbol is not None:
+                names[b.symbol] = self.columns_of(b, static)
+        statics = used_statics(self.program)
+        if statics:
+            raise UnsupportedError("C2CU090", f"static local '{statics[0].name}'", statics[0].loc)
+        slot = [("int __s__", "__s__")] if self.group else []
+        plain = {s: f"__{s.name}" for s in self.program.constants if s.storage != "static-local"}
+        columns = Columns(self.program, names, plain, [*slot, ("int __id__", "__id__")], False, self.width)
+        kernel = self.program.kernel
+        storages = tuple(COLUMN if isinstance(q.type, Pointer) else PLAIN for q in kernel.params)
+        entry = columns.instance(kernel, storages)
+        tables = constant_tables(self.program, columns)
+        structs = [s for s in structs_used(self.unit, self.program.functions, []) if s.tag.startswith("__anonymous")]
+        bare = not kernel.params and not any(b.kind == "return" for b in self.program.borders)
+        done = [f for f in columns.done if not (bare and f is entry)]
+        return render(
+            "cuda/standalone.cu.j2",
+            threads=threads,
+            static=static,
+            structs=[define_struct(s) for s in structs],
+            constants=tables,
+            device_prototypes=[f.head + ";" for f in done],
+            device_functions=[f.text for f in done],
+            arrays=[self.array(b, k, static) for k, b in enumerate(self.program.borders)],
+            kernel=name(kernel.name) if bare else f"{name(kernel.name)}__all",
+            entry=entry.name,
+            body=self.inlined(columns, kernel) if bare else "",
+            call=self.column_call(entry.name, static),
+            **self.common(),
+        )
+
+    def inlined(self, columns: Columns, kernel) -> str:
+        """The kernel function's statements, for the __global__ function that takes its place."""
+        text = columns.instances[(kernel.name, ())].text
+        body = text[text.index("{") + 1 : text.rindex("}")].strip("\n")
+        return body.replace("\n", "\n").rstrip()
+
+    def column_call(self, entry: str, static: bool) -> str:
+        args = []
+        for b in self.program.borders:
+            if b.kind == "param" and b.symbol is not None:
+                pointer = isinstance(b.symbol.type, Pointer)
+                scalar = not isinstance(b.type, Array)
+                columns = self.columns_of(b, static)
+                args.append(("&" if scalar else "") + columns if pointer else f"{columns}[__id__]")
+        call = f"{entry}({', '.join([*args, *(['__s__'] if self.group else []), '__id__'])});"
+        result = next((b for b in self.program.borders if b.kind == "return"), None)
+        return f"{self.columns_of(result, static)}[__id__] = {call}" if result is not None else call
+
+    def columns_of(self, b: Border, static: bool) -> str:
+        """How device code spells the columns of a border."""
+        if self.group:
+            return f"{device_name(b)}[__s__]"
+        return device_name(b) if static or isinstance(b.type, Array) else f"(*{device_name(b)})"
+
+    def array(self, b: Border, k: int, static: bool) -> dict[str, object]:
+        """A device array and how it gets its values."""
+        element = leaf_element(b.type)
+        assert isinstance(element, Scalar)
+        return {
+            "name": device_name(b),
+            "declaration": self.device_declaration(b, static),
+            "count": self.front.slots[k].nbytes // element.size,
+            "size": element.size,
+            "place": self.where[b.name],
+            "reads": b.kind != "return",
+            "writes": self.front.slots[k].writes,
+        }
+
+    def device_declaration(self, b: Border, static: bool) -> str:
+        dims = self.extent_texts(b)
+        element = declare(leaf_element(b.type), "").strip()
+        element = "bool" if element == "_Bool" else element
+        if static:
+            return f"__device__ {element} {device_name(b)}{'[__S__]' if self.group else ''}{dims}[{self.width}]"
+        rest = dims if self.group else dims[dims.find("]") + 1 :]
+        return f"__constant__ {element} (*{device_name(b)}){rest}[{self.width}]"
+
+    @staticmethod
+    def extent_texts(b: Border) -> str:
+        """The extents, by the macros that spell them."""
+        t: CType = b.type
+        texts = ""
+        names = list(b.symbol.extents if b.symbol is not None else ())
+        while isinstance(t, Array):
+            macro = names.pop(0) if names else ""
+            texts += f"[{macro or t.length}]"
+            t = t.of
+        return texts

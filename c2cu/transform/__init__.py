@@ -1,0 +1,1 @@
+"""Rewrites of the flat IR, one a file."""

@@ -1,0 +1,138 @@
+"""If-conversion: a small `If` becomes assignments of a `Select`, so that threads or lanes need not part.
+
+Each statement of an arm is executed in its place, under the condition's value from before: ``v = cond ? e : v``.
+A variable that only one arm uses is assigned outright.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from ..base.ctype import BOOL
+from ..ir.fold import cast, is_safe, loads, truth
+from ..ir.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Const,
+    Expr,
+    If,
+    Kernel,
+    Load,
+    Loop,
+    Select,
+    Stmt,
+    Store,
+    Var,
+    Variable,
+)
+from ..ir.walk import expressions, statements, subexpressions, used
+
+LONGEST = 12  # statements of both arms together
+WEIGHT = 48  # operations of both arms together
+_CHEAP = frozenset("fabs fabsf fmin fminf fmax fmaxf copysign copysignf min max".split())
+
+
+def if_convert(kernel: Kernel) -> Kernel:
+    """``kernel`` with `Select` for every `If` that is small and whose arms are safe to evaluate always."""
+    return replace(kernel, body=_Conversion(kernel).block(kernel.body))
+
+
+class _Conversion:
+    def __init__(self, kernel: Kernel):
+        self.occurrences = _occurrences(kernel.body)
+        self.top = max((v.uid for v in self.occurrences), default=0)
+
+    def block(self, block: Block) -> Block:
+        return tuple(new for s in block for new in self.statement(s))
+
+    def statement(self, s: Stmt) -> Block:
+        match s:
+            case If():
+                new = replace(s, then=self.block(s.then), other=self.block(s.other))
+                return self.converted(new, s) if _is_small(new) else (new,)
+            case Loop():
+                return (replace(s, head=self.block(s.head), body=self.block(s.body), step=self.block(s.step)),)
+        return (s,)
+
+    def converted(self, s: If, original: If) -> Block:
+        """``s``, whose arms are converted, as assignments; ``original`` is what it was before."""
+        cond = truth(s.cond)
+        out: list[Stmt] = []
+        if len(s.then) + len(s.other) > 1 and not _is_fixed(cond, (*s.then, *s.other)):
+            self.top += 1
+            saved = Variable("cond", BOOL, self.top, s.loc)
+            out.append(Assign(saved, cast(cond, BOOL), s.loc))
+            cond = Var(saved, s.loc)
+        for arm, before, taken in ((s.then, original.then, True), (s.other, original.other, False)):
+            private = self.private(arm, before)
+            for inner in arm:
+                assert isinstance(inner, (Assign, Store))
+                if isinstance(inner, Assign) and inner.var in private:
+                    out.append(inner)
+                else:
+                    out.append(_under(cond, taken, inner))
+        return tuple(out)
+
+    def private(self, arm: Block, before: Block) -> frozenset[Variable]:
+        """Variables that occur nowhere else, and that the arm assigns before it reads them. ``before``: the arm as it
+        was when all occurrences were counted."""
+        assigned: set[Variable] = set()
+        early: set[Variable] = set()
+        for s in arm:
+            early |= {x.var for e in expressions(s) for x in subexpressions(e) if isinstance(x, Var)} - assigned
+            if isinstance(s, Assign):
+                assigned.add(s.var)
+        inside = _occurrences(before)
+        return frozenset(v for v in assigned - early if inside[v] == self.occurrences[v])
+
+
+def _under(cond: Expr, taken: bool, s: Assign | Store) -> Stmt:
+    old: Expr = Var(s.var, s.loc) if isinstance(s, Assign) else Load(s.region, s.index, s.loc)
+    yes, no = (s.value, old) if taken else (old, s.value)
+    return replace(s, value=Select(cond, yes, no, s.value.type, s.loc))
+
+
+def _is_small(s: If) -> bool:
+    """Both arms are cheap, safe, and store only where the condition has loaded."""
+    arms = (*s.then, *s.other)
+    if len(arms) > LONGEST or not all(isinstance(x, (Assign, Store)) for x in arms):
+        return False
+    known = loads(s.cond)
+    weight = 0
+    assigned: set[Variable] = set()
+    for x in arms:
+        if isinstance(x, Store) and (len(arms) > 1 or Load(x.region, x.index) not in known):
+            return False
+        for e in expressions(x):
+            if not is_safe(e, frozenset(k for k in known if not _reads(k, assigned))):
+                return False
+            nodes = list(subexpressions(e))
+            if any(isinstance(n, Call) and n.name not in _CHEAP for n in nodes):
+                return False
+            weight += sum(1 for n in nodes if not isinstance(n, (Var, Const)))
+        if isinstance(x, Assign):
+            assigned.add(x.var)
+    return weight <= WEIGHT and not any(_is_slow(n) for x in arms for e in expressions(x) for n in subexpressions(e))
+
+
+def _is_slow(e: Expr) -> bool:
+    """Takes so long that a jump around it is worth it."""
+    return isinstance(e, Binary) and e.op in ("/", "%") and e.type.is_float
+
+
+def _is_fixed(cond: Expr, block: Block) -> bool:
+    """Whether the condition is a variable or constant that ``block`` does not change."""
+    changed = {s.var for s in block if isinstance(s, Assign)}
+    return isinstance(cond, Const) or (isinstance(cond, Var) and cond.var not in changed)
+
+
+def _reads(e: Expr, changed: set[Variable]) -> bool:
+    return any(isinstance(x, Var) and x.var in changed for x in subexpressions(e))
+
+
+def _occurrences(block: Block) -> Counter[Variable]:
+    """How often each variable is named: read or assigned."""
+    return used(block) + Counter(s.var for s in statements(block) if isinstance(s, Assign))

@@ -1,0 +1,102 @@
+"""The verdict on a program, and how it is told: a report, a warning at the user's line, or an error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .analysis.uniform import Finding
+from .base.diagnostics import Diagnostic, Note, NotObliviousError, render
+from .schedule.understood import Front
+from .trace import diagnosed
+
+_PACKAGE = os.path.join(os.path.dirname(__file__), "")
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdict on a program.
+
+    ``oblivious``: at each step it touches one fixed address or none, whatever the data. ``constant_time``: and no
+    branch depends on data. ``findings``: what speaks against either. ``why_not``: what could not be analysed; the
+    verdict is then False, for nothing is proved. ``notes``: what the verdict assumes. ``faults``:
+    what C does not define where a branch on data is taken (what is so whatever the data is an error).
+    """
+
+    oblivious: bool
+    constant_time: bool
+    findings: tuple[Finding, ...]
+    why_not: str = ""
+    notes: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    faults: tuple[Diagnostic, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [render(f.diagnostic("warning" if f.kind != "branch" else "note"), self.sources) for f in self.findings]
+        lines += [render(d, self.sources) for d in self.faults]
+        if self.why_not:
+            lines.append(f"not analysed: {self.why_not}")
+        lines += self.notes
+        return "\n".join([*lines, self.verdict])
+
+    @property
+    def verdict(self) -> str:
+        """In one line."""
+        no = "not proved" if self.why_not else "no"
+        oblivious, constant_time = ("yes" if x else no for x in (self.oblivious, self.constant_time))
+        return f"oblivious: {oblivious}; constant time: {constant_time}"
+
+
+class NotObliviousWarning(UserWarning):
+    """The program is not oblivious: it runs correctly, but lanes wait for each other. ``report``: the verdict."""
+
+    def __init__(self, report: Report):
+        super().__init__(report)
+        self.report = report
+
+    def __str__(self) -> str:
+        shown = (f for f in self.report.findings if f.kind != "branch")
+        texts = [render(f.diagnostic(), self.report.sources) for f in shown]
+        return "\n".join(["the program is not oblivious", *texts])
+
+
+def report_of(front: Front, notes: tuple[str, ...] = ()) -> Report:
+    if front.analysis is None:
+        assert front.why_not is not None
+        d = front.why_not.diagnostic
+        return Report(False, False, (), f"{d.loc}: {d.message}", notes, front.pre.sources)
+    a = front.analysis
+    return Report(a.oblivious, a.constant_time, a.findings, "", notes, front.pre.sources, diagnosed(front.trace))
+
+
+def judge(front: Front, strict: bool | None) -> None:
+    """Warn of a program that is not oblivious; if ``strict``, refuse it, and one that cannot be analysed. None: it was
+    judged before."""
+    report = report_of(front)
+    if strict is None or report.oblivious or (front.analysis is None and not strict):
+        return
+    if not strict:
+        warnings.warn(NotObliviousWarning(report), stacklevel=users_level())
+        return
+    first = next((f for f in report.findings if f.kind != "branch"), None)
+    notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
+    error = NotObliviousError(
+        "C2CU030",
+        "the program is not oblivious: " + (first.message if first else report.why_not),
+        first.loc if first else None,
+        "it runs without strict, but lanes will wait for each other",
+        notes,
+    )
+    error.sources = front.pre.sources
+    raise error
+
+
+def users_level() -> int:
+    """The ``stacklevel`` at which the caller of this function warns of the first line outside c2cu."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
