@@ -217,7 +217,7 @@ def test_failing_compiler(monkeypatch, tmp_path):
 
 
 def test_generated_code_that_fails_is_shown():
-    from c2cu.runtime.cpu import rejected
+    from c2cu.base.toolchain import rejected
 
     error = rejected("cc", "int a;\nint b\nint c;\n", "<stdin>:3:1: error: expected ';'")
     assert ">    3 | int c;" in str(error) and "     2 | int b" in str(error)

@@ -514,7 +514,7 @@ def test_a_page_that_is_gone_ends_the_process_at_once(folder, thread):
     """On whatever thread it is touched, with Python's lock held or not."""
     code = (
         "import os, sys, threading, numpy\n"
-        "from c2cu.stopping import stopping\n"
+        "from c2cu.io.stopping import stopping\n"
         "a = numpy.load('a.npy', mmap_mode='r')\n"
         "os.truncate('a.npy', 4096)\n"
         "touch = lambda: (a.copy(), a[500, 0])\n"

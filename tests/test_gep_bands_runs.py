@@ -16,6 +16,7 @@ from c2cu.io.runs import run_files
 from c2cu.pipeline import understand
 from c2cu.report import explain
 from c2cu.runtime import arrays, cpu
+from c2cu.schedule.estimate import USUAL
 from c2cu.verdict import report_of
 from tests.oracle import Original, same
 from tests.test_gep_grid import PATHS, data
@@ -45,7 +46,7 @@ class Loaded:
 @pytest.fixture(autouse=True)
 def device(monkeypatch):
     monkeypatch.setattr(backends, "loader", lambda backend: Loaded)
-    monkeypatch.setattr(backends, "device", lambda backend: c2cu.estimate.USUAL)
+    monkeypatch.setattr(backends, "device", lambda backend: USUAL)
     monkeypatch.setattr(backends, "ordinals", lambda devices: [0, 1, 2] if devices is None else list(devices))
     monkeypatch.setattr(Loaded, "calls", [])
     monkeypatch.setattr(Loaded, "room", 1 << 20)

@@ -2,11 +2,11 @@
 
 import warnings
 
-import c2cu.streaming.open
 import numpy as np
 import pytest
 
 import c2cu
+import c2cu.streaming.open
 from c2cu.runtime import arrays, cuda
 from tests.test_streaming import SORT, TWO, chunks, ended, inputs
 

@@ -10,11 +10,11 @@ import threading
 import time
 import weakref
 
-import c2cu.api
 import numpy as np
 import pytest
 
 import c2cu
+import c2cu.api
 from c2cu.runtime import pipe as pipes
 from c2cu.runtime.cpu_pipe import CpuPipe
 from c2cu.streaming.channel import Channel, Closed

@@ -14,7 +14,7 @@ from c2cu.base.diagnostics import CompileError, InputError
 from c2cu.cli import main
 from c2cu.frontend.preprocess import read_source
 from c2cu.report.explain import explanation, text
-from c2cu.runtime import arrays, cpu, cuda
+from c2cu.runtime import arrays, cpu, cuda, launch
 from c2cu.schedule import estimate
 from c2cu.schedule.artifact import Artifact
 from c2cu.schedule.estimate import Device, Estimate, preferred
