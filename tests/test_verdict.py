@@ -112,3 +112,33 @@ def test_shared_array_may_index():
     text = "int a[8], idx[8];\nvoid k(void) {\n    for (int i = 0; i < 8; i++)\n        a[idx[i]] = 0;\n}\n"
     assert not c2cu.check(text).oblivious
     assert c2cu.check(text, shared=["idx"]).oblivious
+
+
+@pytest.mark.parametrize("name", ["left", "skipped", "returned", "again", "reached", "chosen", "both", "t", "plain"])
+def test_a_users_variable_is_called_by_its_name(name):
+    """Also where lowering has a variable of that name."""
+    text = (
+        f"int a[8];\nvoid k(void) {{\n    for (int i = 0; i < 8; i++) {{\n        int {name} = 0;\n"
+        f"        while ({name} < 4)\n            if (a[i] > {name})\n                {name} = 4;\n"
+        f"            else\n                {name} = {name} + 1;\n    }}\n}}\n"
+    )
+    loop = next(f for f in c2cu.check(text).findings if f.kind == "loop-bound")
+    assert loop.trail[0].message == f"'{name}' is assigned under a condition that depends on input data"
+
+
+@pytest.mark.parametrize(
+    "body, kind, steps",
+    [
+        ("for (int i = 0; i < 8; i++) { if (a[i]) break; }", "loop-bound", ["control leaves from here"]),
+        ("for (int i = 0; i < 8; i++) { if (a[i]) return; }", "loop-bound", ["control leaves from here"]),
+        ("int i = 0; do i++; while (i < 8 && a[i]);", "loop-bound", []),
+        ("int i = 0; do i++; while (a[i] > 0);", "loop-bound", []),
+        ("a[a[0] > 0 ? a[1] : 2] = 0;", "address", []),
+        ("int j = 5; a[a[0] > 0 ? j++ : 2] = 0;", "address", ["a value is computed"]),
+    ],
+)
+def test_no_trail_names_a_variable_that_the_program_does_not_have(body, kind, steps):
+    report = c2cu.check(f"int a[8];\nvoid k(void) {{ {body} }}\n")
+    trail = next(f for f in report.findings if f.kind == kind).trail
+    steps = [f"{s} under a condition that depends on input data" for s in steps]
+    assert [s.message for s in trail] == [*steps, "'a' is an input"]

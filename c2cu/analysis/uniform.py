@@ -33,7 +33,6 @@ from .separate import separate
 from .webs import webs
 
 LONGEST_TRAIL = 8
-FLAGS = ("left", "returned", "skipped")  # what lowering calls the flags of break, return and continue
 CODES = {"address": "C2CU031", "loop-bound": "C2CU032", "branch": "C2CU033"}
 
 
@@ -190,11 +189,12 @@ class _Analysis:
         source = self.source(s.value)
         if source is not None:
             arrives = isinstance(s.value, Load) and s.loc == s.value.region.loc  # a bulk scalar at the start
-            self.mark(s.var, "" if arrives or s.var.made else f"'{s.var.name}' is assigned here", s.loc, source)
+            self.mark(s.var, "" if arrives or s.var.role else f"'{s.var.name}' is assigned here", s.loc, source)
             return
         cond = next((self.diverging[c] for c in around if c in left and c in self.diverging), None)
         if cond is not None:
-            what = "control leaves from here" if s.var.name in FLAGS else f"'{s.var.name}' is assigned"
+            names = {"exit": "control leaves from here", "temporary": "a value is computed"}
+            what = names.get(s.var.role, f"'{s.var.name}' is assigned")
             self.mark(s.var, f"{what} under a condition that depends on input data", s.loc, self.source(cond))
 
     def store(self, s: Store, around: tuple[int, ...]) -> None:

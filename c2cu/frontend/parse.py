@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import sys
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from pycparser import c_ast as C
 from pycparser.c_parser import CParser
@@ -16,6 +18,7 @@ from .preprocess import SYSTEM, Preprocessed
 
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
 DEPTH = 200_000
+T = TypeVar("T")
 
 
 def parse(pre: Preprocessed) -> C.FileAST:
@@ -23,29 +26,67 @@ def parse(pre: Preprocessed) -> C.FileAST:
     return deep(lambda: _parse(pre))
 
 
-def deep(work: Any) -> Any:
-    """Call ``work`` with room for very deep recursion; what it raises is raised here."""
-    result: list[Any] = []
+def deep(work: Callable[[], T]) -> T:
+    """Call ``work`` with room for very deep recursion; what it raises is raised here. Any number of threads may."""
+    if getattr(_thread, "deep", False):
+        return work()
+    result: list[T] = []
     failed: list[BaseException] = []
 
     def run() -> None:
+        _thread.deep = True
         try:
             result.append(work())
         except BaseException as e:  # handed to the caller's thread
             failed.append(e)
 
-    limit, size = sys.getrecursionlimit(), threading.stack_size(STACK)
-    sys.setrecursionlimit(DEPTH)
-    try:
-        thread = threading.Thread(target=run)
-        thread.start()
+    with _recursion_limit.raised():
+        thread = _started(run)
         thread.join()
-    finally:
-        threading.stack_size(size)
-        sys.setrecursionlimit(limit)
     if failed:
         raise failed[0]
     return result[0]
+
+
+class _RecursionLimit:
+    """The process's recursion limit: raised while any thread needs that, then what it was before."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.before = 0
+
+    @contextmanager
+    def raised(self) -> Iterator[None]:
+        with self.lock:
+            if self.users == 0:
+                self.before = sys.getrecursionlimit()
+                sys.setrecursionlimit(max(self.before, DEPTH))
+            self.users += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.users -= 1
+                if self.users == 0:
+                    sys.setrecursionlimit(self.before)
+
+
+_recursion_limit = _RecursionLimit()
+_stack_size = threading.Lock()  # a thread gets the stack size that the process has set when it starts
+_thread = threading.local()
+
+
+def _started(run: Callable[[], None]) -> threading.Thread:
+    """A running thread with a stack of `STACK` bytes."""
+    thread = threading.Thread(target=run)
+    with _stack_size:
+        before = threading.stack_size(STACK)
+        try:
+            thread.start()
+        finally:
+            threading.stack_size(before)
+    return thread
 
 
 def _parse(pre: Preprocessed) -> C.FileAST:

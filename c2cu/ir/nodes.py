@@ -29,14 +29,15 @@ def _loc() -> Loc:
 @dataclass(frozen=True)
 class Variable:
     """A scalar of the kernel. ``uid`` tells apart variables of one name; a `BOOL` one holds 0 or 1. ``spelling``: what
-    C calls it ("s.y"), where that is not its name. ``made``: by us, C knows nothing of it."""
+    C calls it ("s.y"), where that is not its name. ``role``: "" for a variable of the C program; of those that lowering
+    adds, "exit" for a flag that ``break``, ``continue`` or ``return`` sets, "temporary" for all others."""
 
     name: str
     type: Scalar
     uid: int = 0
     loc: Loc = _loc()
     spelling: str = field(default="", compare=False, repr=False)
-    made: bool = field(default=False, compare=False, repr=False)
+    role: str = field(default="", compare=False, repr=False)
 
     def __hash__(self) -> int:
         return hash((self.name, self.uid))

@@ -151,7 +151,7 @@ class Control(Functions):
         loc = loc_of(node.cond)
         if self.unit.constant(node.cond) == 0:
             return self.once(node.stmt, loc)
-        go = self.fresh("again", BOOL, loc)
+        go = self.made("again", BOOL, loc)
         self.assign(go, Const(1, BOOL), loc)
 
         def test() -> None:
@@ -161,7 +161,7 @@ class Control(Functions):
 
     def once(self, body: C.Node, loc: Loc) -> Flags:
         """``do body while (0)``, as macros have it: no loop."""
-        jump = Jump(self.fresh("left", BOOL, loc), self.fresh("skipped", BOOL, loc))
+        jump = Jump(self.exit_flag("left", loc), self.exit_flag("skipped", loc))
         self.assign(jump.leave, Const(0, BOOL), loc)
         assert jump.proceed is not None
         self.assign(jump.proceed, Const(0, BOOL), loc)
@@ -175,7 +175,7 @@ class Control(Functions):
         self, body: C.Node, start: dict[PointerVariable, Target | None], cond: Expr, head: list[Stmt], step, loc: Loc
     ) -> Flags:
         """The loop itself. ``start``: what pointers point to before its first test."""
-        jump = Jump(self.fresh("left", BOOL, loc), self.fresh("skipped", BOOL, loc))
+        jump = Jump(self.exit_flag("left", loc), self.exit_flag("skipped", loc))
         assert jump.proceed is not None
         frame = self.frames[-1]
         self.jumps.append(jump)
@@ -253,7 +253,7 @@ class Control(Functions):
 
     def chain(self, segments, value: Expr, loc: Loc) -> Flags:
         """Every group but the last ends in a jump: if, else if, else."""
-        jump = Jump(self.fresh("left", BOOL, loc), None)
+        jump = Jump(self.exit_flag("left", loc), None)
         self.assign(jump.leave, Const(0, BOOL), loc)
         self.jumps.append(jump)
         default = next((s for _, d, s in segments if d), [])
@@ -267,8 +267,8 @@ class Control(Functions):
 
     def fall_through(self, segments, value: Expr, loc: Loc) -> Flags:
         """A flag says that a label was reached and no break was."""
-        jump = Jump(self.fresh("left", BOOL, loc), None)
-        hit = self.fresh("reached", BOOL, loc)
+        jump = Jump(self.exit_flag("left", loc), None)
+        hit = self.made("reached", BOOL, loc)
         self.assign(jump.leave, Const(0, BOOL), loc)
         self.assign(hit, Const(0, BOOL), loc)
         every = [label for labels, _, _ in segments for label in labels]

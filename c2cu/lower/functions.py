@@ -121,7 +121,7 @@ class Functions(Library):
         saved = {id(p): self.bindings.get(id(p)) for p in f.params}
         bound = [self.argument(p, a) for p, a in zip(f.params, args)]
         self.bindings.update(zip((id(p) for p in f.params), bound))
-        frame = Frame(f, self.fresh("returned", BOOL, f.loc), self.result(f))
+        frame = Frame(f, self.exit_flag("returned", f.loc), self.result(f))
         self.frames.append(frame)
         self.function_body(f)
         self.frames.pop()

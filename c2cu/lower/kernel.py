@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycparser import c_ast as C
 
-from ..base.ctype import BOOL, INT, Pointer, Scalar
+from ..base.ctype import INT, Pointer, Scalar
 from ..frontend.kernel import Border, Program, nodes
 from ..frontend.symbols import Symbol
 from ..ir.nodes import Assign, Const, Kernel, Load, Region, Store, Var, Variable
@@ -31,7 +31,7 @@ class Lowering(Control):
         self.copies = [self.own_copy(b.symbol) for b in self.program.borders if b.shared and b.by_value]
         result = next((obj for b, obj in self.borders if b.kind == "return"), None)
         with self.block() as body:
-            self.frames.append(Frame(k, self.fresh("returned", BOOL, k.loc), result))
+            self.frames.append(Frame(k, self.exit_flag("returned", k.loc), result))
             for p in stepped(self.program):
                 bound = self.bindings[id(p)]
                 assert isinstance(bound, Object)

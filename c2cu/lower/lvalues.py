@@ -250,7 +250,7 @@ class Places(Memory):
         loc = loc_of(node)
         t = self.unit.value_type(node)
         assert isinstance(t, Pointer)
-        p = PointerVariable("p", t, self.fresh("p", LONG, loc), loc)
+        p = PointerVariable("p", t, self.made("p", LONG, loc), loc)
         cond = truth(self.value(node.cond))
         self.either(
             cond,

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pycparser import c_ast as C
 
-from ..base.ctype import INT, LONG, Scalar, leaves
+from ..base.ctype import BOOL, INT, LONG, Scalar, leaves
 from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
@@ -55,8 +55,12 @@ class Memory:
         return Variable(name, t, self.uids, loc, spelling)
 
     def made(self, name: str, t: Scalar, loc: Loc) -> Variable:
-        """A variable that C knows nothing of."""
-        return replace(self.fresh(name, t, loc), made=True)
+        """A variable that the C program does not have."""
+        return replace(self.fresh(name, t, loc), role="temporary")
+
+    def exit_flag(self, name: str, loc: Loc) -> Variable:
+        """A flag that says that control has left: what follows is skipped where it is set."""
+        return replace(self.fresh(name, BOOL, loc), role="exit")
 
     def unique(self, name: str) -> str:
         """A region's name that no other has."""
@@ -174,7 +178,7 @@ class Memory:
             for k in reversed(ks) if backwards else ks:
                 body(Const(k, INT))
             return
-        k = self.fresh("k", LONG, loc)
+        k = self.made("k", LONG, loc)
         count = self.temporary(cast(count, LONG), loc)
         one = Const(1, LONG)
         self.assign(k, binary("-", count, one, LONG) if backwards else Const(0, LONG), loc)
