@@ -36,9 +36,36 @@ def compile(
     tune: bool = False,
     pack: int | None = None,
 ) -> Program:
-    """Compile a C program for bulk runs. Parameters as for `bulk`.
+    """Compile a C program for bulk runs.
 
-    Raises ParseError, UnsupportedError, NotObliviousError (if ``strict``), CompileError, InputError.
+    Args:
+        src: A path, or C text: a ``str`` with a newline or a brace.
+        fn: The kernel function. Without it: the function called after ``#pragma kernel`` in ``main``, or the only
+            function that is neither ``main`` nor called by another.
+        shared: Names of variables that all inputs share. Of a dict the names count.
+        defines: Values of object-like macros, by name; they replace the file's own.
+        backend: ``"cuda"``, ``"cpu"``, or ``"auto"``: CUDA where CuPy sees a device, else the CPU.
+        schedule: The name of a schedule, or ``"auto"``. `Program.plan` says which one was chosen, and why.
+        fp: ``"exact"``; ``"reassociate"`` (sums of floats may be reordered); ``"fast"`` (fused multiply-add, ``fminf``
+            and approximate functions as well). Integers are the same under every value.
+        layout: ``"row"``: arrays are ``(p, *shape)``. ``"column"``: ``(*shape, p)``.
+        shapes: The shape of one input, by name: an extent or a tuple of extents, for those that the C leaves open.
+        strict: Make a program that is not oblivious an error instead of a warning.
+        include_dirs: Folders in which ``#include`` looks for headers.
+        tune: Measure the candidate schedules on the first inputs, once. The cache remembers the fastest, and later
+            calls use it with and without ``tune``.
+        pack: 4, 8 or 16. Declares that every distance of a shortest-paths kernel on integers fits into that many bits
+            (at most 32767; the largest value stands for "no edge"), so that a GPU may keep two of them in a word.
+
+    Returns:
+        A program that can be called with arrays any number of times.
+
+    Raises:
+        ParseError: The file cannot be read, or is not C.
+        UnsupportedError: The kernel needs something that c2cu does not support; the error names the line.
+        NotObliviousError: ``strict`` is set, and the program is not oblivious.
+        CompileError: There is no C compiler, or no CUDA device where one is asked for.
+        InputError: An argument is wrong. It is also a ``ValueError``, or a ``TypeError`` for a wrong type.
     """
     backends.known(backend)
     if layout not in LAYOUTS:
@@ -80,21 +107,41 @@ def bulk(
 ) -> Any:
     """Run a sequential C program on p independent inputs at once.
 
-    ``src``: C text (a str with a newline or a brace) or a path. ``inputs``: an array of shape (p, \\*shape) and the C
-    type's dtype, or a dict of them by C name; with ``layout="column"`` (\\*shape, p). ``shared``: one array for all
-    inputs, by name. ``defines``: overrides of the file's macros. ``shapes``: extents that no input tells. ``out``:
-    arrays to write to; after an error they may be written in part. ``p``: needed only where no input is given.
-    ``tune``: measure the candidates on the first inputs, once; the cache keeps the fastest, for later calls without
-    ``tune`` too. ``devices``: ordinals of GPUs that work at each matrix together (a loop of Gaussian-elimination type).
+    The results equal, bit for bit, those of the C compiled with ``-fwrapv -fno-strict-aliasing -ffp-contract=off`` and
+    run p times; docs/language.md names the functions of math.h for which a GPU differs.
 
-    ``pack``: 4, 8 or 16: the elements that shortest paths of integers are found in fit so many bits (at most 32767; let
-    the largest stand for no edge), so that a GPU may keep two in a word. An element beyond is refused.
+    Args:
+        src: A path, or C text: a ``str`` with a newline or a brace.
+        inputs: One array ``(p, *shape)`` of the C type's dtype where the kernel has one bulk input, else a dict of
+            arrays by C name. NumPy, CuPy, or anything with DLPack on a CUDA device; on a device, results stay there.
+        fn: The kernel function; see `compile`.
+        shared: Arrays and numbers that are one for all inputs, by C name: ``shape``, without the p axis.
+        defines: Values of object-like macros, by name; they replace the file's own.
+        backend: ``"auto"``, ``"cuda"`` or ``"cpu"``.
+        schedule: ``"auto"``, or the name of a schedule.
+        fp: ``"exact"``, ``"reassociate"`` or ``"fast"``; see `compile`.
+        layout: ``"row"``: arrays are ``(p, *shape)``. ``"column"``: ``(*shape, p)``.
+        shapes: The shape of one input, by name, where neither the C nor an input tells it.
+        out: An array, or a dict of arrays by C name, to write the results to. After an error they may be written in
+            part. They may be the inputs.
+        stream: The ``cupy.cuda.Stream`` to run on; the current one without it.
+        strict: Make a program that is not oblivious an error instead of a warning.
+        include_dirs: Folders in which ``#include`` looks for headers.
+        p: The number of inputs; needed only where no input is given.
+        tune: Measure the candidate schedules on these inputs; see `compile`.
+        devices: Ordinals of the GPUs that work together at each matrix of a loop of Gaussian-elimination type.
+        pack: 4, 8 or 16; see `compile`. An element that does not fit is an error.
 
-    Returns one array where exactly one is an output, else a dict by name: NumPy arrays for NumPy arrays, CuPy for
-    arrays on a device. Equal, bit for bit, to the C compiled with -fwrapv -fno-strict-aliasing -ffp-contract=off.
+    Returns:
+        One array where exactly one variable is an output, else a dict of arrays by C name. ``return`` names the value
+        that the kernel returns.
 
-    Raises ParseError, UnsupportedError, NotObliviousError, CompileError, and InputError (a ValueError; for a wrong
-    dtype a TypeError).
+    Raises:
+        ParseError: The file cannot be read, or is not C.
+        UnsupportedError: The kernel needs something that c2cu does not support; the error names the line.
+        NotObliviousError: ``strict`` is set, and the program is not oblivious.
+        CompileError: There is no C compiler, no CUDA device where one is asked for, or not enough memory.
+        InputError: An array or an argument is wrong: a ``ValueError``, or a ``TypeError`` for a wrong dtype.
     """
     program = remembered(
         src,
@@ -141,22 +188,34 @@ def stream(
     shared: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Any:
-    """Run a sequential C program on inputs that come in batches; yields results in order, bit-identical to `bulk`'s.
+    """Run a sequential C program on inputs that come in batches.
 
-    ``batches``: any iterable of arrays (p, \\*shape), or of dicts of them by C name, each of any p; an array alone is
-    one batch. It is read in a thread of its own, ahead of the results by a few groups. The first batch is read at once:
-    its shapes decide the rest. Results are arrays, or dicts of them where there are several outputs, for ``group``
-    inputs each, however the batches were cut; ``result.first`` is the number of the first input, ``result.latency``
-    the seconds since that input arrived.
+    Results come in order, and equal those of `bulk` bit for bit. Memory is bounded by the size of a group.
 
-    ``interval``: seconds, or "5ms"; a group is cut at each, full or not, so that no input waits longer for its group to
-    fill (thesis, section 4.5). ``latency_target``: likewise; the largest group that meets it, by measurement on the
-    first batch. ``depth``: groups in flight a device. ``devices``: ordinals of GPUs, by default all that are visible.
-    ``memory``: bytes of host memory, or "2G", that buffers may take. ``timeline``: note what devices do when, for
-    `Stream.spans`. ``copy=False``: batches are not written to before their results are there, so that they need not be
-    copied; an array alone never is. Other parameters as for `bulk`.
+    Args:
+        src: A path, or C text: a ``str`` with a newline or a brace.
+        batches: An iterable of arrays ``(p, *shape)``, or of dicts of them by C name, each with a p of its own; an
+            array alone is one batch. A thread reads it, a few groups ahead of the results. The first batch is read at
+            once, and its shapes hold for all.
+        group: Inputs that are run together; without it, about 16 MB of them.
+        interval: Seconds, or a text such as ``"5ms"``. A group is run at least so often, full or not, so that no input
+            waits longer (thesis, section 4.5).
+        depth: Groups in flight on each device.
+        latency_target: Seconds, or a text such as ``"5ms"``. The largest group that meets it is found by measurement
+            on the first batch.
+        devices: Ordinals of the GPUs to use; without it, all that are visible.
+        memory: Host memory that buffers may take: bytes, or a text such as ``"2G"``.
+        timeline: Record what the devices do when, for `Stream.spans`.
+        copy: False promises that no batch is written to before its results are there, so that it need not be copied.
+        shared: Arrays and numbers that are one for all inputs, by C name.
+        options: Other options of `compile`.
 
-    Raises what `bulk` raises. What the iterator raises is passed on, after the results for all before it.
+    Returns:
+        A `Stream`: an iterator over results of ``group`` inputs each, however the batches were cut. Each result has
+        ``first``, the number of its first input, and ``latency``, the seconds since that input arrived.
+
+    Raises:
+        Error: Whatever `bulk` raises. What the iterable raises is passed on after the results for all before it.
     """
     from .streaming.open import open_stream
 
@@ -185,11 +244,26 @@ def check(
     shapes: Mapping[str, Any] | None = None,
     include_dirs: Sequence[str] = (),
 ) -> Report:
-    """The verdict on a program, without compiling it.
+    """Analyse a program without compiling it.
 
-    ``shared``: names of what all inputs share; of a dict, values that are numbers are what those scalars are taken for.
-    A whole-number parameter that an address or a loop's bound needs is taken as shared (a length, most likely); the
-    report's notes say so.
+    Args:
+        src: A path, or C text: a ``str`` with a newline or a brace.
+        fn: The kernel function; see `compile`.
+        shared: Names of variables that all inputs share. The values of a dict that are numbers are used: they decide
+            bounds and lengths.
+        defines: Values of object-like macros, by name; they replace the file's own.
+        shapes: The shape of one input, by name, where the C leaves it open.
+        include_dirs: Folders in which ``#include`` looks for headers.
+
+    Returns:
+        The verdict. An integer parameter that an address or the bound of a loop depends on is assumed to be one number
+        for all inputs, a length most likely; the report's notes say so.
+
+    Raises:
+        ParseError: The file cannot be read, or is not C.
+        UnsupportedError: The kernel needs something that c2cu does not support; the error names the line.
+        InputError: An argument is wrong, or the program is certain to access an array out of bounds or to read
+            what was never set.
     """
     source = read_source(src)
     options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
@@ -235,9 +309,28 @@ def translate(
     shapes: Mapping[str, Any] | None = None,
     include_dirs: Sequence[str] = (),
 ) -> str:
-    """A standalone program for p inputs: CUDA C for nvcc, or C for a host compiler (``target="cpu"``).
+    """Write a standalone program that behaves as p runs of the original, one after the other.
 
-    ``group``: a pipe that takes so many inputs at a time, and writes their results before it reads the last ones.
+    Args:
+        src: A path, or C text: a ``str`` with a newline or a brace. It has a ``main``.
+        p: The number of inputs.
+        threads: Threads of a CUDA block.
+        target: ``"cuda"``: CUDA C for nvcc. ``"cpu"``: C for a host compiler.
+        group: Makes the program a pipe: it takes so many inputs at a time, and writes their results before it reads
+            the last ones.
+        fn: The kernel function; see `compile`.
+        defines: Values of object-like macros, by name; they replace the file's own.
+        shared: Names of variables that all inputs share.
+        shapes: The shape of one input, by name, where the C leaves it open.
+        include_dirs: Folders in which ``#include`` looks for headers.
+
+    Returns:
+        The program's text. It needs nothing of c2cu.
+
+    Raises:
+        ParseError: The file cannot be read, or is not C.
+        UnsupportedError: The kernel, or how ``main`` uses it, cannot be translated; the error names the line.
+        InputError: An argument is wrong.
     """
     from .standalone.program import standalone
 
