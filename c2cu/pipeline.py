@@ -49,9 +49,9 @@ def asked(source: Source, options: Options) -> Front:
 
 def refuse_numbers(front: Front, values: Mapping[str, int | float]) -> None:
     """Raise UnsupportedError where these values of shared scalars make something go wrong whatever the data."""
-    kernel = front.kernel
-    assert kernel is not None
-    deep(lambda: refuse_faults(trace(uniform(bound(kernel, values)), passing=True)))
+    analysis = front.analysis
+    assert analysis is not None
+    deep(lambda: refuse_faults(trace(analysis, numbers=values)))
 
 
 def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:

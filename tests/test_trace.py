@@ -4,24 +4,22 @@ import os
 import random
 import re
 import stat
+import subprocess
 import tempfile
-import tracemalloc
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import c2cu
 from c2cu.analysis.facts import CERTAIN, INPUT, LOADED, STORED
-from c2cu.base import toolchain
-from c2cu.base.cache import Cache
 from c2cu.frontend.kernel import program
 from c2cu.frontend.parse import deep, parse
 from c2cu.frontend.preprocess import Source, preprocess
 from c2cu.frontend.typed import typed
 from c2cu.ir.nodes import Region
 from c2cu.pipeline import Options, analyse, understand
-from c2cu.trace import diagnosed, run, trace, values
-from c2cu.trace.interpret import interpret
+from c2cu.trace import diagnosed, run, trace
 from c2cu.trace.steps import tracer
 from tests import loops, trace_oracle
 from tests.programs import write
@@ -33,22 +31,6 @@ COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000"))
 PARTS = 8
 CASES = sorted((Path(__file__).parent / "cases" / "faults").glob("*.c"))
 MARK = re.compile(r"/\* fault: (.*?) \*/")
-
-
-@pytest.fixture(autouse=True)
-def interpreted(monkeypatch, tmp_path_factory):
-    """Whatever is traced here by a compiled program is traced by an interpreted one too: they are equal. Now: what
-    another interpreter said is not known."""
-    compiled, nothing = run._compiled, Cache(tmp_path_factory.mktemp("interpreted"))
-
-    def both(u, found, cache, compiler):
-        told = compiled(u, found, cache, compiler)
-        if "did not run to its end" not in told.stopped:
-            monkeypatch.setattr(run, "INTERPRETED", run.BUDGET)
-            assert run._interpreted(u, found, nothing) == told
-        return told
-
-    monkeypatch.setattr(run, "_compiled", both)
 
 
 def front(program: str | Path, **defines: str):
@@ -229,119 +211,9 @@ def _value(r: Region, rng: random.Random) -> int | float:
     return r.type.wrap(rng.randrange(2) if r.type.size == 1 else rng.randrange(-5, 6))
 
 
-# without a compiler
-
-NUMBERS = """
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-static const {type} t[12] = {{{values}}};
-static const int s[12] = {{0, 1, 2, 3, 4, 5, 6, 7, 5, 3, 31, 16}};
-static uint64_t bits(double x) {{ uint64_t u; memcpy(&u, &x, 8); return u; }}
-static float number(uint32_t u) {{ float f; memcpy(&f, &u, 4); return f; }}
-int a[1 << 14];
-static uint64_t mixed(uint64_t u) {{ u ^= u >> 29; u *= 0x9e3779b97f4a7c15u; return u >> 50; }}
-void kern(void) {{
-    for (int i = 0; i < 12; i++)
-        for (int j = 0; j < 12; j++) {{
-            {type} x = t[i], y = t[j];
-            a[mixed({expression})] += 1;
-        }}
-}}
-"""
-INTEGERS = "0, 1, -1, 2, -7, 100, 127, 128, 255, -32768, 1000000007, -2147483647"
-FLOATS = "0.0, -0.0, 1.0, -1.5, 3.25, 0.1, 16777217.0, -1e10, 1e30, 1e-42, 7.0, -0.3"
-VALUES = {
-    "+ - *": "x + y * 3 - (x - y) * x",
-    "/ %": "(y ? x / (y == -1 ? 1 : y) + 5 * (x % (y == -1 ? 3 : y)) : x)",
-    "& | ^ ~": "(x & y) + 3 * (x | ~y) + 5 * (x ^ y)",
-    "<< >>": "(x << (s[j] & 7)) + 3 * (x >> (s[j] & 7)) + (-(x << 1) >> 3)",
-    "<": "(x < y) + 2 * (x <= y) + 4 * (x == y) + 8 * (x != y) + 16 * (x > y) + 32 * (x >= y)",
-    "! - && || ?:": "!x + 2 * -y + 4 * (x && y) + 8 * (x || !y) + 16 * (x > 0 ? x : -y)",
-    "conversions": "(char)x + 3 * (unsigned char)y + 5 * (short)(x * 99) + 7 * (uint16_t)y + 9 * (long)(int)(x + y)"
-    " + 11 * (uint32_t)x + 13 * (bool)y + (uint64_t)x",
-    "to floats": "bits((double)x / 3) + bits((float)x) + bits((float)(long)x * 1e9f) + bits((double)(uint64_t)y)"
-    " + bits((float)(uint64_t)(x - y))",
-}
-REALS = {
-    "+ - *": "bits(x + y * 3 - (x - y) * x)",
-    "/": "(y != 0 || x == x) && y != 0 ? bits(x / y) : bits(1 / (y + 1e-5f))",
-    "<": "(x < y) + 2 * (x <= y) + 4 * (x == y) + 8 * (x != y) + 16 * (x > y) + 32 * (x >= y)",
-    "! - && || ?:": "!x + 2 * bits(-y) + 4 * (x && y) + 8 * (x || !y) + bits(x > 0 ? x : -y)",
-    "conversions": "bits((float)x) + bits((double)y) + (long)(x < 9e18 && x > -9e18 ? x : 0) + (bool)y"
-    " + (uint32_t)(x >= 0 && x < 4e9 ? x : 7)",
-    "bits": "bits(x) + bits(number(i * 0x01234567u + 0x3f000000u))",
-    "libm": "bits(sqrt(fabs(x))) + bits(exp(x < 5 ? x : 5)) + bits(pow(fabs(x), 0.3)) + bits(fmod(x, 0.7)) + lround(y < 9 ? 2.5 : 3)"
-    " + bits(sqrtf(fabsf(x))) + bits(powf(fabsf(x), 0.3f)) + bits(ldexp(x, i)) + bits(fmaf(x, y, 1)) + bits(atan2f(x, y))",
-    "classes": "!!isnan(x) + 2 * !!isinf(x * x) + 4 * !!isfinite(x * 1e20f) + 8 * !!signbit(x) + 16 * !!isnormal(y)",
-}
-
-
-@pytest.mark.parametrize("kind", ["signed char", "unsigned short", "int", "unsigned", "long", "unsigned long"])
-@pytest.mark.parametrize("name", VALUES)
-def test_integers_without_a_compiler(name, kind):
-    check_numbers(kind, INTEGERS, VALUES[name])
-
-
-@pytest.mark.parametrize("kind", ["float", "double"])
-@pytest.mark.parametrize("name", REALS)
-def test_floats_without_a_compiler(name, kind):
-    check_numbers(kind, FLOATS, REALS[name])
-
-
-def check_numbers(kind: str, values: str, expression: str) -> None:
-    """The addresses are the values: `interpreted` compares them."""
-    found = front(NUMBERS.format(type=kind, values=values, expression=expression)).trace
-    assert found.complete and not found.faults
-    (touched,) = (r.footprint for r in found.regions if r.region.name == "a")
-    assert touched > 2
-
-
-STORED_IN = (
-    "_Bool",
-    "char",
-    "unsigned char",
-    "short",
-    "unsigned short",
-    "int",
-    "unsigned",
-    "long",
-    "unsigned long long",
-)
-
-
-@pytest.mark.parametrize("kind", [*STORED_IN, "float", "double"])
-def test_stored_numbers_without_a_compiler(kind):
-    """An array that addresses depend on holds what C's does, from before any store on."""
-    text = NUMBERS.replace(
-        "void kern(void) {{", "void kern(void) {{ static const {type} zero[5] = {{1}}; {type} w[24];"
-    )
-    text = text.replace("a[mixed", "w[i] = x - y * 3; w[12 + j] = w[i] / 2 + zero[1] + zero[0]; a[mixed")
-    value = "bits(w[12 + j]) + 3 * bits(w[i])" if kind in ("float", "double") else "w[12 + j] + 3 * (uint64_t)w[i]"
-    found = front(text.format(type=kind, values=INTEGERS, expression=value)).trace
-    assert found.complete and not found.faults
-
-
-def test_memory_without_a_compiler(monkeypatch):
-    """What an interpreted run takes is what `MEMORY` bounds."""
-    t = tracer(
-        analysed("""
-int a[8];
-void kern(void) {
-    double t[1 << 15];
-    for (int i = 0; i < 1 << 15; i++) t[i] = i * 0.5;
-    for (int i = 0; i < 8; i++) a[(int)t[i]] += 1;
-}
-""")
-    )
-    tracemalloc.start()
-    try:
-        assert interpret(t, run.INTERPRETED, run.SECONDS)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 1.2 * t.memory
+def test_memory_is_bounded(monkeypatch):
+    text = "double t[1 << 15]; int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += t[i]; }\n"
+    t = tracer(analysed(text))
     monkeypatch.setattr(run, "MEMORY", t.memory)
     assert trace(t.u).complete
     monkeypatch.setattr(run, "MEMORY", t.memory - 1)
@@ -388,14 +260,12 @@ NAN_BITS = {
 
 
 @pytest.mark.parametrize("name", NAN_BITS)
-def test_bits_of_nan(name, monkeypatch):
-    """Python's floats quiet a NaN, and compilers choose its sign: both tracers stop alike."""
+def test_bits_of_nan(name):
+    """Compilers choose a NaN's sign, so that the tracer stops where an address depends on it."""
     body, elements = NAN_BITS[name]
     head = "static const union { unsigned u; float f; } c[4] = {{0x7f800001u}, {0x7f800002u}, {0x7f800003u}, {0x7f800004u}};"
     u = analysed(NANS.format(head=head, body=body))
     told = trace(u)
-    monkeypatch.setattr(toolchain, "compiler", lambda: None)
-    assert trace(u) == told
     if not elements:
         assert told.stopped == "it reads the sign or the bits of a NaN, which C leaves open, or makes one of bits"
         return
@@ -403,24 +273,41 @@ def test_bits_of_nan(name, monkeypatch):
     assert told.complete and tuple(k for k, e in enumerate(a) if e) == elements
 
 
-def test_traced_where_nothing_may_be_executed(monkeypatch, tmp_path):
-    """A temporary directory of a file system mounted noexec."""
-    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "one"))
-    text = "int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += a[7 - i]; }\n"
-    told, u = front(text).trace, analysed(text)
-    events = list(run.sequence(u, 99))
-    assert [e.store for e in events] == 8 * [False, False, True]
-    start = run.subprocess.run
+def test_the_tracer_runs_in_the_cache_folder(monkeypatch, tmp_path):
+    """The temporary directory may be of a file system mounted noexec; the folder of compiled programs is not."""
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "cache"))
+    u, start = analysed("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += a[7 - i]; }\n"), subprocess.run
 
     def denied(command, **more):
-        if Path(command[0]).name == "tracer":
+        if Path(command[0]).suffix == ".tracer" and Path(command[0]).parent != tmp_path / "cache":
             raise PermissionError(13, "Permission denied")
         return start(command, **more)
 
     monkeypatch.setattr(run.subprocess, "run", denied)
-    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "two"))
-    assert front(text).trace == told and told.complete
-    assert list(run.sequence(u, 99)) == events
+    assert trace(u).complete
+    assert [e.store for e in run.sequence(u, 99)] == 8 * [False, False, True]
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "other"))
+    with pytest.raises(c2cu.CompileError, match="cannot be executed: Permission denied") as e:
+        trace(u)
+    assert e.value.code == "C2CU069" and "C2CU_CACHE_DIR" in e.value.diagnostic.hint
+
+
+def test_numbers_are_read_by_a_tracer_that_is_compiled_once(monkeypatch, tmp_path):
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    guard = "b && u == 9223372036854775809ul && x == 0.1f && y == -0.1"
+    text = "int a[64];\nvoid kern(int n, _Bool b, unsigned long u, float x, double y) {\n"
+    text += f"if ({guard}) for (int i = 0; i < n; i++) a[i] = 0; }}\n"
+    names, compiled, start = ("n", "b", "u", "x", "y"), [], subprocess.run
+    u = understand(Source("<input>", text), Options("kern", shared=names)).analysis
+    monkeypatch.setattr(run.subprocess, "run", lambda c, **more: compiled.append(c) or start(c, **more))
+    given = {"n": 7, "b": True, "u": 2**63 + 1, "x": float(np.float32(0.1)), "y": -0.1}
+    for change, turns in (({}, 7), ({"n": -1}, 0), ({"b": False}, None), ({"u": 2**63}, None), ({"y": 0.1}, None), ({"n": 64}, 64)):
+        found = trace(u, numbers={**given, **change})
+        assert found.complete and not found.faults
+        assert [(x.entries, x.turns) for x in found.loops] == [(0, 0) if turns is None else (1, turns)], change
+    (fault,) = trace(u, numbers={**given, "n": 65}).faults
+    assert (fault.kind, fault.counters) == ("bounds", (("i", 64),))
+    assert sum("-o" in c for c in compiled) == 1
 
 
 SEQUENCES = {
@@ -432,47 +319,10 @@ SEQUENCES = {
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
-def test_sequence_ends(name, monkeypatch):
+def test_sequence_ends(name):
     body, limit, many = SEQUENCES[name]
     u = analysed(f"int a[8];\nvoid kern(void) {{ {body} }}\n")
-    told = list(run.sequence(u, limit))
-    monkeypatch.setattr(toolchain, "compiler", lambda: None)
-    assert list(run.sequence(u, limit)) == told and len(told) == many
-
-
-@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.c")), ids=lambda p: p.stem)
-def test_sequence_without_a_compiler(path, monkeypatch):
-    u = understand(Source(path.name, path.read_text()), Options()).analysis
-    told = list(run.sequence(u, 800))
-    monkeypatch.setattr(toolchain, "compiler", lambda: None)
-    assert list(run.sequence(u, 800)) == told and len(told) >= 200
-
-
-def test_a_function_that_is_not_at_hand(monkeypatch, tmp_path):
-    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
-    u = analysed("#include <math.h>\nint a[8];\nvoid kern(void) { for (int i = 0; i < cbrt(27); i++) a[i] += 1; }\n")
-    monkeypatch.setattr(toolchain, "compiler", lambda: None)
-    monkeypatch.setattr(values, "function", values.function.__wrapped__)
-    assert trace(u).loops[0].longest in (3, 4)
-
-    def nothing(name):
-        raise OSError
-
-    monkeypatch.setattr(values.ctypes, "CDLL", nothing)
-    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "other"))
-    assert trace(u).stopped == "there is no compiler, and this machine has no 'cbrt'"
-
-
-def test_budget_without_a_compiler(monkeypatch, tmp_path):
-    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
-    u = analysed("int a[8];\nvoid kern(void) { for (int i = 0; i < 4000; i++) a[i & 7] += 1; }\n")
-    monkeypatch.setattr(toolchain, "compiler", lambda: None)
-    assert trace(u).complete
-    monkeypatch.setattr(run, "INTERPRETED", 10_000)
-    assert trace(u).stopped == "it takes more than 10,000 accesses"
-    monkeypatch.setattr(run, "INTERPRETED", 20_000)
-    monkeypatch.setattr(run, "SECONDS", 0)
-    assert trace(u).stopped == "its uniform part did not run to its end"
+    assert len(list(run.sequence(u, limit))) == many
 
 
 # what a trace cannot do
@@ -543,8 +393,8 @@ def test_stops(name, monkeypatch):
 def test_a_tracer_that_dies_is_no_error(monkeypatch, tmp_path):
     """Whatever signal it gets."""
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
-    real = run._run
-    monkeypatch.setattr(run, "_run", lambda text, *more: real(text.replace("enter(0);", "abort();"), *more))
+    real = run.text
+    monkeypatch.setattr(run, "text", lambda t: real(t).replace("enter(0);", "abort();"))
     found = front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n").trace
     assert found.stopped == "its uniform part did not run to its end"
 
@@ -552,8 +402,8 @@ def test_a_tracer_that_dies_is_no_error(monkeypatch, tmp_path):
 def test_a_tracer_that_hangs_is_no_error(monkeypatch, tmp_path):
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(run, "SECONDS", 0.5)
-    real = run._run
-    monkeypatch.setattr(run, "_run", lambda text, *more: real(text.replace("enter(0);", "for (;;) now = now;"), *more))
+    real = run.text
+    monkeypatch.setattr(run, "text", lambda t: real(t).replace("enter(0);", "for (;;) now = now;"))
     found = front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n").trace
     assert found.stopped == "its uniform part did not run to its end"
 

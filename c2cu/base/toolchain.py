@@ -17,22 +17,9 @@ from .diagnostics import CompileError
 
 
 def find_compiler() -> tuple[str, ...]:
-    """The host C compiler as a command. Raises CompileError where there is none, or where $CC names none."""
-    found = compiler()
-    if found is None:
-        raise CompileError(
-            "C2CU060",
-            "no C compiler found (looked for $CC, cc, gcc, clang and the package ziglang)",
-            None,
-            "install gcc, or run: pip install 'c2cu[zig]'",
-        )
-    return found
+    """The host C compiler as a command: $CC, cc, gcc, clang, or the ziglang package's.
 
-
-def compiler() -> tuple[str, ...] | None:
-    """The host C compiler as a command: $CC, cc, gcc, clang, or the ziglang package's; None where there is none.
-
-    Raises CompileError where $CC names one that is not there.
+    Raises CompileError where there is none, and where $CC names one that is not there.
     """
     chosen = os.environ.get("CC")
     if chosen:
@@ -53,7 +40,12 @@ def compiler() -> tuple[str, ...] | None:
             return (name,)
     if importlib.util.find_spec("ziglang") is not None:
         return (sys.executable, "-m", "ziglang", "cc")
-    return None
+    raise CompileError(
+        "C2CU060",
+        "no C compiler found (looked for $CC, cc, gcc, clang and the package ziglang)",
+        None,
+        "install gcc, or run: pip install 'c2cu[zig]'",
+    )
 
 
 @functools.cache

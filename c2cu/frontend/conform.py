@@ -1,7 +1,4 @@
-"""The host compiler's own opinion: whether the C is C at all. It reads along while the other stages work.
-
-Where there is no compiler nobody says so; what then cannot be understood is refused.
-"""
+"""The host compiler's own opinion: whether the C is C at all. It reads along while the other stages work."""
 
 from __future__ import annotations
 
@@ -24,12 +21,7 @@ def conforming(pre: Preprocessed) -> Iterator[None]:
     An Error that the body raises comes first: it says how to go on. What else it raises gives way to the complaint,
     as the stages take valid C for granted. What the compiler takes and our parser does not is GNU's, not C.
     """
-    found = toolchain.compiler()
-    if found is None:
-        with _unchecked(pre):
-            yield
-        return
-    command = [*found, "-fsyntax-only", "-x", "cpp-output", "-std=gnu11", "-w", "-"]
+    command = [*toolchain.find_compiler(), "-fsyntax-only", "-x", "cpp-output", "-std=gnu11", "-w", "-"]
     environment = {**os.environ, "LC_ALL": "C"}
     with tempfile.TemporaryFile() as text:
         text.write(pre.plain.encode("utf-8", "surrogateescape"))
@@ -56,22 +48,6 @@ def conforming(pre: Preprocessed) -> Iterator[None]:
         _raise_complaint(reader, pre)
         raise
     _raise_complaint(reader, pre)
-
-
-@contextlib.contextmanager
-def _unchecked(pre: Preprocessed) -> Iterator[None]:
-    """The stages take valid C for granted, and cannot tell it from what is not."""
-    try:
-        yield
-    except Error:
-        raise
-    except Exception as e:
-        raise ParseError(
-            "C2CU008",
-            "this cannot be understood, and there is no C compiler here that could say whether it is C",
-            Loc(pre.name),
-            "install gcc, or run: pip install 'c2cu[zig]'",
-        ) from e
 
 
 def _complaint(reader: subprocess.Popen[bytes]) -> re.Match[str] | None:

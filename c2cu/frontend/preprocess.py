@@ -1,5 +1,4 @@
 """Preprocessing: the host compiler's -E over our own small headers, with the user's literal macros kept as names.
-Where there is no compiler `cpp` does what -E does.
 
 A macro such as ``#define N 1024`` is redefined to itself for the run, so that the text still says ``D[N][N]`` and
 generated code can too; its value stands beside the text and may come from -D or from an input's shape.
@@ -19,7 +18,6 @@ from pathlib import Path
 from ..base import toolchain
 from ..base.diagnostics import InputTypeError, Loc, ParseError, SourceMap, file_of, instead, lines_of, meant, quoted
 from .attributes import without_attributes
-from .cpp import preprocessed
 
 HEADERS = Path(__file__).parent / "include"
 SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
@@ -316,10 +314,7 @@ def _run(run: _Run, text: str, options: Sequence[str]) -> str:
     folder = source.path.parent if source.path is not None else Path.cwd()
     folders = [*run.include_dirs, str(HEADERS)]
     defines = [*_SHIM, *(f"{n}={v}" for n, v in run.passed.items())]
-    found = toolchain.compiler()
-    if found is None:
-        return preprocessed(text, source.name, str(folder), folders, defines, "-dD" in options)
-    command = [*found, "-E", "-x", "c", "-std=gnu11", "-w", *options, "-iquote", str(folder)]
+    command = [*toolchain.find_compiler(), "-E", "-x", "c", "-std=gnu11", "-w", *options, "-iquote", str(folder)]
     command += [x for d in folders for x in ("-I", d)]  # not -isystem: $CPATH would come first
     command += [f"-D{d}" for d in defines]
     body = f'# 1 "{quoted(source.name)}"\n{text}\n'.encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""Run the tracer, compiled or, where there is no compiler, interpreted; and read its report."""
+"""Compile the tracer, run it, and read its report."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import struct
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,21 +16,17 @@ from ..analysis.facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
 from ..analysis.uniform import Uniform
 from ..base import toolchain
 from ..base.cache import Cache, key
-from ..base.toolchain import rejected
+from ..base.diagnostics import CompileError
 from ..base.version import __version__
 from ..ir.nodes import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
 from ..ir.walk import expressions, operands
-from .interpret import interpret, recorded
 from .sites import Nest, Site, uniform_arms
 from .steps import COUNTERS, Tracer, Unknown, tracer
 from .text import text
 from .undefined import Why
-from .values import NotAtHand
 
 BUDGET = 100_000_000  # accesses and turns, after which the tracer stops
-INTERPRETED = 2_000_000  # the same where it is interpreted
-BRIEF = 20_000  # the same where a compiler would take longer to start
-MEMORY = 1 << 29  # bytes of notes about elements that it may take
+MEMORY = 1 << 29  # bytes of records about elements that it may take
 SECONDS = 60  # in case it hangs
 FLAGS = ("-O2", "-w")
 _STOPPED = {
@@ -53,130 +49,110 @@ class Event(NamedTuple):
     store: bool
 
 
-class _CannotRun(Exception):
-    """A compiled program does not start: a temporary directory where nothing may be executed."""
-
-
-def trace(u: Uniform, cache: Cache | None = None, passing: bool = False) -> Trace:
+def trace(u: Uniform, cache: Cache | None = None, numbers: Mapping[str, int | float] | None = None) -> Trace:
     """The facts of an oblivious kernel; what is not oblivious, or too long, is `Trace.stopped`, and has faults at most.
-    ``passing``: there may be many like it, each looked at once: short ones are interpreted, and not kept."""
-    found = _traced(u, cache, passing)
+    ``numbers``: values of scalars that all inputs share, by name; the tracer is compiled once for all values."""
+    facts = _traced(u, cache or Cache(), numbers or {})
     if u.oblivious:
-        return found
-    return replace(_nothing("the program is not oblivious", found.unknown), faults=found.faults)
+        return facts
+    return replace(_nothing("the program is not oblivious", facts.unknown), faults=facts.faults)
 
 
-def _traced(u: Uniform, cache: Cache | None, passing: bool) -> Trace:
+def _traced(u: Uniform, cache: Cache, numbers: Mapping[str, int | float]) -> Trace:
     """What is not oblivious is traced as far as no data decides."""
     try:
-        found = tracer(u)
+        t = tracer(u, numbers)
     except Unknown as e:
         names = tuple(r.name for r in e.regions)
         return _nothing(f"addresses or loops depend on '{names[0]}', which only the run brings", names)
     if any(r.count == 0 for r in u.kernel.regions):
         return _nothing("an extent is not known yet")
-    if found.memory > MEMORY:
-        return _nothing(f"its arrays have more than {MEMORY * found.cells // found.memory} elements")
-    if passing and (facts := _brief(u, found)) is not None:
-        return facts
-    cache = cache or Cache()
-    compiler = toolchain.compiler()
-    if compiler is not None:
-        try:
-            return _compiled(u, found, cache, compiler)
-        except _CannotRun:
-            pass
-    return _interpreted(u, found, cache)
-
-
-def _brief(u: Uniform, found: Tracer) -> Trace | None:
-    """None where it is not short."""
-    try:
-        data = interpret(found, BRIEF, SECONDS)
-    except NotAtHand:
-        return None
-    facts = _facts(u, found, data, BRIEF) if data else None
-    return facts if facts is not None and facts.complete else None
-
-
-def _compiled(u: Uniform, found: Tracer, cache: Cache, compiler: tuple[str, ...]) -> Trace:
-    """Raises _CannotRun."""
-    program, flags = text(found), _flags(compiler, BUDGET)
-    name = key(program, flags, toolchain.compiler_version(compiler), __version__)
+    if t.memory > MEMORY:
+        return _nothing(f"its arrays have more than {MEMORY * t.cells // t.memory} elements")
+    build, arguments = _Build(text(t), BUDGET), _arguments(t, numbers)
+    name = key(build.key, *arguments)
     known = cache.get(name, ".trace")
-    return _kept(u, found, cache, name, known.read_bytes() if known else _run(program, compiler, flags), BUDGET)
-
-
-def _interpreted(u: Uniform, found: Tracer, cache: Cache) -> Trace:
-    name = key(text(found), "interpreted", INTERPRETED, __version__)
-    known = cache.get(name, ".trace")
-    try:
-        data = known.read_bytes() if known else interpret(found, INTERPRETED, SECONDS)
-    except NotAtHand as e:
-        return _nothing(f"there is no compiler, and this machine has no '{e.name}'")
-    return _kept(u, found, cache, name, data, INTERPRETED)
-
-
-def _kept(u: Uniform, found: Tracer, cache: Cache, name: str, data: bytes, budget: int) -> Trace:
-    """What a report says; it goes into the cache."""
-    if not data:  # it is not kept: what did not end may have had a busy machine
+    report = known.read_bytes() if known else build.report(cache, arguments)
+    if not report:  # it is not put into the cache: what did not end may have had a busy machine
         return _nothing("its uniform part did not run to its end")
 
     def produce(to: Path) -> None:
-        to.write_bytes(data)
+        to.write_bytes(report)
 
     cache.put(name, ".trace", produce)
-    return _facts(u, found, data, budget)
+    return _facts(u, t, report, BUDGET)
+
+
+def _arguments(t: Tracer, numbers: Mapping[str, int | float]) -> list[str]:
+    """The values of a tracer's scalars, as it reads them."""
+    values = [r.type.wrap(numbers[r.name]) for r in t.numbers]
+    return [v.hex() if isinstance(v, float) else str(int(v)) for v in values]
 
 
 def sequence(u: Uniform, limit: int) -> Iterator[Event]:
     """The first accesses to array elements, in order. Raises Unknown."""
-    found = tracer(u)
-    for what, where in _events(found, limit):
-        if what < len(found.sites):
-            site = found.sites[what]
+    t = tracer(u)
+    report = _Build(text(t, record=True), limit).report(Cache(), [])
+    for what, where in struct.iter_unpack("=2I", report[: len(report) // 8 * 8]):
+        if what < len(t.sites):
+            site = t.sites[what]
             if isinstance(site.place, Region):
-                yield Event(site.place, where - found.elements[site.place], site.store)
-
-
-def _events(found: Tracer, limit: int) -> Iterable[tuple[int, ...]]:
-    """(site, cell) of each access, among what else the tracer writes down."""
-    compiler = toolchain.compiler()
-    if compiler is not None:
-        try:
-            data = _run(text(found, record=True), compiler, _flags(compiler, limit))
-            return struct.iter_unpack("=2I", data[: len(data) // 8 * 8])
-        except _CannotRun:
-            pass
-    return recorded(found, limit)
+                yield Event(site.place, where - t.elements[site.place], site.store)
 
 
 def _nothing(why: str, unknown: tuple[str, ...] = ()) -> Trace:
     return Trace(0, {}, (), (), (), why, unknown)
 
 
-def _flags(compiler: tuple[str, ...], budget: int) -> tuple[str, ...]:
-    return (*FLAGS, *toolchain.exact_flags(compiler), f"-DBUDGET={budget}u")
+@dataclass(frozen=True)
+class _Build:
+    """A tracer's C text, and after how many accesses and turns it stops."""
 
+    text: str
+    budget: int
 
-def _run(text: str, compiler: tuple[str, ...], flags: tuple[str, ...]) -> bytes:
-    """What the tracer writes; b"" where it does not end by itself. Raises _CannotRun."""
-    with tempfile.TemporaryDirectory(prefix="c2cu-") as folder:
-        program = str(Path(folder) / "tracer")
-        command = [*compiler, *flags, "-x", "c", "-", "-o", program, "-lm"]
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return (*FLAGS, *toolchain.exact_flags(toolchain.find_compiler()), f"-DBUDGET={self.budget}u")
+
+    @property
+    def key(self) -> str:
+        return key(self.text, self.flags, toolchain.compiler_version(toolchain.find_compiler()), __version__)
+
+    def report(self, cache: Cache, arguments: Sequence[str]) -> bytes:
+        """What the tracer writes; b"" where it does not end by itself. A tracer with arguments stays in the cache."""
+        if arguments:
+            return _run(cache.put(self.key, ".tracer", self.compile), arguments)
+        handle, program = tempfile.mkstemp(".tracer", ".c2cu-", cache.folder)  # where programs may be executed
+        os.close(handle)
         try:
-            done = subprocess.run(command, input=text.encode(), capture_output=True)
+            self.compile(Path(program))
+            return _run(Path(program), arguments)
+        finally:
+            Path(program).unlink(missing_ok=True)
+
+    def compile(self, to: Path) -> None:
+        compiler = toolchain.find_compiler()
+        command = [*compiler, *self.flags, "-x", "c", "-", "-o", str(to), "-lm"]
+        try:
+            done = subprocess.run(command, input=self.text.encode(), capture_output=True)
         except OSError as e:
             raise toolchain.does_not_start(compiler[0], e) from None
         if done.returncode:
-            raise rejected(compiler[0], text, done.stderr.decode("utf-8", "replace"))
-        try:
-            ran = subprocess.run([program], capture_output=True, timeout=SECONDS, env={**os.environ, "LC_ALL": "C"})
-        except subprocess.TimeoutExpired:
-            return b""
-        except OSError as e:
-            raise _CannotRun from e
-        return b"" if ran.returncode < 0 else ran.stdout
+            raise toolchain.rejected(compiler[0], self.text, done.stderr.decode("utf-8", "replace"))
+        to.chmod(0o700)
+
+
+def _run(program: Path, arguments: Sequence[str]) -> bytes:
+    environment = {**os.environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run([program, *arguments], capture_output=True, timeout=SECONDS, env=environment)
+    except subprocess.TimeoutExpired:
+        return b""
+    except OSError as e:
+        hint = "set C2CU_CACHE_DIR to a folder whose programs may be executed"
+        raise CompileError("C2CU069", f"'{program}' cannot be executed: {e.strerror}", None, hint) from None
+    return b"" if done.returncode < 0 else done.stdout
 
 
 def _facts(u: Uniform, t: Tracer, data: bytes, budget: int) -> Trace:

@@ -1,11 +1,9 @@
-"""What the tracer does, in order: the uniform slice of a kernel, with a note taken at every access.
-
-`text` says it in C; `interpret` does it in Python, where there is no C compiler.
-"""
+"""What the tracer does, in order: the uniform slice of a kernel, with a record made at every access. `text` prints it
+as C."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 
 from ..analysis.uniform import Uniform
@@ -161,20 +159,26 @@ class Tracer:
     pairs: int  # branches on data with an else
 
     @property
+    def numbers(self) -> tuple[Region, ...]:
+        """The shared scalars whose values the tracer is started with."""
+        return tuple(r for r in self.regions if _is_unknown(r))
+
+    @property
     def depths(self) -> int:
         """How many loops there are in one another; at least 1."""
         return max((len(n.around) + 1 for n in self.nests), default=1)
 
     @property
     def memory(self) -> int:
-        """Bytes that the notes and the computed elements take."""
+        """Bytes that the records and the computed elements take."""
         return self.cells * (9 + 16 * self.depths) + sum(r.count * r.type.size for r in self.regions)
 
 
-def tracer(u: Uniform) -> Tracer:
+def tracer(u: Uniform, numbers: Container[str] = ()) -> Tracer:
     """The tracer of a kernel. Addresses and loops that data decides on are passed over, and then only the subscripts of
-    the rest are looked at. Raises Unknown."""
-    writer = _Writer(u)
+    the rest are looked at. ``numbers``: names of shared scalars that the tracer is started with the values of. Raises
+    Unknown."""
+    writer = _Writer(u, numbers)
     writer.block(u.kernel.body)
     return Tracer(
         u,
@@ -193,6 +197,7 @@ def tracer(u: Uniform) -> Tracer:
 @dataclass
 class _Writer:
     u: Uniform
+    numbers: Container[str]
     steps: list[Step] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
     reported: list[tuple[Variable, ...]] = field(default_factory=list)
@@ -209,8 +214,9 @@ class _Writer:
         self.guards = Guards(self.u, self.needed.__contains__)
         self.carried, self.doubtful, self.unsure = carried(self.u), doubtful(self.u), passed_over(self.u)
         regions = self.u.kernel.regions
-        if unknown := tuple(r for r in regions if r in self.needed and r.storage == "shared" and r.init is None):
-            raise Unknown(unknown)
+        unknown = [r for r in regions if r in self.needed and _is_unknown(r) and r.name not in self.numbers]
+        if unknown:
+            raise Unknown(tuple(unknown))
         self.elements: dict[Place, int] = {}
         for r in regions:
             self.elements[r] = self.cells
@@ -402,6 +408,11 @@ class _Writer:
         if isinstance(place, Variable):
             return 0
         return sum(1 << d for d, n in enumerate(self.inside) if place not in n.private)
+
+
+def _is_unknown(r: Region) -> bool:
+    """Whether only the run brings its values."""
+    return r.storage == "shared" and r.init is None
 
 
 def _is_copy(s: Assign | Store) -> bool:

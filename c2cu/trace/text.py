@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 from ..base.ctype import BOOL
 from ..base.templates import render
-from ..codegen.simd import Printer, literal
+from ..codegen.simd import Printer, literal, member
 from ..ir.nodes import Assign, Expr, Load, Region, Store, Var, Variable
 from ..ir.walk import subexpressions
-from .recorder import CONFLICTS, FAULTS, TRIES
 from .steps import COUNTERS, Access, Began, Check, Count, Guarded, Repeat, Step, Steps, Stop, Test, Tracer
 from .undefined import Why
+
+FAULTS = 32  # that are reported
+CONFLICTS, TRIES = 8, 256  # of one loop: different ones that are reported, and all that are looked at
 
 
 def text(t: Tracer, record: bool = False) -> str:
@@ -32,8 +34,9 @@ def text(t: Tracer, record: bool = False) -> str:
         conflicts=CONFLICTS,
         tries=TRIES,
         whys=", ".join(w.name for w in Why),
-        declarations=[writer.declaration(r) for r in t.regions]
+        declarations=[writer.declaration(r) for r in t.regions if r not in t.numbers]
         + [f"static {v.type} {writer.printer.var(v)};" for v in writer.used],
+        numbers=[(r.type, member(r), r.type.is_float) for r in t.numbers],
         body=writer.lines,
     )
 
