@@ -69,7 +69,7 @@ MACHINE = [
         default="auto",
         show_default=True,
         metavar="NAME",
-        help="CPU: gep, gang, scalar; GPU: registers, gep, gep:VARIANT, stream, block, thread, private.",
+        help="CPU: gep, gang, scalar; GPU: registers, gep, gep:VARIANT, scan, block, thread, private.",
     ),
     click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
 ]

@@ -18,13 +18,13 @@ from tests.workloads import SIZES, WORKLOADS, lu
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not cuda.available(), reason="no CUDA device, or CuPy is missing")]
 
 
-@pytest.mark.parametrize("schedule", ["registers", "gep", "stream", "block", "thread", "private"])
+@pytest.mark.parametrize("schedule", ["registers", "gep", "scan", "block", "thread", "private"])
 @pytest.mark.parametrize("w", WORKLOADS, ids=lambda w: w.name)
 def test_equals_gcc(w, schedule):
     try:
         program = w.compile(backend="cuda", schedule=schedule)
     except c2cu.UnsupportedError as e:
-        assert schedule in ("registers", "gep", "stream", "block")
+        assert schedule in ("registers", "gep", "scan", "block")
         pytest.skip(f"{schedule} does not take it: {e.diagnostic.message}")
     inputs = w.inputs(max(SIZES))
     expected = w.expected(inputs, max(SIZES))
@@ -79,13 +79,13 @@ def test_streams(n):
     variables = [("x", "float32", (n,)), ("y", "float32", (n,)), ("d", "float64", (n,))]
     expected = Original(text, "k", variables).bulk(inputs, 1000)
     for p in SIZES:
-        result = c2cu.bulk(text, {k: a[:p] for k, a in inputs.items()}, backend="cuda", schedule="stream")
+        result = c2cu.bulk(text, {k: a[:p] for k, a in inputs.items()}, backend="cuda", schedule="scan")
         assert all(same(result[k], expected[k][:p]) for k in "yd"), p
     memory = {k: cupy.empty(a.size + 1, a.dtype) for k, a in inputs.items()}
     views = {k: m[1:].reshape(inputs[k].shape) for k, m in memory.items()}
     for k, v in views.items():
         v[...] = cupy.asarray(inputs[k])
-    result = c2cu.bulk(text, views, backend="cuda", schedule="stream")
+    result = c2cu.bulk(text, views, backend="cuda", schedule="scan")
     assert all(same(result[k].get(), expected[k]) for k in "yd")
 
 

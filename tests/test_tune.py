@@ -63,7 +63,7 @@ MEASURED = {  # milliseconds on an NVIDIA H200 for p inputs; "auto" must take th
     "fft-64": (64 << 10, {"registers": 0.030, "block": 0.051}),
     "dct-8x8": (1 << 20, {"registers": 0.075, "block": 0.365}),
     "montgomery-512": (2 << 20, {"registers": 0.222, "thread": 0.702}),
-    "prefix-1024": (128 << 10, {"stream": 0.330, "thread": 1.226}),
+    "prefix-1024": (128 << 10, {"scan": 0.330, "thread": 1.226}),
 }
 
 
@@ -74,7 +74,7 @@ def test_estimates_resemble_measurements(name):
     p, times = MEASURED[name]
     assert pipeline.schedule(front, "cuda", p=p)[0].schedule in ("gep", next(iter(times)))
     for schedule, ms in times.items():
-        if schedule == "stream":  # it has no estimate: it is always taken before those that have
+        if schedule == "scan":  # it has no estimate: it is always taken before those that have
             continue
         (e,) = pipeline.schedule(front, "cuda", schedule)[0].estimates
         assert 1 / 4 < 1e3 * p * e.seconds(p) / ms < 4, schedule

@@ -24,7 +24,7 @@ from ..verdict import Report, report_of
 from . import cost
 from .idioms import idioms
 
-FREE = ("registers", "gep", "stream", "block")  # schedules that use what fp allows
+FREE = ("registers", "gep", "scan", "block")  # schedules that use what fp allows
 SHOWN = 3  # of a list that may be long
 
 

@@ -21,7 +21,7 @@ from .understood import Front
 #: In the order in which "auto" prefers them; the last takes any C.
 SCHEDULES = {
     "cpu": ("gep", "gang", "scalar"),
-    "cuda": ("registers", "gep", "stream", "block", "thread", "private"),
+    "cuda": ("registers", "gep", "scan", "block", "thread", "private"),
 }
 #: Of these, by name: "schedule:variant".
 VARIANTS = {"cpu": {}, "cuda": {"gep": ("tiles", "bits", "staged", "streams", "graph", "single", "recursive", "bands")}}

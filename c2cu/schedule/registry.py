@@ -24,7 +24,7 @@ def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cud
     """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedules ``block`` and
     ``gep`` of an input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
     name, _, variant = name.partition(":")
-    if name in ("gang", "registers", "gep", "stream", "block"):
+    if name in ("gang", "registers", "gep", "scan", "block"):
         if front.analysis is None:
             assert front.why_not is not None
             raise front.why_not
@@ -38,11 +38,11 @@ def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cud
             return _gep_on_cpu(front, layout)
         if name == "gep":
             return _gep_on_cuda(front, layout, variant, threads)
-        if name == "stream":
-            from .scan.emit import stream
+        if name == "scan":
+            from .scan.emit import scan
 
             assert front.trace is not None
-            return stream(front.analysis, front.trace, front.slots, layout, front.fp)
+            return scan(front.analysis, front.trace, front.slots, layout, front.fp)
         if name == "block":
             from .block.emit import block
 

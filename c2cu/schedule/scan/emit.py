@@ -1,4 +1,4 @@
-"""Schedule ``stream`` (CUDA): one input on each thread, its long arrays in tiles through shared memory.
+"""Schedule ``scan`` (CUDA): one input on each thread, its long arrays in tiles through shared memory.
 
 Loops at top level that go through long arrays an element after the other stay loops: a warp loads a tile of its inputs'
 rows, coalesced, each lane does its turns on its own row of it, and the warp stores the tile; the next tile is under way
@@ -20,7 +20,7 @@ from ..artifact import Artifact, Slot
 from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, too_much
 from ..registers.text import Placed
 from .streaming_loop import CODE, Sweep, accesses, counted, sweeps
-from .text import StreamText
+from .text import ScanText
 
 BLOCKS = 16  # of a multiprocessor: 1024 threads, of 64 registers each
 NEXT = 32  # words of a thread's next tiles, of those registers
@@ -28,18 +28,18 @@ WORDS = 16  # of its variables
 PITCH = 1024  # bytes of a row of the tile: more leaves a multiprocessor too few warps
 
 
-def stream(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Artifact:
+def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Artifact:
     """CUDA text. Raises UnsupportedError for a program with no loop through a long array, or that is too large."""
     refuse_findings(u.findings)
     if not trace.complete:
         raise UnsupportedError(CODE, f"nothing is known of its arrays: {trace.stopped}", u.kernel.loc)
     if trace.faults:
         raise UnsupportedError(CODE, "a subscript may leave its array", trace.faults[0].loc)
-    kept = streaming(u.kernel)
+    kept = kept_loops(u.kernel)
     if not kept:
         raise UnsupportedError(CODE, "no loop at top level goes through an array element by element", u.kernel.loc)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
-    placed = place(unroll(u.kernel, BUDGET, whole=True, kept=streaming(u.kernel)), leaving, fp)
+    placed = place(unroll(u.kernel, BUDGET, whole=True, kept=kept_loops(u.kernel)), leaving, fp)
     found = sweeps(placed.body, placed.arrays, slots, layout, trace)
     if not found:
         raise UnsupportedError(CODE, "no loop at top level goes through an array element by element", u.kernel.loc)
@@ -53,16 +53,16 @@ def stream(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp
         raise UnsupportedError(
             CODE, f"a turn needs {pitch} bytes of long arrays, {PITCH} at most", found[0].counted.loop.loc
         )
-    text = StreamText(placed, slots, layout, THREADS, found)
+    text = ScanText(placed, slots, layout, THREADS, found)
     source = render(
-        "cuda/stream.cu.j2", name=u.kernel.name, threads=THREADS, bounds=_bounds(found, placed), **text.values()
+        "cuda/scan.cu.j2", name=u.kernel.name, threads=THREADS, bounds=_bounds(found, placed), **text.values()
     )
     shared = text.array_bytes + text.tile_bytes * THREADS // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return Artifact("stream", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=0)
+    return Artifact("scan", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=0)
 
 
-def streaming(kernel: Kernel) -> tuple[Loop, ...]:
+def kept_loops(kernel: Kernel) -> tuple[Loop, ...]:
     """The loops that are worth keeping: at top level, through a bulk array that no other kind of loop uses."""
     loops = tuple(counted(kernel.body))
     found = [a for a in accesses(kernel.body, loops) if a.region.storage == "bulk"]

@@ -1,4 +1,4 @@
-"""The text of the schedule ``stream``: sweeps, tile by tile, among what the schedule ``registers`` prints."""
+"""The text of the schedule ``scan``: sweeps, tile by tile, among what the schedule ``registers`` prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .streaming_loop import Sweep, Window
 UNROLLED = 1024  # statements of a tile's turns that are written out
 
 
-class StreamText(RegistersText):
+class ScanText(RegistersText):
     """Prints a placed kernel and its sweeps. ``base``: the element that a window's constants count from."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The schedule ``stream``, executed on the CPU: equal to gcc for every length, window, type, p and placement."""
+"""The schedule ``scan``, executed on the CPU: equal to gcc for every length, window, type, p and placement."""
 
 import re
 
@@ -19,7 +19,7 @@ P = 70  # more than a block, and no multiple of a warp
 
 def artifact(src, **options):
     """The schedule's artifact. Raises UnsupportedError where it does not take the program."""
-    return emit_schedule("stream", pipeline.understand(read_source(src), pipeline.Options(**options)))
+    return emit_schedule("scan", pipeline.understand(read_source(src), pipeline.Options(**options)))
 
 
 def numbers(variables, p=P, seed=1, shared=()):
@@ -180,7 +180,7 @@ def test_refused(text, message):
 def test_chosen_for_long_arrays():
     front = pipeline.understand(read_source("examples/prefix_sums.c"), pipeline.Options())
     plan, _ = pipeline.schedule(front, "cuda")
-    assert plan.schedule == "stream" and plan.rejected[0][0] == "registers"
+    assert plan.schedule == "scan" and plan.rejected[0][0] == "registers"
 
 
 def test_the_same_text_every_time():
