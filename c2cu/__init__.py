@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from . import paths as paths
     from .api import NotObliviousWarning, Program, Report, bulk, check, compile, stream, translate
     from .base.diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
-    from .gep.negative import NegativeCycleWarning
     from .streaming.open import Stream, StreamWarning
 
 _HOMES = {
@@ -33,7 +32,6 @@ _HOMES = {
         ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"),
         "base.diagnostics",
     ),
-    "NegativeCycleWarning": "gep.negative",
     **dict.fromkeys(("Stream", "StreamWarning"), "streaming.open"),
 }
 
@@ -41,7 +39,6 @@ __all__ = [
     "CompileError",
     "Error",
     "InputError",
-    "NegativeCycleWarning",
     "NotObliviousError",
     "NotObliviousWarning",
     "ParseError",

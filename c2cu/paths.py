@@ -1,11 +1,13 @@
-"""Shortest paths, vertex by vertex, from what a Floyd-Warshall kernel keeps beside the distances.
+"""Shortest paths, vertex by vertex, from the tables that a Floyd-Warshall kernel keeps beside the distances.
 
-Three tables are in use, and each has its function here; all take one graph's (n, n) table of integers, and the
-distances, if given, tell where there is no path:
+Three kinds of table are in use, and each has its function here. All functions take one graph's (n, n) table of
+integers and, optionally, its (n, n) distances, which tell where there is no path:
 
-* `path`: the first step, ``next[i][j] = next[i][k]`` (at first ``next[i][j] = j`` for an edge);
-* `by_predecessor`: the last step, ``pred[i][j] = pred[k][j]`` (at first ``pred[i][j] = i`` for an edge);
-* `by_middle`: a vertex in the middle, ``mid[i][j] = k`` (at first below 0: the edge itself).
+* `path`: the first step, ``next[i][j] = next[i][k]`` (initially ``next[i][j] = j`` for an edge);
+* `by_predecessor`: the last step, ``pred[i][j] = pred[k][j]`` (initially ``pred[i][j] = i`` for an edge);
+* `by_middle`: a vertex in the middle, ``mid[i][j] = k`` (initially below 0: the edge itself).
+
+`negative_cycles` tells from the distances where shortest paths do not exist.
 """
 
 from __future__ import annotations
@@ -20,53 +22,56 @@ if TYPE_CHECKING:
 
 
 def path(table: Any, source: int, target: int, distances: Any = None) -> list[int]:
-    """The vertices from ``source`` to ``target``, both included, by the first step of each way. What is outside of
-    0..n-1 means: no path. ``distances``: (n, n); where they are infinite there is none either.
+    """The vertices from ``source`` to ``target``, both included, from a table of first steps. An element outside of
+    0..n-1 means that there is no path. ``distances``: (n, n); there is no path where they are infinite.
 
-    Raises InputError for no path, a table that runs in circles, or a vertex that is none; InputTypeError for a table
-    that is not (n, n) integers.
+    Raises InputError if there is no path, if the table leads in a circle, or if a vertex is not in 0..n-1;
+    InputTypeError if the table is not an (n, n) array of integers.
     """
     t = _checked(table, distances, source, target)
-    found = [source]
-    while found[-1] != target:
-        found.append(_step(t, found[-1], target, source, target))
-        _in_circles(len(found) > len(t), source, target, found)
-    return found
+    vertices = [source]
+    while vertices[-1] != target:
+        vertices.append(_step(t, vertices[-1], target, source, target))
+        _refuse_circle(len(vertices) > len(t), source, target, vertices)
+    return vertices
 
 
 def by_predecessor(table: Any, source: int, target: int, distances: Any = None) -> list[int]:
-    """As `path`, by the last step of each way."""
+    """The same as `path`, from a table of last steps."""
     t = _checked(table, distances, source, target)
-    found = [target]
-    while found[-1] != source:
-        found.append(_step(t, source, found[-1], source, target))
-        _in_circles(len(found) > len(t), source, target, found[::-1])
-    return found[::-1]
+    backwards = [target]
+    while backwards[-1] != source:
+        backwards.append(_step(t, source, backwards[-1], source, target))
+        _refuse_circle(len(backwards) > len(t), source, target, backwards[::-1])
+    return backwards[::-1]
 
 
 def by_middle(table: Any, source: int, target: int, distances: Any = None) -> list[int]:
-    """As `path`, by a vertex in the middle of each way; one below 0: there is an edge. Only ``distances`` tell that
-    there is no path."""
+    """The same as `path`, from a table of middle vertices. An element below 0 means that the path is an edge; only
+    ``distances`` tell that there is no path."""
     t = _checked(table, distances, source, target)
     if source == target:
         return [source]
-    found, ahead = [source], [target]
+    vertices, ahead = [source], [target]
     while ahead:
-        middle = int(t[found[-1], ahead[-1]])
+        i, j = vertices[-1], ahead[-1]
+        middle = int(t[i, j])
         if middle >= len(t):
-            raise InputError("C2CU120", f"the table has vertex {middle} at [{found[-1]}][{ahead[-1]}], of {len(t)}")
+            raise InputError("C2CU120", f"the table has vertex {middle} at [{i}][{j}], but {len(t)} vertices")
         if middle < 0:
-            found.append(ahead.pop())
+            vertices.append(ahead.pop())
         else:
             ahead.append(middle)
-        _in_circles(len(found) + len(ahead) > len(t), source, target, [*found, *ahead[::-1]])
-    return found
+        _refuse_circle(len(vertices) + len(ahead) > len(t), source, target, [*vertices, *ahead[::-1]])
+    return vertices
 
 
 def lengths(weights: Any, table: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """Of all pairs at once: the sum of the (n, n) weights along the way that a `path` table tells, in their type and in
-    the way's order, and whether it arrives. To compare with distances. Raises InputError for a table that runs in
-    circles."""
+    """The lengths of all paths at once, from a `path` table and the (n, n) weights of the edges.
+
+    Returns two (n, n) arrays: the sum of the weights along each path, in their dtype and added in the path's order, and
+    whether the path arrives. Compare the sums with the distances. Raises InputError if the table leads in a circle.
+    """
     import numpy
 
     t, w = _checked(table, None, 0, 0), numpy.asarray(weights)
@@ -86,12 +91,13 @@ def lengths(weights: Any, table: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
         arrived |= going & (at == target)
         going &= at != target
     source, to = divmod(int(going.argmax()), len(t))
-    raise _circles(source, to, "")
+    raise _circle(source, to, "")
 
 
 def negative_cycles(distances: Any) -> Any:
-    """Which vertices lie on a negative cycle: (..., n) of bool for (..., n, n) distances after a run, of NumPy or of
-    any module like it, CuPy for one."""
+    """Which vertices lie on a negative cycle: (..., n) of bool, from the (..., n, n) distances of a shortest-path
+    program, as a NumPy array or an array of a module like it, such as CuPy. There are no shortest paths from where such
+    a vertex can be reached."""
     return distances.diagonal(0, -2, -1) < 0
 
 
@@ -128,15 +134,15 @@ def _no_path(source: int, target: int) -> InputError:
     return InputError("C2CU120", f"there is no path from {source} to {target}")
 
 
-def _in_circles(so: bool, source: int, target: int, found: list[int]) -> None:
-    if so:
-        raise _circles(source, target, f": {', '.join(map(str, found[:6]))}, ...")
+def _refuse_circle(is_circle: bool, source: int, target: int, vertices: list[int]) -> None:
+    if is_circle:
+        raise _circle(source, target, f": {', '.join(map(str, vertices[:6]))}, ...")
 
 
-def _circles(source: int, target: int, said: str) -> InputError:
+def _circle(source: int, target: int, vertices: str) -> InputError:
     return InputError(
         "C2CU120",
-        f"the table runs in circles from {source} to {target}{said}",
+        f"the table leads in a circle from {source} to {target}{vertices}",
         None,
         "is there a negative cycle, or is it a table of another kind? (next, predecessor and middle differ)",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,13 +13,12 @@ from .frontend.kernel import Border
 from .frontend.options import Options, by_name, whole
 from .frontend.preprocess import Source
 from .gep import Gep, NotGep
-from .gep.negative import cycle_warnings
 from .schedule import plan as planning
 from .schedule.artifact import Artifact, Slot
 from .schedule.estimate import Device, preferred
 from .schedule.plan import Plan
 from .schedule.understood import Front
-from .verdict import Report, judge, report_of, users_level
+from .verdict import Report, judge, report_of
 
 BY_SIZE = ("auto", "gep")  # schedules that become gep:bands for a matrix that does not fit the device
 
@@ -158,9 +156,7 @@ class Program:
         given = {**self.named(inputs), **shared}
         p = None if p is None else whole("p", p)
         built = self.built_for(given, frozenset(shared), p, stream, devices is not None)
-        results = _run(self, built, given, out, self._layout, stream, p, devices)
-        _warn(built, results, self._layout)
-        return results
+        return _run(self, built, given, out, self._layout, stream, p, devices)
 
     def named(self, inputs: Any) -> Mapping[str, Any]:
         """What a caller gives, by name."""
@@ -384,18 +380,6 @@ class Program:
 def _bytes(numbers: Mapping[str, Any]) -> tuple[tuple[str, bytes], ...]:
     """A key: by bytes 0.0 is not -0.0, and NaN is NaN."""
     return tuple((n, v.tobytes()) for n, v in numbers.items())
-
-
-def _warn(built: Built, results: Any, layout: str) -> None:
-    """Of what an input had that its results do not tell. Arrays on a device are not waited for."""
-    from .runtime import arrays
-
-    if not isinstance(built.front.gep, Gep):
-        return
-    by_name = results if isinstance(results, dict) else {s.name: results for s in built.artifact.slots if s.writes}
-    here = {name: a for name, a in by_name.items() if not arrays.on_device(a)}
-    for w in cycle_warnings(built.front.gep, here, layout):
-        warnings.warn(w, stacklevel=users_level())
 
 
 def _fits(built: Built, call: _Call) -> bool:

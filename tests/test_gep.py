@@ -7,7 +7,7 @@ from c2cu import pipeline
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
 from c2cu.gep import Gep, NotGep, recognise
-from c2cu.gep.negative import distances
+from c2cu.gep.distances import distances
 from tests import gep_executor
 from tests.gep_cases import HEAD, IJ, LOOPS, NEAR, RECOGNISED, matrix
 from tests.gep_programs import TYPES, program
@@ -59,7 +59,7 @@ def test_updates_are_counted():
     assert (g.rows, g.columns) == (12, 12)
 
 
-# Distances: where a negative cycle is told
+# Distances: matrices that a negative cycle leaves below 0 on the diagonal
 
 
 @pytest.mark.parametrize("t", ["float", "int", "short"])
@@ -85,7 +85,7 @@ def test_updates_are_counted():
 def test_distances_are_told_from_other_matrices(t, body, least):
     g = found(matrix(f"{LOOPS} {{ {t} s = D[i][k] + D[k][j]; {body} }}", t))
     assert isinstance(g, Gep)
-    assert [r.name for r, _ in distances(g)] == ["D"] * least
+    assert [r.name for r in distances(g)] == ["D"] * least
 
 
 # The form, executed

@@ -76,13 +76,13 @@ def test_no_path_without_distances():
 
 def test_circles():
     table = np.array([[0, 1, 1], [1, 1, 0], [2, 2, 2]])
-    with pytest.raises(c2cu.InputError, match=r"runs in circles from 0 to 2: 0, 1, 0, 1.*\n.*negative cycle"):
+    with pytest.raises(c2cu.InputError, match=r"leads in a circle from 0 to 2: 0, 1, 0, 1.*\n.*negative cycle"):
         paths.path(table, 0, 2)
-    with pytest.raises(c2cu.InputError, match="runs in circles from 0 to 2"):
+    with pytest.raises(c2cu.InputError, match="leads in a circle from 0 to 2"):
         paths.lengths(np.ones((3, 3)), table)
-    with pytest.raises(c2cu.InputError, match="runs in circles"):
+    with pytest.raises(c2cu.InputError, match="leads in a circle"):
         paths.by_predecessor(np.array([[0, 2, 1], [1, 1, 1], [2, 2, 2]]), 0, 1)
-    with pytest.raises(c2cu.InputError, match="runs in circles"):
+    with pytest.raises(c2cu.InputError, match="leads in a circle"):
         paths.by_middle(np.full((4, 4), 2), 0, 1)
 
 

@@ -11,7 +11,7 @@ from .. import pipeline, tune
 from ..base.diagnostics import UnsupportedError
 from ..gep import Gep, NotGep, Place
 from ..gep.closure import closure
-from ..gep.negative import distances
+from ..gep.distances import distances
 from ..ir.nodes import Expr, Kernel, Region, Var
 from ..ir.walk import expressions, statements, subexpressions
 from ..schedule import plan
@@ -110,7 +110,7 @@ def _gep(front: Front) -> dict[str, Any] | None:
                 ],
                 "row_moves": g.row_moves,
                 "column_moves": g.column_moves,
-                "distances": [r.name for r, _ in distances(g)],
+                "distances": [r.name for r in distances(g)],
                 "closure": isinstance(closure(g), Region),
             }
 

@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,13 +121,12 @@ def floyd_warshall(graph: Graph, backend: str = "auto") -> numpy.ndarray:
     """(n, n) distances. Raises Refused for a negative cycle."""
     kind = "double" if graph.weighted else "short"
     start = numpy.where(numpy.isinf(graph.weights), FAR[kind], graph.weights)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", c2cu.NegativeCycleWarning)
-        try:
-            batch = start.astype("float64" if graph.weighted else "int16")[None]
-            return c2cu.bulk(HERE / "apsp.c", batch, defines={"WEIGHT": kind}, backend=backend)[0]  # compiled once
-        except c2cu.NegativeCycleWarning as w:
-            raise Refused(f"vertex {graph.labels[w.vertex]} is on a negative cycle: there are no distances") from None
+    batch = start.astype("float64" if graph.weighted else "int16")[None]
+    distances = c2cu.bulk(HERE / "apsp.c", batch, defines={"WEIGHT": kind}, backend=backend)[0]  # compiled once
+    on_cycle = c2cu.paths.negative_cycles(distances)
+    if on_cycle.any():
+        raise Refused(f"vertex {graph.labels[on_cycle.argmax()]} is on a negative cycle: there are no distances")
+    return distances
 
 
 def searches(graph: Graph) -> numpy.ndarray:
