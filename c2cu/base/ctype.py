@@ -276,13 +276,3 @@ def nearest_float(value: int | float | Fraction) -> float:
     unit = Fraction(2) ** (exponent - 23)
     rounded = round(exact / unit) * unit
     return math.copysign(math.inf if rounded >= 2**128 else float(rounded), value)
-
-
-def divide(op: str, a, b, t: Scalar):
-    """``a / b`` or ``a % b`` as C does: towards zero for integers, IEEE for floats."""
-    if t.is_float:
-        if b == 0:
-            return float("nan") if a == 0 or a != a else float("inf") * (1 if (a > 0) == (str(b)[0] != "-") else -1)
-        return a / b
-    quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-    return quotient if op == "/" else a - quotient * b

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pycparser import c_ast as C
@@ -35,10 +34,10 @@ from ..base.ctype import (
     Struct,
     align_of,
     common,
-    divide,
     promote,
 )
 from ..base.diagnostics import Loc, ParseError, UnsupportedError
+from ..ir.evaluate import COMPARISONS, binary_value, converted, unary_value
 from .parse import loc_of
 
 
@@ -105,10 +104,8 @@ _BASIC = {
     ("float",): FLOAT, ("double",): DOUBLE, ("double", "long"): LDOUBLE,
 }  # fmt: skip
 
-_ARITHMETIC: Mapping[str, Callable] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "&": operator.and_, "|": operator.or_, "^": operator.xor,
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
-}  # fmt: skip
+
+_OF_INTEGERS = ("%", "&", "|", "^", "<<", ">>")
 
 
 class Declarations:
@@ -317,7 +314,7 @@ class Declarations:
             case C.Cast():
                 t = self.type(node.to_type, scope)
                 x = self.typed_constant(node.expr, scope)
-                return (t.wrap(x[0]), t) if x and isinstance(t, Scalar) and t != VOID else None
+                return (converted(x[0], t), t) if x and isinstance(t, Scalar) and t != VOID else None
             case C.UnaryOp(op="sizeof") | C.UnaryOp(op="_Alignof"):
                 return self._sizeof(node, scope)
             case C.UnaryOp():
@@ -330,7 +327,7 @@ class Declarations:
                 if not (c and a and b):
                     return None
                 t = common(a[1], b[1])
-                return t.wrap((a if c[0] else b)[0]), t
+                return converted((a if c[0] else b)[0], t), t
         return None
 
     def _literal(self, node: C.Constant) -> tuple[int | float, Scalar] | None:
@@ -363,13 +360,10 @@ class Declarations:
 
     @staticmethod
     def _unary(op: str, x: tuple[int | float, Scalar] | None) -> tuple[int | float, Scalar] | None:
-        if x is None or op not in ("+", "-", "~", "!"):
+        if x is None or op not in ("+", "-", "~", "!") or (op == "~" and x[1].is_float):
             return None
-        if op == "!":
-            return int(not x[0]), INT
-        t = promote(x[1])
-        value = {"+": lambda v: v, "-": operator.neg, "~": lambda v: ~int(v)}[op](x[0])
-        return t.wrap(value), t
+        t = INT if op == "!" else promote(x[1])
+        return unary_value(op, x[0], t), t
 
     def _binary(self, node: C.BinaryOp, scope: Scope) -> tuple[int | float, Scalar] | None:
         a, b = self.typed_constant(node.left, scope), self.typed_constant(node.right, scope)
@@ -377,20 +371,17 @@ class Declarations:
             if bool(a[0]) == (node.op == "||"):
                 return int(bool(a[0])), INT
             return None if b is None else (int(bool(b[0])), INT)
-        if a is None or b is None:
+        if a is None or b is None or (node.op in _OF_INTEGERS and (a[1].is_float or b[1].is_float)):
             return None
         if node.op in ("<<", ">>"):
             t = promote(a[1])
-            shift = int(b[0]) & (8 * t.size - 1)
-            return t.wrap(int(a[0]) << shift if node.op == "<<" else int(a[0]) >> shift), t
+            return binary_value(node.op, a[0], b[0], t), t
         t = common(a[1], b[1])
-        x, y = t.wrap(a[0]), t.wrap(b[0])
-        if node.op in ("/", "%"):
-            if y == 0 and not t.is_float:
-                raise ParseError("C2CU003", "division by zero in a constant expression", loc_of(node))
-            return t.wrap(divide(node.op, x, y, t)), t
-        value = _ARITHMETIC[node.op](x, y)
-        return (int(value), INT) if node.op in ("<", "<=", ">", ">=", "==", "!=") else (t.wrap(value), t)
+        x, y = converted(a[0], t), converted(b[0], t)
+        if node.op in ("/", "%") and y == 0 and not t.is_float:
+            raise ParseError("C2CU003", "division by zero in a constant expression", loc_of(node))
+        result = INT if node.op in COMPARISONS else t
+        return binary_value(node.op, x, y, result), result
 
 
 def _quals(node: C.Node) -> list[str]:

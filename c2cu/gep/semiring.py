@@ -28,7 +28,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from ..base.ctype import BOOL
-from ..ir.fold import COMPARISONS, MIRRORED
+from ..ir.evaluate import evaluate
+from ..ir.fold import MIRRORED
 from ..ir.nodes import Binary, Call, Cast, Const, Expr, Region, Select, Unary, Var, Variable
 from ..ir.walk import operands, subexpressions
 from ..transform.minmax import minima, unwidened
@@ -230,23 +231,5 @@ def _is_truth(e: Expr) -> bool:
 
 
 def _computed(e: Expr, held: dict[Variable, int]) -> int:
-    """``e``, of small numbers."""
-    match e:
-        case Const():
-            return int(e.value)
-        case Var():
-            return held[e.var]
-        case Cast():
-            return int(e.type.wrap(_computed(e.operand, held)))
-        case Unary(op="!"):
-            return int(not _computed(e.operand, held))
-        case Select():
-            return _computed(e.yes if _computed(e.cond, held) else e.no, held)
-        case Binary():
-            a, b = _computed(e.left, held), _computed(e.right, held)
-            if e.op in ("&&", "||"):
-                return int(bool(a and b) if e.op == "&&" else bool(a or b))
-            if e.op in COMPARISONS:
-                return int((a == b) == (e.op == "=="))
-            return {"&": a & b, "|": a | b, "^": a ^ b}[e.op]
-    raise AssertionError(e)
+    """``e``, where variables hold these."""
+    return evaluate(e, lambda x: held[x.var] if isinstance(x, Var) else x.value if isinstance(x, Const) else None)

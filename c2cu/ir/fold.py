@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import math
-import operator
 
-from ..base.ctype import BOOL, INT, LONG, Scalar, divide
+from ..base.ctype import BOOL, INT, LONG, Scalar
 from ..base.diagnostics import Loc
+from .evaluate import COMPARISONS, binary_value, converted, unary_value
 from .nodes import NOWHERE, Binary, Bitcast, Cast, Const, Expr, Load, Select, Unary
 from .walk import subexpressions
 
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}  # with the operands the other way round
 INVERSE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}  # of what is not NaN
-OPERATORS = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 
 
 def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
@@ -34,7 +19,7 @@ def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
     if e.type == t:
         return e
     if isinstance(e, Const) and (t.is_float or e.type.is_integer or math.isfinite(e.value)):
-        return Const(t.wrap(e.value), t, e.loc)
+        return Const(converted(e.value, t), t, e.loc)
     return Cast(e, t, loc or e.loc)
 
 
@@ -46,25 +31,16 @@ def bitcast(e: Expr, t: Scalar, loc: Loc) -> Expr:
 
 
 def unary(op: str, x: Expr, t: Scalar, loc: Loc) -> Expr:
-    if isinstance(x, Const) and (op == "!" or not x.type.is_float or op == "-"):
-        value = {"-": operator.neg, "~": lambda v: ~int(v), "!": lambda v: int(not v)}[op](x.value)
-        return Const(t.wrap(value), t, loc)
+    if isinstance(x, Const):
+        return Const(unary_value(op, x.value, t), t, loc)
     return Unary(op, x, t, loc)
 
 
 def binary(op: str, a: Expr, b: Expr, t: Scalar, loc: Loc = NOWHERE) -> Expr:
     """``a op b``; operands converted already. Integer operations on constants are computed."""
     if isinstance(a, Const) and isinstance(b, Const) and a.type.is_integer and b.type.is_integer:
-        x, y = a.value, b.value
-        if op in ("<<", ">>"):
-            shift = int(y) & (8 * t.size - 1)
-            return Const(t.wrap(int(x) << shift if op == "<<" else int(x) >> shift), t, loc)
-        if op in ("/", "%") and y != 0:
-            return Const(t.wrap(divide(op, x, y, t)), t, loc)
-        if op in ("&&", "||"):
-            return Const(int(bool(x) and bool(y)) if op == "&&" else int(bool(x) or bool(y)), INT, loc)
-        if op in OPERATORS:
-            return Const(t.wrap(OPERATORS[op](x, y)), t, loc)
+        if op not in ("/", "%") or b.value != 0:
+            return Const(binary_value(op, a.value, b.value, t), t, loc)
     if t.is_integer and op in ("+", "-") and isinstance(b, Const) and b.value == 0:
         return a
     if t.is_integer and op == "+" and isinstance(a, Const) and a.value == 0:

@@ -9,6 +9,7 @@ import math
 
 from ..base.ctype import BOOL, INT, Scalar
 from ..base.libm import FUNCTIONS
+from .evaluate import COMPARISONS
 from .nodes import (
     Assign,
     Binary,
@@ -32,7 +33,6 @@ from .walk import expressions, statements, subexpressions
 
 ARITHMETIC = ("+", "-", "*", "/")
 BITWISE = ("%", "&", "|", "^")
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 LONGEST = 400  # characters of a node in a message
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +12,7 @@ from ..base.ctype import BOOL, INT, LONG, Scalar, leaves
 from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
+from ..ir.evaluate import reinterpreted
 from ..ir.fold import binary, bitcast, cast, multiply
 from ..ir.nodes import Assign, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from .objects import Object, PointerVariable, Ref, Target, leaf_table
@@ -244,9 +244,7 @@ def _bits(c: Const, t: Scalar) -> int | float:
     """A constant as ``t`` sees it: another member of a union may have been initialised."""
     if c.type.is_float == t.is_float or c.type.size != t.size:
         return t.wrap(c.value)
-    codes = {4: ("<I", "<f"), 8: ("<Q", "<d")}[t.size]
-    there, back = codes if t.is_float else codes[::-1]
-    value = struct.unpack(back, struct.pack(there, c.value if c.type.is_float else int(c.value) % (1 << 8 * t.size)))[0]
+    value = reinterpreted(c.value, c.type, t)
     if value != value:
         raise UnsupportedError("C2CU022", "the bits of a NaN as an initial value", c.loc)
-    return t.wrap(value)
+    return value
