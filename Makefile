@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-gpu lint bench clean
+.PHONY: run test test-gpu lint bench errors clean
 
 run: $(VENV)/ready
 	$(BIN)/python examples/graph_atlas.py
@@ -16,6 +16,9 @@ test-gpu: ; $(PYTHON) -m pytest -q -m gpu -rs
 lint: $(VENV)/tools
 	$(BIN)/ruff check .
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+errors: $(VENV)/tools
+	$(BIN)/python -m tests.error_examples > docs/errors.md
 
 bench: $(VENV)/tools
 	$(BIN)/python benchmarks/cpu.py

@@ -270,7 +270,7 @@ def test_a_number_that_is_told(folder):
         "n=99999999999": "'99999999999' is no int32",
         "n=9": "element 8 is outside 'x'",
         "x=3": "'x' is",
-        "m=3": "'m' in shared is no variable",
+        "m=3": "unknown variable 'm'",
     }.items():
         done = c2cu("explain", "f.c", "--shape", "x=8", "--shared", wrong, "--backend", "cpu")
         assert done.exit_code == 1 and words in done.stderr, done.stderr

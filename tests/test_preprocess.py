@@ -22,7 +22,7 @@ def test_a_definition_without_effect_is_refused(name):
     guarded = f"#ifdef {name}\n{text}#endif\n"
     with pytest.raises(c2cu.ParseError, match=f"-D {name} has no effect") as e:
         preprocess(Source("<input>", guarded), {name: "3"})
-    assert e.value.code == "C2CU005"
+    assert e.value.code == "C2CU135"
 
 
 def test_a_header_beside_the_source_comes_first(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Self
 
 
 @dataclass(frozen=True)
@@ -220,9 +221,8 @@ def _place(loc: Loc | None) -> dict[str, object]:
 class Error(Exception):
     """A mistake in the user's program, inputs or machine: never our own bug.
 
-    ``code``: 001-009 reading and parsing, 010-029 C that is not supported, 030-039 obliviousness, 040-059 inputs,
-    060-069 compilers and devices, 070-079 splitting ``main``. ``sources`` maps a file's name, as in ``Loc.file``, to
-    its text, for the caret; the pipeline fills it in.
+    ``code``: one of catalogue.py, which makes these errors. ``sources`` maps a file's name, as in ``Loc.file``, to its
+    text, for the caret; the pipeline fills it in.
     """
 
     def __init__(self, code: str, message: str, loc: Loc | None = None, hint: str = "", notes: tuple[Note, ...] = ()):
@@ -245,6 +245,13 @@ class Error(Exception):
     @property
     def column(self) -> int | None:
         return self.diagnostic.loc.column or None if self.diagnostic.loc else None
+
+    def with_notes(self, *notes: Note) -> Self:
+        """The same error with more notes."""
+        d = self.diagnostic
+        error = type(self)(d.code, d.message, d.loc, d.hint, (*d.notes, *notes))
+        error.sources = self.sources
+        return error
 
     def __str__(self) -> str:
         return render(self.diagnostic, self.sources)

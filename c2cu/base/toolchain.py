@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+from . import catalogue
 from .diagnostics import CompileError
 
 
@@ -28,24 +29,14 @@ def find_compiler() -> tuple[str, ...]:
         except ValueError:  # quotes that do not close
             words = []
         if not words or shutil.which(words[0]) is None:
-            raise CompileError(
-                "C2CU060",
-                f"the C compiler '{chosen}' of $CC is not found",
-                None,
-                "unset CC, or set it to a compiler that is installed",
-            )
+            raise catalogue.CC_NOT_FOUND.error(command=chosen)
         return tuple(words)
     for name in ("cc", "gcc", "clang"):
         if shutil.which(name):
             return (name,)
     if importlib.util.find_spec("ziglang") is not None:
         return (sys.executable, "-m", "ziglang", "cc")
-    raise CompileError(
-        "C2CU060",
-        "no C compiler found (looked for $CC, cc, gcc, clang and the package ziglang)",
-        None,
-        "install gcc, or run: pip install 'c2cu[zig]'",
-    )
+    raise catalogue.NO_COMPILER.error()
 
 
 @functools.cache
@@ -59,9 +50,7 @@ def compiler_version(command: tuple[str, ...]) -> str:
 
 
 def does_not_start(compiler: str, e: OSError) -> CompileError:
-    return CompileError(
-        "C2CU060", f"the C compiler '{compiler}' does not start: {e.strerror}", None, "set CC to a compiler that works"
-    )
+    return catalogue.COMPILER_DOES_NOT_START.error(command=compiler, reason=e.strerror)
 
 
 @functools.cache
@@ -123,14 +112,9 @@ def rejected(compiler: str, text: str, errors: str) -> CompileError:
     m = re.search(r"^[^\n]*?[:(](\d+)[:)][^\n]*error[^\n]*$", errors, re.M)
     if m is None:
         last = (errors.strip().splitlines() or ["no message"])[-1]
-        return CompileError("C2CU061", f"{compiler} failed: {last}", None, "does it compile a simple C file?")
+        return catalogue.COMPILER_FAILED.error(compiler=compiler, message=last)
     line = int(m[1])
     lines = text.split("\n")
     first = max(0, line - 4)
     window = [f"{'>' if n == line else ' '}{n:5} | {t}" for n, t in enumerate(lines[first : line + 3], first + 1)]
-    return CompileError(
-        "C2CU061",
-        f"{compiler} does not take the generated code: {m[0].strip()}\n" + "\n".join(window),
-        None,
-        "this is a fault of c2cu: please report it with the C file",
-    )
+    return catalogue.REJECTED.error(compiler=compiler, message=m[0].strip(), lines="\n".join(window))

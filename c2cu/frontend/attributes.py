@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ..base.diagnostics import Loc, UnsupportedError, file_of
+from ..base import catalogue
+from ..base.diagnostics import Loc, file_of
 
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*\n', re.M)
 _TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|^[ \t]*#.*|[{}();]", re.M)
@@ -52,12 +53,7 @@ def _blanked(text: str, file: str, first: int, system: bool) -> str:
         of_type = bool(frames and frames[-1][0]) or "typedef" in words or words[-1:] in (["}"], ["struct"], ["union"])
         bad = "" if system else _forbidden(word, text[m.start() : done], of_type)
         if bad:
-            raise UnsupportedError(
-                "C2CU091",
-                f"{bad} is not supported",
-                _loc(text, m.start(), file, first),
-                "write it without: sizes and offsets are then C's own",
-            )
+            raise catalogue.LAYOUT_ATTRIBUTE.error(_loc(text, m.start(), file, first), attribute=bad)
         words = _declaration(word, words, frames)
     for start, end in cuts:
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]

@@ -9,9 +9,11 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 
-from ..base import toolchain
-from ..base.diagnostics import Error, Loc, Note, ParseError, UnsupportedError
+from ..base import catalogue, toolchain
+from ..base.diagnostics import Error, Loc, Note
 from .preprocess import MESSAGE, Preprocessed, file_of
+
+_SYNTAX = {catalogue.SYNTAX_ERROR.code, catalogue.ENDS_TOO_EARLY.code}
 
 
 @contextlib.contextmanager
@@ -32,14 +34,13 @@ def conforming(pre: Preprocessed) -> Iterator[None]:
     try:
         yield
     except Error as e:
-        if e.code == "C2CU002":
+        if e.code in _SYNTAX:
             m, d = _complaint(reader), e.diagnostic
             if m is None:
-                message = "what GNU adds to C is not supported here"
-                raise UnsupportedError("C2CU014", message, d.loc, "write it in plain C") from None
+                raise catalogue.GNU_EXTENSION.error(d.loc) from None
             said = Note(f"the C compiler says here: {m[4]}", _place(m))
-            error = ParseError(d.code, d.message, d.loc, d.hint, (*d.notes, said))
-            error.sources = e.sources or pre.plain_sources
+            error = e.with_notes(said)
+            error.sources = error.sources or pre.plain_sources
             raise error from None
         reader.kill()
         reader.wait()
@@ -63,6 +64,6 @@ def _raise_complaint(reader: subprocess.Popen[bytes], pre: Preprocessed) -> None
     m = _complaint(reader)
     if m is None:
         return
-    error = ParseError("C2CU008", m[4], _place(m))
+    error = catalogue.INVALID_C.error(_place(m), message=m[4])
     error.sources = pre.plain_sources
     raise error

@@ -7,9 +7,9 @@ from typing import TypeGuard
 
 from pycparser import c_ast as C
 
-from ..base import literals
+from ..base import catalogue, literals
 from ..base.ctype import CHAR, Array, CType, Pointer, Scalar, Struct
-from ..base.diagnostics import ParseError
+from ..base.diagnostics import meant
 from .parse import loc_of
 
 # (offset in bytes, type of the initialised subobject, its expression or the value of a string's byte)
@@ -64,7 +64,7 @@ class _Reader:
             return t.of, k * t.of.size
         assert isinstance(t, Struct)
         if k >= len(t.members):
-            raise ParseError("C2CU003", f"too many initialisers for '{t}'", loc_of(node))
+            raise catalogue.TOO_MANY_INITIALISERS.error(loc_of(node), type=t)
         return t.members[k].type, t.members[k].offset
 
     def aggregate(self, t: CType, offset: int, exprs: list[C.Node], i: int, braced: bool, k: int = 0) -> int:
@@ -91,7 +91,7 @@ class _Reader:
             if not braced and limit is not None and k >= limit:
                 return i
         if braced and i < len(exprs):
-            raise ParseError("C2CU003", f"too many initialisers for '{t}'", loc_of(exprs[i]))
+            raise catalogue.TOO_MANY_INITIALISERS.error(loc_of(exprs[i]), type=t)
         return i
 
     def one(self, t: CType, offset: int, exprs: list[C.Node], i: int) -> int:
@@ -121,7 +121,12 @@ class _Reader:
             if isinstance(t, Struct):
                 path = t.path(d.name) if isinstance(d, C.ID) else ()
                 if not path:
-                    raise ParseError("C2CU003", f"no such member in '{t}'", loc_of(d))
+                    raise catalogue.NO_MEMBER.error(
+                        loc_of(d),
+                        struct=t,
+                        member=getattr(d, "name", "?"),
+                        meant=meant(getattr(d, "name", ""), (m.name for m in t.members)),
+                    )
                 for m in path:
                     assert isinstance(t, Struct)
                     chain.append((t, offset, t.members.index(m)))
@@ -131,5 +136,5 @@ class _Reader:
                 chain.append((t, offset, k))
                 t, offset = t.of, offset + k * t.of.size
             else:
-                raise ParseError("C2CU003", "designator for something that is no aggregate", loc_of(d))
+                raise catalogue.NOTHING_TO_DESIGNATE.error(loc_of(d), type=t)
         return [*chain, (t, offset, 0)]

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast as C
 
+from ..base import catalogue
 from ..base.ctype import VOID, Array, CType, Function, Pointer, Struct
-from ..base.diagnostics import InputError, Loc, Note, ParseError, UnsupportedError, instead
+from ..base.diagnostics import Loc, Note, meant
 from .parse import loc_of
 from .symbols import Symbol
 from .typed import FunctionDef, Unit
@@ -75,8 +76,9 @@ def program(
     known = {s.name for s in touched} | {p.name for p in kernel.params} | set(unit.variables)
     for name in names:
         if name not in known:
-            message = f"'{name}' in shared is no variable of the kernel '{kernel.name}'"
-            raise InputError("C2CU041", message, kernel.loc, instead(name, "the variables", sorted(known)))
+            raise catalogue.UNKNOWN_VARIABLE.error(
+                kernel.loc, role="variable", name=name, meant=meant(name, known), known=sorted(known)
+            )
     borders = tuple(_borders(unit, kernel, touched, names, shapes or {}, call))
     constants = tuple(s for s in touched if s.const and s.name not in names)
     return Program(unit, kernel, functions, borders, constants, call)
@@ -103,16 +105,9 @@ def _pragma_call(unit: Unit) -> tuple[C.FuncCall | None, tuple[str, ...]]:
             if word == "kernel":
                 found.append(_marked(unit, items[i + 1 :], item))
             elif difflib.get_close_matches(word, ["kernel"], 1, 0.75):
-                message = f"'#pragma {word}' is not known"
-                raise ParseError("C2CU007", message, loc_of(item), "did you mean '#pragma kernel'?")
+                raise catalogue.PRAGMA_MISSPELT.error(loc_of(item), word=word)
     if len(found) > 1:
-        raise ParseError(
-            "C2CU007",
-            "there are two '#pragma kernel'",
-            loc_of(found[1][0]),
-            "keep one, or name the function with --fn",
-            (Note("the first", loc_of(found[0][0])),),
-        )
+        raise catalogue.TWO_PRAGMAS.error(loc_of(found[1][0]), (Note("the first", loc_of(found[0][0])),))
     return found[0] if found else (None, ())
 
 
@@ -121,22 +116,12 @@ def _marked(unit: Unit, rest: list[C.Node], pragma: C.Pragma) -> tuple[C.FuncCal
     names: tuple[str, ...] = ()
     if words:
         if not (words.startswith("shared") and words.endswith(")") and "(" in words):
-            raise ParseError(
-                "C2CU007",
-                f"'#pragma kernel {words}' is not understood",
-                loc_of(pragma),
-                "write '#pragma kernel' or '#pragma kernel shared(name, ...)'",
-            )
+            raise catalogue.PRAGMA_CLAUSE.error(loc_of(pragma), words=words)
         names = tuple(n.strip() for n in words[words.index("(") + 1 : -1].split(",") if n.strip())
     following = next((s for s in rest if not isinstance(s, C.Pragma)), None)
     call = _call_of(following)
     if call is None or _callee(call) not in unit.functions:
-        raise ParseError(
-            "C2CU007",
-            "'#pragma kernel' is not followed by a call of a function of this file",
-            loc_of(following) if following is not None else loc_of(pragma),
-            "put it right before the call: f(..); or x = f(..); or T x = f(..);",
-        )
+        raise catalogue.PRAGMA_WITHOUT_CALL.error(loc_of(following) if following is not None else loc_of(pragma))
     return call, names
 
 
@@ -169,11 +154,8 @@ def _call_in_main(unit: Unit, name: str) -> C.FuncCall | None:
 def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
     if fn is not None:
         if fn not in unit.functions:
-            raise ParseError(
-                "C2CU006",
-                f"there is no function '{fn}'",
-                Loc(unit.pre.name),
-                "functions of this file: " + (", ".join(unit.functions) or "none"),
+            raise catalogue.UNKNOWN_FUNCTION.error(
+                Loc(unit.pre.name), name=fn, meant=meant(fn, unit.functions), functions=list(unit.functions) or "none"
             )
         return unit.require(fn)
     if call is not None:
@@ -187,18 +169,11 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
     if len(roots) == 1:
         return unit.require(roots[0])
     if not roots:
-        raise ParseError(
-            "C2CU006",
-            "no kernel function found",
-            Loc(unit.pre.name),
-            "move what runs for each input into a function, and put '#pragma kernel' before its call in main",
-        )
-    raise ParseError(
-        "C2CU006",
-        f"several functions could be the kernel: {', '.join(roots)}",
+        raise catalogue.NO_KERNEL.error(Loc(unit.pre.name))
+    raise catalogue.SEVERAL_KERNELS.error(
         unit.functions[roots[1]].loc,
-        "put '#pragma kernel' before its call in main, or name it with --fn",
         tuple(Note(f"'{r}' is defined here", unit.functions[r].loc) for r in roots),
+        names=roots,
     )
 
 
@@ -210,12 +185,7 @@ def _refuse_recursion(unit: Unit, kernel: str) -> None:
             return
         if name in path:
             f = unit.functions[name]
-            raise UnsupportedError(
-                "C2CU020",
-                f"'{name}' is recursive",
-                f.loc,
-                "rewrite it with a loop, or with an explicit stack in an array",
-            )
+            raise catalogue.RECURSION.error(f.loc, name=name)
         path.append(name)
         for callee in unit.functions[name].calls:
             visit(callee)
@@ -282,12 +252,7 @@ def _borders(
             _require_one_element(unit, kernel, p, p.name in shared)
         yield Border(p.name, "param", _param_type(unit, p, shapes.get(p.name), argument), p, p.name in shared, p.loc)
     if isinstance(kernel.returns, Pointer):
-        raise UnsupportedError(
-            "C2CU015",
-            f"kernel '{kernel.name}' returns a pointer",
-            kernel.loc,
-            "return a number, or write the result to an array parameter",
-        )
+        raise catalogue.RETURNS_POINTER.error(kernel.loc, name=kernel.name)
     if kernel.returns != VOID:
         yield Border("return", "return", kernel.returns, None, False, kernel.loc)
 
@@ -298,12 +263,7 @@ def _param_type(unit: Unit, p: Symbol, shape: tuple[int, ...] | None, argument: 
     if not isinstance(t, Pointer):
         return t
     if isinstance(t.to, (Function, Pointer)) or t.to == VOID:
-        raise UnsupportedError(
-            "C2CU015",
-            f"parameter '{p.name}' of the kernel is a '{t}'",
-            p.loc,
-            "a kernel's pointer parameters point to numbers, structs or rows of an array",
-        )
+        raise catalogue.KERNEL_PARAMETER.error(p.loc, name=p.name, type=t)
     if shape is not None and len(shape) == 0 and not isinstance(t.to, Array):
         return t.to
     if shape:
@@ -323,12 +283,13 @@ def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: boo
         return
     given, wanted = ("()", "(n,)") if shared else ("(p,)", "(p, n)")
     rows = "" if shared else f": n elements for each of p inputs; {p.name}[None] makes it one input"
-    raise InputError(
-        "C2CU045",
-        f"input '{p.name}' has shape {given}, wanted {wanted}: more than its first element is used",
+    raise catalogue.MORE_THAN_ONE_ELEMENT.error(
         loc_of(beyond),
-        f"give an array of shape {wanted}{rows}",
         (Note(f"'{p.name}' is declared here", p.loc),),
+        name=p.name,
+        shape=given,
+        expected=wanted,
+        rows=rows,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..base.diagnostics import InputError, InputTypeError
+from ..base import catalogue
 
 PACK = (4, 8, 16)
 FP = ("exact", "reassociate", "fast")
@@ -39,9 +39,9 @@ def options_of(
 ) -> Options:
     """The options of a compilation. ``shapes``: an extent or a sequence of extents by name."""
     if pack is not None and (isinstance(pack, bool) or pack not in PACK):
-        raise InputError("C2CU051", f"pack is {pack!r:.40}", None, f"choose one of {', '.join(map(str, PACK))}")
+        raise catalogue.UNKNOWN_CHOICE.error(option="pack", value=f"{pack!r:.40}", choices=list(PACK))
     if fp not in FP:
-        raise InputError("C2CU051", f"fp is '{fp}'", None, f"choose one of {', '.join(FP)}")
+        raise catalogue.UNKNOWN_CHOICE.error(option="fp", value=f"'{fp}'", choices=list(FP))
     return Options(
         fn,
         {n: str(v) for n, v in by_name("defines", defines).items()},
@@ -58,7 +58,7 @@ def by_name(what: str, given: Any) -> Mapping[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):
-        raise InputTypeError("C2CU058", f"{what} is {given!r:.80}", None, "give a dict by the C names")
+        raise catalogue.WRONG_KIND.error(argument=what, value=f"{given!r:.80}", expected="a dict by the C names")
     return given
 
 
@@ -67,12 +67,12 @@ def whole(what: str, given: Any) -> int:
     try:
         return operator.index(given)
     except TypeError:
-        raise InputTypeError("C2CU058", f"{what} is {given!r:.80}", None, "give a whole number") from None
+        raise catalogue.WRONG_KIND.error(argument=what, value=f"{given!r:.80}", expected="a whole number") from None
 
 
 def _extents(name: str, given: Any) -> tuple[int, ...]:
     one = isinstance(given, (str, bytes)) or not hasattr(given, "__iter__")
     extents = tuple(whole(f"shape of '{name}'", n) for n in ((given,) if one else given))
     if any(n < 1 for n in extents):
-        raise InputError("C2CU058", f"shape of '{name}' is {extents}", None, "extents are at least 1")
+        raise catalogue.BAD_EXTENT.error(name=name, extents=extents)
     return extents

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pycparser import c_ast as C
 from pycparser.c_parser import CParser
 
+from ..base import catalogue
 from ..base.diagnostics import Loc, ParseError, UnsupportedError, file_of
 from .preprocess import SYSTEM, Preprocessed
 
@@ -94,7 +95,7 @@ def _parse(pre: Preprocessed) -> C.FileAST:
     try:
         return parser.parse(_without_markers(pre.text), pre.name)
     except RecursionError:
-        raise ParseError("C2CU002", "an expression is nested too deeply", Loc(pre.name)) from None
+        raise catalogue.NESTED_TOO_DEEPLY.error(Loc(pre.name)) from None
     except Exception as e:
         if type(e).__name__ not in ("ParseError", "PLYParser", "AssertionError"):
             raise
@@ -110,20 +111,15 @@ def _syntax_error(message: str, pre: Preprocessed, parser: CParser) -> ParseErro
     m = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S) or _next_token(parser)
     if not m:
         lines = pre.sources.get(pre.name, "").rstrip().split("\n")
-        return ParseError(
-            "C2CU002",
-            "syntax error: the file ends too early",
-            Loc(pre.name, len(lines), len(lines[-1]) or 1),
-            "is a brace or a semicolon missing?",
-        )
+        return catalogue.ENDS_TOO_EARLY.error(Loc(pre.name, len(lines), len(lines[-1]) or 1))
     loc = Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
     if re.search(r"\b(__)?asm(__)?\b", pre.sources.line(loc.file, loc.line) or ""):
-        return UnsupportedError("C2CU085", "inline assembly", loc, "write it in C")
+        return catalogue.ASSEMBLER.error(loc)
     what = m[4].strip()
     before = re.fullmatch(r"before: (.*)", what, re.S)
-    text = f"syntax error before '{before[1]}'" if before else f"syntax error: {what[:1].lower()}{what[1:]}"
+    detail = f" before '{before[1]}'" if before else f": {what[:1].lower()}{what[1:]}"
     end = loc.column + len(before[1]) if before else 0
-    return ParseError("C2CU002", text, replace(loc, end=end), "the C must compile as it stands: does gcc take it?")
+    return catalogue.SYNTAX_ERROR.error(replace(loc, end=end), detail=detail)
 
 
 def _next_token(parser: CParser) -> re.Match[str] | None:

@@ -15,8 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..base import toolchain
-from ..base.diagnostics import InputTypeError, Loc, ParseError, SourceMap, file_of, instead, lines_of, meant, quoted
+from ..base import catalogue, toolchain
+from ..base.diagnostics import Loc, ParseError, SourceMap, file_of, lines_of, meant, quoted
 from .attributes import without_attributes
 
 HEADERS = Path(__file__).parent / "include"
@@ -73,9 +73,11 @@ class Preprocessed:
 def read_source(src: str | os.PathLike) -> Source:
     """A str with a newline or a brace is C text, anything else a path. Raises ParseError if it cannot be read."""
     if not isinstance(src, (str, os.PathLike)):
-        raise InputTypeError("C2CU058", f"the source is {src!r:.80}", None, "give C text or a file's name")
+        raise catalogue.WRONG_KIND.error(
+            argument="the source", value=f"{src!r:.80}", expected="C text or a file's name"
+        )
     if isinstance(src, str) and "\0" in src:
-        raise ParseError("C2CU001", "the C text holds a NUL character", None, "give C text or a file's name")
+        raise catalogue.BINARY_SOURCE.error(name="<input>")
     if isinstance(src, str) and ("\n" in src or "{" in src or not src):
         return _checked(Source("<input>", src))
     path = Path(src)
@@ -85,22 +87,21 @@ def read_source(src: str | os.PathLike) -> Source:
         beside: list[str] = []
         with suppress(OSError):  # of a folder that cannot be read, or has too long a name
             beside = [str(f) for f in path.parent.glob("*.c")]
-        hint = meant(str(path), beside)
-        if not path.suffix:
-            hint = hint or "C text needs a newline or a brace; anything else is taken for a file's name"
-        raise ParseError("C2CU001", f"cannot read '{path}': {e.strerror}", None, hint) from None
+        guess = meant(str(path), beside)
+        unreadable = catalogue.CANNOT_READ_SOURCE if path.suffix or guess else catalogue.NEITHER_FILE_NOR_TEXT
+        raise unreadable.error(path=path, reason=e.strerror, meant=guess) from None
     if b"\0" in data:
-        raise ParseError("C2CU001", f"'{path}' is a binary file, not C text", Loc(str(path)))
+        raise catalogue.BINARY_SOURCE.error(Loc(str(path)), name=path)
     text = data.decode("utf-8", errors="surrogateescape")
     odd = sum(1 for c in text if (ord(c) < 32 and c not in "\t\n\r\f\v") or 0xDC80 <= ord(c) <= 0xDCFF)
     if odd > 0.1 * len(text):
-        raise ParseError("C2CU001", f"'{path}' is a binary file, not C text", Loc(str(path)))
+        raise catalogue.BINARY_SOURCE.error(Loc(str(path)), name=path)
     return _checked(Source(str(path), text, path))
 
 
 def _checked(source: Source) -> Source:
     if not source.text.strip():
-        raise ParseError("C2CU001", f"'{source.name}' is empty", Loc(source.name), "it should hold a C program")
+        raise catalogue.EMPTY_SOURCE.error(Loc(source.name), name=source.name)
     return replace(source, text=source.text.removeprefix("\ufeff").replace("\r\n", "\n"))
 
 
@@ -228,13 +229,10 @@ def _check_names(source: Source, texts: Sequence[str], given: Mapping[str, str])
     objects = sorted({m[1] for m in found if not m[2]})
     for name in given:
         if not _NAME.fullmatch(name):
-            raise ParseError("C2CU005", f"'{name}' is no macro name (-D)", Loc(source.name), "write -D NAME=VALUE")
+            raise catalogue.BAD_MACRO_NAME.error(Loc(source.name), name=name)
         if name not in names and name != "NDEBUG":
-            raise ParseError(
-                "C2CU005",
-                f"unknown macro '{name}' (-D): the file does not use it",
-                Loc(source.name),
-                instead(name, "the file's macros", objects) if objects else "it has no macros",
+            raise catalogue.UNKNOWN_MACRO.error(
+                Loc(source.name), name=name, meant=meant(name, objects), macros=objects or "none"
             )
 
 
@@ -301,12 +299,7 @@ def _check_passed(run: _Run, values: Mapping[str, str]) -> None:
     """Refuse a -D that a later #define undoes."""
     for m in re.finditer(r"^#(define|undef) ([A-Za-z_]\w*) ?(.*)", run.text(values, "-dD"), re.M):
         if m[2] in run.passed and (m[1] == "undef" or m[3].split() != run.passed[m[2]].split()):
-            raise ParseError(
-                "C2CU005",
-                f"-D {m[2]} has no effect: the program says '{m[0].strip()}' later",
-                Loc(run.source.name),
-                f"write '#ifndef {m[2]}' around it",
-            )
+            raise catalogue.DEFINE_WITHOUT_EFFECT.error(Loc(run.source.name), name=m[2], directive=m[0].strip())
 
 
 def _run(run: _Run, text: str, options: Sequence[str]) -> str:
@@ -335,13 +328,9 @@ def _run(run: _Run, text: str, options: Sequence[str]) -> str:
 def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError:
     if m is None:
         last = errors.strip().splitlines()[-1:] or ["no message"]
-        return ParseError("C2CU002", f"the preprocessor failed: {last[0]}", Loc(source.name))
-    error = ParseError(
-        "C2CU002",
-        m[4],
-        Loc(m[1], int(m[2]), int(m[3] or 0)),
-        "give the folder with -I" if "No such file" in m[4] or "not found" in m[4] else "",
-    )
+        return catalogue.PREPROCESSOR.error(Loc(source.name), message=last[0])
+    message = catalogue.HEADER_NOT_FOUND if re.search("No such file|not found", m[4]) else catalogue.PREPROCESSOR
+    error = message.error(Loc(m[1], int(m[2]), int(m[3] or 0)), message=m[4])
     error.sources = {source.name: source.text}
     return error
 

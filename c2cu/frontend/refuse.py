@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from pycparser import c_ast as C
 
-from ..base import libm
+from ..base import catalogue, libm
 from ..base.ctype import Array, Function
 from ..base.diagnostics import Note, UnsupportedError
 from .kernel import Program, nodes
 from .parse import loc_of
 
 _GROUPS = {
-    "memory allocation": ("malloc calloc realloc free alloca aligned_alloc strdup",
-                          "use an array of the largest size that is needed"),
-    "input or output": ("printf fprintf sprintf snprintf vprintf vfprintf puts fputs putchar putc fputc scanf fscanf "
-                        "sscanf getchar getc fgetc gets fgets ungetc fopen freopen fclose fread fwrite fflush fseek "
-                        "ftell rewind feof ferror perror getline setvbuf setbuf",
-                        "do it in main, before or after the kernel"),
-    "a jump out of the function": ("setjmp longjmp sigsetjmp siglongjmp", "return a status instead"),
-    "the end of the process": ("exit _exit quick_exit abort atexit system getenv", "return a status instead"),
-    "state outside the program": ("rand srand random srandom drand48 time clock clock_gettime strtok",
-                                  "make it an input, or write the generator in C"),
-    "a library function with a callback": ("qsort bsearch", "write the sort or search as a loop"),
-}  # fmt: skip
-_REFUSED = {name: (what, hint) for what, (names, hint) in _GROUPS.items() for name in names.split()}
+    catalogue.ALLOCATION: "malloc calloc realloc free alloca aligned_alloc strdup",
+    catalogue.INPUT_OUTPUT: "printf fprintf sprintf snprintf vprintf vfprintf puts fputs putchar putc fputc scanf "
+    "fscanf sscanf getchar getc fgetc gets fgets ungetc fopen freopen fclose fread fwrite fflush fseek ftell rewind "
+    "feof ferror perror getline setvbuf setbuf",
+    catalogue.LONG_JUMP: "setjmp longjmp sigsetjmp siglongjmp",
+    catalogue.ENDS_PROCESS: "exit _exit quick_exit abort atexit system getenv",
+    catalogue.OUTSIDE_STATE: "rand srand random srandom drand48 time clock clock_gettime strtok",
+    catalogue.CALLBACK: "qsort bsearch",
+}
+_REFUSED = {name: message for message, names in _GROUPS.items() for name in names.split()}
 
 #: Library functions a kernel may call.
 ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
@@ -39,25 +36,20 @@ def refuse(program: Program) -> None:
     if errors:
         first, rest = errors[0], errors[1:]
         notes = tuple(Note(e.diagnostic.message, e.diagnostic.loc) for e in rest[:20])
-        d = first.diagnostic
-        raise UnsupportedError(d.code, d.message, d.loc, d.hint, notes)
+        raise first.with_notes(*notes)
 
 
 def _errors(n: C.Node, program: Program) -> list[UnsupportedError]:
     unit, loc = program.unit, loc_of(n)
     match n:
         case C.Goto():
-            return [UnsupportedError("C2CU014", "goto in a kernel", loc, "write a loop, or use break and continue")]
+            return [catalogue.GOTO.error(loc)]
         case C.ID() if id(n) in unit.symbols and unit.symbols[id(n)].kind == "function":
             return _function(n.name, loc, program)
         case C.Decl() if id(n) in unit.symbols and isinstance(unit.symbols[id(n)].type, Array):
             return []
         case C.FuncDecl() if unit.declarations.type(n, unit.scope) and _variadic(unit.declarations.type(n, unit.scope)):
-            return [
-                UnsupportedError(
-                    "C2CU084", "a function with '...' in a kernel", loc, "give it a fixed list of parameters"
-                )
-            ]
+            return [catalogue.VARIADIC.error(loc)]
     return []
 
 
@@ -70,6 +62,5 @@ def _function(name: str, loc, program: Program) -> list[UnsupportedError]:
     if name in program.unit.functions or plain in ALLOWED:
         return []
     if name in ("asm", "__asm", "__asm__"):
-        return [UnsupportedError("C2CU085", "inline assembly in a kernel", loc, "write it in C")]
-    what, hint = _REFUSED.get(plain, ("a function whose source is not here", "add its source to the file"))
-    return [UnsupportedError("C2CU086", f"'{name}' in a kernel: {what}", loc, hint)]
+        return [catalogue.ASSEMBLER.error(loc)]
+    return [_REFUSED.get(plain, catalogue.UNKNOWN_SOURCE).error(loc, name=name)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pycparser import c_ast as C
 
-from ..base import literals
+from ..base import catalogue, literals
 from ..base.ctype import (
     BOOL,
     CHAR,
@@ -36,7 +36,7 @@ from ..base.ctype import (
     common,
     promote,
 )
-from ..base.diagnostics import Loc, ParseError, UnsupportedError
+from ..base.diagnostics import Loc
 from ..ir.evaluate import COMPARISONS, binary_value, converted, unary_value
 from .parse import loc_of
 
@@ -137,7 +137,7 @@ class Declarations:
                 return self._struct(node, scope)
             case C.Enum():
                 return self._enum(node, scope)
-        raise UnsupportedError("C2CU010", f"type '{type(node).__name__}' is not supported", loc_of(node))
+        raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node), construct=type(node).__name__)
 
     def _named(self, node: C.IdentifierType, scope: Scope) -> CType:
         basic = _BASIC.get(tuple(sorted(node.names)))
@@ -149,27 +149,17 @@ class Declarations:
                 return symbol.type
         names = " ".join(node.names)
         if "_Complex" in node.names:
-            raise UnsupportedError(
-                "C2CU011",
-                "complex types are not supported",
-                loc_of(node),
-                "keep real and imaginary parts in a struct or in two arrays",
-            )
-        raise ParseError("C2CU003", f"unknown type '{names}'", loc_of(node))
+            raise catalogue.COMPLEX.error(loc_of(node))
+        raise catalogue.UNKNOWN_TYPE.error(loc_of(node), type=names)
 
     def _extent(self, node: C.ArrayDecl, scope: Scope) -> int | None:
         if node.dim is None:
             return None
         value = self.constant(node.dim, scope)
         if value is None:
-            raise UnsupportedError(
-                "C2CU012",
-                "the extent of an array is not a constant",
-                loc_of(node.dim),
-                "give it a constant extent that is large enough for every input",
-            )
+            raise catalogue.VARIABLE_EXTENT.error(loc_of(node.dim))
         if value < 0:
-            raise ParseError("C2CU003", f"the extent of an array is negative ({value})", loc_of(node.dim))
+            raise catalogue.NEGATIVE_EXTENT.error(loc_of(node.dim), value=value)
         return int(value)
 
     def _function(self, node: C.FuncDecl, scope: Scope) -> Function:
@@ -294,7 +284,7 @@ class Declarations:
         """The value of a constant expression; ParseError where it is none."""
         value = self.constant(node, scope)
         if value is None:
-            raise ParseError("C2CU003", "expected a constant expression", loc_of(node))
+            raise catalogue.NOT_CONSTANT.error(loc_of(node))
         return value
 
     def constant(self, node: C.Node, scope: Scope) -> int | float | None:
@@ -339,12 +329,10 @@ class Declarations:
             if any(word in node.type for word in ("float", "double")):
                 return literals.floating(node.value)
             if node.value.startswith("'"):
-                raise UnsupportedError(
-                    "C2CU014", "a constant of several characters is not supported", loc_of(node), "write its number"
-                )
+                raise catalogue.MULTI_CHARACTER.error(loc_of(node))
             return literals.integer(node.value)
         except ValueError as e:
-            raise ParseError("C2CU003", str(e), loc_of(node)) from None
+            raise catalogue.BAD_LITERAL.error(loc_of(node), reason=e) from None
 
     def _sizeof(self, node: C.UnaryOp, scope: Scope) -> tuple[int, Scalar] | None:
         if isinstance(node.expr, C.Typename):
@@ -356,7 +344,7 @@ class Declarations:
         try:
             return (t.size if node.op == "sizeof" else align_of(t)), ULONG
         except ValueError:
-            raise ParseError("C2CU003", "sizeof of a type whose size is not known here", loc_of(node)) from None
+            raise catalogue.UNKNOWN_SIZE.error(loc_of(node)) from None
 
     @staticmethod
     def _unary(op: str, x: tuple[int | float, Scalar] | None) -> tuple[int | float, Scalar] | None:
@@ -379,7 +367,7 @@ class Declarations:
         t = common(a[1], b[1])
         x, y = converted(a[0], t), converted(b[0], t)
         if node.op in ("/", "%") and y == 0 and not t.is_float:
-            raise ParseError("C2CU003", "division by zero in a constant expression", loc_of(node))
+            raise catalogue.CONSTANT_DIVISION_BY_ZERO.error(loc_of(node))
         result = INT if node.op in COMPARISONS else t
         return binary_value(node.op, x, y, result), result
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast as C
 
-from ..base import libm, literals
+from ..base import catalogue, libm, literals
 from ..base.ctype import CHAR, INT, LONG, ULONG, VOID, Array, CType, Function, Pointer, Scalar, Struct, common, promote
-from ..base.diagnostics import Error, Loc, ParseError, UnsupportedError
+from ..base.diagnostics import Error, Loc, meant
 from .initial import count_elements
 from .parse import is_user_file, loc_of
 from .preprocess import Preprocessed
@@ -211,8 +211,7 @@ class _Annotator:
     def initialiser_length(self, init: C.Node, of: CType, scope: Scope) -> int:
         if isinstance(init, C.Constant):
             return len(literals.string(init.value)) + 1
-        if not isinstance(init, C.InitList):
-            raise ParseError("C2CU003", "an array needs an initialiser in braces", loc_of(init))
+        assert isinstance(init, C.InitList)  # else the compiler complains
         if len(init.exprs) == 1 and isinstance(init.exprs[0], C.Constant) and "string" in init.exprs[0].type:
             return len(literals.string(init.exprs[0].value)) + 1
         return count_elements(init, of, lambda node: int(self.d.require(node, scope)))
@@ -243,12 +242,7 @@ class _Annotator:
             symbol = Symbol(decl.name, "function", t, loc, builtin=not is_user_file(self.unit.pre, loc.file))
             self.unit.scope.names[decl.name] = symbol
             if node.param_decls:
-                raise UnsupportedError(
-                    "C2CU013",
-                    f"'{decl.name}' is defined in the old style",
-                    loc,
-                    "write the parameters' types inside the parentheses",
-                )
+                raise catalogue.OLD_STYLE.error(loc, name=decl.name)
             for p in decl.type.args.params if decl.type.args else []:
                 if isinstance(p, C.Decl):
                     params.append(self.param(p, scope))
@@ -343,7 +337,7 @@ class _Annotator:
                 base, index = decay(self.expression(node.name, scope)), decay(self.expression(node.subscript, scope))
                 pointer = base if isinstance(base, Pointer) else index
                 if not isinstance(pointer, Pointer):
-                    raise ParseError("C2CU003", "the subscripted value is not an array or pointer", loc_of(node))
+                    raise catalogue.NOT_SUBSCRIPTABLE.error(loc_of(node))
                 return self.complete(pointer.to)
             case C.StructRef():
                 return self.member(node, scope)
@@ -376,14 +370,12 @@ class _Annotator:
             case C.InitList():
                 self.initialiser(node, scope)
                 return VOID
-        raise UnsupportedError("C2CU014", f"{_construct(node)} is not supported", loc_of(node), "write it in plain C")
+        raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node), construct=_construct(node))
 
     def name(self, node: C.ID, scope: Scope) -> CType:
         symbol = scope.find(node.name)
         if symbol is None:
-            raise ParseError("C2CU004", f"'{node.name}' is not declared", loc_of(node))
-        if symbol.kind == "typedef":
-            raise ParseError("C2CU004", f"'{node.name}' is a type, not a value", loc_of(node))
+            raise catalogue.UNDECLARED.error(loc_of(node), name=node.name)
         self.unit.symbols[id(node)] = symbol
         if symbol.kind == "function":
             self.calls.append(node.name)
@@ -400,10 +392,15 @@ class _Annotator:
             base = pointer.to if isinstance(pointer, Pointer) else pointer
         struct = self.complete(base)
         if not isinstance(struct, Struct):
-            raise ParseError("C2CU004", f"'.{node.field.name}' of something that is not a struct", loc_of(node))
+            raise catalogue.NOT_A_STRUCT.error(loc_of(node), member=node.field.name)
         m = struct.member(node.field.name)
         if m is None:
-            raise ParseError("C2CU004", f"{struct} has no member '{node.field.name}'", loc_of(node.field))
+            raise catalogue.NO_MEMBER.error(
+                loc_of(node.field),
+                struct=struct,
+                member=node.field.name,
+                meant=meant(node.field.name, (m.name for m in struct.members)),
+            )
         return self.complete(m.type)
 
     def unary(self, node: C.UnaryOp, scope: Scope) -> CType:
@@ -416,7 +413,7 @@ class _Annotator:
             case "*":
                 pointer = decay(t)
                 if not isinstance(pointer, Pointer):
-                    raise ParseError("C2CU003", "'*' of something that is not a pointer", loc_of(node))
+                    raise catalogue.NOT_A_POINTER.error(loc_of(node))
                 return self.complete(pointer.to)
             case "&":
                 return Pointer(t)
@@ -429,7 +426,7 @@ class _Annotator:
 
     def arithmetic(self, t: CType, node: C.Node) -> Scalar:
         if not isinstance(t, Scalar) or t == VOID:
-            raise ParseError("C2CU003", f"expected an arithmetic value, found '{t}'", loc_of(node))
+            raise catalogue.NOT_ARITHMETIC.error(loc_of(node), type=t)
         return t
 
     def binary(self, node: C.BinaryOp, scope: Scope) -> CType:
@@ -453,15 +450,10 @@ class _Annotator:
 
     def call(self, node: C.FuncCall, scope: Scope) -> CType:
         if isinstance(node.name, C.ID) and node.name.name in ("asm", "__asm", "__asm__"):
-            raise UnsupportedError("C2CU085", "inline assembly", loc_of(node), "write it in C")
+            raise catalogue.ASSEMBLER.error(loc_of(node))
         if isinstance(node.name, C.ID) and scope.find(node.name.name) is None:
             if not node.name.name.startswith("__builtin_"):
-                raise ParseError(
-                    "C2CU004",
-                    f"function '{node.name.name}' is not declared",
-                    loc_of(node),
-                    "include the header that declares it, or put its definition before this line",
-                )
+                raise catalogue.UNDECLARED_FUNCTION.error(loc_of(node), name=node.name.name)
             builtin = Symbol(node.name.name, "function", libm.builtin(node.name.name), loc_of(node), builtin=True)
             self.unit.scope.names[node.name.name] = builtin
         callee = decay(self.expression(node.name, scope))
@@ -469,7 +461,7 @@ class _Annotator:
             self.expression(a, scope)
         function = callee.to if isinstance(callee, Pointer) else callee
         if not isinstance(function, Function):
-            raise ParseError("C2CU003", "the called value is not a function", loc_of(node))
+            raise catalogue.NOT_A_FUNCTION.error(loc_of(node))
         return self.complete(function.returns)
 
 

@@ -1,0 +1,266 @@
+"""An example for every code of c2cu/base/catalogue.py, and docs/errors.md, which is printed from both.
+
+``python -m tests.error_examples > docs/errors.md`` (``make errors``) runs each example and prints what the user sees.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import c2cu
+from c2cu.base import catalogue
+from c2cu.cli import main
+
+
+@dataclass(frozen=True)
+class Example:
+    """``source``: what k.c holds. ``call``: a command line after "$ ", or a Python expression. ``before``: Python that
+    runs first. ``state``: the name of one of `STATES`, for what does not happen on every machine.
+    """
+
+    source: str = ""
+    call: str = "$ c2cu check k.c"
+    before: str = ""
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """A machine, or a moment, that is made up for an example."""
+
+    told: str
+    make: Callable[[pytest.MonkeyPatch], None]
+
+
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", os.devnull)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+
+
+def compiler(script: str) -> Callable[[pytest.MonkeyPatch], None]:
+    """$CC is a shell script that preprocesses and checks as gcc does, and compiles as ``script`` says."""
+
+    def make(monkeypatch: pytest.MonkeyPatch) -> None:
+        path = Path("mycc").resolve()
+        honest = 'case "$*" in *-E*|*-fsyntax-only*|*--version*) exec gcc "$@";; esac\n'
+        path.write_text(f"#!/bin/sh\n{honest}{script}\n")
+        path.chmod(0o755)
+        monkeypatch.setenv("CC", str(path))
+        monkeypatch.setenv("C2CU_CACHE_DIR", str(Path("cache").resolve()))
+
+    return make
+
+
+def broken_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("mycc").write_bytes(b"\x7fELF\0")
+    Path("mycc").chmod(0o755)
+    monkeypatch.setenv("CC", str(Path("mycc").resolve()))
+
+
+def deep(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(*_: object) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("c2cu.frontend.parse.CParser.parse", parse)
+
+
+STATES = {
+    "deep": State("for an expression in a million parentheses", deep),
+    "no compiler": State("where no C compiler is installed", no_compiler),
+    "no such $CC": State("with CC=/opt/cc, which does not exist", lambda m: m.setenv("CC", "/opt/cc")),
+    "broken $CC": State("where $CC is a file that cannot be executed", broken_compiler),
+    "killed $CC": State(
+        "where the compiler is killed while it works",
+        compiler('echo "cc: internal compiler error: Killed" >&2; exit 1'),
+    ),
+    "rejecting $CC": State(
+        "where the compiler finds a mistake in generated code",
+        compiler("echo \"<stdin>:2:1: error: expected ';' before 'int'\" >&2; exit 1"),
+    ),
+}
+
+ADD = "float a[4], b[4];\nvoid k(void) {\n    for (int i = 0; i < 4; i++) b[i] = a[i] + 1;\n}\n"
+IN_MAIN = "int x;\nvoid k(void) { x++; }\nint main(void) {\n%s    return 0;\n}\n"
+
+
+def statement(text: str, head: str = "int x, a[4];") -> str:
+    """A program whose kernel has one statement."""
+    return f"{head}\nvoid k(void) {{\n    {text}\n}}\n"
+
+
+def command(call: str) -> str:
+    return f"$ c2cu {call}"
+
+
+EXAMPLES = {
+    # reading and parsing
+    "C2CU001": Example(call=command("check missing.c")),
+    "C2CU100": Example(call='c2cu.check("int x")'),
+    "C2CU101": Example(before='Path("k.c").write_bytes(bytes(64))'),
+    "C2CU102": Example("\n"),
+    "C2CU103": Example("#if 1\n" + ADD),
+    "C2CU104": Example('#include "mine.h"\n' + ADD),
+    "C2CU002": Example(statement("x = ;")),
+    "C2CU105": Example("int x;\nvoid k(void) {\n    x = 3;\n"),
+    "C2CU106": Example(statement("x = (((( /* and so on */ 1 ))));"), state="deep"),
+    "C2CU107": Example(statement("x = x ?: 3;")),
+    "C2CU008": Example(statement("break;")),
+    "C2CU003": Example("int a[2] = {1, 2, 3};\nvoid k(void) { a[0]++; }\n"),
+    "C2CU108": Example("unsigned float x;\nvoid k(void) { x = 1; }\n"),
+    "C2CU109": Example("int a[-1];\nvoid k(void) { a[0] = 1; }\n"),
+    "C2CU110": Example("int n;\nenum { A = n };\nvoid k(void) { n = A; }\n"),
+    "C2CU111": Example(statement(r"x = L'\ud800';")),
+    "C2CU112": Example(statement("x = sizeof(int[]);")),
+    "C2CU113": Example("int a[4 / 0];\nvoid k(void) { a[0] = 1; }\n"),
+    "C2CU115": Example(statement("a[0][1] = 2;")),
+    "C2CU116": Example(statement("*x = 2;")),
+    "C2CU117": Example(statement("s.x = s + 1;", "struct S { int x; } s;")),
+    "C2CU118": Example(statement("x = a(3);")),
+    "C2CU119": Example("int b[2] = {[0].y = 3};\nvoid k(void) { b[0]++; }\n"),
+    "C2CU004": Example(statement("x = y;")),
+    "C2CU130": Example(statement("x = square(x);")),
+    "C2CU132": Example(statement("x.re = 1;")),
+    "C2CU133": Example(statement("s.lenght = 1;", "struct S { int length; } s;")),
+    "C2CU005": Example("#define N 4\nint a[N];\nvoid k(void) { a[0]++; }\n", command("check k.c -D M=8")),
+    "C2CU134": Example(ADD, command("check k.c -D 3=8")),
+    "C2CU135": Example(
+        "#undef N\n#define N 4\nint a[N];\n#undef N\n#define N 5\nvoid k(void) { a[N - 2]++; }\n",
+        command("check k.c -D N=8"),
+    ),
+    "C2CU006": Example("int x;\n"),
+    "C2CU136": Example("int x;\nvoid f(void) { x = 1; }\nvoid g(void) { x = 2; }\n"),
+    "C2CU137": Example(ADD, command("check k.c --fn kernel")),
+    "C2CU007": Example(IN_MAIN % "#pragma kernel public(x)\n    k();\n"),
+    "C2CU138": Example(IN_MAIN % "#pragma kernal\n    k();\n"),
+    "C2CU139": Example(IN_MAIN % "#pragma kernel\n    k();\n#pragma kernel\n    k();\n"),
+    "C2CU140": Example(IN_MAIN % "#pragma kernel\n    x = 3;\n    k();\n"),
+    # C that no schedule takes
+    "C2CU011": Example("double _Complex z;\nvoid k(void) { z = z * z; }\n"),
+    "C2CU012": Example("int x;\nvoid k(void) {\n    int a[x];\n    a[0] = 1;\n}\n"),
+    "C2CU013": Example("int x;\nvoid k(n) int n; {\n    x = n;\n}\n"),
+    "C2CU014": Example(statement("x = _Generic(x, int: 1, default: 2);")),
+    "C2CU141": Example(statement("x = 'ab';")),
+    "C2CU015": Example("int a[4];\nint *k(void) {\n    return a;\n}\n"),
+    "C2CU142": Example("void k(float **rows) {\n    rows[0][0] = 1;\n}\n"),
+    "C2CU020": Example(
+        "int x;\nint fib(int n) {\n    return n < 2 ? n : fib(n - 1) + fib(n - 2);\n}\nvoid k(void) { x = fib(x); }\n"
+    ),
+    "C2CU084": Example(statement("int sum(int n, ...);")),
+    "C2CU085": Example(statement('__asm__("nop");')),
+    "C2CU086": Example("int square(int);\nint x;\nvoid k(void) {\n    x = square(x);\n}\n"),
+    "C2CU143": Example("#include <stdlib.h>\n" + statement("int *p = malloc(4);\n    *p = x;")),
+    "C2CU144": Example("#include <stdio.h>\n" + statement('printf("%d", x);')),
+    "C2CU145": Example("#include <setjmp.h>\njmp_buf b;\n" + statement("longjmp(b, 1);")),
+    "C2CU146": Example("#include <stdlib.h>\n" + statement("if (x) exit(1);")),
+    "C2CU147": Example("#include <stdlib.h>\n" + statement("x = rand();")),
+    "C2CU148": Example(
+        "#include <stdlib.h>\nint x[4];\nint less(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n"
+        "void k(void) {\n    qsort(x, 4, sizeof(int), less);\n}\n"
+    ),
+    "C2CU149": Example(statement("again: x++;\n    if (x < 9) goto again;")),
+    "C2CU091": Example("struct __attribute__((packed)) S { char c; int i; } s;\nvoid k(void) { s.i = 1; }\n"),
+    # what the caller gives beside arrays
+    "C2CU041": Example(ADD, command("check k.c --shared w")),
+    "C2CU201": Example(
+        "void k(float *a, int n) {\n    for (int i = 0; i < n; i++) a[i] *= 2;\n}\n",
+        'c2cu.bulk("k.c", {"a": np.ones(64, np.float32), "n": 64})',
+    ),
+    "C2CU051": Example(ADD, 'c2cu.compile("k.c", fp="quick")'),
+    "C2CU058": Example(ADD, 'c2cu.compile("k.c", defines=3)'),
+    "C2CU200": Example("void k(float *a) { a[0] = 1; }\n", 'c2cu.compile("k.c", shapes={"a": 0})'),
+    # compilers and devices
+    "C2CU060": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="no compiler"),
+    "C2CU240": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="no such $CC"),
+    "C2CU241": Example(ADD, state="broken $CC"),
+    "C2CU061": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="rejecting $CC"),
+    "C2CU242": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="killed $CC"),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``printed``: what the user sees. ``error``: what Python raises; None for a command line."""
+
+    printed: str
+    error: c2cu.Error | None = None
+
+
+@cache
+def outcome(example: Example) -> Outcome:
+    """Run an example in a folder of its own."""
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
+        os.chdir(folder)
+        try:
+            if example.source:
+                Path("k.c").write_text(example.source)
+            exec(example.before, {"np": np, "Path": Path})
+            if example.state:
+                STATES[example.state].make(monkeypatch)
+            done = _run(example.call)
+            return Outcome(re.sub(re.escape(os.path.realpath(folder) + "/"), "", done.printed), done.error)
+        finally:
+            os.chdir(here)
+
+
+def _run(call: str) -> Outcome:
+    if call.startswith("$ c2cu "):
+        done = CliRunner().invoke(main, call.split()[2:])
+        if done.exception is not None and not isinstance(done.exception, (SystemExit, click.ClickException)):
+            raise done.exception
+        return Outcome(done.stderr.rstrip())
+    try:
+        result = eval(call, {"c2cu": c2cu, "np": np})
+    except c2cu.Error as e:
+        return Outcome(f"c2cu.{type(e).__name__}: {e}", e)
+    return Outcome(str(result))
+
+
+# docs/errors.md
+
+HEAD = """\
+# Errors
+
+Every message carries a code, such as `[C2CU031]`. This page lists all codes: what each means, an example that causes
+it with what c2cu prints, and how to go on. `c2cu check FILE.c` tells most of them before anything runs.
+
+In Python each error is a subclass of `c2cu.Error` with `.code`, `.file`, `.line` and `.column`; the class is named at
+each code. (This page is printed by `make errors` from c2cu/base/catalogue.py and tests/error_examples.py.)
+"""
+
+
+def entry(m: catalogue.Message) -> str:
+    """The section of one code."""
+    example = EXAMPLES[m.code]
+    kind = m.kind.__name__.replace("InputTypeError", "InputError")
+    parts = [f"## {m.code}", f"{m.meaning} (`{kind}`)"]
+    if example.source.strip():
+        parts.append(f"```c\n{example.source.rstrip()}\n```")
+    state = f" ({STATES[example.state].told})" if example.state else ""
+    before = f">>> {example.before}\n" if example.before else ""
+    call = example.call if example.call.startswith("$ ") else f">>> {example.call}"
+    parts.append(f"```\n{before}{call}{state}\n{outcome(example).printed}\n```")
+    fix = m.fix or m.hint[:1].upper() + m.hint[1:]
+    parts.append(f"Fix: {fix.rstrip('.')}{'' if fix.endswith('?') else '.'}")
+    return "\n\n".join(parts) + "\n"
+
+
+def document() -> str:
+    """docs/errors.md."""
+    return "\n".join([HEAD, *(entry(catalogue.CATALOGUE[code]) for code in sorted(catalogue.CATALOGUE))])
+
+
+if __name__ == "__main__":
+    print(document(), end="")
