@@ -43,9 +43,9 @@ void loop(const char **in, char *out, long p) {{
 """
 
 
-def baseline(name: str, fn: str, inputs: dict[str, np.ndarray], out: str, shape: tuple, dtype, defines: dict):
+def baseline(source: Path, fn: str, inputs: dict[str, np.ndarray], out: str, shape: tuple, dtype, defines: dict):
     """The original in a loop, as a function that returns its result."""
-    text = (EXAMPLES / f"{name}.c").read_text().replace("int main(", "int original_main(")
+    text = source.read_text().replace("int main(", "int original_main(")
     for macro, value in defines.items():
         text = "\n".join(
             f"#define {macro} {value}" if line.startswith(f"#define {macro} ") else line for line in text.split("\n")
@@ -65,6 +65,8 @@ def baseline(name: str, fn: str, inputs: dict[str, np.ndarray], out: str, shape:
             "-w",
             "-shared",
             "-fPIC",
+            "-fno-semantic-interposition",  # so that the kernel is inlined, as in a program of its own
+            "-Wl,-Bsymbolic",
             "-x",
             "c",
             "-",
@@ -132,7 +134,7 @@ def main() -> None:
         p = len(next(iter(inputs.values())))
         program = c2cu.compile(EXAMPLES / f"{example}.c", backend="cpu", defines=defines)
         result = program(inputs)
-        original = baseline(example, fn, inputs, out, result.shape, result.dtype, defines)
+        original = baseline(EXAMPLES / f"{example}.c", fn, inputs, out, result.shape, result.dtype, defines)
         assert np.array_equal(result, original()), title
         calls = [lambda: program(inputs)]
         if "bitonic" in title:
