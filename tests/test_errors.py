@@ -302,7 +302,7 @@ def test_errors_in_inputs_show_the_declaration(inputs):
 
 
 def test_an_array_of_the_bytes_of_structs():
-    """What the error says to write is what runs, and README says where the dtype is."""
+    """What the error says to write is what runs, and docs/language.md says where the dtype is."""
     text = "struct P { float re, im; } x[4];\nvoid k(void) { for (int i = 0; i < 4; i++) x[i].im = -x[i].im; }\n"
     x = np.arange(24, dtype=np.float32).view(np.complex64).reshape(3, 4)
     with pytest.raises(TypeError) as caught:

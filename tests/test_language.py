@@ -129,7 +129,7 @@ SAMPLES = {
         "k.x = a[0]; b[0] = k.x;",
     ),
     "functions with `...`": ("static int v(int n, ...) { return n; }", "b[0] = v(1, 2);"),
-    "GNU's additions that have no own line here: `x ?: y`, `case 1 ... 5`, `typeof`, nested functions": (
+    "GNU extensions without a line of their own here: `x ?: y`, `case 1 ... 5`, `typeof`, nested functions": (
         "",
         "b[0] = a[0] ?: 3;",
     ),
