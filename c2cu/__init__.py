@@ -3,7 +3,7 @@
 A plain sequential C program is run for p independent inputs at once, on a GPU or in the SIMD lanes of a CPU. The
 pipeline, stage by stage and file by file::
 
-    file.c -preprocess-> text -parse-> AST -typed-> typed AST -program-> kernel and borders
+    file.c -preprocess-> text -parse-> AST -typed-> typed AST -kernel_program-> kernel and parameters
            -lower-> flat IR -uniform-> uniform / varying, findings -plan-> Plan
            -schedule-> Artifact -runtime-> arrays
 

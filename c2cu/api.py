@@ -292,7 +292,7 @@ def as_given(
     if not found:
         return front, ()
     again = pipeline.understand(source, replace(options, shared=(*options.shared, *found)))
-    assumed = (b for b in front.program.borders if b.name in found)
+    assumed = (b for b in front.program.parameters if b.name in found)
     return again, tuple(f"{b.loc}: note: parameter '{b.name}' is taken as one number for all inputs" for b in assumed)
 
 

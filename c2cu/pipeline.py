@@ -10,7 +10,7 @@ from .analysis.effects import may_write
 from .analysis.uniform import Uniform, uniform
 from .base.diagnostics import InputError, Note, UnsupportedError, lines_of
 from .frontend.conform import conforming
-from .frontend.kernel import Program, program
+from .frontend.kernel import KernelProgram, kernel_program
 from .frontend.options import Options
 from .frontend.parse import deep, parse
 from .frontend.preprocess import Preprocessed, Source, preprocess
@@ -31,9 +31,9 @@ from .trace.tables import with_tables
 
 
 def understand(source: Source, options: Options) -> Front:
-    """file.c -preprocess-> text -parse-> AST -typed-> typed AST -program-> kernel and borders -lower-> flat IR
-    -uniform-> analysis -trace-> facts -plan.slots-> what goes in and out, -recognise-> a loop of Gaussian-elimination
-    type."""
+    """file.c -preprocess-> text -parse-> AST -typed-> typed AST -kernel_program-> kernel and parameters -lower->
+    flat IR -uniform-> analysis -trace-> facts -plan.slots-> what goes in and out, -recognise-> a loop of
+    Gaussian-elimination type."""
     pre = source.pre or preprocess(source, options.defines, options.include_dirs)
     with lines_of(pre.sources), conforming(pre):
         return deep(lambda: _understand(source, pre, options))
@@ -56,7 +56,7 @@ def refuse_numbers(front: Front, values: Mapping[str, int | float]) -> None:
 
 def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     unit = typed(parse(pre), pre)
-    found = program(unit, options.fn, options.shared, options.shapes)
+    found = kernel_program(unit, options.fn, options.shared, options.shapes)
     extents = bind_extents(found, options)
     if extents:
         return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))
@@ -75,7 +75,7 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     return replace(front, slots=planning.packed(front, options.pack)) if options.pack else front
 
 
-def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:
+def analyse(found: KernelProgram) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:
     """The flat kernel and its analysis, or why there is none."""
     try:
         kernel = lower(found)
@@ -89,10 +89,10 @@ def analyse(found: Program) -> tuple[Kernel | None, Uniform | None, UnsupportedE
     return kernel, uniform(kernel), None
 
 
-def refuse_shared_writes(found: Program) -> None:
+def refuse_shared_writes(found: KernelProgram) -> None:
     """Raise UnsupportedError where a program that could not be lowered may write what all inputs share."""
     written = may_write(found)
-    for b in found.borders:
+    for b in found.parameters:
         if b.shared and not b.by_value and b.symbol in written:
             raise UnsupportedError(
                 "C2CU024",
@@ -102,10 +102,10 @@ def refuse_shared_writes(found: Program) -> None:
             )
 
 
-def bind_extents(found: Program, options: Options) -> dict[str, str]:
+def bind_extents(found: KernelProgram, options: Options) -> dict[str, str]:
     """Macros that spell an extent, with the value that the arrays' shapes want. Raises InputError if they disagree."""
     wanted: dict[str, tuple[int, str]] = {}
-    for b in found.borders:
+    for b in found.parameters:
         shape = options.shapes.get(b.name)
         names = b.symbol.extents if b.symbol is not None else ()
         if shape is None or len(shape) != len(names):

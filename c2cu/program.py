@@ -9,7 +9,7 @@ from typing import Any
 
 from . import backends, pipeline, tune
 from .base.diagnostics import CompileError, InputError, UnsupportedError, lines_of
-from .frontend.kernel import Border
+from .frontend.kernel import Parameter
 from .frontend.options import Options, by_name, whole
 from .frontend.preprocess import Source
 from .gep import Gep, NotGep
@@ -113,7 +113,7 @@ class Program:
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """The variables that cross the kernel's border."""
+        """The variables that go into the kernel or come out of it."""
         return (self._last.front if self._last else self._front).slots
 
     @property
@@ -219,10 +219,10 @@ class Program:
 
     def _is_number(self, name: str, value: Any) -> bool:
         """A scalar parameter given as one number: shared."""
-        border = next(b for b in self._front.program.borders if b.name == name)
+        parameter = next(b for b in self._front.program.parameters if b.name == name)
         return (
-            border.kind == "param"
-            and not border.shared
+            parameter.kind == "param"
+            and not parameter.shared
             and (isinstance(value, (bool, int, float)) or getattr(value, "shape", None) == ())
         )
 
@@ -429,9 +429,9 @@ def lengths(front: Front) -> tuple[str, ...]:
     if front.analysis is None:
         return ()
     steps = [s for f in front.analysis.findings if f.kind != "branch" for s in f.trail]
-    return tuple(b.name for b in front.program.borders if _may_be_length(b) and any(s.loc == b.loc for s in steps))
+    return tuple(b.name for b in front.program.parameters if _may_be_length(b) and any(s.loc == b.loc for s in steps))
 
 
-def _may_be_length(b: Border) -> bool:
+def _may_be_length(b: Parameter) -> bool:
     t = b.type
     return b.kind == "param" and not b.shared and getattr(t, "kind", "") in ("i", "u")

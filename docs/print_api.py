@@ -1,6 +1,6 @@
 """Print docs/api.md from the docstrings of the public names.
 
-    python docs/print_api.py > docs/api.md
+python docs/print_api.py > docs/api.md
 """
 
 from __future__ import annotations

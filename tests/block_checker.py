@@ -17,7 +17,7 @@ from c2cu.analysis.uniform import Uniform
 from c2cu.ir.nodes import Assign, Expr, Load, Region, Store, Var
 from c2cu.ir.walk import statements
 from c2cu.schedule.block.builder import REDO
-from c2cu.schedule.block.emit import Program
+from c2cu.schedule.block.emit import BlockProgram
 from c2cu.schedule.block.fit import TID
 from c2cu.schedule.block.machine import is_barrier
 from tests.ir_interpreter import Lanes, Number, _Machine, run
@@ -35,7 +35,7 @@ class Ran:
     raced: set[int]
 
 
-def check(u: Uniform, trace: Trace, program: Program, given: Given) -> bool:
+def check(u: Uniform, trace: Trace, program: BlockProgram, given: Given) -> bool:
     """Compare one input's result with the kernel's own; returns whether it was redone. Raises AssertionError."""
     ran = execute(u, trace, program, given)
     if ran.redone:
@@ -55,7 +55,7 @@ def _compare(u: Uniform, ran: Ran, wanted: Mapping[str, list[Number]], why: str)
             assert repr(ran.memory[r.name]) == repr(wanted[r.name]), f"{why}{r.name} differs"
 
 
-def execute(u: Uniform, trace: Trace, program: Program, given: Given, raced: Sequence[int] | set[int] = ()) -> Ran:
+def execute(u: Uniform, trace: Trace, program: BlockProgram, given: Given, raced: Sequence[int] | set[int] = ()) -> Ran:
     """``raced``: loads that bring anything."""
     machine = _Threads(u, trace, program, given, frozenset(raced))
     machine.block(program.body, tuple(range(machine.lanes)))
@@ -77,7 +77,7 @@ def place(r: Region, element: int) -> int:
 class _Threads(_Machine):
     """Lanes are threads; they share memory."""
 
-    def __init__(self, u: Uniform, trace: Trace, program: Program, given: Given, anything: frozenset[int]):
+    def __init__(self, u: Uniform, trace: Trace, program: BlockProgram, given: Given, anything: frozenset[int]):
         super().__init__(u.kernel, [given] * program.threads, None, 50_000_000)
         written = _written(u)
         self.anything, self.random = anything, random.Random(1)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -68,6 +69,11 @@ def test_a_package_imports_only_from_those_before_it(file):
     for module, ours in imports(file):
         if ours and module:
             assert ORDER.index(package(module)) <= mine, f"{name(file)} imports {module}, which comes after it"
+
+
+def test_no_class_name_stands_twice():
+    classes = Counter(n.name for f in FILES for n in ast.walk(ast.parse(f.read_text())) if isinstance(n, ast.ClassDef))
+    assert [name for name, count in classes.items() if count > 1] == []
 
 
 def test_no_cycles():

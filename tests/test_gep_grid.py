@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from c2cu.schedule.gep.grid import VARIANTS, grid
-from c2cu.schedule.gep.grid_shape import Shape
+from c2cu.schedule.gep.grid_shape import GridShape
 from tests import nvcc
 from tests.gep_host import run_launches, taken
 from tests.oracle import Original, same
 
-SMALL = Shape(16, 8, 8, 16, 8)  # four threads
-FLAT = Shape(32, 8, 16, 16, 8)  # blocks of fewer steps than a tile has rows
+SMALL = GridShape(16, 8, 8, 16, 8)  # four threads
+FLAT = GridShape(32, 8, 16, 16, 8)  # blocks of fewer steps than a tile has rows
 
 
-def artifact(text: str, variant: str, shape: Shape | None = SMALL, fp: str = "exact"):
+def artifact(text: str, variant: str, shape: GridShape | None = SMALL, fp: str = "exact"):
     return grid(*taken(text, fp), variant, shape)
 
 

@@ -11,7 +11,7 @@ from c2cu.frontend.preprocess import Source
 from c2cu.gep import Range, recognise
 from c2cu.gep.semiring import proof
 from c2cu.schedule import plan
-from c2cu.schedule.gep.shape import Shape, shapes
+from c2cu.schedule.gep.shape import TileShape, shapes
 from c2cu.schedule.gep.tiles import sides_of, tiles
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
@@ -104,15 +104,15 @@ def test_sizes(n, tmp_path):
 
 
 SHAPES = [
-    Shape(4, 4, 4, 5, 5),
-    Shape(1, 1, 1, 17, 17),
-    Shape(2, 6, 2, 3, 9),
-    Shape(4, 8, 4, 3, 5),
-    Shape(4, 4, 8, 2, 3, 3),
-    Shape(2, 2, 4, 3, 5, 3),
-    Shape(1, 2, 3, 3, 6, 3),
-    Shape(4, 4, 4, 3, 5, 2),
-    Shape(4, 8, 8, 1, 3, 3),
+    TileShape(4, 4, 4, 5, 5),
+    TileShape(1, 1, 1, 17, 17),
+    TileShape(2, 6, 2, 3, 9),
+    TileShape(4, 8, 4, 3, 5),
+    TileShape(4, 4, 8, 2, 3, 3),
+    TileShape(2, 2, 4, 3, 5, 3),
+    TileShape(1, 2, 3, 3, 6, 3),
+    TileShape(4, 4, 4, 3, 5, 2),
+    TileShape(4, 8, 8, 1, 3, 3),
 ]
 
 
@@ -239,7 +239,7 @@ def test_forms(name, tmp_path):
             inputs["D"] *= -1
         expected = judge(text, inputs, 4, tmp_path, a, in_place=n == 13)
         if n == 13:
-            banded = emitted(text, Shape(2, 2, 4, 3, 4, 3)) if "N + " not in text and "20" not in text else a
+            banded = emitted(text, TileShape(2, 2, 4, 3, 4, 3)) if "N + " not in text and "20" not in text else a
             judge(text, inputs, 4, tmp_path, banded, expected, in_place=True)
 
 

@@ -92,7 +92,9 @@ def test_bulk_goes_in_groups(monkeypatch):
     wanted = np.sort(a, 1)
     program = c2cu.compile(SORT, backend="cuda")
     taken = []
-    monkeypatch.setattr("c2cu.streaming.open.in_groups", lambda *x, f=c2cu.streaming.open.in_groups: taken.append(1) or f(*x))
+    monkeypatch.setattr(
+        "c2cu.streaming.open.in_groups", lambda *x, f=c2cu.streaming.open.in_groups: taken.append(1) or f(*x)
+    )
     assert arrays.in_groups(program.slots, {"a": a}, None, "row")
     assert np.array_equal(program(a), wanted) and len(taken) == 1
     for out in (np.empty_like(a), pinned(a)):

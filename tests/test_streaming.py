@@ -81,9 +81,7 @@ def test_one_array_is_one_batch_and_nothing_is_nothing():
 def test_a_program_is_compiled_once(monkeypatch):
     monkeypatch.setattr("c2cu.api._programs", {})
     compiled = []
-    monkeypatch.setattr(
-        "c2cu.api.compile", lambda *a, f=c2cu.api.compile, **k: compiled.append(1) or f(*a, **k)
-    )
+    monkeypatch.setattr("c2cu.api.compile", lambda *a, f=c2cu.api.compile, **k: compiled.append(1) or f(*a, **k))
     for _ in range(3):
         assert len(list(c2cu.stream(SORT, inputs(5), backend="cpu"))) == 1
     assert len(compiled) == 1

@@ -13,7 +13,7 @@ import pytest
 
 import c2cu
 from c2cu.analysis.facts import CERTAIN, INPUT, LOADED, STORED
-from c2cu.frontend.kernel import program
+from c2cu.frontend.kernel import kernel_program
 from c2cu.frontend.parse import deep, parse
 from c2cu.frontend.preprocess import Source, preprocess
 from c2cu.frontend.typed import typed
@@ -48,7 +48,7 @@ def quick(tmp_path, monkeypatch):
 def analysed(text: str):
     """The analysis of a program; None where there is none."""
     pre = preprocess(Source("<input>", text), {}, ())
-    return deep(lambda: analyse(program(typed(parse(pre), pre), "kern", (), {}))[1])
+    return deep(lambda: analyse(kernel_program(typed(parse(pre), pre), "kern", (), {}))[1])
 
 
 def planted(path: Path) -> list[tuple[int, str]]:
@@ -276,7 +276,10 @@ def test_bits_of_nan(name):
 def test_the_tracer_runs_in_the_cache_folder(monkeypatch, tmp_path):
     """The temporary directory may be of a file system mounted noexec; the folder of compiled programs is not."""
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "cache"))
-    u, start = analysed("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += a[7 - i]; }\n"), subprocess.run
+    u, start = (
+        analysed("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += a[7 - i]; }\n"),
+        subprocess.run,
+    )
 
     def denied(command, **more):
         if Path(command[0]).suffix == ".tracer" and Path(command[0]).parent != tmp_path / "cache":
@@ -301,7 +304,14 @@ def test_numbers_are_read_by_a_tracer_that_is_compiled_once(monkeypatch, tmp_pat
     u = understand(Source("<input>", text), Options("kern", shared=names)).analysis
     monkeypatch.setattr(run.subprocess, "run", lambda c, **more: compiled.append(c) or start(c, **more))
     given = {"n": 7, "b": True, "u": 2**63 + 1, "x": float(np.float32(0.1)), "y": -0.1}
-    for change, turns in (({}, 7), ({"n": -1}, 0), ({"b": False}, None), ({"u": 2**63}, None), ({"y": 0.1}, None), ({"n": 64}, 64)):
+    for change, turns in (
+        ({}, 7),
+        ({"n": -1}, 0),
+        ({"b": False}, None),
+        ({"u": 2**63}, None),
+        ({"y": 0.1}, None),
+        ({"n": 64}, 64),
+    ):
         found = trace(u, numbers={**given, **change})
         assert found.complete and not found.faults
         assert [(x.entries, x.turns) for x in found.loops] == [(0, 0) if turns is None else (1, turns)], change

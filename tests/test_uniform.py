@@ -93,8 +93,8 @@ def test_verify_sees_a_wrong_type():
 def test_loops_in_one_another_take_no_power_of_time(monkeypatch):
     """Each level goes through its body once more for the levels around it, and not twice as often."""
     visits = []
-    original = webs._Analysis.loop
-    monkeypatch.setattr(webs._Analysis, "loop", lambda a, s, state: visits.append(s) or original(a, s, state))
+    original = webs._WebAnalysis.loop
+    monkeypatch.setattr(webs._WebAnalysis, "loop", lambda a, s, state: visits.append(s) or original(a, s, state))
     body = "a[0] += 1;"
     for k in range(14):
         body = f"for (int i{k} = 0; i{k} < 2; i{k}++) {{ {body} }}"

@@ -9,7 +9,7 @@ from pycparser import c_ast as C
 
 from ..base.ctype import Scalar
 from ..base.diagnostics import Loc
-from ..frontend.kernel import Program, nodes
+from ..frontend.kernel import KernelProgram, nodes
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..ir.fold import binary, cast, unary
@@ -181,7 +181,7 @@ def fold_known(e: Expr, known: Mapping[Variable, Expr]) -> Expr:
     return rewrite(e, step)
 
 
-def may_write(program: Program) -> dict[Symbol, Loc]:
+def may_write(program: KernelProgram) -> dict[Symbol, Loc]:
     """The variables a kernel and its callees may write, and where: for programs that cannot be lowered.
 
     Pointers that may share a target are put into one class (Steensgaard's analysis, in its simplest form).
@@ -190,7 +190,7 @@ def may_write(program: Program) -> dict[Symbol, Loc]:
 
 
 class _Writes:
-    def __init__(self, program: Program):
+    def __init__(self, program: KernelProgram):
         self.unit, self.program = program.unit, program
         self.parent: dict[Symbol, Symbol] = {}
         self.through: dict[Symbol, Loc] = {}  # written through a pointer or subscript

@@ -28,14 +28,14 @@ class Webs:
 
 def webs(kernel: Kernel) -> Webs:
     """Rename the variables of ``kernel`` so that each is one web."""
-    analysis = _Analysis(kernel.body)
+    analysis = _WebAnalysis(kernel.body)
     analysis.block(kernel.body, {})
     body = _Renaming(analysis).block(kernel.body)
     escapes = tuple(frozenset(analysis.escapes[d]) for d in range(len(analysis.parent)))
     return Webs(replace(kernel, body=body), escapes)
 
 
-class _Analysis:
+class _WebAnalysis:
     def __init__(self, body: Block):
         self.definition: dict[int, int] = {}  # id(Assign) -> number
         self.construct: dict[int, int] = {}  # id(If or Loop) -> number
@@ -148,7 +148,7 @@ class _Analysis:
 
 
 class _Renaming:
-    def __init__(self, analysis: _Analysis):
+    def __init__(self, analysis: _WebAnalysis):
         self.a = analysis
         self.fresh: dict[int, Variable] = {}  # root -> variable
         self.unset: dict[Variable, Variable] = {}  # used without any definition

@@ -1,1 +1,1 @@
-"""From a C file to a typed tree, and what crosses the border of its kernel."""
+"""From a C file to a typed tree, and its kernel with the parameters that go in and out."""

@@ -1,4 +1,4 @@
-"""The program model: which function is the kernel, and which C variables cross its border.
+"""The program model: which function is the kernel, and which C variables go in and out: its parameters.
 
 See "Program model" of docs/language.md for the rules in a user's words.
 """
@@ -20,8 +20,8 @@ from .typed import FunctionDef, Unit
 
 
 @dataclass(frozen=True, eq=False)
-class Border:
-    """A C variable that crosses the kernel's border.
+class Parameter:
+    """A C variable that goes into the kernel, comes out of it, or both.
 
     ``kind``: global, param or return. ``type`` has every extent bound: a ``T *a`` parameter is the array it points
     to; an extent that nothing has told yet is None. ``shared``: one copy for all inputs. ``symbol`` is None for
@@ -42,23 +42,23 @@ class Border:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class KernelProgram:
     """``functions``: the kernel and all it calls, callees first. ``call``: the kernel's call in ``main``, if any.
     ``constants``: const globals the kernel touches, whose values are in the text."""
 
     unit: Unit
     kernel: FunctionDef
     functions: tuple[FunctionDef, ...]
-    borders: tuple[Border, ...]
+    parameters: tuple[Parameter, ...]
     constants: tuple[Symbol, ...]
     call: C.FuncCall | None = None
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-def program(
+def kernel_program(
     unit: Unit, fn: str | None = None, shared: tuple[str, ...] = (), shapes: Mapping[str, tuple[int, ...]] | None = None
-) -> Program:
-    """Find the kernel and its borders.
+) -> KernelProgram:
+    """Find the kernel and its parameters.
 
     ``shapes``: the shape of one input for each array that is known so far. Raises ParseError where no kernel or
     several are found, UnsupportedError for what no schedule can take, InputError for unknown shared names.
@@ -79,9 +79,9 @@ def program(
             raise catalogue.UNKNOWN_VARIABLE.error(
                 kernel.loc, role="variable", name=name, meant=meant(name, known), known=sorted(known)
             )
-    borders = tuple(_borders(unit, kernel, touched, names, shapes or {}, call))
+    parameters = tuple(_parameters(unit, kernel, touched, names, shapes or {}, call))
     constants = tuple(s for s in touched if s.const and s.name not in names)
-    return Program(unit, kernel, functions, borders, constants, call)
+    return KernelProgram(unit, kernel, functions, parameters, constants, call)
 
 
 # the kernel
@@ -194,7 +194,7 @@ def _refuse_recursion(unit: Unit, kernel: str) -> None:
     visit(kernel)
 
 
-# the borders
+# the parameters
 
 
 def nodes(node: C.Node) -> Iterator[C.Node]:
@@ -204,7 +204,7 @@ def nodes(node: C.Node) -> Iterator[C.Node]:
         yield from nodes(child)
 
 
-def unseen_statics(program: Program) -> frozenset[str]:
+def unseen_statics(program: KernelProgram) -> frozenset[str]:
     """Static globals that nothing but the kernel, and what it calls, names."""
     inside = {f.name for f in program.functions}
     others = [f for f in program.unit.functions.values() if f.name not in inside]
@@ -212,7 +212,7 @@ def unseen_statics(program: Program) -> frozenset[str]:
     starts = [s.decl.init for s in (*program.unit.variables.values(), *program.unit.statics) if s.decl is not None]
     named = (n for part in (*bodies, *starts) if part is not None for n in nodes(part))
     seen = {n.name for n in named if isinstance(n, C.ID)}
-    symbols = (b.symbol for b in program.borders if b.kind == "global" and b.symbol is not None)
+    symbols = (b.symbol for b in program.parameters if b.kind == "global" and b.symbol is not None)
     return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in seen)
 
 
@@ -233,28 +233,28 @@ def _touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]
     yield from (s for s in unit.statics if id(s) in used)
 
 
-def _borders(
+def _parameters(
     unit: Unit,
     kernel: FunctionDef,
     touched: tuple[Symbol, ...],
     shared: tuple[str, ...],
     shapes: Mapping[str, tuple[int, ...]],
     call: C.FuncCall | None,
-) -> Iterator[Border]:
+) -> Iterator[Parameter]:
     for s in touched:
         if s.storage == "static-local" or (s.const and s.name not in shared):
             continue
-        yield Border(s.name, "global", s.type, s, s.name in shared, s.loc)
+        yield Parameter(s.name, "global", s.type, s, s.name in shared, s.loc)
     arguments = call.args.exprs if call is not None and call.args else []
     for i, p in enumerate(kernel.params):
         argument = arguments[i] if i < len(arguments) else None
         if shapes.get(p.name) == ():
             _require_one_element(unit, kernel, p, p.name in shared)
-        yield Border(p.name, "param", _param_type(unit, p, shapes.get(p.name), argument), p, p.name in shared, p.loc)
+        yield Parameter(p.name, "param", _param_type(unit, p, shapes.get(p.name), argument), p, p.name in shared, p.loc)
     if isinstance(kernel.returns, Pointer):
         raise catalogue.RETURNS_POINTER.error(kernel.loc, name=kernel.name)
     if kernel.returns != VOID:
-        yield Border("return", "return", kernel.returns, None, False, kernel.loc)
+        yield Parameter("return", "return", kernel.returns, None, False, kernel.loc)
 
 
 def _param_type(unit: Unit, p: Symbol, shape: tuple[int, ...] | None, argument: C.Node | None) -> CType:

@@ -7,7 +7,7 @@ from pycparser import c_ast as C
 from ..base import catalogue, libm
 from ..base.ctype import Array, Function
 from ..base.diagnostics import Note, UnsupportedError
-from .kernel import Program, nodes
+from .kernel import KernelProgram, nodes
 from .parse import loc_of
 
 _GROUPS = {
@@ -30,7 +30,7 @@ ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
 )
 
 
-def refuse(program: Program) -> None:
+def refuse(program: KernelProgram) -> None:
     """Raise UnsupportedError for the first construct that no schedule takes; its notes name all the others."""
     errors = [e for f in program.functions for n in nodes(f.node) for e in _errors(n, program)]
     if errors:
@@ -39,7 +39,7 @@ def refuse(program: Program) -> None:
         raise first.with_notes(*notes)
 
 
-def _errors(n: C.Node, program: Program) -> list[UnsupportedError]:
+def _errors(n: C.Node, program: KernelProgram) -> list[UnsupportedError]:
     unit, loc = program.unit, loc_of(n)
     match n:
         case C.Goto():
@@ -57,7 +57,7 @@ def _variadic(t: object) -> bool:
     return isinstance(t, Function) and t.variadic
 
 
-def _function(name: str, loc, program: Program) -> list[UnsupportedError]:
+def _function(name: str, loc, program: KernelProgram) -> list[UnsupportedError]:
     plain = name.removeprefix("__builtin_")
     if name in program.unit.functions or plain in ALLOWED:
         return []

@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Shape:
+class NestShape:
     """The counters of k, rows and columns; the elements from row to row of each matrix; which loop is outside."""
 
     k: Variable
@@ -98,7 +98,7 @@ class Cell:
     ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns. ``given``: numbers
     that come from outside."""
 
-    shape: Shape | None
+    shape: NestShape | None
     env: dict[Variable, Expr | None] = field(default_factory=dict)
     stores: dict[tuple[Region, str], Expr] = field(default_factory=dict)
     places: dict[Variable, Place] = field(default_factory=dict)

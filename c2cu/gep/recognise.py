@@ -10,7 +10,7 @@ from ..ir.fold import MIRRORED
 from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..ir.walk import blocks, expressions, loads_in, rewrite, statements
 from .affine import Affine, affine
-from .cell import Cell, Refused, Shape, reads
+from .cell import Cell, NestShape, Refused, reads
 from .fixed import moves
 from .form import Gep, NotGep, Part, Place, Range
 
@@ -22,7 +22,7 @@ def recognise(kernel: Kernel) -> Gep | NotGep | None:
     if nest is None:
         return None
     try:
-        return _Search(kernel, nest).gep()
+        return _Recogniser(kernel, nest).gep()
     except Refused as e:
         return NotGep(e.message, e.loc)
 
@@ -42,7 +42,7 @@ class _Counted:
     high: int
 
 
-class _Search:
+class _Recogniser:
     def __init__(self, kernel: Kernel, nest: Loop):
         self.kernel, self.nest = kernel, nest
         self.scale: list[Part] = []
@@ -306,7 +306,7 @@ def _writes(part: Part, r: Region) -> bool:
     return r in dict(part.values)
 
 
-def _shape(k: _Counted, outer: Variable, inner: Variable, copies: dict[Variable, Expr]) -> Shape:
+def _shape(k: _Counted, outer: Variable, inner: Variable, copies: dict[Variable, Expr]) -> NestShape:
     """Which of the counters is a row's, and how long rows are: both show in any subscript with two counters."""
     strides: dict[Region, int] = {}
     rows: Counter[Variable] = Counter()  # what stores and subscripts with k tell, which may not agree
@@ -337,7 +337,7 @@ def _shape(k: _Counted, outer: Variable, inner: Variable, copies: dict[Variable,
             f"no matrix is written at {where}: the two inner loops are to go over rows and columns", k.loop.loc
         )
     row = rows.most_common(1)[0][0]
-    return Shape(k.counter, row, inner if row == outer else outer, strides, row == outer)
+    return NestShape(k.counter, row, inner if row == outer else outer, strides, row == outer)
 
 
 def _copies(block: Block) -> dict[Variable, Expr]:

@@ -16,7 +16,7 @@ from ..schedule.artifact import Slot, shape_of
 from . import fingerprint, resume, sinks
 from .progress import Progress
 from .sinks import Output, Sink
-from .sources import Mapped, Piped, Source, Whole
+from .sources import ArraySource, Mapped, Piped, Whole
 from .stopping import stopping
 
 BLOCK = 8 << 20  # bytes read at a time until the engine has told its group
@@ -48,18 +48,18 @@ class Streaming:
 
 
 @dataclass(frozen=True)
-class Job:
+class FileJob:
     """``bulk``: inputs by name; ``fixed``: what all inputs share; ``total``: how many there are; ``slots``: the
     program's, with the extents of these inputs; ``targets``: the file of each output."""
 
     program: api.Program
-    bulk: Mapping[str, Source]
+    bulk: Mapping[str, ArraySource]
     fixed: Mapping[str, Any]
     total: int
     slots: Sequence[Slot]
     targets: Mapping[str, str]
     layout: str
-    sources: Sequence[Source]  # of ``bulk`` and ``fixed``
+    sources: Sequence[ArraySource]  # of ``bulk`` and ``fixed``
 
     def changed(self) -> str:
         """What is wrong with an input that is another by now, so that results may be too; else nothing."""
@@ -86,7 +86,7 @@ class Job:
         return found
 
 
-def run_streamed(job: Job, streaming: Streaming, say: Say) -> None:
+def run_streamed(job: FileJob, streaming: Streaming, say: Say) -> None:
     """Run a job. Outputs appear when all is done; what an interrupted run did is kept for ``streaming.resume``.
 
     Raises InputError for files that cannot be read or written, and for a run that cannot be resumed.
@@ -114,7 +114,7 @@ def run_streamed(job: Job, streaming: Streaming, say: Say) -> None:
             raise _told(e, job, checkpoints, journal, active) from None
 
 
-def together(job: Job, streaming: Streaming) -> bool:
+def together(job: FileJob, streaming: Streaming) -> bool:
     """Whether inputs are taken one after the other, in parts of them, by all devices that there are for it."""
     several = streaming.devices is not None and len(streaming.devices) > 1 and job.total == 1
     asked = {n for n in streaming.engine if n not in ("devices", "memory")}
@@ -124,7 +124,7 @@ def together(job: Job, streaming: Streaming) -> bool:
     return job.program.takes_bands(given, frozenset(job.fixed), job.total, several)
 
 
-def run_together(job: Job, streaming: Streaming) -> None:
+def run_together(job: FileJob, streaming: Streaming) -> None:
     """Run such a job: results go to their place in the file as they come, and are never in memory as a whole."""
     import numpy
 
@@ -154,7 +154,7 @@ def run_together(job: Job, streaming: Streaming) -> None:
             raise
 
 
-def _kept(job: Job, outputs: Mapping[str, Output], streaming: Streaming) -> list[Output]:
+def _kept(job: FileJob, outputs: Mapping[str, Output], streaming: Streaming) -> list[Output]:
     """The outputs that a later run may go on with: all or none."""
     once = next((s.path for s in job.bulk.values() if s.serial), None)
     whole = next((o.path for o in outputs.values() if not o.resumable), None)
@@ -166,7 +166,7 @@ def _kept(job: Job, outputs: Mapping[str, Output], streaming: Streaming) -> list
     return []
 
 
-def _fingerprint(job: Job, outputs: Mapping[str, Output]) -> dict[str, Any]:
+def _fingerprint(job: FileJob, outputs: Mapping[str, Output]) -> dict[str, Any]:
     def array(a: Any) -> dict[str, Any]:
         return {"shape": list(a.shape), "dtype": str(a.dtype)}
 
@@ -226,7 +226,7 @@ def _sinks(
     return opened
 
 
-def _written(job: Job, streaming: Streaming, writers: Mapping[str, Sink | None], first: int) -> Iterator[int]:
+def _written(job: FileJob, streaming: Streaming, writers: Mapping[str, Sink | None], first: int) -> Iterator[int]:
     """Run the inputs from ``first`` on, and write each group's results. How many inputs are done, after each group."""
     if first >= job.total:
         return
@@ -258,7 +258,7 @@ def by_name(slots: Sequence[Slot], results: Any) -> dict[str, Any]:
     return results if isinstance(results, dict) else {next(s.name for s in slots if s.writes): results}
 
 
-def _batches(job: Job, first: int, group: Callable[[], int | None], eager: bool) -> Iterator[dict[str, Any]]:
+def _batches(job: FileJob, first: int, group: Callable[[], int | None], eager: bool) -> Iterator[dict[str, Any]]:
     """The inputs from ``first`` on, in groups of the engine's size as soon as that is known: none is put together."""
     each = max(1, sum(s.nbytes for s in job.slots if s.name in job.bulk))
     block = 1 << max(0, (BLOCK // each).bit_length() - 1)
@@ -300,7 +300,7 @@ def _left(done: int, total: int) -> str:
 
 
 def _stop(
-    job: Job,
+    job: FileJob,
     checkpoints: resume.Checkpoints,
     journal: resume.Journal | None,
     writers: Sequence[Sink],
@@ -330,7 +330,11 @@ def _stop(
 
 
 def _told(
-    e: BaseException, job: Job, checkpoints: resume.Checkpoints, journal: resume.Journal | None, writers: Sequence[Sink]
+    e: BaseException,
+    job: FileJob,
+    checkpoints: resume.Checkpoints,
+    journal: resume.Journal | None,
+    writers: Sequence[Sink],
 ) -> BaseException:
     """An error in mid-run, with a hint if what is done is kept. Nothing is left of a run that did nothing."""
     done, changed = checkpoints.done, job.changed()

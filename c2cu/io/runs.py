@@ -15,7 +15,7 @@ from ..base import toolchain
 from ..base.diagnostics import CompileError, InputError
 from ..schedule.artifact import Slot
 from . import files, resume
-from .file_runs import Job, Say, Streaming, by_name, run_streamed, run_together, together
+from .file_runs import FileJob, Say, Streaming, by_name, run_streamed, run_together, together
 from .sources import source
 
 SMALL = 32 << 20  # bytes in and out of a run that is done in one call, unless something else is asked for
@@ -54,7 +54,7 @@ def _job(
     shared: Sequence[tuple[str, str]],
     p: int | None,
     layout: str,
-) -> Job:
+) -> FileJob:
     """Everything is opened and checked; nothing of the data is read yet."""
     from ..runtime import arrays
 
@@ -69,10 +69,10 @@ def _job(
     sources = [v for v in everything.values() if hasattr(v, "changed")]
     fixed = {n: _whole(v) for n, v in everything.items() if n not in bulk}
     total = arrays.common_p(bulk, front.slots, layout, p)
-    return Job(program, bulk, fixed, total, front.slots, targets, layout, sources)
+    return FileJob(program, bulk, fixed, total, front.slots, targets, layout, sources)
 
 
-def _chunked(job: Job) -> bool:
+def _chunked(job: FileJob) -> bool:
     """Whether an output can only be written by the group."""
     return any(Path(path).suffix == ".zarr" for path in job.targets.values())
 

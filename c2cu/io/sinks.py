@@ -83,7 +83,7 @@ def sink(output: Output, group: int | None, first: int | None = None, nbytes: in
     with writing(output.path):
         if not output.resumable:
             collected = Path(output.path).suffix == ".npz" or output.layout == "column"
-            return Collected(output) if collected else Stream(output)
+            return Collected(output) if collected else OutputStream(output)
         if Path(output.path).suffix == ".zarr":
             return ZarrDirectory(output, zarr_files.chunk_of(nbytes, output.p, group), first)
         return File(output, first)
@@ -240,7 +240,7 @@ class ZarrDirectory(zarr_files.ZarrSink):
         zarr_files.remove(self.partial)
 
 
-class Stream:
+class OutputStream:
     """stdout, a pipe or a device: .npy, or raw if its name ends in .bin, a group at a time."""
 
     def __init__(self, output: Output):

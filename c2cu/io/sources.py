@@ -23,7 +23,7 @@ RESIDENT = 64 << 20  # bytes of a mapped file that may be handed out before its 
 PACKED = "give a .npy file, or leave pack out"
 
 
-class Source(Protocol):
+class ArraySource(Protocol):
     """``serial``: it can be read only once, in order. ``shape`` and ``dtype``: as an array's. ``stamp``: of its file
     when it was opened."""
 
@@ -47,7 +47,7 @@ class Source(Protocol):
         ...
 
 
-def source(path: str, slot: Slot | None, layout: str) -> Source:
+def source(path: str, slot: Slot | None, layout: str) -> ArraySource:
     """The array in a file; ``-`` or a pipe is read as .npy. Raises InputError as `files.load` does."""
     bounded = slot is not None and slot.most is not None
     if path == "-" or Path(path).is_fifo() or Path(path).is_char_device():
@@ -174,12 +174,12 @@ class Piped:
             raise InputError("C2CU056", f"cannot read '{self.path}': {e.strerror or e}") from None
 
 
-def _piped(path: str, layout: str) -> Source:
+def _piped(path: str, layout: str) -> ArraySource:
     """Row by row where the file's order allows it, else whole."""
     import numpy
     from numpy.lib import format as npy
 
-    def header() -> Source:
+    def header() -> ArraySource:
         stream = _stdin() if path == "-" else open(path, "rb", 0)  # noqa: SIM115 - as long as the source
         full: Any = _Full(stream)
         version = npy.read_magic(full)

@@ -9,12 +9,12 @@ from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.parse import loc_of
 from ..ir.fold import binary, cast, is_safe, loads, truth, unary
 from ..ir.nodes import Assign, Const, Expr, If, Select, Var
-from .lvalues import Places
+from .lvalues import Lvalues
 from .memory import join
 from .objects import FunctionRef, Null, Ref, Target
 
 
-class Values(Places):
+class Values(Lvalues):
     """Expressions that give a number."""
 
     def value(self, node: C.Node) -> Expr:

@@ -9,7 +9,7 @@ from pycparser import c_ast as C
 from ..base.ctype import BOOL, INT, LONG, VOID, Array, CType, Pointer, Scalar, Struct
 from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.initial import items
-from ..frontend.kernel import Border, Program
+from ..frontend.kernel import KernelProgram, Parameter
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import FunctionDef
@@ -47,12 +47,12 @@ class Jump:
 class Functions(Library):
     """Calls, parameters, local and static variables and their initial values."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: KernelProgram):
         super().__init__(program.unit)
         self.program = program
         self.frames: list[Frame] = []
         self.jumps: list[Jump] = []
-        self.borders: list[tuple[Border, Object]] = []
+        self.parameters: list[tuple[Parameter, Object]] = []
         self.statics: list[Stmt] = []  # what sets up static locals
 
     def statements(self, nodes: list[C.Node]) -> Flags:

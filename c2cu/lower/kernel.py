@@ -1,11 +1,11 @@
-"""The kernel as a whole: its borders become regions, its body statements, and what sets up its statics goes first."""
+"""The kernel as a whole: parameters become regions, its body statements, and what sets up its statics goes first."""
 
 from __future__ import annotations
 
 from pycparser import c_ast as C
 
 from ..base.ctype import INT, Pointer, Scalar
-from ..frontend.kernel import Border, Program, nodes
+from ..frontend.kernel import KernelProgram, Parameter, nodes
 from ..frontend.symbols import Symbol
 from ..ir.nodes import Assign, Const, Kernel, Load, Region, Store, Var, Variable
 from ..ir.simplify import simplify
@@ -15,8 +15,8 @@ from .functions import Frame
 from .objects import Object, Ref, leaf_table
 
 
-def lower(program: Program) -> Kernel:
-    """The flat kernel of a program. Its bulk regions are the leaves of the borders: "D", "s.x", "return"."""
+def lower(program: KernelProgram) -> Kernel:
+    """The flat kernel of a program. Its bulk regions are the leaves of its parameters: "D", "s.x", "return"."""
     return Lowering(program).kernel()
 
 
@@ -26,10 +26,10 @@ class Lowering(Control):
     def kernel(self) -> Kernel:
         k = self.program.kernel
         bulk: list[Region] = []
-        for b in self.program.borders:
-            self.border(b, bulk)
-        self.copies = [self.own_copy(b.symbol) for b in self.program.borders if b.shared and b.by_value]
-        result = next((obj for b, obj in self.borders if b.kind == "return"), None)
+        for b in self.program.parameters:
+            self.parameter(b, bulk)
+        self.copies = [self.own_copy(b.symbol) for b in self.program.parameters if b.shared and b.by_value]
+        result = next((obj for b, obj in self.parameters if b.kind == "return"), None)
         with self.block() as body:
             self.frames.append(Frame(k, self.exit_flag("returned", k.loc), result))
             for p in stepped(self.program):
@@ -44,14 +44,14 @@ class Lowering(Control):
         regions = [*bulk, *(r for r in self.regions if r not in bulk)]
         return Kernel(k.name, tuple(regions), simplify((*entry, *self.statics, *body, *leave)), k.loc)
 
-    def border(self, b: Border, bulk: list[Region]) -> None:
+    def parameter(self, b: Parameter, bulk: list[Region]) -> None:
         storage = "shared" if b.shared else "bulk"
         values = self.values(b.symbol) if b.kind == "global" and b.symbol is not None else None
         volatile = b.symbol is not None and b.symbol.volatile
         obj = Object(b.name, b.type, storage, b.loc, None if b.shared else values, volatile=volatile)
         if b.symbol is not None:
             self.bindings[id(b.symbol)] = obj
-        self.borders.append((b, obj))
+        self.parameters.append((b, obj))
         for path, (t, count) in leaf_table(b.type).items():
             if isinstance(t, Scalar) and t.size < 16:
                 region = Region(b.name + path, t, count, storage, self.initial(obj, path), b.loc)
@@ -74,7 +74,7 @@ class Lowering(Control):
             copy = self.bindings[id(symbol)]
             assert isinstance(copy, Object)
             self.copy(Ref(copy, "", Const(0, INT), copy.type), Ref(obj, "", Const(0, INT), obj.type), symbol.loc)
-        for b, obj in self.borders:
+        for b, obj in self.parameters:
             for path, part in sorted(obj.parts.items()):
                 if isinstance(part, Variable) and b.kind != "return":
                     region = Region(obj.name + path, part.type, 1, "bulk", None, b.loc)
@@ -82,14 +82,14 @@ class Lowering(Control):
 
     def leave(self, changed: set[Variable]) -> None:
         """Bulk scalars that the kernel changes go back; a parameter passed by value does not."""
-        for b, obj in self.borders:
+        for b, obj in self.parameters:
             for path, part in sorted(obj.parts.items()):
                 if isinstance(part, Variable) and part in changed and not b.by_value:
                     region = Region(obj.name + path, part.type, 1, "bulk", None, b.loc)
                     self.emit(Store(region, Const(0, INT), Var(part, b.loc), b.loc))
 
 
-def stepped(program: Program) -> list[Symbol]:
+def stepped(program: KernelProgram) -> list[Symbol]:
     """Pointer parameters of the kernel that it assigns to or steps."""
     found: set[int] = set()
     for n in nodes(program.kernel.node.body):

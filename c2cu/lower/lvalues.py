@@ -12,11 +12,11 @@ from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..ir.fold import cast, truth, unary
 from ..ir.nodes import Const, Expr, Rows, Var
-from .memory import Memory
+from .memory import MemoryState
 from .objects import FunctionRef, Null, Object, PointerVariable, Ref, Target, index_type
 
 
-class Places(Memory):
+class Lvalues(MemoryState):
     """Lvalues and pointers. What they hold of values and calls is lowered by the classes that come after."""
 
     def lvalue(self, node: C.Node) -> Ref:
@@ -174,10 +174,10 @@ class Places(Memory):
             return self.named(node).element(loc)
         bound = self.binding(symbol, loc)
         if isinstance(bound, Object):
-            return self.viewed_border(Ref(bound, "", Const(0, INT), bound.type), symbol, loc)
+            return self.viewed_parameter(Ref(bound, "", Const(0, INT), bound.type), symbol, loc)
         return self.current(bound, loc)
 
-    def viewed_border(self, ref: Ref, symbol: Symbol, loc: Loc) -> Target:
+    def viewed_parameter(self, ref: Ref, symbol: Symbol, loc: Loc) -> Target:
         """A pointer parameter of the kernel is bound to the array it points to."""
         if not isinstance(symbol.type, Pointer):
             raise UnsupportedError("C2CU022", f"'{symbol.name}' is no pointer", loc)
@@ -227,7 +227,7 @@ class Places(Memory):
         """A pointer parameter of the kernel that the kernel changes: a variable from here on."""
         assert isinstance(symbol.type, Pointer)
         p = PointerVariable(symbol.name, symbol.type, self.fresh(symbol.name, LONG, symbol.loc), symbol.loc)
-        self.point(p, self.viewed_border(Ref(obj, "", Const(0, INT), obj.type), symbol, symbol.loc), symbol.loc)
+        self.point(p, self.viewed_parameter(Ref(obj, "", Const(0, INT), obj.type), symbol, symbol.loc), symbol.loc)
         self.bindings[id(symbol)] = p
         return p
 

@@ -20,7 +20,7 @@ from .objects import Object, PointerVariable, Ref, Target, leaf_table
 LIMIT = 60_000  # statements of one flat kernel
 
 
-class Memory:
+class MemoryState:
     """State of lowering one kernel, and what reads and writes its objects."""
 
     def __init__(self, unit: Unit):

@@ -84,7 +84,7 @@ class CudaBandsProgram:
             devices = devices[: s.bands(self.bands)]
             s = self._sized(devices)
         unfit = any(exceeds(x.source, self.bands.most) for x in sides if x.matrix.name in self.bands.looked)
-        moved = _Run(self, s, devices, sides, unfit).go()
+        moved = _InputRun(self, s, devices, sides, unfit).go()
         if moved:
             return self._again(inputs, outputs)
         for side in sides:
@@ -144,7 +144,7 @@ def _free(device: int) -> int:
         return int(FILLED * free_bytes())
 
 
-class _Run:
+class _InputRun:
     """One input's tasks."""
 
     def __init__(self, program: CudaBandsProgram, s: Sizes, devices: list[int], sides: list[Side], unfit: bool):

@@ -10,7 +10,7 @@ from ..base.diagnostics import Loc
 
 @dataclass(frozen=True)
 class Slot:
-    """A C variable that crosses the kernel's border: a global, a parameter, or the returned value.
+    """A parameter of the kernel as memory: of a C global, a C parameter or the returned value.
 
     ``dtype``: a NumPy dtype string, or the ``descr`` dictionary of a struct (names, formats, offsets, itemsize).
     ``shape``: extents of one input, () for a scalar. ``reads``/``writes``: goes in / comes out.

@@ -10,7 +10,7 @@ from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
 from ..analysis.facts import CERTAIN, INPUT, Trace
 from ..base.ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
 from ..base.diagnostics import InputError, UnsupportedError, instead
-from ..frontend.kernel import Border, Program, unseen_statics
+from ..frontend.kernel import KernelProgram, Parameter, unseen_statics
 from ..gep import Gep, NotGep
 from ..gep.pairs import LIMIT, least_sum
 from ..ir.nodes import Kernel
@@ -106,14 +106,14 @@ def _field(t: CType) -> object:
     return (element, dims) if dims else element
 
 
-def slots(program: Program, kernel: Kernel | None, trace: Trace | None) -> tuple[Slot, ...]:
-    """The slots of a program's borders, in order. ``kernel``: its flat form with dead code removed, if there is one;
+def slots(program: KernelProgram, kernel: Kernel | None, trace: Trace | None) -> tuple[Slot, ...]:
+    """The slots of a program's parameters, in order. ``kernel``: its flat form with dead code removed, if there is one;
     ``trace``: what it touches, where that is known."""
     inner = _inner_effects(program, kernel, _own(program, trace))
-    return tuple(_slot(b, *inner[b.name]) for b in program.borders)
+    return tuple(_slot(b, *inner[b.name]) for b in program.parameters)
 
 
-def _slot(b: Border, reads: bool, writes: bool, required: bool) -> Slot:
+def _slot(b: Parameter, reads: bool, writes: bool, required: bool) -> Slot:
     element = leaf_element(b.type)
     dims = extents(b.type)
     size = element.size
@@ -132,7 +132,7 @@ def _slot(b: Border, reads: bool, writes: bool, required: bool) -> Slot:
     )
 
 
-def _own(program: Program, trace: Trace | None) -> frozenset[str]:
+def _own(program: KernelProgram, trace: Trace | None) -> frozenset[str]:
     """Regions that are no input: no element goes in, as none may be read before it is written, whatever the data; and
     none of those that are not written goes out."""
     if trace is None or not trace.complete:
@@ -143,15 +143,17 @@ def _own(program: Program, trace: Trace | None) -> frozenset[str]:
     return frozenset(r.region.name for r in whole)
 
 
-def _inner_effects(program: Program, kernel: Kernel | None, own: frozenset[str]) -> dict[str, tuple[bool, bool, bool]]:
-    """(reads, writes, required) of each border."""
+def _inner_effects(
+    program: KernelProgram, kernel: Kernel | None, own: frozenset[str]
+) -> dict[str, tuple[bool, bool, bool]]:
+    """(reads, writes, required) of each parameter."""
     if kernel is None:
         written = may_write(program)
-        return {b.name: _from_ast(b, b.symbol in written) for b in program.borders}
+        return {b.name: _from_ast(b, b.symbol in written) for b in program.parameters}
     e = effects(kernel)
     unseen = unseen_statics(program)
     out = {}
-    for b in program.borders:
+    for b in program.parameters:
         names = [b.name + leaf.path for leaf in leaves(b.type)]
         first = [e.first.get(n) for n in names]
         reads = any(
@@ -164,13 +166,13 @@ def _inner_effects(program: Program, kernel: Kernel | None, own: frozenset[str])
     return out
 
 
-def _from_ast(b: Border, written: bool) -> tuple[bool, bool, bool]:
+def _from_ast(b: Parameter, written: bool) -> tuple[bool, bool, bool]:
     writes = b.kind == "return" or (written and not b.shared and not b.by_value)
     reads = b.kind != "return"
     return reads, writes, _required(b, reads and not writes, reads, writes)
 
 
-def _required(b: Border, read_first: bool, reads: bool, writes: bool) -> bool:
+def _required(b: Parameter, read_first: bool, reads: bool, writes: bool) -> bool:
     """What must be given: anything proved to be read before it is written, unless the C gives it a value."""
     if b.shared:
         return True
@@ -197,10 +199,10 @@ def packed(front: Front, bits: int) -> tuple[Slot, ...]:
 Layout = dict[str, tuple[int, Leaf]]
 
 
-def layout(program: Program) -> Layout:
+def layout(program: KernelProgram) -> Layout:
     """Region name -> (number of its slot, where it lies in the slot's bytes)."""
     out: dict[str, tuple[int, Leaf]] = {}
-    for k, b in enumerate(program.borders):
+    for k, b in enumerate(program.parameters):
         for leaf in leaves(b.type):
             out[b.name + leaf.path] = (k, leaf)
     return out

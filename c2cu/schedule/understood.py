@@ -8,7 +8,7 @@ from functools import cached_property
 from ..analysis.facts import Trace
 from ..analysis.uniform import Uniform
 from ..base.diagnostics import UnsupportedError
-from ..frontend.kernel import Program
+from ..frontend.kernel import KernelProgram
 from ..frontend.preprocess import Preprocessed, Source
 from ..gep import Gep, NotGep, recognise
 from ..ir.nodes import Kernel
@@ -22,7 +22,7 @@ class Front:
 
     source: Source
     pre: Preprocessed
-    program: Program
+    program: KernelProgram
     kernel: Kernel | None
     analysis: Uniform | None
     why_not: UnsupportedError | None

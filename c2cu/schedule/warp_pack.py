@@ -22,7 +22,7 @@ _WORDS = {16: (".x", ".y", ".z", ".w"), 8: (".x", ".y"), 4: ("",), 2: ("",), 1: 
 
 
 @dataclass(frozen=True)
-class Cell:
+class RowElement:
     """An element of a slot: where it lies in the row, and how it is spelled (assigned on the way in, read on the way
     out)."""
 
@@ -32,7 +32,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Part:
+class RowPart:
     """``count`` units of a row from byte ``start`` on."""
 
     slot: int
@@ -61,11 +61,11 @@ class Part:
         return self.start <= offset < self.start + self.unit * self.count
 
 
-def parts(k: int, slot: Slot) -> list[Part]:
+def parts(k: int, slot: Slot) -> list[RowPart]:
     """The parts of slot ``k``'s rows."""
     unit = min(WIDEST, slot.nbytes & -slot.nbytes)
     starts = range(0, slot.nbytes, PART)
-    return [Part(k, n, at, unit, min(PART, slot.nbytes - at) // unit) for n, at in enumerate(starts)]
+    return [RowPart(k, n, at, unit, min(PART, slot.nbytes - at) // unit) for n, at in enumerate(starts)]
 
 
 def offsets(leaf: Leaf) -> Iterator[int]:
@@ -83,7 +83,7 @@ def _part_unit(slot: Slot) -> str:
     return _UNITS[min(size, 8)]
 
 
-def fetch(part: Part, slot: Slot) -> list[str]:
+def fetch(part: RowPart, slot: Slot) -> list[str]:
     """Lines that load a part's units, coalesced, to an array of them."""
     source = f"slot[{part.slot}]"
     args = f"{part.name}, {source}.in, {source}.in_stride, first, rows, {part.start}"
@@ -92,7 +92,7 @@ def fetch(part: Part, slot: Slot) -> list[str]:
     return [f"{_UNITS[part.unit]} {part.name}[{part.count}];", guard + call]
 
 
-def enter(part: Part, cells: Sequence[Cell]) -> list[str]:
+def enter(part: RowPart, cells: Sequence[RowElement]) -> list[str]:
     """Lines that give each lane its own elements of a part that has been fetched."""
     unit = _UNITS[part.unit]
     if part.count == 1:
@@ -107,7 +107,7 @@ def enter(part: Part, cells: Sequence[Cell]) -> list[str]:
     return ["{", *(f"    {x}" for x in lines), "}"]
 
 
-def leave(part: Part, slot: Slot, cells: Sequence[Cell]) -> list[str]:
+def leave(part: RowPart, slot: Slot, cells: Sequence[RowElement]) -> list[str]:
     """Lines that store a part's units, coalesced, from each lane's own elements."""
     unit, source = _UNITS[part.unit], f"slot[{part.slot}]"
     args = f"{source}.out, {source}.out_stride, first, rows, {part.start}"
@@ -126,15 +126,15 @@ def leave(part: Part, slot: Slot, cells: Sequence[Cell]) -> list[str]:
     return ["{", *(f"    {x}" for x in lines), "}"]
 
 
-def _by_unit(part: Part, cells: Sequence[Cell]) -> dict[int, list[Cell]]:
-    found: dict[int, list[Cell]] = {}
+def _by_unit(part: RowPart, cells: Sequence[RowElement]) -> dict[int, list[RowElement]]:
+    found: dict[int, list[RowElement]] = {}
     for c in sorted(cells, key=lambda c: c.offset):
         if part.covers(c.offset):
             found.setdefault((c.offset - part.start) // part.unit, []).append(c)
     return found
 
 
-def _extracted(c: Cell, part: Part, k: int) -> str:
+def _extracted(c: RowElement, part: RowPart, k: int) -> str:
     """A cell's value from the unit that holds it."""
     at = c.offset - part.start - k * part.unit
     names = [f"c2cu_u{k}{w}" for w in _WORDS[part.unit]]
@@ -149,7 +149,7 @@ def _extracted(c: Cell, part: Part, k: int) -> str:
     return f"({shifted} & 255) != 0" if c.type.kind == "b" else f"({t}){shifted}"
 
 
-def _combined(part: Part, cells: Sequence[Cell]) -> str:
+def _combined(part: RowPart, cells: Sequence[RowElement]) -> str:
     """A unit from the cells in it."""
     words: list[list[str]] = [[] for _ in _WORDS[part.unit]]
     for c in cells:

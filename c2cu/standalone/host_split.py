@@ -15,7 +15,7 @@ from pycparser import c_ast as C
 from ..base.ctype import VOID, Array, CType, Pointer, Struct
 from ..base.diagnostics import UnsupportedError
 from ..codegen.c_printer import Indented, base_name
-from ..frontend.kernel import Program, nodes
+from ..frontend.kernel import KernelProgram, nodes
 from ..frontend.parse import is_user_file, loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
@@ -38,7 +38,7 @@ class HostSplit:
     reads: bool  # the part before the call may read stdin
 
 
-def hostsplit(program: Program) -> HostSplit:
+def hostsplit(program: KernelProgram) -> HostSplit:
     """Split the main of ``program``. Raises UnsupportedError where its parts cannot be run apart."""
     unit, call = program.unit, program.call
     main = unit.functions.get("main")
@@ -252,7 +252,7 @@ class HostSpeller(Indented):
             text = text.replace("[]", f"[{s.type.length}]", 1)
         return text
 
-    def border(self, t: C.Node, name: str) -> str:
+    def parameter(self, t: C.Node, name: str) -> str:
         """The declaration of a member of a type that the kernel's head names; typedefs stay."""
         return super().visit_Decl(C.Decl(name, [], [], [], [], _of(t, name, writable=True), None, None))
 

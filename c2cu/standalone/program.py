@@ -14,7 +14,7 @@ from ..base.diagnostics import InputError, UnsupportedError
 from ..base.libm import DECLARED
 from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
-from ..frontend.kernel import Border, nodes
+from ..frontend.kernel import Parameter, nodes
 from ..frontend.parse import is_user_file, loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
@@ -144,8 +144,8 @@ def _respelled(text: str, unit: Unit) -> str:
     return found.sub(lambda m: f"{m[1]}_" if m[1] else m[0], text)
 
 
-def device_name(b: Border) -> str:
-    """The array that holds a border's columns: as in the paper, unless a template or the compiler has a use for it."""
+def device_name(b: Parameter) -> str:
+    """The array that holds a parameter's columns: as in the paper, unless the name is taken."""
     taken = f"__{b.name}" in reserved(*_AROUND_COLUMNS) or b.name in DECLARED or b.name in _COMPILERS_OWN
     return f"__{b.name}_" if taken else f"__{b.name}"
 
@@ -159,13 +159,13 @@ class _Host:
         self.program, self.unit = front.program, front.program.unit
         self.speller = HostSpeller(self.unit, split.kept, cplusplus)
         self.globals = globals_of(self.unit)
-        self.where = {b.name: self.place(b) for b in self.program.borders}
+        self.where = {b.name: self.place(b) for b in self.program.parameters}
         self.refuse_two_ways()
 
-    # where a border's value lies in a run
+    # where a parameter's value lies in a run
 
-    def place(self, b: Border) -> str:
-        """The member of ``struct __run`` that holds a border."""
+    def place(self, b: Parameter) -> str:
+        """The member of ``struct __run`` that holds a parameter."""
         if b.kind == "global":
             return f"globals.{b.name}"
         if b.kind == "return":
@@ -174,7 +174,7 @@ class _Host:
             return f"argument_{b.name}"
         return self.argument_place(b)
 
-    def argument_place(self, b: Border) -> str:
+    def argument_place(self, b: Parameter) -> str:
         node = self.argument(b)
         inner = node.expr if isinstance(node, C.UnaryOp) and node.op == "&" else node
         symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
@@ -203,10 +203,10 @@ class _Host:
         return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
 
     def refuse_two_ways(self) -> None:
-        """What the kernel writes must reach it one way only: each border is a copy of its own."""
-        borders, writes = self.program.borders, {s.name: s.writes for s in self.front.slots}
-        for k, b in enumerate(borders):
-            twins = [o for o in borders[:k] if self.where[o.name] == self.where[b.name]]
+        """What the kernel writes must reach it one way only: each parameter is a copy of its own."""
+        parameters, writes = self.program.parameters, {s.name: s.writes for s in self.front.slots}
+        for k, b in enumerate(parameters):
+            twins = [o for o in parameters[:k] if self.where[o.name] == self.where[b.name]]
             if not any(writes[o.name] or writes[b.name] for o in twins):
                 continue
             what = self.where[b.name].split(".")[-1]
@@ -218,7 +218,7 @@ class _Host:
                 "pass a copy, or let the kernel take it once",
             )
 
-    def argument(self, b: Border) -> C.Node:
+    def argument(self, b: Parameter) -> C.Node:
         """What main passes for a parameter."""
         return self.split.arguments[[q.name for q in self.program.kernel.params].index(b.name)]
 
@@ -227,7 +227,7 @@ class _Host:
     def common(self) -> dict[str, object]:
         macros = self.unit.pre.macros
         scalars = [q for q in self.program.kernel.params if self.where[q.name].startswith("argument_")]
-        returns = any(b.kind == "return" for b in self.program.borders)
+        returns = any(b.kind == "return" for b in self.program.parameters)
         head = self.program.kernel.node.decl.type
         renames = [f"#define {n} {new}" for n, new in _renamed(self.unit)] if self.speller.cplusplus else []
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
@@ -248,9 +248,9 @@ class _Host:
             "global_names": [s.name for s in self.globals],
             "locals": [self.speller.member(s) for s in self.split.kept],
             "arguments": [
-                self.speller.border(q.decl.type, f"argument_{q.name}") for q in scalars if q.decl is not None
+                self.speller.parameter(q.decl.type, f"argument_{q.name}") for q in scalars if q.decl is not None
             ],
-            "result": [self.speller.border(head.type, "result")] * returns,
+            "result": [self.speller.parameter(head.type, "result")] * returns,
             "before": self.before(),
             "after": self.after(),
             "set_arguments": self.set_arguments(),
@@ -275,7 +275,7 @@ class _Host:
     def set_arguments(self) -> list[str]:
         return [
             f"__r->{self.where[b.name]} = {self.speller.visit(self.argument(b))};"
-            for b in self.program.borders
+            for b in self.program.parameters
             if self.where[b.name].startswith("argument_")
         ]
 
@@ -334,12 +334,12 @@ class _Host:
             place = where.removeprefix("globals.") if where.startswith("globals.") else f"__r->{where}"
             args.append(f"(void *)&{place}" if isinstance(q.type, Pointer) else place)
         call = f"{self.program.kernel.name}({', '.join(args)});"
-        return f"__r->result = {call}" if any(b.kind == "return" for b in self.program.borders) else call
+        return f"__r->result = {call}" if any(b.kind == "return" for b in self.program.parameters) else call
 
     def slots(self) -> list[str]:
         """Initialisers of the slot table over ``__runs``."""
         out = []
-        for b, s in zip(self.program.borders, self.front.slots):
+        for b, s in zip(self.program.parameters, self.front.slots):
             where = f"&__runs[0].{self.where[b.name]}"
             source = f"{where}, sizeof *__runs" if b.kind != "return" else "0, 0"
             target = f"{where}, sizeof *__runs" if s.writes else "0, 0"
@@ -364,7 +364,7 @@ class _Host:
         names: dict[Symbol, str] = {}
         size = sum(s.nbytes for s in self.front.slots) * (self.group or self.p) * self.in_flight
         static = size <= STATIC_BYTES
-        for b in self.program.borders:
+        for b in self.program.parameters:
             if isinstance(leaf_element(b.type), Struct) or b.shared:
                 raise UnsupportedError("C2CU090", f"'{b.name}' is a struct or shared", b.loc)
             if b.kind == "global" and b.symbol is not None:
@@ -380,7 +380,7 @@ class _Host:
         entry = columns.instance(kernel, storages)
         tables = constant_tables(self.program, columns)
         structs = [s for s in structs_used(self.unit, self.program.functions, []) if s.tag.startswith("__anonymous")]
-        bare = not kernel.params and not any(b.kind == "return" for b in self.program.borders)
+        bare = not kernel.params and not any(b.kind == "return" for b in self.program.parameters)
         done = [f for f in columns.done if not (bare and f is entry)]
         return render(
             "cuda/standalone.cu.j2",
@@ -390,7 +390,7 @@ class _Host:
             constants=tables,
             device_prototypes=[f.head + ";" for f in done],
             device_functions=[f.text for f in done],
-            arrays=[self.array(b, k, static) for k, b in enumerate(self.program.borders)],
+            arrays=[self.array(b, k, static) for k, b in enumerate(self.program.parameters)],
             kernel=name(kernel.name) if bare else f"{name(kernel.name)}__all",
             entry=entry.name,
             body=self.inlined(columns, kernel) if bare else "",
@@ -406,23 +406,23 @@ class _Host:
 
     def column_call(self, entry: str, static: bool) -> str:
         args = []
-        for b in self.program.borders:
+        for b in self.program.parameters:
             if b.kind == "param" and b.symbol is not None:
                 pointer = isinstance(b.symbol.type, Pointer)
                 scalar = not isinstance(b.type, Array)
                 columns = self.columns_of(b, static)
                 args.append(("&" if scalar else "") + columns if pointer else f"{columns}[__id__]")
         call = f"{entry}({', '.join([*args, *(['__s__'] if self.group else []), '__id__'])});"
-        result = next((b for b in self.program.borders if b.kind == "return"), None)
+        result = next((b for b in self.program.parameters if b.kind == "return"), None)
         return f"{self.columns_of(result, static)}[__id__] = {call}" if result is not None else call
 
-    def columns_of(self, b: Border, static: bool) -> str:
-        """How device code spells the columns of a border."""
+    def columns_of(self, b: Parameter, static: bool) -> str:
+        """How device code spells the columns of a parameter."""
         if self.group:
             return f"{device_name(b)}[__s__]"
         return device_name(b) if static or isinstance(b.type, Array) else f"(*{device_name(b)})"
 
-    def array(self, b: Border, k: int, static: bool) -> dict[str, object]:
+    def array(self, b: Parameter, k: int, static: bool) -> dict[str, object]:
         """A device array and how it gets its values."""
         element = leaf_element(b.type)
         assert isinstance(element, Scalar)
@@ -436,7 +436,7 @@ class _Host:
             "writes": self.front.slots[k].writes,
         }
 
-    def device_declaration(self, b: Border, static: bool) -> str:
+    def device_declaration(self, b: Parameter, static: bool) -> str:
         dims = self.extent_texts(b)
         element = declare(leaf_element(b.type), "").strip()
         element = "bool" if element == "_Bool" else element
@@ -446,7 +446,7 @@ class _Host:
         return f"__constant__ {element} (*{device_name(b)}){rest}[{self.width}]"
 
     @staticmethod
-    def extent_texts(b: Border) -> str:
+    def extent_texts(b: Parameter) -> str:
         """The extents, by the macros that spell them."""
         t: CType = b.type
         texts = ""

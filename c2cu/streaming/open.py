@@ -191,7 +191,7 @@ def open_stream(
 class _How:
     """What was asked for. ``copy``: whether batches may change when the next one is asked for."""
 
-    limits: sizing.Limits
+    limits: sizing.SizeOptions
     devices: Sequence[int] | None
     timeline: bool
     copy: bool
@@ -342,7 +342,7 @@ def _in_bands(program: Compiled, batches: Iterator[Any], check: Batches, how: _H
 
 
 def _on_device(
-    program: Compiled, batches: Iterator[Any], check: Batches, shared: dict[str, Any], limits: sizing.Limits
+    program: Compiled, batches: Iterator[Any], check: Batches, shared: dict[str, Any], limits: sizing.SizeOptions
 ) -> Stream:
     """Arrays on a GPU stay there: group by group on the current CUDA stream, nothing waits for the host."""
     if limits.interval or limits.latency:

@@ -28,7 +28,7 @@ GROUPS = 24  # at most that many of one size are measured
 
 
 @dataclass(frozen=True)
-class Limits:
+class SizeOptions:
     """What the user asks for, checked; None: nothing."""
 
     group: int | None = None
@@ -87,7 +87,7 @@ class Point:
     rate: float
 
 
-def limits(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> Limits:
+def limits(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> SizeOptions:
     """Checked. Raises InputError."""
     try:
         interval, latency = (quantities.seconds(x) if isinstance(x, str) else x for x in (interval, latency))
@@ -103,10 +103,10 @@ def limits(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> 
             raise InputError("C2CU058", f"{name} is {value!r:.40}", None, "give seconds, more than 0")
     if group is not None and latency is not None:
         raise InputError("C2CU058", "group and latency_target are both given", None, "the target chooses the group")
-    return Limits(group, interval, depth, latency, memory)
+    return SizeOptions(group, interval, depth, latency, memory)
 
 
-def sized(job: Job, asked: Limits, group: int | None = None) -> Chosen:
+def sized(job: Job, asked: SizeOptions, group: int | None = None) -> Chosen:
     """A group's size, and devices that are ready for it. Raises InputError where ``memory`` does not hold it."""
     most = _most(job, asked.memory)
     if group is None:
@@ -154,7 +154,7 @@ def _most(job: Job, memory: int | None) -> int:
     return most
 
 
-def curve(job: Job, asked: Limits, sample: Arrays, count: int) -> list[Point]:
+def curve(job: Job, asked: SizeOptions, sample: Arrays, count: int) -> list[Point]:
     """Latency and rate of sizes that are powers of two, measured on the sample's ``count`` inputs over and over. It
     ends where the latency is past the target and grows with the group."""
     assert asked.latency is not None

@@ -60,14 +60,14 @@ class Unknown(Exception):
 
 
 @dataclass(frozen=True)
-class Count:
+class CountBlock:
     """A straight line of statements, of this number, begins."""
 
     block: int
 
 
 @dataclass(frozen=True)
-class Test:
+class Branch:
     cond: Expr
     then: Steps
     other: Steps = ()
@@ -139,7 +139,7 @@ class Access:
     pair: int = -1
 
 
-Step = Assign | Store | Count | Test | Guarded | Stop | Began | Repeat | Access
+Step = Assign | Store | CountBlock | Branch | Guarded | Stop | Began | Repeat | Access
 Steps = tuple[Step, ...]
 
 
@@ -233,7 +233,7 @@ class _Writer:
 
     def block(self, block: Block, test: Expr | None = None, computed: bool = True) -> None:
         """A straight line of statements, and the condition at its end."""
-        self.steps.append(Count(len(self.blocks)))
+        self.steps.append(CountBlock(len(self.blocks)))
         self.blocks.append((block, test))
         for s in block:
             self.statement(s)
@@ -290,7 +290,7 @@ class _Writer:
             self.conditional -= 1
             return
         then = self.apart(lambda: self.block((), e, computed))
-        self.steps.append(Test(cond if wanted else Unary("!", cond, INT), then))
+        self.steps.append(Branch(cond if wanted else Unary("!", cond, INT), then))
 
     def branch(self, s: If) -> None:
         self.read(s.cond, True)
@@ -299,7 +299,7 @@ class _Writer:
             then = self.apart(lambda: self.block(s.then))
             yes, self.chances = self.chances, before
             other = self.apart(lambda: self.block(s.other)) if s.other else ()
-            self.steps.append(Test(s.cond, then, other))
+            self.steps.append(Branch(s.cond, then, other))
         else:
             yes = self.both_arms(s)
         self.chances = self.guards.joined(s, before, yes, self.chances)

@@ -16,7 +16,7 @@ from ..analysis.effects import READ, effects
 from ..analysis.facts import INPUT
 from ..analysis.uniform import Finding, Uniform, uniform
 from ..base.diagnostics import Loc
-from ..frontend.kernel import Program, unseen_statics
+from ..frontend.kernel import KernelProgram, unseen_statics
 from ..ir.nodes import Const, Expr, Kernel, Load, Region
 from ..ir.walk import rewritten
 from . import trace
@@ -27,7 +27,7 @@ ONCE = "fill '{0}' at every call, whatever '{1}' is: then all inputs have the sa
 CONST = "if all inputs have the same '{0}', declare it const"
 
 
-def with_tables(program: Program, kernel: Kernel, found: Uniform) -> tuple[Kernel, Uniform]:
+def with_tables(program: KernelProgram, kernel: Kernel, found: Uniform) -> tuple[Kernel, Uniform]:
     """The kernel and its analysis, those statics being local arrays that the findings lead to and that are tables; and
     with hints about others."""
     if not found.findings:
@@ -44,7 +44,7 @@ def with_tables(program: Program, kernel: Kernel, found: Uniform) -> tuple[Kerne
         needed += more
         analysis = uniform(_with_local(kernel, needed))
     told: dict[Loc, tuple[str, str]] = {}
-    for b in program.borders:
+    for b in program.parameters:
         if any(r.loc == b.loc for r in tables):
             told[b.loc] = OUTPUT.format(b.name), STATIC.format(b.name)
         elif b.name not in seen.writes and b.symbol is not None and b.symbol.decl and b.symbol.decl.init is not None:

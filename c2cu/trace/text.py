@@ -9,7 +9,7 @@ from ..base.templates import render
 from ..codegen.simd import Printer, literal, member
 from ..ir.nodes import Assign, Expr, Load, Region, Store, Var, Variable
 from ..ir.walk import subexpressions
-from .steps import COUNTERS, Access, Began, Check, Count, Guarded, Repeat, Step, Steps, Stop, Test, Tracer
+from .steps import COUNTERS, Access, Began, Branch, Check, CountBlock, Guarded, Repeat, Step, Steps, Stop, Tracer
 from .undefined import Why
 
 FAULTS = 32  # that are reported
@@ -18,7 +18,7 @@ CONFLICTS, TRIES = 8, 256  # of one loop: different ones that are reported, and 
 
 def text(t: Tracer, record: bool = False) -> str:
     """The C of a tracer; if ``record``, of one that writes down every access."""
-    writer = _Writer(t, Printer(t.u))
+    writer = _TextWriter(t, Printer(t.u))
     writer.block(t.steps)
     return render(
         "cpu/tracer.c.j2",
@@ -42,7 +42,7 @@ def text(t: Tracer, record: bool = False) -> str:
 
 
 @dataclass
-class _Writer:
+class _TextWriter:
     t: Tracer
     printer: Printer
     lines: list[str] = field(default_factory=list)
@@ -75,13 +75,13 @@ class _Writer:
                 self.line(f"{self.var(v)} = {self.scalar(e)};")
             case Store(region=r, index=i, value=e):
                 self.line(f"{self.scalar(Load(r, i))} = {self.scalar(e)};")
-            case Count(block=n):
+            case CountBlock(block=n):
                 self.line(f"blocks[{n}]++;")
             case Stop(cond=c, why=w):
                 self.line(f"if ({self.scalar(c)}) stop({w.name});")
             case Began(pair=n, turned=turned):
                 self.line(f"{'turned' if turned else 'began'}[{n}] = now;")
-            case Test():
+            case Branch():
                 self.line(f"if ({self.scalar(s.cond)}) {{")
                 self.block(s.then)
                 if s.other:

@@ -29,7 +29,7 @@ FETCHED = 96  # elements of others that a thread loads before it starts
 
 
 @dataclass
-class Group:
+class IterationGroup:
     """One iteration for each thread that has one. ``its``: of every thread; ``present``: whether it is its own."""
 
     its: np.ndarray
@@ -150,13 +150,13 @@ class Builder:
 
     # phases
 
-    def groups(self, a: Analysed, mapping: Mapping | None) -> list[Group]:
+    def groups(self, a: Analysed, mapping: Mapping | None) -> list[IterationGroup]:
         """The iterations that do something, one for each thread at a time."""
         if mapping is None:
             out = []
             for first in range(0, a.phase.count, self.threads):
                 its = first + np.arange(self.threads)
-                out.append(Group(np.minimum(its, a.phase.count - 1), its < a.phase.count))
+                out.append(IterationGroup(np.minimum(its, a.phase.count - 1), its < a.phase.count))
             return out
         stores = a.stores(self.resident)
         owner = np.full(a.phase.count, -1, np.int64)
@@ -173,13 +173,13 @@ class Builder:
             kinds.setdefault(tuple(pattern[:, x].tolist()), []).append(x)
         return [g for kind in sorted(kinds) for g in self.spread(np.array(kinds[kind]), owner)]
 
-    def spread(self, its: np.ndarray, owner: np.ndarray) -> Iterator[Group]:
+    def spread(self, its: np.ndarray, owner: np.ndarray) -> Iterator[IterationGroup]:
         while len(its):
             threads, first = np.unique(owner[its], return_index=True)
             chosen = np.full(self.threads, its[0])
             present = np.zeros(self.threads, bool)
             chosen[threads], present[threads] = its[first], True
-            yield Group(chosen, present)
+            yield IterationGroup(chosen, present)
             its = np.delete(its, first)
 
     def phase(self, phases: list[Analysed], mapping: Mapping | None) -> None:
@@ -252,7 +252,7 @@ class Builder:
             return False
         return True
 
-    def iteration(self, phases: list[Analysed], g: Group, basis: Basis, places: Places) -> list[Stmt]:
+    def iteration(self, phases: list[Analysed], g: IterationGroup, basis: Basis, places: Places) -> list[Stmt]:
         def values(v: Variable) -> Values:
             rows = [np.asarray(a.phase.env[v]) for a in phases]
             if all(r.ndim == 0 for r in rows):
@@ -302,7 +302,7 @@ class Places:
         shares = any(t.region in builder.resident for a in phases for t in builder.foreign(a))
         self.through = touched if shares else set()  # what is stored is seen by others in the next phase
 
-    def start(self, g: Group) -> None:
+    def start(self, g: IterationGroup) -> None:
         """A new iteration."""
         self.g = g
         self.own: dict[tuple[Region, int], Variable] = {}

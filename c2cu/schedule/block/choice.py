@@ -26,19 +26,19 @@ WARP_BARRIER = 2.0
 
 
 @dataclass(frozen=True)
-class Choice:
+class BlockChoice:
     resident: frozenset[Region]
     radices: tuple[int, ...]
     slots: int
     threads: int
 
 
-def choices(u: Uniform, trace: Trace, items: list[Item], threads: int) -> list[Choice]:
+def choices(u: Uniform, trace: Trace, items: list[Item], threads: int) -> list[BlockChoice]:
     """The most promising first."""
     stored = [f for f in trace.regions if f.stores and f.region in u.varying_regions and f.region.count > 1]
     found = [x.phase for x in items if isinstance(x, Analysed)]
     if not stored:
-        return [Choice(frozenset(), (), 1, threads or 64)]
+        return [BlockChoice(frozenset(), (), 1, threads or 64)]
     main = max(stored, key=lambda f: f.stores).region
     resident = frozenset(f.region for f in stored if f.region.count == main.count)
     shape = next((p.extents for p in found if int(np.prod(p.extents)) == main.count), (main.count,))
@@ -48,7 +48,7 @@ def choices(u: Uniform, trace: Trace, items: list[Item], threads: int) -> list[C
     for slots in sorted(_products(radices), reverse=True):
         n = main.count // slots
         if slots * words <= REGISTERS and FEWEST <= n <= THREADS and threads in (0, n):
-            out.append(Choice(resident, radices, slots, n))
+            out.append(BlockChoice(resident, radices, slots, n))
     out.sort(key=lambda c: (c.threads % 32 != 0 and c.threads < 32, abs(c.slots * words - FAVOURED)))
     return out[:TRIED]
 

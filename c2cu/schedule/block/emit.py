@@ -18,7 +18,7 @@ from ...transform.minmax import minmax
 from ..artifact import Artifact, Slot
 from .analysed import Analysed
 from .builder import Builder
-from .choice import Choice, choices, cost
+from .choice import BlockChoice, choices, cost
 from .phases import Item, phases
 from .text import Layout, shared_bytes, values
 from .vectors import NotKnown
@@ -28,7 +28,7 @@ BLOCK = 128  # threads that are worth a block
 
 
 @dataclass(frozen=True)
-class Program:
+class BlockProgram:
     """What an input's threads do."""
 
     builder: Builder
@@ -62,7 +62,7 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
     return Artifact("block", "cuda", text, slots, inputs, flags, program.threads * inputs, inputs * need, False, spent)
 
 
-def compiled(u: Uniform, trace: Trace, fp: str = "exact", threads: int = 0) -> Program:
+def compiled(u: Uniform, trace: Trace, fp: str = "exact", threads: int = 0) -> BlockProgram:
     """The threads' program. Raises UnsupportedError."""
     refuse(u, trace)
     items = phases(u, trace.loops)
@@ -70,7 +70,7 @@ def compiled(u: Uniform, trace: Trace, fp: str = "exact", threads: int = 0) -> P
         raise UnsupportedError("C2CU093", "no loop has independent iterations", u.kernel.loc)
     built = _built(u, items, choices(u, trace, items, threads))
     body = Kernel(u.kernel.name, u.kernel.regions, tuple(built.machine.out), u.kernel.loc)
-    return Program(built, minmax(if_convert(body), fp == "fast").body)
+    return BlockProgram(built, minmax(if_convert(body), fp == "fast").body)
 
 
 def refuse(u: Uniform, trace: Trace) -> None:
@@ -81,7 +81,7 @@ def refuse(u: Uniform, trace: Trace) -> None:
         raise UnsupportedError("C2CU093", "a subscript may leave its array", trace.faults[0].loc)
 
 
-def _built(u: Uniform, items: list[Item], found: list[Choice]) -> Builder:
+def _built(u: Uniform, items: list[Item], found: list[BlockChoice]) -> Builder:
     """The most promising of the choices that can be had."""
     error: UnsupportedError | None = None
     for c in found:

@@ -30,7 +30,7 @@ Item = Analysed | Stmt
 
 def phases(u: Uniform, loops: tuple[LoopFacts, ...]) -> list[Item]:
     """The items of a kernel in order. Raises UnsupportedError."""
-    run = _Run(u, parallel=candidates(u, loops), memory=uniform_memory(u))
+    run = _PhaseRun(u, parallel=candidates(u, loops), memory=uniform_memory(u))
     try:
         run.block(u.kernel.body)
     except NotKnown as e:
@@ -97,7 +97,7 @@ def _leaves(loop: Loop, inside: set[Variable], u: Uniform) -> bool:
 
 
 @dataclass
-class _Run:
+class _PhaseRun:
     u: Uniform
     items: list[Item] = field(default_factory=list)
     env: dict[Variable, Values] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class _Run:
     parallel: frozenset[int] = frozenset()
     memory: dict[Region, np.ndarray] = field(default_factory=dict)
 
-    def inside(self, kind: type[_Run], env: dict[Variable, Values]) -> _Run:
+    def inside(self, kind: type[_PhaseRun], env: dict[Variable, Values]) -> _PhaseRun:
         """Another run, from here, that takes no loop as a phase."""
         return kind(self.u, env=env, turns=self.turns, memory=self.memory)
 
@@ -161,7 +161,7 @@ class _Run:
         """A branch on data, as one step: everything uniform inside is filled in."""
         arms = []
         for arm in (s.then, s.other):
-            inner = self.inside(_Run, dict(self.env))
+            inner = self.inside(_PhaseRun, dict(self.env))
             inner.block(arm)
             arms.append(tuple(x for x in inner.items if not isinstance(x, Analysed)))
         return replace(s, cond=self.known(s.cond), then=arms[0], other=arms[1])
@@ -331,7 +331,7 @@ class _Run:
         return ()
 
 
-class _Silent(_Run):
+class _Silent(_PhaseRun):
     """Executes only what is uniform."""
 
     def step(self, s: Stmt) -> None:

@@ -20,7 +20,7 @@ from .vectors import NotKnown, Values, evaluate
 LONGEST = 30000  # statements of a kernel
 
 
-class Places(Protocol):
+class ElementAccess(Protocol):
     """Where elements live. ``address``: of shape (rounds, threads); ``mask``: where the access happens at all."""
 
     def load(self, r: Region, address: np.ndarray, mask: np.ndarray, loc: Loc) -> Expr: ...
@@ -37,7 +37,7 @@ class Special:
     basis: Basis
     env: dict[Variable, Values]
     memory: dict[Region, np.ndarray]
-    places: Places
+    places: ElementAccess
     fresh: Callable[[Variable], Variable]
     inside: frozenset[Variable]  # what the body assigns; the rest comes from outside
     whole: np.ndarray  # the threads that have an iteration

@@ -45,7 +45,7 @@ class BlockText(CudaText):
             super().statement(s)
 
 
-class SequentialText(CudaText):
+class SequentialBlockText(CudaText):
     """The kernel as it was, for one thread."""
 
     def element(self, r: Region, index: Expr) -> str:
@@ -66,7 +66,7 @@ def values(
     threads = BlockText()
     threads.declare(body, [v for v in variables(body) if v.name.startswith("c2cu_")])
     threads.block(body)
-    again = SequentialText()
+    again = SequentialBlockText()
     if b.speculative:
         again.depth = 2
         again.declare(u.kernel.body)

@@ -14,7 +14,7 @@ from pycparser import c_ast as C
 from ...base.ctype import VOID, Array, CType, Function, Pointer, Scalar, Struct, leaf_element
 from ...base.diagnostics import UnsupportedError
 from ...codegen.c_printer import Speller, base_name, declare, name
-from ...frontend.kernel import Program, nodes
+from ...frontend.kernel import KernelProgram, nodes
 from ...frontend.parse import loc_of
 from ...frontend.symbols import Symbol
 from ...frontend.typed import FunctionDef
@@ -61,7 +61,7 @@ class Columns(Speller):
 
     def __init__(
         self,
-        program: Program,
+        program: KernelProgram,
         names: dict[Symbol, str],
         plain: dict[Symbol, str],
         extra: list[tuple[str, str]],

@@ -10,7 +10,7 @@ from ...base.ctype import Array, CType, Leaf, Pointer, Scalar, Struct, extents, 
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...codegen.c_printer import declare, define_struct, name, structs_used, undefined
-from ...frontend.kernel import Border, Program, nodes
+from ...frontend.kernel import KernelProgram, Parameter, nodes
 from ...frontend.symbols import Symbol
 from ..artifact import Artifact, Slot
 from .columns import COLUMN, PLAIN, Columns, define_column_struct
@@ -19,21 +19,21 @@ THREADS = 64
 _WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
 
-def thread(program: Program, slots: tuple[Slot, ...], threads: int = THREADS) -> Artifact:
+def thread(program: KernelProgram, slots: tuple[Slot, ...], threads: int = THREADS) -> Artifact:
     """CUDA text of a program whose pointers stay within one storage. Raises UnsupportedError for others."""
-    parts = _Parts(program, slots)
+    parts = _ColumnParts(program, slots)
     text = render("cuda/thread.cu.j2", name=program.kernel.name, slots=slots, threads=threads, **parts.values())
     return Artifact("thread", "cuda", text, slots, threads)
 
 
-def used_statics(program: Program) -> list[Symbol]:
+def used_statics(program: KernelProgram) -> list[Symbol]:
     """Static locals of the kernel's functions that are not const."""
     unit = program.unit
     used = {id(unit.symbols[id(n)]) for f in program.functions for n in nodes(f.node.body) if id(n) in unit.symbols}
     return [s for s in unit.statics if id(s) in used]
 
 
-def constant_tables(program: Program, speller: Columns) -> list[str]:
+def constant_tables(program: KernelProgram, speller: Columns) -> list[str]:
     """Const globals as constants of the device."""
     out = []
     for s in program.constants:
@@ -45,14 +45,14 @@ def constant_tables(program: Program, speller: Columns) -> list[str]:
     return out
 
 
-class _Parts:
-    def __init__(self, program: Program, slots: tuple[Slot, ...]):
+class _ColumnParts:
+    def __init__(self, program: KernelProgram, slots: tuple[Slot, ...]):
         self.program, self.slots = program, slots
         self.members: list[tuple[str, CType]] = []
         names: dict[Symbol, str] = {}
         plain: dict[Symbol, str] = {}
         self.statics = used_statics(program)
-        for b in program.borders:
+        for b in program.parameters:
             if b.kind == "global" and b.symbol is not None:
                 (plain if b.shared else names)[b.symbol] = (
                     f"(*__m->{name(b.name)})" if b.shared else f"__m->{name(b.name)}"
@@ -65,14 +65,14 @@ class _Parts:
 
     def values(self) -> dict[str, object]:
         kernel = self.program.kernel
-        borders = {b.name: b for b in self.program.borders if b.kind == "param"}
+        parameters = {b.name: b for b in self.program.parameters if b.kind == "param"}
         storages = tuple(
-            PLAIN if borders[p.name].shared or not isinstance(p.type, Pointer) else COLUMN for p in kernel.params
+            PLAIN if parameters[p.name].shared or not isinstance(p.type, Pointer) else COLUMN for p in kernel.params
         )
         entry = self.columns.instance(kernel, storages)
         members = self.member_list()
         tables = constant_tables(self.program, self.columns)
-        types = [s.type for s in self.program.constants] + [b.type for b in self.program.borders]
+        types = [s.type for s in self.program.constants] + [b.type for b in self.program.parameters]
         structs = structs_used(self.program.unit, self.program.functions, types)
         macros = self.program.unit.pre.macros
         pack, unpack, initial = self.packing()
@@ -92,7 +92,7 @@ class _Parts:
 
     def member_list(self) -> list[str]:
         out = []
-        for b in self.program.borders:
+        for b in self.program.parameters:
             if b.shared and b.kind == "global":
                 out.append(declare(Pointer(b.type), name(b.name)))
             elif not b.shared:
@@ -102,12 +102,12 @@ class _Parts:
         return out
 
     @staticmethod
-    def member(b: Border) -> str:
+    def member(b: Parameter) -> str:
         return name(b.name) if b.kind == "global" else f"c2cu_{name(b.name)}"
 
     def call(self, kernel: str) -> str:
         args = []
-        for k, b in enumerate(self.program.borders):
+        for k, b in enumerate(self.program.parameters):
             if b.kind != "param" or b.symbol is None:
                 continue
             pointer = isinstance(b.symbol.type, Pointer)
@@ -122,7 +122,7 @@ class _Parts:
                 at = "&" if not extents(b.type) else ""
                 args.append(f"{at}__m->{self.member(b)}")
         call = f"{kernel}({', '.join([*args, '__m', '__id__'])})"
-        result = next((b for b in self.program.borders if b.kind == "return"), None)
+        result = next((b for b in self.program.parameters if b.kind == "return"), None)
         if result is None:
             return f"{call};"
         if not isinstance(result.type, Scalar):
@@ -133,18 +133,18 @@ class _Parts:
         pack: list[str] = []
         unpack: list[str] = []
         initial: list[str] = []
-        for k, b in enumerate(self.program.borders):
+        for k, b in enumerate(self.program.parameters):
             if b.shared and b.kind == "global":
                 pack.append(
                     f"if (threadIdx.x == 0) __m->{name(b.name)} = ({declare(Pointer(b.type), '')})slot[{k}].in;"
                 )
             elif not b.shared:
-                self.pack_border(k, b, pack, unpack, initial)
+                self.pack_parameter(k, b, pack, unpack, initial)
         for k, s in enumerate(self.statics):
             self.start_static(f"{name(s.name)}_static{k}", s, pack, initial)
         return pack, unpack, initial
 
-    def pack_border(self, k: int, b: Border, pack: list[str], unpack: list[str], initial: list[str]) -> None:
+    def pack_parameter(self, k: int, b: Parameter, pack: list[str], unpack: list[str], initial: list[str]) -> None:
         start = self.initial(b.symbol, initial) if b.kind == "global" and b.symbol is not None else "0"
         if start != "0" and isinstance(leaf_element(b.type), Struct):
             raise UnsupportedError("C2CU090", f"struct '{b.name}' has an initialiser", b.loc)
@@ -163,7 +163,7 @@ class _Parts:
             if self.slots[k].writes:
                 unpack.append(self.struct_move(k, b, leaf, False))
 
-    def struct_move(self, k: int, b: Border, leaf: Leaf, inwards: bool) -> str:
+    def struct_move(self, k: int, b: Parameter, leaf: Leaf, inwards: bool) -> str:
         """Loops over one leaf of a struct: each thread moves its own input's elements."""
         path, offset, loops = f"__m->{self.member(b)}", [str(leaf.offset)], []
         for d, (step, (extent, stride)) in enumerate(zip(_steps(b.type, leaf.path), _padded(b.type, leaf))):

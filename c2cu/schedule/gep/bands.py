@@ -17,7 +17,7 @@ from ...base.templates import render
 from ...gep import Gep
 from ..artifact import Artifact, BandMatrix, Bands, Slot
 from .grid import checked_storage
-from .grid_shape import Shape, pivots, read_at, usual
+from .grid_shape import GridShape, pivots, read_at, usual
 from .grid_text import Layout, region_name, values
 from .required import CODE
 
@@ -29,7 +29,7 @@ def bands(
     layout: Layout,
     fp: str,
     otherwise: Artifact | None = None,
-    shape: Shape | None = None,
+    shape: GridShape | None = None,
 ) -> Artifact:
     """CUDA text without sizes, and what they follow from. ``otherwise``: for the CPU. Raises UnsupportedError."""
     shape = shape or usual(gep, "bands")

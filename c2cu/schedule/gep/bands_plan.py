@@ -131,7 +131,7 @@ def needed(b: Bands, s: Sizes, band: int, step: int) -> bool:
 
 
 @dataclass
-class _Sequence:
+class _TaskSequence:
     """Tasks so far. What each touches decides what it waits for."""
 
     b: Bands
@@ -201,7 +201,7 @@ def _steps(b: Bands, s: Sizes) -> list[int]:
 
 def _staying(b: Bands, s: Sizes) -> tuple[Task, ...]:
     """Each device holds all its bands."""
-    q = _Sequence(b, s)
+    q = _TaskSequence(b, s)
     steps = _steps(b, s)
     bands = range(s.bands(b))
     for band in (steps[0], *(x for x in bands if x != steps[0])):
@@ -248,7 +248,7 @@ def _visits(b: Bands, s: Sizes) -> Iterator[_Visit]:
 
 def _streaming(b: Bands, s: Sizes) -> tuple[Task, ...]:
     """Bands come and go. The next of a device is on its way while one is worked at."""
-    q = _Sequence(b, s)
+    q = _TaskSequence(b, s)
     visits = list(_visits(b, s))
     following: list[_Visit | None] = [None] * len(visits)
     last: dict[int, int] = {}
@@ -301,7 +301,7 @@ def traffic(b: Bands, s: Sizes) -> Traffic:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelLaunch:
     """A launch: blocks along x, y and z, and the ints that follow the memory's address."""
 
     name: str
@@ -312,7 +312,7 @@ class Kernel:
 PACKING = 2048  # blocks that copy a band, at most
 
 
-def kernels(b: Bands, s: Sizes, t: Task) -> Iterator[Kernel]:
+def kernels(b: Bands, s: Sizes, t: Task) -> Iterator[KernelLaunch]:
     """What a task of stream ``run`` launches, one after the other."""
     at = t.room, t.band
     wide, across = b.pitch // b.depth, b.pitch // b.tile
@@ -320,17 +320,17 @@ def kernels(b: Bands, s: Sizes, t: Task) -> Iterator[Kernel]:
     match t.kind:
         case "pack" | "unpack":
             blocks = min(PACKING, -(-s.band * b.pitch // 1024))
-            yield Kernel(f"c2cu_{t.kind}", (blocks, 1, 1), (*at, len(s.rows(b, t.band))))
+            yield KernelLaunch(f"c2cu_{t.kind}", (blocks, 1, 1), (*at, len(s.rows(b, t.band))))
         case "own":
             for block in s.blocks(b, t.step):
-                yield Kernel("c2cu_pivot", (1, 1, 1), (*at, block))
+                yield KernelLaunch("c2cu_pivot", (1, 1, 1), (*at, block))
                 for side, count in ((0, wide), (1, lines)):
-                    yield Kernel("c2cu_panels", (count, 1, 1), (*at, s.devices, 0, 0, block, side))
-                yield Kernel("c2cu_rest", (across, tiles, 1), (*at, s.devices, 0, 0, block))
+                    yield KernelLaunch("c2cu_panels", (count, 1, 1), (*at, s.devices, 0, 0, block, side))
+                yield KernelLaunch("c2cu_rest", (across, tiles, 1), (*at, s.devices, 0, 0, block))
         case "others":
             for block in s.blocks(b, t.step):
-                yield Kernel("c2cu_panels", (lines, 1, t.count), (*at, s.devices, t.but, t.until, block, 1))
-                yield Kernel("c2cu_rest", (across, tiles, t.count), (*at, s.devices, t.but, t.until, block))
+                yield KernelLaunch("c2cu_panels", (lines, 1, t.count), (*at, s.devices, t.but, t.until, block, 1))
+                yield KernelLaunch("c2cu_rest", (across, tiles, t.count), (*at, s.devices, t.but, t.until, block))
         case _:
             raise AssertionError(t)
 

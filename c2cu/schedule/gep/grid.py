@@ -19,11 +19,11 @@ from ...base.templates import render
 from ...gep import Gep
 from ..artifact import Artifact, Launch, Slot
 from . import grid_launches
-from .grid_shape import FULL, Shape, Storage, storage, stored, usual
+from .grid_shape import FULL, GridShape, Storage, storage, stored, usual
 from .grid_text import Layout, in_pairs, looks, region_name, values
 from .required import CODE
 
-VARIANTS: dict[str, Callable[[Shape, Storage], tuple[Launch, ...]]] = {
+VARIANTS: dict[str, Callable[[GridShape, Storage], tuple[Launch, ...]]] = {
     "staged": grid_launches.staged,
     "streams": grid_launches.streams,
     "graph": grid_launches.streams,
@@ -52,7 +52,7 @@ def grid(
     layout: Layout,
     fp: str,
     variant: str = "auto",
-    shape: Shape | None = None,
+    shape: GridShape | None = None,
     pack: bool = False,
 ) -> Artifact:
     """CUDA text and launches. ``variant``: a name of `VARIANTS`, or auto; ``pack``: all elements fit 15 bits. Raises
@@ -83,7 +83,7 @@ def grid(
     )
 
 
-def checked_storage(gep: Gep, shape: Shape, full: bool, fp: str, pairs: bool = False) -> Storage:
+def checked_storage(gep: Gep, shape: GridShape, full: bool, fp: str, pairs: bool = False) -> Storage:
     """`storage`, where there is one. Raises UnsupportedError for too large a matrix, and for too few or too many
     steps."""
     if any(shape.depth * stored(r, pairs) % VECTOR for r in gep.regions):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..artifact import Launch
-from .grid_shape import Shape, Storage
+from .grid_shape import GridShape, Storage
 
 PACKING = 1024  # blocks that copy a matrix, at most
 BLOCKS = 8  # a multiprocessor, at least as many as it holds
@@ -20,10 +20,10 @@ ALL, ONLY, BUT = 0, 1, 2
 
 
 @dataclass
-class _Sequence:
+class _LaunchSequence:
     """Launches so far. ``rows``/``columns``: tiles along a side."""
 
-    shape: Shape
+    shape: GridShape
     storage: Storage
     done: list[Launch] = field(default_factory=list)
 
@@ -58,9 +58,9 @@ class _Sequence:
             self.add("rest", grid, *ks, rows[0], columns[0], -1, ALL, 0)
 
 
-def staged(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
+def staged(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     """Three launches a block of steps, one after the other."""
-    s = _Sequence(shape, storage)
+    s = _LaunchSequence(shape, storage)
     s.pack()
     for b in range(storage.first, storage.last):
         s.add("pivot", (1, 1), b)
@@ -70,13 +70,13 @@ def staged(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
     return tuple(s.done)
 
 
-def streams(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
+def streams(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     """The two panels at once; what the next block's pivot and panels need goes ahead of the rest, and they beside it.
 
     Stream 0 is the critical path, 1 does the panels of columns, 2 the rest. Copies of rows and columns k of two blocks
     suffice: the rest of block b - 1 precedes what goes ahead in block b, and so the pivot of block b + 1.
     """
-    s = _Sequence(shape, storage)
+    s = _LaunchSequence(shape, storage)
     s.pack()
     rest: tuple[int, ...] = ()
     for b in range(storage.first, storage.last):
@@ -93,19 +93,19 @@ def streams(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
     return tuple(s.done)
 
 
-def single(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
+def single(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     """One kernel whose blocks take tiles in topological order (thesis, 3.2.3), of all matrices in turn (3.3)."""
-    s = _Sequence(shape, storage)
+    s = _LaunchSequence(shape, storage)
     s.pack()
     s.add("all", (0, BLOCKS))
     s.unpack()
     return tuple(s.done)
 
 
-def recursive(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
+def recursive(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     """The k are halved again and again (Buluc, Gilbert, Budak 2009): most of the work is in products of great depth."""
     assert shape.tile == shape.depth
-    s = _Sequence(shape, storage)
+    s = _LaunchSequence(shape, storage)
     first, last = storage.first, storage.last
     s.pack()
     _square(s, first, last)
@@ -118,7 +118,7 @@ def recursive(shape: Shape, storage: Storage) -> tuple[Launch, ...]:
     return tuple(s.done)
 
 
-def _square(s: _Sequence, a: int, b: int) -> None:
+def _square(s: _LaunchSequence, a: int, b: int) -> None:
     """Steps of blocks a <= k < b on the tiles in their rows and columns."""
     if b - a < 1:
         return
@@ -132,7 +132,7 @@ def _square(s: _Sequence, a: int, b: int) -> None:
         s.product((low, high), (x, y), (x, y))
 
 
-def _panels(s: _Sequence, a: int, b: int, first: int, last: int) -> None:
+def _panels(s: _LaunchSequence, a: int, b: int, first: int, last: int) -> None:
     """Steps of blocks a <= k < b on the tiles in their rows or columns, and in columns or rows first <= x < last."""
     if first >= last or a >= b:
         return

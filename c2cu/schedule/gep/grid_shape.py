@@ -12,7 +12,7 @@ FULL = ("single", "recursive")
 
 
 @dataclass(frozen=True)
-class Shape:
+class GridShape:
     """``tile``: rows and columns of what a block of threads holds; ``rows``/``columns``: of it, in a thread's
     registers; ``depth``: how many k make a block of steps, a divisor of ``tile``; ``chunk``: how many of these k lie in
     shared memory at once, twice. All are powers of two."""
@@ -35,24 +35,24 @@ class Shape:
             raise ValueError(f"{self} does not fit together")
 
 
-def usual(gep: Gep, variant: str, pairs: bool = False) -> Shape:
+def usual(gep: Gep, variant: str, pairs: bool = False) -> GridShape:
     """The shape for a matrix of this size and these element types. Small matrices wait for their pivots: few steps a
     block; large ones for memory: many."""
     n = max(gep.rows, gep.columns)
     if pairs and n >= 1536:
-        return Shape(64, 4, 8, 64) if variant in FULL else Shape(128, 8, 16, 64)
+        return GridShape(64, 4, 8, 64) if variant in FULL else GridShape(128, 8, 16, 64)
     whole = trivial(gep.update.rows, gep.rows) and trivial(gep.update.columns, gep.columns)
     full = variant in FULL or not whole  # blocks of as many steps as a tile has rows
     if n < 512:
-        return Shape(32, 2, 2, 32)
+        return GridShape(32, 2, 2, 32)
     if n < (3072 if full else 1536) or _words(gep) > 1:
-        return Shape(64, 4, 4, 64 if full else 16)
+        return GridShape(64, 4, 4, 64 if full else 16)
     if full or n >= 12288:
-        return Shape(128, 8, 8, 128)
-    return Shape(128, 8, 8, 32 if n < 3072 else 64)
+        return GridShape(128, 8, 8, 128)
+    return GridShape(128, 8, 8, 32 if n < 3072 else 64)
 
 
-def resident(gep: Gep, shape: Shape) -> int:
+def resident(gep: Gep, shape: GridShape) -> int:
     """Blocks of a multiprocessor, so that one computes while another waits, as far as registers allow."""
     few = shape.rows * shape.columns * _words(gep) <= 16
     return max(1, (768 if few else 512) // shape.threads)
@@ -105,7 +105,7 @@ def stored(r: Region, pairs: bool) -> int:
 
 
 def storage(
-    gep: Gep, shape: Shape, full: bool, names: dict[Region, str], looks: bool = False, pairs: bool = False
+    gep: Gep, shape: GridShape, full: bool, names: dict[Region, str], looks: bool = False, pairs: bool = False
 ) -> Storage:
     """``full``: all copies of rows and columns are kept, not those of two blocks."""
     height = -(-gep.rows // shape.tile) * shape.tile
@@ -134,7 +134,7 @@ def trivial(span: Range, extent: int) -> bool:
     return not span.after and span.low <= 0 and span.high >= extent
 
 
-def bordered(span: Range, extent: int, shape: Shape, gep: Gep, steps: tuple[tuple[int, int], ...]) -> bool:
+def bordered(span: Range, extent: int, shape: GridShape, gep: Gep, steps: tuple[tuple[int, int], ...]) -> bool:
     """Whether some tile that takes some ``steps`` (from block to block) lies only partly in the range of its counter,
     though it holds none of these k alone."""
     if trivial(span, extent):

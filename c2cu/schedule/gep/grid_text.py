@@ -21,7 +21,7 @@ from ...transform.minmax import minima
 from ..artifact import Slot
 from ..pack import is_plain
 from .arena import arena
-from .grid_shape import Shape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
+from .grid_shape import GridShape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 _SIDES = (("u", "ik"), ("v", "kj"), ("w", "kk"))
@@ -68,7 +68,7 @@ class StepText(CudaText):
         return f"({text} != 0)" if v.type == BOOL else text
 
 
-class SequentialText(CudaText):
+class SequentialGridText(CudaText):
     """The kernel as it was, on the padded copies."""
 
     def __init__(self, gep: Gep, slots: Layout):
@@ -85,7 +85,7 @@ class SequentialText(CudaText):
 
 
 def values(
-    u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, shape: Shape, kept: Storage, steps: Any
+    u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, shape: GridShape, kept: Storage, steps: Any
 ) -> dict[str, Any]:
     """What the template is filled with. ``steps``: from which block to which one the large products go."""
     common = in_order(u, gep, slots, layout, fp, kept.pairs)
@@ -122,7 +122,7 @@ def values(
     }
 
 
-def in_pairs(gep: Gep, shape: Shape | None = None, pack: bool = False) -> bool:
+def in_pairs(gep: Gep, shape: GridShape | None = None, pack: bool = False) -> bool:
     """Whether products may go by pairs of narrow integers; in this ``shape``, if one is given. ``pack``: any integers
     are narrow."""
     r = least_sum(gep)
@@ -143,7 +143,7 @@ def in_order(
     u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, pairs: bool = False
 ) -> dict[str, Any]:
     """What a template is filled with that does an input again, in the C's order."""
-    again = SequentialText(gep, layout)
+    again = SequentialGridText(gep, layout)
     again.depth = 2
     again.declare(u.kernel.body)
     again.block(u.kernel.body)
@@ -158,7 +158,7 @@ def in_order(
     }
 
 
-def _places(gep: Gep, shape: Shape, pairs: bool) -> tuple[dict[str, int], int]:
+def _places(gep: Gep, shape: GridShape, pairs: bool) -> tuple[dict[str, int], int]:
     """Where in shared memory what lies, and how many bytes that takes: rows and columns k, element (k, k) of even and
     odd k, and as a part that scales reads it."""
     panel = 2 * shape.chunk * shape.tile

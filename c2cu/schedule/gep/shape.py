@@ -40,7 +40,7 @@ class Sides:
 
 
 @dataclass(frozen=True)
-class Shape:
+class TileShape:
     """``rows`` x ``columns`` elements a thread, ``unit`` side by side; ``down`` x ``across`` threads an input, which
     holds ``bands`` times as many rows, one band at a time."""
 
@@ -107,36 +107,36 @@ def words(regions: tuple[Region, ...]) -> int:
     return sum(max(1, r.type.size // 4) for r in regions)
 
 
-def registers(s: Shape, g: Gep, sides: Sides) -> int:
+def registers(s: TileShape, g: Gep, sides: Sides) -> int:
     """Registers of a thread, about."""
     passed = words(sides.columns) * s.rows + words(sides.rows) * s.columns
     held = words(g.regions) * s.rows * s.columns
     return held + held // AHEAD + passed + SPARE + PLACES * len(g.regions)
 
 
-def granted(s: Shape) -> int:
+def granted(s: TileShape) -> int:
     """Registers that a thread may have, as a block must fit."""
     return min(REGISTERS, ALL // (-(-s.block // 32) * 32) // 8 * 8)
 
 
-def bounds(s: Shape, g: Gep, sides: Sides) -> str:
+def bounds(s: TileShape, g: Gep, sides: Sides) -> str:
     """What __launch_bounds__ says: how many blocks are to fit where elements take most of the registers; else the
     compiler does better without."""
     large = words(g.regions) * s.rows * s.columns >= LARGE
     return f"{s.block}, {resident(s, g, sides)}" if large else str(s.block)
 
 
-def resident(s: Shape, g: Gep, sides: Sides) -> int:
+def resident(s: TileShape, g: Gep, sides: Sides) -> int:
     """Blocks that a multiprocessor holds at once."""
     held = -(-registers(s, g, sides) // 8) * 8 * -(-s.block // 32) * 32
     memory = max(1, s.places * s.shared_bytes(sides))
     return max(1, min(ALL // held, RESIDENT // s.block, BLOCKS, SHARED_BYTES // memory))
 
 
-def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[Shape]:
+def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[TileShape]:
     """Shapes that fit, the cheapest first. ``threads``: of an input, 0 for any."""
     size = max(r.type.size for r in g.regions)
-    found: list[Shape] = []
+    found: list[TileShape] = []
     for rows, columns in TILES:
         unit = min(rows, columns, 4, max(1, WIDEST // size))
         across = -(-g.columns // columns)
@@ -146,7 +146,7 @@ def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[Shape]:
         bands = -(-g.rows // (rows * most))
         for more in range(bands, bands + 8):
             down = -(-g.rows // (rows * more))
-            s = Shape(unit, rows, columns, down, across, more)
+            s = TileShape(unit, rows, columns, down, across, more)
             fits = registers(s, g, sides) <= granted(s) and s.places * s.shared_bytes(sides) <= SHARED_BYTES
             if s.threads <= MOST and fits:
                 if threads in (0, s.threads):
@@ -155,14 +155,14 @@ def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[Shape]:
     return sorted(dict.fromkeys(found), key=lambda s: (cycles(s, g, sides), abs(s.rows * s.columns - USUAL)))
 
 
-def cycles(s: Shape, g: Gep, sides: Sides) -> float:
+def cycles(s: TileShape, g: Gep, sides: Sides) -> float:
     """Of a multiprocessor for an input, roughly: its steps, or what memory moves."""
     through = sum(r.count * r.type.size for r in g.regions)
     together = min(s.across * s.unit, g.columns) * min(r.type.size for r in g.regions)
     return max(_steps(s, g, sides), 2 * through / BYTES * (1 + APART / together))
 
 
-def _steps(s: Shape, g: Gep, sides: Sides) -> float:
+def _steps(s: TileShape, g: Gep, sides: Sides) -> float:
     """Cycles of the instructions of all steps, and of what latency the other inputs there do not hide. The constants
     are those that choose best among 170 shapes that were measured on an H200 (12 sizes, 7 programs)."""
     each = EACH * operations(g) * max(1, max(r.type.size for r in g.regions) // 4)

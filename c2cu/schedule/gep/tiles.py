@@ -20,7 +20,7 @@ from ...ir.nodes import Region
 from ..artifact import Artifact, Slot
 from ..pack import is_plain
 from .required import CODE, required
-from .shape import Shape, Sides, cycles, shapes
+from .shape import Sides, TileShape, cycles, shapes
 from .tiles_text import Layout, values
 
 SPILLED = 64  # bytes: a few registers that only what comes before and after the steps wants
@@ -33,7 +33,7 @@ def tiles(
     slots: tuple[Slot, ...],
     layout: Layout,
     fp: str,
-    shape: Shape | None = None,
+    shape: TileShape | None = None,
     threads: int = 0,
 ) -> Artifact:
     """CUDA text. ``shape``: the best by estimate if None, of those with so many ``threads`` an input if that is not 0.

@@ -11,7 +11,7 @@ from ...gep.choice import guarded
 from ...ir.fold import unary
 from ...ir.nodes import Binary, Expr, Region, Select, Var, Variable
 from ...transform.minmax import minima
-from .shape import Shape, Sides
+from .shape import Sides, TileShape
 
 UNROLL = "#pragma unroll"
 
@@ -57,7 +57,7 @@ KK = dict.fromkeys(IJ, "w_{}")
 class Steps:
     """The steps of a sweep."""
 
-    def __init__(self, g: Gep, sides: Sides, s: Shape, fast: bool, compares: bool):
+    def __init__(self, g: Gep, sides: Sides, s: TileShape, fast: bool, compares: bool):
         self.g, self.sides, self.s, self.fast, self.compares = g, sides, s, fast, compares
         self.out = Cells(g, 2)
 

@@ -12,14 +12,14 @@ from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative
 from ...gep.semiring import Proof, Test, proof
 from ...ir.nodes import Kernel, Region
 from ..artifact import Slot
-from .shape import Shape, Sides, bounds
+from .shape import Sides, TileShape, bounds
 from .tiles_steps import UNROLL, Cells, Steps, held
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 
 
 def values(
-    kernel: Kernel, g: Gep, sides: Sides, s: Shape, slots: tuple[Slot, ...], layout: Layout, fast: bool
+    kernel: Kernel, g: Gep, sides: Sides, s: TileShape, slots: tuple[Slot, ...], layout: Layout, fast: bool
 ) -> dict[str, Any]:
     """What the template is filled with."""
     moves = g.row_moves or g.column_moves
@@ -63,7 +63,7 @@ def values(
     }
 
 
-def _bound(n: int, which: str, pivot: str, s: Shape) -> str:
+def _bound(n: int, which: str, pivot: str, s: TileShape) -> str:
     return f"{which}({n}, {pivot} * (R * TY / UNIT))" if s.bands > 1 else str(n)
 
 
@@ -73,7 +73,7 @@ class _Frame:
     def __init__(
         self,
         g: Gep,
-        s: Shape,
+        s: TileShape,
         slots: tuple[Slot, ...],
         layout: Layout,
         known: Proof | None,

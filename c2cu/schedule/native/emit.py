@@ -10,7 +10,7 @@ from ...base.ctype import Array, CType, Pointer, Struct
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...codegen.c_printer import Speller, declare, define_struct, name, structs_used, undefined
-from ...frontend.kernel import Border, Program, nodes
+from ...frontend.kernel import KernelProgram, Parameter, nodes
 from ...frontend.symbols import Symbol
 from ..artifact import Artifact, Slot
 
@@ -18,15 +18,15 @@ THREADS = 64
 LOCAL_BYTES = 4096  # a state up to this size is a local variable of its thread
 
 
-def scalar(program: Program, slots: tuple[Slot, ...]) -> Artifact:
+def scalar(program: KernelProgram, slots: tuple[Slot, ...]) -> Artifact:
     """C text for the host compiler: one input after the other."""
-    parts = _Parts(program, slots, False)
+    parts = _NativeParts(program, slots, False)
     return Artifact("scalar", "cpu", render("cpu/scalar.c.j2", **parts.values()), slots)
 
 
-def private(program: Program, slots: tuple[Slot, ...]) -> Artifact:
+def private(program: KernelProgram, slots: tuple[Slot, ...]) -> Artifact:
     """CUDA text: one thread an input, its state in local memory, or in global memory where it is large."""
-    parts = _Parts(program, slots, True)
+    parts = _NativeParts(program, slots, True)
     local = parts.state_bytes() <= LOCAL_BYTES
     text = render("cuda/private.cu.j2", slots=slots, local=local, threads=THREADS, **parts.values())
     return Artifact("private", "cuda", text, slots, THREADS)
@@ -35,7 +35,7 @@ def private(program: Program, slots: tuple[Slot, ...]) -> Artifact:
 class _PassThrough(Speller):
     """Globals are members of the state."""
 
-    def __init__(self, program: Program, members: dict[Symbol, str], shared: frozenset[Symbol], cuda: bool):
+    def __init__(self, program: KernelProgram, members: dict[Symbol, str], shared: frozenset[Symbol], cuda: bool):
         super().__init__(program.unit, cuda)
         self.members, self.shared = members, shared
 
@@ -46,23 +46,23 @@ class _PassThrough(Speller):
         return f"(*{text})" if symbol in self.shared else text
 
 
-class _Parts:
+class _NativeParts:
     """The pieces that both templates are filled with."""
 
-    def __init__(self, program: Program, slots: tuple[Slot, ...], cuda: bool):
+    def __init__(self, program: KernelProgram, slots: tuple[Slot, ...], cuda: bool):
         self.program, self.slots, self.cuda = program, slots, cuda
         unit = program.unit
         used = {id(unit.symbols[id(n)]) for f in program.functions for n in nodes(f.node.body) if id(n) in unit.symbols}
         self.statics = [s for s in unit.statics if id(s) in used]
         self.constants = [s for s in program.constants if s.storage != "static-local"]
         self.members: dict[Symbol, str] = {}
-        for b in program.borders:
+        for b in program.parameters:
             if b.kind == "global" and b.symbol is not None:
                 self.members[b.symbol] = name(b.name)
         for k, s in enumerate(self.statics):
             self.members[s] = f"{name(s.name)}_static{k}"
         shared = frozenset(
-            b.symbol for b in program.borders if b.shared and b.kind == "global" and b.symbol is not None
+            b.symbol for b in program.parameters if b.shared and b.kind == "global" and b.symbol is not None
         )
         self.speller = _PassThrough(program, self.members, shared, cuda)
 
@@ -79,7 +79,7 @@ class _Parts:
                 for s in structs_used(
                     self.program.unit,
                     self.program.functions,
-                    [t for b in self.program.borders for t in (b.type,)] + [s.type for s in self.constants],
+                    [t for b in self.program.parameters for t in (b.type,)] + [s.type for s in self.constants],
                 )
             ],
             "macros": [f"#define {m} {macros[m].value}" for m in self.speller.macros],
@@ -105,12 +105,12 @@ class _Parts:
         return [declare(s.type, n, state=False) + ";" for n, s in found.items()]
 
     def state_bytes(self) -> int:
-        total = sum(self.slots[k].nbytes for k, b in enumerate(self.program.borders) if not b.shared)
+        total = sum(self.slots[k].nbytes for k, b in enumerate(self.program.parameters) if not b.shared)
         return total + sum(s.type.size for s in self.statics)
 
     def member_list(self) -> list[str]:
         out = []
-        for b in self.program.borders:
+        for b in self.program.parameters:
             if b.kind == "global" and b.symbol is not None:
                 t: CType = Pointer(b.type) if b.shared else b.type
                 out.append(declare(t, self.members[b.symbol]))
@@ -170,7 +170,7 @@ class _Parts:
     def enter(self) -> list[str]:
         """Lines that bring the slots' inputs into the state, for input ``id``."""
         lines = []
-        for k, b in enumerate(self.program.borders):
+        for k, b in enumerate(self.program.parameters):
             if b.kind == "return":
                 continue
             source = f"(const char *)slot[{k}].in + id * slot[{k}].in_stride"
@@ -184,7 +184,7 @@ class _Parts:
             self.enter_param(k, b, source, lines)
         return lines
 
-    def enter_param(self, k: int, b: Border, source: str, lines: list[str]) -> None:
+    def enter_param(self, k: int, b: Parameter, source: str, lines: list[str]) -> None:
         local = f"c2cu_{name(b.name)}"
         if _is_object(b) and not b.shared:
             member = f"c2cu_s->{local}"
@@ -197,7 +197,7 @@ class _Parts:
 
     def call(self) -> str:
         args = ["c2cu_s"]
-        for k, b in enumerate(self.program.borders):
+        for k, b in enumerate(self.program.parameters):
             if b.kind != "param" or b.symbol is None:
                 continue
             local = f"c2cu_{name(b.name)}"
@@ -207,14 +207,14 @@ class _Parts:
                 where = f"slot[{k}].in" if b.shared else f"&c2cu_s->{local}"
                 args.append(f"({declare(b.symbol.type, '')})({where})")
         call = f"{name(self.program.kernel.name)}({', '.join(args)})"
-        if any(b.kind == "return" for b in self.program.borders):
+        if any(b.kind == "return" for b in self.program.parameters):
             return f"{declare(self.program.kernel.returns, 'c2cu_return')} = {call};"
         return f"{call};"
 
     def leave(self) -> list[str]:
         """Lines that bring the slots' outputs out of the state."""
         lines = []
-        for k, b in enumerate(self.program.borders):
+        for k, b in enumerate(self.program.parameters):
             if not self.slots[k].writes:
                 continue
             if b.kind == "return":
@@ -230,6 +230,6 @@ class _Parts:
         return lines
 
 
-def _is_object(b: Border) -> bool:
+def _is_object(b: Parameter) -> bool:
     """A parameter that is a pointer: the kernel gets the address of what it points to."""
     return b.symbol is not None and isinstance(b.symbol.type, Pointer)

@@ -12,7 +12,7 @@ from ...codegen.cuda import CudaText, element_name, literal, region_name, type_n
 from ...ir.nodes import Assign, Block, Const, Expr, Load, Region, Stmt, Store, Variable
 from ...ir.walk import statements, used
 from ..artifact import Slot
-from ..warp_pack import Cell, Part, enter, fetch, leave, offsets, parts
+from ..warp_pack import RowElement, RowPart, enter, fetch, leave, offsets, parts
 from .carry_text import add_words
 from .long_product import LongProductText, long_products
 from .word_sum import WordSum, word_sum
@@ -159,15 +159,15 @@ class RegistersText(CudaText):
 
     # in and out
 
-    def cell(self, r: Region, index: int, text: str) -> Cell:
-        return Cell(self.outside[r.name][index], r.type, text)
+    def cell(self, r: Region, index: int, text: str) -> RowElement:
+        return RowElement(self.outside[r.name][index], r.type, text)
 
-    def whole(self, r: Region) -> Iterator[Cell]:
+    def whole(self, r: Region) -> Iterator[RowElement]:
         """The elements of an array in shared memory."""
         for k in range(r.count):
             yield self.cell(r, k, f"{region_name(r)}[{k * self.threads}]")
 
-    def coming_in(self, k: int) -> Iterator[Cell]:
+    def coming_in(self, k: int) -> Iterator[RowElement]:
         for s in self.placed.loads:
             assert isinstance(s.value, Load) and isinstance(s.value.index, Const)
             r = s.value.region
@@ -177,7 +177,7 @@ class RegistersText(CudaText):
             if r.storage == "bulk" and self.layout[r.name][0] == k:
                 yield from self.whole(r)
 
-    def going_out(self, k: int) -> Iterator[Cell]:
+    def going_out(self, k: int) -> Iterator[RowElement]:
         for s in self.placed.stores:
             assert isinstance(s.index, Const)
             if self.layout[s.region.name][0] == k:
@@ -186,15 +186,15 @@ class RegistersText(CudaText):
             if r in self.placed.leaving and self.layout[r.name][0] == k:
                 yield from self.whole(r)
 
-    def kept(self, k: int, cells: list[Cell]) -> list[Cell]:
+    def kept(self, k: int, cells: list[RowElement]) -> list[RowElement]:
         """Words of an output that the kernel's variables do not cover: padding, fields that it does not touch."""
         covered = {c.offset + b for c in cells for b in range(c.type.size)}
         size = self.slots[k].nbytes
         t = UCHAR if size % 2 else USHORT if size % 4 else UINT
         holes = [at for at in range(0, size, t.size) if any(at + b not in covered for b in range(t.size))]
-        return [Cell(at, t, f"c2cu_kept_{k}_{at}") for at in holes]
+        return [RowElement(at, t, f"c2cu_kept_{k}_{at}") for at in holes]
 
-    def enter(self, k: int, cells: list[Cell]) -> None:
+    def enter(self, k: int, cells: list[RowElement]) -> None:
         """Lines that bring a slot in: its rows, or the initial values."""
         needed = [p for p in parts(k, self.slots[k]) if any(p.covers(c.offset) for c in cells)]
         if not needed:
@@ -225,12 +225,12 @@ class RegistersText(CudaText):
                     self.line(f"{cell.text} = {literal(value, r.type)};")
         self.close()
 
-    def leave(self, k: int, cells: list[Cell], kept: list[Cell]) -> None:
+    def leave(self, k: int, cells: list[RowElement], kept: list[RowElement]) -> None:
         """Lines that take a slot out, if it is wanted."""
         covered = {c.offset + b for c in cells for b in range(c.type.size)}
         for c in kept:
             mask = sum(255 << 8 * b for b in range(c.type.size) if c.offset + b not in covered)
-            cells = [*cells, Cell(c.offset, c.type, f"({c.text} & {mask}u)")]
+            cells = [*cells, RowElement(c.offset, c.type, f"({c.text} & {mask}u)")]
         self.open(f"if (slot[{k}].out)")
         for part in parts(k, self.slots[k]):
             self.use_tile(part)
@@ -238,7 +238,7 @@ class RegistersText(CudaText):
                 self.line(text)
         self.close()
 
-    def use_tile(self, part: Part) -> None:
+    def use_tile(self, part: RowPart) -> None:
         self.tile_bytes = max(self.tile_bytes, part.tile)
 
 

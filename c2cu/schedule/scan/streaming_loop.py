@@ -53,7 +53,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Access:
+class StreamedAccess:
     """``offset``: from the counter of the sweep that it stands in; None for a subscript that is a constant."""
 
     region: Region
@@ -67,7 +67,7 @@ class Access:
 
 @dataclass(frozen=True)
 class Window:
-    """``slot``: -1 for what does not cross the border; ``loaded``/``stored``: whether it comes from memory and goes
+    """``slot``: -1 for what neither goes in nor out; ``loaded``/``stored``: whether it comes from memory and goes
     there; ``place``: bytes from the start of a row of the tile."""
 
     region: Region
@@ -140,7 +140,7 @@ def _counted(s: Loop, known: Mapping[Variable, Const]) -> Counted | None:
     return loop if fits and loop.offset(left) == 0 and loop.offset(step) == 1 else None
 
 
-def accesses(body: Block, loops: tuple[Counted, ...]) -> Iterator[Access]:
+def accesses(body: Block, loops: tuple[Counted, ...]) -> Iterator[StreamedAccess]:
     """Every access to an element."""
     group = 0
     for s in body:
@@ -149,7 +149,7 @@ def accesses(body: Block, loops: tuple[Counted, ...]) -> Iterator[Access]:
         for inner in statements((s,)):
             for r, index, store, loc in _touched(inner):
                 offset = inside.offset(index) if inside is not None else None
-                yield Access(r, index, store, loc, number, group, offset)
+                yield StreamedAccess(r, index, store, loc, number, group, offset)
         group += inside is not None
 
 
@@ -199,7 +199,7 @@ def sweeps(
     return tuple(out)
 
 
-def _refuse_access(a: Access) -> None:
+def _refuse_access(a: StreamedAccess) -> None:
     name = f"'{a.region.name}'"
     if a.offset is None and not isinstance(a.index, Const):
         what = f"subscript of {name} is not the counter of a loop at top level, plus a constant"
@@ -209,7 +209,7 @@ def _refuse_access(a: Access) -> None:
         raise UnsupportedError(CODE, what, a.loc)
 
 
-def _refuse_order(a: Access, written: Mapping[Region, int], found: list[Access]) -> None:
+def _refuse_order(a: StreamedAccess, written: Mapping[Region, int], found: list[StreamedAccess]) -> None:
     """Elements that are written are those of one sweep: its tiles are not read again."""
     r, name = a.region, f"'{a.region.name}'"
     if r not in written:
@@ -253,7 +253,7 @@ def _between(
 
 
 def _window(
-    r: Region, inside: list[Access], slots: tuple[Slot, ...], layout: Layout, elements: bytes, place: int
+    r: Region, inside: list[StreamedAccess], slots: tuple[Slot, ...], layout: Layout, elements: bytes, place: int
 ) -> Window:
     size = r.type.size
     step = UNIT // size
