@@ -8,18 +8,26 @@ from pathlib import Path
 import pytest
 
 import c2cu
-from tests.workloads import EXAMPLES
+from c2cu.base import toolchain
+from tests.oracle import same
+from tests.workloads import EXAMPLES, WORKLOADS
 
 ROOT = Path(c2cu.__file__).parent.parent
+SMALLEST = {w.file: w for w in reversed(WORKLOADS) if (EXAMPLES / w.file).exists()}
 FLOYD = EXAMPLES / "floyd_warshall.c"
+
+
+def without_programs(folder: Path) -> dict[str, str]:
+    """The environment of a process that finds no program by its name."""
+    environment = {k: v for k, v in os.environ.items() if k in ("HOME", "LANG", "LD_LIBRARY_PATH")}
+    return environment | {"PYTHONPATH": str(ROOT), "PATH": str(folder), "C2CU_CACHE_DIR": str(folder / "cache")}
 
 
 @pytest.mark.parametrize("words", [["check"], ["explain"], ["translate", "--p", "9"]], ids=lambda w: w[0])
 def test_without_a_compiler_the_error_says_what_to_install(words, tmp_path):
     """A process that finds no program at all, nor the package ziglang."""
     script = "import sys; sys.modules['ziglang'] = None\nfrom c2cu.cli import main\nmain()"
-    environment = {"PYTHONPATH": str(ROOT), "PATH": str(tmp_path), "C2CU_CACHE_DIR": str(tmp_path / "cache")}
-    environment |= {k: v for k, v in os.environ.items() if k in ("HOME", "LANG", "LD_LIBRARY_PATH")}
+    environment = without_programs(tmp_path)
     done = subprocess.run(
         [sys.executable, "-c", script, *words, str(FLOYD)], env=environment, capture_output=True, text=True
     )
@@ -31,3 +39,40 @@ def test_a_compiler_that_was_asked_for_is_missed(monkeypatch):
     monkeypatch.setenv("CC", "/nowhere/cc")
     with pytest.raises(c2cu.CompileError, match="of \\$CC is not found"):
         c2cu.check(FLOYD)
+
+
+# the package ziglang
+
+
+@pytest.fixture
+def zig(monkeypatch, tmp_path) -> tuple[str, ...]:
+    """Its compiler is the host's; nothing is known from before."""
+    command = (sys.executable, "-m", "ziglang", "cc")
+    monkeypatch.setenv("CC", " ".join(command))
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    assert "clang" in toolchain.compiler_version(command), "pip install 'c2cu[test]'"
+    return command
+
+
+@pytest.mark.parametrize("file", sorted(SMALLEST))
+def test_ziglang_gives_the_bits_of_gcc(file, zig):
+    w, p = SMALLEST[file], 33
+    inputs = w.inputs(p)
+    expected = w.expected(inputs, p)
+    for schedule in ("gang", "scalar", *(["gep"] if w.path == FLOYD else [])):
+        program = w.compile(backend="cpu", schedule=schedule)
+        assert program.plan.schedule == schedule
+        results = w.results(program(inputs))
+        assert all(same(results[name], expected[name]) for name in w.outputs), schedule
+
+
+def test_ziglang_tells_what_is_no_c(zig):
+    with pytest.raises(c2cu.ParseError, match="duplicate case") as e:
+        c2cu.check("int a[4];\nvoid k(void) {\n    switch (a[0]) { case 1: a[1] = 2; case 1: a[1] = 3; }\n}\n")
+    assert (e.value.code, e.value.line) == ("C2CU008", 3)
+
+
+def test_ziglang_needs_no_other_program(tmp_path):
+    command = [sys.executable, str(EXAMPLES / "graph_atlas.py")]
+    done = subprocess.run(command, env=without_programs(tmp_path), capture_output=True, text=True)
+    assert "agree with networkx" in done.stdout, done.stderr

@@ -58,10 +58,16 @@ def exact_flags(command: tuple[str, ...]) -> tuple[str, ...]:
     """The C that results are compared with, and what keeps GCC from giving another result than C's."""
     flags = ("-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
     if "clang" in compiler_version(command):
-        return flags
+        return (*flags, "-fno-sanitize=undefined")  # which ziglang's clang turns on where nothing is optimised
     # GCC 12 and 13: 0.0f - (float)i becomes -(float)i, which is -0.0 for i = 0; and the SLP vectoriser keeps
     # (float)(x + y) in double on its way into the loop's next turn.
     return (*flags, "-frounding-math", "-fno-tree-slp-vectorize")
+
+
+def check_flags(command: tuple[str, ...]) -> tuple[str, ...]:
+    """What makes the compiler check a text, and write nothing or only to stdout."""
+    is_zig = any(os.path.basename(word) in ("zig", "ziglang") for word in command)
+    return ("-S", "-o", "-") if is_zig else ("-fsyntax-only",)  # zig fails where no object file is written
 
 
 def cpu_features() -> frozenset[str]:

@@ -23,7 +23,8 @@ def conforming(pre: Preprocessed) -> Iterator[None]:
     An Error that the body raises comes first: it says how to go on. What else it raises gives way to the complaint,
     as the stages take valid C for granted. What the compiler takes and our parser does not is GNU's, not C.
     """
-    command = [*toolchain.find_compiler(), "-fsyntax-only", "-x", "cpp-output", "-std=gnu11", "-w", "-"]
+    compiler = toolchain.find_compiler()
+    command = [*compiler, *toolchain.check_flags(compiler), "-x", "c", "-std=gnu11", "-w", "-"]
     environment = {**os.environ, "LC_ALL": "C"}
     with tempfile.TemporaryFile() as text:
         text.write(pre.plain.encode("utf-8", "surrogateescape"))
