@@ -85,6 +85,10 @@ STATES = {
         "where the compiler is killed while it works",
         compiler('echo "cc: internal compiler error: Killed" >&2; exit 1'),
     ),
+    "$CC writes no program": State(
+        "where the compiler writes no program of this machine",
+        compiler('while [ "$1" != -o ]; do shift; done; echo nothing > "$2"'),
+    ),
     "rejecting $CC": State(
         "where the compiler finds a mistake in generated code",
         compiler("echo \"<stdin>:2:1: error: expected ';' before 'int'\" >&2; exit 1"),
@@ -186,6 +190,7 @@ EXAMPLES = {
     "C2CU241": Example(ADD, state="broken $CC"),
     "C2CU061": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="rejecting $CC"),
     "C2CU242": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="killed $CC"),
+    "C2CU243": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="$CC writes no program"),
 }
 
 

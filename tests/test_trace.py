@@ -292,7 +292,7 @@ def test_the_tracer_runs_in_the_cache_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "other"))
     with pytest.raises(c2cu.CompileError, match="cannot be executed: Permission denied") as e:
         trace(u)
-    assert e.value.code == "C2CU069" and "C2CU_CACHE_DIR" in e.value.diagnostic.hint
+    assert e.value.code == "C2CU243" and "C2CU_CACHE_DIR" in e.value.diagnostic.hint
 
 
 def test_numbers_are_read_by_a_tracer_that_is_compiled_once(monkeypatch, tmp_path):

@@ -539,6 +539,13 @@ COMPILER_FAILED = Message(
     "{compiler} failed: {message}",
     "does it compile a simple C file?",
 )
+NOT_EXECUTABLE = Message(
+    "C2CU243",
+    CompileError,
+    "The operating system executes no program in the cache folder, or not what the compiler wrote there.",
+    "programs in '{folder}' cannot be executed: {reason}",
+    "set C2CU_CACHE_DIR to a folder where programs may be executed",
+)
 
 #: Every message by its code.
 CATALOGUE = {m.code: m for m in list(globals().values()) if isinstance(m, Message)}

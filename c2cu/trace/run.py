@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from ..analysis.facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
 from ..analysis.uniform import Uniform
-from ..base import toolchain
+from ..base import catalogue, toolchain
 from ..base.cache import Cache, key
-from ..base.diagnostics import CompileError
 from ..base.version import __version__
 from ..ir.nodes import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
 from ..ir.walk import expressions, operands
@@ -150,8 +149,7 @@ def _run(program: Path, arguments: Sequence[str]) -> bytes:
     except subprocess.TimeoutExpired:
         return b""
     except OSError as e:
-        hint = "set C2CU_CACHE_DIR to a folder whose programs may be executed"
-        raise CompileError("C2CU069", f"'{program}' cannot be executed: {e.strerror}", None, hint) from None
+        raise catalogue.NOT_EXECUTABLE.error(folder=program.parent, reason=e.strerror) from None
     return b"" if done.returncode < 0 else done.stdout
 
 
