@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from . import paths as paths
     from .api import NotObliviousWarning, Program, Report, bulk, check, compile, stream, translate
     from .base.diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
-    from .streaming.open import Stream, StreamWarning
+    from .streaming.streams import Stream, StreamWarning
 
 _HOMES = {
     **dict.fromkeys(
@@ -32,7 +32,7 @@ _HOMES = {
         ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"),
         "base.diagnostics",
     ),
-    **dict.fromkeys(("Stream", "StreamWarning"), "streaming.open"),
+    **dict.fromkeys(("Stream", "StreamWarning"), "streaming.streams"),
 }
 
 __all__ = [

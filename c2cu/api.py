@@ -217,7 +217,7 @@ def stream(
     Raises:
         Error: Whatever `bulk` raises. What the iterable raises is passed on after the results for all before it.
     """
-    from .streaming.open import open_stream
+    from .streaming.streams import open_stream
 
     program = remembered(src, shared=tuple(by_name("shared", shared)), **options)
     return open_stream(

@@ -100,28 +100,29 @@ def pipes(
     loaded: Any,
     layout: str,
     fixed: Sequence[Any],
-    given: Sequence[bool],
+    batched: Sequence[bool],
     group: int,
     depth: int,
     devices: Sequence[int] | None,
-    note: bool,
+    timeline: bool,
 ) -> list[Any]:
-    """One for each device. ``fixed``: what inputs share; ``given``: which slots come in groups. Raises OutOfRoom."""
+    """One for each device. ``fixed``: what all inputs share; ``batched``: which slots come in batches. Raises
+    OutOfRoom."""
     if artifact.target == "cpu":
         from .runtime.cpu_pipe import CpuPipe
 
         return [CpuPipe(loaded, layout, fixed, depth)]
     from .runtime.cuda_pipe import CudaPipe
 
-    found: list[Any] = []
+    opened: list[Any] = []
     try:
         for d in ordinals(devices):
-            found.append(CudaPipe(artifact, d, group, depth, layout, fixed, given, note))
+            opened.append(CudaPipe(artifact, d, group, depth, layout, fixed, batched, timeline))
     except BaseException:
-        for p in found:
+        for p in opened:
             p.close()
         raise
-    return found
+    return opened
 
 
 def refuse_in_bands(given: Mapping[str, Any], stream: Any) -> None:

@@ -213,7 +213,7 @@ class Program:
 
     def stream(self, batches: Any, **how: Any) -> Any:
         """Run inputs that come in batches: see `c2cu.stream`, which takes the same parameters."""
-        from .streaming.open import open_stream
+        from .streaming.streams import open_stream
 
         return open_stream(self, batches, **how)
 
@@ -412,7 +412,7 @@ def _run(
         from .runtime import launch
 
         if stream is None and arrays.in_groups(slots, given, out, layout):
-            from .streaming.open import in_groups
+            from .streaming.streams import in_groups
 
             return in_groups(program, slots, given, out, arrays.common_p(given, slots, layout, p))
         return launch.run(built.loaded, slots, given, out, layout, stream, p)

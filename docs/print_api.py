@@ -20,7 +20,7 @@ SECTIONS = {
         "c2cu.compile": "api.compile",
         "c2cu.Program": "program.Program",
         "c2cu.stream": "api.stream",
-        "c2cu.Stream": "streaming.open.Stream",
+        "c2cu.Stream": "streaming.streams.Stream",
     },
     "Analysing and translating": {
         "c2cu.check": "api.check",
@@ -41,7 +41,7 @@ SECTIONS = {
         "c2cu.CompileError": "base.diagnostics.CompileError",
         "c2cu.InputError": "base.diagnostics.InputError",
         "c2cu.NotObliviousWarning": "verdict.NotObliviousWarning",
-        "c2cu.StreamWarning": "streaming.open.StreamWarning",
+        "c2cu.StreamWarning": "streaming.streams.StreamWarning",
     },
 }
 OPTIONS = {

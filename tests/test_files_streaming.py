@@ -1021,7 +1021,7 @@ def test_options_reach_the_engine(folder, monkeypatch):
 
 def test_warnings_of_the_engine_are_told(folder, monkeypatch):
     from c2cu.program import Program
-    from c2cu.streaming.open import StreamWarning
+    from c2cu.streaming.streams import StreamWarning
 
     engine = Program.stream
 

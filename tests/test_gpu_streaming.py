@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import c2cu
-import c2cu.streaming.open
+import c2cu.streaming.streams
 from c2cu.runtime import arrays, cuda
 from tests.test_streaming import SORT, TWO, chunks, ended, inputs
 
@@ -93,7 +93,7 @@ def test_bulk_goes_in_groups(monkeypatch):
     program = c2cu.compile(SORT, backend="cuda")
     taken = []
     monkeypatch.setattr(
-        "c2cu.streaming.open.in_groups", lambda *x, f=c2cu.streaming.open.in_groups: taken.append(1) or f(*x)
+        "c2cu.streaming.streams.in_groups", lambda *x, f=c2cu.streaming.streams.in_groups: taken.append(1) or f(*x)
     )
     assert arrays.in_groups(program.slots, {"a": a}, None, "row")
     assert np.array_equal(program(a), wanted) and len(taken) == 1

@@ -1,4 +1,4 @@
-"""The CPU as a stream's device: a group at a time over all cores, the next ones ready behind it."""
+"""The CPU as a stream's device: a group at a time over all cores."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy
 
 from .cpu import CpuProgram
 from .pipe import Span
+
+Token = tuple[Sequence[Any], Sequence[Any], int]  # inputs, outputs, count
 
 
 class CpuPipe:
@@ -26,22 +28,24 @@ class CpuPipe:
     def direct(self, array: Any) -> bool:
         return isinstance(array, numpy.ndarray) and array.flags.c_contiguous
 
-    def start(self, number: int, inputs: Sequence[Any], outputs: Sequence[Any], count: int) -> None:
+    def start(self, number: int, inputs: Sequence[Any], outputs: Sequence[Any], count: int) -> Token:
+        return inputs, outputs, count
+
+    def finish(self, token: Token) -> None:
+        """Run the group. Nothing is gained by beginning earlier, as a group keeps all cores busy."""
+        inputs, outputs, count = token
         if self._layout == "row":
             self._run(inputs, outputs, count)
             return
-        outs = [None if x is None else numpy.zeros((count, *x.shape[:-1]), x.dtype) for x in outputs]
-        self._run([None if x is None else _batch_first(x) for x in inputs], outs, count)
-        for target, found in zip(outputs, outs):
-            if found is not None:
-                target[...] = numpy.moveaxis(found, 0, -1)
+        batch_first = [None if x is None else numpy.zeros((count, *x.shape[:-1]), x.dtype) for x in outputs]
+        self._run([None if x is None else _batch_first(x) for x in inputs], batch_first, count)
+        for target, output in zip(outputs, batch_first):
+            if output is not None:
+                target[...] = numpy.moveaxis(output, 0, -1)
 
     def _run(self, inputs: Sequence[Any], outputs: Sequence[Any], count: int) -> None:
         ins = [x if s is None else s for x, s in zip(inputs, self._shared)]
         self._program.run(ins, outputs, count)
-
-    def finish(self, token: None) -> None:
-        return
 
     def spans(self) -> list[Span]:
         return []

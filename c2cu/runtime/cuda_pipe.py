@@ -18,13 +18,13 @@ from .launch import load
 from .pages import PAGES
 from .pipe import OutOfRoom, Span, sides
 
-NOTED = 4096  # spans that are kept
+SPANS = 4096  # the latest ones are kept
 
 
 @dataclass(eq=False)
-class _Berth:
-    """Device memory for a group. ``staged``: by slot, what the copies touch, bytes in the user's layout; ``tables``:
-    the launches that run it, each from an input on."""
+class _DeviceBuffers:
+    """Device memory for one group. ``staged``: by slot, the bytes that are copied, in the user's layout; ``tables``:
+    the launches that run the group, each with its first input."""
 
     staged: tuple[list[Any], list[Any]]  # in, out
     batches: tuple[list[Any], list[Any]]  # the same, batch-first: what kernels see
@@ -36,7 +36,7 @@ class _Berth:
 
 class CudaPipe:
     """See `runtime.pipe.Pipe`. ``device``: its ordinal; ``shared``: what all inputs share, one host array a slot or
-    None; ``given``: which slots go in; ``note``: whether to note spans. Raises OutOfRoom."""
+    None; ``batched``: which slots go in with each group; ``timeline``: whether to record spans. Raises OutOfRoom."""
 
     def __init__(
         self,
@@ -46,13 +46,13 @@ class CudaPipe:
         depth: int,
         layout: str,
         shared: Sequence[Any],
-        given: Sequence[bool],
-        note: bool = False,
+        batched: Sequence[bool],
+        timeline: bool = False,
     ):
         self.cupy = cupy_module()
         self.name, self.depth = f"cuda:{device}", depth
-        self._device, self._layout, self._note = self.cupy.cuda.Device(device), layout, note
-        self._spans: deque[Span] = deque(maxlen=NOTED)
+        self._device, self._layout, self._timeline = self.cupy.cuda.Device(device), layout, timeline
+        self._spans: deque[Span] = deque(maxlen=SPANS)
         self._started = 0
         with self._device:
             before = self.cupy.get_default_memory_pool().used_bytes()
@@ -61,7 +61,7 @@ class CudaPipe:
             try:
                 self._shared = [None if s is None else uploaded(s) for s in shared]
                 self._turn, self._working = self._program.working(group)
-                self._berths = [self._berth(group, given) for _ in range(depth)]
+                self._buffers = [self._allocated(group, batched) for _ in range(depth)]
             except self.cupy.cuda.memory.OutOfMemoryError as e:
                 raise OutOfRoom(str(e)) from None
             self.cupy.cuda.get_current_stream().synchronize()  # the uploads
@@ -77,39 +77,39 @@ class CudaPipe:
         with self._device:
             return isinstance(array, numpy.ndarray) and array.flags.c_contiguous and pinned(array)
 
-    def start(self, number: int, inputs: Sequence[Any], outputs: Sequence[Any], count: int) -> _Berth:
-        berth = self._berths[self._started % self.depth]  # free: groups are finished in order, depth at most on the way
+    def start(self, number: int, inputs: Sequence[Any], outputs: Sequence[Any], count: int) -> _DeviceBuffers:
+        b = self._buffers[self._started % self.depth]  # free: groups are finished in order, at most ``depth`` in flight
         self._started += 1
-        berth.number, berth.count = number, count
-        events = berth.events
+        b.number, b.count = number, count
+        events = b.events
         with self._device:
             self._mark(events, "in", self._in)
-            for host, staged in zip(inputs, berth.staged[0]):
+            for host, staged in zip(inputs, b.staged[0]):
                 if host is not None:
                     self._copy(staged.data.ptr, host.ctypes.data, host.nbytes, self._in)
             events["arrived"].record(self._in)
             self._run.wait_event(events["arrived"])
             with self._run:
                 self._mark(events, "kernel", self._run)
-                self._transposed(berth.staged[0], berth.batches[0], count, to_batches=True)
-                for first, table in berth.tables:
+                self._transposed(b.staged[0], b.batches[0], count, to_batches=True)
+                for first, table in b.tables:
                     if first < count:
                         self._program.go(table, min(count - first, self._turn), self._working)
-                self._transposed(berth.staged[1], berth.batches[1], count, to_batches=False)
+                self._transposed(b.staged[1], b.batches[1], count, to_batches=False)
                 events["computed"].record(self._run)
             self._out.wait_event(events["computed"])
             self._mark(events, "out", self._out)
-            for host, staged in zip(outputs, berth.staged[1]):
+            for host, staged in zip(outputs, b.staged[1]):
                 if host is not None:
                     self._copy(host.ctypes.data, staged.data.ptr, host.nbytes, self._out)
             events["done"].record(self._out)
-        return berth
+        return b
 
-    def finish(self, token: _Berth) -> None:
+    def finish(self, token: _DeviceBuffers) -> None:
         with self._device:
             token.events["done"].synchronize()
-            if self._note:
-                self._keep(token)
+            if self._timeline:
+                self._record(token)
 
     def spans(self) -> list[Span]:
         return list(self._spans)
@@ -120,17 +120,17 @@ class CudaPipe:
                 for stream in (self._in, self._run, self._out):
                     stream.synchronize()
         finally:
-            self._berths, self._working, self._shared = [], None, []
+            self._buffers, self._working, self._shared = [], None, []
 
-    def _berth(self, group: int, given: Sequence[bool]) -> _Berth:
+    def _allocated(self, group: int, batched: Sequence[bool]) -> _DeviceBuffers:
         slots = self._program.artifact.slots
-        staged = [[None if s is None else self._empty(group * s.nbytes) for s in x] for x in sides(slots, given)]
+        staged = [[None if s is None else self._empty(group * s.nbytes) for s in x] for x in sides(slots, batched)]
         batches = [[None if x is None else self._batches(x, s, group) for x, s in zip(side, slots)] for side in staged]
         ins = [x if shared is None else shared for x, shared in zip(batches[0], self._shared)]
         tables = [(first, self._program.table(ins, batches[1], first)) for first in range(0, group, self._turn)]
-        names = ("arrived", "computed", "done", *(("in", "kernel", "out") if self._note else ()))
-        events = {n: self.cupy.cuda.Event(disable_timing=not self._note) for n in names}
-        return _Berth((staged[0], staged[1]), (batches[0], batches[1]), tables, events)
+        names = ("arrived", "computed", "done", *(("in", "kernel", "out") if self._timeline else ()))
+        events = {n: self.cupy.cuda.Event(disable_timing=not self._timeline) for n in names}
+        return _DeviceBuffers((staged[0], staged[1]), (batches[0], batches[1]), tables, events)
 
     def _empty(self, nbytes: int) -> Any:
         return self.cupy.zeros(max(1, nbytes), numpy.uint8)  # zeros: what lies between a struct's members goes out too
@@ -164,10 +164,10 @@ class CudaPipe:
         runtime.memcpyAsync(target, source, nbytes, runtime.memcpyDefault, stream.ptr)
 
     def _mark(self, events: dict[str, Any], name: str, stream: Any) -> None:
-        if self._note:
+        if self._timeline:
             events[name].record(stream)
 
-    def _keep(self, b: _Berth) -> None:
+    def _record(self, b: _DeviceBuffers) -> None:
         ends = (("in", "arrived"), ("kernel", "computed"), ("out", "done"))
         for what, end in ends:
             start, stop = (self._since(b.events[e]) for e in (what, end))

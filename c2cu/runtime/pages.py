@@ -1,4 +1,4 @@
-"""Page-locked memory of the host, which the process keeps for later streams."""
+"""Page-locked memory of the host, pooled for the whole process: locking pages takes long."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from typing import Any
 
 import numpy
 
-from .borrowing import leased
+from .borrowing import borrowed
 from .cuda import cupy_module
 
-PORTABLE = 1  # cudaHostAllocPortable: pinned for every device
-KEPT = 512 << 20  # bytes of page-locked memory that the process keeps for later streams
+PORTABLE = 1  # cudaHostAllocPortable: page-locked for every device
+LIMIT = 512 << 20  # bytes of free page-locked memory that the process keeps for later streams
 
 
-class _Pages:
-    """Page-locked memory; what is no longer used is kept for the next stream, as locking pages takes long.
+class PinnedPool:
+    """Page-locked memory. What is released stays for the next stream: ``limit`` bytes at most, those used last.
 
-    ``limit``: bytes that are kept, at most; those that were used last.
+    The garbage collector may call `_release` at any moment, even within `take`: deque allows that.
     """
 
     def __init__(self, limit: int):
         self.limit = limit
-        self._free: deque[tuple[int, Any]] = deque()  # the latest last; its methods may meet the garbage collector
+        self._free: deque[tuple[int, Any]] = deque()  # (bytes, memory), the latest last
 
     def take(self, nbytes: int) -> numpy.ndarray:
-        """An array of that many bytes, which come back when the last array that looks at them is gone."""
-        memory = self._kept(nbytes)
+        """An array of ``nbytes`` bytes. They are released when the last array that looks at them is gone."""
+        memory = self._reused(nbytes)
         if memory is None:
             try:
                 memory = cupy_module().cuda.PinnedMemory(max(1, nbytes), PORTABLE)
             except cupy_module().cuda.runtime.CUDARuntimeError:
-                self._free.clear()  # others' sizes may be what is missing
+                self._free.clear()  # memory of other sizes may be what is missing
                 memory = cupy_module().cuda.PinnedMemory(max(1, nbytes), PORTABLE)
-        return leased(memory.ptr, nbytes, self._back, memory, nbytes)[0]
+        return borrowed(memory.ptr, nbytes, self._release, memory, nbytes)[0]
 
-    def _kept(self, nbytes: int) -> Any:
+    def _reused(self, nbytes: int) -> Any:
         for entry in reversed(tuple(self._free)):
             if entry[0] == nbytes:
                 try:
@@ -45,7 +45,7 @@ class _Pages:
                     continue
         return None
 
-    def _back(self, memory: Any, nbytes: int) -> None:
+    def _release(self, memory: Any, nbytes: int) -> None:
         self._free.append((nbytes, memory))
         while sum(n for n, _ in tuple(self._free)) > self.limit:
             try:
@@ -54,4 +54,4 @@ class _Pages:
                 return
 
 
-PAGES = _Pages(KEPT)
+PAGES = PinnedPool(LIMIT)

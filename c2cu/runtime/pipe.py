@@ -1,4 +1,4 @@
-"""What a stream wants of a device: `cpu_pipe` and `cuda_pipe` have one each."""
+"""What a stream needs of a device; `cpu_pipe` and `cuda_pipe` each implement it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OutOfRoom(Exception):
 class Span:
     """What a device did for a group, in seconds from a moment that all spans of the device share.
 
-    ``what``: in (the copy to the device), kernel, out (the copy back).
+    ``what``: "in" (the copy to the device), "kernel" or "out" (the copy back).
     """
 
     group: int
@@ -29,9 +29,9 @@ class Span:
     end: float
 
 
-def sides(slots: tuple[Slot, ...], given: Sequence[bool]) -> tuple[list[Slot | None], list[Slot | None]]:
-    """The slots that go in, and those that come out; None for the others."""
-    return [s if g else None for s, g in zip(slots, given)], [s if s.writes else None for s in slots]
+def sides(slots: tuple[Slot, ...], batched: Sequence[bool]) -> tuple[list[Slot | None], list[Slot | None]]:
+    """The slots that go in with each group, and those that come out; None for the others. ``batched``: which go in."""
+    return [s if b else None for s, b in zip(slots, batched)], [s if s.writes else None for s in slots]
 
 
 class Pipe(Protocol):
@@ -45,15 +45,15 @@ class Pipe(Protocol):
     memory: int
 
     def allocate(self, nbytes: int) -> numpy.ndarray:
-        """Host memory, uint8, that it copies from and to without a detour."""
+        """Host memory as a uint8 array, which the device copies from and to directly."""
         ...
 
     def direct(self, array: Any) -> bool:
-        """Whether a host array can be used where it is."""
+        """Whether the device can use a host array where it is."""
         ...
 
     def start(self, number: int, inputs: Sequence[Any], outputs: Sequence[Any], count: int) -> Any:
-        """Begin with a group: host arrays, one a slot or None. What it returns goes to ``finish``."""
+        """Begin with a group: host arrays, one a slot or None. Returns a token for ``finish``."""
         ...
 
     def finish(self, token: Any) -> None:
@@ -61,9 +61,9 @@ class Pipe(Protocol):
         ...
 
     def spans(self) -> list[Span]:
-        """What was done when, of the groups finished so far, if the pipe was asked to note it."""
+        """What was done when, for the groups finished so far, if the pipe was made to record that."""
         ...
 
     def close(self) -> None:
-        """Give its device's memory back."""
+        """Free the device's memory, after all that is in flight."""
         ...

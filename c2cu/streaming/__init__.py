@@ -1,7 +1,9 @@
 """Any number of inputs through bounded memory (thesis, section 4.5)::
 
-    batches -feed-> groups -engine: stage, start, finish-> results in order
+    batches -batcher-> groups -engine: copy, start, finish-> results in order
 
-`feed` reads and cuts, `batches` checks, `berths` holds the host memory, `copying` fills it, `engine` drives the devices
-(`runtime.pipe`), `sizing` chooses how many inputs a group has, `channel` is what stands between two threads.
+`streams` is what users see. `batcher` reads batches and cuts them into groups, `batches` checks each batch, `buffers`
+holds host memory for groups, `copying` fills it, `engine` drives the devices (`runtime.pipe`), `work` is a group on its
+way through the engine, `sizing` chooses how many inputs a group has, `channel` connects two threads, and `closer`
+closes engines whose stream was dropped.
 """

@@ -1,4 +1,4 @@
-"""The head of a stream: takes batches of any size from the user's iterator and cuts them into groups."""
+"""The head of a stream: reads batches of any size from the user's iterator and cuts them into groups."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy
@@ -14,10 +14,9 @@ import numpy
 from ..base.diagnostics import InputTypeError
 from ..schedule.artifact import piece
 from .channel import Closed
-from .closer import FEED
 
-Arrays = tuple[Any, ...]  # one a slot; None: not given
-Check = Callable[[Any], tuple[Arrays, int]]  # a batch -> its arrays and how many inputs they are; raises InputError
+Arrays = tuple[Any, ...]  # one for each slot; None for slots that do not come in batches
+Check = Callable[[Any], tuple[Arrays, int]]  # a batch -> its arrays and how many inputs it has; raises InputError
 
 
 @dataclass(eq=False)
@@ -34,50 +33,41 @@ class Group:
     parts: tuple[list[Any] | None, ...]
 
 
-@dataclass
-class Ending:
-    """How many groups there were; ``error``: what ended them, None where the batches did."""
+class Receiver(Protocol):
+    """Where groups go."""
 
-    groups: int
-    error: BaseException | None = None
+    def take(self, group: Group) -> None:
+        """Wait for memory and take the group. Raises Closed when the stream has ended."""
+        ...
 
+    def wait_until_copied(self) -> None:
+        """Wait until all groups that were taken are copied. Raises Closed."""
+        ...
 
-class Taker(Protocol):
-    """Where groups go. `take` waits where there is no room, and raises Closed where the stream is over; `copied` waits
-    until all that was taken is copied; `end` is called after the last group, `fail` where taking one failed."""
+    def end(self, groups: int, error: BaseException | None) -> None:
+        """There were so many groups. ``error``: what ended them; None if the batches did."""
+        ...
 
-    def take(self, group: Group) -> None: ...
-    def copied(self) -> None: ...
-    def end(self, ending: Ending) -> None: ...
-    def fail(self, error: BaseException) -> None: ...
+    def fail(self, error: BaseException) -> None:
+        """A group could not be taken."""
+        ...
 
 
 @dataclass(eq=False)
 class _Batch:
-    """Inputs ``start`` .. ``stop - 1`` of arrays. ``arrived``: when; None: when they are cut. ``ours``: copied."""
+    """Inputs ``start`` .. ``stop - 1`` of arrays. ``arrived``: None for the rest of a batch, which arrives when it is
+    cut. ``copied``: whether the arrays are the batcher's own."""
 
     arrays: Arrays
     start: int
     stop: int
     arrived: float | None
-    ours: bool = False
+    copied: bool = False
 
 
-@dataclass(eq=False)
-class _Pending:
-    """What is waiting to be cut."""
-
-    batches: deque[_Batch] = field(default_factory=deque)
-    count: int = 0
-    groups: int = 0
-    first: int = 0
-
-
-class Feed:
-    """Gives groups of ``group`` inputs to ``taker``, in order; the last and, with ``interval``, others may be shorter.
-
-    ``copy``: whether batches may be written to again as soon as the next one is asked for.
-    """
+class Batcher:
+    """Gives ``receiver`` groups of ``group`` inputs, in order. The last one may be shorter; with ``interval``, in
+    seconds, others too. ``copy``: batches may be written to as soon as the next one is asked for."""
 
     def __init__(
         self,
@@ -86,113 +76,112 @@ class Feed:
         layout: str,
         group: int,
         interval: float | None,
-        taker: Taker,
+        receiver: Receiver,
         copy: bool = True,
     ):
-        self._batches, self._check, self._taker, self._copy = batches, check, taker, copy
-        self._layout = layout
-        self._group, self._interval = group, interval
-        self._pending = _Pending()
+        self._batches, self._check, self._receiver, self._copy = batches, check, receiver, copy
+        self._layout, self._group, self._interval = layout, group, interval
+        self._waiting: deque[_Batch] = deque()  # what is not cut yet
+        self._count = 0  # inputs of these
+        self._groups = 0
+        self._first = 0  # the next group's first input
         self._turn = threading.Lock()  # held from the cut until the group is taken: groups stay in order
-        self._stop = threading.Event()
+        self._stopped = threading.Event()
 
-    def start(self) -> list[threading.Thread]:
-        """The threads that do it."""
-        works: list[tuple[str, Callable[[], None]]] = [(FEED, self._run)]
+    def start(self) -> None:
+        """Begin, in threads of its own."""
+        threading.Thread(target=self._read, name="c2cu-batcher", daemon=True).start()
         if self._interval is not None:
-            works.append(("c2cu-clock", self._tick))
-        threads = [threading.Thread(target=work, name=name, daemon=True) for name, work in works]
-        for t in threads:
-            t.start()
-        return threads
+            threading.Thread(target=self._tick, name="c2cu-clock", daemon=True).start()
 
-    def close(self) -> None:
-        """End, whatever the user's iterator does."""
-        self._stop.set()
+    def stop(self) -> None:
+        """End the threads, except one that waits in the user's iterator: that ends with the next batch."""
+        self._stopped.set()
 
-    def _run(self) -> None:
+    def _read(self) -> None:
         error: BaseException | None = None
         try:
             for batch in self._batches:
                 self._add(*self._check(batch))
-                if self._stop.is_set():
+                if self._stopped.is_set():
                     return
         except Closed:
             return
-        except BaseException as e:  # the user's own, or that a batch does not fit: raised in its place in the order
+        except BaseException as e:  # of the user's iterator, or of a wrong batch: raised after the results before it
             error = e
         try:
             with self._turn:
-                if self._pending.count:
-                    self._give(self._pending.count)
-                self._stop.set()
-                self._taker.end(Ending(self._pending.groups, error))
+                if self._count:
+                    self._give(self._count)
+                self._stopped.set()
+                self._receiver.end(self._groups, error)
         except Closed:
             return
 
     def _add(self, arrays: Arrays, count: int) -> None:
-        pending = self._pending
         if not count:
             return
+        batch = _Batch(arrays, 0, count, time.perf_counter())
         with self._turn:
-            pending.batches.append(_Batch(arrays, 0, count, time.perf_counter()))
-            pending.count += count
-        while pending.count >= self._group:
+            self._waiting.append(batch)
+            self._count += count
+        while self._count >= self._group:
             with self._turn:
-                if pending.count >= self._group:  # the clock may have been here
+                if self._count >= self._group:  # the clock may have cut a group meanwhile
                     self._give(self._group)
         if self._copy:
             with self._turn:
-                if pending.batches and not pending.batches[-1].ours:
-                    self._own(pending.batches[-1])
-            self._taker.copied()
+                if self._waiting:
+                    self._copy_rest(self._waiting[-1])
+            self._receiver.wait_until_copied()
 
-    def _own(self, rest: _Batch) -> None:
-        arrays = self._slice(rest.arrays, rest.start, rest.stop)
-        rest.arrays = tuple(None if a is None else numpy.array(a) for a in arrays)
-        rest.start, rest.stop, rest.ours = 0, rest.stop - rest.start, True
+    def _copy_rest(self, batch: _Batch) -> None:
+        if batch.copied:
+            return
+        rest = self._slice(batch.arrays, batch.start, batch.stop)
+        batch.arrays = tuple(None if a is None else numpy.array(a) for a in rest)
+        batch.start, batch.stop, batch.copied = 0, batch.stop - batch.start, True
 
     def _tick(self) -> None:
-        """Cut what there is every ``interval`` seconds, full or not (thesis, figure 4.13)."""
+        """Cut what there is every ``interval`` seconds, whether or not a group is full (thesis, figure 4.13)."""
         assert self._interval is not None
         due = time.perf_counter() + self._interval
-        while not self._stop.wait(max(0.0, due - time.perf_counter())):
+        while not self._stopped.wait(max(0.0, due - time.perf_counter())):
             due = max(due + self._interval, time.perf_counter())
             try:
                 with self._turn:
-                    if self._pending.count and not self._stop.is_set():
-                        self._give(min(self._pending.count, self._group))
+                    if self._count and not self._stopped.is_set():
+                        self._give(min(self._count, self._group))
             except Closed:
                 return
 
     def _give(self, count: int) -> None:
-        """The next ``count`` inputs to the taker. Raises Closed, after any failure too."""
+        """Give the next ``count`` inputs away. Raises Closed, also after any failure."""
         try:
-            self._taker.take(self._cut(count))
+            self._receiver.take(self._cut(count))
         except Closed:
             raise
         except BaseException as e:
-            self._taker.fail(e)
+            self._receiver.fail(e)
             raise Closed from None
 
     def _cut(self, count: int) -> Group:
-        pending = self._pending
-        taken: list[Arrays] = []
-        arrived, missing = pending.batches[0].arrived or time.perf_counter(), count
+        pieces: list[Arrays] = []
+        arrived, missing = self._waiting[0].arrived or time.perf_counter(), count
         while missing:
-            b = pending.batches[0]
+            b = self._waiting[0]
             end = min(b.stop, b.start + missing)
-            taken.append(self._slice(b.arrays, b.start, end))
+            pieces.append(self._slice(b.arrays, b.start, end))
             missing -= end - b.start
             if end == b.stop:
-                pending.batches.popleft()
-            else:  # the rest of a batch arrives when there is room for it
+                self._waiting.popleft()
+            else:
                 b.start, b.arrived = end, None
-        parts = tuple(None if column[0] is None else list(column) for column in zip(*taken))
-        group = Group(pending.groups, pending.first, count, arrived, parts)
-        pending.count -= count
-        pending.groups += 1
-        pending.first += count
+        parts = tuple(None if column[0] is None else list(column) for column in zip(*pieces))
+        group = Group(self._groups, self._first, count, arrived, parts)
+        self._count -= count
+        self._groups += 1
+        self._first += count
         return group
 
     def _slice(self, arrays: Arrays, start: int, end: int) -> Arrays:
@@ -200,11 +189,11 @@ class Feed:
         return tuple(None if a is None else a[part] for a in arrays)
 
 
-def batches_of(given: Any) -> tuple[Iterator[Any], bool]:
-    """(an iterator over batches, whether it is just one): an array, or a dict of arrays, is one."""
-    one = isinstance(given, Mapping) or hasattr(given, "dtype") or hasattr(given, "__array_interface__")
+def iterator_of(batches: Any) -> tuple[Iterator[Any], bool]:
+    """An iterator over batches, and whether there is just one: an array, or a dict of arrays, is one batch."""
+    is_one = isinstance(batches, Mapping) or hasattr(batches, "dtype") or hasattr(batches, "__array_interface__")
     try:
-        return iter((given,) if one else given), one
+        return iter((batches,) if is_one else batches), is_one
     except TypeError:
-        said = f"batches are of type {type(given).__name__}"
-        raise InputTypeError("C2CU044", said, None, "give arrays, or an iterable of them") from None
+        message = f"batches are of type {type(batches).__name__}"
+        raise InputTypeError("C2CU044", message, None, "give arrays, or an iterable of them") from None

@@ -1,33 +1,29 @@
-"""Closes engines that nobody asked to close: from a thread of its own, as the garbage collector may run in any.
+"""Closes the engines of streams that were dropped and not closed, in a thread of its own.
 
-A finalizer may come in the middle of an engine's own thread, and inside of any lock: all it may do is to put into a
-queue that allows that.
+The garbage collector may run a finalizer in any thread, an engine's own included, and within any lock. So a finalizer
+only puts the engine into a queue that is safe against that.
 """
 
 from __future__ import annotations
 
 import atexit
-import ctypes
-import sys
 import threading
 import weakref
 from queue import SimpleQueue
 from typing import Protocol
-
-FEED = "c2cu-feed"  # the thread that runs a user's iterator
 
 
 class Closable(Protocol):
     def close(self) -> None: ...
 
 
-_waiting: SimpleQueue[Closable] = SimpleQueue()
+_dropped: SimpleQueue[Closable] = SimpleQueue()
 _open: weakref.WeakSet[Closable] = weakref.WeakSet()
 _thread: threading.Thread | None = None
 
 
 def watch(engine: Closable) -> None:
-    """Be ready to close ``engine``; at the latest when the interpreter ends."""
+    """Close ``engine`` when the interpreter ends, if it is still open then."""
     global _thread
     if _thread is None or not _thread.is_alive():  # a forked process has none
         _thread = threading.Thread(target=_work, name="c2cu_closer", daemon=True)
@@ -37,19 +33,15 @@ def watch(engine: Closable) -> None:
 
 def soon(engine: Closable) -> None:
     """Close ``engine`` without waiting for it."""
-    _waiting.put(engine)
+    _dropped.put(engine)
 
 
 def _work() -> None:
     while True:
-        _waiting.get().close()
+        _dropped.get().close()
 
 
 @atexit.register
-def _all() -> None:
+def _close_all() -> None:
     for engine in list(_open):
         engine.close()
-    if sys.stdin is not None and any(t.name == FEED and t.is_alive() for t in threading.enumerate()):
-        # It may be reading stdin, whose lock it then holds for ever: the interpreter aborts when it frees stdin.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(sys.stdin))
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(getattr(sys.stdin, "buffer", None)))

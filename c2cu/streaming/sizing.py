@@ -17,19 +17,19 @@ from ..base.diagnostics import InputError
 from ..frontend.options import whole
 from ..runtime.pipe import OutOfRoom, Pipe
 from ..schedule.artifact import Slot
-from .batcher import Arrays, Feed
+from .batcher import Arrays, Batcher
 from .engine import LENT, Engine, Targets
 
-MEMORY = 1 << 30  # bytes of host memory for buffers, if nobody says
+MEMORY = 1 << 30  # bytes of host memory for buffers, if the user does not say
 GPU_GROUP = 16 << 20  # bytes in and out of a group that fill a GPU's link
 CPU_GROUP = 4 << 20  # ... that outweigh a group's own cost on the CPU
 TRIAL = 0.2  # seconds that measuring one size may take, beyond the first groups
-GROUPS = 24  # at most that many of one size are measured
+GROUPS = 24  # groups of one size that are measured, at most
 
 
 @dataclass(frozen=True)
 class SizeOptions:
-    """What the user asks for, checked; None: nothing."""
+    """What the user asks for, checked; None: nothing. ``interval``, ``latency``: seconds; ``memory``: bytes."""
 
     group: int | None = None
     interval: float | None = None
@@ -39,56 +39,61 @@ class SizeOptions:
 
 
 @dataclass(frozen=True)
-class Job:
-    """What runs. ``pipes``: (group, depth) -> pipes that can take it, or OutOfRoom; ``usual``: bytes of a group;
-    ``stagers``, ``lent``, ``copy``: as `Engine` has them; ``apart``: pipes rearrange groups in host memory."""
+class Setup:
+    """What runs. ``batched``: which slots come in batches; ``devices``: how many there are; ``depth``: groups in flight
+    on each; ``pipes``: (group, depth) -> pipes with that much room, or OutOfRoom; ``usual``: bytes of a group;
+    ``copiers``, ``lent``, ``copy``: as for `Engine`; ``rearranged``: pipes copy groups in host memory once more."""
 
     slots: tuple[Slot, ...]
-    given: tuple[bool, ...]
+    batched: tuple[bool, ...]
     layout: str
     devices: int
     depth: int
     pipes: Callable[[int, int], list[Pipe]]
     usual: int
-    stagers: int = 1
+    copiers: int = 1
     lent: int = LENT
     copy: bool = True
-    apart: bool = False
+    rearranged: bool = False
 
     def engine(self, group: int, pipes: Sequence[Pipe], targets: Targets | None = None) -> Engine:
-        return Engine(self.slots, self.given, self.layout, group, pipes, targets, self.stagers, self.lent, self.copy)
+        options = (targets, self.copiers, self.lent, self.copy)
+        return Engine(self.slots, self.batched, self.layout, group, pipes, *options)
+
+    @property
+    def nbytes(self) -> int:
+        """Of one input, in and out."""
+        return sum(s.nbytes * (batched + s.writes) for s, batched in zip(self.slots, self.batched))
 
     def cost(self, group: int) -> int:
         """Bytes of host memory for groups of that size."""
-        flight = self.devices * self.depth
-        buffers = Engine.cost(self.slots, self.given, group, flight, self.stagers, self.lent)
-        return buffers + (flight * group * sum(_bytes(self)) if self.apart else 0)
+        in_flight = self.devices * self.depth
+        buffers = Engine.cost(self.slots, self.batched, group, in_flight, self.copiers, self.lent)
+        return buffers + (in_flight * group * self.nbytes if self.rearranged else 0)
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """``job``: as asked for, or with less in flight where groups are large. ``memory``: bytes of host memory that
-    buffers may take; ``notices``: what the user should know."""
+class Sized:
+    """``setup``: as asked for, or with less in flight if groups are large. ``notices``: what the user should know."""
 
-    job: Job
+    setup: Setup
     group: int
     pipes: list[Pipe]
-    memory: int
     notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Point:
-    """What a group size gives when inputs never fail to come: ``latency``: 95 of 100 groups are faster, in seconds;
-    ``rate``: inputs a second."""
+    """What a group size gives when inputs never fail to come. ``latency``: seconds, which 95 of 100 groups do not
+    exceed; ``rate``: inputs a second."""
 
     group: int
     latency: float
     rate: float
 
 
-def limits(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> SizeOptions:
-    """Checked. Raises InputError."""
+def settings(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> SizeOptions:
+    """The user's arguments, checked. Raises InputError."""
     try:
         interval, latency = (quantities.seconds(x) if isinstance(x, str) else x for x in (interval, latency))
         memory = quantities.size(memory) if isinstance(memory, str) else memory
@@ -106,88 +111,78 @@ def limits(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -> 
     return SizeOptions(group, interval, depth, latency, memory)
 
 
-def sized(job: Job, asked: SizeOptions, group: int | None = None) -> Chosen:
-    """A group's size, and devices that are ready for it. Raises InputError where ``memory`` does not hold it."""
-    most = _most(job, asked.memory)
+def sized(setup: Setup, asked: SizeOptions, group: int | None = None) -> Sized:
+    """A group's size, and devices that are ready for it. Raises InputError if ``asked.memory`` does not hold it."""
+    most = _most(setup, asked.memory)
     if group is None:
-        group = max(1, min(job.usual // max(1, sum(_bytes(job))), most))
+        group = max(1, min(setup.usual // max(1, setup.nbytes), most))
     elif asked.memory is not None and group > most:
         raise InputError(
             "C2CU058",
-            f"groups of {group} inputs take {job.cost(group)} bytes of buffers, but memory is {asked.memory}",
+            f"groups of {group} inputs take {setup.cost(group)} bytes of buffers, but memory is {asked.memory}",
             None,
             f"at most {most} inputs a group fit",
         )
     if asked.depth is None and asked.memory is None:
-        while job.depth > 2 and job.cost(group) > MEMORY:
-            job = replace(job, depth=job.depth - 1, stagers=min(job.stagers, 2), lent=1)
-    wanted = group
+        while setup.depth > 2 and setup.cost(group) > MEMORY:
+            setup = replace(setup, depth=setup.depth - 1, copiers=min(setup.copiers, 2), lent=1)
+    asked_group = group
     while True:
         try:
-            pipes = job.pipes(group, job.depth)
+            pipes = setup.pipes(group, setup.depth)
             break
         except OutOfRoom as e:
             if group == 1:
                 raise InputError("C2CU064", f"the device has not enough memory for one input: {e}") from None
             group = -(-group // 2)
     notices = ()
-    if group < wanted:
-        notices = (f"the device has not enough memory for groups of {wanted} inputs: they have {group}",)
-    return Chosen(job, group, pipes, job.cost(group), notices)
+    if group < asked_group:
+        notices = (f"the device has not enough memory for groups of {asked_group} inputs: they have {group}",)
+    return Sized(setup, group, pipes, notices)
 
 
-def _bytes(job: Job) -> tuple[int, int]:
-    """Of one input: in, and out."""
-    ins = sum(s.nbytes for s, g in zip(job.slots, job.given) if g)
-    return ins, sum(s.nbytes for s in job.slots if s.writes)
-
-
-def _most(job: Job, memory: int | None) -> int:
-    """The largest group whose buffers fit; one input, however large, where nobody says what memory there is. Raises
-    InputError where not one fits."""
+def _most(setup: Setup, memory: int | None) -> int:
+    """The largest group whose buffers fit. One input may take any memory if the user sets no limit. Raises InputError
+    if not one input fits."""
     if memory is None:
-        return max(1, MEMORY // max(1, job.cost(1)))
-    most = memory // max(1, job.cost(1))
+        return max(1, MEMORY // max(1, setup.cost(1)))
+    most = memory // max(1, setup.cost(1))
     if most < 1:
-        hint = f"one input a group takes {job.cost(1)} bytes of buffers with {job.depth} groups in flight"
+        hint = f"one input a group takes {setup.cost(1)} bytes of buffers with {setup.depth} groups in flight"
         raise InputError("C2CU058", f"memory of {memory} bytes is not enough", None, hint)
     return most
 
 
-def curve(job: Job, asked: SizeOptions, sample: Arrays, count: int) -> list[Point]:
-    """Latency and rate of sizes that are powers of two, measured on the sample's ``count`` inputs over and over. It
-    ends where the latency is past the target and grows with the group."""
+def curve(setup: Setup, asked: SizeOptions, sample: Arrays, count: int) -> list[Point]:
+    """Latency and rate of sizes that are powers of two, measured on the sample's ``count`` inputs over and over. Ends
+    where the latency is past the target and grows with the group."""
     assert asked.latency is not None
-    most = _most(job, asked.memory)
-    found: list[Point] = []
+    most = _most(setup, asked.memory)
+    points: list[Point] = []
     group = min(64, most)
-    while group <= most and (
-        len(found) < 2 or found[-1].latency <= asked.latency or found[-2].latency <= asked.latency
-    ):
+    while group <= most and (len(points) < 2 or min(p.latency for p in points[-2:]) <= asked.latency):
         try:
-            pipes = job.pipes(group, job.depth)
+            pipes = setup.pipes(group, setup.depth)
         except OutOfRoom:
-            if found or group == 1:
+            if points or group == 1:
                 break
             group //= 2
             continue
-        found.append(_measured(job, pipes, group, _tiled(sample, count, group, job.layout)))
+        points.append(_measured(setup, pipes, group, _tiled(sample, count, group, setup.layout)))
         group *= 2
-    return found
+    return points
 
 
-def within(points: Sequence[Point], target: float) -> tuple[int, str]:
-    """(the largest group that meets the target, or the one that comes nearest to it; what to say then)."""
+def within(points: Sequence[Point], target: float) -> tuple[int, tuple[str, ...]]:
+    """The largest group that meets the target, or the one that comes nearest to it; and what the user should know."""
     if not points:
-        return 1, ""  # the device has no room: `sized` says so
-    good = [p.group for p in points if p.latency <= target]
-    if good:
-        return max(good), ""
+        return 1, ()  # the device has no room: `sized` says so
+    groups = [p.group for p in points if p.latency <= target]
+    if groups:
+        return max(groups), ()
     best = min(points, key=lambda p: p.latency)
-    return (
-        best.group,
-        f"no group meets a latency of {1e3 * target:g} ms: {best.group} inputs take {1e3 * best.latency:.3g} ms",
-    )
+    took = f"{best.group} inputs take {1e3 * best.latency:.3g} ms"
+    return best.group, (f"no group meets a latency of {1e3 * target:g} ms: {took}",)
 
 
 def _tiled(sample: Arrays, count: int, group: int, layout: str) -> Arrays:
@@ -195,19 +190,19 @@ def _tiled(sample: Arrays, count: int, group: int, layout: str) -> Arrays:
     return tuple(None if a is None else numpy.take(a, index, axis=0 if layout == "row" else -1) for a in sample)
 
 
-def _measured(job: Job, pipes: list[Pipe], group: int, batch: Arrays) -> Point:
-    engine = job.engine(group, pipes)
-    flight = job.depth * len(pipes)
+def _measured(setup: Setup, pipes: list[Pipe], group: int, batch: Arrays) -> Point:
+    engine = setup.engine(group, pipes)
+    in_flight = setup.depth * len(pipes)
     began = time.perf_counter()
 
     def batches() -> Iterator[Any]:
-        for k in range(GROUPS + 3 * flight):
-            if k > 4 * flight and time.perf_counter() - began > TRIAL:
+        for k in range(GROUPS + 3 * in_flight):
+            if k > 4 * in_flight and time.perf_counter() - began > TRIAL:
                 return
             yield batch
 
     latencies, times = [], []
-    engine.start(Feed(batches(), lambda b: (b, group), job.layout, group, None, engine, False))
+    engine.start(Batcher(batches(), lambda b: (b, group), setup.layout, group, None, engine, False))
     try:
         while (done := engine.result()) is not None:
             engine.release(done)
@@ -215,7 +210,7 @@ def _measured(job: Job, pipes: list[Pipe], group: int, batch: Arrays) -> Point:
             times.append(time.perf_counter())
     finally:
         engine.close()
-    steady = latencies[flight:]  # the first wait for what is made once
-    rate = group * (len(steady) - 1) / max(1e-9, times[-1] - times[flight])
+    steady = latencies[in_flight:]  # the first groups wait for what is made once
+    rate = group * (len(steady) - 1) / max(1e-9, times[-1] - times[in_flight])
     high = statistics.quantiles(steady, n=20)[-1] if len(steady) > 1 else steady[0]
     return Point(group, min(high, max(steady)), rate)
