@@ -95,17 +95,20 @@ STATES = {
     ),
 }
 
+
+def command(call: str) -> str:
+    return f"$ c2cu {call}"
+
+
 ADD = "float a[4], b[4];\nvoid k(void) {\n    for (int i = 0; i < 4; i++) b[i] = a[i] + 1;\n}\n"
+GANG = 'c2cu.compile("k.c", backend="cpu", schedule="gang")'
+THREAD = 'c2cu.compile("k.c", backend="cuda", schedule="thread")'
 IN_MAIN = "int x;\nvoid k(void) { x++; }\nint main(void) {\n%s    return 0;\n}\n"
 
 
 def statement(text: str, head: str = "int x, a[4];") -> str:
     """A program whose kernel has one statement."""
     return f"{head}\nvoid k(void) {{\n    {text}\n}}\n"
-
-
-def command(call: str) -> str:
-    return f"$ c2cu {call}"
 
 
 EXAMPLES = {
@@ -175,6 +178,60 @@ EXAMPLES = {
     ),
     "C2CU149": Example(statement("again: x++;\n    if (x < 9) goto again;")),
     "C2CU091": Example("struct __attribute__((packed)) S { char c; int i; } s;\nvoid k(void) { s.i = 1; }\n"),
+    # what lowering cannot follow
+    "C2CU017": Example(statement("s.bits = 3;", "struct S { int bits : 4; } s;"), GANG),
+    "C2CU018": Example(statement("u.s = 1;", "union { int i; short s; } u;"), GANG),
+    "C2CU150": Example(statement("u.c = 1;", "#include <stdbool.h>\nunion { bool b; char c; } u;"), GANG),
+    "C2CU019": Example(statement("x = ((char *)a)[x & 3];"), GANG),
+    "C2CU151": Example(statement("int *p = &s.a;\n    p[1] = 2;", "struct S { int a, b; } s;"), GANG),
+    "C2CU152": Example("#include <string.h>\nint a[4];\nshort b[8];\nvoid k(void) {\n    memcpy(b, a, 16);\n}\n", GANG),
+    "C2CU021": Example(
+        "int x;\n"
+        + "".join(f"static void f{n}(void) {{ {(f'f{n - 1}(); ' if n else 'x++; ') * 8}}}\n" for n in range(6))
+        + "void k(void) { f5(); }\n",
+        GANG,
+    ),
+    "C2CU022": Example(statement("int *p[2] = {&x, a};\n    *p[x & 1] = 3;"), GANG),
+    "C2CU153": Example(statement("x = s.n;", "int x, y;\nstatic const struct { int *p, n; } s = {&y, 3};"), GANG),
+    "C2CU154": Example(statement("x = u.f;", "float x;\nconst union { float f; int i; } u = {.i = 0x7fc00000};"), GANG),
+    "C2CU023": Example("long double x;\nvoid k(void) {\n    x = x * 2;\n}\n", GANG),
+    "C2CU024": Example(statement("a[0] = x;"), 'c2cu.compile("k.c", shared=["a"])'),
+    "C2CU025": Example(statement('x = "abc"[x & 1];'), GANG),
+    "C2CU026": Example(statement("int *p = a;\n    int **q = &p;\n    **q = 3;"), GANG),
+    "C2CU027": Example(statement("int *p = 0;\n    *p = 3;"), GANG),
+    "C2CU155": Example(statement("x = *(int *)f;", "int x;\nvoid f(void) {}"), GANG),
+    "C2CU156": Example(statement("int *p;\n    *p = 3;"), GANG),
+    "C2CU028": Example(statement("int *p = a[0] ? a : b;\n    *p = 3;", "int a[4], b[4];"), GANG),
+    "C2CU157": Example(
+        statement(
+            "int *p = a, *q = b;\n    for (int i = 0; i < 4; i++) {\n        p[0] += q[1];\n"
+            "        int *t = p;\n        p = q;\n        q = t;\n    }",
+            "int a[4], b[4];",
+        ),
+        GANG,
+    ),
+    "C2CU029": Example(statement("x = (long)a & 15;"), GANG),
+    "C2CU158": Example(statement("int *p = (int *)4096L;\n    *p = 3;"), GANG),
+    "C2CU159": Example(statement("int *p = 0;\n    x = p < a;"), GANG),
+    "C2CU160": Example(statement("x = a < b;", "int x, a[4], b[4];"), GANG),
+    "C2CU080": Example("#include <string.h>\nchar s[8];\nint n;\nvoid k(void) {\n    n = strlen(s);\n}\n", GANG),
+    "C2CU081": Example("#include <string.h>\n" + statement("memcpy(a, b, 7);", "int a[4], b[4];"), GANG),
+    "C2CU161": Example(
+        "#include <string.h>\n" + statement("memcpy(&s, &t, 6);", "struct S { int n; char c; } s, t;"), GANG
+    ),
+    "C2CU162": Example("#include <string.h>\n" + statement("memset(a, x, 16);"), GANG),
+    "C2CU082": Example(
+        "int a[4];\nvoid f(int *p) { *p = 1; }\nvoid g(int *p) { *p = 2; }\nvoid k(void) {\n"
+        "    void (*h)(int *) = a[0] ? f : g;\n    h(a);\n}\n",
+        THREAD,
+    ),
+    "C2CU083": Example(
+        statement(
+            "switch (x) {\n    case 1:\n        while (x < 9) {\n    case 2:\n            x++;\n        }\n    }"
+        ),
+        GANG,
+    ),
+    "C2CU163": Example(statement("switch (x) {\n        x = 3;\n    case 1: x = 2;\n    }"), GANG),
     # what the caller gives beside arrays
     "C2CU041": Example(ADD, command("check k.c --shared w")),
     "C2CU201": Example(

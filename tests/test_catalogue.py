@@ -18,7 +18,7 @@ NAMES = {name: m for name, m in vars(catalogue).items() if isinstance(m, Message
 FILES = [f for f in sorted(PACKAGE.rglob("*.py")) if f.name != "catalogue.py"]
 TREES = {f: ast.parse(f.read_text()) for f in FILES}
 #: Packages whose errors are still worded where they are raised.
-TO_COME = "analysis|api|backends|cli|codegen|dask|io|lower|paths|pipeline|program|report|runtime|schedule|standalone|streaming|trace|verdict"
+TO_COME = "analysis|api|backends|cli|codegen|dask|io|paths|pipeline|program|report|runtime|schedule|standalone|streaming|trace|verdict"
 
 
 def messages():

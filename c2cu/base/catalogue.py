@@ -460,6 +460,216 @@ GOTO = Message(
     "write a loop, or use break and continue",
 )
 
+# What lowering to the canonical statements cannot follow: every schedule but 'native' and 'column' needs it
+
+BIT_FIELD = Message(
+    "C2CU017", UnsupportedError, "The kernel uses a bit-field.", "'{name}' is a bit-field", "use a whole integer"
+)
+UNION_SIZES = Message(
+    "C2CU018",
+    UnsupportedError,
+    "A union has members of different sizes.",
+    "'{name}' is a union of members of different sizes",
+    "give its members one size, or keep one variable for each",
+)
+UNION_BOOL = Message(
+    "C2CU150",
+    UnsupportedError,
+    "The first member of a union is a _Bool.",
+    "'{name}' is a union whose first member is a _Bool",
+    "put it last",
+)
+OTHER_TYPE = Message(
+    "C2CU019",
+    UnsupportedError,
+    "Memory of one type is accessed as another type of a different size.",
+    "'{name}' of type '{type}' is accessed as '{other}'",
+    "access it with its own type, and convert the value",
+)
+LEAVES_MEMBER = Message(
+    "C2CU151",
+    UnsupportedError,
+    "A pointer to one member of a struct is moved to the next member.",
+    "a pointer to '{name}' leaves it for the next member",
+    "name the member, or make the members an array",
+)
+COPY_BETWEEN_TYPES = Message(
+    "C2CU152",
+    UnsupportedError,
+    "memcpy or memmove copies between elements of different sizes.",
+    "'{function}' copies elements of type '{source}' to elements of type '{target}'",
+    "copy between arrays of one type",
+)
+TOO_MANY_STATEMENTS = Message(
+    "C2CU021",
+    UnsupportedError,
+    "The kernel is too long when all its calls are inlined.",
+    "the kernel has more than {limit} statements after inlining",
+    "call a long function in one place, in a loop, instead of in many",
+)
+POINTER_IN_MEMORY = Message(
+    "C2CU022",
+    UnsupportedError,
+    "A pointer is stored in an array, a struct or a global variable.",
+    "'{name}' stores a pointer in memory",
+    "store an index instead of the pointer",
+)
+ADDRESS_IN_INITIALISER = Message(
+    "C2CU153",
+    UnsupportedError,
+    "An initialiser stores an address.",
+    "the initialiser of '{name}' stores an address",
+    "store an index instead of the address",
+)
+NAN_BITS = Message(
+    "C2CU154",
+    UnsupportedError,
+    "A union's integer member is initialised with the bits of a NaN.",
+    "the bits of a NaN are an initial value",
+    "assign the value in the kernel",
+)
+LONG_DOUBLE = Message(
+    "C2CU023",
+    UnsupportedError,
+    "The kernel computes in long double.",
+    "{what} is long double",
+    "use double",
+)
+SHARED_WRITTEN = Message(
+    "C2CU024",
+    UnsupportedError,
+    "The kernel writes a variable that all inputs share.",
+    "'{name}' is shared by all inputs and cannot be written",
+    "take it out of shared, or write to a copy",
+)
+STRING = Message(
+    "C2CU025",
+    UnsupportedError,
+    "The kernel uses a string constant as data.",
+    "a string constant is used as data",
+    'put it into a const array: static const char text[] = "..."',
+)
+POINTER_TO_POINTER = Message(
+    "C2CU026",
+    UnsupportedError,
+    "The kernel takes the address of a pointer variable.",
+    "the address of the pointer '{name}' is taken",
+    "return the new pointer, or pass an index",
+)
+NULL_FOLLOWED = Message(
+    "C2CU027",
+    UnsupportedError,
+    "A null pointer is dereferenced, moved or passed to a memory function.",
+    "a null pointer is dereferenced",
+    "let it point to an object first",
+)
+FUNCTION_AS_DATA = Message(
+    "C2CU155",
+    UnsupportedError,
+    "A function is read as if it were data.",
+    "a function is used as data",
+    "call it",
+)
+POINTER_UNSET = Message(
+    "C2CU156",
+    UnsupportedError,
+    "A pointer is used before it is set.",
+    "pointer '{name}' is used before it is set",
+    "set it where it is declared",
+)
+SEVERAL_TARGETS = Message(
+    "C2CU028",
+    UnsupportedError,
+    "A pointer may point into one of several objects.",
+    "pointer '{name}' may point into different objects here",
+    "put the objects into one array, and choose the index; or swap indices instead of pointers",
+)
+TARGET_CHANGES_IN_LOOP = Message(
+    "C2CU157",
+    UnsupportedError,
+    "A pointer points into another object in the next iteration of a loop.",
+    "pointer '{name}' moves to another object inside a loop",
+    "put the objects into one array with two rows, and swap the row's index",
+)
+POINTER_AS_NUMBER = Message(
+    "C2CU029",
+    UnsupportedError,
+    "A pointer is used as a number.",
+    "a pointer is used as a number",
+    "compute with the index, not with the address",
+)
+POINTER_FROM_NUMBER = Message(
+    "C2CU158",
+    UnsupportedError,
+    "A pointer is made from an integer.",
+    "a pointer is made from an integer",
+    "point to an element of an array",
+)
+NULL_COMPARED = Message(
+    "C2CU159",
+    UnsupportedError,
+    "A null pointer is ordered or subtracted.",
+    "a null pointer is compared with <, or subtracted",
+    "compare it with == or !=",
+)
+DIFFERENT_OBJECTS = Message(
+    "C2CU160",
+    UnsupportedError,
+    "Pointers into different objects are ordered or subtracted, which C does not define.",
+    "pointers into different objects are compared or subtracted",
+    "compare indices into one array",
+)
+LIBRARY_FUNCTION = Message(
+    "C2CU080",
+    UnsupportedError,
+    "The kernel calls a library function that only the C compiler knows.",
+    "the library function '{name}' is not supported here",
+    "write it as a loop, or leave the schedule to auto",
+)
+BYTE_COUNT = Message(
+    "C2CU081",
+    UnsupportedError,
+    "A memory function's byte count is not a multiple of the element's size.",
+    "the byte count is not written as a multiple of sizeof({type})",
+    "write n * sizeof({type})",
+    "Write the count as n * sizeof(element).",
+)
+MEMORY_OF_STRUCT = Message(
+    "C2CU161",
+    UnsupportedError,
+    "A memory function works on a struct of several members.",
+    "a memory function works on a struct of several members",
+    "assign the struct: a = b",
+)
+MEMSET_VALUE = Message(
+    "C2CU162",
+    UnsupportedError,
+    "memset fills elements wider than a byte with a value that is not a constant.",
+    "memset of elements wider than a byte",
+    "write it as a loop",
+)
+INDIRECT_CALL = Message(
+    "C2CU082",
+    UnsupportedError,
+    "A function is called through a pointer whose value depends on the run.",
+    "the kernel calls a function through a pointer",
+    "call the functions by their names, in the arms of an if or a switch",
+)
+NESTED_CASE = Message(
+    "C2CU083",
+    UnsupportedError,
+    "A case label stands inside another statement of the switch.",
+    "a case label stands inside another statement",
+    "put the labels at the top level of the switch",
+)
+BEFORE_FIRST_CASE = Message(
+    "C2CU163",
+    UnsupportedError,
+    "A statement of a switch stands before its first label.",
+    "a statement of a switch stands before its first case",
+    "put it before the switch",
+)
+
 # What the caller gives beside arrays
 
 UNKNOWN_VARIABLE = Message(

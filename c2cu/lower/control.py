@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pycparser import c_ast as C
 
+from ..base import catalogue
 from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar, Struct, promote
-from ..base.diagnostics import Loc, UnsupportedError
+from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.fold import binary, cast, truth, unary
 from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Loop, Stmt, Var, Variable
@@ -70,9 +71,9 @@ class Control(Functions):
             case C.Return():
                 return self.return_(node)
             case C.Case() | C.Default():
-                raise UnsupportedError("C2CU083", "a case label inside another statement", loc)
+                raise catalogue.NESTED_CASE.error(loc)
             case C.Goto() | C.Label():
-                raise UnsupportedError("C2CU014", "goto", loc, "write a loop, or break and continue")
+                raise catalogue.GOTO.error(loc)
         self.effect(node)
         return NONE
 
@@ -199,7 +200,7 @@ class Control(Functions):
         for p, target in start.items():
             now = self.targets.get(p)
             if target is not None and not same_object(target, now):
-                raise UnsupportedError("C2CU028", f"pointer '{p.name}' moves to another object inside a loop", loc)
+                raise catalogue.TARGET_CHANGES_IN_LOOP.error(loc, name=p.name)
         self.targets = join(start, self.targets)
 
     def switch(self, node: C.Switch) -> Flags:
@@ -219,7 +220,7 @@ class Control(Functions):
                 if isinstance(s, C.Decl) and s.init is None:
                     self.declare(s)
                     continue
-                raise UnsupportedError("C2CU083", "a statement of a switch before its first case", loc_of(s))
+                raise catalogue.BEFORE_FIRST_CASE.error(loc_of(s))
             labels, default = ([s.expr], False) if isinstance(s, C.Case) else ([], True)
             if groups and not groups[-1][2]:
                 labels, default = groups[-1][0] + labels, groups[-1][1] or default
@@ -232,7 +233,9 @@ class Control(Functions):
         for label in labels:
             constant = self.unit.constant(label)
             if constant is None or not isinstance(value.type, Scalar):
-                raise UnsupportedError("C2CU083", "a case label that is not constant", loc_of(label))
+                raise catalogue.UNSUPPORTED_CONSTRUCT.error(
+                    loc_of(label), construct="a case label that is not constant"
+                )
             one = binary("==", value, Const(value.type.wrap(constant), value.type), INT, loc)
             test = one if test is None else binary("||", test, one, INT, loc)
         return test if test is not None else Const(0, INT, loc)

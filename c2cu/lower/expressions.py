@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pycparser import c_ast as C
 
+from ..base import catalogue
 from ..base.ctype import INT, LONG, ULONG, VOID, Array, Pointer, Scalar, common, promote
-from ..base.diagnostics import Loc, UnsupportedError
+from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.fold import binary, cast, is_safe, loads, truth, unary
 from ..ir.nodes import Assign, Const, Expr, If, Select, Var
@@ -43,18 +44,18 @@ class Values(Lvalues):
                 result = self.call(node)
                 if not isinstance(result, (Ref, Null, FunctionRef)) and result is not None:
                     return result
-                raise UnsupportedError("C2CU014", "this call as a value", loc)
+                raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct="the value of this call")
             case C.ExprList():
                 for e in node.exprs[:-1]:
                     self.effect(e)
                 return self.value(node.exprs[-1])
-        raise UnsupportedError("C2CU014", f"{type(node).__name__} as a value", loc)
+        raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=type(node).__name__)
 
     def constant(self, node: C.Node) -> Const:
         t = self.unit.type(node)
         value = self.unit.constant(node)
         if value is None or not isinstance(t, Scalar):
-            raise UnsupportedError("C2CU025", "a string", loc_of(node))
+            raise catalogue.STRING.error(loc_of(node))
         return Const(value, t, loc_of(node))
 
     def name_value(self, node: C.ID) -> Expr:
@@ -63,7 +64,7 @@ class Values(Lvalues):
             assert symbol.value is not None and isinstance(symbol.type, Scalar)
             return Const(symbol.value, symbol.type, loc_of(node))
         if isinstance(symbol.type, (Pointer, Array)):
-            raise UnsupportedError("C2CU029", f"pointer '{symbol.name}' used as a number", loc_of(node))
+            raise catalogue.POINTER_AS_NUMBER.error(loc_of(node))
         return self.load(self.lvalue(node), loc_of(node))
 
     def unary_value(self, node: C.UnaryOp) -> Expr:
@@ -125,7 +126,7 @@ class Values(Lvalues):
         t = common(a.type, b.type)
         a, b = cast(a, t), cast(b, t)
         if t.size == 16:
-            raise UnsupportedError("C2CU023", "long double arithmetic", loc)
+            raise catalogue.LONG_DOUBLE.error(loc, what="a value")
         return binary(op, a, b, INT if op in ("<", "<=", ">", ">=", "==", "!=") else t, loc)
 
     def pointer_binary(self, node: C.BinaryOp) -> Expr:
@@ -133,12 +134,12 @@ class Values(Lvalues):
         a, b = self.pointer_or_null(node.left), self.pointer_or_null(node.right)
         if not (isinstance(a, Ref) and isinstance(b, Ref)):
             if node.op not in ("==", "!="):
-                raise UnsupportedError("C2CU029", "null pointers are compared", loc)
+                raise catalogue.NULL_COMPARED.error(loc)
             return Const(int((a == b) == (node.op == "==")), INT, loc)
         if (a.object, a.path) != (b.object, b.path) or a.type != b.type:
             if node.op in ("==", "!=") and a.object is not b.object:
                 return Const(int(node.op == "!="), INT, loc)
-            raise UnsupportedError("C2CU029", "pointers into different objects are compared or subtracted", loc)
+            raise catalogue.DIFFERENT_OBJECTS.error(loc)
         x, y = cast(a.index, LONG), cast(b.index, LONG)
         return binary(node.op, x, y, LONG if node.op == "-" else INT, loc)
 
@@ -146,7 +147,7 @@ class Values(Lvalues):
         if isinstance(self.unit.value_type(node), Scalar):
             if self.unit.constant(node) == 0:
                 return Null()
-            raise UnsupportedError("C2CU029", "a pointer is compared with a number", loc_of(node))
+            raise catalogue.POINTER_AS_NUMBER.error(loc_of(node))
         return self.pointer(node)
 
     def logical(self, node: C.BinaryOp) -> Expr:
@@ -172,7 +173,7 @@ class Values(Lvalues):
     def ternary(self, node: C.TernaryOp) -> Expr:
         loc, t = loc_of(node), self.unit.type(node)
         if not isinstance(t, Scalar) or t == VOID:
-            raise UnsupportedError("C2CU014", "?: as a value", loc)
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct="this ?:")
         cond = self.condition(node.cond)
         if isinstance(cond, Const):
             return cast(self.value(node.iftrue if cond.value else node.iffalse), t)
@@ -192,15 +193,15 @@ class Values(Lvalues):
     def cast_value(self, node: C.Cast) -> Expr:
         loc, t = loc_of(node), self.unit.type(node)
         if not isinstance(t, Scalar):
-            raise UnsupportedError("C2CU014", f"a cast to '{t}' as a value", loc)
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"a cast to '{t}'")
         if isinstance(self.unit.value_type(node.expr), Pointer):
-            raise UnsupportedError("C2CU029", "a pointer cast to an integer", loc)
+            raise catalogue.POINTER_AS_NUMBER.error(loc)
         e = self.value(node.expr)
         return Const(0, INT, loc) if t == VOID else self.converted(e, t, loc)
 
     def converted(self, e: Expr, t: Scalar, loc: Loc) -> Expr:
         if t.size == 16 or e.type.size == 16:
-            raise UnsupportedError("C2CU023", "long double", loc)
+            raise catalogue.LONG_DOUBLE.error(loc, what="a value")
         return cast(e, t, loc)
 
     def assignment(self, node: C.Assignment, used: bool = True) -> Expr:
@@ -211,7 +212,7 @@ class Values(Lvalues):
             ref = self.stable(ref)
         t = ref.type
         if not isinstance(t, Scalar):
-            raise UnsupportedError("C2CU014", "this assignment as a value", loc)
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct="the value of this assignment")
         if node.op == "=":
             value = self.converted(self.value(node.rvalue), t, loc)
         else:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pycparser import c_ast as C
 
+from ..base import catalogue
 from ..base.ctype import BOOL, INT, LONG, VOID, Array, CType, Pointer, Scalar, Struct
 from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.initial import items
@@ -63,14 +64,14 @@ class Functions(Library):
         if bound is not None:
             return bound
         if not symbol.is_global or symbol.builtin:
-            raise UnsupportedError("C2CU014", f"'{symbol.name}' in a kernel", loc)
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"'{symbol.name}'")
         values = self.values(symbol)
         if symbol.const:
             obj = Object(symbol.name, symbol.type, "shared", symbol.loc, values or {})
         elif symbol.storage == "static-local":
             obj = self.static_local(symbol, values)
         else:
-            raise UnsupportedError("C2CU014", f"'{symbol.name}' in a kernel", loc)
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"'{symbol.name}'")
         self.bindings[id(symbol)] = obj
         return obj
 
@@ -97,7 +98,7 @@ class Functions(Library):
                 continue
             if value is None or not isinstance(t, Scalar):
                 at = symbol.loc if isinstance(e, int) else loc_of(e)
-                raise UnsupportedError("C2CU022", f"the initialiser of '{symbol.name}' stores an address", at)
+                raise catalogue.ADDRESS_IN_INITIALISER.error(at, name=symbol.name)
             out[offset] = Const(t.wrap(value), t, symbol.loc if isinstance(e, int) else loc_of(e))
         return out
 
@@ -117,7 +118,9 @@ class Functions(Library):
         f = self.unit.require(callee)
         args = node.args.exprs if node.args else []
         if len(args) != len(f.params):
-            raise UnsupportedError("C2CU014", f"a call of '{callee}' with {len(args)} arguments", loc)
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(
+                loc, construct=f"a call of '{callee}' with {len(args)} arguments"
+            )
         saved = {id(p): self.bindings.get(id(p)) for p in f.params}
         bound = [self.argument(p, a) for p, a in zip(f.params, args)]
         self.bindings.update(zip((id(p) for p in f.params), bound))
@@ -140,7 +143,7 @@ class Functions(Library):
             return node.name.name
         target = self.pointer(node.name)
         if not isinstance(target, FunctionRef):
-            raise UnsupportedError("C2CU082", "a call through a pointer", loc_of(node))
+            raise catalogue.INDIRECT_CALL.error(loc_of(node))
         return target.name
 
     def result(self, f: FunctionDef) -> Variable | Object | PointerVariable | None:
@@ -221,14 +224,14 @@ class Functions(Library):
                 self.copy(at, self.object(e), loc)
                 continue
             if not isinstance(t, Scalar):
-                raise UnsupportedError("C2CU022", "a pointer is stored in memory", loc)
+                raise catalogue.POINTER_IN_MEMORY.error(loc, name=ref.object.name + ref.path)
             value = Const(e, t, loc) if isinstance(e, int) else self.converted(self.value(e), t, loc_of(e))
             self.store(at, value, loc)
 
     def zero(self, ref: Ref, loc: Loc) -> None:
         for path, (t, count) in leaf_table(ref.type).items():
             if not isinstance(t, Scalar):
-                raise UnsupportedError("C2CU022", f"'{ref.object.name}{path}' stores a pointer in memory", loc)
+                raise catalogue.POINTER_IN_MEMORY.error(loc, name=ref.object.name + path)
             start = self.below(ref, path, count, loc)
             self.each(Const(count, INT), lambda k, s=start, t=t: self.store(s.moved(k), Const(t.wrap(0), t), loc), loc)
 

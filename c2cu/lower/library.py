@@ -6,9 +6,9 @@ import math
 
 from pycparser import c_ast as C
 
-from ..base import libm
+from ..base import catalogue, libm
 from ..base.ctype import DOUBLE, FLOAT, INT, LONG, UCHAR, Array, CType, Scalar, Struct
-from ..base.diagnostics import Loc, UnsupportedError
+from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.fold import binary, bitcast, cast, unary
 from ..ir.nodes import Binary, Call, Const, Expr, Select
@@ -33,7 +33,7 @@ class Library(Values):
         if name in ("abs", "labs", "llabs"):
             return self.absolute(self.value(args[0]), {"abs": INT}.get(name, LONG), loc)
         if name not in libm.FUNCTIONS:
-            raise UnsupportedError("C2CU080", f"library function '{name}'", loc)
+            raise catalogue.LIBRARY_FUNCTION.error(loc, name=name)
         returns, params = libm.FUNCTIONS[name]
         values = []
         for a, t in zip(args, params, strict=True):
@@ -63,7 +63,7 @@ class Library(Values):
         source = self.scalars(self.followed(args[1], loc), loc)
         count = self.elements(args[2], to, loc)
         if source.type.size != to.type.size:
-            raise UnsupportedError("C2CU019", f"{name} between '{source.type}' and '{to.type}'", loc)
+            raise catalogue.COPY_BETWEEN_TYPES.error(loc, function=name, source=source.type, target=to.type)
         source = self.pinned(source, loc)
 
         def move(k: Expr) -> None:
@@ -82,7 +82,7 @@ class Library(Values):
     def followed(self, node: C.Node, loc: Loc) -> Ref:
         target = self.pointer(node)
         if not isinstance(target, Ref):
-            raise UnsupportedError("C2CU027", "a null pointer is followed", loc)
+            raise catalogue.NULL_FOLLOWED.error(loc)
         return target
 
     def scalars(self, target: Ref, loc: Loc) -> Ref:
@@ -93,9 +93,7 @@ class Library(Values):
             table = leaf_table(target.type)
             sizes = {t.size for t, _ in table.values()}
             if len(table) != 1 or len(sizes) != 1:
-                raise UnsupportedError(
-                    "C2CU081", "memory function on a struct of several fields", loc, "assign the struct: a = b"
-                )
+                raise catalogue.MEMORY_OF_STRUCT.error(loc)
             ((path, (_, count)),) = table.items()
             target = self.below(target, path, count, loc)
         return target
@@ -108,15 +106,13 @@ class Library(Values):
             return n
         if isinstance(n, Const):
             if n.value % size:
-                raise UnsupportedError("C2CU081", f"{n.value} bytes are not whole elements of '{ref.type}'", loc)
+                raise catalogue.BYTE_COUNT.error(loc, type=ref.type)
             return Const(int(n.value) // size, LONG)
         if isinstance(n, Binary) and n.op == "*":
             for a, b in ((n.left, n.right), (n.right, n.left)):
                 if isinstance(b, Const) and b.value % size == 0:
                     return binary("*", a, Const(int(b.value) // size, a.type), a.type, loc)
-        raise UnsupportedError(
-            "C2CU081", f"a byte count that is not written as n * {size}", loc, "write n * sizeof(element)"
-        )
+        raise catalogue.BYTE_COUNT.error(loc, type=ref.type)
 
     def filled(self, byte: Expr, t: CType, loc: Loc) -> Expr:
         """An element whose bytes all are ``byte``."""
@@ -127,4 +123,4 @@ class Library(Values):
             return cast(cast(byte, UCHAR), t)
         if isinstance(byte, Const) and t.is_integer:
             return Const(t.wrap(int.from_bytes(bytes([int(byte.value) & 255]) * t.size, "little")), t, loc)
-        raise UnsupportedError("C2CU081", "memset of elements wider than a byte", loc)
+        raise catalogue.MEMSET_VALUE.error(loc)

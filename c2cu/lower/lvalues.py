@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pycparser import c_ast as C
 
+from ..base import catalogue
 from ..base.ctype import INT, LONG, VOID, Array, CType, Function, Pointer, Scalar
 from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.parse import loc_of
@@ -14,6 +15,16 @@ from ..ir.fold import cast, truth, unary
 from ..ir.nodes import Const, Expr, Rows, Var
 from .memory import MemoryState
 from .objects import FunctionRef, Null, Object, PointerVariable, Ref, Target, index_type
+
+
+def written(node: C.Node) -> str:
+    """The name of the variable that an expression goes through, as far as it has one."""
+    while not isinstance(node, C.ID):
+        inner = getattr(node, "name", None) or getattr(node, "expr", None)
+        if not isinstance(inner, C.Node):
+            return "this expression"
+        node = inner
+    return node.name
 
 
 class Lvalues(MemoryState):
@@ -45,7 +56,7 @@ class Lvalues(MemoryState):
                 ref = Ref(obj, "", Const(0, INT), obj.type)
                 self.initialise(ref, node.init)
                 return ref
-        raise UnsupportedError("C2CU014", f"{type(node).__name__} as an object", loc)
+        raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"{type(node).__name__} as an object")
 
     def row(self, base: C.Node, index: Expr) -> Rows:
         """What bounds a subscript of an array that lies within another object."""
@@ -66,7 +77,7 @@ class Lvalues(MemoryState):
             case C.TernaryOp():
                 return self.chosen_object(node)
             case C.Constant():
-                raise UnsupportedError("C2CU025", "a string", loc_of(node))
+                raise catalogue.STRING.error(loc_of(node))
             case C.Cast():
                 return self.object(node.expr)
         return self.lvalue(node)
@@ -102,7 +113,7 @@ class Lvalues(MemoryState):
         symbol = self.unit.symbol(node)
         bound = self.binding(symbol, loc_of(node))
         if isinstance(bound, PointerVariable):
-            raise UnsupportedError("C2CU026", f"a pointer to the pointer '{symbol.name}'", loc_of(node))
+            raise catalogue.POINTER_TO_POINTER.error(loc_of(node), name=symbol.name)
         return Ref(bound, "", Const(0, INT), bound.type)
 
     def pointee(self, target: Target, t: CType, loc: Loc) -> Ref:
@@ -110,9 +121,9 @@ class Lvalues(MemoryState):
             case Ref():
                 return target.viewed(t, loc)
             case Null():
-                raise UnsupportedError("C2CU027", "a null pointer is followed", loc)
+                raise catalogue.NULL_FOLLOWED.error(loc)
             case FunctionRef():
-                raise UnsupportedError("C2CU027", "a function is used as data", loc)
+                raise catalogue.FUNCTION_AS_DATA.error(loc)
 
     def index(self, node: C.Node) -> Expr:
         e = self.value(node)
@@ -159,7 +170,7 @@ class Lvalues(MemoryState):
         t = self.unit.type(node)
         if isinstance(t, Array):
             return self.object(node).element(loc)
-        raise UnsupportedError("C2CU022", "a pointer that is stored in memory", loc)
+        raise catalogue.POINTER_IN_MEMORY.error(loc, name=written(node))
 
     def pointed(self, node: C.Node) -> CType:
         t = self.unit.value_type(node)
@@ -180,15 +191,15 @@ class Lvalues(MemoryState):
     def viewed_parameter(self, ref: Ref, symbol: Symbol, loc: Loc) -> Target:
         """A pointer parameter of the kernel is bound to the array it points to."""
         if not isinstance(symbol.type, Pointer):
-            raise UnsupportedError("C2CU022", f"'{symbol.name}' is no pointer", loc)
+            raise catalogue.OTHER_TYPE.error(loc, name=symbol.name, type=symbol.type, other="pointer")
         return ref.element(loc) if isinstance(ref.type, Array) and ref.type != symbol.type.to else ref
 
     def current(self, p: PointerVariable, loc: Loc) -> Target:
         if p not in self.targets:
-            raise UnsupportedError("C2CU027", f"pointer '{p.name}' is followed before it is set", loc)
+            raise catalogue.POINTER_UNSET.error(loc, name=p.name)
         target = self.targets[p]
         if target is None:
-            raise UnsupportedError("C2CU028", f"pointer '{p.name}' may point into different objects here", loc)
+            raise catalogue.SEVERAL_TARGETS.error(loc, name=p.name)
         return target.at(Var(p.index, loc)) if isinstance(target, Ref) else target
 
     def point(self, p: PointerVariable, target: Target, loc: Loc) -> None:
@@ -206,7 +217,7 @@ class Lvalues(MemoryState):
         p = self.pointer_variable(node.expr)
         old = self.current(p, loc)
         if not isinstance(old, Ref):
-            raise UnsupportedError("C2CU027", f"'{p.name}' is stepped but points to nothing", loc)
+            raise catalogue.NULL_FOLLOWED.error(loc)
         old = self.pointee(old, p.type.to, loc)
         if node.op.startswith("p"):
             old = self.pinned(old, loc, p.name)
@@ -221,7 +232,7 @@ class Lvalues(MemoryState):
                 return bound
             if symbol.storage == "param":
                 return self.rebound(symbol, bound)
-        raise UnsupportedError("C2CU022", "a pointer that is stored in memory", loc_of(node))
+        raise catalogue.POINTER_IN_MEMORY.error(loc_of(node), name=written(node))
 
     def rebound(self, symbol: Symbol, obj: Object) -> PointerVariable:
         """A pointer parameter of the kernel that the kernel changes: a variable from here on."""
@@ -236,7 +247,7 @@ class Lvalues(MemoryState):
         if isinstance(self.unit.value_type(node.expr), Scalar):
             if self.unit.constant(node.expr) == 0:
                 return Null()
-            raise UnsupportedError("C2CU029", "a pointer made from an integer", loc)
+            raise catalogue.POINTER_FROM_NUMBER.error(loc)
         target = self.pointer(node.expr)
         to = self.unit.type(node)
         if isinstance(target, Ref) and isinstance(to, Pointer) and to.to != VOID and not isinstance(to.to, Function):

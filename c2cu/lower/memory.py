@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from pycparser import c_ast as C
 
+from ..base import catalogue
 from ..base.ctype import BOOL, INT, LONG, Scalar, leaves
-from ..base.diagnostics import Loc, UnsupportedError
+from ..base.diagnostics import Loc
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
 from ..ir.evaluate import reinterpreted
@@ -37,7 +38,7 @@ class MemoryState:
     def emit(self, s: Stmt) -> None:
         self.size += 1
         if self.size > LIMIT:
-            raise UnsupportedError("C2CU021", f"the kernel has more than {LIMIT} statements after inlining", s.loc)
+            raise catalogue.TOO_MANY_STATEMENTS.error(s.loc, limit=LIMIT)
         self.out.append(s)
 
     @contextmanager
@@ -93,9 +94,9 @@ class MemoryState:
             return obj.parts[path]
         t, count = leaf_table(obj.type)[path]
         if not isinstance(t, Scalar):
-            raise UnsupportedError("C2CU022", f"'{obj.name}{path}' stores a pointer in memory", loc)
+            raise catalogue.POINTER_IN_MEMORY.error(loc, name=obj.name + path)
         if t.size == 16:
-            raise UnsupportedError("C2CU023", f"'{obj.name}{path}' is long double", loc)
+            raise catalogue.LONG_DOUBLE.error(loc, what=f"'{obj.name}{path}'")
         if count == 1 and obj.storage != "shared" and not obj.volatile:
             new: Region | Variable = self.fresh(obj.name + path.replace(".", "_"), t, obj.loc, obj.name + path)
         else:
@@ -133,10 +134,10 @@ class MemoryState:
 
     def leaf(self, ref: Ref, loc: Loc) -> tuple[Region | Variable, Scalar]:
         if not isinstance(ref.type, Scalar):
-            raise UnsupportedError("C2CU022", f"'{ref.object.name}{ref.path}' stores a pointer in memory", loc)
+            raise catalogue.POINTER_IN_MEMORY.error(loc, name=ref.object.name + ref.path)
         part = self.part(ref.object, ref.path, loc)
         if part.type.size != ref.type.size:
-            raise UnsupportedError("C2CU019", f"'{part.name}' of '{part.type}' is used as '{ref.type}'", loc)
+            raise catalogue.OTHER_TYPE.error(loc, name=part.name, type=part.type, other=ref.type)
         return part, ref.type
 
     def store(self, ref: Ref, value: Expr, loc: Loc) -> None:
@@ -147,12 +148,7 @@ class MemoryState:
             self.emit(Assign(part, value, loc))
             return
         if part.storage == "shared":
-            raise UnsupportedError(
-                "C2CU024",
-                f"'{ref.object.name}' is shared by all inputs and cannot be written",
-                loc,
-                "take it out of shared, or write to a copy",
-            )
+            raise catalogue.SHARED_WRITTEN.error(loc, name=ref.object.name)
         self.emit(Store(part, ref.index, value, loc, ref.rows))
 
     def copy(self, to: Ref, source: Ref, loc: Loc) -> None:
@@ -246,5 +242,5 @@ def _bits(c: Const, t: Scalar) -> int | float:
         return t.wrap(c.value)
     value = reinterpreted(c.value, c.type, t)
     if value != value:
-        raise UnsupportedError("C2CU022", "the bits of a NaN as an initial value", c.loc)
+        raise catalogue.NAN_BITS.error(c.loc)
     return value

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from ..base import catalogue
 from ..base.ctype import BOOL, INT, LONG, Array, CType, Pointer, Scalar, Struct, leaves
-from ..base.diagnostics import Loc, UnsupportedError
+from ..base.diagnostics import Loc
 from ..ir.fold import add, is_constant, multiply
 from ..ir.nodes import NOWHERE, Const, Expr, Region, Rows, Variable
 
@@ -49,9 +50,7 @@ class Ref:
         if is_constant(by, 0):
             return self
         if self.alone:
-            raise UnsupportedError(
-                "C2CU019", f"a pointer to '{self.object.name}{self.path}' leaves it for the next member", loc or by.loc
-            )
+            raise catalogue.LEAVES_MEMBER.error(loc or by.loc, name=self.object.name + self.path)
         return replace(self, index=add(self.index, by))
 
     def at(self, index: Expr) -> Ref:
@@ -63,7 +62,7 @@ class Ref:
         assert isinstance(self.type, Array)
         if self.type.length is None:
             if not (isinstance(self.index, Const) and self.index.value == 0):
-                raise UnsupportedError("C2CU016", f"the extent of '{self.object.name}' is not known", loc)
+                raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"'{self.object.name}' of no extent")
             return replace(self, type=self.type.of)
         return replace(self, index=multiply(self.index, self.type.length), type=self.type.of)
 
@@ -74,17 +73,17 @@ class Ref:
         if below:
             return self.member(m.name, loc).member(name, loc)
         if m.bits is not None:
-            raise UnsupportedError("C2CU017", f"bit-field '{name}'", loc)
+            raise catalogue.BIT_FIELD.error(loc, name=name)
         if not struct.union:
             alone = not isinstance(m.type, Array) and (self.alone or len(struct.members) > 1)
             return replace(self, path=f"{self.path}.{name}", type=m.type, alone=alone)
         first = struct.members[0]
         if not all(isinstance(x.type, Scalar) and x.type.size == first.type.size for x in struct.members):
             name = self.object.name + self.path
-            raise UnsupportedError("C2CU018", f"'{name}' is a union of members of different sizes", loc)
+            raise catalogue.UNION_SIZES.error(loc, name=name)
         if first.type == BOOL and any(x.type != BOOL for x in struct.members):  # a cell of it has no other bits
             name = self.object.name + self.path
-            raise UnsupportedError("C2CU018", f"'{name}' is a union whose first member is a _Bool", loc, "put it last")
+            raise catalogue.UNION_BOOL.error(loc, name=name)
         return replace(self, path=f"{self.path}.{first.name}", type=m.type)
 
     def viewed(self, t: CType, loc: Loc) -> Ref:
@@ -106,7 +105,7 @@ class Ref:
             rows = int(self.index.value) * self.type.size
             if rows % t.size == 0:
                 return replace(self, index=Const(rows // t.size, INT), type=t)
-        raise UnsupportedError("C2CU019", f"'{self.object.name}' of '{self.type}' is used as '{t}'", loc)
+        raise catalogue.OTHER_TYPE.error(loc, name=self.object.name, type=self.type, other=t)
 
 
 @dataclass(frozen=True)
