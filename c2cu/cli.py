@@ -175,6 +175,7 @@ def given(source: str) -> str | Path:
     click.option("--target", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True),
     click.option("--group", type=COUNT, help="Inputs at a time: results come out while inputs come in."),
     click.option("--emit", type=click.Choice(["ast", "ir", "plan", "cuda", "c"]), help="Stop at a stage and print it."),
+    click.option("--after", default="", metavar="PASS", help="With --emit ir: the program after this pass."),
     COMMON,
 )
 def translate(
@@ -185,6 +186,7 @@ def translate(
     target: str,
     group: int | None,
     emit: str | None,
+    after: str,
     defines: tuple[str, ...],
     include_dirs: tuple[str, ...],
     fn: str | None,
@@ -197,10 +199,12 @@ def translate(
         from .io import files
 
         options = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
+        if after and emit != "ir":
+            raise click.UsageError("--after goes with --emit ir")
         if emit is not None:
             from .stages import stage
 
-            files.write(output, stage(given(source), emit, **options).encode("utf-8", "surrogateescape"))
+            files.write(output, stage(given(source), emit, after, **options).encode("utf-8", "surrogateescape"))
             return
         if p is None:
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from .analysis.effects import may_write
 from .analysis.uniform import Uniform, uniform
@@ -16,13 +16,16 @@ from .frontend.parse import deep, parse
 from .frontend.preprocess import Preprocessed, Source, preprocess
 from .frontend.refuse import refuse
 from .frontend.typed import typed
+from .ir.canonical import canonical
 from .ir.nodes import Kernel
+from .ir.passes import through
 from .ir.substitute import bound
 from .ir.verify import verify
 from .lower import lower
 from .schedule import plan as planning
 from .schedule.artifact import Artifact
 from .schedule.estimate import USUAL, Device, Estimate, estimate, good_enough, preferred, slower
+from .schedule.passes import SCHEDULE_PASSES
 from .schedule.plan import Candidate, Plan
 from .schedule.registry import emit_schedule
 from .schedule.understood import Front
@@ -61,13 +64,10 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     if extents:
         return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))
     refuse(found)
-    kernel, analysis, why_not = analyse(found)
+    kernel, analysis, why_not = analyse(found, options.values)
     crossed = analysis.kernel if analysis is not None else None
-    if kernel is not None and options.values:
-        kernel = bound(kernel, options.values)
-        analysis = uniform(kernel)
-    if kernel is not None and analysis is not None:
-        kernel, analysis = with_tables(found, kernel, analysis)
+    if crossed is not None and options.values:
+        crossed = analysed(found).ir
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
     slots = planning.slots(found, crossed, facts)
@@ -75,18 +75,90 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
     return replace(front, slots=planning.packed(front, options.pack)) if options.pack else front
 
 
-def analyse(found: KernelProgram) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:
+@dataclass(frozen=True)
+class Middle:
+    """A program between its C and a schedule. ``values``: of shared scalars, by name. ``analysis``: None until the pass
+    ``separate``, which makes it."""
+
+    program: KernelProgram
+    values: Mapping[str, int | float] = field(default_factory=dict)
+    kernel: Kernel | None = None
+    analysis: Uniform | None = None
+
+    @property
+    def ir(self) -> Kernel:
+        """The flat IR as it is now."""
+        kernel = self.analysis.kernel if self.analysis is not None else self.kernel
+        assert kernel is not None
+        return kernel
+
+
+def _lowered(m: Middle) -> Middle:
+    kernel = lower(m.program)
+    verify(kernel)
+    return replace(m, kernel=kernel)
+
+
+def _with_tables(m: Middle) -> Middle:
+    assert m.analysis is not None and m.kernel is not None
+    kernel, analysis = with_tables(m.program, m.kernel, m.analysis)
+    return replace(m, kernel=kernel, analysis=analysis)
+
+
+#: What every program goes through, in order; a schedule's own passes follow (``schedule/passes.py``).
+#: `translate --emit ir --after PASS` prints what any of them leaves.
+PASSES: tuple[tuple[str, Callable[[Middle], Middle]], ...] = (
+    ("lower", _lowered),
+    ("canonical", lambda m: replace(m, kernel=canonical(m.ir))),
+    ("values", lambda m: replace(m, kernel=bound(m.ir, m.values)) if m.values else m),
+    ("separate", lambda m: replace(m, analysis=uniform(m.ir))),
+    ("tables", _with_tables),
+)
+
+
+def analysed(found: KernelProgram, values: Mapping[str, int | float] | None = None, last: str = "") -> Middle:
+    """A program after all of `PASSES`, or after the one called ``last``. Raises UnsupportedError."""
+    m = Middle(found, values or {})
+    for name, step in PASSES:
+        m = step(m)
+        if name == last:
+            break
+    return m
+
+
+def after(front: Front, name: str) -> Kernel:
+    """The flat IR after a pass: one of `PASSES`, or "schedule:pass". Raises InputError for an unknown one, and
+    UnsupportedError where the program does not get that far."""
+    names = [n for n, _ in PASSES] + [f"{s}:{n}" for s, (ns, _) in SCHEDULE_PASSES.items() for n in ns]
+    if name not in names:
+        raise InputError("C2CU051", f"there is no pass '{name}'", None, f"choose one of {', '.join(names)}")
+    if front.analysis is None:
+        assert front.why_not is not None
+        raise front.why_not
+    schedule, _, last = name.rpartition(":")
+    with lines_of(front.pre.sources):
+        if not schedule:
+            return deep(lambda: analysed(front.program, last=last).ir)
+        kernel = front.analysis.kernel
+        return deep(lambda: through(kernel, SCHEDULE_PASSES[schedule][1](front), last))
+
+
+def analyse(
+    found: KernelProgram, values: Mapping[str, int | float] | None = None
+) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:
     """The flat kernel and its analysis, or why there is none."""
+    m = Middle(found, values or {})
     try:
-        kernel = lower(found)
+        m = _lowered(m)
     except UnsupportedError as e:
         if e.code == "C2CU024":
             raise  # writing a shared variable is wrong under every schedule
         refuse_shared_writes(found)
         e.sources = found.unit.pre.sources  # it may be raised later, where a schedule needs the kernel
         return None, None, e
-    verify(kernel)
-    return kernel, uniform(kernel), None
+    for _, step in PASSES[1:]:
+        m = step(m)
+    return m.kernel, m.analysis, None
 
 
 def refuse_shared_writes(found: KernelProgram) -> None:

@@ -5,6 +5,13 @@ import pytest
 from click.testing import CliRunner
 
 from c2cu.cli import main
+from c2cu.frontend.options import Options
+from c2cu.frontend.preprocess import Source
+from c2cu.ir.dump import dump
+from c2cu.pipeline import PASSES, after, understand
+from c2cu.schedule.gang import emit
+from c2cu.schedule.passes import SCHEDULE_PASSES
+from c2cu.schedule.registry import emit_schedule
 
 SUM = "int a[3], n, o;\nvoid k(void) {\n    o = 0;\n    for (int i = 0; i < n; i++) o += a[i];\n}\n"
 PAIR = "int a[3], b[3], c;\nvoid k(void) {\n    c = b[0] = a[0] + a[1] + a[2];\n}\n"
@@ -104,3 +111,30 @@ def test_groups_need_arrays_that_agree(folder):
     assert done.exit_code == 1 and "inputs disagree on p: 'a' has 4, 'n' has 3" in done.output.replace("but ", "")
     assert c2cu("run", "sum.c", "--p", "3", "--group", "2").exit_code == 2
     assert c2cu("run", "sum.c", "--in", "a=a.npy", "--out", "o=o.npy", "--group", "0").exit_code == 2
+
+
+def test_the_program_after_each_pass(folder):
+    front = understand(Source("sum.c", SUM), Options(fn="k"))
+    for name, _ in PASSES:
+        done = c2cu("translate", "sum.c", "--emit", "ir", "--after", name)
+        assert done.exit_code == 0, done.output
+        assert done.stdout == dump(after(front, name))
+    assert dump(front.analysis.kernel) == done.stdout == c2cu("translate", "sum.c", "--emit", "ir").stdout
+    assert "for i.3 = 0 .. (n.1 - 1)" in done.stdout
+
+
+def test_a_schedule_prints_what_its_last_pass_leaves(folder, monkeypatch):
+    front = understand(Source("pair.c", PAIR), Options(fn="k"))
+    got = []
+    monkeypatch.setattr(emit, "gang", lambda u, *_: got.append(u.kernel) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        emit_schedule("gang", front, backend="cpu")
+    last = [n for n in SCHEDULE_PASSES["gang"][0]][-1]
+    assert dump(got[0]) == c2cu("translate", "pair.c", "--emit", "ir", "--after", f"gang:{last}").stdout
+
+
+def test_an_unknown_pass_is_an_error_that_lists_them(folder):
+    done = c2cu("translate", "sum.c", "--emit", "ir", "--after", "parse")
+    assert done.exit_code == 1
+    assert all(name in done.stderr for name in ("lower", "canonical", "gang:unroll", "block:minmax"))
+    assert c2cu("translate", "sum.c", "--emit", "c", "--after", "lower").exit_code == 2

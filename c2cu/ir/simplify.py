@@ -6,8 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from .nodes import Assign, Block, If, Loop, Stmt, Variable
+from .nodes import Assign, Block, If, Kernel, Loop, Stmt, Variable
 from .walk import statements, used
+
+
+def pruned(kernel: Kernel) -> Kernel:
+    """``kernel`` with its body simplified."""
+    return replace(kernel, body=simplify(kernel.body))
 
 
 def simplify(block: Block) -> Block:

@@ -9,8 +9,7 @@ from ..analysis.uniform import uniform
 from ..base import toolchain
 from ..base.diagnostics import UnsupportedError
 from ..ir.nodes import Region
-from ..transform.scalarize import scalarize
-from ..transform.unroll import unroll
+from ..ir.passes import through
 from . import plan
 from .artifact import Artifact
 
@@ -48,10 +47,9 @@ def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cud
 
             assert front.trace is not None
             return block(front.analysis, front.trace, front.slots, layout, front.fp, threads)
-        from .gang.emit import gang
-        from .gang.select import selects
+        from .gang.emit import PASSES, gang
 
-        kernel = selects(uniform(scalarize(unroll(front.kernel)).kernel))
+        kernel = through(front.analysis.kernel, PASSES)
         return gang(uniform(kernel), front.slots, layout, toolchain.vector_bytes(), front.trace)
     from .native.emit import private, scalar
 

@@ -17,40 +17,31 @@ from ..ir.walk import expressions, rewrite, statements, subexpressions
 SHARED = 64  # elements of a shared region that are worth a variable each
 
 
-@dataclass(frozen=True)
-class Scalarized:
-    """``regions``: those that variables stand for. Only the body's first and last statements access them."""
-
-    kernel: Kernel
-    regions: frozenset[Region]
-
-
-def scalarize(kernel: Kernel, leaving: Collection[Region] | None = None) -> Scalarized:
-    """``kernel`` with variables for the elements of regions that are only accessed at constants.
+def scalarize(kernel: Kernel, leaving: Collection[Region] | None = None) -> Kernel:
+    """``kernel`` with variables for the elements of its `constant_regions`.
 
     ``leaving``: the bulk regions that go out, whole; None to leave bulk and shared regions alone. With it, the body
     starts with an `Assign` of a `Load` for each element that the kernel names and ends with a `Store` for each that
-    goes out.
+    goes out; in between nothing accesses these regions.
     """
-    constant = _constant(kernel)
-    chosen = [r for r in kernel.regions if r in constant and (r.storage == "local" or leaving is not None)]
+    chosen = constant_regions(kernel, leaving is not None)
     if not chosen:
-        return Scalarized(kernel, frozenset())
+        return kernel
     every = list(statements(kernel.body))
     top = max((s.var.uid for s in every if isinstance(s, Assign)), default=0)
     elements = _Elements(frozenset(chosen), top)
     body = elements.block(kernel.body)
-    kept = tuple(r for r in kernel.regions if r not in elements.chosen or r.storage != "local")
+    regions = tuple(r for r in kernel.regions if r not in elements.chosen or r.storage != "local")
     if leaving is None:
-        return Scalarized(replace(kernel, regions=kept, body=simplify(body)), elements.chosen)
+        return replace(kernel, regions=regions, body=simplify(body))
     out = [(r, k) for r in chosen if r in leaving for k in range(r.count)]
     stores = tuple(Store(r, Const(k, INT), Var(elements.variable(r, k), r.loc), r.loc) for r, k in out)
-    body = simplify((*elements.loads(), *body, *stores))
-    return Scalarized(replace(kernel, regions=kept, body=body), elements.chosen)
+    return replace(kernel, regions=regions, body=simplify((*elements.loads(), *body, *stores)))
 
 
-def _constant(kernel: Kernel) -> set[Region]:
-    """Regions whose every subscript is a constant, and inside: one that is not stands behind a branch never taken."""
+def constant_regions(kernel: Kernel, visible: bool = False) -> list[Region]:
+    """The local regions, and with ``visible`` bulk and shared ones too, of which every subscript is a constant, and
+    inside: one that is not stands behind a branch never taken."""
     named: dict[Region, set[int]] = {r: set() for r in kernel.regions if r.storage != "shared" or r.init is None}
     for s in statements(kernel.body):
         accesses = [(x.region, x.index) for e in expressions(s) for x in subexpressions(e) if isinstance(x, Load)]
@@ -61,7 +52,8 @@ def _constant(kernel: Kernel) -> set[Region]:
                 named[r].add(int(index.value))
             else:
                 named.pop(r, None)
-    return {r for r, found in named.items() if r.storage != "shared" or len(found) <= SHARED}
+    constant = {r for r, places in named.items() if r.storage != "shared" or len(places) <= SHARED}
+    return [r for r in kernel.regions if r in constant and (r.storage == "local" or visible)]
 
 
 @dataclass

@@ -13,6 +13,7 @@ from ...analysis.uniform import Uniform
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...ir.nodes import Block, Kernel, Region
+from ...ir.passes import Pass, through
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
 from ..artifact import Artifact, Slot
@@ -32,6 +33,7 @@ class BlockProgram:
     """What an input's threads do."""
 
     builder: Builder
+    phases: Kernel  # as the builder left it, before `passes`
     body: Block
 
     @property
@@ -70,7 +72,12 @@ def compiled(u: Uniform, trace: Trace, fp: str = "exact", threads: int = 0) -> B
         raise UnsupportedError("C2CU093", "no loop has independent iterations", u.kernel.loc)
     built = _built(u, items, choices(u, trace, items, threads))
     body = Kernel(u.kernel.name, u.kernel.regions, tuple(built.machine.out), u.kernel.loc)
-    return BlockProgram(built, minmax(if_convert(body), fp == "fast").body)
+    return BlockProgram(built, body, through(body, passes(fp)).body)
+
+
+def passes(fp: str) -> tuple[Pass, ...]:
+    """What an input's threads do, with selects for small branches and minima for selects."""
+    return (("if_convert", if_convert), ("minmax", lambda k: minmax(k, fp == "fast")))
 
 
 def refuse(u: Uniform, trace: Trace) -> None:

@@ -9,19 +9,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...analysis.facts import Trace
-from ...analysis.uniform import Uniform
+from ...analysis.uniform import Uniform, uniform
 from ...base.ctype import BOOL, Leaf, Scalar
 from ...base.templates import render
 from ...codegen.lanes import extreme_text, vectors
 from ...codegen.simd import Printer, literal, member, memory
 from ...ir.nodes import Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
+from ...transform.scalarize import scalarize
+from ...transform.unroll import unroll
 from .. import pack
 from ..artifact import Artifact, Slot
-from .select import accesses, is_small
+from .select import accesses, is_small, selects
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
+#: What a kernel goes through before it is analysed once more and printed.
+PASSES: tuple[Pass, ...] = (
+    ("unroll", unroll),
+    ("scalarize", scalarize),
+    ("select", lambda k: selects(uniform(k))),
+)
 
 
 def gang(

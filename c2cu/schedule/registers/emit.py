@@ -9,7 +9,6 @@ storage in global memory, no barrier across a block.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from ...analysis.liveness import pressure
 from ...analysis.uniform import Finding, Uniform
@@ -17,12 +16,13 @@ from ...analysis.webs import webs
 from ...base.ctype import Leaf
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
-from ...ir.nodes import Assign, Block, Kernel, Load, Region, Stmt, Store
-from ...ir.simplify import simplify
+from ...ir.nodes import Assign, Block, Kernel, Load, Loop, Region, Stmt, Store
+from ...ir.passes import Pass, through
+from ...ir.simplify import pruned
 from ...ir.walk import expressions, statements, subexpressions
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
-from ...transform.scalarize import scalarize
+from ...transform.scalarize import constant_regions, scalarize
 from ...transform.unroll import unroll
 from ..artifact import Artifact, Slot
 from .text import Placed, RegistersText
@@ -42,10 +42,10 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
     refuse_findings(u.findings)
     _refuse_slots(u.kernel, slots)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
-    placed = place(unroll(u.kernel, BUDGET, whole=True), leaving, fp)
+    placed = place(u.kernel, leaving, fp, BUDGET)
     error = too_much(u.kernel, placed)
     if error is not None:
-        placed = place(unroll(u.kernel, SHORT, whole=True), leaving, fp)
+        placed = place(u.kernel, leaving, fp, SHORT)
         if too_much(u.kernel, placed) is not None:
             raise error
     text = RegistersText(placed, slots, layout, threads)
@@ -71,23 +71,38 @@ def _refuse_slots(kernel: Kernel, slots: tuple[Slot, ...]) -> None:
         raise UnsupportedError("C2CU095", f"{what}, more than the registers of a thread hold", kernel.loc)
 
 
-def place(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
-    """An unrolled kernel with elements in variables, selects for small branches and minima for selects."""
-    scalarized = scalarize(kernel, leaving)
-    kernel = webs(scalarized.kernel).kernel
-    kernel = minmax(if_convert(replace(kernel, body=simplify(kernel.body))), fp == "fast")
-    body = list(simplify(kernel.body))
+def passes(leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tuple[Loop, ...] = ()) -> tuple[Pass, ...]:
+    """Elements in variables, selects for small branches and minima for selects. ``leaving``: the regions that go out;
+    ``budget``: statements to unroll; ``loops``: those that stay loops."""
+    return (
+        ("unroll", lambda k: unroll(k, budget, whole=True, kept=loops)),
+        ("scalarize", lambda k: scalarize(k, leaving)),
+        ("webs", lambda k: pruned(webs(k).kernel)),
+        ("if_convert", if_convert),
+        ("minmax", lambda k: pruned(minmax(k, fp == "fast"))),
+    )
+
+
+def place(
+    kernel: Kernel, leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tuple[Loop, ...] = ()
+) -> Placed:
+    """A kernel after `passes`, taken apart into what brings elements in, what computes and what brings them out."""
+    unrolled, *after = passes(leaving, fp, budget, loops)
+    kernel = through(kernel, [unrolled])
+    regions = frozenset(constant_regions(kernel, True))
+    kernel = through(kernel, after)
+    body = list(kernel.body)
     loads: list[Assign] = []
     stores: list[Store] = []
-    while body and _loads(body[0], scalarized.regions):
+    while body and _loads(body[0], regions):
         loads.append(body.pop(0))  # type: ignore[arg-type]
-    while body and isinstance(last := body[-1], Store) and last.region in scalarized.regions:
+    while body and isinstance(last := body[-1], Store) and last.region in regions:
         stores.append(last)
         body.pop()
     arrays, given, tables = [], [], []
     named = _named(tuple(body))
     for r in kernel.regions:
-        if r in scalarized.regions and r.storage == "bulk":
+        if r in regions and r.storage == "bulk":
             continue
         if r.storage == "shared":
             if r.init is None:

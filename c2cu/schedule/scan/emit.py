@@ -15,7 +15,6 @@ from ...analysis.uniform import Uniform
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...ir.nodes import Const, Kernel, Loop
-from ...transform.unroll import unroll
 from ..artifact import Artifact, Slot
 from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, too_much
 from ..registers.text import Placed
@@ -35,11 +34,11 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
         raise UnsupportedError(CODE, f"nothing is known of its arrays: {trace.stopped}", u.kernel.loc)
     if trace.faults:
         raise UnsupportedError(CODE, "a subscript may leave its array", trace.faults[0].loc)
-    kept = kept_loops(u.kernel)
-    if not kept:
+    loops = kept_loops(u.kernel)
+    if not loops:
         raise UnsupportedError(CODE, "no loop at top level goes through an array element by element", u.kernel.loc)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
-    placed = place(unroll(u.kernel, BUDGET, whole=True, kept=kept_loops(u.kernel)), leaving, fp)
+    placed = place(u.kernel, leaving, fp, BUDGET, loops)
     found = sweeps(placed.body, placed.arrays, slots, layout, trace)
     if not found:
         raise UnsupportedError(CODE, "no loop at top level goes through an array element by element", u.kernel.loc)
