@@ -1,13 +1,56 @@
-"""For all tests."""
+"""For all tests: what `pytest` leaves out unless it is given ``--all``, and where what they compile goes."""
 
+import os
 import signal
 import threading
+import time
+
+import pytest
+
+from c2cu.runtime import cpu
+from c2cu.trace import run as tracing
+from tests.compiled import FOLDER
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="slow tests too, and kernels compiled as users' are")
+    parser.addoption("--minutes", type=float, help="skip what has not started after so many")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    _listen_to_signals()
+    if not config.getoption("all"):
+        cpu.FLAGS = tuple(f.replace("-O3", "-O1") for f in cpu.FLAGS)
+        tracing.FLAGS = ("-O0", "-w")
+    if config.getoption("minutes"):  # worker processes inherit it
+        os.environ.setdefault("C2CU_TEST_END", str(time.time() + 60 * config.getoption("minutes")))
+
+
+def _listen_to_signals() -> None:
     """A shell starts what it runs in the background deaf to Ctrl-C, nohup to the terminal's end, and the programs that
     tests interrupt with it."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if hasattr(signal, "SIGHUP"):
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Random programs go last: of them there may be more than there is time for."""
+    if not config.getoption("all"):
+        config.hook.pytest_deselected(items=[x for x in items if x.get_closest_marker("slow")])
+        items[:] = [x for x in items if not x.get_closest_marker("slow")]
+    items.sort(key=lambda x: "test_random_programs.py" in x.nodeid)
+
+
+def pytest_runtest_setup() -> None:
+    if time.time() > float(os.environ.get("C2CU_TEST_END", "inf")):
+        pytest.skip("no time left: see --minutes")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def kernel_cache(request: pytest.FixtureRequest):
+    """Compiled kernels are kept for the run: tests of a module, in whatever processes, share them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("C2CU_CACHE_DIR", str(FOLDER / request.module.__name__))
+        yield

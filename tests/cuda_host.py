@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import re
-import subprocess
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from tests.compiled import FOLDER, compiled_once
+
 HEADER = Path(__file__).parent / "cuda_on_cpu.h"
 RUNTIME = Path(__file__).parent / "cuda_runtime_on_cpu.h"
-_folder = tempfile.TemporaryDirectory(prefix="c2cu-cuda-on-cpu-")  # until the process ends
-FOLDER = Path(_folder.name)
-_COMPILE = ("g++", "-std=c++20", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w", "-pthread")
+_COMPILE = "g++ -std=c++20 -O1 -fwrapv -fno-strict-aliasing -ffp-contract=off -w -pthread -fPIC".split()
 _LAUNCH = re.compile(r"([\w:]+)<<<(\w+), (\w+)(?:, 0, (.*?))?>>>\(")
 
 
@@ -57,21 +54,21 @@ def slot_table(slots, inputs, p: int, in_place: bool = False, shift: int = 0, wa
     return table, outputs, keep
 
 
-def shared_library(text: str, folder: Path) -> ctypes.CDLL:
-    """C++ text compiled into a folder, once."""
-    path = folder / (hashlib.sha256(text.encode()).hexdigest()[:16] + ".so")
-    if not path.exists():
-        _compiled([*_COMPILE, "-shared", "-fPIC"], text, path)
-    return ctypes.CDLL(str(path))
+@functools.cache
+def _command() -> list[str]:
+    """g++ with both headers compiled beforehand, which takes it longer than any kernel."""
+    header = FOLDER / "cuda.h"
+    compiled_once([*_COMPILE, "-x", "c++-header", str(RUNTIME)], "", f"{header.name}.gch")
+    return [*_COMPILE, "-include", str(header), "-x", "c++", "-"]
 
 
-def _compiled(command: list[str], text: str, path: Path) -> None:
-    done = subprocess.run([*command, "-x", "c++", "-", "-o", str(path)], input=text.encode(), capture_output=True)
-    assert done.returncode == 0, done.stderr.decode()[:4000] + text
+def shared_library(text: str) -> ctypes.CDLL:
+    """C++ text that may use CUDA, compiled."""
+    return ctypes.CDLL(str(compiled_once([*_command(), "-shared"], text)))
 
 
 def run_on_cpu(
-    artifact, inputs: dict[str, np.ndarray], p: int, folder: Path, in_place: bool = False, shift: int = 0
+    artifact, inputs: dict[str, np.ndarray], p: int, in_place: bool = False, shift: int = 0
 ) -> dict[str, np.ndarray]:
     """The outputs of p inputs by name; ``inputs`` as for `c2cu.bulk`. ``in_place``: where an input is an output too,
     one array serves for both. ``shift``: bytes that arrays lie behind an aligned address."""
@@ -85,32 +82,19 @@ def run_on_cpu(
     dynamic = rf"__shared__ \1[{max(16, artifact.shared_bytes)}];"
     device = re.sub(r"extern __shared__ (.*)\[\];", dynamic, artifact.text)
     text = (
-        f'#include "{HEADER}"\n{device}\n'
+        f"{device}\n"
         'extern "C" void everything(const c2cu_slots &slot, long long p, int lanes) {\n'
         "    size_t bytes = (size_t)c2cu_bytes * ((p + lanes - 1) / lanes);\n"
         "    void *memory = aligned_alloc(128, (bytes + 255) / 128 * 128);\n"
         f"    memset(memory, 0x5a, bytes);\n    {' '.join(launches)}\n    free(memory);\n}}\n"
     )
-    library = shared_library(text, folder)
+    library = shared_library(text)
     table, outputs, _keep = slot_table(artifact.slots, inputs, p, in_place, shift)
     library.everything(table, ctypes.c_longlong(p), artifact.lanes)
     return outputs
 
 
-@functools.cache
-def _command() -> list[str]:
-    """g++ with the runtime's header compiled beforehand."""
-    header = FOLDER / "runtime.h"
-    header.write_text(f'#include "{RUNTIME}"\n')
-    subprocess.run([*_COMPILE, "-x", "c++-header", str(header), "-o", f"{header}.gch"], check=True)
-    return [*_COMPILE, "-include", str(header)]
-
-
 def program_on_cpu(text: str) -> Path:
     """An executable of a standalone CUDA program. C2CU_SEED orders the work of its streams."""
-    program = FOLDER / hashlib.sha256(text.encode()).hexdigest()[:16]
-    if not program.exists():
-        launches = _LAUNCH.sub(lambda m: f"c2cu_launch_in({m[2]}, {m[3]}, {m[4] or 'nullptr'}, {m[1]}, ", text)
-        launches = launches.replace(", )", ")")
-        _compiled(_command(), launches, program)
-    return program
+    launches = _LAUNCH.sub(lambda m: f"c2cu_launch_in({m[2]}, {m[3]}, {m[4] or 'nullptr'}, {m[1]}, ", text)
+    return compiled_once(_command(), launches.replace(", )", ")"))

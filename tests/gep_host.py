@@ -15,7 +15,7 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.pipeline import understand
 from c2cu.schedule import plan
 from c2cu.schedule.gep.required import required
-from tests.cuda_host import FOLDER, HEADER, shared_library, shifted, slot_table
+from tests.cuda_host import shared_library, shifted, slot_table
 
 _KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
 _STATIC = "__shared__ __align__(16) unsigned char shared[SHARED];"
@@ -82,8 +82,7 @@ def library(text: str, threads: int) -> ctypes.CDLL:
     device = device.replace('extern "C" __device__ const', 'extern "C" const')
     plain = re.sub(r"\(GIVEN\b", "(" + _GIVEN.findall(text)[0], device)  # what all kernels have in common, spelled out
     entries = "\n".join(_entry(name, parameters, threads) for name, parameters in _KERNEL.findall(plain))
-    full = f'#include "{HEADER}"\n{device}\n{entries}\n'
-    return shared_library(full, FOLDER)
+    return shared_library(f"{device}\n{entries}\n")
 
 
 def _entry(name: str, parameters: str, threads: int) -> str:

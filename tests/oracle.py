@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from tests.compiled import compiled_once
+from tests.joined import joined
+
 # -frounding-math: without, GCC makes 0.0f - (float)i into -(float)i, which is -0.0 for i = 0
 FLAGS = ["-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-frounding-math", "-w"]
-_folder = tempfile.TemporaryDirectory(prefix="c2cu-oracle-")
 
 
 def with_defines(text: str, defines: dict[str, object]) -> str:
@@ -26,9 +28,28 @@ def with_defines(text: str, defines: dict[str, object]) -> str:
 
 @functools.cache
 def executable(text: str) -> Path:
-    path = Path(_folder.name) / hashlib.sha256(text.encode()).hexdigest()[:16]
-    subprocess.run(["gcc", "-O2", *FLAGS, "-x", "c", "-", "-o", str(path), "-lm"], input=text.encode(), check=True)
-    return path
+    return compiled_once(["gcc", "-O1", *FLAGS, "-x", "c", "-", "-lm"], text)
+
+
+def _library(text: str) -> Path:
+    return compiled_once(["gcc", "-O1", *FLAGS, "-shared", "-fPIC", "-x", "c", "-", "-lm"], text)
+
+
+def _accessible(text: str, variables: list[tuple]) -> str:
+    """The text without its main, and a function for each variable's address."""
+    accessors = [f"void *address_of_{n}(void) {{ return (void *)&{n}; }}" for n, *_ in variables]
+    return "\n".join([re.sub(r"\bint main\s*\(", "int original_main(", text), *accessors])
+
+
+def originals(programs: Sequence[tuple[str, list[tuple]]], fn: str) -> list[Original]:
+    """The `Original` of each (text, variables), all compiled in one translation unit."""
+    texts = [_accessible(text, variables) for text, variables in programs]
+    distinct = [{fn, *(n for v, *_ in variables for n in (v, f"address_of_{v}"))} for _, variables in programs]
+    units: dict[int, tuple[Path, str]] = {}
+    for text, numbers in joined(texts, distinct):
+        library = _library(text)
+        units |= {k: (library, f"_of_{k}") for k in numbers}
+    return [Original(text, fn, variables, unit=units[k]) for k, (text, variables) in enumerate(programs)]
 
 
 def run_original(text: str, stdin: str) -> bytes:
@@ -40,32 +61,32 @@ class Original:
     """A kernel of a C text, callable on one input after another; every run starts from the initial globals.
 
     ``variables``: (name, dtype, shape) of the globals that go in and out. ``params``: of array parameters, in order.
-    ``returns``: the dtype of what it returns, the output ``return``.
+    ``returns``: the dtype of what it returns, the output ``return``. ``unit``: a library that has the kernel already,
+    and what its names end in.
     """
 
-    def __init__(self, text: str, fn: str, variables: list[tuple], params: list[tuple] = (), returns: str = ""):
-        body = re.sub(r"\bint main\s*\(", "int original_main(", text)
-        names = [v[0] for v in variables]
-        accessors = "\n".join(f"void *address_of_{n}(void) {{ return (void *)&{n}; }}" for n in names)
-        path = Path(_folder.name) / (hashlib.sha256((body + fn).encode()).hexdigest()[:16] + ".so")
-        if not path.exists():
-            subprocess.run(
-                ["gcc", "-O2", *FLAGS, "-shared", "-fPIC", "-x", "c", "-", "-o", str(path), "-lm"],
-                input=(body + "\n" + accessors).encode(),
-                check=True,
-            )
-        self.path, self.name, self.returns = path, fn, returns
-        self._load(path)
+    def __init__(
+        self,
+        text: str,
+        fn: str,
+        variables: list[tuple],
+        params: list[tuple] = (),
+        returns: str = "",
+        unit: tuple[Path, str] | None = None,
+    ):
+        self.path, self.suffix = unit or (_library(_accessible(text, variables)), "")
+        self.name, self.returns = fn, returns
+        self._load(self.path)
         self.variables, self.params = variables, params
         self.start = {n: self._bytes(n, d, s) for n, d, s in variables}
 
     def _load(self, path: Path) -> None:
         self.library = ctypes.CDLL(str(path))
-        self.fn = getattr(self.library, self.name)
+        self.fn = getattr(self.library, self.name + self.suffix)
         self.fn.restype = np.ctypeslib.as_ctypes_type(self.returns) if self.returns else None
 
     def _address(self, name: str) -> int:
-        f = getattr(self.library, f"address_of_{name}")
+        f = getattr(self.library, f"address_of_{name}{self.suffix}")
         f.restype = ctypes.c_void_p
         return f()
 
@@ -78,9 +99,10 @@ class Original:
         out = {n: np.empty((p, *s), d) for n, d, s in [*self.variables, *self.params, *returned]}
         for k in range(p):
             if fresh:
-                copy = self.path.with_name(f"{self.path.stem}-{k}.so")
-                copy.write_bytes(self.path.read_bytes())
-                self._load(copy)
+                with tempfile.NamedTemporaryFile(suffix=".so") as copy:
+                    copy.write(self.path.read_bytes())
+                    copy.flush()
+                    self._load(Path(copy.name))
             for n, initial in self.start.items():
                 data = np.ascontiguousarray(inputs[n][k]).tobytes() if n in inputs else initial
                 ctypes.memmove(self._address(n), data, len(data))

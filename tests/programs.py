@@ -6,6 +6,7 @@ may happen (the oracle compiles with -fwrapv); subscripts are masked or loop-bou
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import dataclass, field
 
@@ -41,6 +42,8 @@ NUMPY = {
     "float": "float32",
     "double": "float64",
 }
+COUNT = int(os.environ.get("C2CU_PROGRAMS", "160"))  # programs for each CPU schedule; other tests take a share
+SEED = int(os.environ.get("C2CU_SEED", "0"))
 SIZE = 8  # elements of each array: subscripts are masked with SIZE - 1
 
 

@@ -145,13 +145,13 @@ def test_random_loops_checked(part):
 # executed
 
 
-def judge(text, variables, inputs, p, folder, params=(), returns="", shared=(), threads=0, **how):
+def judge(text, variables, inputs, p, params=(), returns="", shared=(), threads=0, **how):
     front = understood(text, fn="k", shared=shared)
     layout = plan.layout(front.program)
     a = block(front.analysis, front.trace, front.slots, layout, "exact", threads)
     whole = {n: np.broadcast_to(x, (p, *x.shape)) if n in shared else x for n, x in inputs.items()}
     expected = Original(text, "k", variables, params, returns).bulk(whole, p)
-    result = run_on_cpu(a, inputs, p, folder, **how)
+    result = run_on_cpu(a, inputs, p, **how)
     assert result
     for name, array in result.items():
         assert same(array, expected[name]), f"{name} differs\n{text}"
@@ -159,18 +159,18 @@ def judge(text, variables, inputs, p, folder, params=(), returns="", shared=(), 
 
 
 @pytest.mark.parametrize("name", ["bitonic-32", "fw-16", "fft-64", "dct-8x8"])
-def test_examples(name, tmp_path):
+def test_examples(name):
     w = next(w for w in WORKLOADS if w.name == name)
     a = emit_schedule("block", understood(w.path, defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared))
     inputs = w.inputs(7)
     expected = w.expected(inputs, 7)
     for p in (1, 3, 7):
-        result = run_on_cpu(a, w.first(inputs, p), p, tmp_path, in_place=p == 7)
+        result = run_on_cpu(a, w.first(inputs, p), p, in_place=p == 7)
         for n, e in expected.items():
             assert same(result[n], e[:p]), (n, p)
 
 
-def test_negative_cycles(tmp_path):
+def test_negative_cycles():
     """Of some inputs of a block, and NaN, infinities and zeros of both signs."""
     text = PROGRAMS["fw-17"].replace("17", "16")
     rng = np.random.default_rng(4)
@@ -180,7 +180,7 @@ def test_negative_cycles(tmp_path):
     D[4].flat[rng.integers(0, 256, 40)] = -0.0
     D[8].flat[rng.integers(0, 256, 40)] = np.inf
     for threads in (0, 8):
-        a = judge(text, [("D", "float32", (16, 16))], {"D": D}, 9, tmp_path, threads=threads, in_place=threads == 8)
+        a = judge(text, [("D", "float32", (16, 16))], {"D": D}, 9, threads=threads, in_place=threads == 8)
         assert "redo = 1" in a.text or "? 1 : redo" in a.text
         assert threads != 8 or a.lanes > 4
 
@@ -189,16 +189,16 @@ TYPES = {"_Bool": "bool", "unsigned char": "uint8", "short": "int16", "long": "i
 
 
 @pytest.mark.parametrize("t", TYPES)
-def test_types_and_alignment(t, tmp_path):
+def test_types_and_alignment(t):
     text = f"{t} a[33], b[33]; {t} s;\nvoid k(void) {{ for (int i = 0; i < 33; i++) {{ b[32 - i] = a[i] + s; if (i & 1) a[i] = 1; }} s = a[0]; }}\n"
     variables = [("a", TYPES[t], (33,)), ("b", TYPES[t], (33,)), ("s", TYPES[t], ())]
     rng = np.random.default_rng(5)
     inputs = {n: rng.integers(0, 2 if t == "_Bool" else 60, (5, *s)).astype(d) for n, d, s in variables}
-    judge(text, variables, inputs, 5, tmp_path, in_place=True)
-    judge(text, variables, inputs, 5, tmp_path, shift=np.dtype(TYPES[t]).itemsize)
+    judge(text, variables, inputs, 5, in_place=True)
+    judge(text, variables, inputs, 5, shift=np.dtype(TYPES[t]).itemsize)
 
 
-def test_what_is_given_and_what_is_not(tmp_path):
+def test_what_is_given_and_what_is_not():
     """Outputs that are partly written, initialised globals, scalars in and out."""
     text = """
     int w[20] = {1, 2, 3, -4}, a[20], n = 7, out[24], late[20];
@@ -218,7 +218,7 @@ def test_what_is_given_and_what_is_not(tmp_path):
     want = given + w * 7 + x[:, None]
     for late in (None, rng.integers(-9, 9, (3, 20), np.int32)):
         inputs = {"x": x, "a": given} | ({"late": late} if late is not None else {})
-        got = run_on_cpu(a, inputs, 3, tmp_path)
+        got = run_on_cpu(a, inputs, 3)
         assert np.array_equal(got["a"], want) and np.array_equal(got["w"], want) and (got["n"] == 8).all()
         assert np.array_equal(got["return"], want[:, 3] ^ 8)
         assert np.array_equal(got["late"], np.where(want & 1, np.arange(20), 0 if late is None else late))
@@ -227,12 +227,12 @@ def test_what_is_given_and_what_is_not(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["wide", "small", "blelloch", "two-sizes", "step-between", "uniform-array-perm"])
-def test_programs_executed(name, tmp_path):
+def test_programs_executed(name):
     front = understood(PROGRAMS[name], fn="k")
     rng = np.random.default_rng(7)
     variables = [(s.name, s.dtype, s.shape) for s in front.slots]
     inputs = {n: rng.integers(0, 2 if d == "bool" else 90, (3, *s)).astype(d) for n, d, s in variables}
-    judge(PROGRAMS[name], variables, inputs, 3, tmp_path)
+    judge(PROGRAMS[name], variables, inputs, 3)
 
 
 @pytest.mark.parametrize(

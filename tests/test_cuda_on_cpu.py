@@ -30,18 +30,18 @@ def artifact(src, schedule: str, **options):
 @pytest.mark.parametrize(
     "w", [w for w in WORKLOADS if w.name not in ("montgomery-2048", "bitonic-1024", "fw-64")], ids=lambda w: w.name
 )
-def test_examples(w, schedule, tmp_path):
+def test_examples(w, schedule):
     a = artifact(w.path, schedule, defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared)
     assert a.schedule == schedule
     inputs = w.inputs(P)
-    result = run_on_cpu(a, inputs, P, tmp_path)
+    result = run_on_cpu(a, inputs, P)
     for name, expected in w.expected(inputs, P).items():
         assert same(result[name], expected)
 
 
 @pytest.mark.parametrize("schedule", ["auto", "private"])
 @pytest.mark.parametrize("part", range(PARTS))
-def test_random_programs(part, schedule, tmp_path):
+def test_random_programs(part, schedule):
     @seed(1000 + part)
     @settings(
         max_examples=max(1, COUNT // PARTS), deadline=None, database=None, suppress_health_check=list(HealthCheck)
@@ -50,7 +50,7 @@ def test_random_programs(part, schedule, tmp_path):
     def run(program, number):
         inputs = program.inputs(P, number)
         expected = Original(program.text, "kern", program.variables).bulk(inputs, P)
-        for name, array in run_on_cpu(artifact(program.text, schedule, fn="kern"), inputs, P, tmp_path).items():
+        for name, array in run_on_cpu(artifact(program.text, schedule, fn="kern"), inputs, P).items():
             assert same(array, expected[name]), f"{name} differs\n{program.text}"
 
     run()

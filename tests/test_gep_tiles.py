@@ -37,14 +37,14 @@ def emitted(text, shape=None, fp="exact", threads=0, **options):
     return tiles(front.analysis, gep, front.slots, plan.layout(front.program), fp, shape, threads)
 
 
-def judge(text, inputs, p, folder, artifact=None, expected=None, **how):
+def judge(text, inputs, p, artifact=None, expected=None, **how):
     """Compare all outputs of p inputs."""
     a = artifact or emitted(text)
     variables = [(s.name, s.dtype, s.shape) for s in a.slots]
     shared = [s.name for s in a.slots if s.shared]
     whole = {n: np.broadcast_to(x, (p, *x.shape)) if n in shared else x for n, x in inputs.items()}
     expected = expected or Original(text, "k", variables).bulk(whole, p)
-    result = run_on_cpu(a, {n: x if n in shared else x[:p] for n, x in inputs.items()}, p, folder, **how)
+    result = run_on_cpu(a, {n: x if n in shared else x[:p] for n, x in inputs.items()}, p, **how)
     assert result
     for name, array in result.items():
         assert same(array, expected[name][:p]), f"{name} differs\n{text}"
@@ -78,7 +78,7 @@ def graphs(rng, p, n, dtype="float32"):
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_shortest_paths(name, tmp_path):
+def test_shortest_paths(name):
     """In every spelling; some inputs have negative cycles, NaN, infinities and zeros of both signs."""
     text, rng = sized(PATHS[name], 17), np.random.default_rng(1)
     D = graphs(rng, 9, 17)
@@ -88,19 +88,19 @@ def test_shortest_paths(name, tmp_path):
     D[8].flat[rng.integers(0, 289, 40)] = np.inf
     D[6].flat[rng.integers(0, 289, 40)] *= -1
     D[1].flat[rng.integers(0, 289, 10)] = -np.inf
-    expected = judge(text, {"D": D}, 9, tmp_path)
-    judge(text, {"D": D}, 9, tmp_path, expected=expected, in_place=True)
+    expected = judge(text, {"D": D}, 9)
+    judge(text, {"D": D}, 9, expected=expected, in_place=True)
 
 
 @pytest.mark.parametrize("n", [2, 3, 5, 16, 31, 33])
-def test_sizes(n, tmp_path):
+def test_sizes(n):
     text, rng = sized(PATHS["if"], n), np.random.default_rng(n)
     a = emitted(text)
     D = graphs(rng, 33, n)
     D[4, 0, 0] = -1
     expected = None
     for p in (33, 1, 5):
-        expected = judge(text, {"D": D}, p, tmp_path, a, expected, shift=4 * (p == 5), in_place=p == 1)
+        expected = judge(text, {"D": D}, p, a, expected, shift=4 * (p == 5), in_place=p == 1)
 
 
 SHAPES = [
@@ -117,15 +117,15 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shapes(shape, tmp_path):
+def test_shapes(shape):
     """Several units and several bands, of any form; some inputs are done again, others not."""
     rng = np.random.default_rng(3)
     D = graphs(rng, 6, 17)
     D[1, 3, 3] = D[4, 16, 16] = -0.25
     for name in ("if", "min"):
         text = sized(PATHS[name], 17)
-        expected = judge(text, {"D": D}, 6, tmp_path, emitted(text, shape))
-        judge(text, {"D": D}, 6, tmp_path, emitted(text, shape), expected, in_place=True, shift=4)
+        expected = judge(text, {"D": D}, 6, emitted(text, shape))
+        judge(text, {"D": D}, 6, emitted(text, shape), expected, in_place=True, shift=4)
 
 
 def loops(body, before=""):
@@ -229,7 +229,7 @@ def filled(rng, slots, p):
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_forms(name, tmp_path):
+def test_forms(name):
     rng = np.random.default_rng(7)
     for n in (13, 33):
         text = sized(FORMS[name], n)
@@ -237,17 +237,17 @@ def test_forms(name, tmp_path):
         inputs = filled(rng, a.slots, 4)
         if name == "longest":
             inputs["D"] *= -1
-        expected = judge(text, inputs, 4, tmp_path, a, in_place=n == 13)
+        expected = judge(text, inputs, 4, a, in_place=n == 13)
         if n == 13:
             banded = emitted(text, TileShape(2, 2, 4, 3, 4, 3)) if "N + " not in text and "20" not in text else a
-            judge(text, inputs, 4, tmp_path, banded, expected, in_place=True)
+            judge(text, inputs, 4, banded, expected, in_place=True)
 
 
 TYPES = {"int": "int32", "unsigned": "uint32", "short": "int16", "unsigned char": "uint8", "long": "int64", "double": "float64"}  # fmt: skip
 
 
 @pytest.mark.parametrize("t", TYPES)
-def test_types(t, tmp_path):
+def test_types(t):
     """Sums that wrap, cycles that are negative; by minima and by maxima."""
     n, rng, d = 9, np.random.default_rng(5), np.dtype(TYPES[t])
     D = graphs(rng, 12, n, TYPES[t])
@@ -269,7 +269,7 @@ def test_types(t, tmp_path):
     for op in "<>":
         for equal in ("", "="):
             body = loops(f"if (D[i][k] + D[k][j] {op}{equal} D[i][j]) D[i][j] = D[i][k] + D[k][j];")
-            judge(sized(f"{t} D[N][N];\nvoid k(void) {{ {body} }}", n), {"D": D}, 12, tmp_path)
+            judge(sized(f"{t} D[N][N];\nvoid k(void) {{ {body} }}", n), {"D": D}, 12)
 
 
 def known(text):
@@ -341,7 +341,7 @@ def test_refused(text, message):
     assert caught.value.code == "C2CU038" and caught.value.line
 
 
-def test_what_is_given_and_what_is_not(tmp_path):
+def test_what_is_given_and_what_is_not():
     """Initial values, shared matrices, constants, and elements that no step touches."""
     text = """
     const float T[6][6] = {{1, 2, 3, 4, 5, 6}, {0, 1, 0.5f}, {2, 0, 1}, {0}, {1, 1, 1, 1, 1, 1}, {3}};
@@ -361,8 +361,8 @@ def test_what_is_given_and_what_is_not(tmp_path):
         variables = [(s.name, s.dtype, s.shape) for s in a.slots if s.name != "T"]
         whole = {"D": D, "S": np.broadcast_to(S, (5, 6, 6)), "W": initial if given is None else W}
         expected = Original(text, "k", variables).bulk(whole, 5)
-        judge(text, inputs, 5, tmp_path, a, expected)
-        judge(text, inputs, 5, tmp_path, a, expected, in_place=True)
+        judge(text, inputs, 5, a, expected)
+        judge(text, inputs, 5, a, expected, in_place=True)
 
 
 def test_fast_uses_minima():

@@ -39,7 +39,7 @@ def words(rng, p: int, n: int) -> np.ndarray:
     return a.astype(np.uint32)
 
 
-def judge(text: str, variables: dict[str, int], tmp_path, seed: int = 1, plain: bool = False) -> str:
+def judge(text: str, variables: dict[str, int], seed: int = 1, plain: bool = False) -> str:
     """The schedule's text; its results are those of gcc by the assembly, and where ``plain`` by the C++ too."""
     a = artifact(text)
     rng = np.random.default_rng(seed)
@@ -47,7 +47,7 @@ def judge(text: str, variables: dict[str, int], tmp_path, seed: int = 1, plain: 
     expected = Original(text, "k", [(name, "uint32", (n,)) for name, n in variables.items()]).bulk(inputs, P)
     inputs = {s.name: inputs[s.name] for s in a.slots}
     for how in (replace(a, text=assembly_as_cpp(a.text)), *[a] * plain):
-        for name, array in run_on_cpu(how, inputs, P, tmp_path).items():
+        for name, array in run_on_cpu(how, inputs, P).items():
             assert same(array, expected[name]), f"{name} differs\n{text}\n{how.text}"
     return a.text
 
@@ -62,7 +62,7 @@ def calls(text: str, name: str) -> int:
 
 
 @pytest.mark.parametrize("name", ["montgomery-512", "montgomery-512-shared"])
-def test_montgomery_needs_one_sum(name, tmp_path):
+def test_montgomery_needs_one_sum(name):
     w = next(w for w in WORKLOADS if w.name == name)
     options = pipeline.Options(defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared)
     a = emit_schedule("registers", pipeline.understand(read_source(w.path), options))
@@ -70,7 +70,7 @@ def test_montgomery_needs_one_sum(name, tmp_path):
     assert calls(a.text, "add_words") == calls(a.text, "subtract_words") == 1
     inputs = w.inputs(P)
     expected = w.expected(inputs, P)
-    result = run_on_cpu(replace(a, text=assembly_as_cpp(a.text)), inputs, P, tmp_path)
+    result = run_on_cpu(replace(a, text=assembly_as_cpp(a.text)), inputs, P)
     assert all(same(result[n], e) for n, e in expected.items())
 
 
@@ -100,21 +100,21 @@ void k(void) {{
 
 
 @pytest.mark.parametrize("n", [4, 5, 7, 8])
-def test_montgomery_of_any_words(n, tmp_path):
+def test_montgomery_of_any_words(n):
     """Even moduli, x and y above the modulus, a word that is no inverse: the top words matter."""
     text = HEAD.format(n=n) + MONTGOMERY.format(row=ROW.format(y="y[i]", t="u"))
-    assert calls(judge(text, numbers(n), tmp_path, plain=n == 5), "add_words") == 1
+    assert calls(judge(text, numbers(n), plain=n == 5), "add_words") == 1
 
 
 @pytest.mark.parametrize("n", [4, 5, 8, 9])
-def test_whole_product(n, tmp_path):
+def test_whole_product(n):
     """Operand scanning: each row leaves its lowest word, and a new one on top."""
     row = ROW.format(y="y[i]", t="r").replace("r[j]", "r[i + j]")
     text = HEAD.format(n=n) + (
         f"void k(void) {{ for (int i = 0; i < 2 * N; i++) r[i] = 0;\n    for (int i = 0; i < N; i++) {{\n"
         f"        uint64_t carry = 0;\n        {row}\n        r[i + N] = (uint32_t)carry;\n    }}\n}}\n"
     )
-    assert calls(judge(text, numbers(n), tmp_path), "add_words") == 1
+    assert calls(judge(text, numbers(n)), "add_words") == 1
 
 
 def rows(n: int, top: str, count: int = 5, between: str = "", y: str = "y[i & 3]") -> str:
@@ -144,36 +144,36 @@ TOPS = {
 
 @pytest.mark.parametrize("start", ["given", "zero"])
 @pytest.mark.parametrize("top", TOPS)
-def test_tops(top, start, tmp_path):
+def test_tops(top, start):
     """Where words above wrap, or are read once more, the result is still that of C."""
     for n in (4, 5):
         text = rows(n, TOPS[top])
-        judge(zeroed(text) if start == "zero" else text, numbers(n), tmp_path)
+        judge(zeroed(text) if start == "zero" else text, numbers(n))
 
 
 READ = {"r[i] = t[0];": 1, "r[i] = t[2];": 5, "r[i] = t[N];": 5, "r[i] = t[N + 1]; t[1] ^= y[0];": 5}
 
 
 @pytest.mark.parametrize("between", READ)
-def test_words_that_are_read_between(between, tmp_path):
+def test_words_that_are_read_between(between):
     """The lowest word is known after each row; another one ends the chain of rows."""
     text = zeroed(rows(6, TOPS["two words, sum"], between=between))
-    assert calls(judge(text, numbers(6), tmp_path), "add_words") == READ[between]
+    assert calls(judge(text, numbers(6)), "add_words") == READ[between]
 
 
-def test_factors_from_the_number_itself(tmp_path):
+def test_factors_from_the_number_itself():
     """A factor, or an addend, that an earlier link of the same row makes; one that the row before leaves."""
     for y in ("t[0]", "t[N - 1]", "(t[0] * m[0])", "(j ? t[j - 1] : 7u)"):
-        judge(zeroed(rows(5, TOPS["two words, sum"], y=y)), numbers(5), tmp_path)
+        judge(zeroed(rows(5, TOPS["two words, sum"], y=y)), numbers(5))
     chained = rows(5, TOPS["word"]).replace("t[j] + carry", "(j ? t[j - 1] : t[j]) + carry")
-    judge(chained, numbers(5), tmp_path)
+    judge(chained, numbers(5))
 
 
-def test_a_known_modulus(tmp_path):
+def test_a_known_modulus():
     """Constants among the factors, zero and one too."""
     text = HEAD.format(n=6).replace("m[N], ", "") + "const uint32_t m[N] = {4294966319u, 1, 0, 4294967295u, 0, 7};\n"
     text += MONTGOMERY.format(row=ROW.format(y="y[i]", t="u"))
-    judge(text, {name: n for name, n in numbers(6).items() if name != "m"}, tmp_path)
+    judge(text, {name: n for name, n in numbers(6).items() if name != "m"})
 
 
 SUMS = {
@@ -192,14 +192,14 @@ BY_FLAG = {"sum", "sum in place", "difference", "bit 32", "both at once"}
 
 
 @pytest.mark.parametrize("name", SUMS)
-def test_sums(name, tmp_path):
+def test_sums(name):
     """Long sums and differences, their carry used; what only looks like one stays as it is."""
     for n in (4, 9):
         text = HEAD.format(n=n) + (
             "void k(void) {\n    uint64_t carry = 0, s;\n"
             f"    for (int j = 0; j < N; j++) {{ {SUMS[name]} }}\n    r[N] = (uint32_t)carry ^ (uint32_t)(carry >> 32);\n}}\n"
         )
-        printed = judge(text, numbers(n), tmp_path, plain=n == 9)
+        printed = judge(text, numbers(n), plain=n == 9)
         assert calls(printed, "(?:add|subtract)_words") == (name in BY_FLAG)
 
 
@@ -241,10 +241,10 @@ def test_random_programs_have_linked_rows():
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_random_rows(part, tmp_path):
+def test_random_rows(part):
     for seed in range(part, PROGRAMS, 4):
         text, n = random_program(seed)
-        judge(text, numbers(n), tmp_path, seed)
+        judge(text, numbers(n), seed)
 
 
 def test_the_interpreter_of_assembly_sees_faults():

@@ -28,24 +28,24 @@ def artifact(src, **options):
     return emit_schedule("registers", pipeline.understand(read_source(src), pipeline.Options(**options)))
 
 
-def judge(a, text, fn, variables, inputs, p, folder, shared=(), **how) -> None:
+def judge(a, text, fn, variables, inputs, p, shared=(), **how) -> None:
     """The artifact's outputs against the C's. ``variables`` as for `Original`, ``inputs`` of p inputs."""
     whole = {n: np.broadcast_to(x, (p, *x.shape)) if n in shared else x for n, x in inputs.items()}
     expected = Original(text, fn, variables).bulk(whole, p)
-    result = run_on_cpu(a, inputs, p, folder, **how)
+    result = run_on_cpu(a, inputs, p, **how)
     assert result
     for name, array in result.items():
         assert same(array, expected[name]), f"{name} differs\n{text}"
 
 
 @pytest.mark.parametrize("name", ["bitonic-32", "montgomery-512"])
-def test_examples(name, tmp_path):
+def test_examples(name):
     w = next(w for w in WORKLOADS if w.name == name)
     a = artifact(w.path, defines={n: str(v) for n, v in w.defines.items()})
     inputs = w.inputs(max(SIZES))
     expected = w.expected(inputs, max(SIZES))
     for p in SIZES:
-        result = run_on_cpu(a, {n: x[:p] for n, x in inputs.items()}, p, tmp_path)
+        result = run_on_cpu(a, {n: x[:p] for n, x in inputs.items()}, p)
         for n, e in expected.items():
             assert same(result[n], e[:p]), (n, p)
 
@@ -58,23 +58,23 @@ def test_what_is_too_large_is_refused(name):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_small_states(name, tmp_path):
+def test_small_states(name):
     text, fn, variables = PROGRAMS[name]
     rng = np.random.default_rng(1)
     inputs = {n: _numbers(rng, np.dtype(d), (P, *s)) for n, d, s in variables}
-    judge(artifact(text, fn=fn), text, fn, variables, inputs, P, tmp_path)
+    judge(artifact(text, fn=fn), text, fn, variables, inputs, P)
 
 
 def _numbers(rng, dtype, shape):
     return (rng.normal(size=shape) if dtype.kind == "f" else rng.integers(0, 4, shape)).astype(dtype)
 
 
-def test_shared_arrays(tmp_path):
+def test_shared_arrays():
     """In variables, at constants; and read where they lie, at subscripts that stay."""
     text, fn, variables = PROGRAMS["fft"]
     rng = np.random.default_rng(2)
     inputs = {n: _numbers(rng, np.dtype(d), s if n in ("wr", "wi") else (P, *s)) for n, d, s in variables}
-    judge(artifact(text, fn=fn, shared=("wr", "wi")), text, fn, variables, inputs, P, tmp_path, ("wr", "wi"))
+    judge(artifact(text, fn=fn, shared=("wr", "wi")), text, fn, variables, inputs, P, ("wr", "wi"))
     text = """
     struct S { short k; double w[3][2]; } t[50];
     const int c[4] = {5, -6, 7, 8};
@@ -87,7 +87,7 @@ def test_shared_arrays(tmp_path):
     t["k"], t["w"] = rng.integers(0, 9, 50), rng.normal(size=(50, 3, 2))
     variables = [("t", struct, (50,)), ("sum", "float64", ())]
     inputs = {"t": t, "sum": rng.normal(size=P)}
-    judge(artifact(text, fn="k", shared=("t",)), text, "k", variables, inputs, P, tmp_path, ("t",))
+    judge(artifact(text, fn="k", shared=("t",)), text, "k", variables, inputs, P, ("t",))
 
 
 TYPES = {
@@ -107,18 +107,18 @@ TYPES = {
 
 @pytest.mark.parametrize("t", TYPES)
 @pytest.mark.parametrize("count", [1, 3, 33])
-def test_types_and_alignment(t, count, tmp_path):
+def test_types_and_alignment(t, count):
     """Rows of any length, in units from 1 to 16 bytes; arrays that are not aligned to units; in place."""
     text = f"{t} a[{count}], b[{count}]; {t} s;\nvoid k(void) {{\n    for (int i = 0; i < {count}; i++) {{ b[{count} - 1 - i] = a[i] + s; if (i & 1) a[i] = 1; }}\n    s = a[0];\n}}\n"
     variables = [("a", TYPES[t], (count,)), ("b", TYPES[t], (count,)), ("s", TYPES[t], ())]
     rng = np.random.default_rng(3)
     inputs = {n: rng.integers(0, 2 if t == "_Bool" else 60, (P, *s)).astype(d) for n, d, s in variables}
     a = artifact(text, fn="k")
-    judge(a, text, "k", variables, inputs, P, tmp_path, in_place=True)
-    judge(a, text, "k", variables, inputs, 33, tmp_path, shift=np.dtype(TYPES[t]).itemsize)
+    judge(a, text, "k", variables, inputs, P, in_place=True)
+    judge(a, text, "k", variables, inputs, 33, shift=np.dtype(TYPES[t]).itemsize)
 
 
-def test_arrays_that_keep_their_subscripts(tmp_path):
+def test_arrays_that_keep_their_subscripts():
     text = """
     unsigned char b[5]; short h[7]; long long w[3]; float f[4]; double total;
     static int scratch[9];
@@ -143,13 +143,13 @@ def test_arrays_that_keep_their_subscripts(tmp_path):
     inputs = {n: _numbers(rng, np.dtype(d), (P, *s)) for n, d, s in variables}
     a = artifact(text, fn="k")
     assert a.shared_bytes > 64 * (5 + 14 + 24 + 16 + 24 + 36)
-    judge(a, text, "k", variables, inputs, P, tmp_path)
+    judge(a, text, "k", variables, inputs, P)
 
 
 STRUCT = np.dtype({"names": ["c", "x", "y", "z"], "formats": ["i1", "i4", ("f8", (2,)), "u2"], "offsets": [0, 4, 8, 24], "itemsize": 32})  # fmt: skip
 
 
-def test_structs_keep_what_is_not_touched(tmp_path):
+def test_structs_keep_what_is_not_touched():
     text = """
     struct S { signed char c; int x; double y[2]; unsigned short z; } s[3], t;
     void k(void) { for (int i = 0; i < 3; i++) { s[i].y[i & 1] *= s[i].c; s[i].z += t.x; } t.c = s[1].z; }
@@ -162,16 +162,16 @@ def test_structs_keep_what_is_not_touched(tmp_path):
     for a in inputs.values():
         a["y"] = rng.normal(size=a["y"].shape)
     a = artifact(text, fn="k")
-    judge(a, text, "k", variables, inputs, P, tmp_path)
-    judge(a, text, "k", variables, inputs, P, tmp_path, in_place=True, shift=1)
-    result = run_on_cpu(a, inputs, P, tmp_path)
+    judge(a, text, "k", variables, inputs, P)
+    judge(a, text, "k", variables, inputs, P, in_place=True, shift=1)
+    result = run_on_cpu(a, inputs, P)
     padding = [1, 2, 3, 26, 27, 28, 29, 30, 31]
     for n in ("s", "t"):
         before, after = (x[n].reshape(P, -1).view(np.uint8).reshape(P, -1, 32) for x in (inputs, result))
         assert np.array_equal(before[:, :, padding], after[:, :, padding])
 
 
-def test_what_is_not_given_starts_from_its_initialiser(tmp_path):
+def test_what_is_not_given_starts_from_its_initialiser():
     text = """
     int a[4] = {3, -1, 4}, n = 7, out[4];
     double d[2] = {0.5, -0.0};
@@ -179,7 +179,7 @@ def test_what_is_not_given_starts_from_its_initialiser(tmp_path):
     """
     a = artifact(text, fn="k")
     x = np.arange(P, dtype=np.int32)
-    result = run_on_cpu(a, {"x": x}, P, tmp_path)
+    result = run_on_cpu(a, {"x": x}, P)
     start = np.array([3, -1, 4, 0])
     assert np.array_equal(result["out"], start * 7 + x[:, None])
     assert np.array_equal(result["a"], np.tile([3, 0, 4, 0], (P, 1)))
@@ -187,13 +187,13 @@ def test_what_is_not_given_starts_from_its_initialiser(tmp_path):
     assert np.array_equal(result["return"], (3 * 7 + x) ^ 7)
 
 
-def test_fast_is_asked_for(tmp_path):
+def test_fast_is_asked_for():
     text, fn, variables = PROGRAMS["paths"]
     exact, fast = (artifact(text, fn=fn, fp=fp) for fp in ("exact", "fast"))
     assert "fminf" not in exact.text and not exact.flags
     assert "fminf" in fast.text and "?" not in fast.text.split("(void)rows")[1] and "--fmad=true" in fast.flags
     inputs = {"D": np.random.default_rng(6).random((P, 8, 8), np.float32)}
-    judge(fast, text, fn, variables, inputs, P, tmp_path)
+    judge(fast, text, fn, variables, inputs, P)
     text, fn, variables = PROGRAMS["dct"]  # integers are the same under every value
     assert (
         artifact(text, fn=fn, fp="fast").text
@@ -226,7 +226,7 @@ def test_the_same_text_every_time():
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_random_programs(part, tmp_path):
+def test_random_programs(part):
     """All that are oblivious are taken, and they are many."""
     taken = 0
     for k in range(part, COUNT, PARTS):
@@ -237,7 +237,7 @@ def test_random_programs(part, tmp_path):
         taken += 1
         inputs = program.inputs(P, k)
         a = emit_schedule("registers", front)
-        judge(a, program.text, "kern", program.variables, inputs, P, tmp_path, in_place=bool(k & 1), shift=8 * (k & 2))
+        judge(a, program.text, "kern", program.variables, inputs, P, in_place=bool(k & 1), shift=8 * (k & 2))
     assert taken >= COUNT // PARTS // 6
 
 

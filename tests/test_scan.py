@@ -32,11 +32,11 @@ def numbers(variables, p=P, seed=1, shared=()):
     return out
 
 
-def check(text, variables, folder, p=P, **how):
+def check(text, variables, p=P, **how):
     a = artifact(text, fn="k")
     given = {s.name for s in a.slots if s.reads}
     inputs = {n: x for n, x in numbers(variables, p).items() if n in given}
-    judge(a, text, "k", variables, inputs, p, folder, **how)
+    judge(a, text, "k", variables, inputs, p, **how)
     return a
 
 
@@ -45,12 +45,12 @@ def arrays(*names, n, t="float32"):
 
 
 @pytest.mark.parametrize("p", [1, 31, 32, 33, 1000])
-def test_prefix_sums(p, tmp_path):
+def test_prefix_sums(p):
     w = next(w for w in WORKLOADS if w.name == "prefix-1024")
     a = artifact(w.path)
     inputs = w.inputs(p)
     expected = w.expected(inputs, p)["b"]
-    assert np.array_equal(run_on_cpu(a, inputs, p, tmp_path)["b"].view("u4"), expected.view("u4"))
+    assert np.array_equal(run_on_cpu(a, inputs, p)["b"].view("u4"), expected.view("u4"))
 
 
 PROGRAMS = {
@@ -80,19 +80,19 @@ SCALARS = {"a maximum": [("m", "float32", ()), ("at", "int32", ())], "a product 
 
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs(name, n, tmp_path):
+def test_programs(name, n):
     text = f"#define N {n}\n{PROGRAMS[name]}\n"
     names = [v for v in "bxy" if re.search(rf"\b{v}\[N\]", text)]
     variables = arrays(*names, n=n) + [(v, d, (n,) if s is None else s) for v, d, s in SCALARS.get(name, ())]
-    check(text, variables, tmp_path)
-    check(text, variables, tmp_path, p=33, in_place=True)
-    check(text, variables, tmp_path, p=31, in_place=True, shift=4)
+    check(text, variables)
+    check(text, variables, p=33, in_place=True)
+    check(text, variables, p=31, in_place=True, shift=4)
 
 
 @pytest.mark.parametrize("p", [1, 31, 32, 33, 70])
-def test_numbers_of_inputs(p, tmp_path):
+def test_numbers_of_inputs(p):
     text = f"#define N 100\n{PROGRAMS['a filter']}\n"
-    check(text, arrays("x", "y", n=100), tmp_path, p=p)
+    check(text, arrays("x", "y", n=100), p=p)
 
 
 TYPES = {"_Bool": "bool", "unsigned char": "uint8", "short": "int16", "unsigned": "uint32", "long": "int64", "double": "float64"}  # fmt: skip
@@ -100,28 +100,28 @@ TYPES = {"_Bool": "bool", "unsigned char": "uint8", "short": "int16", "unsigned"
 
 @pytest.mark.parametrize("n", [256, 131, 5])
 @pytest.mark.parametrize("t", TYPES)
-def test_types(t, n, tmp_path):
+def test_types(t, n):
     """Elements of 1 to 8 bytes, by themselves and beside those of 4; places that are not aligned."""
     text = (
         f"{t} a[{n}], b[{n}]; float f[{n}];\nvoid k(void) {{\n    {t} s = 0;\n"
         f"    for (int i = 0; i < {n}; i++) {{ s = s + a[i] + (i > 2 ? a[i - 3] : 0); b[i] = s; f[i] = f[i] * 2 + a[i]; }}\n}}\n"
     )
     variables = [*arrays("a", "b", n=n, t=TYPES[t]), ("f", "float32", (n,))]
-    check(text, variables, tmp_path)
-    check(text, variables, tmp_path, in_place=True, shift=8)
+    check(text, variables)
+    check(text, variables, in_place=True, shift=8)
     alone = (
         f"{t} a[{n}];\nvoid k(void) {{ {t} s = 1; for (int i = 0; i < {n}; i++) {{ s = s * 3 + a[i]; a[i] = s; }} }}\n"
     )
-    check(alone, arrays("a", n=n, t=TYPES[t]), tmp_path)
-    check(alone, arrays("a", n=n, t=TYPES[t]), tmp_path, in_place=True, shift=np.dtype(TYPES[t]).itemsize)
+    check(alone, arrays("a", n=n, t=TYPES[t]))
+    check(alone, arrays("a", n=n, t=TYPES[t]), in_place=True, shift=np.dtype(TYPES[t]).itemsize)
 
 
-def test_a_polynomial_hash(tmp_path):
+def test_a_polynomial_hash():
     text = "unsigned char s[500]; unsigned long long h;\nvoid k(void) { h = 14695981039346656037ull; for (int i = 0; i < 500; i++) h = (h ^ s[i]) * 1099511628211ull; }\n"
-    check(text, [("s", "uint8", (500,)), ("h", "uint64", ())], tmp_path)
+    check(text, [("s", "uint8", (500,)), ("h", "uint64", ())])
 
 
-def test_a_filter_of_64_taps(tmp_path):
+def test_a_filter_of_64_taps():
     text = """
     void fir(const float *x, const float *h, float *y) {
         for (int i = 0; i < 200; i++) {
@@ -137,14 +137,14 @@ def test_a_filter_of_64_taps(tmp_path):
 
     whole = {n: np.broadcast_to(v, (P, *v.shape)) if n == "h" else v for n, v in inputs.items()}
     expected = Original(text, "fir", [], params).bulk(whole, P)["y"]
-    assert same(run_on_cpu(a, {n: inputs[n] for n in "xh"}, P, tmp_path)["y"], expected)
+    assert same(run_on_cpu(a, {n: inputs[n] for n in "xh"}, P)["y"], expected)
 
 
-def test_what_is_not_given_starts_at_zero(tmp_path):
+def test_what_is_not_given_starts_at_zero():
     text = "float x[40], y[40];\nvoid k(void) { for (int i = 0; i < 40; i++) if (x[i] > 0) y[i] = x[i]; }\n"
     a = artifact(text)
     x = numbers(arrays("x", n=40))["x"]
-    assert np.array_equal(run_on_cpu(a, {"x": x}, P, tmp_path)["y"], np.maximum(x, 0))
+    assert np.array_equal(run_on_cpu(a, {"x": x}, P)["y"], np.maximum(x, 0))
 
 
 def test_fast_is_asked_for():

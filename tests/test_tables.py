@@ -94,15 +94,15 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_tables(name, tmp_path):
-    check_all(TABLES[name], "k", [("x", "i4", (8,)), ("y", "i4", (8,))], tmp_path)
+def test_tables(name):
+    check_all(TABLES[name], "k", [("x", "i4", (8,)), ("y", "i4", (8,))])
 
 
-def test_an_fft_with_its_tables(tmp_path):
-    check_all(FFT, "fft", VARIABLES, tmp_path)
+def test_an_fft_with_its_tables():
+    check_all(FFT, "fft", VARIABLES)
 
 
-def check_all(text: str, fn: str, variables: list[tuple], folder) -> None:
+def check_all(text: str, fn: str, variables: list[tuple]) -> None:
     """Oblivious, nothing but the data goes in or out, and every schedule that takes it gives what gcc's code gives."""
     assert c2cu.check(text, fn=fn).constant_time, c2cu.check(text, fn=fn)
     inputs = numbers(text, fn)
@@ -115,7 +115,7 @@ def check_all(text: str, fn: str, variables: list[tuple], folder) -> None:
             assert same(a, expected[n]), (schedule, n)
     for schedule in ("registers", "block", "thread", "private"):
         artifact = pipeline.schedule(front, "cuda", schedule)[1]
-        for n, a in run_on_cpu(artifact, inputs, P, folder).items():
+        for n, a in run_on_cpu(artifact, inputs, P).items():
             assert same(a, expected[n]), (schedule, n)
 
 

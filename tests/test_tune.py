@@ -335,12 +335,12 @@ class Loaded:
 
 
 @pytest.fixture
-def stand_in(device, monkeypatch, tmp_path):
+def stand_in(device, monkeypatch):
     """Runs artifacts for CUDA on the CPU. By schedule: the ``drawbacks`` that its compiler finds."""
     drawbacks = {}
 
     def run(program, slots, given, out, layout, stream, p):
-        result = run_on_cpu(program.artifact, given, next(iter(given.values())).shape[0], tmp_path)
+        result = run_on_cpu(program.artifact, given, next(iter(given.values())).shape[0])
         return next(iter(result.values()))
 
     monkeypatch.setattr(launch, "load", lambda a: Loaded(a, "" if a.spills is None else drawbacks.get(a.schedule, "")))
