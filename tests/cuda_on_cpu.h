@@ -1,12 +1,16 @@
-/* Enough of CUDA for generated kernels to run on the CPU: a block's threads are host threads, blocks go in turn. */
+/* Enough of CUDA for generated kernels to run on the CPU.
+ *
+ * A device's threads are fibers: they take turns on one host thread, each until it waits. That is far faster than host
+ * threads and the same in every run. They go from the first to the last and back, so that what lacks a barrier goes
+ * wrong in one direction or the other.
+ */
 #include <atomic>
-#include <barrier>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <thread>
+#include <ucontext.h>
 #include <vector>
 using namespace std;
 
@@ -44,23 +48,54 @@ struct c2cu_index {
 };
 static thread_local c2cu_index threadIdx, blockIdx;
 static c2cu_index blockDim, gridDim;
-static thread_local barrier<> *c2cu_barrier;
+static thread_local struct c2cu_block *c2cu_mine;
 static thread_local unsigned char *c2cu_shared_memory; /* of a block, where several go at once */
+static thread_local ucontext_t c2cu_turn;              /* of what gives fibers their turns */
+static thread_local struct c2cu_fiber *c2cu_current;
+
+struct c2cu_fiber {
+    ucontext_t context;
+    bool done;
+    unsigned thread, number; /* of the first block it works for */
+    struct c2cu_block *block;
+    unsigned char *shared;
+
+    void resume() { /* until it yields */
+        c2cu_current = this, threadIdx.x = thread, c2cu_mine = block, c2cu_shared_memory = shared;
+        swapcontext(&c2cu_turn, &context);
+    }
+    void yield() {
+        const c2cu_index at = blockIdx;
+        swapcontext(&context, &c2cu_turn);
+        blockIdx = at;
+    }
+};
+struct c2cu_barrier {
+    int size, waiting = 0;
+    unsigned phase = 0;
+    void wait() {
+        const unsigned mine = phase;
+        if (++waiting == size)
+            waiting = 0, phase++;
+        else
+            while (*(volatile unsigned *)&phase == mine) c2cu_current->yield();
+    }
+};
+struct c2cu_block { /* its threads wait for each other, as do those of a warp, which vote too */
+    c2cu_barrier all;
+    vector<c2cu_barrier> warps;
+    unsigned votes[32];
+    c2cu_block(int threads) : all{threads} {
+        for (int t = 0; t < threads; t += 32) warps.push_back({min(32, threads - t)});
+    }
+};
 static inline void __threadfence() { atomic_thread_fence(memory_order_seq_cst); }
-static inline void __nanosleep(unsigned) { this_thread::yield(); }
+static inline void __nanosleep(unsigned) { c2cu_current->yield(); }
 static inline unsigned long long atomicAdd(unsigned long long *p, unsigned long long n) {
     return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST);
 }
-static inline void __syncthreads() { c2cu_barrier->arrive_and_wait(); }
-struct c2cu_team { /* of a block: its warps, and how they vote */
-    vector<unique_ptr<barrier<>>> warps;
-    unsigned votes[32];
-    c2cu_team(int threads) {
-        for (int t = 0; t < threads; t += 32) warps.push_back(make_unique<barrier<>>(min(32, threads - t)));
-    }
-};
-static thread_local c2cu_team *c2cu_mine;
-static inline void __syncwarp() { c2cu_mine->warps[threadIdx.x / 32]->arrive_and_wait(); }
+static inline void __syncthreads() { c2cu_mine->all.wait(); }
+static inline void __syncwarp() { c2cu_mine->warps[threadIdx.x / 32].wait(); }
 
 static inline unsigned __ballot_sync(unsigned, int mine) {
     __syncwarp();
@@ -108,26 +143,50 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned which) {
 static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline double __dmul_rn(double a, double b) { return a * b; }
 
+/* Call `work` in as many fibers as there are threads in `blocks`, each with its own `bytes` of shared memory. */
+template <typename F> static void c2cu_fibers(unsigned blocks, unsigned threads, size_t bytes, F &work) {
+    const size_t stack = 256 << 10;
+    static thread_local vector<unique_ptr<char[]>> stacks;
+    vector<c2cu_fiber> fibers(blocks * threads);
+    vector<unique_ptr<c2cu_block>> teams;
+    vector<unique_ptr<uint4[]>> memory;
+    static thread_local F *working;
+    working = &work;
+    while (stacks.size() < fibers.size()) stacks.emplace_back(new char[stack]);
+    for (unsigned k = 0; k < fibers.size(); k++) {
+        if (k % threads == 0) {
+            teams.push_back(make_unique<c2cu_block>(threads));
+            memory.push_back(make_unique<uint4[]>(bytes / 16 + 1));
+        }
+        c2cu_fiber &f = fibers[k];
+        f.done = false, f.thread = k % threads, f.number = k / threads;
+        f.block = teams.back().get(), f.shared = (unsigned char *)memory.back().get();
+        getcontext(&f.context);
+        f.context.uc_stack.ss_sp = stacks[k].get(), f.context.uc_stack.ss_size = stack;
+        f.context.uc_link = &c2cu_turn;
+        makecontext(&f.context, [] { (*working)(c2cu_current->number), c2cu_current->done = true; }, 0);
+    }
+    for (bool back = false, left = true; left; back = !back) {
+        left = false;
+        for (size_t k = 0; k < fibers.size(); k++) {
+            c2cu_fiber &f = fibers[back ? fibers.size() - 1 - k : k];
+            if (!f.done) left = true, f.resume();
+        }
+    }
+}
+
 /* Launch a kernel of the runtime's form; `barriers`: its threads wait for each other. A block does `lanes` inputs. */
 template <typename S>
 static void c2cu_launch(void (*kernel)(S, long long, void *), const S &slot, long long p, void *memory, int lanes,
                         int threads, bool barriers) {
     gridDim.x = (unsigned)((p + lanes - 1) / lanes);
     blockDim.x = threads;
-    for (blockIdx.x = 0; blockIdx.x < gridDim.x; blockIdx.x++) {
-        if (!barriers) {
-            for (threadIdx.x = 0; (int)threadIdx.x < threads; threadIdx.x++) kernel(slot, p, memory);
-            continue;
-        }
-        barrier<> all(threads);
-        c2cu_team team(threads);
-        vector<thread> running;
-        for (int t = 0; t < threads; t++)
-            running.emplace_back([=, at = blockIdx, &all, &team] {
-                threadIdx.x = t, blockIdx = at, c2cu_barrier = &all, c2cu_mine = &team;
-                kernel(slot, p, memory);
-            });
-        for (auto &t : running) t.join();
+    for (unsigned b = 0; b < gridDim.x; b++) {
+        auto work = [&](unsigned) { blockIdx = {b, 0, 0}, kernel(slot, p, memory); };
+        if (barriers)
+            c2cu_fibers(1, threads, 0, work);
+        else
+            for (threadIdx.x = 0; (int)threadIdx.x < threads; threadIdx.x++) work(0);
     }
 }
 
@@ -135,23 +194,12 @@ static void c2cu_launch(void (*kernel)(S, long long, void *), const S &slot, lon
 template <typename F> static void c2cu_grid(c2cu_index grid, int threads, size_t shared_bytes, unsigned at_once, F kernel) {
     gridDim = grid, blockDim.x = threads;
     const unsigned blocks = grid.x * grid.y * grid.z;
-    vector<thread> running;
-    vector<unique_ptr<barrier<>>> barriers;
-    vector<unique_ptr<c2cu_team>> teams;
-    vector<unique_ptr<uint4[]>> memory;
-    for (unsigned first = 0; first < min(at_once, blocks); first++) {
-        barriers.push_back(make_unique<barrier<>>(threads));
-        teams.push_back(make_unique<c2cu_team>(threads));
-        memory.push_back(make_unique<uint4[]>(shared_bytes / 16 + 1));
-        for (int t = 0; t < threads; t++)
-            running.emplace_back([=, all = barriers.back().get(), team = teams.back().get(), shared = memory.back().get()] {
-                threadIdx.x = t, c2cu_barrier = all, c2cu_mine = team, c2cu_shared_memory = (unsigned char *)shared;
-                for (unsigned b = first; b < blocks; b += at_once) {
-                    blockIdx = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
-                    kernel();
-                    __syncthreads(); /* shared memory is the next block's */
-                }
-            });
-    }
-    for (auto &t : running) t.join();
+    auto work = [&](unsigned first) {
+        for (unsigned b = first; b < blocks; b += at_once) {
+            blockIdx = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
+            kernel();
+            __syncthreads(); /* shared memory is the next block's */
+        }
+    };
+    c2cu_fibers(min(at_once, blocks), threads, shared_bytes, work);
 }
