@@ -16,6 +16,7 @@ from c2cu.report import explain
 from c2cu.runtime import cuda_gep
 from c2cu.schedule import plan
 from c2cu.schedule.gep import grid
+from c2cu.schedule.gep.grid_shape import GridShape
 from c2cu.schedule.plan import Candidate
 from tests.test_gep_grid import PATHS, SMALL, artifact
 
@@ -282,11 +283,11 @@ def test_loops_of_another_type_are_refused_with_a_reason():
 
 def test_shapes_that_do_not_fit_together_are_refused():
     with pytest.raises(ValueError, match="as many steps"):
-        artifact(TEXT, "single", grid.Shape(32, 8, 8, 16))
+        artifact(TEXT, "single", GridShape(32, 8, 8, 16))
     with pytest.raises(ValueError, match="16 bytes"):
-        artifact(TEXT.replace("float", "signed char"), "staged", grid.Shape(16, 8, 8, 8))
+        artifact(TEXT.replace("float", "signed char"), "staged", GridShape(16, 8, 8, 8))
     with pytest.raises(ValueError, match="fit together"):
-        grid.Shape(32, 8, 8, 64)
+        GridShape(32, 8, 8, 64)
 
 
 def test_text_is_the_same_every_time():
