@@ -1,7 +1,12 @@
-# `make run` and `make test` set up everything they need in .venv.
+# `make run` and `make test` set up everything they need in .venv: where there is no C compiler also ziglang, and where
+# there is an NVIDIA driver also CuPy for its version of CUDA.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+COMPILER = $(shell command -v "$$CC" || command -v cc || command -v gcc || command -v clang)
+EXTRAS = examples$(if $(COMPILER),,$(comma)zig)
+CUDA = $(shell $(PYTHON) -I c2cu/base/driver.py)
+comma := ,
 
 .PHONY: run test test-gpu lint bench errors clean
 
@@ -25,8 +30,13 @@ bench: $(VENV)/tools
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -e '.[examples]'
+	$(BIN)/python -m pip install -q -e '.[$(EXTRAS)]'
+	$(call install_cuda,$(CUDA))
 	touch $@
+
+# $(1): the extra for the driver, or nothing. What cannot be installed is no reason to stop: the CPU is still there.
+install_cuda = $(if $(1),$(BIN)/python -m pip install -q -e '.[$(1)]' || \
+	echo "'.[$(1)]' could not be installed: c2cu runs on the CPU; 'c2cu doctor' says what is missing" >&2)
 
 $(VENV)/tools: $(VENV)/ready
 	$(BIN)/python -m pip install -q -e '.[test]'

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
-from ..base import toolchain
+from ..base import driver, toolchain
 from ..base.cache import Cache, key
 from ..base.diagnostics import Error
 from ..base.version import __version__
@@ -19,6 +23,14 @@ from ..schedule.roofline import PER_CLOCK, Limits, rate
 VECTORS = 2
 #: Bytes a second that an H200 copies, read and written together: see benchmarks/results/h200.json.
 H200 = 4.2e12
+#: What installs a C compiler, and has it taken before any other.
+ZIG = f"pip install 'c2cu[zig]' && export CC='{sys.executable} -m ziglang cc'"
+#: Packages that c2cu does without, and what needs them.
+OPTIONAL = (
+    ("matplotlib", "'c2cu explain --plot'"),
+    ("zarr", "arrays in Zarr files"),
+    ("dask", "several machines (c2cu.dask)"),
+)
 
 
 def device(backend: str) -> str:
@@ -97,36 +109,123 @@ def _measured(what: tuple[object, ...], measure: Callable[[], float], again: boo
     return float(cache.put(name, ".rate", produce).read_text())
 
 
+@dataclass(frozen=True)
+class Capability:
+    """What `c2cu doctor` finds of one thing, and what to do, a command mostly, where it is missing or fails."""
+
+    what: str
+    found: str
+    mend: str = ""
+
+
 def can_run() -> bool:
-    """Whether any backend works here."""
-    return cuda.available() or _compiler() is not None
-
-
-def _compiler() -> str | None:
-    try:
-        command = toolchain.find_compiler()
-        return f"{' '.join(command)}: {toolchain.compiler_version(command)}"
-    except Error:
-        return None
+    """Whether c2cu works here: without a C compiler that works it does not."""
+    return not _compiler().mend
 
 
 def examination(measure: bool = False) -> str:
-    """One line for each thing that matters; if ``measure``, the bandwidths too, measured now."""
-    rows = [
-        ("c2cu", f"{__version__}, Python {platform.python_version()} at {sys.executable}"),
-        ("C compiler", _compiler() or "none: needed only to run on the CPU; install gcc, or pip install 'c2cu[zig]'"),
-        ("CPU", device("cpu")),
-        ("cache", str(Cache().folder)),
-        ("nvcc", toolchain.find_nvcc() or "none: needed only to compile standalone .cu files"),
-        (
-            "CUDA device",
-            cuda.device_name()
-            if cuda.available()
-            else "none: pip install 'c2cu[cuda12]' or 'c2cu[cuda13]' where there is a GPU",
-        ),
+    """A line for each thing that matters, and under it what to do where it is missing or fails. ``measure``: the
+    bandwidths too, measured now."""
+    rows = [*findings(), *(_bandwidths() if measure else [])]
+    width = max(len(r.what) for r in rows) + 1
+    lines = []
+    for r in rows:
+        lines.append(f"{r.what:{width}} {r.found}")
+        lines += [f"{'':{width}} to mend it: {r.mend}"] if r.mend else []
+    return "\n".join(lines)
+
+
+def findings() -> list[Capability]:
+    """What this machine has and lacks."""
+    version = driver.cuda_version()
+    has_device = cuda.available()
+    return [
+        Capability("c2cu", f"{__version__}, Python {platform.python_version()} at {sys.executable}"),
+        _compiler(),
+        Capability("CPU", device("cpu")),
+        Capability("cache", str(Cache().folder)),
+        Capability("CUDA driver", f"for CUDA {_dotted(version)}" if version else "none: c2cu runs on the CPU"),
+        _cupy(version),
+        Capability("CUDA device", cuda.device_name() if has_device else "none that CuPy sees"),
+        _nvcc(),
+        *(_optional(*package) for package in OPTIONAL),
     ]
-    for backend in ("cpu", "cuda") if measure else ():
-        if backend == "cpu" or cuda.available():
-            found = limits(backend, again=True)
-            rows.append((f"{backend} memory", f"{rate(found.bandwidth)}B/s ({found.bandwidth_from})"))
-    return "\n".join(f"{what:12} {found}" for what, found in rows)
+
+
+def _compiler() -> Capability:
+    what = "C compiler"
+    try:
+        command = toolchain.find_compiler()
+        version = toolchain.compiler_version(command)
+    except Error as e:
+        return Capability(what, e.diagnostic.message, e.diagnostic.hint)
+    if complaint := _complaint(command):
+        return Capability(what, f"{' '.join(command)} does not compile a simple program: {complaint}", ZIG)
+    return Capability(what, f"{' '.join(command)}: {version}")
+
+
+def _complaint(command: tuple[str, ...]) -> str:
+    """What a compiler says of a program with a header of C's and a function of its library; "" where it compiles."""
+    program = b"#include <math.h>\n#include <stdlib.h>\ndouble f(double x) { return sin(x); }\n"
+    with tempfile.TemporaryDirectory(prefix="c2cu-") as folder:
+        options = ["-shared", "-fPIC", "-x", "c", "-", "-o", str(Path(folder, "f.so")), "-lm"]
+        try:
+            done = subprocess.run([*command, *options], input=program, capture_output=True)
+        except OSError as e:
+            return e.strerror or str(e)
+    if not done.returncode:
+        return ""
+    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return next((x for x in lines if "error" in x), *lines[-1:]) if lines else f"it exits with {done.returncode}"
+
+
+def _cupy(version: driver.Version | None) -> Capability:
+    """CuPy, for a driver of this CUDA version."""
+    what, extra = "CuPy", driver.extra(version)
+    command = f"pip install 'c2cu[{extra}]'" if extra else ""
+    wheels = {major: v for major in driver.EXTRAS if (v := _version(f"cupy-cuda{major}x"))}
+    installed = next(iter(wheels.values()), "") or _version("cupy")
+    if version is None:
+        return Capability(what, f"{installed or 'none'}: it needs an NVIDIA driver")
+    if not extra:
+        old = f"the driver is for CUDA {_dotted(version)}: update it"
+        return Capability(what, f"needs CUDA {min(driver.EXTRAS)} or later, {old}")
+    if not installed:
+        return Capability(what, "none, though there is a driver", command)
+    for major in wheels:
+        if major > version[0]:
+            newer = f"{installed} for CUDA {major}, but the driver is for CUDA {_dotted(version)}"
+            return Capability(what, newer, f"pip uninstall cupy-cuda{major}x && {command}")
+    if failure := cuda.failure():
+        return Capability(what, f"{installed}, but it compiles no kernel: {failure}", command)
+    return Capability(what, f"{installed}, with NVRTC and headers")
+
+
+def _nvcc() -> Capability:
+    path = toolchain.find_nvcc()
+    missing = "none: only what 'c2cu translate' writes for a GPU is compiled with it; NVIDIA's CUDA toolkit has it"
+    return Capability("nvcc", path or missing)
+
+
+def _optional(package: str, use: str) -> Capability:
+    version = _version(package)
+    extra = "plot" if package == "matplotlib" else package
+    return Capability(package, version or f"none: needed for {use}", "" if version else f"pip install 'c2cu[{extra}]'")
+
+
+def _version(package: str) -> str:
+    """The version of a Python package; "" where it is not installed."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _dotted(version: driver.Version) -> str:
+    return ".".join(map(str, version))
+
+
+def _bandwidths() -> list[Capability]:
+    backends = ["cpu", *(["cuda"] if cuda.available() else [])]
+    measured = [(backend, limits(backend, again=True)) for backend in backends]
+    return [Capability(f"{backend} memory", f"{rate(x.bandwidth)}B/s ({x.bandwidth_from})") for backend, x in measured]

@@ -53,6 +53,16 @@ def available() -> bool:
         return False
 
 
+def failure() -> str:
+    """What goes wrong where CuPy compiles and runs a first kernel; "" where nothing does. Never raises."""
+    try:
+        cupy = cupy_module()
+        (cupy.arange(2) + 1).get()
+    except Exception as e:  # no NVRTC, no headers, an old driver: CuPy raises many things
+        return (str(e).strip() or type(e).__name__).splitlines()[0]
+    return ""
+
+
 def device_count() -> int:
     """How many devices CuPy sees. Raises CompileError where there is none."""
     require_device()
