@@ -10,335 +10,359 @@ from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.fold import binary, cast, truth, unary
 from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Loop, Stmt, Var, Variable
-from .functions import NONE, Flags, Functions, Jump
-from .memory import join, same_object
-from .objects import Object, PointerVariable, Ref, Target
+from .context import NONE, Context, Flags, Jump
+from .declarations import declare
+from .expressions import assignment, condition, converted, increment
+from .lvalues import (
+    assign_object,
+    current_target,
+    index_value,
+    object_value,
+    pointee,
+    pointer_value,
+    pointer_variable,
+    set_pointer,
+    step_pointer,
+)
+from .memory import copy_object, store
+from .objects import Object, PointerVariable, Targets, join, same_object, whole
 
 
-class Control(Functions):
-    """Statements."""
+def statements(cx: Context, nodes: list[C.Node]) -> Flags:
+    """Lower a statement list; the flags it may have set."""
+    for i, s in enumerate(nodes):
+        rest = nodes[i + 1 :]
+        if isinstance(s, C.If) and rest and escapes(s.iftrue) and not (s.iffalse and escapes(s.iffalse)):
+            other = [s.iffalse, *rest] if s.iffalse is not None else rest
+            return if_else(cx, s, [s.iftrue], other)
+        flags = statement(cx, s)
+        if flags and rest:
+            return flags | unless(cx, flags, rest)
+        if flags:
+            return flags
+    return NONE
 
-    def statements(self, nodes: list[C.Node]) -> Flags:
-        """Lower a statement list; the flags it may have set."""
-        for i, s in enumerate(nodes):
-            rest = nodes[i + 1 :]
-            if isinstance(s, C.If) and rest and escapes(s.iftrue) and not (s.iffalse and escapes(s.iffalse)):
-                other = [s.iffalse, *rest] if s.iffalse is not None else rest
-                return self.if_else(s, [s.iftrue], other)
-            flags = self.statement(s)
-            if flags and rest:
-                return flags | self.unless(flags, rest)
-            if flags:
-                return flags
-        return NONE
 
-    def unless(self, flags: Flags, rest: list[C.Node]) -> Flags:
-        """``rest``, skipped where a flag is set."""
-        with self.block() as inner:
-            more = self.statements(rest)
+def unless(cx: Context, flags: Flags, rest: list[C.Node]) -> Flags:
+    """``rest``, skipped where a flag is set."""
+    with cx.block() as inner:
+        more = statements(cx, rest)
+    if inner:
+        cx.emit(If(none_of(flags, inner[0].loc), tuple(inner), (), False, inner[0].loc))
+    return more
+
+
+def statement(cx: Context, node: C.Node | None) -> Flags:
+    loc = loc_of(node) if node is not None else Loc()
+    match node:
+        case None | C.EmptyStatement() | C.Pragma() | C.Typedef() | C.StaticAssert():
+            return NONE
+        case C.Compound():
+            return statements(cx, node.block_items or [])
+        case C.DeclList():
+            for d in node.decls:
+                declare(cx, d)
+            return NONE
+        case C.Decl():
+            declare(cx, node)
+            return NONE
+        case C.If():
+            return if_else(cx, node, [node.iftrue], [node.iffalse] if node.iffalse is not None else [])
+        case C.For() | C.While():
+            return loop(cx, node)
+        case C.DoWhile():
+            return do_while(cx, node)
+        case C.Switch():
+            return switch(cx, node)
+        case C.Break():
+            return take_jump(cx, cx.jumps[-1].exits, cx.jumps[-1].leave, loc)
+        case C.Continue():
+            target = next(j for j in reversed(cx.jumps) if j.proceed is not None)
+            assert target.proceed is not None
+            return take_jump(cx, target.repeats, target.proceed, loc)
+        case C.Return():
+            return return_(cx, node)
+        case C.Case() | C.Default():
+            raise catalogue.NESTED_CASE.error(loc)
+        case C.Goto() | C.Label():
+            raise catalogue.GOTO.error(loc)
+    effect(cx, node)
+    return NONE
+
+
+def take_jump(cx: Context, paths: list[Targets], flag: Variable, loc: Loc) -> Flags:
+    """Set the flag; ``paths`` collects what pointers point to where control goes on."""
+    cx.emit(Assign(flag, Const(1, BOOL, loc), loc))
+    paths.append(dict(cx.targets))
+    return frozenset({flag})
+
+
+def return_(cx: Context, node: C.Return) -> Flags:
+    frame, loc = cx.frames[-1], loc_of(node)
+    if node.expr is not None:
+        match frame.result:
+            case Variable():
+                cx.assign(frame.result, converted(cx.value(node.expr), frame.result.type, loc), loc)
+            case PointerVariable():
+                set_pointer(cx, frame.result, pointer_value(cx, node.expr), loc)
+            case Object() if isinstance(frame.result.type, Scalar):
+                ref = whole(frame.result)
+                store(cx, ref, converted(cx.value(node.expr), frame.result.type, loc), loc)
+            case Object():
+                copy_object(cx, whole(frame.result), object_value(cx, node.expr), loc)
+            case None:
+                effect(cx, node.expr)
+    cx.emit(Assign(frame.flag, Const(1, BOOL, loc), loc))
+    frame.exits.append(dict(cx.targets))
+    return frozenset({frame.flag})
+
+
+def if_else(cx: Context, node: C.If, then: list[C.Node], other: list[C.Node]) -> Flags:
+    loc = loc_of(node.cond)
+    cond = condition(cx, node.cond)
+    if isinstance(cond, Const):
+        return statements(cx, then if cond.value else other)
+    before = dict(cx.targets)
+    with cx.block() as yes:
+        flags = statements(cx, then)
+    after, cx.targets = cx.targets, before
+    with cx.block() as no:
+        more = statements(cx, other)
+    if escapes_list(other):
+        cx.targets = after
+    elif not escapes_list(then):
+        cx.targets = join(after, cx.targets)
+    if no:
+        cx.emit(If(cond, tuple(yes), tuple(no), True, loc))
+    else:
+        emit_if(cx, cond, tuple(yes), loc)
+    return flags | more
+
+
+def emit_if(cx: Context, cond: Expr, then: Block, loc: Loc) -> None:
+    """An `If` without else; inside the one that has just settled what ``&&`` comes to, if so: then it is not
+    reached where the first condition, which may not depend on data, is false."""
+    match cond, cx.out[-1:]:
+        case Binary(op="!=", left=Var(var=v), right=Const(value=0)), [
+            If(then=(*right, Assign(var=yes, value=b)), other=(Assign(var=no),)) as first
+        ] if v == yes == no and v in cx.conjunctions:
+            cx.out.pop()
+            with cx.block() as inner:
+                cx.out += right
+                emit_if(cx, b, then, b.loc if b.loc.line else loc)
+            emit_if(cx, first.cond, tuple(inner), first.loc)
+        case _:
+            cx.emit(If(cond, then, (), True, loc))
+
+
+def loop(cx: Context, node: C.For | C.While) -> Flags:
+    loc = loc_of(node)
+    if isinstance(node, C.For) and node.init is not None:
+        statement(cx, node.init)
+    step = node.next if isinstance(node, C.For) else None
+    start = dict(cx.targets)
+    with cx.block() as head:
+        cond = condition(cx, node.cond) if node.cond is not None else Const(1, INT, loc)
+    return repeat(cx, node.stmt, start, cond, head, lambda: effect(cx, step) if step is not None else None, loc)
+
+
+def do_while(cx: Context, node: C.DoWhile) -> Flags:
+    loc = loc_of(node.cond)
+    if cx.unit.constant(node.cond) == 0:
+        return once(cx, node.stmt, loc)
+    go = cx.fresh_temporary("again", BOOL, loc)
+    cx.assign(go, Const(1, BOOL), loc)
+
+    def test() -> None:
+        cx.assign(go, condition(cx, node.cond), loc)
+
+    return repeat(cx, node.stmt, dict(cx.targets), Var(go, loc), [], test, loc)
+
+
+def once(cx: Context, body: C.Node, loc: Loc) -> Flags:
+    """``do body while (0)``, as macros have it: no loop."""
+    jump = Jump(cx.exit_flag("left", loc), cx.exit_flag("skipped", loc))
+    cx.assign(jump.leave, Const(0, BOOL), loc)
+    assert jump.proceed is not None
+    cx.assign(jump.proceed, Const(0, BOOL), loc)
+    cx.jumps.append(jump)
+    flags = statement(cx, body)
+    cx.jumps.pop()
+    cx.meet([*jump.repeats, *jump.exits])
+    return flags - {jump.leave, jump.proceed}
+
+
+def repeat(cx: Context, body: C.Node, start: Targets, cond: Expr, head: list[Stmt], step, loc: Loc) -> Flags:
+    """The loop itself. ``start``: what pointers point to before its first test."""
+    jump = Jump(cx.exit_flag("left", loc), cx.exit_flag("skipped", loc))
+    assert jump.proceed is not None
+    frame = cx.frames[-1]
+    cx.jumps.append(jump)
+    with cx.block() as inner:
+        cx.assign(jump.proceed, Const(0, BOOL), loc)
+        flags = statement(cx, body)
+    cx.jumps.pop()
+    cx.meet(jump.repeats)
+    with cx.block() as last:
+        step()
+    check_targets(cx, start, loc)
+    cx.meet(jump.exits)
+    exits = tuple(f for f in (jump.leave, frame.flag) if f in flags)
+    if jump.leave in flags:
+        cx.assign(jump.leave, Const(0, BOOL), loc)
+    cx.emit(Loop(cond, tuple(inner), tuple(last), tuple(head), exits, loc))
+    return flags - {jump.leave, jump.proceed}
+
+
+def check_targets(cx: Context, start: Targets, loc: Loc) -> None:
+    """A pointer that points into another object on the next turn: its uses were lowered for the first."""
+    for p, target in start.items():
+        now = cx.targets.get(p)
+        if target is not None and not same_object(target, now):
+            raise catalogue.TARGET_CHANGES_IN_LOOP.error(loc, name=p.name)
+    cx.targets = join(start, cx.targets)
+
+
+def switch(cx: Context, node: C.Switch) -> Flags:
+    loc = loc_of(node.cond)
+    value = cx.saved(cast_promoted(cx.value(node.cond)), loc, "selector")
+    segments = labelled_groups(cx, node)
+    if all(escapes_list(s) for _, _, s in segments[:-1]):
+        return chain(cx, segments, value, loc)
+    return fall_through(cx, segments, value, loc)
+
+
+def labelled_groups(cx: Context, node: C.Switch) -> list[tuple[list[C.Node], bool, list[C.Node]]]:
+    """(constants, has default, statements) of each group of labels, in order."""
+    groups: list[tuple[list[C.Node], bool, list[C.Node]]] = []
+    items_ = node.stmt.block_items if isinstance(node.stmt, C.Compound) else [node.stmt]
+    for s in items_ or []:
+        if not isinstance(s, (C.Case, C.Default)):
+            if isinstance(s, C.Decl) and s.init is None:
+                declare(cx, s)
+                continue
+            raise catalogue.BEFORE_FIRST_CASE.error(loc_of(s))
+        labels, default = ([s.expr], False) if isinstance(s, C.Case) else ([], True)
+        if groups and not groups[-1][2]:
+            labels, default = groups[-1][0] + labels, groups[-1][1] or default
+            groups.pop()
+        groups.append((labels, default, list(s.stmts or [])))
+    return groups
+
+
+def label_matches(cx: Context, labels: list[C.Node], value: Expr, loc: Loc) -> Expr:
+    test: Expr | None = None
+    for label in labels:
+        constant = cx.unit.constant(label)
+        if constant is None or not isinstance(value.type, Scalar):
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(label), construct="a case label that is not constant")
+        one = binary("==", value, Const(value.type.wrap(constant), value.type), INT, loc)
+        test = one if test is None else binary("||", test, one, INT, loc)
+    return test if test is not None else Const(0, INT, loc)
+
+
+def if_chain(cx: Context, cases, default: list[C.Node], value: Expr, loc: Loc) -> Flags:
+    if not cases:
+        return arm(cx, default)
+    (labels, body), *rest = cases
+    before = dict(cx.targets)
+    with cx.block() as yes:
+        flags = arm(cx, body)
+    after, cx.targets = cx.targets, before
+    with cx.block() as no:
+        more = if_chain(cx, rest, default, value, loc)
+    cx.targets = join(after, cx.targets)
+    cx.emit(If(label_matches(cx, labels, value, loc), tuple(yes), tuple(no), True, loc))
+    return flags | more
+
+
+def chain(cx: Context, segments, value: Expr, loc: Loc) -> Flags:
+    """Every group but the last ends in a jump: if, else if, else."""
+    jump = Jump(cx.exit_flag("left", loc), None)
+    cx.assign(jump.leave, Const(0, BOOL), loc)
+    cx.jumps.append(jump)
+    default = next((s for _, d, s in segments if d), [])
+    flags = if_chain(cx, [(labels, s) for labels, d, s in segments if not d], default, value, loc)
+    cx.jumps.pop()
+    cx.meet(jump.exits)
+    return flags - {jump.leave}
+
+
+def arm(cx: Context, body: list[C.Node]) -> Flags:
+    return statements(cx, body[:-1] if body and isinstance(body[-1], C.Break) else body)
+
+
+def fall_through(cx: Context, segments, value: Expr, loc: Loc) -> Flags:
+    """A flag says that a label was reached and no break was."""
+    jump = Jump(cx.exit_flag("left", loc), None)
+    hit = cx.fresh_temporary("reached", BOOL, loc)
+    cx.assign(jump.leave, Const(0, BOOL), loc)
+    cx.assign(hit, Const(0, BOOL), loc)
+    every = [label for labels, _, _ in segments for label in labels]
+    cx.jumps.append(jump)
+    flags: Flags = NONE
+    for labels, default, body in segments:
+        here = label_matches(cx, labels, value, loc)
+        if default:
+            here = binary("||", here, unary("!", label_matches(cx, every, value, loc), INT, loc), INT, loc)
+        reached = binary("||", Var(hit, loc), here, INT, loc)
+        cx.assign(hit, truth(reached), loc)
+        test: Expr = Var(hit, loc)
+        if flags:
+            test = binary("&&", test, none_of(flags, loc), INT, loc)
+        with cx.block() as inner:
+            before = dict(cx.targets)
+            flags |= statements(cx, body)
+            cx.targets = join(before, cx.targets)
         if inner:
-            self.emit(If(none_of(flags, inner[0].loc), tuple(inner), (), False, inner[0].loc))
-        return more
+            cx.emit(If(test, tuple(inner), (), True, loc))
+    cx.jumps.pop()
+    cx.meet(jump.exits)
+    return flags - {jump.leave}
 
-    def statement(self, node: C.Node | None) -> Flags:
-        loc = loc_of(node) if node is not None else Loc()
-        match node:
-            case None | C.EmptyStatement() | C.Pragma() | C.Typedef() | C.StaticAssert():
-                return NONE
-            case C.Compound():
-                return self.statements(node.block_items or [])
-            case C.DeclList():
-                for d in node.decls:
-                    self.declare(d)
-                return NONE
-            case C.Decl():
-                self.declare(node)
-                return NONE
-            case C.If():
-                return self.if_else(node, [node.iftrue], [node.iffalse] if node.iffalse is not None else [])
-            case C.For() | C.While():
-                return self.loop(node)
-            case C.DoWhile():
-                return self.do_while(node)
-            case C.Switch():
-                return self.switch(node)
-            case C.Break():
-                return self.jump(self.jumps[-1].exits, self.jumps[-1].leave, loc)
-            case C.Continue():
-                target = next(j for j in reversed(self.jumps) if j.proceed is not None)
-                assert target.proceed is not None
-                return self.jump(target.repeats, target.proceed, loc)
-            case C.Return():
-                return self.return_(node)
-            case C.Case() | C.Default():
-                raise catalogue.NESTED_CASE.error(loc)
-            case C.Goto() | C.Label():
-                raise catalogue.GOTO.error(loc)
-        self.effect(node)
-        return NONE
 
-    def jump(self, paths: list[dict[PointerVariable, Target | None]], flag: Variable, loc: Loc) -> Flags:
-        """Set the flag; ``paths`` collects what pointers point to where control goes on."""
-        self.emit(Assign(flag, Const(1, BOOL, loc), loc))
-        paths.append(dict(self.targets))
-        return frozenset({flag})
+def effect(cx: Context, node: C.Node) -> None:
+    """An expression for its side effects."""
+    match node:
+        case C.Decl() | C.DeclList():
+            statement(cx, node)
+        case C.ExprList():
+            for e in node.exprs:
+                effect(cx, e)
+        case C.Assignment() if isinstance(cx.unit.type(node), Struct):
+            assign_object(cx, node)
+        case C.Assignment() if isinstance(cx.unit.type(node), Pointer):
+            assign_pointer(cx, node)
+        case C.UnaryOp(op="++" | "--" | "p++" | "p--") if isinstance(cx.unit.type(node), Pointer):
+            step_pointer(cx, node)
+        case C.UnaryOp(op="++" | "--" | "p++" | "p--"):
+            increment(cx, node, used=False)
+        case C.Assignment():
+            assignment(cx, node, used=False)
+        case C.Cast() if cx.unit.type(node) == VOID:
+            effect(cx, node.expr)
+        case C.FuncCall():
+            cx.call(node)
+        case C.TernaryOp() if not is_number(cx.unit.type(node)):
+            cond = condition(cx, node.cond)
+            cx.either(cond, lambda: effect(cx, node.iftrue), lambda: effect(cx, node.iffalse), loc_of(node.cond))
+        case _ if is_number(cx.unit.type(node)):
+            cx.value(node)
+        case _ if isinstance(cx.unit.value_type(node), Pointer):
+            pointer_value(cx, node)
+        case _:
+            object_value(cx, node)
 
-    def return_(self, node: C.Return) -> Flags:
-        frame, loc = self.frames[-1], loc_of(node)
-        if node.expr is not None:
-            match frame.result:
-                case Variable():
-                    self.assign(frame.result, self.converted(self.value(node.expr), frame.result.type, loc), loc)
-                case PointerVariable():
-                    self.point(frame.result, self.pointer(node.expr), loc)
-                case Object() if isinstance(frame.result.type, Scalar):
-                    ref = Ref(frame.result, "", Const(0, INT), frame.result.type)
-                    self.store(ref, self.converted(self.value(node.expr), frame.result.type, loc), loc)
-                case Object():
-                    self.copy(Ref(frame.result, "", Const(0, INT), frame.result.type), self.object(node.expr), loc)
-                case None:
-                    self.effect(node.expr)
-        self.emit(Assign(frame.flag, Const(1, BOOL, loc), loc))
-        frame.exits.append(dict(self.targets))
-        return frozenset({frame.flag})
 
-    def if_else(self, node: C.If, then: list[C.Node], other: list[C.Node]) -> Flags:
-        loc = loc_of(node.cond)
-        cond = self.condition(node.cond)
-        if isinstance(cond, Const):
-            return self.statements(then if cond.value else other)
-        before = dict(self.targets)
-        with self.block() as yes:
-            flags = self.statements(then)
-        after, self.targets = self.targets, before
-        with self.block() as no:
-            more = self.statements(other)
-        if escapes_list(other):
-            self.targets = after
-        elif not escapes_list(then):
-            self.targets = join(after, self.targets)
-        if no:
-            self.emit(If(cond, tuple(yes), tuple(no), True, loc))
-        else:
-            self.emit_if(cond, tuple(yes), loc)
-        return flags | more
-
-    def emit_if(self, cond: Expr, then: Block, loc: Loc) -> None:
-        """An `If` without else; inside the one that has just settled what ``&&`` comes to, if so: then it is not
-        reached where the first condition, which may not depend on data, is false."""
-        match cond, self.out[-1:]:
-            case Binary(op="!=", left=Var(var=v), right=Const(value=0)), [
-                If(then=(*right, Assign(var=yes, value=b)), other=(Assign(var=no),)) as first
-            ] if v == yes == no and v in self.conjunctions:
-                self.out.pop()
-                with self.block() as inner:
-                    self.out += right
-                    self.emit_if(b, then, b.loc if b.loc.line else loc)
-                self.emit_if(first.cond, tuple(inner), first.loc)
-            case _:
-                self.emit(If(cond, then, (), True, loc))
-
-    def loop(self, node: C.For | C.While) -> Flags:
-        loc = loc_of(node)
-        if isinstance(node, C.For) and node.init is not None:
-            self.statement(node.init)
-        step = node.next if isinstance(node, C.For) else None
-        start = dict(self.targets)
-        with self.block() as head:
-            cond = self.condition(node.cond) if node.cond is not None else Const(1, INT, loc)
-        return self.repeat(node.stmt, start, cond, head, lambda: self.effect(step) if step is not None else None, loc)
-
-    def do_while(self, node: C.DoWhile) -> Flags:
-        loc = loc_of(node.cond)
-        if self.unit.constant(node.cond) == 0:
-            return self.once(node.stmt, loc)
-        go = self.made("again", BOOL, loc)
-        self.assign(go, Const(1, BOOL), loc)
-
-        def test() -> None:
-            self.assign(go, self.condition(node.cond), loc)
-
-        return self.repeat(node.stmt, dict(self.targets), Var(go, loc), [], test, loc)
-
-    def once(self, body: C.Node, loc: Loc) -> Flags:
-        """``do body while (0)``, as macros have it: no loop."""
-        jump = Jump(self.exit_flag("left", loc), self.exit_flag("skipped", loc))
-        self.assign(jump.leave, Const(0, BOOL), loc)
-        assert jump.proceed is not None
-        self.assign(jump.proceed, Const(0, BOOL), loc)
-        self.jumps.append(jump)
-        flags = self.statement(body)
-        self.jumps.pop()
-        self.meet([*jump.repeats, *jump.exits])
-        return flags - {jump.leave, jump.proceed}
-
-    def repeat(
-        self, body: C.Node, start: dict[PointerVariable, Target | None], cond: Expr, head: list[Stmt], step, loc: Loc
-    ) -> Flags:
-        """The loop itself. ``start``: what pointers point to before its first test."""
-        jump = Jump(self.exit_flag("left", loc), self.exit_flag("skipped", loc))
-        assert jump.proceed is not None
-        frame = self.frames[-1]
-        self.jumps.append(jump)
-        with self.block() as inner:
-            self.assign(jump.proceed, Const(0, BOOL), loc)
-            flags = self.statement(body)
-        self.jumps.pop()
-        self.meet(jump.repeats)
-        with self.block() as last:
-            step()
-        self.check_targets(start, loc)
-        self.meet(jump.exits)
-        exits = tuple(f for f in (jump.leave, frame.flag) if f in flags)
-        if jump.leave in flags:
-            self.assign(jump.leave, Const(0, BOOL), loc)
-        self.emit(Loop(cond, tuple(inner), tuple(last), tuple(head), exits, loc))
-        return flags - {jump.leave, jump.proceed}
-
-    def check_targets(self, start: dict[PointerVariable, Target | None], loc: Loc) -> None:
-        """A pointer that points into another object on the next turn: its uses were lowered for the first."""
-        for p, target in start.items():
-            now = self.targets.get(p)
-            if target is not None and not same_object(target, now):
-                raise catalogue.TARGET_CHANGES_IN_LOOP.error(loc, name=p.name)
-        self.targets = join(start, self.targets)
-
-    def switch(self, node: C.Switch) -> Flags:
-        loc = loc_of(node.cond)
-        value = self.temporary(cast_promoted(self.value(node.cond)), loc, "selector")
-        segments = self.segments(node)
-        if all(escapes_list(s) for _, _, s in segments[:-1]):
-            return self.chain(segments, value, loc)
-        return self.fall_through(segments, value, loc)
-
-    def segments(self, node: C.Switch) -> list[tuple[list[C.Node], bool, list[C.Node]]]:
-        """(constants, has default, statements) of each group of labels, in order."""
-        groups: list[tuple[list[C.Node], bool, list[C.Node]]] = []
-        items_ = node.stmt.block_items if isinstance(node.stmt, C.Compound) else [node.stmt]
-        for s in items_ or []:
-            if not isinstance(s, (C.Case, C.Default)):
-                if isinstance(s, C.Decl) and s.init is None:
-                    self.declare(s)
-                    continue
-                raise catalogue.BEFORE_FIRST_CASE.error(loc_of(s))
-            labels, default = ([s.expr], False) if isinstance(s, C.Case) else ([], True)
-            if groups and not groups[-1][2]:
-                labels, default = groups[-1][0] + labels, groups[-1][1] or default
-                groups.pop()
-            groups.append((labels, default, list(s.stmts or [])))
-        return groups
-
-    def matches(self, labels: list[C.Node], value: Expr, loc: Loc) -> Expr:
-        test: Expr | None = None
-        for label in labels:
-            constant = self.unit.constant(label)
-            if constant is None or not isinstance(value.type, Scalar):
-                raise catalogue.UNSUPPORTED_CONSTRUCT.error(
-                    loc_of(label), construct="a case label that is not constant"
-                )
-            one = binary("==", value, Const(value.type.wrap(constant), value.type), INT, loc)
-            test = one if test is None else binary("||", test, one, INT, loc)
-        return test if test is not None else Const(0, INT, loc)
-
-    def links(self, cases, default: list[C.Node], value: Expr, loc: Loc) -> Flags:
-        if not cases:
-            return self.arm(default)
-        (labels, body), *rest = cases
-        before = dict(self.targets)
-        with self.block() as yes:
-            flags = self.arm(body)
-        after, self.targets = self.targets, before
-        with self.block() as no:
-            more = self.links(rest, default, value, loc)
-        self.targets = join(after, self.targets)
-        self.emit(If(self.matches(labels, value, loc), tuple(yes), tuple(no), True, loc))
-        return flags | more
-
-    def chain(self, segments, value: Expr, loc: Loc) -> Flags:
-        """Every group but the last ends in a jump: if, else if, else."""
-        jump = Jump(self.exit_flag("left", loc), None)
-        self.assign(jump.leave, Const(0, BOOL), loc)
-        self.jumps.append(jump)
-        default = next((s for _, d, s in segments if d), [])
-        flags = self.links([(labels, s) for labels, d, s in segments if not d], default, value, loc)
-        self.jumps.pop()
-        self.meet(jump.exits)
-        return flags - {jump.leave}
-
-    def arm(self, body: list[C.Node]) -> Flags:
-        return self.statements(body[:-1] if body and isinstance(body[-1], C.Break) else body)
-
-    def fall_through(self, segments, value: Expr, loc: Loc) -> Flags:
-        """A flag says that a label was reached and no break was."""
-        jump = Jump(self.exit_flag("left", loc), None)
-        hit = self.made("reached", BOOL, loc)
-        self.assign(jump.leave, Const(0, BOOL), loc)
-        self.assign(hit, Const(0, BOOL), loc)
-        every = [label for labels, _, _ in segments for label in labels]
-        self.jumps.append(jump)
-        flags: Flags = NONE
-        for labels, default, body in segments:
-            here = self.matches(labels, value, loc)
-            if default:
-                here = binary("||", here, unary("!", self.matches(every, value, loc), INT, loc), INT, loc)
-            reached = binary("||", Var(hit, loc), here, INT, loc)
-            self.assign(hit, truth(reached), loc)
-            test: Expr = Var(hit, loc)
-            if flags:
-                test = binary("&&", test, none_of(flags, loc), INT, loc)
-            with self.block() as inner:
-                before = dict(self.targets)
-                flags |= self.statements(body)
-                self.targets = join(before, self.targets)
-            if inner:
-                self.emit(If(test, tuple(inner), (), True, loc))
-        self.jumps.pop()
-        self.meet(jump.exits)
-        return flags - {jump.leave}
-
-    def effect(self, node: C.Node) -> None:
-        """An expression for its side effects."""
-        match node:
-            case C.Decl() | C.DeclList():
-                self.statement(node)
-            case C.ExprList():
-                for e in node.exprs:
-                    self.effect(e)
-            case C.Assignment() if isinstance(self.unit.type(node), Struct):
-                self.assign_object(node)
-            case C.Assignment() if isinstance(self.unit.type(node), Pointer):
-                self.assign_pointer(node)
-            case C.UnaryOp(op="++" | "--" | "p++" | "p--") if isinstance(self.unit.type(node), Pointer):
-                self.step_pointer(node)
-            case C.UnaryOp(op="++" | "--" | "p++" | "p--"):
-                self.step(node, used=False)
-            case C.Assignment():
-                self.assignment(node, used=False)
-            case C.Cast() if self.unit.type(node) == VOID:
-                self.effect(node.expr)
-            case C.FuncCall():
-                self.call(node)
-            case C.TernaryOp() if not is_number(self.unit.type(node)):
-                cond = self.condition(node.cond)
-                self.either(
-                    cond, lambda: self.effect(node.iftrue), lambda: self.effect(node.iffalse), loc_of(node.cond)
-                )
-            case _ if is_number(self.unit.type(node)):
-                self.value(node)
-            case _ if isinstance(self.unit.value_type(node), Pointer):
-                self.pointer(node)
-            case _:
-                self.object(node)
-
-    def assign_pointer(self, node: C.Assignment) -> None:
-        loc = loc_of(node)
-        p = self.pointer_variable(node.lvalue)
-        if node.op == "=":
-            self.point(p, self.pointer(node.rvalue), loc)
-            return
-        start = self.pointee(self.current(p, loc), p.type.to, loc)
-        by = self.index(node.rvalue)
-        self.point(p, start.moved(by if node.op == "+=" else unary("-", by, by.type, by.loc)), loc)
+def assign_pointer(cx: Context, node: C.Assignment) -> None:
+    loc = loc_of(node)
+    p = pointer_variable(cx, node.lvalue)
+    if node.op == "=":
+        set_pointer(cx, p, pointer_value(cx, node.rvalue), loc)
+        return
+    start = pointee(current_target(cx, p, loc), p.type.to, loc)
+    by = index_value(cx, node.rvalue)
+    set_pointer(cx, p, start.moved(by if node.op == "+=" else unary("-", by, by.type, by.loc)), loc)
 
 
 def cast_promoted(e: Expr) -> Expr:

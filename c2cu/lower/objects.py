@@ -108,6 +108,11 @@ class Ref:
         raise catalogue.OTHER_TYPE.error(loc, name=self.object.name, type=self.type, other=t)
 
 
+def whole(obj: Object) -> Ref:
+    """All of an object."""
+    return Ref(obj, "", Const(0, INT), obj.type)
+
+
 @dataclass(frozen=True)
 class Null:
     """A null pointer."""
@@ -129,6 +134,24 @@ class PointerVariable:
     type: Pointer
     index: Variable
     loc: Loc
+
+
+Targets = dict[PointerVariable, Target | None]  # what each points to; None: not the same on all paths
+
+
+def join(a: Targets, b: Targets) -> Targets:
+    """What pointers point to after two paths meet; one not set on a path keeps what the other says."""
+    out = dict(a)
+    for p, target in b.items():
+        out[p] = target if p not in out or same_object(out[p], target) else None
+    return out
+
+
+def same_object(a: Target | None, b: Target | None) -> bool:
+    """Whether a pointer variable can hold either with no more than a change of its index."""
+    if isinstance(a, Ref) and isinstance(b, Ref):
+        return (a.object, a.path, a.type, a.alone) == (b.object, b.path, b.type, b.alone)
+    return a == b
 
 
 def leaf_table(t: CType) -> dict[str, tuple[Scalar | Pointer, int]]:
