@@ -195,9 +195,9 @@ def test_facts_are_told():
 
 def test_costs_are_told():
     e, lines = explained(TRACE)
-    assert e["umm"]["column"] == 16 * (1024 // 32 + 99) and e["umm"]["row"] == 16 * (1024 + 99)
-    assert e["roofline"]["memory_seconds"] == pytest.approx(1024 * 64 / 1e9)
-    assert e["roofline"]["operations_seconds"] == pytest.approx(1024 * 8 / 1e8)
+    assert e["model"]["column"] == 16 * (1024 // 32 + 99) and e["model"]["row"] == 16 * (1024 + 99)
+    assert e["machine"]["memory_seconds"] == pytest.approx(1024 * 64 / 1e9)
+    assert e["machine"]["operations_seconds"] == pytest.approx(1024 * 8 / 1e8)
     assert (
         "           operations bind: expect 81.9 us at best for p = 1,024; 65.5 us if every access went to memory"
     ) in lines
@@ -207,7 +207,7 @@ def test_costs_are_told():
 def test_a_program_that_was_not_traced_is_explained_too():
     for trace in (None, replace(TRACE, stopped="it takes too long")):
         e, lines = explained(trace)
-        assert e["steps"] is e["roofline"] is e["loops"] is None and e["schedule"] == "gang"
+        assert e["steps"] is e["machine"] is e["loops"] is None and e["schedule"] == "gang"
     assert "steps      not counted: it takes too long" in lines
 
 
@@ -251,7 +251,19 @@ def test_json(folder):
     assert (e["steps"], e["footprint"], e["p"]) == (16, 8, 64) and e["operations"] == {"float": 8}
     (loop,) = e["loops"]
     assert not loop["independent"] and loop["conflicts"][0]["name"] == "r"
-    assert e["roofline"]["seconds"] == max(e["roofline"]["memory_seconds"], e["roofline"]["operations_seconds"])
+    assert e["machine"]["seconds"] == max(e["machine"]["memory_seconds"], e["machine"]["operations_seconds"])
+
+
+@pytest.mark.parametrize("backend", ["cpu", "cuda"])
+def test_json_has_the_figures_of_every_line(folder, monkeypatch, backend):
+    monkeypatch.setattr("c2cu.runtime.cuda.available", lambda: False)
+    e = json.loads(c2cu("explain", "sums.c", "--json", "--p", 64, "--backend", backend).stdout)
+    said = c2cu("explain", "sums.c", "--p", 64, "--backend", backend).stdout
+    lines = {line.split()[0] for line in said.splitlines() if line[:1].isalpha()}
+    assert {"kernel", "steps", "loops", "backend", "schedule", "model", "machine", "fp"} <= lines
+    assert all(e[name] is not None for name in lines & e.keys())
+    assert {"model", "machine", "form"} <= e.keys()
+    assert f"at {e['machine']['bandwidth'] / 1e12:.3g} TB/s" in said or backend == "cpu"
 
 
 LENGTH = "void f(int n, float w, float *x) {\n    for (int i = 1; i < n; i++) x[i] += w * x[i - 1];\n}\n"
@@ -283,8 +295,8 @@ def test_a_gpu_that_is_elsewhere(folder, monkeypatch, size):
     (folder / "sums.c").write_text(SUMS.replace("float", size))
     e = json.loads(c2cu("explain", "sums.c", "--json", "--p", 1 << 20, "--backend", "cuda").stdout)
     assert e["backend"] == "cuda" and e["schedule"] == "registers" and e["device"].startswith("no GPU here")
-    r, width = e["roofline"], {"float": 4, "double": 8}[size]
-    assert "not here" in r["machine"] and r["bandwidth_from"] == "nominal"
+    r, width = e["machine"], {"float": 4, "double": 8}[size]
+    assert "not here" in r["name"] and r["bandwidth_from"] == "nominal"
     assert r["memory_seconds"] == pytest.approx(16 * width * 2**20 / 4.2e12)
     assert r["operations_seconds"] == pytest.approx(8 * 2**20 / (132 * 1.98e9 * {"float": 128, "double": 64}[size]))
     said = c2cu("explain", "sums.c", "--backend", "cuda").stdout

@@ -215,10 +215,10 @@ def test_which_matrices_go_on_bits():
 def test_explain_says_so():
     front = pipeline.understand(read_source(sized(OR, 600)), options_of())
     said = explain.explanation(front, "cuda", "gep", None, "exact", "a GPU")
-    assert said["schedule"] == "gep:bits" and said["gep"]["closure"]
+    assert said["schedule"] == "gep:bits" and said["form"]["closure"]
     assert said["launches"]["c2cu_panels"] == said["launches"]["c2cu_rest"] == -(-600 // 128)
     other = pipeline.understand(read_source(NEAR["max-min"][0]), options_of())
-    assert not explain.explanation(other, "cuda", "gep", None, "exact", "a GPU")["gep"]["closure"]
+    assert not explain.explanation(other, "cuda", "gep", None, "exact", "a GPU")["form"]["closure"]
 
 
 def test_shapes_that_do_not_fit_together_are_refused():

@@ -142,7 +142,7 @@ def explained(text: str, tmp_path, capsys) -> tuple[dict, str]:
     first = next((k for k, line in enumerate(lines) if line.startswith("form")), len(lines))
     told = [line[11:] for line in lines[first : first + 1]]
     told += [line[11:] for line in lines[first + 1 :] if line.startswith(" " * 11)][: len(told) * 2]
-    return data["gep"], "\n".join(told)
+    return data["form"], "\n".join(told)
 
 
 def test_explain_says_what_is_computed_from_what(tmp_path, capsys):

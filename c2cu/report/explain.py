@@ -38,8 +38,9 @@ def explanation(
     limits: Limits | None = None,
     speed: Device = USUAL,
 ) -> dict[str, Any]:
-    """All there is to say, as plain data. ``limits``: of the machine; without them nothing is said of what it could
-    reach. ``speed``: of the device, for the schedules' estimates."""
+    """All there is to say, as plain data; its keys are the names that the text's lines begin with. ``limits``: of the
+    machine; without them nothing is said of what it could reach. ``speed``: of the device, for the schedules'
+    estimates."""
     report = report_of(front)
     chosen = _chosen(front, backend, schedule, p, speed)
     unknown = cost.unknown_length(front)
@@ -71,7 +72,7 @@ def explanation(
         "p": p,
         "bytes_moved": moved * p if moved is not None and p is not None else None,
         "unknown_length": unknown.name if unknown is not None else None,
-        "gep": _gep(front),
+        "form": _gep(front),
         **_traced(front, p, limits),
         "backend": backend,
         "device": device,
@@ -124,7 +125,7 @@ def _sources(g: Gep, value: Expr) -> list[Place]:
 def _traced(front: Front, p: int | None, limits: Limits | None) -> dict[str, Any]:
     """What only an exact trace tells; all None where there is none."""
     trace = cost.complete(front)
-    keys = ("steps", "operations", "footprint", "footprint_bytes", "loops", "faults", "umm", "roofline")
+    keys = ("steps", "operations", "footprint", "footprint_bytes", "loops", "faults", "model", "machine")
     said: dict[str, Any] = {"why_not_traced": cost.untraced(front), **dict.fromkeys(keys)}
     if trace is None or front.analysis is None:
         return said
@@ -136,16 +137,16 @@ def _traced(front: Front, p: int | None, limits: Limits | None) -> dict[str, Any
         footprint_bytes=sum(r.footprint * r.region.type.size for r in trace.regions),
         loops=cost.loops(front, trace),
         faults=cost.faults(trace),
-        umm=cost.model(trace, first, p) if first.elements else None,
+        model=cost.model(trace, first, p) if first.elements else None,
     )
     if limits is not None:
-        said["roofline"] = _roofline(cost.on_machine(front, trace, limits, p), limits)
+        said["machine"] = _roofline(cost.on_machine(front, trace, limits, p), limits)
     return said
 
 
 def _roofline(r: Roofline, limits: Limits) -> dict[str, Any]:
     return {
-        "machine": limits.name,
+        "name": limits.name,
         "bandwidth": limits.bandwidth,
         "bandwidth_from": limits.bandwidth_from,
         "rate": r.peak,
@@ -211,14 +212,14 @@ def text(e: dict[str, Any], report: Report) -> str:
     rows = [
         ("kernel", [e["kernel"], *map(_variable, e["variables"])]),
         ("steps", _steps(e)),
-        ("form", _form(e["gep"])),
+        ("form", _form(e["form"])),
         ("loops", [_loop(x) for x in e["loops"] or ()]),
         ("faults", [_fault(x) for x in e["faults"] or ()]),
         ("backend", [f"{e['backend']} ({e['device']})"]),
         ("schedule", _schedule(e)),
         ("memory", [_memory(e)]),
         ("model", _model(e)),
-        ("machine", _machine(e["roofline"]) if e["roofline"] else []),
+        ("machine", _machine(e["machine"]) if e["machine"] else []),
         ("fp", [f"{e['fp']}; more freedom would gain {e['fp_gain']}"]),
     ]
     lines = [str(report), ""]
@@ -355,7 +356,7 @@ def _memory(e: dict[str, Any]) -> str:
 
 
 def _model(e: dict[str, Any]) -> list[str]:
-    m = e["umm"]
+    m = e["model"]
     if m is None:
         return []
     said = f"Unified Memory Machine, w = {m['width']}, l = {m['latency']}: "
