@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import c2cu
 from benchmarks import papers
 from c2cu.io.files import write
-from c2cu.schedule.plan import variants
+from c2cu.schedule.registry import variants
 
 SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 VARIANTS = tuple(v for v in variants("cuda", "gep") if v not in ("gep:tiles", "gep:bands"))

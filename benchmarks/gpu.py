@@ -29,7 +29,7 @@ from benchmarks.measure import Device, Host
 from benchmarks.peers import PEERS, Missing
 from benchmarks.suite import CASES, Case
 from c2cu.io.files import write
-from c2cu.schedule.plan import SCHEDULES
+from c2cu.schedule import registry
 
 PEER_TOLERANCE = 1e-4  # of the largest number: it does the same thing, in another order
 FAULTS = ("wrong", "failed")
@@ -249,7 +249,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     start = time.monotonic()
     only = names(args.only, [c.name for c in CASES], parser)
-    schedules = names(args.schedule, SCHEDULES[args.backend], parser)
+    schedules = names(args.schedule, registry.names(args.backend), parser)
     cache = tempfile.TemporaryDirectory(prefix="c2cu-")
     if args.backend == "cuda":
         os.environ["C2CU_CACHE_DIR"] = cache.name  # else NVRTC's time would be that of an earlier run's cache

@@ -13,8 +13,8 @@ from .base.diagnostics import InputError, lines_of
 from .frontend.options import Options, by_name, options_of, whole
 from .frontend.preprocess import Source, read_source
 from .program import Program, lengths
-from .schedule.plan import known_values
-from .schedule.understood import Front
+from .schedule.slots import known_values
+from .schedule.understood import Understood
 from .verdict import NotObliviousWarning, Report, judge, report_of
 
 LAYOUTS = ("row", "column")
@@ -279,7 +279,7 @@ def check_source(source: Source, options: Options, numbers: Mapping[str, str] | 
 
 def as_given(
     source: Source, options: Options, numbers: Mapping[str, str] | None = None
-) -> tuple[Front, tuple[str, ...]]:
+) -> tuple[Understood, tuple[str, ...]]:
     """The program understood as it is most likely to be called, lengths given as one number; notes that say so.
     ``numbers``: what shared scalars are, by name. Raises InputError."""
     front = pipeline.asked(source, options)

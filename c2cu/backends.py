@@ -8,8 +8,9 @@ from typing import Any
 
 from . import tune
 from .base.diagnostics import InputError
-from .schedule.artifact import Artifact, Slot
+from .schedule.artifact import Artifact, CpuArtifact, CpuTeamArtifact
 from .schedule.estimate import Device
+from .schedule.slots import Slot
 
 
 def known(backend: str) -> None:
@@ -108,7 +109,7 @@ def pipes(
 ) -> list[Any]:
     """One for each device. ``fixed``: what all inputs share; ``batched``: which slots come in batches. Raises
     OutOfRoom."""
-    if artifact.target == "cpu":
+    if isinstance(artifact, CpuArtifact | CpuTeamArtifact):
         from .runtime.cpu_pipe import CpuPipe
 
         return [CpuPipe(loaded, layout, fixed, depth)]

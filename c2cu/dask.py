@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, cast
 
-from . import backends, pipeline
+from . import backends
 from .api import Program
 from .base.cache import key
 from .base.diagnostics import CompileError, InputError
@@ -23,8 +23,9 @@ from .base.version import __version__
 from .frontend.options import Options, by_name, options_of
 from .frontend.preprocess import Source, read_source
 from .runtime import arrays, cpu
-from .schedule.artifact import Slot
-from .schedule.understood import Front
+from .schedule.choose import choose
+from .schedule.slots import Slot
+from .schedule.understood import Understood
 
 try:
     import dask.array as da
@@ -79,7 +80,7 @@ def map_bulk(
     if backend == "cpu":
         backends.refuse_device_arrays(metas)
     best = "cuda" if device is not None else backends.best()
-    pipeline.schedule(front, best if backend == "auto" else backend, schedule)
+    choose(front, best if backend == "auto" else backend, schedule)
     return _mapped(front, options, backend, schedule, given, device)
 
 
@@ -110,7 +111,9 @@ class _Work:
     shared: Mapping[str, Any]
 
 
-def _mapped(front: Front, options: Options, backend: str, schedule: str, given: Mapping[str, Any], device: Any) -> Any:
+def _mapped(
+    front: Understood, options: Options, backend: str, schedule: str, given: Mapping[str, Any], device: Any
+) -> Any:
     outputs = [s for s in front.slots if s.writes]
     one_for_all = {s.name for s in front.slots if s.shared}
     constants = {n: a for n, a in given.items() if n in one_for_all and not isinstance(a, da.Array)}
@@ -146,7 +149,7 @@ def _output(slot: Slot, name: str, device: Any, function: Any, *arguments: Any, 
 
 
 def _work(
-    front: Front,
+    front: Understood,
     options: Options,
     backend: str,
     schedule: str,

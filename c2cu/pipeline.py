@@ -1,14 +1,15 @@
-"""The pipeline on one screen: C in, an artifact out. Each stage is the function its file is named after."""
+"""The pipeline on one screen: C in, a program understood out. Each stage is the function its file is named after.
+
+`schedule.choose.choose` goes on from there: it chooses a schedule, which emits an artifact for the runtime.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from .analysis.effects import may_write
 from .analysis.uniform import Uniform, uniform
-from .base.diagnostics import InputError, Note, UnsupportedError, lines_of
+from .base.diagnostics import InputError, UnsupportedError, lines_of
 from .frontend.conform import conforming
 from .frontend.kernel import KernelProgram, kernel_program
 from .frontend.options import Options
@@ -22,42 +23,38 @@ from .ir.passes import through
 from .ir.substitute import bound
 from .ir.verify import verify
 from .lower import lower
-from .schedule import plan as planning
-from .schedule.artifact import Artifact
-from .schedule.estimate import USUAL, Device, Estimate, estimate, good_enough, preferred, slower
-from .schedule.passes import SCHEDULE_PASSES
-from .schedule.plan import Candidate, Plan
-from .schedule.registry import emit_schedule
-from .schedule.understood import Front
+from .schedule import registry
+from .schedule.slots import bind_extents, packed, refuse_shared_writes, require_shapes, slots
+from .schedule.understood import Understood
 from .trace import refuse_faults, trace
 from .trace.tables import with_tables
 
 
-def understand(source: Source, options: Options) -> Front:
+def understand(source: Source, options: Options) -> Understood:
     """file.c -preprocess-> text -parse-> AST -typed-> typed AST -kernel_program-> kernel and parameters -lower->
-    flat IR -uniform-> analysis -trace-> facts -plan.slots-> what goes in and out, -recognise-> a loop of
+    flat IR -uniform-> analysis -trace-> facts -slots-> what goes in and out, -recognise-> a loop of
     Gaussian-elimination type."""
     pre = source.pre or preprocess(source, options.defines, options.include_dirs)
     with lines_of(pre.sources), conforming(pre):
         return deep(lambda: _understand(source, pre, options))
 
 
-def asked(source: Source, options: Options) -> Front:
+def asked(source: Source, options: Options) -> Understood:
     """The program as a user asks for it. Raises as `understand`, and InputError for shapes that are none of its."""
     front = understand(source, options)
     with lines_of(front.pre.sources):
-        planning.require_shapes(front.slots, options.shapes)
+        require_shapes(front.slots, options.shapes)
     return front
 
 
-def refuse_numbers(front: Front, values: Mapping[str, int | float]) -> None:
+def refuse_numbers(front: Understood, values: Mapping[str, int | float]) -> None:
     """Raise UnsupportedError where these values of shared scalars make something go wrong whatever the data."""
     analysis = front.analysis
     assert analysis is not None
     deep(lambda: refuse_faults(trace(analysis, numbers=values)))
 
 
-def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
+def _understand(source: Source, pre: Preprocessed, options: Options) -> Understood:
     unit = typed(parse(pre), pre)
     found = kernel_program(unit, options.fn, options.shared, options.shapes)
     extents = bind_extents(found, options)
@@ -70,9 +67,11 @@ def _understand(source: Source, pre: Preprocessed, options: Options) -> Front:
         crossed = analysed(found).ir
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
-    slots = planning.slots(found, crossed, facts)
-    front = Front(source, pre, found, kernel, analysis, why_not, facts, slots, options.fp, options.pack)
-    return replace(front, slots=planning.packed(front, options.pack)) if options.pack else front
+    inout = slots(found, crossed, facts)
+    front = Understood(source, pre, found, kernel, analysis, why_not, facts, inout, options.fp, options.pack)
+    if not options.pack:
+        return front
+    return replace(front, slots=packed(inout, front.gep, options.pack, found.kernel.loc))
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def _with_tables(m: Middle) -> Middle:
     return replace(m, kernel=kernel, analysis=analysis)
 
 
-#: What every program goes through, in order; a schedule's own passes follow (``schedule/passes.py``).
+#: What every program goes through, in order; a schedule's own passes follow (`Schedule.passes`).
 #: `translate --emit ir --after PASS` prints what any of them leaves.
 PASSES: tuple[tuple[str, Callable[[Middle], Middle]], ...] = (
     ("lower", _lowered),
@@ -126,21 +125,19 @@ def analysed(found: KernelProgram, values: Mapping[str, int | float] | None = No
     return m
 
 
-def after(front: Front, name: str) -> Kernel:
+def after(front: Understood, name: str) -> Kernel:
     """The flat IR after a pass: one of `PASSES`, or "schedule:pass". Raises InputError for an unknown one, and
     UnsupportedError where the program does not get that far."""
-    names = [n for n, _ in PASSES] + [f"{s}:{n}" for s, (ns, _) in SCHEDULE_PASSES.items() for n in ns]
+    schedules = {e.name: e.schedule for e in registry.REGISTRY if e.schedule.pass_names}
+    names = [n for n, _ in PASSES] + [f"{name}:{n}" for name, s in schedules.items() for n in s.pass_names]
     if name not in names:
         raise InputError("C2CU051", f"there is no pass '{name}'", None, f"choose one of {', '.join(names)}")
-    if front.analysis is None:
-        assert front.why_not is not None
-        raise front.why_not
+    kernel = front.analysed().kernel
     schedule, _, last = name.rpartition(":")
     with lines_of(front.pre.sources):
         if not schedule:
             return deep(lambda: analysed(front.program, last=last).ir)
-        kernel = front.analysis.kernel
-        return deep(lambda: through(kernel, SCHEDULE_PASSES[schedule][1](front), last))
+        return deep(lambda: through(kernel, schedules[schedule].passes(front), last))
 
 
 def analyse(
@@ -159,123 +156,3 @@ def analyse(
     for _, step in PASSES[1:]:
         m = step(m)
     return m.kernel, m.analysis, None
-
-
-def refuse_shared_writes(found: KernelProgram) -> None:
-    """Raise UnsupportedError where a program that could not be lowered may write what all inputs share."""
-    written = may_write(found)
-    for b in found.parameters:
-        if b.shared and not b.by_value and b.symbol in written:
-            raise UnsupportedError(
-                "C2CU024",
-                f"'{b.name}' is shared by all inputs and may be written here",
-                written[b.symbol],
-                "take it out of shared, or write to a copy",
-            )
-
-
-def bind_extents(found: KernelProgram, options: Options) -> dict[str, str]:
-    """Macros that spell an extent, with the value that the arrays' shapes want. Raises InputError if they disagree."""
-    wanted: dict[str, tuple[int, str]] = {}
-    for b in found.parameters:
-        shape = options.shapes.get(b.name)
-        names = b.symbol.extents if b.symbol is not None else ()
-        if shape is None or len(shape) != len(names):
-            continue
-        for name, n in zip(names, shape):
-            if not name:
-                continue
-            known = wanted.setdefault(name, (n, b.name))
-            if known[0] != n:
-                message = f"'{known[1]}' wants {name} = {known[0]}, but '{b.name}' wants {name} = {n}"
-                if known[1] == b.name:
-                    message = f"an input's '{b.name}' has extents {known[0]} and {n}, which are both {name} in the C"
-                raise InputError(
-                    "C2CU052",
-                    message,
-                    b.loc,
-                    "give arrays whose extents agree",
-                    (Note(f"'{name}' is defined here", found.unit.pre.macros[name].loc),),
-                )
-    macros = found.unit.pre.macros
-    return {
-        name: str(n)
-        for name, (n, _) in wanted.items()
-        if not macros[name].overridden and found.unit.scope.names[name].value != n
-    }
-
-
-def schedule(
-    front: Front,
-    backend: str,
-    wanted: str = "auto",
-    rejected: planning.Rejected = (),
-    p: int | None = None,
-    device: Device = USUAL,
-) -> tuple[Plan, Artifact]:
-    """Front -plan-> Plan -schedule-> Artifact. "auto" takes the first schedule that takes the program, unless a later
-    one is far faster by estimate, for ``p`` inputs if that is known. ``rejected``: (schedule, why) of those that were
-    tried and found wanting. Raises InputError for an unknown one, UnsupportedError for one by name that cannot be."""
-    planning.known(backend, wanted)
-    if wanted != "auto":
-        return scheduled(front, backend, Candidate(wanted))
-    names = [n for n in planning.SCHEDULES[backend] if planning.applies(n, front)]
-    found: list[Artifact] = []
-    estimates: list[Estimate | None] = []
-    reasons = dict(rejected)
-    for name in names:
-        if name == names[-1] and found:
-            break
-        reason = reasons.get(name) or planning.objection(name, front, backend, p)
-        if reason is not None and name != names[-1]:
-            reasons[name] = reason
-            continue
-        try:
-            artifact = emitted(front, Candidate(name), backend)
-        except UnsupportedError as e:
-            if name == names[-1]:
-                raise
-            reasons[name] = planning.said(e)
-            continue
-        found.append(artifact)
-        estimates.append(estimate(artifact, front.trace))
-        if good_enough(artifact, estimates[-1], front.trace):
-            break
-    chosen = preferred(estimates, p, device)
-    for a, e in zip(found[:chosen], estimates):
-        reasons[a.schedule] = slower(e, estimates[chosen], p, device)
-    before = names[: names.index(found[chosen].schedule.partition(":")[0])]
-    why = tuple((name, reasons[name]) for name in before if name in reasons)
-    known = tuple(e for e in estimates if e is not None)
-    return planned(backend, found[chosen], why, known), found[chosen]
-
-
-def scheduled(
-    front: Front, backend: str, candidate: Candidate, measured: planning.Measurement | None = None
-) -> tuple[Plan, Artifact]:
-    """One candidate, without asking whether it is a good choice. Raises UnsupportedError."""
-    artifact = emitted(front, candidate, backend)
-    e = estimate(artifact, front.trace)
-    return planned(backend, artifact, (), () if e is None else (e,), measured), artifact
-
-
-def emitted(front: Front, candidate: Candidate, backend: str) -> Artifact:
-    """A candidate's artifact. Raises UnsupportedError where it does not take the program."""
-    with lines_of(front.pre.sources):
-        planning.require_extents(front.slots)
-        if backend == "cuda":
-            planning.require_few(front.slots)
-        return deep(lambda: emit_schedule(candidate.schedule, front, candidate.threads, backend))
-
-
-def planned(
-    backend: str,
-    artifact: Artifact,
-    rejected: planning.Rejected,
-    estimates: tuple[Estimate, ...],
-    measured: planning.Measurement | None = None,
-) -> Plan:
-    """The plan that an artifact carries out."""
-    threads = (artifact.threads or artifact.lanes) if artifact.target == "cuda" else 0
-    launches = tuple(Counter(x.kernel for x in artifact.launches).items())
-    return Plan(backend, artifact.schedule, rejected, artifact.lanes, threads, estimates, measured, launches)

@@ -13,19 +13,19 @@ from .frontend.kernel import Parameter
 from .frontend.options import Options, by_name, whole
 from .frontend.preprocess import Source
 from .gep import Gep, NotGep
-from .schedule import plan as planning
-from .schedule.artifact import Artifact, Slot
+from .schedule import registry
+from .schedule.artifact import Artifact, CudaBandsArtifact, CudaLaunchesArtifact
+from .schedule.choose import Plan, Rejected, choose, depends_on, require_known, scheduled
 from .schedule.estimate import Device, preferred
-from .schedule.plan import Plan
-from .schedule.understood import Front
+from .schedule.schedule import Candidate
+from .schedule.slots import Slot
+from .schedule.understood import Understood
 from .verdict import Report, judge, report_of
-
-BY_SIZE = ("auto", "gep")  # schedules that become gep:bands for a matrix that does not fit the device
 
 
 @dataclass(frozen=True)
 class Built:
-    front: Front
+    front: Understood
     plan: Plan
     artifact: Artifact
     loaded: Any  # CpuProgram or CudaProgram
@@ -73,7 +73,7 @@ class Program:
         self._source, self._options = source, options
         self._backend, self._schedule, self._layout, self._strict = backend, schedule, layout, strict
         self._tune = tune
-        self._fronts: dict[tuple, Front] = {}
+        self._fronts: dict[tuple, Understood] = {}
         self._unhelped: set[tuple] = set()  # the same stands in the way whatever these numbers are
         self._faultless: set[tuple] = set()  # numbers that addresses depend on, and with which none is out of bounds
         self._built: dict[tuple, Built] = {}
@@ -183,7 +183,7 @@ class Program:
 
     def bound(
         self, inputs: Any, shared: Mapping[str, Any], p: int | None = None
-    ) -> tuple[Front, Options, dict[str, Any]]:
+    ) -> tuple[Understood, Options, dict[str, Any]]:
         """The program as a call with these would run it, its options, and what they give by name. Looks at shapes and
         dtypes only, and compiles nothing. Raises as the call would."""
         from .runtime import arrays
@@ -245,7 +245,7 @@ class Program:
                 found = self._tuned(front, backend, call) or self._planned(front, backend, p, which)
                 self._built[(*which, size)] = found
             built = self._built[(*which, size)]
-            if call is None or self._schedule not in BY_SIZE or _fits(built, call):
+            if call is None or self._oversized(backend) in ("", self._schedule) or _fits(built, call):
                 return built
             try:
                 return self._in_bands(front, backend, which)
@@ -255,29 +255,35 @@ class Program:
     def takes_bands(self, given: Mapping[str, Any], shared: frozenset[str], p: int | None, together: bool) -> bool:
         """Whether a call with these works at matrices in bands of rows. ``together``: if that is possible."""
         backend = self._backend if self._backend != "auto" else backends.best()
-        if backend == "cpu" or self._schedule not in (*BY_SIZE, "gep:bands"):
+        if not self._oversized(backend):
             return False
         with lines_of(self.sources):
             if not isinstance(self._front_of(self._extents(given, shared))[1].gep, Gep):
                 return False
             try:
-                return self.built_for(given, shared, p, None, together).artifact.bands is not None
+                return isinstance(self.built_for(given, shared, p, None, together).artifact, CudaBandsArtifact)
             except UnsupportedError:
                 return False
 
-    def _in_bands(self, front: Front, backend: str, which: tuple) -> Built:
+    def _oversized(self, backend: str) -> str:
+        """The variant for inputs that do not fit a device, "" if the schedule that was asked for has none."""
+        return registry.oversized(backend, self._schedule)
+
+    def _in_bands(self, front: Understood, backend: str, which: tuple) -> Built:
         """What works at a matrix in bands of rows. Raises UnsupportedError, and InputError where it is not wanted."""
         if backend == "cpu":
             raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
-        if self._schedule not in (*BY_SIZE, "gep:bands"):
-            message = f"several devices work at one input under gep:bands only, not under {self._schedule}"
+        name = self._oversized(backend)
+        if not name:
+            names = " or ".join(filter(None, (e.oversized for e in registry.entries(backend))))
+            message = f"several devices work at one input under {names} only, not under {self._schedule}"
             raise InputError("C2CU058", message, None, "leave devices out, or use c2cu.stream for many inputs")
         if (*which, "bands") not in self._built:
-            plan, artifact = pipeline.scheduled(front, backend, planning.Candidate("gep:bands"))
+            plan, artifact = scheduled(front, backend, Candidate(name))
             self._built[(*which, "bands")] = Built(front, plan, artifact, backends.loader(backend)(artifact))
         return self._built[(*which, "bands")]
 
-    def _front_of(self, e: _Extents) -> tuple[tuple, Front]:
+    def _front_of(self, e: _Extents) -> tuple[tuple, Understood]:
         """The program understood for these, and their key."""
         from .runtime import arrays
 
@@ -302,13 +308,13 @@ class Program:
         self._refuse_faults(e, which, front, numbers)
         return which, front
 
-    def _with_numbers(self, e: _Extents, numbers: Mapping[str, Any]) -> Front:
+    def _with_numbers(self, e: _Extents, numbers: Mapping[str, Any]) -> Understood:
         """The program understood for these values of scalars that all inputs share."""
         return pipeline.understand(
             self._source, replace(self._options_of(e), values={n: v.item() for n, v in numbers.items()})
         )
 
-    def _refuse_faults(self, e: _Extents, which: tuple, front: Front, numbers: Mapping[str, Any]) -> None:
+    def _refuse_faults(self, e: _Extents, which: tuple, front: Understood, numbers: Mapping[str, Any]) -> None:
         """Where addresses depend on such numbers, look for what goes wrong with them: once for each set of them."""
         unknown = front.trace.unknown if front.trace is not None else ()
         known = {n: v for n, v in numbers.items() if n in unknown}
@@ -317,7 +323,7 @@ class Program:
         pipeline.refuse_numbers(front, {n: v.item() for n, v in known.items()})
         self._faultless.add((*which, _bytes(known)))
 
-    def _understood(self, e: _Extents) -> Front:
+    def _understood(self, e: _Extents) -> Understood:
         front = self._front
         if e.shapes or e.numbers:
             front = pipeline.understand(self._source, self._options_of(e))
@@ -330,15 +336,15 @@ class Program:
             self._options, shapes={**self._options.shapes, **e.shapes}, shared=(*self._options.shared, *e.numbers)
         )
 
-    def _tuned(self, front: Front, backend: str, call: _Call | None) -> Built | None:
+    def _tuned(self, front: Understood, backend: str, call: _Call | None) -> Built | None:
         """By measurement: one that the cache remembers, or, if that is wanted, one made now."""
         if call is None or not call.p:
             return None
-        if self._schedule == "gep:bands":
+        if registry.is_oversized(backend, self._schedule):
             return None  # there is nothing to choose
         found = tune.recall(front, backend, self._schedule, call.p)
         if found is None and self._tune:
-            planning.known(backend, self._schedule)
+            require_known(backend, self._schedule)
             run = backends.timer(backend, front.slots, call.given, self._layout, call.stream)
             found = tune.tune(front, backend, self._schedule, backends.loader(backend), run, call.p)
             if found is not None:
@@ -346,30 +352,30 @@ class Program:
         if found is None:
             return None
         try:
-            plan, artifact = pipeline.scheduled(front, backend, found.winner, found)
+            plan, artifact = scheduled(front, backend, found.winner, found)
             with lines_of(front.pre.sources):
                 return Built(front, plan, artifact, backends.loader(backend)(artifact))
         except (UnsupportedError, CompileError):
             return None  # the cache remembers nonsense
 
-    def _planned(self, front: Front, backend: str, p: int | None, which: tuple) -> Built:
+    def _planned(self, front: Understood, backend: str, p: int | None, which: tuple) -> Built:
         """By facts and estimates: what many inputs want, unless few want something else by far."""
         device = backends.device(backend)
         if (*which, None) not in self._built:
             self._built[(*which, None)] = self._chosen(front, backend, None, device)
         usual = self._built[(*which, None)]
-        if p is not None and planning.depends_on(p, front, backend, self._schedule):
+        if p is not None and depends_on(p, front, backend, self._schedule):
             return self._chosen(front, backend, p, device)
         estimates = usual.plan.estimates
         if not estimates or estimates[preferred(estimates, p, device)].schedule == usual.plan.schedule:
             return usual
         return self._chosen(front, backend, p, device)
 
-    def _chosen(self, front: Front, backend: str, p: int | None, device: Device) -> Built:
+    def _chosen(self, front: Understood, backend: str, p: int | None, device: Device) -> Built:
         """The choice for ``p`` inputs, or, where the compiler's result speaks against it, the next."""
-        rejected: planning.Rejected = ()
+        rejected: Rejected = ()
         while True:
-            plan, artifact = pipeline.schedule(front, backend, self._schedule, rejected, p, device)
+            plan, artifact = choose(front, backend, self._schedule, rejected, p, device)
             with lines_of(front.pre.sources):
                 loaded = backends.loader(backend)(artifact)
             if self._schedule != "auto" or not loaded.drawback:
@@ -386,7 +392,7 @@ def _fits(built: Built, call: _Call) -> bool:
     """Whether the whole device works at one input that fits it, or at arrays that are there."""
     from .runtime import arrays
 
-    if not built.artifact.launches or any(arrays.on_device(a) for a in call.given.values()):
+    if not isinstance(built.artifact, CudaLaunchesArtifact) or any(arrays.on_device(a) for a in call.given.values()):
         return True
     slots = built.artifact.slots
     return built.loaded.fits(sum(s.nbytes * ((s.name in call.given) + s.writes) for s in slots))
@@ -405,7 +411,7 @@ def _run(
     from .runtime import arrays
 
     slots, more = built.artifact.slots, ()
-    if built.artifact.bands is not None:
+    if isinstance(built.artifact, CudaBandsArtifact):
         backends.refuse_in_bands(given, stream)
         more = (None if devices is None else backends.ordinals(devices),)
     elif built.plan.backend == "cuda":
@@ -424,7 +430,7 @@ def _run(
     return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
 
 
-def lengths(front: Front) -> tuple[str, ...]:
+def lengths(front: Understood) -> tuple[str, ...]:
     """Integer parameters that some address or bound comes from."""
     if front.analysis is None:
         return ()

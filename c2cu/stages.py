@@ -11,6 +11,7 @@ from .frontend.options import options_of
 from .frontend.parse import is_user_file, loc_of
 from .frontend.preprocess import read_source
 from .ir.dump import dump
+from .schedule.choose import choose
 
 
 def stage(src: str | os.PathLike, what: str, after: str = "", **options: Any) -> str:
@@ -29,9 +30,9 @@ def stage(src: str | os.PathLike, what: str, after: str = "", **options: Any) ->
         case "plan":
             lines = []
             for backend in ("cpu", "cuda"):
-                plan, _ = pipeline.schedule(front, backend)
+                plan, _ = choose(front, backend)
                 threads = f" in a block of {plan.threads} threads" if plan.threads else " side by side"
                 lines.append(f"{backend}: {plan.schedule}, {plan.lanes} inputs{threads}")
                 lines += [f"    not {name}: {reason}" for name, reason in plan.rejected]
             return "\n".join(lines) + "\n"
-    return pipeline.schedule(front, "cuda" if what == "cuda" else "cpu")[1].text
+    return choose(front, "cuda" if what == "cuda" else "cpu")[1].text

@@ -13,14 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import pipeline
 from .base.cache import Cache, key
 from .base.diagnostics import CompileError, UnsupportedError
 from .base.version import __version__
-from .schedule.artifact import Artifact, bytes_moved
-from .schedule.plan import SCHEDULES, Candidate, Measurement, applies, said
-from .schedule.plan import variants as names_of
-from .schedule.understood import Front
+from .schedule import registry
+from .schedule.artifact import Artifact
+from .schedule.choose import AUTO, Measurement, applicable, emitted, reason_of
+from .schedule.schedule import Candidate
+from .schedule.slots import bytes_moved
+from .schedule.understood import Understood
 
 FIRST = {"cpu": 1 << 8, "cuda": 1 << 14}  # inputs of the run that says how many to measure with
 ENOUGH = 0.03  # seconds of a run that the clock's own error does not matter to
@@ -28,21 +29,20 @@ MOST = 1 << 30  # bytes in and out of a run
 REPEATS = 5
 HOPELESS = 3.0  # times slower than the fastest so far: not worth another run
 LIMIT = 30.0  # seconds, compilers included, after which no candidate is begun
-LARGE = 256  # threads of a matrix that the whole device may do better
-SHARED = 100 << 10  # bytes of shared memory that a block of twice the threads may take
-
-APART = ("gep:tiles", "gep:bands")  # variants that are no alternative: for small matrices, for what does not fit
 
 Load = Callable[[Artifact], Any]  # a program that can run
 Run = Callable[[Any, int], float]  # seconds that it takes for the first n inputs
 
 
-def tune(front: Front, backend: str, wanted: str, load: Load, run: Run, p: int) -> Measurement | None:
+def tune(front: Understood, backend: str, wanted: str, load: Load, run: Run, p: int) -> Measurement | None:
     """Measure the candidates for ``p`` inputs; None where none runs. ``wanted``: a schedule, or auto for all of them.
 
     What does not take the program, does not compile or does not fit into memory is rejected with its reason.
     """
-    queue = [Candidate(s) for s in (SCHEDULES[backend] if wanted == "auto" else (wanted,)) if applies(s, front)]
+    entries = applicable(front, backend)
+    if wanted != AUTO:
+        entries = tuple(e for e in entries if e is registry.find(backend, wanted))
+    queue = [Candidate(e.name if wanted == AUTO else wanted) for e in entries]
     until = time.monotonic() + LIMIT
     times: dict[Candidate, float] = {}
     rejected: list[tuple[str, str]] = []
@@ -53,39 +53,23 @@ def tune(front: Front, backend: str, wanted: str, load: Load, run: Run, p: int) 
             rejected.append((str(candidate), "there was no time left to measure it"))
             continue
         try:
-            artifact = pipeline.emitted(front, candidate, backend)
+            artifact = emitted(front, candidate, backend)
             loaded = load(artifact)
             n = n or _enough(front, backend, loaded, run, p)
             times[candidate] = _fastest(loaded, run, n, min(times.values(), default=math.inf) * n) / n
         except UnsupportedError as e:
-            rejected.append((str(candidate), said(e)))
+            rejected.append((str(candidate), reason_of(e)))
         except CompileError as e:
             rejected.append((str(candidate), e.diagnostic.message.splitlines()[0]))
         else:
-            queue = variants(candidate, artifact) + queue
+            if not candidate.threads:
+                schedule = registry.find(backend, candidate.schedule).schedule
+                queue = schedule.alternatives(candidate, artifact) + queue
     ranking = sorted(times.items(), key=lambda x: x[1])
     return Measurement(n, tuple(ranking), tuple(rejected)) if ranking else None
 
 
-def variants(candidate: Candidate, artifact: Artifact) -> list[Candidate]:
-    """Other numbers of threads, or other variants, for a schedule that takes the program."""
-    if candidate.threads:
-        return []
-    if ":" in artifact.schedule and ":" not in candidate.schedule:  # of those that have the whole device work at one
-        others = set(names_of(artifact.target, candidate.schedule)) - {artifact.schedule, *APART}
-        return [Candidate(n) for n in sorted(others)]
-    match artifact.schedule:
-        case "registers" if 2 * artifact.shared_bytes <= SHARED:
-            return [Candidate("registers", 2 * artifact.lanes)]
-        case "block" | "gep":
-            own = max(1, artifact.threads // artifact.lanes)
-            others = names_of("cuda", "gep") if artifact.schedule == "gep" and own >= LARGE else ()
-            named = [Candidate(s) for s in others if s not in APART]
-            return [Candidate(artifact.schedule, n) for n in (own // 2, 2 * own) if n] + named
-    return []
-
-
-def _enough(front: Front, backend: str, loaded: Any, run: Run, p: int) -> int:
+def _enough(front: Understood, backend: str, loaded: Any, run: Run, p: int) -> int:
     """How many inputs to measure with."""
     first = min(p, FIRST[backend])
     run(loaded, first)
@@ -121,7 +105,7 @@ def identity(backend: str) -> tuple[object, ...]:
     return cpu.identity()
 
 
-def name(front: Front, backend: str, wanted: str, p: int | None) -> str:
+def name(front: Understood, backend: str, wanted: str, p: int | None) -> str:
     """A measurement's name in the cache."""
     slots = [(s.name, s.dtype, s.shape, s.reads, s.writes, s.shared) for s in front.slots]
     text = front.pre.plain or front.pre.text
@@ -129,20 +113,20 @@ def name(front: Front, backend: str, wanted: str, p: int | None) -> str:
     return key("tuned", *which, *identity(backend), __version__)
 
 
-def recall(front: Front, backend: str, wanted: str, p: int | None) -> Measurement | None:
+def recall(front: Understood, backend: str, wanted: str, p: int | None) -> Measurement | None:
     """What was measured before for as many inputs on such a machine, if anything was."""
     if p is None:
         return None
     try:
         path = Cache().get(name(front, backend, wanted, p), ".tuned")
-        return _read(path.read_text(), SCHEDULES[backend] if wanted == "auto" else (wanted,)) if path else None
+        return _read(path.read_text(), _names(backend, wanted)) if path else None
     except (OSError, ValueError, TypeError, KeyError):
         return None  # half a file, or another program's
     except CompileError:
         return None  # no compiler, or no device: whoever needs it says so
 
 
-def remember(front: Front, backend: str, wanted: str, p: int, found: Measurement) -> None:
+def remember(front: Understood, backend: str, wanted: str, p: int, found: Measurement) -> None:
     """For later calls, in this process and others."""
     data = {
         "p": found.p,
@@ -161,12 +145,19 @@ def remember(front: Front, backend: str, wanted: str, p: int, found: Measurement
         cache.put(which, ".tuned", produce)
 
 
-def _read(text: str, schedules: tuple[str, ...]) -> Measurement:
+def _names(backend: str, wanted: str) -> tuple[str, ...]:
+    """What may have been measured for the choice of ``wanted``."""
+    if wanted == AUTO:
+        return registry.all_names(backend)
+    entry = registry.find(backend, wanted)
+    return (entry.name, *entry.variants)
+
+
+def _read(text: str, names: tuple[str, ...]) -> Measurement:
     """Raises ValueError, TypeError or KeyError for what `remember` does not write."""
     data = json.loads(text)
     times = tuple((Candidate(str(s), int(n)), float(seconds)) for s, n, seconds in data["times"])
-    known = {n for s in schedules for n in (s, *names_of("cuda", s), *names_of("cpu", s))}
-    if not times or any(c.schedule not in known or not 0 <= c.threads <= 1024 or not t > 0 for c, t in times):
+    if not times or any(c.schedule not in names or not 0 <= c.threads <= 1024 or not t > 0 for c, t in times):
         raise ValueError(text)
     rejected = tuple((str(c), str(why)) for c, why in data["rejected"])
     return Measurement(int(data["p"]), tuple(sorted(times, key=lambda x: x[1])), rejected)

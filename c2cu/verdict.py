@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from .analysis.uniform import Finding
 from .base.diagnostics import Diagnostic, Note, NotObliviousError, render
-from .schedule.understood import Front
+from .schedule.understood import Understood
 from .trace import diagnosed
 
 _PACKAGE = os.path.join(os.path.dirname(__file__), "")
@@ -63,7 +63,7 @@ class NotObliviousWarning(UserWarning):
         return "\n".join(["the program is not oblivious", *texts])
 
 
-def report_of(front: Front, notes: tuple[str, ...] = ()) -> Report:
+def report_of(front: Understood, notes: tuple[str, ...] = ()) -> Report:
     if front.analysis is None:
         assert front.why_not is not None
         d = front.why_not.diagnostic
@@ -72,7 +72,7 @@ def report_of(front: Front, notes: tuple[str, ...] = ()) -> Report:
     return Report(a.oblivious, a.constant_time, a.findings, "", notes, front.pre.sources, diagnosed(front.trace))
 
 
-def judge(front: Front, strict: bool | None) -> None:
+def judge(front: Understood, strict: bool | None) -> None:
     """Warn of a program that is not oblivious; if ``strict``, refuse it, and one that cannot be analysed. None: it was
     judged before."""
     report = report_of(front)

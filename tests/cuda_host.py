@@ -76,7 +76,7 @@ def run_on_cpu(
     for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
         if re.search(rf"__global__ void (__launch_bounds__\([\d, ]+\) )?{name}\(", artifact.text):
             barriers = "true" if name != "c2cu_run" or cooperative else "false"
-            threads = artifact.threads or artifact.lanes
+            threads = artifact.threads
             launches.append(f"c2cu_launch({name}, slot, p, memory, lanes, {threads}, {barriers});")
     dynamic = rf"__shared__ \1[{max(16, artifact.shared_bytes)}];"
     device = re.sub(r"extern __shared__ (.*)\[\];", dynamic, artifact.text)
@@ -89,7 +89,7 @@ def run_on_cpu(
     )
     library = shared_library(text)
     table, outputs, _keep = slot_table(artifact.slots, inputs, p, in_place, shift)
-    library.everything(table, ctypes.c_longlong(p), artifact.lanes)
+    library.everything(table, ctypes.c_longlong(p), artifact.inputs)
     return outputs
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
 from c2cu.pipeline import understand
-from c2cu.schedule import plan
 from c2cu.schedule.gep.required import required
 from tests.cuda_host import shared_library, shifted, slot_table
 
@@ -27,7 +26,7 @@ def taken(text: str, fp: str = "exact"):
     front = understand(read_source(text), options_of(fp=fp))
     assert front.analysis is not None
     gep = required(front.analysis.kernel, front.gep)
-    return front.analysis, gep, front.slots, plan.layout(front.program), fp
+    return front.analysis, gep, front.slots, front.layout, fp
 
 
 def order(launches, seed: int | None = None) -> Iterator[int]:

@@ -115,7 +115,7 @@ def test_a_refusal_says_why(tmp_path, monkeypatch, capsys):
 
 
 def test_a_fault_does_not_stop_the_others(monkeypatch, capsys):
-    monkeypatch.setattr(gpu, "SCHEDULES", {"cpu": ("sideways", "gang", "scalar")})
+    monkeypatch.setattr(gpu.registry, "names", lambda backend: ("sideways", "gang", "scalar"))
     honest = suite.Workload.compile
 
     def faulty(w, schedule, **options):

@@ -11,7 +11,6 @@ import pytest
 import c2cu
 from c2cu import pipeline
 from c2cu.frontend.preprocess import Source, read_source
-from c2cu.schedule import plan
 from c2cu.schedule.block.emit import block, compiled
 from c2cu.schedule.block.machine import is_barrier
 from c2cu.schedule.registry import emit_schedule
@@ -147,7 +146,7 @@ def test_random_loops_checked(part):
 
 def judge(text, variables, inputs, p, params=(), returns="", shared=(), threads=0, **how):
     front = understood(text, fn="k", shared=shared)
-    layout = plan.layout(front.program)
+    layout = front.layout
     a = block(front.analysis, front.trace, front.slots, layout, "exact", threads)
     whole = {n: np.broadcast_to(x, (p, *x.shape)) if n in shared else x for n, x in inputs.items()}
     expected = Original(text, "k", variables, params, returns).bulk(whole, p)
@@ -182,7 +181,7 @@ def test_negative_cycles():
     for threads in (0, 8):
         a = judge(text, [("D", "float32", (16, 16))], {"D": D}, 9, threads=threads, in_place=threads == 8)
         assert "redo = 1" in a.text or "? 1 : redo" in a.text
-        assert threads != 8 or a.lanes > 4
+        assert threads != 8 or a.inputs > 4
 
 
 TYPES = {"_Bool": "bool", "unsigned char": "uint8", "short": "int16", "long": "int64", "double": "float64"}
@@ -258,7 +257,7 @@ def test_shared_memory_is_that_of_all_arrays():
             fn="k",
         ),
     )
-    assert a.shared_bytes == a.lanes * (8 * (512 + 31) + 8 + 16 + 4 * 34 + 8)
+    assert a.shared_bytes == a.inputs * (8 * (512 + 31) + 8 + 16 + 4 * 34 + 8)
 
 
 def test_the_same_text_every_time():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from c2cu.schedule.passes import SCHEDULE_PASSES
 from click.testing import CliRunner
 
 from c2cu.cli import main
@@ -10,7 +11,6 @@ from c2cu.frontend.preprocess import Source
 from c2cu.ir.dump import dump
 from c2cu.pipeline import PASSES, after, understand
 from c2cu.schedule.gang import emit
-from c2cu.schedule.passes import SCHEDULE_PASSES
 from c2cu.schedule.registry import emit_schedule
 
 SUM = "int a[3], n, o;\nvoid k(void) {\n    o = 0;\n    for (int i = 0; i < n; i++) o += a[i];\n}\n"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import c2cu
 from c2cu import pipeline
 from c2cu.frontend.preprocess import read_source
+from c2cu.schedule.choose import choose
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 from tests.programs import programs
@@ -23,7 +24,7 @@ PARTS = 4
 
 def artifact(src, schedule: str, **options):
     front = pipeline.understand(read_source(src), pipeline.Options(**options))
-    return pipeline.schedule(front, "cuda", schedule)[1]
+    return choose(front, "cuda", schedule)[1]
 
 
 @pytest.mark.parametrize("schedule", ["thread", "private"])
@@ -79,6 +80,6 @@ def test_structs_and_statics_fall_where_they_should():
     assert artifact(text, "auto").schedule == "registers"
     union = "union U { int i; short h[2]; };\nunion U u;\nint a;\nvoid k(void) {\n    u.i = a;\n    a = u.h[1];\n}\n"
     front = pipeline.understand(read_source(union), pipeline.Options())
-    plan, _ = pipeline.schedule(front, "cuda")
+    plan, _ = choose(front, "cuda")
     assert plan.schedule == "private" and "union" in plan.rejected[0][1]
     assert isinstance(front.why_not, c2cu.UnsupportedError)

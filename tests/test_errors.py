@@ -12,7 +12,8 @@ from c2cu import pipeline
 from c2cu.cli import main
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
-from c2cu.schedule import plan
+from c2cu.schedule.choose import choose
+from c2cu.schedule.slots import MOST_SLOTS
 from tests.workloads import EXAMPLES
 
 FW = EXAMPLES / "floyd_warshall.c"
@@ -314,14 +315,14 @@ def test_an_array_of_the_bytes_of_structs():
 
 
 def test_more_variables_than_a_cuda_kernel_takes():
-    n = plan.MOST_SLOTS + 1
+    n = MOST_SLOTS + 1
     statements = " ".join(f"a{k}++;" for k in range(n))
     text = "\n".join(f"int a{k};" for k in range(n)) + f"\nvoid f(void) {{ {statements} }}\n"
     front = pipeline.understand(read_source(text), options_of())
-    assert pipeline.schedule(front, "cpu")[0].schedule == "gang"
+    assert choose(front, "cpu")[0].schedule == "gang"
     for schedule in ("auto", "thread", "private"):
         with pytest.raises(c2cu.UnsupportedError, match=f"{n} variables .* {n - 1} are the most") as caught:
-            pipeline.schedule(front, "cuda", schedule)
+            choose(front, "cuda", schedule)
         assert caught.value.line == n
 
 

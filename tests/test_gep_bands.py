@@ -9,12 +9,13 @@ import c2cu
 from c2cu.base.toolchain import vector_bytes
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
-from c2cu.pipeline import scheduled, understand
+from c2cu.pipeline import understand
+from c2cu.schedule.choose import scheduled
 from c2cu.schedule.gep import bands_plan
 from c2cu.schedule.gep.bands import bands
 from c2cu.schedule.gep.bands_plan import Sizes
 from c2cu.schedule.gep.cpu import cpu
-from c2cu.schedule.plan import Candidate
+from c2cu.schedule.schedule import Candidate
 from tests import nvcc
 from tests.bands_host import Machine, program
 from tests.gep_host import taken

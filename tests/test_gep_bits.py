@@ -13,6 +13,7 @@ from c2cu.gep import Gep, NotGep
 from c2cu.gep.closure import closure
 from c2cu.ir.nodes import Region
 from c2cu.report import explain
+from c2cu.schedule.choose import choose
 from c2cu.schedule.gep.bits import BitShape, bits
 from tests import nvcc
 from tests.gep_cases import RECOGNISED
@@ -196,13 +197,13 @@ def test_near_misses_are_refused_with_a_reason(name):
     assert closure(found(text)) == NotGep(message, closure(found(text)).loc)
     front = pipeline.understand(read_source(text), options_of())
     with pytest.raises(c2cu.UnsupportedError, match="not a transitive closure") as e:
-        pipeline.schedule(front, "cuda", "gep:bits")
+        choose(front, "cuda", "gep:bits")
     assert message in str(e.value) and (name == "LU" or "HERE" in text.split("\n")[e.value.line - 1])
 
 
 def test_which_matrices_go_on_bits():
     def chosen(text: str, schedule: str) -> str:
-        return pipeline.schedule(pipeline.understand(read_source(text), options_of()), "cuda", schedule)[0].schedule
+        return choose(pipeline.understand(read_source(text), options_of()), "cuda", schedule)[0].schedule
 
     for schedule in ("auto", "gep"):
         assert chosen(sized(OR, 513), schedule) == "gep:bits"

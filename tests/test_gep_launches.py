@@ -14,10 +14,11 @@ from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
 from c2cu.report import explain
 from c2cu.runtime import cuda_gep
-from c2cu.schedule import plan
+from c2cu.schedule.choose import choose, require_known
 from c2cu.schedule.gep import grid
 from c2cu.schedule.gep.grid_shape import GridShape
-from c2cu.schedule.plan import Candidate
+from c2cu.schedule.registry import variants
+from c2cu.schedule.schedule import Candidate
 from tests.test_gep_grid import PATHS, SMALL, artifact
 
 N = 200
@@ -82,7 +83,7 @@ def prepared(variant: str, monkeypatch) -> tuple[Recorder, cuda_gep.CudaGepProgr
     program.artifact = artifact(TEXT, variant)
     program._threads = program.artifact.threads
     program._kernels = {x.kernel: recorder.kernel(x.kernel) for x in program.artifact.launches}
-    program._prepare(multiprocessors=10)
+    program._prepare(program.artifact, multiprocessors=10)
     return recorder, program
 
 
@@ -232,19 +233,19 @@ def test_recursion_ends_in_large_products():
 
 
 def test_names_of_variants():
-    assert set(plan.VARIANTS["cuda"]["gep"]) == {"tiles", "bits", "bands", *grid.VARIANTS}
+    assert set(variants("cuda", "gep")) == {f"gep:{v}" for v in ("tiles", "bits", "bands", *grid.VARIANTS)}
     front = understood()
     for variant in grid.VARIANTS:
-        chosen, made = pipeline.schedule(front, "cuda", f"gep:{variant}")
+        chosen, made = choose(front, "cuda", f"gep:{variant}")
         assert chosen.schedule == made.schedule == f"gep:{variant}" and made.graph == (variant == "graph")
         assert sum(n for _, n in chosen.launches) == len(made.launches)
-    assert pipeline.schedule(front, "cuda", "gep")[0].schedule == "gep", "in registers"
+    assert choose(front, "cuda", "gep")[0].schedule == "gep", "in registers"
     large = understood(PATHS.format(n=3000, t="float"))
-    assert pipeline.schedule(large, "cuda", "gep")[0].schedule == "gep:graph"
+    assert choose(large, "cuda", "gep")[0].schedule == "gep:graph"
     with pytest.raises(c2cu.InputError, match="gep:sideways"):
-        plan.known("cuda", "gep:sideways")
+        require_known("cuda", "gep:sideways")
     with pytest.raises(c2cu.InputError):
-        plan.known("cpu", "gep:staged")
+        require_known("cpu", "gep:staged")
 
 
 def test_tuning_tries_every_variant():
@@ -276,9 +277,9 @@ def test_loops_of_another_type_are_refused_with_a_reason():
         ("k++", "k += 2", "count up by one"),
     ):
         with pytest.raises(c2cu.UnsupportedError, match=why):
-            pipeline.schedule(understood(TEXT.replace(old, new, 1)), "cuda", "gep")
+            choose(understood(TEXT.replace(old, new, 1)), "cuda", "gep")
     with pytest.raises(c2cu.UnsupportedError, match="three loops"):
-        pipeline.schedule(understood("int a[4];\nvoid f(void) { a[1] = a[0]; }\n"), "cuda", "gep")
+        choose(understood("int a[4];\nvoid f(void) { a[1] = a[0]; }\n"), "cuda", "gep")
 
 
 def test_shapes_that_do_not_fit_together_are_refused():

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 import c2cu
-from c2cu import pipeline, tune
+from c2cu import pipeline
 from c2cu.frontend.preprocess import Source
 from c2cu.gep import Range, recognise
 from c2cu.gep.semiring import proof
-from c2cu.schedule import plan
+from c2cu.schedule import registry
+from c2cu.schedule.choose import choose, emitted
 from c2cu.schedule.gep.shape import TileShape, shapes
 from c2cu.schedule.gep.tiles import sides_of, tiles
+from c2cu.schedule.schedule import Candidate
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 
@@ -32,14 +34,14 @@ def understood(text, **options):
     return front, recognise(front.analysis.kernel)
 
 
-def emitted(text, shape=None, fp="exact", threads=0, **options):
+def tiles_of(text, shape=None, fp="exact", threads=0, **options):
     front, gep = understood(text, **options)
-    return tiles(front.analysis, gep, front.slots, plan.layout(front.program), fp, shape, threads)
+    return tiles(front.analysis, gep, front.slots, front.layout, fp, shape, threads)
 
 
 def judge(text, inputs, p, artifact=None, expected=None, **how):
     """Compare all outputs of p inputs."""
-    a = artifact or emitted(text)
+    a = artifact or tiles_of(text)
     variables = [(s.name, s.dtype, s.shape) for s in a.slots]
     shared = [s.name for s in a.slots if s.shared]
     whole = {n: np.broadcast_to(x, (p, *x.shape)) if n in shared else x for n, x in inputs.items()}
@@ -95,7 +97,7 @@ def test_shortest_paths(name):
 @pytest.mark.parametrize("n", [2, 3, 5, 16, 31, 33])
 def test_sizes(n):
     text, rng = sized(PATHS["if"], n), np.random.default_rng(n)
-    a = emitted(text)
+    a = tiles_of(text)
     D = graphs(rng, 33, n)
     D[4, 0, 0] = -1
     expected = None
@@ -233,13 +235,13 @@ def test_forms(name):
     rng = np.random.default_rng(7)
     for n in (13, 33):
         text = sized(FORMS[name], n)
-        a = emitted(text)
+        a = tiles_of(text)
         inputs = filled(rng, a.slots, 4)
         if name == "longest":
             inputs["D"] *= -1
         expected = judge(text, inputs, 4, a, in_place=n == 13)
         if n == 13:
-            banded = emitted(text, TileShape(2, 2, 4, 3, 4, 3)) if "N + " not in text and "20" not in text else a
+            banded = tiles_of(text, TileShape(2, 2, 4, 3, 4, 3)) if "N + " not in text and "20" not in text else a
             judge(text, inputs, 4, banded, expected, in_place=True)
 
 
@@ -337,7 +339,7 @@ def test_what_is_known_of_a_form(text, tests):
 )  # fmt: skip
 def test_refused(text, message):
     with pytest.raises(c2cu.UnsupportedError, match=message) as caught:
-        emitted(text)
+        tiles_of(text)
     assert caught.value.code == "C2CU038" and caught.value.line
 
 
@@ -353,7 +355,7 @@ def test_what_is_given_and_what_is_not():
     rng = np.random.default_rng(6)
     D, S, W = (rng.random(s, np.float32) for s in ((5, 8, 7), (6, 6), (5, 6, 6)))
     front, gep = understood(text, shared=("S",))
-    a = tiles(front.analysis, gep, front.slots, plan.layout(front.program), "exact")
+    a = tiles(front.analysis, gep, front.slots, front.layout, "exact")
     initial = np.zeros((5, 6, 6), np.float32)
     initial[:, 0, :2], initial[:, 1, :3] = [1, 2], [3, 4, 5]
     for given in (None, W):
@@ -366,28 +368,28 @@ def test_what_is_given_and_what_is_not():
 
 
 def test_fast_uses_minima():
-    assert "fminf(" in emitted(sized(PATHS["if"], 32), fp="fast").text
-    kernel = emitted(sized(PATHS["if"], 32)).text.split("c2cu_choices(const")  # exact: two ways, by the input
+    assert "fminf(" in tiles_of(sized(PATHS["if"], 32), fp="fast").text
+    kernel = tiles_of(sized(PATHS["if"], 32)).text.split("c2cu_choices(const")  # exact: two ways, by the input
     assert "fminf(" not in kernel[1].split('extern "C"')[0] and "fminf(" in kernel[1].split('extern "C"')[1]
-    hops = emitted(sized("int D[N][N];\nvoid k(void) { " + loops("if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];") + " }", 32))  # fmt: skip
+    hops = tiles_of(sized("int D[N][N];\nvoid k(void) { " + loops("if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];") + " }", 32))  # fmt: skip
     assert "min((" in hops.text
 
 
 def test_chosen_and_tuned():
     """Of the CUDA schedules, for what it takes; with other numbers of threads where there are tiles for them."""
     front, _ = understood(sized(PATHS["if"], 32))
-    found, artifact = pipeline.schedule(front, "cuda")
+    found, artifact = choose(front, "cuda")
     assert (
-        found.schedule == artifact.schedule == "gep" and found.estimates[-1].threads * artifact.lanes == found.threads
+        found.schedule == artifact.schedule == "gep" and found.estimates[-1].threads * artifact.inputs == found.threads
     )
-    others = [c for c in tune.variants(plan.Candidate("gep"), artifact)]
-    own = artifact.threads // artifact.lanes
+    others = registry.find("cuda", "gep").schedule.alternatives(Candidate("gep"), artifact)
+    own = artifact.threads // artifact.inputs
     assert {c.threads for c in others} == {own // 2, 2 * own}
     for c in others:
-        a = pipeline.emitted(front, c, "cuda")
-        assert a.threads // a.lanes in (c.threads, 32)
+        a = emitted(front, c, "cuda")
+        assert a.threads // a.inputs in (c.threads, 32)
     with pytest.raises(c2cu.UnsupportedError, match="no tile gives an input 77 threads"):
-        pipeline.emitted(front, plan.Candidate("gep", 77), "cuda")
+        emitted(front, Candidate("gep", 77), "cuda")
 
 
 @pytest.mark.parametrize("n", [4, 16, 33, 64, 100, 128, 200, 256, 300, 512])
@@ -406,7 +408,7 @@ def test_the_best_shape_fits(n):
 def test_rows_that_are_too_long():
     front, _ = understood(sized(PATHS["if"], 16))
     with pytest.raises(c2cu.UnsupportedError, match="its rows are too long for registers"):
-        tiles(front.analysis, resized(40000), front.slots, plan.layout(front.program), "exact")
+        tiles(front.analysis, resized(40000), front.slots, front.layout, "exact")
 
 
 def resized(n):
@@ -419,7 +421,7 @@ def resized(n):
 
 def test_the_same_text_every_time():
     text = sized(FORMS["hops"], 20)
-    assert emitted(text).text == emitted(text).text
+    assert tiles_of(text).text == tiles_of(text).text
 
 
 MORE = {

@@ -9,7 +9,8 @@ import c2cu
 from c2cu import cli
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
-from c2cu.pipeline import schedule, understand
+from c2cu.pipeline import understand
+from c2cu.schedule.choose import choose
 from c2cu.schedule.gep.grid import grid
 from tests.gep_host import run_launches
 from tests.oracle import Original, same
@@ -28,9 +29,7 @@ def text(t: str, n: int = N) -> str:
 def test_any_integers_go_by_pairs(t, variant):
     front = understand(read_source(text(t)), options_of(pack=16))
     assert front.analysis is not None and not isinstance(front.gep, c2cu.gep.NotGep) and front.gep is not None
-    from c2cu.schedule import plan
-
-    made = grid(front.analysis, front.gep, front.slots, plan.layout(front.program), "exact", variant, SMALL, True)
+    made = grid(front.analysis, front.gep, front.slots, front.layout, "exact", variant, SMALL, True)
     assert "__viaddmin_u16x2(" in made.text and ("c2cu_look(" in made.text) == (t == "short")
     variables = [("D", INTS[t], (N, N))]
     inputs = data(variables, N, 3)
@@ -44,8 +43,8 @@ def test_any_integers_go_by_pairs(t, variant):
 def test_a_schedule_is_chosen_as_without():
     large = understand(read_source(text("int", 5000)), options_of(pack=16))
     plain = understand(read_source(text("int", 5000)), options_of())
-    assert "__viaddmin_u16x2(" in schedule(large, "cuda", "gep")[1].text
-    assert "__viaddmin_u16x2(" not in schedule(plain, "cuda", "gep")[1].text
+    assert "__viaddmin_u16x2(" in choose(large, "cuda", "gep")[1].text
+    assert "__viaddmin_u16x2(" not in choose(plain, "cuda", "gep")[1].text
 
 
 @pytest.mark.parametrize("schedule", ["auto", "gep", "gang", "scalar"])

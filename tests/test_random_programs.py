@@ -12,9 +12,10 @@ import pytest
 import c2cu
 from c2cu.base import toolchain
 from c2cu.frontend.preprocess import Source
-from c2cu.pipeline import Options, emitted, understand
+from c2cu.pipeline import Options, understand
 from c2cu.runtime import cpu
-from c2cu.schedule.plan import Candidate
+from c2cu.schedule.choose import emitted
+from c2cu.schedule.schedule import Candidate
 from c2cu.trace import run as tracing
 from tests.cuda_host import slot_table
 from tests.joined import joined

@@ -10,8 +10,9 @@ import c2cu
 from c2cu import pipeline
 from c2cu.frontend.preprocess import read_source
 from c2cu.pipeline import Options
-from c2cu.schedule.plan import Candidate
+from c2cu.schedule.choose import choose, scheduled
 from c2cu.schedule.registry import emit_schedule
+from c2cu.schedule.schedule import Candidate
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 from tests.programs import write
@@ -217,7 +218,7 @@ def test_refused(text, message):
         artifact(text, fn="k")
     assert caught.value.line == 2 or "subscripts that" in message
     front = pipeline.understand(read_source(text), pipeline.Options(fn="k"))
-    plan, _ = pipeline.schedule(front, "cuda")
+    plan, _ = choose(front, "cuda")
     assert plan.schedule == "thread" and message in dict(plan.rejected)["registers"]
 
 
@@ -250,7 +251,7 @@ def test_a_constant_subscript_outside_behind_a_branch():
     """
     for fn in ("f", "g"):
         front = pipeline.understand(read_source(text), Options(fn))
-        assert pipeline.schedule(front, "cuda")[1].text
+        assert choose(front, "cuda")[1].text
 
 
 def test_very_long_expressions():
@@ -263,4 +264,4 @@ def test_very_long_expressions():
         ("cpu", "gang"),
         ("cpu", "scalar"),
     ):
-        assert pipeline.scheduled(front, backend, Candidate(name))[1].text
+        assert scheduled(front, backend, Candidate(name))[1].text

@@ -8,6 +8,7 @@ import pytest
 import c2cu
 from c2cu import pipeline
 from c2cu.frontend.preprocess import read_source
+from c2cu.schedule.choose import choose
 from c2cu.schedule.registry import emit_schedule
 from tests.cuda_host import run_on_cpu
 from tests.test_registers import judge
@@ -179,7 +180,7 @@ def test_refused(text, message):
 
 def test_chosen_for_long_arrays():
     front = pipeline.understand(read_source("examples/prefix_sums.c"), pipeline.Options())
-    plan, _ = pipeline.schedule(front, "cuda")
+    plan, _ = choose(front, "cuda")
     assert plan.schedule == "scan" and plan.rejected[0][0] == "registers"
 
 

@@ -6,6 +6,7 @@ import pytest
 import c2cu
 from c2cu import pipeline
 from c2cu.frontend.preprocess import read_source
+from c2cu.schedule.choose import choose
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 
@@ -114,7 +115,7 @@ def check_all(text: str, fn: str, variables: list[tuple]) -> None:
         for n, a in (found if isinstance(found, dict) else {"y": found}).items():
             assert same(a, expected[n]), (schedule, n)
     for schedule in ("registers", "block", "thread", "private"):
-        artifact = pipeline.schedule(front, "cuda", schedule)[1]
+        artifact = choose(front, "cuda", schedule)[1]
         for n, a in run_on_cpu(artifact, inputs, P).items():
             assert same(a, expected[n]), (schedule, n)
 

@@ -15,10 +15,10 @@ from c2cu.cli import main
 from c2cu.frontend.preprocess import read_source
 from c2cu.report.explain import explanation, text
 from c2cu.runtime import arrays, cpu, cuda, launch
-from c2cu.schedule import estimate
 from c2cu.schedule.artifact import Artifact
+from c2cu.schedule.choose import Measurement, choose
 from c2cu.schedule.estimate import Device, Estimate, preferred
-from c2cu.schedule.plan import Candidate, Measurement
+from c2cu.schedule.schedule import Candidate
 from c2cu.verdict import report_of
 from tests.cuda_host import run_on_cpu
 from tests.workloads import EXAMPLES, WORKLOADS
@@ -72,11 +72,11 @@ def test_estimates_resemble_measurements(name):
     w = next(w for w in WORKLOADS if w.name == name)
     front = understood(w.path, defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared)
     p, times = MEASURED[name]
-    assert pipeline.schedule(front, "cuda", p=p)[0].schedule in ("gep", next(iter(times)))
+    assert choose(front, "cuda", p=p)[0].schedule in ("gep", next(iter(times)))
     for schedule, ms in times.items():
         if schedule == "scan":  # it has no estimate: it is always taken before those that have
             continue
-        (e,) = pipeline.schedule(front, "cuda", schedule)[0].estimates
+        (e,) = choose(front, "cuda", schedule)[0].estimates
         assert 1 / 4 < 1e3 * p * e.seconds(p) / ms < 4, schedule
 
 
@@ -95,11 +95,11 @@ def test_few_inputs_want_many_threads_each():
 
 
 def test_a_schedule_that_is_far_slower_gives_way(monkeypatch):
-    def slow_block(artifact, trace):
+    def slow_block(entry, artifact, trace):
         return Estimate(artifact.schedule, 1e6 if artifact.schedule == "block" else 1e5)
 
-    monkeypatch.setattr(pipeline, "estimate", slow_block)
-    plan, artifact = pipeline.schedule(understood(FW), "cuda", p=10**6)
+    monkeypatch.setattr("c2cu.schedule.choose.estimate", slow_block)
+    plan, artifact = choose(understood(FW), "cuda", p=10**6)
     assert plan.schedule == artifact.schedule == "thread"
     assert "1024 bytes go out" in dict(plan.rejected)["registers"]
     assert dict(plan.rejected)["block"] == "an input takes 3.83 us by estimate, 383 ns under thread"
@@ -107,13 +107,13 @@ def test_a_schedule_that_is_far_slower_gives_way(monkeypatch):
 
 
 def test_what_is_close_to_the_limit_is_compared_with_nothing():
-    plan, _ = pipeline.schedule(understood(EXAMPLES / "bitonic_sort.c"), "cuda")
+    plan, _ = choose(understood(EXAMPLES / "bitonic_sort.c"), "cuda")
     assert [e.schedule for e in plan.estimates] == ["registers"]
 
 
 def test_what_was_not_traced_has_no_estimate():
-    plan, artifact = pipeline.schedule(understood(UNION), "cuda")
-    assert plan.schedule == "private" and plan.estimates == () and estimate.estimate(artifact, None) is None
+    plan, _ = choose(understood(UNION), "cuda")
+    assert plan.schedule == "private" and plan.estimates == ()
 
 
 # What is measured
@@ -136,7 +136,7 @@ def measured(front, seconds, p=5000, wanted="auto", refuse=(), backend="cuda"):
 
 
 def block_best(artifact: Artifact) -> float:
-    own = artifact.threads // artifact.lanes
+    own = artifact.threads // artifact.inputs
     return {"block": {16: 1e-9, 32: 3e-9, 64: 2e-9}.get(own, 1e-6)}.get(artifact.schedule, 1e-7)
 
 
@@ -151,7 +151,7 @@ def test_candidates():
 
 
 def test_candidates_of_registers_and_of_the_cpu():
-    found, _ = measured(understood(EXAMPLES / "bitonic_sort.c"), lambda a: 1 / a.lanes)
+    found, _ = measured(understood(EXAMPLES / "bitonic_sort.c"), lambda a: 1 / a.inputs)
     assert found.winner == Candidate("registers", 128)
     found, _ = measured(understood(FW), lambda a: a.lanes * 1e-6, backend="cpu")
     assert [c.schedule for c, _ in found.times] == ["scalar", "gang"]
@@ -361,10 +361,10 @@ def test_a_block_that_spills_gives_way(stand_in):
 
 
 def test_few_inputs_may_be_scheduled_otherwise(stand_in, monkeypatch):
-    def guess(artifact, trace):
+    def guess(entry, artifact, trace):
         return Estimate(artifact.schedule, *{"block": (3e5, 32)}.get(artifact.schedule, (1e5, 1)))
 
-    monkeypatch.setattr(pipeline, "estimate", guess)
+    monkeypatch.setattr("c2cu.schedule.choose.estimate", guess)
     d = rng.random((70, 16, 16), dtype=np.float32)
     program = c2cu.compile(FW, backend="cuda")
     assert program.plan.schedule == "thread"

@@ -12,7 +12,7 @@ from typing import Any
 from .. import api, backends
 from ..base.diagnostics import Diagnostic, Error, InputError
 from ..base.version import __version__
-from ..schedule.artifact import Slot, shape_of
+from ..schedule.slots import Slot, shape_of
 from . import fingerprint, resume, sinks
 from .progress import Progress
 from .sinks import Output, Sink

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.diagnostics import InputError
-from ..schedule.artifact import Slot, shape_of
+from ..schedule.slots import Slot, shape_of
 from . import zarr_files
 
 if TYPE_CHECKING:

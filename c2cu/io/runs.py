@@ -13,7 +13,7 @@ from typing import Any
 from .. import api, backends
 from ..base import toolchain
 from ..base.diagnostics import CompileError, InputError
-from ..schedule.artifact import Slot
+from ..schedule.slots import Slot
 from . import files, resume
 from .file_runs import FileJob, Say, Streaming, by_name, run_streamed, run_together, together
 from .sources import source

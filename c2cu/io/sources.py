@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from ..base.diagnostics import InputError
-from ..schedule.artifact import Slot, piece
-from ..schedule.plan import in_range
+from ..schedule.slots import Slot, in_range, piece
 from . import files, fingerprint, zarr_files
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any
 from ..analysis.facts import Conflict, Trace
 from ..analysis.uniform import Uniform
 from ..base.diagnostics import InputError, Loc
-from ..schedule.artifact import Slot, bytes_moved
 from ..schedule.roofline import Limits, Roofline, roofline
-from ..schedule.understood import Front
+from ..schedule.slots import Slot, bytes_moved
+from ..schedule.understood import Understood
 from ..trace import sequence
 from .umm import Arrangement, addresses, formula, simulate
 
@@ -45,12 +45,12 @@ def first_accesses(analysis: Uniform, trace: Trace) -> Accesses:
     return Accesses(sum(r.count for r in own), tuple(start[e.region] + e.element for e in events))
 
 
-def complete(front: Front) -> Trace | None:
+def complete(front: Understood) -> Trace | None:
     """The trace, if there is one to rely on."""
     return front.trace if front.trace is not None and front.trace.complete else None
 
 
-def untraced(front: Front) -> str:
+def untraced(front: Understood) -> str:
     """Why there is none; "" if there is one."""
     if front.trace is not None:
         scalars = {s.name for s in front.slots if not s.shape}
@@ -84,18 +84,18 @@ def _units(arrangement: Arrangement, t: int, tables: int, p: int) -> int:
     return formula(arrangement, t - tables, p, WIDTH, LATENCY) + formula("column", tables, p, WIDTH, LATENCY)
 
 
-def unknown_length(front: Front) -> Slot | None:
+def unknown_length(front: Understood) -> Slot | None:
     """An array of an input whose length nothing has told."""
     return next((s for s in front.slots if -1 in s.shape and not s.shared and (s.reads or s.writes)), None)
 
 
-def on_machine(front: Front, trace: Trace, limits: Limits, p: int | None) -> Roofline:
+def on_machine(front: Understood, trace: Trace, limits: Limits, p: int | None) -> Roofline:
     """The least time of p inputs, or of one."""
     accessed = sum((r.loads + r.stores) * r.region.type.size for r in trace.regions)
     return roofline(bytes_moved(front.slots), accessed, trace.operations, limits, 1 if p is None else p)
 
 
-def pictured(front: Front, limits: Limits | None) -> tuple[str, tuple[int, ...], int, Roofline, Limits]:
+def pictured(front: Understood, limits: Limits | None) -> tuple[str, tuple[int, ...], int, Roofline, Limits]:
     """What `plot` draws. Raises InputError where there is nothing to draw."""
     trace = complete(front)
     if trace is None or front.analysis is None or limits is None:
@@ -114,7 +114,7 @@ def widest(analysis: Uniform | None) -> int:
     return 8 if 8 in sizes else 4
 
 
-def loops(front: Front, trace: Trace) -> list[dict[str, Any]]:
+def loops(front: Understood, trace: Trace) -> list[dict[str, Any]]:
     """Every loop in textual order, and what keeps its turns in order."""
     return [
         {
@@ -144,7 +144,7 @@ def place(loc: Loc) -> dict[str, Any]:
     return {"file": loc.file, "line": loc.line, "column": loc.column}
 
 
-def _conflict(front: Front, c: Conflict) -> dict[str, Any]:
+def _conflict(front: Understood, c: Conflict) -> dict[str, Any]:
     return {
         "kind": c.kind,
         "name": c.name,
@@ -155,7 +155,7 @@ def _conflict(front: Front, c: Conflict) -> dict[str, Any]:
     }
 
 
-def element(front: Front, c: Conflict) -> str:
+def element(front: Understood, c: Conflict) -> str:
     """What two iterations share, as C spells it: ``D[1][0]``."""
     if c.element < 0:
         return c.name

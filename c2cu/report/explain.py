@@ -7,29 +7,29 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from .. import pipeline, tune
+from .. import tune
 from ..base.diagnostics import UnsupportedError
 from ..gep import Gep, NotGep, Place
 from ..gep.closure import closure
 from ..gep.distances import distances
 from ..ir.nodes import Expr, Kernel, Region, Var
 from ..ir.walk import expressions, statements, subexpressions
-from ..schedule import plan
-from ..schedule.artifact import bytes_moved
+from ..schedule import registry
+from ..schedule.choose import Measurement, Plan, choose, foreseen, require_known, scheduled
 from ..schedule.estimate import USUAL, Device
-from ..schedule.plan import Candidate, Measurement, Plan
 from ..schedule.roofline import Limits, Roofline, rate, scaled
-from ..schedule.understood import Front
+from ..schedule.schedule import Candidate
+from ..schedule.slots import bytes_moved
+from ..schedule.understood import Understood
 from ..verdict import Report, report_of
 from . import cost
 from .idioms import idioms
 
-FREE = ("registers", "gep", "scan", "block")  # schedules that use what fp allows
 SHOWN = 3  # of a list that may be long
 
 
 def explanation(
-    front: Front,
+    front: Understood,
     backend: str,
     schedule: str,
     p: int | None,
@@ -84,11 +84,11 @@ def explanation(
         "estimates": [{"schedule": e.schedule, "seconds_per_input": e.seconds(p, speed)} for e in chosen.estimates],
         "measured": _measured(chosen.measured),
         "fp": fp,
-        "fp_gain": _gain(front, chosen.schedule, fp),
+        "fp_gain": _gain(front, chosen, fp),
     }
 
 
-def _gep(front: Front) -> dict[str, Any] | None:
+def _gep(front: Understood) -> dict[str, Any] | None:
     """Of three loops in one another: whether and how they are of Gaussian-elimination type."""
     match front.gep:
         case None:
@@ -122,7 +122,7 @@ def _sources(g: Gep, value: Expr) -> list[Place]:
     return [p for p in g.update.places if p.variable in read and p.where != "ij"]
 
 
-def _traced(front: Front, p: int | None, limits: Limits | None) -> dict[str, Any]:
+def _traced(front: Understood, p: int | None, limits: Limits | None) -> dict[str, Any]:
     """What only an exact trace tells; all None where there is none."""
     trace = cost.complete(front)
     keys = ("steps", "operations", "footprint", "footprint_bytes", "loops", "faults", "model", "machine")
@@ -164,18 +164,18 @@ def _roofline(r: Roofline, limits: Limits) -> dict[str, Any]:
     }
 
 
-def _chosen(front: Front, backend: str, schedule: str, p: int | None, device: Device) -> Plan:
+def _chosen(front: Understood, backend: str, schedule: str, p: int | None, device: Device) -> Plan:
     if any(-1 in s.shape for s in front.slots):
         try:
-            return replace(plan.choose(backend, schedule, front), lanes=0)
+            return replace(foreseen(front, backend, schedule), lanes=0)
         except UnsupportedError as e:
             return Plan(backend, "none", ((schedule, e.diagnostic.message),), 0)
-    plan.known(backend, schedule)
+    require_known(backend, schedule)
     measured = tune.recall(front, backend, schedule, p)
     if measured is not None:
         with contextlib.suppress(UnsupportedError):
-            return pipeline.scheduled(front, backend, measured.winner, measured)[0]
-    return pipeline.schedule(front, backend, schedule, p=p, device=device)[0]
+            return scheduled(front, backend, measured.winner, measured)[0]
+    return choose(front, backend, schedule, p=p, device=device)[0]
 
 
 def _measured(m: Measurement | None) -> dict[str, Any] | None:
@@ -188,12 +188,12 @@ def _measured(m: Measurement | None) -> dict[str, Any] | None:
     }
 
 
-def _gain(front: Front, schedule: str, fp: str) -> str:
+def _gain(front: Understood, chosen: Plan, fp: str) -> str:
     """What another value of fp would give."""
     if fp == "fast":
         return "nothing: this is the freest"
-    if schedule.partition(":")[0] not in FREE:
-        return f"nothing: schedule {schedule} rounds as C does under every value"
+    if not registry.rounds_freely(chosen.backend, chosen.schedule):
+        return f"nothing: schedule {chosen.schedule} rounds as C does under every value"
     if front.analysis is None or not _has_floats(front.analysis.kernel):
         return "nothing: there is no floating point"
     found = idioms(front.analysis.kernel)
@@ -323,7 +323,7 @@ def _shape(e: dict[str, Any]) -> str:
     lanes, threads = e["lanes"], e["threads"]
     if not lanes:
         return ""
-    if e["schedule"] == "gep:bands":
+    if registry.is_oversized(e["backend"], e["schedule"]):
         return f", a matrix in bands of rows, in blocks of {threads} threads; launches depend on the devices' memory"
     if e["launches"]:
         launches = ", ".join(f"{n} of {name}" for name, n in e["launches"].items())

@@ -11,8 +11,7 @@ from typing import Any
 import numpy
 
 from ..base.diagnostics import InputError, InputTypeError, instead
-from ..schedule.artifact import Slot, piece, shape_of
-from ..schedule.plan import in_range
+from ..schedule.slots import Slot, in_range, piece, shape_of
 
 
 @dataclass(frozen=True)

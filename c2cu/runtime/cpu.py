@@ -18,7 +18,8 @@ from ..base import toolchain
 from ..base.cache import Cache, key
 from ..base.diagnostics import CompileError
 from ..base.version import __version__
-from ..schedule.artifact import Artifact, Slot
+from ..schedule.artifact import CpuArtifact, CpuTeamArtifact
+from ..schedule.slots import Slot
 
 FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w")
 GRAIN = 64  # inputs that are worth a thread of their own
@@ -38,10 +39,10 @@ class CpuProgram:
 
     drawback = ""  # what would make another schedule the better choice: see `runtime.cuda.CudaProgram`
 
-    def __init__(self, artifact: Artifact, path: Path):
+    def __init__(self, artifact: CpuArtifact | CpuTeamArtifact, path: Path):
         self.artifact = artifact
         library = ctypes.CDLL(str(path))
-        if artifact.team:
+        if isinstance(artifact, CpuTeamArtifact):
             self._team = Team(library)
         else:
             self._run = library.c2cu_run
@@ -62,7 +63,7 @@ class CpuProgram:
                 entry.out, entry.out_stride = target.ctypes.data, slot.nbytes
         table.arrays = inputs, outputs  # whoever has the table keeps them: after Ctrl-C threads are still at work
         workers = threads()
-        if self.artifact.team:
+        if isinstance(self.artifact, CpuTeamArtifact):
             self._team.run(table, p, workers)
         else:
             ranges = _ranges(p, self.artifact.lanes, workers)
@@ -220,7 +221,7 @@ if hasattr(os, "register_at_fork"):
 _loaded: dict[tuple[str, str], CpuProgram] = {}
 
 
-def load(artifact: Artifact, cache: Cache | None = None) -> CpuProgram:
+def load(artifact: CpuArtifact | CpuTeamArtifact, cache: Cache | None = None) -> CpuProgram:
     """Compile (or find) an artifact and load it. Raises CompileError."""
     compiler = toolchain.find_compiler()
     version = toolchain.compiler_version(compiler)
@@ -233,7 +234,7 @@ def load(artifact: Artifact, cache: Cache | None = None) -> CpuProgram:
     return _loaded[meaning]
 
 
-def build(artifact: Artifact, compiler: tuple[str, ...], to: Path) -> None:
+def build(artifact: CpuArtifact | CpuTeamArtifact, compiler: tuple[str, ...], to: Path) -> None:
     """Compile an artifact's text into the shared object ``to``. ``compiler``: its command and flags."""
     command = [*compiler, "-x", "c", "-", "-o", str(to), "-lm"]
     try:

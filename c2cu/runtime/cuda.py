@@ -1,19 +1,11 @@
 """The CUDA runtime: CuPy compiles an artifact and runs it. The only file that imports CuPy.
 
-A CUDA artifact defines, with ``slot[k]`` for each slot as on the CPU and ``lanes`` inputs a block::
-
-    extern "C" __device__ const unsigned long long c2cu_bytes;      memory that a block needs, may be 0
-    extern "C" __global__ void c2cu_run(const struct c2cu_slots slot, long long p, void *memory);
-    c2cu_pack, c2cu_unpack    likewise, if the schedule has them: arrays to memory before, and back after
-
-Each is launched with ceil(p / lanes) blocks of ``threads`` threads, ``lanes`` if the artifact says 0, and with
-``shared_bytes`` of dynamic shared memory. An artifact with ``launches`` names its kernels there: see cuda_gep.py.
+`schedule.artifact` documents what the texts define.
 """
 
 from __future__ import annotations
 
 import functools
-import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +16,7 @@ import numpy
 from ..base.cache import Cache, key
 from ..base.diagnostics import CompileError
 from ..base.toolchain import rejected
-from ..schedule.artifact import Artifact
+from ..schedule.artifact import Artifact, CudaArtifact, CudaLaunchesArtifact
 from ..schedule.estimate import USUAL, Device
 
 OPTIONS = ("--std=c++17", "--fmad=false")
@@ -127,16 +119,16 @@ class CudaProgram:
     """A compiled artifact. ``compile_seconds``: what NVRTC took, next to nothing where the cache knew the text.
     ``drawback``: why another schedule had better run, as the compiler's result shows; "" if there is none."""
 
-    def __init__(self, artifact: Artifact):
+    def __init__(self, artifact: CudaArtifact | CudaLaunchesArtifact):
         cupy = cupy_module()
         started = time.perf_counter()
         self.artifact = artifact
         self._kernels: dict[str, Any] = {}
-        self._threads = artifact.threads or artifact.lanes
+        self._threads = artifact.threads
         _refuse_many(artifact)
         module = cupy.RawModule(path=str(_compiled(artifact)))
         self.compile_seconds = time.perf_counter() - started
-        for name in _kernel_names(artifact):
+        for name in artifact.kernels:
             self._kernels[name] = module.get_function(name)
         pointer = module.get_global("c2cu_bytes")
         self.block_bytes = int(cupy.ndarray((1,), numpy.uint64, pointer)[0])
@@ -149,7 +141,7 @@ class CudaProgram:
             self.drawback = f"a block takes {artifact.shared_bytes} bytes of shared memory, the device has {most}"
 
     def _spilled(self) -> str:
-        if self.artifact.spills is None:
+        if not isinstance(self.artifact, CudaArtifact) or self.artifact.spills is None:
             return ""
         kernel = self._kernels["c2cu_run"]
         if kernel.local_size_bytes <= self.artifact.spills:
@@ -185,11 +177,11 @@ class CudaProgram:
 
     def working(self, p: int) -> tuple[int, Any]:
         """(inputs a turn, working storage for them): all ``p`` in one if a share of the device's memory suffices."""
-        blocks = -(-p // self.artifact.lanes)
+        blocks = -(-p // self.artifact.inputs)
         if self.block_bytes:
             blocks = max(1, min(blocks, int(SHARE * free_bytes()) // self.block_bytes))
         memory = cupy_module().empty(max(1, blocks * self.block_bytes), numpy.uint8)
-        return max(1, blocks) * self.artifact.lanes, memory
+        return max(1, blocks) * self.artifact.inputs, memory
 
     def fits(self, nbytes: int) -> bool:
         """Whether there is room for a block's working storage, and beside it for ``nbytes`` in and out."""
@@ -220,16 +212,9 @@ class CudaProgram:
 
     def launch(self, name: str, table: Any, p: int, memory: Any) -> None:
         """Launch one of the kernels."""
-        blocks = -(-p // self.artifact.lanes)
+        blocks = -(-p // self.artifact.inputs)
         arguments = (table, numpy.int64(p), memory)
         self._kernels[name]((blocks,), (self._threads,), arguments, shared_mem=self.artifact.shared_bytes)
-
-
-def _kernel_names(artifact: Artifact) -> tuple[str, ...]:
-    if artifact.launches:
-        return tuple(dict.fromkeys(x.kernel for x in artifact.launches))
-    head = r"__global__ void (?:__launch_bounds__\([\d, ]+\) )?"
-    return tuple(n for n in ("c2cu_pack", "c2cu_run", "c2cu_unpack") if re.search(rf"{head}{n}\(", artifact.text))
 
 
 def _compiled(artifact: Artifact) -> Path:

@@ -13,13 +13,12 @@ import contextlib
 import functools
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy
 
 from ..base.diagnostics import CompileError
-from ..schedule.artifact import Artifact, Launch
+from ..schedule.artifact import CudaBandsArtifact, CudaLaunchesArtifact, Launch
 from ..schedule.gep import bands_plan
 from ..schedule.gep.bands_plan import IN, RUN, Sizes, Task
 from .cuda import CudaProgram, cupy_module, free_bytes, pinned
@@ -31,15 +30,14 @@ MOVED = "row k or column k changes in its own step (in a shortest-path program: 
 
 
 class CudaBandsProgram:
-    """An artifact with ``bands``. ``limit``: bytes that it may take of each device, else most of what is free.
+    """A `CudaBandsArtifact`. ``limit``: bytes that it may take of each device, else most of what is free.
 
     ``sizes``: of the last run; ``redone``: how many of its inputs were given to the CPU.
     """
 
     drawback = ""
 
-    def __init__(self, artifact: Artifact, limit: int | None = None):
-        assert artifact.bands is not None
+    def __init__(self, artifact: CudaBandsArtifact, limit: int | None = None):
         self.artifact, self.bands, self.limit = artifact, artifact.bands, limit
         self.sizes: Sizes | None = None
         self.redone = 0
@@ -119,8 +117,9 @@ class CudaBandsProgram:
         which = device, s, unfit
         if which not in self._programs:
             text = s.defines(self.bands, unfit) + self.artifact.text
-            launches = tuple(Launch(name) for name in KERNELS)
-            self._programs[which] = CudaProgram(replace(self.artifact, text=text, launches=launches, bands=None))
+            a, launches = self.artifact, tuple(Launch(name) for name in KERNELS)
+            sized = CudaLaunchesArtifact(a.schedule, text, a.slots, a.flags, threads=a.threads, launches=launches)
+            self._programs[which] = CudaProgram(sized)
         return self._programs[which]
 
 

@@ -1,8 +1,7 @@
 """Launches that depend on one another, on several streams or as a graph.
 
-A kernel of an artifact with ``launches`` takes, after the slot table, p and the working storage, the ints that its
-launch lists; block z does input z. Of a launch with no blocks along x there are so many a multiprocessor, for all
-inputs together. The first stream waits for all others: when it is done, everything is.
+Of a launch with no blocks along x there are so many a multiprocessor, for all inputs together. The first stream waits
+for all others: when it is done, everything is.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from ..schedule.artifact import Artifact, Launch
+from ..schedule.artifact import CudaLaunchesArtifact, Launch
 from .cuda import CudaProgram, attributes, cupy_module
 
 DEEP = 65535  # blocks along z, at most
@@ -22,17 +21,18 @@ _Which = tuple[bytes, int, int]  # arrays: the slot table, the address of the wo
 
 
 class CudaGepProgram(CudaProgram):
-    """A compiled artifact with ``launches``."""
+    """A compiled `CudaLaunchesArtifact`."""
 
-    def __init__(self, artifact: Artifact):
+    def __init__(self, artifact: CudaLaunchesArtifact):
         super().__init__(artifact)
         for kernel in self._kernels.values():
             _ = kernel.num_regs  # so that it is loaded before it is captured
-        self._prepare(attributes().get("MultiProcessorCount", 1))
+        self._prepare(artifact, attributes().get("MultiProcessorCount", 1))
 
-    def _prepare(self, multiprocessors: int) -> None:
+    def _prepare(self, artifact: CudaLaunchesArtifact, multiprocessors: int) -> None:
         stream = cupy_module().cuda.Stream
-        launches = self.artifact.launches
+        self._launches, self._captured = artifact.launches, artifact.graph
+        launches = artifact.launches
         self._multiprocessors = multiprocessors
         self._beside = {x.stream: stream(non_blocking=True) for x in launches if x.stream}
         self._awaited = {n for x in launches for n in x.after if launches[n].stream != x.stream}
@@ -49,7 +49,7 @@ class CudaGepProgram(CudaProgram):
         current = cupy_module().cuda.get_current_stream()
         which = table.tobytes(), memory.data.ptr, p
         with self._lock:
-            if self.artifact.graph and self._again(which):
+            if self._captured and self._again(which):
                 self._graph(which, table, p, memory).launch(current)
             else:
                 self._enqueue(current, table, p, memory)
@@ -84,10 +84,10 @@ class CudaGepProgram(CudaProgram):
         """All launches, ``first`` being stream 0."""
         streams = {0: first, **self._beside}
         complete: dict[int, Any] = {}
-        for n, x in enumerate(self.artifact.launches):
+        for n, x in enumerate(self._launches):
             stream = streams[x.stream]
             for m in x.after:
-                if self.artifact.launches[m].stream != x.stream:
+                if self._launches[m].stream != x.stream:
                     stream.wait_event(complete[m])
             with stream:
                 arguments = (table, numpy.int64(p), memory, *self._arguments[n])

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy
 
-from ..schedule.artifact import Artifact, Slot
+from ..schedule.artifact import Artifact
+from ..schedule.slots import Slot
 from .cuda import cupy_module, pinned, uploaded
 from .launch import load
 from .pages import PAGES

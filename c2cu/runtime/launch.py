@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy
 
 from ..base.diagnostics import CompileError, InputError
-from ..schedule.artifact import Artifact, Slot
+from ..schedule.artifact import Artifact, CudaArtifact, CudaBandsArtifact, CudaLaunchesArtifact
+from ..schedule.slots import Slot
 from . import arrays
 from .cuda import CudaProgram, cupy_module, require_device
 from .cuda_bands import CudaBandsProgram
@@ -21,19 +23,28 @@ def load(artifact: Artifact) -> Any:
     """Compile (or find) an artifact for the current device, and load it: a `CudaProgram`, or what runs it in bands.
     Raises CompileError."""
     require_device()
-    launched = artifact.launches, artifact.graph, artifact.bands
-    meaning = (artifact.text, artifact.flags, repr(artifact.slots), launched, cupy_module().cuda.Device().id)
+    meaning = (_key(artifact), repr(artifact.slots), cupy_module().cuda.Device().id)
     if meaning not in _loaded:
         _loaded[meaning] = _program(artifact)
     return _loaded[meaning]
 
 
+def _key(artifact: Artifact) -> Artifact:
+    """An artifact but for its slots, which have no hash where there are structs."""
+    if isinstance(artifact, CudaBandsArtifact):
+        artifact = replace(artifact, otherwise=None)  # has the same slots
+    return replace(artifact, slots=())
+
+
 def _program(artifact: Artifact) -> Any:
-    if artifact.bands is not None:
-        return CudaBandsProgram(artifact)
-    if not artifact.launches:
-        return CudaProgram(artifact)
-    return CudaGepProgram(artifact)
+    match artifact:
+        case CudaBandsArtifact():
+            return CudaBandsProgram(artifact)
+        case CudaLaunchesArtifact():
+            return CudaGepProgram(artifact)
+        case CudaArtifact():
+            return CudaProgram(artifact)
+    raise TypeError(artifact)
 
 
 def timer(

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy
 
-from ..schedule.artifact import Slot
+from ..schedule.slots import Slot
 
 
 class OutOfRoom(Exception):

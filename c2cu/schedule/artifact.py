@@ -1,48 +1,77 @@
-"""What a schedule hands to the runtime: a text to compile and how to call it."""
+"""Artifacts: what a schedule hands to the runtime, a text to compile and how to call it. One class a way of calling."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+import re
+from dataclasses import dataclass
 
-from ..base.diagnostics import Loc
+from .slots import Slot
+
+_KERNEL = r"__global__ void (?:__launch_bounds__\([\d, ]+\) )?"
 
 
 @dataclass(frozen=True)
-class Slot:
-    """A parameter of the kernel as memory: of a C global, a C parameter or the returned value.
+class Artifact:
+    """Generated text. ``schedule``: its name, with the variant if that was chosen. ``slots``: what goes in and out, in
+    the order of the table that the text is called with. ``flags``: for the compiler, beside the usual ones; of one
+    option the last counts."""
 
-    ``dtype``: a NumPy dtype string, or the ``descr`` dictionary of a struct (names, formats, offsets, itemsize).
-    ``shape``: extents of one input, () for a scalar. ``reads``/``writes``: goes in / comes out.
-    ``required``: must be given (proved to be read before it is written, with no initialiser).
-    ``shared``: one copy for all inputs. ``most``: the largest integer that may come in, none being below 0.
+    schedule: str
+    text: str
+    slots: tuple[Slot, ...]
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuArtifact(Artifact):
+    """C whose inputs are done in any order by any number of threads: it exports ``void c2cu_run(const struct c2cu_slot
+    *slot, long begin, long end)``, which does inputs begin <= id < end and may be called for disjoint ranges at once.
+    ``lanes``: inputs side by side, of which a range had best be a multiple. ``slot[k]`` belongs to ``slots[k]``::
+
+        struct c2cu_slot {
+            const void *in;   long in_stride;    /* of input 0; bytes to the next input, 0 if shared; in may be NULL: */
+            void       *out;  long out_stride;   /* the initialiser or zero. out may be NULL: not wanted. */
+        };
+
+    Arrays are batch-first: input id's copy is ``nbytes`` contiguous bytes at ``in + id * in_stride``. ``in`` and
+    ``out`` of a slot may be the same memory.
     """
 
-    name: str
-    dtype: Any
-    shape: tuple[int, ...]
-    nbytes: int  # of one input
-    reads: bool
-    writes: bool
-    required: bool = False
-    shared: bool = False
-    loc: Loc = field(default=Loc(), compare=False)
-    most: int | None = None
+    lanes: int = 1
 
 
-def bytes_moved(slots: tuple[Slot, ...]) -> int:
-    """Bytes in and out an input; all extents are known."""
-    return sum(s.nbytes * (s.reads + s.writes) for s in slots if not s.shared)
+@dataclass(frozen=True, kw_only=True)
+class CpuTeamArtifact(Artifact):
+    """C that has several threads do one input. It exports ``void *c2cu_begin(slot, id)``, with the table of
+    `CpuArtifact`, which returns NULL where there is no memory; then ``void c2cu_work(void *)`` is called by any number
+    of threads, and ``void c2cu_end(void *)`` after the last. ``void c2cu_stop(void *)`` makes the threads return
+    early."""
 
 
-def piece(layout: str, first: int, last: int) -> Any:
-    """The subscript of inputs first <= id < last of an array in a layout: the p axis is the first, or the last."""
-    return slice(first, last) if layout == "row" else (..., slice(first, last))
+@dataclass(frozen=True, kw_only=True)
+class CudaArtifact(Artifact):
+    """CUDA whose blocks do ``inputs`` inputs each, with ``threads`` threads. It defines ::
 
+        extern "C" __device__ const unsigned long long c2cu_bytes;      memory that a block needs, may be 0
+        extern "C" __global__ void c2cu_run(const struct c2cu_slots slot, long long p, void *memory);
+        c2cu_pack, c2cu_unpack    likewise, if the schedule has them: arrays to memory before, and back after
 
-def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
-    """The shape of n inputs' arrays, as the user sees them."""
-    return (n, *slot.shape) if layout == "row" else (*slot.shape, n)
+    with ``slot[k]`` as in `CpuArtifact`. Each is launched with ceil(p / inputs) blocks, and ``shared_bytes`` of dynamic
+    shared memory each. ``spills``: bytes of local memory a thread, at most, with which it is worth running; None: any.
+    ``cycles``: of a multiprocessor for an input, by the schedule's own estimate; 0: it has none.
+    """
+
+    inputs: int
+    threads: int
+    shared_bytes: int = 0
+    spills: int | None = None
+    cycles: float = 0.0
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Names, in the order of their launches."""
+        names = ("c2cu_pack", "c2cu_run", "c2cu_unpack")
+        return tuple(n for n in names if re.search(rf"{_KERNEL}{n}\(", self.text))
 
 
 @dataclass(frozen=True)
@@ -104,38 +133,38 @@ class Bands:
         return -(-self.high // self.depth)
 
 
-@dataclass(frozen=True)
-class Artifact:
-    """Generated text and its ABI.
+@dataclass(frozen=True, kw_only=True)
+class CudaLaunchesArtifact(Artifact):
+    """CUDA whose ``launches``, in blocks of ``threads``, have the whole device work at each input. Kernels take the
+    slot table, p, the working storage of ``c2cu_bytes`` for each input, and then the ints that a launch lists; block z
+    does input z. ``graph``: the launches are to be captured as a graph, which is then launched once."""
 
-    ``target`` cpu: the text exports ``void c2cu_run(const struct c2cu_slot *slot, long begin, long end)``, which does
-    inputs begin <= id < end and may be called for disjoint ranges at once. ``slot[k]`` belongs to ``slots[k]``::
+    threads: int
+    launches: tuple[Launch, ...]
+    graph: bool = False
 
-        struct c2cu_slot {
-            const void *in;   long in_stride;    /* of input 0; bytes to the next input, 0 if shared; in may be NULL: */
-            void       *out;  long out_stride;   /* the initialiser or zero. out may be NULL: not wanted. */
-        };
+    @property
+    def inputs(self) -> int:
+        """Of a block."""
+        return 1
 
-    Arrays are batch-first: input id's copy is ``nbytes`` contiguous bytes at ``in + id * in_stride``. ``in`` and
-    ``out`` of a slot may be the same memory. With ``team``, an input is done by ``void *c2cu_begin(slot, id)``, NULL
-    where there is no memory for it; then ``void c2cu_work(void *)`` by any number of threads; then
-    ``void c2cu_end(void *)``.
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Names, in the order of their first launches."""
+        return tuple(dict.fromkeys(x.kernel for x in self.launches))
 
-    ``target`` cuda: see runtime/cuda.py, which documents the entry points of each schedule.
-    """
+    @property
+    def shared_bytes(self) -> int:
+        """Dynamic shared memory of a block, at most."""
+        return max((x.shared_bytes for x in self.launches), default=0)
 
-    schedule: str
-    target: str
-    text: str
-    slots: tuple[Slot, ...]
-    lanes: int = 1  # cpu: inputs a gang; cuda: inputs a block
-    flags: tuple[str, ...] = ()  # extra compiler flags; of one option the last counts
-    threads: int = 0  # cuda: threads a block; 0: one an input
-    shared_bytes: int = 0  # cuda: dynamic shared memory a block, at most
-    spills: int | None = None  # cuda: bytes of local memory a thread, at most, with which it is worth running
-    cycles: float = 0.0  # cuda: of a multiprocessor, for an input, by the schedule's own estimate; 0: it has none
-    team: bool = False  # cpu: several threads may do one input
-    launches: tuple[Launch, ...] = ()  # cuda: what is launched, in order; none: pack, run and unpack
-    graph: bool = False  # cuda: whether the launches are to be captured as a graph, which is then launched once
-    bands: Bands | None = None  # cuda: what the text, which lacks sizes, is made for
-    otherwise: Artifact | None = None  # cpu: for inputs that this one finds it cannot do
+
+@dataclass(frozen=True, kw_only=True)
+class CudaBandsArtifact(Artifact):
+    """CUDA without sizes, in blocks of ``threads``: how many rows a band of the matrices has depends on the devices'
+    memory, and what is launched when follows from ``bands`` (`gep.bands_plan`). ``otherwise``: does the inputs that
+    this one finds it cannot do; None where there is nothing that could."""
+
+    threads: int
+    bands: Bands
+    otherwise: CpuTeamArtifact | None = None

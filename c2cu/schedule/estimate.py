@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..analysis.facts import Trace
 from .artifact import Artifact
 from .roofline import PER_CLOCK, scaled
+from .slots import bytes_moved
 
 CLOSE = 2.0  # times: estimates are no better than that
 FULL = 512  # threads that keep a multiprocessor busy
@@ -46,27 +47,15 @@ class Estimate:
         return self.cycles * turns / (max(p, 1) * device.clock)
 
 
-def estimate(artifact: Artifact, trace: Trace | None) -> Estimate | None:
-    """None where there is no exact trace to count with."""
-    if trace is None or not trace.complete or artifact.target != "cuda":
-        return None
-    moved, least = _moved(artifact) / BYTES, floor(artifact, trace)
-    match artifact.schedule:
-        case "registers":
-            return Estimate("registers", least)
-        case "block" | "gep":
-            return Estimate(artifact.schedule, max(artifact.cycles, least), artifact.threads // artifact.lanes)
-        case "thread":  # arrays are packed into columns first, and unpacked after
-            return Estimate("thread", max(trace.steps / ACCESSES, least) + 3 * moved)
-        case "private":  # each thread fetches its own input's words, apart from its neighbours'
-            return Estimate("private", max(trace.steps / ACCESSES, least) + SECTOR // 4 * moved)
-    return None
-
-
 def floor(artifact: Artifact, trace: Trace) -> float:
     """Cycles that no schedule can do without: bytes in and out, and operations."""
     operations = sum(n / PER_CLOCK[c] for c, n in trace.operations.items())
-    return max(operations, _moved(artifact) / BYTES)
+    return max(operations, cycles_moved(artifact))
+
+
+def cycles_moved(artifact: Artifact) -> float:
+    """Cycles that memory takes to bring an input in and its results out."""
+    return bytes_moved(artifact.slots) / BYTES
 
 
 def preferred(found: Sequence[Estimate | None], p: int | None, device: Device = USUAL) -> int:
@@ -81,8 +70,6 @@ def preferred(found: Sequence[Estimate | None], p: int | None, device: Device = 
 
 def good_enough(artifact: Artifact, e: Estimate | None, trace: Trace | None) -> bool:
     """Whether later schedules need not be looked at: there is nothing to compare, or hardly anything to gain."""
-    if artifact.schedule == "gep":
-        return True  # made for what it takes
     return e is None or trace is None or e.cycles <= CLOSE * floor(artifact, trace)
 
 
@@ -91,7 +78,3 @@ def slower(e: Estimate | None, other: Estimate | None, p: int | None, device: De
     assert e is not None and other is not None
     mine, its = (scaled(x.seconds(p, device)) for x in (e, other))
     return f"an input takes {mine} by estimate, {its} under {other.schedule}"
-
-
-def _moved(artifact: Artifact) -> int:
-    return sum(s.nbytes * (s.reads + s.writes) for s in artifact.slots if not s.shared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..base.ctype import UINT, Leaf
 from ..codegen.simd import member
 from ..ir.nodes import Region
-from .artifact import Slot
+from .slots import Slot
 
 _WORD = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 

@@ -1,99 +1,102 @@
-"""Schedules: how p inputs are laid over threads and lanes. One file each."""
+"""The schedules there are. Adding one takes a folder, whose ``__init__`` defines a `Schedule`, and a line here."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 
-from ..analysis.uniform import uniform
-from ..base import toolchain
-from ..base.diagnostics import UnsupportedError
-from ..ir.nodes import Region
-from ..ir.passes import through
-from . import plan
 from .artifact import Artifact
-
-if TYPE_CHECKING:
-    from .understood import Front
-
-BANDS = "bands"  # the variant of ``gep`` for what does not fit a device, or for several of them
+from .schedule import Schedule
+from .understood import Understood
 
 
-def emit_schedule(name: str, front: Front, threads: int = 0, backend: str = "cuda") -> Artifact:
-    """The artifact of ``front`` under the schedule ``name``. ``threads``: of a block, for the schedules ``block`` and
-    ``gep`` of an input; 0 for the schedule's own choice. Raises UnsupportedError where it does not take the program."""
-    name, _, variant = name.partition(":")
-    if name in ("gang", "registers", "gep", "scan", "block"):
-        if front.analysis is None:
-            assert front.why_not is not None
-            raise front.why_not
-        assert front.kernel is not None
-        layout = plan.layout(front.program)
-        if name == "registers":
-            from .registers.emit import THREADS, registers
+@dataclass(frozen=True)
+class Entry:
+    """A schedule's line. ``place``: the folder and the class in it; it is imported when it is first asked."""
 
-            return registers(front.analysis, front.slots, layout, front.fp, threads or THREADS)
-        if name == "gep" and backend == "cpu":
-            return _gep_on_cpu(front, layout)
-        if name == "gep":
-            return _gep_on_cuda(front, layout, variant, threads)
-        if name == "scan":
-            from .scan.emit import scan
+    backend: str
+    name: str
+    place: str
 
-            assert front.trace is not None
-            return scan(front.analysis, front.trace, front.slots, layout, front.fp)
-        if name == "block":
-            from .block.emit import block
+    @cached_property
+    def schedule(self) -> Schedule:
+        folder, _, cls = self.place.partition(":")
+        return getattr(import_module(f".{folder}", __package__), cls)()
 
-            assert front.trace is not None
-            return block(front.analysis, front.trace, front.slots, layout, front.fp, threads)
-        from .gang.emit import PASSES, gang
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Its variants as a user writes them: "gep:tiles" and so on."""
+        return tuple(f"{self.name}:{v}" for v in self.schedule.variants)
 
-        kernel = through(front.analysis.kernel, PASSES)
-        return gang(uniform(kernel), front.slots, layout, toolchain.vector_bytes(), front.trace)
-    from .native.emit import private, scalar
-
-    if name == "scalar":
-        return scalar(front.program, front.slots)
-    if name == "private":
-        return private(front.program, front.slots)
-    from .column.emit import THREADS, thread
-
-    return thread(front.program, front.slots, threads or THREADS)
+    @property
+    def oversized(self) -> str:
+        """The variant for an input that does not fit a device, as a user writes it; "" where there is none."""
+        return f"{self.name}:{self.schedule.oversized}" if self.schedule.oversized else ""
 
 
-def _gep_on_cpu(front: Front, layout: plan.Layout) -> Artifact:
-    from .gep.cpu import cpu
+#: In the order in which "auto" prefers them. The last of a backend takes any C.
+REGISTRY = (
+    Entry("cpu", "gep", "gep:CpuGepSchedule"),
+    Entry("cpu", "gang", "gang:GangSchedule"),
+    Entry("cpu", "scalar", "native:ScalarSchedule"),
+    Entry("cuda", "registers", "registers:RegistersSchedule"),
+    Entry("cuda", "gep", "gep:CudaGepSchedule"),
+    Entry("cuda", "scan", "scan:ScanSchedule"),
+    Entry("cuda", "block", "block:BlockSchedule"),
+    Entry("cuda", "thread", "column:ThreadSchedule"),
+    Entry("cuda", "private", "native:PrivateSchedule"),
+)
+BACKENDS = tuple(dict.fromkeys(e.backend for e in REGISTRY))
 
-    assert front.analysis is not None
-    return cpu(front.analysis, front.gep, front.slots, layout, toolchain.vector_bytes())
+
+def entries(backend: str) -> tuple[Entry, ...]:
+    """A backend's schedules."""
+    return tuple(e for e in REGISTRY if e.backend == backend)
 
 
-def _gep_on_cuda(front: Front, layout: plan.Layout, variant: str, threads: int) -> Artifact:
-    """Each matrix in registers, or, where it is too large for them or a variant is wanted, the whole device at each:
-    on bits if it is a transitive closure."""
-    from ..gep.closure import closure
-    from .gep.bits import bits
-    from .gep.grid import grid
-    from .gep.required import required
-    from .gep.tiles import LARGEST, tiles
+def names(backend: str) -> tuple[str, ...]:
+    """Their names, without variants."""
+    return tuple(e.name for e in entries(backend))
 
-    assert front.analysis is not None
-    found = required(front.analysis.kernel, front.gep)
-    if variant == BANDS:
-        from .gep.bands import bands
 
-        otherwise = None  # for inputs that devices cannot do
-        with suppress(UnsupportedError):
-            otherwise = _gep_on_cpu(front, layout)
-        return bands(front.analysis, found, front.slots, layout, front.fp, otherwise)
-    small = max(found.rows, found.columns) <= LARGEST
-    if variant == "bits" or (not variant and not small and isinstance(closure(found), Region)):
-        return bits(front.analysis, found, front.slots, layout, front.fp)
-    if variant == "tiles" or (not variant and small):
-        try:
-            return tiles(front.analysis, found, front.slots, layout, front.fp, threads=threads)
-        except UnsupportedError:
-            if variant or threads:
-                raise
-    return grid(front.analysis, found, front.slots, layout, front.fp, variant or "auto", pack=front.pack is not None)
+def variants(backend: str, name: str = "") -> tuple[str, ...]:
+    """All variants of a backend's schedules, or of the one with this name: "gep:tiles" and so on."""
+    return tuple(v for e in entries(backend) if name in ("", e.name) for v in e.variants)
+
+
+def all_names(backend: str) -> tuple[str, ...]:
+    """What a user may call for: schedules, and their variants."""
+    return (*names(backend), *variants(backend))
+
+
+def find(backend: str, name: str) -> Entry:
+    """The entry of a schedule, or of a variant. Raises KeyError."""
+    plain = name.partition(":")[0]
+    for e in entries(backend):
+        if e.name == plain:
+            return e
+    raise KeyError(name)
+
+
+def rounds_freely(backend: str, name: str) -> bool:
+    """Whether ``fp`` makes a difference under a schedule."""
+    return any(e.schedule.rounds_freely for e in entries(backend) if e.name == name.partition(":")[0])
+
+
+def is_oversized(backend: str, name: str) -> bool:
+    """Whether a variant is the one for inputs that do not fit a device."""
+    return any(name == e.oversized for e in entries(backend) if e.oversized)
+
+
+def oversized(backend: str, wanted: str) -> str:
+    """The variant that ``wanted`` (auto, a schedule, or the variant itself) becomes for an input that does not fit a
+    device, or that several work at; "" where it becomes none."""
+    found = (e.oversized for e in entries(backend) if e.oversized and wanted in ("auto", e.name, e.oversized))
+    return next(found, "")
+
+
+def emit_schedule(name: str, understood: Understood, threads: int = 0, backend: str = "cuda") -> Artifact:
+    """The program's text under a schedule, or a variant. ``threads``: see `Candidate`. Raises UnsupportedError where
+    the schedule does not take the program."""
+    return find(backend, name).schedule.emit(understood, threads, name.partition(":")[2])

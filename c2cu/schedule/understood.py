@@ -11,12 +11,12 @@ from ..base.diagnostics import UnsupportedError
 from ..frontend.kernel import KernelProgram
 from ..frontend.preprocess import Preprocessed, Source
 from ..gep import Gep, NotGep, recognise
-from ..ir.nodes import Kernel
-from .artifact import Slot
+from ..ir.nodes import Kernel, Region
+from .slots import Layout, Slot, layout
 
 
 @dataclass(frozen=True)
-class Front:
+class Understood:
     """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
     where ``why_not`` says what cannot be analysed; ``trace`` and ``gep`` are then None too."""
 
@@ -35,3 +35,21 @@ class Front:
     def gep(self) -> Gep | NotGep | None:
         """The kernel as a loop of Gaussian-elimination type: see `recognise`."""
         return recognise(self.analysis.kernel) if self.analysis is not None else None
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each region lies in the slots."""
+        return layout(self.program)
+
+    @property
+    def leaving(self) -> frozenset[Region]:
+        """The regions that go out."""
+        regions, layout = self.analysed().kernel.regions, self.layout
+        return frozenset(r for r in regions if r.name in layout and self.slots[layout[r.name][0]].writes)
+
+    def analysed(self) -> Uniform:
+        """The analysis of the flat program. Raises UnsupportedError where there is none."""
+        if self.analysis is None:
+            assert self.why_not is not None
+            raise self.why_not
+        return self.analysis

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..base.ctype import Leaf, Scalar
 from ..codegen.cuda import type_name
-from .artifact import Slot
+from .slots import Slot
 
 WIDEST = 16  # bytes of a unit
 PART = 128  # bytes of a row that go through the tile at once

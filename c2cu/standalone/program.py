@@ -18,15 +18,15 @@ from ..frontend.kernel import Parameter, nodes
 from ..frontend.parse import is_user_file, loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
-from ..schedule import plan
 from ..schedule.column.columns import COLUMN, PLAIN, Columns
 from ..schedule.column.emit import constant_tables, used_statics
 from ..schedule.gang.emit import gang
 from ..schedule.native.emit import private
+from ..schedule.slots import require_extents, require_few
 from .host_split import HostSpeller, HostSplit, declarations, globals_of, hostsplit
 
 if TYPE_CHECKING:
-    from ..schedule.understood import Front
+    from ..schedule.understood import Understood
 
 PORTABLE_BYTES = 16  # SIMD width that every compiler takes without a flag
 STATIC_BYTES = 1 << 30  # device arrays beyond this are allocated, not static
@@ -64,7 +64,7 @@ _GANG_NAMES = re.compile(
 )
 
 
-def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda", group: int | None = None) -> str:
+def standalone(front: Understood, *, p: int, threads: int = 64, target: str = "cuda", group: int | None = None) -> str:
     """The text of a whole program for ``p`` runs. ``target``: cuda or cpu.
 
     ``group``: inputs at a time (thesis, section 4.5). Memory is bounded by it, not by p, and a group's output is
@@ -85,7 +85,7 @@ def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda",
         raise InputError("C2CU055", f"group is {group}: a group has at least one input", None, "give --group 1 or more")
     if target == "cuda" and min(p, group or p) > MOST_THREADS:
         raise InputError("C2CU055", "more inputs than a kernel can have threads", None, "give a smaller --group")
-    plan.require_extents(front.slots)
+    require_extents(front.slots)
     host = _Host(front, hostsplit(front.program), target == "cuda", p, group)
     _refuse_macros(front, words(*(_AROUND_COLUMNS if target == "cuda" else _AROUND)))
     if target == "cuda":
@@ -99,7 +99,7 @@ def standalone(front: Front, *, p: int, threads: int = 64, target: str = "cuda",
     return _respelled(text, front.program.unit)
 
 
-def _refuse_macros(front: Front, names: frozenset[str]) -> None:
+def _refuse_macros(front: Understood, names: frozenset[str]) -> None:
     """Macros stay macros: none may change what stands around the program."""
     for m in front.pre.macros.values():
         if m.name in names:
@@ -107,7 +107,7 @@ def _refuse_macros(front: Front, names: frozenset[str]) -> None:
             raise UnsupportedError("C2CU077", message, m.loc, "give the macro another name")
 
 
-def _refuse_places(front: Front) -> None:
+def _refuse_places(front: Understood) -> None:
     """Kernels find their input by these names."""
     unit = front.program.unit
     for taken in sorted(_names(unit)[1] & _PLACES):
@@ -151,7 +151,7 @@ def device_name(b: Parameter) -> str:
 
 
 class _Host:
-    def __init__(self, front: Front, split: HostSplit, cplusplus: bool, p: int, group: int | None):
+    def __init__(self, front: Understood, split: HostSplit, cplusplus: bool, p: int, group: int | None):
         self.front, self.split, self.p = front, split, p
         self.group = min(p, group) if group else 0  # 0: all inputs at once
         self.in_flight = min(IN_FLIGHT, -(-p // self.group)) if self.group else 1
@@ -302,7 +302,7 @@ class _Host:
         analysis = self.front.analysis
         text, slots = "", []
         if analysis is not None and not any(f.kind == "address" for f in analysis.findings):
-            artifact = gang(analysis, self.front.slots, plan.layout(self.program), PORTABLE_BYTES, self.front.trace)
+            artifact = gang(analysis, self.front.slots, self.front.layout, PORTABLE_BYTES, self.front.trace)
             text = _GANG_NAMES.sub(r"c2cu_\1", artifact.text)
             slots = self.slots()
         written = {} if text else may_write(self.program)
@@ -347,14 +347,14 @@ class _Host:
         return out
 
     def cuda_private(self, why: UnsupportedError) -> str:
-        plan.require_few(self.front.slots)
+        require_few(self.front.slots)
         _refuse_macros(self.front, words(f"cuda/{'group' if self.group else 'main'}_private.cuh.j2"))
         artifact = private(self.program, self.front.slots)
         reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
         return render(
             "cuda/standalone_private.cu.j2",
             device=artifact.text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace
-            lanes=artifact.lanes,
+            lanes=artifact.inputs,
             slots=self.slots(),
             reason=reason,
             **self.common(),

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy
 
 from ..base.diagnostics import InputTypeError
-from ..schedule.artifact import piece
+from ..schedule.slots import piece
 from .channel import Closed
 
 Arrays = tuple[Any, ...]  # one for each slot; None for slots that do not come in batches

@@ -11,7 +11,7 @@ import numpy
 
 from ..base.diagnostics import InputError
 from ..runtime import arrays
-from ..schedule.artifact import Slot, piece
+from ..schedule.slots import Slot, piece
 from .batcher import Arrays
 
 

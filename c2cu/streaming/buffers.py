@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from ..runtime.borrowing import borrowed
-from ..schedule.artifact import Slot, shape_of
+from ..schedule.slots import Slot, shape_of
 from .channel import Closed
 
 Allocate = Callable[[int], numpy.ndarray]  # a number of bytes -> an uint8 array of that length

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy
 
 from ..runtime.pipe import Pipe, sides
-from ..schedule.artifact import Slot
+from ..schedule.slots import Slot
 from .batcher import Batcher, Group
 from .buffers import Buffer, BufferPool, lend, view
 from .channel import Channel, Closed

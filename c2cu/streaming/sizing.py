@@ -16,7 +16,7 @@ from ..base import quantities
 from ..base.diagnostics import InputError
 from ..frontend.options import whole
 from ..runtime.pipe import OutOfRoom, Pipe
-from ..schedule.artifact import Slot
+from ..schedule.slots import Slot
 from .batcher import Arrays, Batcher
 from .engine import LENT, Engine, Targets
 

@@ -20,7 +20,8 @@ from ..base.diagnostics import InputError, InputTypeError, lines_of
 from ..frontend.options import by_name, whole
 from ..runtime import arrays
 from ..runtime.pipe import Pipe, Span
-from ..schedule.artifact import Slot, piece
+from ..schedule.artifact import CudaBandsArtifact
+from ..schedule.slots import Slot, piece
 from . import closer, sizing
 from .batcher import Batcher, iterator_of
 from .batches import BatchCheck, CountOnly, regrouped
@@ -199,7 +200,7 @@ def _opened(
     built = program.built_for({**named, **shared}, frozenset(shared))
     batches = chain((first,), rest)
     check = BatchCheck(built.artifact.slots, program.layout, named, shared)
-    if built.artifact.bands is not None:
+    if isinstance(built.artifact, CudaBandsArtifact):
         return _in_bands(program, batches, check, options)
     backend = built.plan.backend
     if options.devices is not None and backend == "cpu":

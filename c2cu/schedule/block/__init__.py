@@ -1,1 +1,42 @@
-"""CUDA: an input on the threads of a block."""
+"""Schedule ``block`` (CUDA): one input on the threads of a block, or of a part of one."""
+
+from __future__ import annotations
+
+from ...analysis.facts import Trace
+from ...ir.nodes import Kernel
+from ...ir.passes import Pass
+from ..artifact import Artifact, CudaArtifact
+from ..estimate import Estimate, floor
+from ..schedule import Candidate, Schedule
+from ..understood import Understood
+
+
+class BlockSchedule(Schedule):
+    rounds_freely = True
+    pass_names = ("phases", "if_convert", "minmax")
+
+    def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
+        from .emit import block
+
+        u = understood.analysed()
+        assert understood.trace is not None
+        return block(u, understood.trace, understood.slots, understood.layout, understood.fp, threads)
+
+    def passes(self, understood: Understood) -> tuple[Pass, ...]:
+        from .emit import compiled, passes
+
+        def phases(_: Kernel) -> Kernel:
+            assert understood.trace is not None
+            return compiled(understood.analysed(), understood.trace, understood.fp).phases
+
+        return (("phases", phases), *passes(understood.fp))
+
+    def estimate(self, artifact: Artifact, trace: Trace) -> Estimate:
+        assert isinstance(artifact, CudaArtifact)
+        cycles = max(artifact.cycles, floor(artifact, trace))
+        return Estimate(artifact.schedule, cycles, artifact.threads // artifact.inputs)
+
+    def alternatives(self, candidate: Candidate, artifact: Artifact) -> list[Candidate]:
+        assert isinstance(artifact, CudaArtifact)
+        threads = artifact.threads // artifact.inputs
+        return [Candidate(candidate.schedule, n) for n in (threads // 2, 2 * threads) if n]

@@ -16,7 +16,8 @@ from ...ir.nodes import Block, Kernel, Region
 from ...ir.passes import Pass, through
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
-from ..artifact import Artifact, Slot
+from ..artifact import CudaArtifact
+from ..slots import Slot
 from .analysed import Analysed
 from .builder import Builder
 from .choice import BlockChoice, choices, cost
@@ -46,7 +47,7 @@ class BlockProgram:
         return self.builder.machine.tables
 
 
-def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = 0) -> Artifact:
+def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = 0) -> CudaArtifact:
     """CUDA text. ``threads``: an input's, 0 for the best by estimate. Raises UnsupportedError."""
     program = compiled(u, trace, fp, threads)
     need = shared_bytes(u)
@@ -60,8 +61,17 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
     filled = values(u, trace, program.builder, program.body, slots, layout, inputs)
     text = render("cuda/block.cu.j2", slots=slots, **filled)
     flags = ("--fmad=true",) if fp == "fast" else ()
-    spent = cost(program.builder)
-    return Artifact("block", "cuda", text, slots, inputs, flags, program.threads * inputs, inputs * need, False, spent)
+    return CudaArtifact(
+        "block",
+        text,
+        slots,
+        flags,
+        inputs=inputs,
+        threads=program.threads * inputs,
+        shared_bytes=inputs * need,
+        spills=0,
+        cycles=cost(program.builder),
+    )
 
 
 def compiled(u: Uniform, trace: Trace, fp: str = "exact", threads: int = 0) -> BlockProgram:

@@ -13,8 +13,8 @@ from ...base.ctype import BOOL, Leaf
 from ...base.diagnostics import UnsupportedError
 from ...codegen.cuda import CudaText, element_name, literal, region_name, variables
 from ...ir.nodes import Block, Expr, Load, Region, Stmt, Variable
-from ..artifact import Slot
 from ..pack import is_plain
+from ..slots import Slot
 from .builder import REDO, Builder
 from .fit import ROUND, TID
 from .machine import is_barrier, padded

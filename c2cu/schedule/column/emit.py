@@ -12,18 +12,19 @@ from ...base.templates import render
 from ...codegen.c_printer import declare, define_struct, name, structs_used, undefined
 from ...frontend.kernel import KernelProgram, Parameter, nodes
 from ...frontend.symbols import Symbol
-from ..artifact import Artifact, Slot
+from ..artifact import CudaArtifact
+from ..slots import Slot
 from .columns import COLUMN, PLAIN, Columns, define_column_struct
 
 THREADS = 64
 _WORDS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
 
-def thread(program: KernelProgram, slots: tuple[Slot, ...], threads: int = THREADS) -> Artifact:
+def thread(program: KernelProgram, slots: tuple[Slot, ...], threads: int = THREADS) -> CudaArtifact:
     """CUDA text of a program whose pointers stay within one storage. Raises UnsupportedError for others."""
     parts = _ColumnParts(program, slots)
     text = render("cuda/thread.cu.j2", name=program.kernel.name, slots=slots, threads=threads, **parts.values())
-    return Artifact("thread", "cuda", text, slots, threads)
+    return CudaArtifact("thread", text, slots, inputs=threads, threads=threads)
 
 
 def used_statics(program: KernelProgram) -> list[Symbol]:

@@ -20,7 +20,8 @@ from ...ir.walk import expressions, statements, subexpressions
 from ...transform.scalarize import scalarize
 from ...transform.unroll import unroll
 from .. import pack
-from ..artifact import Artifact, Slot
+from ..artifact import CpuArtifact
+from ..slots import Slot
 from .select import accesses, is_small, selects
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -35,7 +36,7 @@ PASSES: tuple[Pass, ...] = (
 
 def gang(
     u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int, trace: Trace | None = None
-) -> Artifact:
+) -> CpuArtifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. ``trace``: what the program
     touches; what it writes whole before it reads any of it is not packed."""
     widest = _widest(u)
@@ -65,7 +66,7 @@ def gang(
         pack=[line for r in coming for line in pack.pack(r, slots, layout[r.name], lanes, widest == 8)],
         unpack=[line for r in bulk for line in pack.unpack(r, slots, layout[r.name], lanes, widest == 8)],
     )
-    return Artifact("gang", "cpu", text, slots, lanes)
+    return CpuArtifact("gang", text, slots, lanes=lanes)
 
 
 def _widest(u: Uniform) -> int:

@@ -15,7 +15,8 @@ from ...analysis.uniform import Uniform
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...gep import Gep
-from ..artifact import Artifact, BandMatrix, Bands, Slot
+from ..artifact import BandMatrix, Bands, CpuTeamArtifact, CudaBandsArtifact
+from ..slots import Slot
 from .grid import checked_storage
 from .grid_shape import GridShape, pivots, read_at, usual
 from .grid_text import Layout, region_name, values
@@ -28,9 +29,9 @@ def bands(
     slots: tuple[Slot, ...],
     layout: Layout,
     fp: str,
-    otherwise: Artifact | None = None,
+    otherwise: CpuTeamArtifact | None = None,
     shape: GridShape | None = None,
-) -> Artifact:
+) -> CudaBandsArtifact:
     """CUDA text without sizes, and what they follow from. ``otherwise``: for the CPU. Raises UnsupportedError."""
     shape = shape or usual(gep, "bands")
     initial = next((r for r in gep.regions if r.init is not None and any(r.init)), None)
@@ -46,9 +47,8 @@ def bands(
     )
     written = [gep.update, *(p for p in gep.scale if p.where == "ik")]
     spans = tuple((p.rows.low, p.rows.high, p.rows.after) for p in written)
-    return Artifact(
+    return CudaBandsArtifact(
         "gep:bands",
-        "cuda",
         text,
         slots,
         flags=("--fmad=true",) if fp == "fast" else (),

@@ -16,7 +16,8 @@ from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...gep import Gep, NotGep
 from ...gep.closure import closure
-from ..artifact import Artifact, Launch, Slot
+from ..artifact import CudaLaunchesArtifact, Launch
+from ..slots import Slot
 from .arena import arena
 from .grid_launches import PACKING
 from .grid_shape import Storage
@@ -73,7 +74,7 @@ def usual(n: int) -> BitShape:
 
 def bits(
     u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, shape: BitShape | None = None
-) -> Artifact:
+) -> CudaLaunchesArtifact:
     """CUDA text and launches. Raises UnsupportedError for what is no transitive closure."""
     found = closure(gep)
     if isinstance(found, NotGep):
@@ -100,13 +101,11 @@ def bits(
         shared_bytes=max(shape.tables, shape.lines),
         **filled,
     )
-    return Artifact(
+    return CudaLaunchesArtifact(
         "gep:bits",
-        "cuda",
         text,
         slots,
         threads=shape.threads,
-        shared_bytes=max(shape.tables, shape.lines),
         launches=_launches(shape, lines, words, -(-n // shape.depth)),
     )
 

@@ -16,8 +16,9 @@ from ...base.templates import render
 from ...codegen.lanes import extreme_text, vectors
 from ...gep import Gep, NotGep
 from ...ir.walk import subexpressions
-from ..artifact import Artifact, Slot
+from ..artifact import CpuTeamArtifact
 from ..pack import is_plain
+from ..slots import Slot
 from .cpu_text import GepText
 from .redo import redo
 from .required import CODE, required
@@ -26,7 +27,9 @@ Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and
 BLOCK = 64
 
 
-def cpu(u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout: Layout, native_bytes: int) -> Artifact:
+def cpu(
+    u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout: Layout, native_bytes: int
+) -> CpuTeamArtifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. Raises UnsupportedError."""
     g = required(u.kernel, found)
     _refuse(g, slots, layout)
@@ -46,7 +49,7 @@ def cpu(u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout:
         redo=redo(u.kernel, g.regions, slots, layout),
         **values,
     )
-    return Artifact("gep", "cpu", source, slots, team=True)
+    return CpuTeamArtifact("gep", source, slots)
 
 
 def _refuse(found: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:

@@ -17,7 +17,8 @@ from ...analysis.uniform import Uniform
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...gep import Gep
-from ..artifact import Artifact, Launch, Slot
+from ..artifact import CudaLaunchesArtifact, Launch
+from ..slots import Slot
 from . import grid_launches
 from .grid_shape import FULL, GridShape, Storage, storage, stored, usual
 from .grid_text import Layout, in_pairs, looks, region_name, values
@@ -54,7 +55,7 @@ def grid(
     variant: str = "auto",
     shape: GridShape | None = None,
     pack: bool = False,
-) -> Artifact:
+) -> CudaLaunchesArtifact:
     """CUDA text and launches. ``variant``: a name of `VARIANTS`, or auto; ``pack``: all elements fit 15 bits. Raises
     UnsupportedError."""
     variant = usual_variant(gep, pack) if variant == "auto" else variant
@@ -71,15 +72,8 @@ def grid(
     filled = values(u, gep, slots, layout, fp, shape, kept, steps)
     text = render("cuda/gep_grid.cu.j2", slots=slots, single=variant == "single", **filled)
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return Artifact(
-        f"gep:{variant}",
-        "cuda",
-        text,
-        slots,
-        flags=flags,
-        threads=shape.threads,
-        launches=launches,
-        graph=variant == "graph",
+    return CudaLaunchesArtifact(
+        f"gep:{variant}", text, slots, flags, threads=shape.threads, launches=launches, graph=variant == "graph"
     )
 
 

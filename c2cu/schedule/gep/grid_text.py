@@ -18,8 +18,8 @@ from ...gep.pairs import least_sum
 from ...ir.nodes import Binary, Const, Expr, Region, Var, Variable
 from ...ir.walk import rewrite
 from ...transform.minmax import minima
-from ..artifact import Slot
 from ..pack import is_plain
+from ..slots import Slot
 from .arena import arena
 from .grid_shape import GridShape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
 

@@ -8,8 +8,8 @@ from ...analysis.uniform import Uniform
 from ...base.ctype import Leaf
 from ...codegen.simd import literal, member
 from ...ir.nodes import Kernel, Region
-from ..artifact import Slot
 from ..gang.emit import Emitter, c_name
+from ..slots import Slot
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 

@@ -17,8 +17,9 @@ from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...gep import Gep, NotGep
 from ...ir.nodes import Region
-from ..artifact import Artifact, Slot
+from ..artifact import CudaArtifact
 from ..pack import is_plain
+from ..slots import Slot
 from .required import CODE, required
 from .shape import Sides, TileShape, cycles, shapes
 from .tiles_text import Layout, values
@@ -35,7 +36,7 @@ def tiles(
     fp: str,
     shape: TileShape | None = None,
     threads: int = 0,
-) -> Artifact:
+) -> CudaArtifact:
     """CUDA text. ``shape``: the best by estimate if None, of those with so many ``threads`` an input if that is not 0.
     Raises UnsupportedError."""
     g = required(u.kernel, gep)
@@ -48,8 +49,17 @@ def tiles(
     s = found[0]
     text = render("cuda/gep_tiles.cu.j2", slots=slots, **values(u.kernel, g, sides, s, slots, layout, fp == "fast"))
     flags = ("--fmad=true",) if fp == "fast" else ()
-    shared = s.places * s.shared_bytes(sides)
-    return Artifact("gep", "cuda", text, slots, s.inputs, flags, s.block, shared, SPILLED, cycles(s, g, sides))
+    return CudaArtifact(
+        "gep",
+        text,
+        slots,
+        flags,
+        inputs=s.inputs,
+        threads=s.block,
+        shared_bytes=s.places * s.shared_bytes(sides),
+        spills=SPILLED,
+        cycles=cycles(s, g, sides),
+    )
 
 
 def _refuse(g: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:

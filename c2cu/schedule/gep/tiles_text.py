@@ -11,7 +11,7 @@ from ...gep import Gep
 from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative
 from ...gep.semiring import Proof, Test, proof
 from ...ir.nodes import Kernel, Region
-from ..artifact import Slot
+from ..slots import Slot
 from .shape import Sides, TileShape, bounds
 from .tiles_steps import UNROLL, Cells, Steps, held
 

@@ -12,24 +12,25 @@ from ...base.templates import render
 from ...codegen.c_printer import Speller, declare, define_struct, name, structs_used, undefined
 from ...frontend.kernel import KernelProgram, Parameter, nodes
 from ...frontend.symbols import Symbol
-from ..artifact import Artifact, Slot
+from ..artifact import CpuArtifact, CudaArtifact
+from ..slots import Slot
 
 THREADS = 64
 LOCAL_BYTES = 4096  # a state up to this size is a local variable of its thread
 
 
-def scalar(program: KernelProgram, slots: tuple[Slot, ...]) -> Artifact:
+def scalar(program: KernelProgram, slots: tuple[Slot, ...]) -> CpuArtifact:
     """C text for the host compiler: one input after the other."""
     parts = _NativeParts(program, slots, False)
-    return Artifact("scalar", "cpu", render("cpu/scalar.c.j2", **parts.values()), slots)
+    return CpuArtifact("scalar", render("cpu/scalar.c.j2", **parts.values()), slots)
 
 
-def private(program: KernelProgram, slots: tuple[Slot, ...]) -> Artifact:
+def private(program: KernelProgram, slots: tuple[Slot, ...]) -> CudaArtifact:
     """CUDA text: one thread an input, its state in local memory, or in global memory where it is large."""
     parts = _NativeParts(program, slots, True)
     local = parts.state_bytes() <= LOCAL_BYTES
     text = render("cuda/private.cu.j2", slots=slots, local=local, threads=THREADS, **parts.values())
-    return Artifact("private", "cuda", text, slots, THREADS)
+    return CudaArtifact("private", text, slots, inputs=THREADS, threads=THREADS)
 
 
 class _PassThrough(Speller):

@@ -24,7 +24,8 @@ from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
 from ...transform.scalarize import constant_regions, scalarize
 from ...transform.unroll import unroll
-from ..artifact import Artifact, Slot
+from ..artifact import CudaArtifact
+from ..slots import Slot
 from .text import Placed, RegistersText
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -36,7 +37,7 @@ ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory
 THREADS = 64
 
 
-def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = THREADS) -> Artifact:
+def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = THREADS) -> CudaArtifact:
     """CUDA text for blocks of ``threads``. Raises UnsupportedError for a program that is not oblivious, or too long or
     too large for a thread."""
     refuse_findings(u.findings)
@@ -52,7 +53,9 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
     source = render("cuda/registers.cu.j2", name=u.kernel.name, threads=threads, **text.values())
     shared = text.array_bytes + text.tile_bytes * threads // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return Artifact("registers", "cuda", source, slots, threads, flags, shared_bytes=shared, spills=0)
+    return CudaArtifact(
+        "registers", source, slots, flags, inputs=threads, threads=threads, shared_bytes=shared, spills=0
+    )
 
 
 def refuse_findings(findings: tuple[Finding, ...]) -> None:

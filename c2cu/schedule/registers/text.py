@@ -11,7 +11,7 @@ from ...base.ctype import UCHAR, UINT, USHORT, Leaf
 from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
 from ...ir.nodes import Assign, Block, Const, Expr, Load, Region, Stmt, Store, Variable
 from ...ir.walk import statements, used
-from ..artifact import Slot
+from ..slots import Slot
 from ..warp_pack import RowElement, RowPart, enter, fetch, leave, offsets, parts
 from .carry_text import add_words
 from .long_product import LongProductText, long_products

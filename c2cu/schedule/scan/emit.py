@@ -15,9 +15,10 @@ from ...analysis.uniform import Uniform
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...ir.nodes import Const, Kernel, Loop
-from ..artifact import Artifact, Slot
+from ..artifact import CudaArtifact
 from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, too_much
 from ..registers.text import Placed
+from ..slots import Slot
 from .streaming_loop import CODE, Sweep, accesses, counted, sweeps
 from .text import ScanText
 
@@ -27,7 +28,7 @@ WORDS = 16  # of its variables
 PITCH = 1024  # bytes of a row of the tile: more leaves a multiprocessor too few warps
 
 
-def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str) -> Artifact:
+def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str) -> CudaArtifact:
     """CUDA text. Raises UnsupportedError for a program with no loop through a long array, or that is too large."""
     refuse_findings(u.findings)
     if not trace.complete:
@@ -58,7 +59,7 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
     )
     shared = text.array_bytes + text.tile_bytes * THREADS // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return Artifact("scan", "cuda", source, slots, THREADS, flags, shared_bytes=shared, spills=0)
+    return CudaArtifact("scan", source, slots, flags, inputs=THREADS, threads=THREADS, shared_bytes=shared, spills=0)
 
 
 def kept_loops(kernel: Kernel) -> tuple[Loop, ...]:

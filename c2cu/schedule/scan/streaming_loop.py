@@ -16,7 +16,7 @@ from ...base.ctype import Leaf
 from ...base.diagnostics import Loc, UnsupportedError
 from ...ir.nodes import Assign, Binary, Block, Cast, Const, Expr, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import expressions, statements, subexpressions
-from ..artifact import Slot
+from ..slots import Slot
 from ..warp_pack import offsets
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...codegen.cuda import element_name, region_name
 from ...ir.nodes import Block, Const, Expr, Region
 from ...ir.walk import statements
-from ..artifact import Slot
 from ..registers.text import Layout, Placed, RegistersText
+from ..slots import Slot
 from .streaming_loop import Sweep, Window
 
 UNROLLED = 1024  # statements of a tile's turns that are written out

@@ -1,0 +1,306 @@
+"""The slots: what goes in and out of a kernel, with which dtypes, where in memory; whether what is given fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
+from ..analysis.facts import CERTAIN, INPUT, Trace
+from ..base.ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
+from ..base.diagnostics import InputError, Loc, Note, UnsupportedError, instead
+from ..frontend.kernel import KernelProgram, Parameter, unseen_statics
+from ..frontend.options import Options
+from ..gep import Gep, NotGep
+from ..gep.pairs import LIMIT, least_sum
+from ..ir.nodes import Kernel
+
+MOST_SLOTS = 1000  # 32 bytes each of the 32,764 that a kernel's parameters have, from CUDA 12.1 on
+Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A parameter of the kernel as memory: of a C global, a C parameter or the returned value.
+
+    ``dtype``: a NumPy dtype string, or the ``descr`` dictionary of a struct (names, formats, offsets, itemsize).
+    ``shape``: extents of one input, () for a scalar. ``reads``/``writes``: goes in / comes out.
+    ``required``: must be given (proved to be read before it is written, with no initialiser).
+    ``shared``: one copy for all inputs. ``most``: the largest integer that may come in, none being below 0.
+    """
+
+    name: str
+    dtype: Any
+    shape: tuple[int, ...]
+    nbytes: int  # of one input
+    reads: bool
+    writes: bool
+    required: bool = False
+    shared: bool = False
+    loc: Loc = field(default=Loc(), compare=False)
+    most: int | None = None
+
+
+def bytes_moved(slots: tuple[Slot, ...]) -> int:
+    """Bytes in and out an input; all extents are known."""
+    return sum(s.nbytes * (s.reads + s.writes) for s in slots if not s.shared)
+
+
+def piece(layout: str, first: int, last: int) -> Any:
+    """The subscript of inputs first <= id < last of an array in a layout: the p axis is the first, or the last."""
+    return slice(first, last) if layout == "row" else (..., slice(first, last))
+
+
+def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
+    """The shape of n inputs' arrays, as the user sees them."""
+    return (n, *slot.shape) if layout == "row" else (*slot.shape, n)
+
+
+def slots(program: KernelProgram, kernel: Kernel | None, trace: Trace | None) -> tuple[Slot, ...]:
+    """The slots of a program's parameters, in order. ``kernel``: its flat form with dead code removed, if there is one;
+    ``trace``: what it touches, where that is known."""
+    inner = _inner_effects(program, kernel, _not_inputs(program, trace))
+    return tuple(_slot(b, *inner[b.name]) for b in program.parameters)
+
+
+def _slot(b: Parameter, reads: bool, writes: bool, required: bool) -> Slot:
+    element = leaf_element(b.type)
+    dims = extents(b.type)
+    size = element.size
+    for n in dims:
+        size *= n or 0
+    return Slot(
+        b.name,
+        numpy_dtype(element),
+        tuple(n if n is not None else -1 for n in dims),
+        size,
+        reads,
+        writes,
+        required,
+        b.shared,
+        b.loc,
+    )
+
+
+def _not_inputs(program: KernelProgram, trace: Trace | None) -> frozenset[str]:
+    """Regions that are no input: no element goes in, as none may be read before it is written, whatever the data; and
+    none of those that are not written goes out."""
+    if trace is None or not trace.complete:
+        return frozenset()
+    unseen = unseen_statics(program)
+    unread = [r for r in trace.regions if not r.count(INPUT)]
+    whole = (r for r in unread if r.count(CERTAIN) == r.region.count or r.region.variable in unseen)
+    return frozenset(r.region.name for r in whole)
+
+
+def _inner_effects(
+    program: KernelProgram, kernel: Kernel | None, not_inputs: frozenset[str]
+) -> dict[str, tuple[bool, bool, bool]]:
+    """(reads, writes, required) of each parameter."""
+    if kernel is None:
+        written = may_write(program)
+        return {b.name: _from_ast(b, b.symbol in written) for b in program.parameters}
+    e = effects(kernel)
+    unseen = unseen_statics(program)
+    out = {}
+    for b in program.parameters:
+        names = [b.name + leaf.path for leaf in leaves(b.type)]
+        first = [e.first.get(n) for n in names]
+        reads = any(
+            n not in not_inputs and (f in (READ, MAYBE) or (f == WRITE and n in e.reads)) for n, f in zip(names, first)
+        )
+        writes = b.kind == "return" or (not b.shared and any(n in e.writes for n in names))
+        if writes and b.name in unseen and any(n in e.reads for n in names):
+            writes = not all(n in not_inputs or f in (WRITE, None) for n, f in zip(names, first))  # else it is scratch
+        out[b.name] = reads, writes, _required(b, READ in first, reads, writes)
+    return out
+
+
+def _from_ast(b: Parameter, written: bool) -> tuple[bool, bool, bool]:
+    writes = b.kind == "return" or (written and not b.shared and not b.by_value)
+    reads = b.kind != "return"
+    return reads, writes, _required(b, reads and not writes, reads, writes)
+
+
+def _required(b: Parameter, read_first: bool, reads: bool, writes: bool) -> bool:
+    """What must be given: anything proved to be read before it is written, unless the C gives it a value."""
+    if b.shared:
+        return True
+    if b.kind == "return":
+        return False
+    if b.kind == "param" and not writes:
+        return True  # C has no value for it
+    initialised = b.symbol is not None and b.symbol.decl is not None and b.symbol.decl.init is not None
+    return read_first and not (b.kind == "global" and initialised)
+
+
+def numpy_dtype(t: CType) -> object:
+    """The NumPy dtype of an array's element: a string, or a dictionary for a struct with C's layout."""
+    match t:
+        case Scalar():
+            return t.numpy
+        case Pointer():
+            return "uint64"
+        case Struct(union=True):
+            return f"V{t.size}"
+        case Struct():
+            fields = list(_fields(t))
+            return {
+                "names": [n for n, _, _ in fields],
+                "formats": [f for _, f, _ in fields],
+                "offsets": [o for _, _, o in fields],
+                "itemsize": t.size,
+            }
+    raise AssertionError(t)
+
+
+def _fields(t: Struct, offset: int = 0) -> Iterator[tuple[str, object, int]]:
+    for m in t.members:
+        if m.anonymous and isinstance(m.type, Struct):
+            yield from _fields(m.type, offset + m.offset)
+        elif m.bits is None:
+            yield m.name, _field(m.type), offset + m.offset
+
+
+def _field(t: CType) -> object:
+    dims = tuple(n or 0 for n in extents(t))
+    element = numpy_dtype(leaf_element(t))
+    return (element, dims) if dims else element
+
+
+def layout(program: KernelProgram) -> Layout:
+    """Region name -> (number of its slot, where it lies in the slot's bytes)."""
+    out: dict[str, tuple[int, Leaf]] = {}
+    for k, b in enumerate(program.parameters):
+        for leaf in leaves(b.type):
+            out[b.name + leaf.path] = (k, leaf)
+    return out
+
+
+def packed(slots: tuple[Slot, ...], gep: Gep | NotGep | None, bits: int, loc: Loc) -> tuple[Slot, ...]:
+    """The slots, with the bound of what shortest paths are found in. ``loc``: the kernel's. Raises InputError where
+    there are none."""
+    r = least_sum(gep) if isinstance(gep, Gep) else None
+    if r is None or r.name not in {s.name for s in slots}:
+        message = f"pack={bits} is for shortest paths of integers: D[i][j] = min(D[i][j], D[i][k] + D[k][j])"
+        raise InputError("C2CU058", message, loc, "leave it out; explain says what it makes of the loops")
+    most = min(1 << bits, LIMIT) - 1
+    return tuple(replace(s, most=most) if s.name == r.name else s for s in slots)
+
+
+def require_extents(slots: tuple[Slot, ...]) -> None:
+    """Raises InputError for a slot whose extent nothing has told."""
+    for s in slots:
+        if -1 in s.shape:
+            raise InputError(
+                "C2CU050",
+                f"the length of '{s.name}' is not known",
+                s.loc,
+                f"give an array for it, or shapes={{'{s.name}': (n,)}} / --shape {s.name}=n",
+            )
+
+
+def require_few(slots: tuple[Slot, ...]) -> None:
+    """Raises UnsupportedError for more slots than the parameters of a CUDA kernel have room for."""
+    if len(slots) > MOST_SLOTS:
+        message = f"{len(slots)} variables go in and out of the kernel, and {MOST_SLOTS} are the most for CUDA"
+        raise UnsupportedError("C2CU096", message, slots[MOST_SLOTS].loc, "put them in arrays, or use backend cpu")
+
+
+def require_shapes(slots: tuple[Slot, ...], asked: Mapping[str, tuple[int, ...]]) -> None:
+    """Raises InputError where the shapes that a user gives are no variable's, or not what the C says."""
+    by_name = {s.name: s for s in slots}
+    for name, shape in asked.items():
+        if name not in by_name:
+            message = f"'{name}' in shapes is no variable of the kernel"
+            raise InputError("C2CU041", message, None, instead(name, "the variables", by_name))
+        s = by_name[name]
+        if shape == s.shape[: len(shape)]:  # a pointer to rows takes the first extent alone
+            continue
+        given = ",".join(map(str, shape))
+        if len(shape) > len(s.shape):
+            message = f"the shape of '{name}' is given as {given}, but in the C it has {_extents(len(s.shape))}"
+            raise InputError("C2CU058", message, s.loc, "shapes are those of one input: leave p out")
+        message = f"the shape of '{name}' is given as {given}, but the C says {','.join(map(str, s.shape))}"
+        raise InputError("C2CU058", message, s.loc, "shapes are for extents that the C leaves open")
+
+
+def _extents(n: int) -> str:
+    return "no extent" if n == 0 else "1 extent" if n == 1 else f"{n} extents"
+
+
+def known_values(slots: tuple[Slot, ...], numbers: Mapping[str, str]) -> dict[str, int | float]:
+    """What shared scalars are, by name, from their texts. Raises InputError."""
+    import numpy
+
+    values: dict[str, int | float] = {}
+    for name, text in numbers.items():
+        slot = next((s for s in slots if s.name == name), None)
+        if slot is None or slot.shape:
+            raise InputError("C2CU058", f"'{name}' is no scalar of the kernel's", None, f"write --shared {name}")
+        try:
+            value = float(text) if numpy.dtype(slot.dtype).kind == "f" else int(text, 0)
+            values[name] = numpy.array(value, slot.dtype).item()
+        except (ValueError, OverflowError):
+            raise InputError(
+                "C2CU047", f"'{text}' is no {slot.dtype} for '{name}'", slot.loc, "give a number"
+            ) from None
+    return values
+
+
+def in_range(array: Any, slot: Slot) -> None:
+    """Raises InputError for an element that is below 0 or above ``slot.most``, if there is such a bound."""
+    if slot.most is None or not array.size or (array.min() >= 0 and array.max() <= slot.most):
+        return
+    at = ((array < 0) | (array > slot.most)).ravel().nonzero()[0][0]
+    where, rest = (), int(at)
+    for n in reversed(array.shape):
+        rest, k = divmod(rest, int(n))
+        where = (k, *where)
+    message = f"'{slot.name}'[{', '.join(map(str, where))}] is {int(array[where])}, but pack allows 0 to {slot.most}"
+    raise InputError("C2CU047", message, slot.loc, f"let {slot.most} stand for no edge, or leave pack out")
+
+
+def bind_extents(program: KernelProgram, options: Options) -> dict[str, str]:
+    """Macros that spell an extent, with the value that the arrays' shapes want. Raises InputError if they disagree."""
+    extents: dict[str, tuple[int, str]] = {}
+    for b in program.parameters:
+        shape = options.shapes.get(b.name)
+        names = b.symbol.extents if b.symbol is not None else ()
+        if shape is None or len(shape) != len(names):
+            continue
+        for name, n in zip(names, shape):
+            if not name:
+                continue
+            known = extents.setdefault(name, (n, b.name))
+            if known[0] != n:
+                message = f"'{known[1]}' wants {name} = {known[0]}, but '{b.name}' wants {name} = {n}"
+                if known[1] == b.name:
+                    message = f"an input's '{b.name}' has extents {known[0]} and {n}, which are both {name} in the C"
+                raise InputError(
+                    "C2CU052",
+                    message,
+                    b.loc,
+                    "give arrays whose extents agree",
+                    (Note(f"'{name}' is defined here", program.unit.pre.macros[name].loc),),
+                )
+    macros = program.unit.pre.macros
+    return {
+        name: str(n)
+        for name, (n, _) in extents.items()
+        if not macros[name].overridden and program.unit.scope.names[name].value != n
+    }
+
+
+def refuse_shared_writes(program: KernelProgram) -> None:
+    """Raise UnsupportedError where a program that could not be lowered may write what all inputs share."""
+    written = may_write(program)
+    for b in program.parameters:
+        if b.shared and not b.by_value and b.symbol in written:
+            raise UnsupportedError(
+                "C2CU024",
+                f"'{b.name}' is shared by all inputs and may be written here",
+                written[b.symbol],
+                "take it out of shared, or write to a copy",
+            )
