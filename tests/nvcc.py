@@ -10,8 +10,12 @@ from typing import NamedTuple
 
 import pytest
 
-needed = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
 _KERNEL = re.compile(r"entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers", re.S)
+
+
+def needed(test):
+    """Mark a test that calls nvcc, which takes seconds a kernel."""
+    return pytest.mark.slow(pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")(test))
 
 
 class Kernel(NamedTuple):

@@ -47,6 +47,11 @@ SEED = int(os.environ.get("C2CU_SEED", "0"))
 SIZE = 8  # elements of each array: subscripts are masked with SIZE - 1
 
 
+def share(part: int, least: int) -> int:
+    """How many random programs a test takes that is slower: one for each ``part`` of those for the CPU schedules."""
+    return max(least, COUNT // part)
+
+
 @dataclass
 class RandomProgram:
     text: str

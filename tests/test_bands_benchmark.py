@@ -3,8 +3,11 @@
 import json
 
 import numpy as np
+import pytest
 
 from benchmarks import bands, gep, measure
+
+pytestmark = pytest.mark.slow
 
 
 class Slow(measure.Host):

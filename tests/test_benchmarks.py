@@ -12,6 +12,8 @@ from benchmarks import gpu, measure, peers, plot_streaming, streaming, suite
 from tests.oracle import same
 from tests.workloads import WORKLOADS, fft, fir
 
+pytestmark = pytest.mark.slow
+
 FEW = ["--backend", "cpu", "--quick", "--repeats", "1"]
 
 

@@ -1,6 +1,5 @@
 """The schedule ``block``: checked thread by thread for races, and executed on the CPU."""
 
-import os
 import random
 import re
 from dataclasses import replace
@@ -20,10 +19,11 @@ from tests.block_checker import check
 from tests.block_programs import PROGRAMS, REFUSED
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
-from tests.programs import write
+from tests.programs import share, write
+from tests.sample import sampled
 from tests.workloads import WORKLOADS
 
-COUNT = max(24, int(os.environ.get("C2CU_BLOCK_PROGRAMS", "24")))
+COUNT = share(400, 24)
 PARTS = 4
 SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40)
 
@@ -124,7 +124,7 @@ def test_what_all_inputs_share(name):
             compiled(front.analysis, front.trace)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", sampled(range(PARTS), 4))
 def test_random_loops_checked(part):
     """Whatever is taken is right; what is not says why."""
     taken = 0
@@ -157,7 +157,7 @@ def judge(text, variables, inputs, p, params=(), returns="", shared=(), threads=
     return a
 
 
-@pytest.mark.parametrize("name", ["bitonic-32", "fw-16", "fft-64", "dct-8x8"])
+@pytest.mark.parametrize("name", sampled(["fw-16", "bitonic-32", "fft-64", "dct-8x8"], 2))
 def test_examples(name):
     w = next(w for w in WORKLOADS if w.name == name)
     a = emit_schedule("block", understood(w.path, defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared))
@@ -187,7 +187,7 @@ def test_negative_cycles():
 TYPES = {"_Bool": "bool", "unsigned char": "uint8", "short": "int16", "long": "int64", "double": "float64"}
 
 
-@pytest.mark.parametrize("t", TYPES)
+@pytest.mark.parametrize("t", sampled(TYPES, 4))
 def test_types_and_alignment(t):
     text = f"{t} a[33], b[33]; {t} s;\nvoid k(void) {{ for (int i = 0; i < 33; i++) {{ b[32 - i] = a[i] + s; if (i & 1) a[i] = 1; }} s = a[0]; }}\n"
     variables = [("a", TYPES[t], (33,)), ("b", TYPES[t], (33,)), ("s", TYPES[t], ())]
@@ -225,7 +225,7 @@ def test_what_is_given_and_what_is_not():
         assert np.array_equal(got["out"][:, odd], want[:, odd]) and not np.delete(got["out"], odd, 1).any()
 
 
-@pytest.mark.parametrize("name", ["wide", "small", "blelloch", "two-sizes", "step-between", "uniform-array-perm"])
+@pytest.mark.parametrize("name", sampled(["wide", "small", "blelloch", "two-sizes", "step-between", "uniform-array-perm"], 3))
 def test_programs_executed(name):
     front = understood(PROGRAMS[name], fn="k")
     rng = np.random.default_rng(7)

@@ -13,6 +13,8 @@ import pytest
 pytest.importorskip("distributed")
 pytest.importorskip("zarr")
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "docs" / "cluster.md").read_text()
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S)

@@ -1,6 +1,5 @@
 """Generated CUDA without a GPU: executed on host threads, and a sample compiled by nvcc."""
 
-import os
 import shutil
 import subprocess
 
@@ -14,10 +13,10 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.schedule.choose import choose
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
-from tests.programs import programs
+from tests.programs import programs, share
 from tests.workloads import WORKLOADS
 
-COUNT = int(os.environ.get("C2CU_CUDA_PROGRAMS", "48"))
+COUNT = share(400, 8)
 P = 70  # more than a block, and no multiple of it
 PARTS = 4
 
@@ -45,7 +44,7 @@ def test_examples(w, schedule):
 def test_random_programs(part, schedule):
     @seed(1000 + part)
     @settings(
-        max_examples=max(1, COUNT // PARTS), deadline=None, database=None, suppress_health_check=list(HealthCheck)
+        max_examples=COUNT // PARTS, deadline=None, database=None, suppress_health_check=list(HealthCheck)
     )
     @given(programs(), st.integers(0, 2**31))
     def run(program, number):
@@ -57,6 +56,7 @@ def test_random_programs(part, schedule):
     run()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
 @pytest.mark.parametrize("schedule", ["thread", "private"])
 @pytest.mark.parametrize("w", [w for w in WORKLOADS if w.name in ("fw-16", "montgomery-512")], ids=lambda w: w.name)

@@ -1,7 +1,6 @@
 """The CUDA printer: what it prints means what the flat IR means. g++ compiles it without -fwrapv: it must not need it."""
 
 import ctypes
-import os
 import subprocess
 
 import numpy as np
@@ -14,11 +13,11 @@ from c2cu.ir.nodes import Binary, Bitcast, Call, Cast, Const, Unary, Var, Variab
 from c2cu.pipeline import Options, understand
 from tests.cuda_host import HEADER
 from tests.oracle import Original, same
-from tests.programs import write
+from tests.programs import share, write
 from tests.test_uniform import elements
 
-COUNT = max(12, int(os.environ.get("C2CU_PROGRAMS", "2000")) // 40)
-PARTS = 4
+COUNT = share(40, 12)
+PARTS = COUNT // 12
 
 
 def function(name: str, kernel) -> str:

@@ -21,6 +21,8 @@ distributed = pytest.importorskip("distributed")
 import c2cu.dask  # noqa: E402
 from c2cu.runtime import cpu  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 FW = EXAMPLES / "floyd_warshall.c"
 DOT = """
 double dot(const float *a, const float *w, int n, float scale) {

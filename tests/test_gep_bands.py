@@ -20,6 +20,7 @@ from tests import nvcc
 from tests.bands_host import Machine, program
 from tests.gep_host import taken
 from tests.oracle import Original, same
+from tests.sample import sampled
 from tests.test_gep_grid import FLAT, PATHS, PROGRAMS, SMALL, STAY, data
 from tests.test_streaming import ended
 
@@ -126,8 +127,11 @@ def test_numbers_of_which_the_minimum_is_not_the_choice(kind, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [(n, "two devices") for n in PROGRAMS]
-    + [(n, k) for n in ("via", "jordan", "window") for k in ("one device", "all there on three")],
+    sampled(
+        [(n, "two devices") for n in PROGRAMS]
+        + [(n, k) for n in ("via", "jordan", "window") for k in ("one device", "all there on three")],
+        4,
+    ),
 )
 def test_programs(name, kind, monkeypatch):
     """Several arrays, every kind of type, parts of a matrix, rows that are scaled; input and output in one memory."""
@@ -137,7 +141,7 @@ def test_programs(name, kind, monkeypatch):
     assert not loaded.redone or name not in STAY
 
 
-@pytest.mark.parametrize("name", ["least", "next", "lu", "jordan", "window"])
+@pytest.mark.parametrize("name", sampled(["least", "next", "lu", "jordan", "window"], 4))
 def test_blocks_of_fewer_steps_than_rows(name, monkeypatch):
     n = 70
     text, variables = PROGRAMS[name][0].format(n=n), PROGRAMS[name][1](n)
@@ -145,7 +149,7 @@ def test_blocks_of_fewer_steps_than_rows(name, monkeypatch):
 
 
 @pytest.mark.parametrize("pinned", [False, True])
-@pytest.mark.parametrize("name", ["least", "via", "lu", "solve"])
+@pytest.mark.parametrize("name", sampled(["via", "least", "lu", "solve"], 3))
 def test_in_place(name, pinned, monkeypatch):
     text, variables = PROGRAMS[name][0].format(n=N), PROGRAMS[name][1](N)
     pairs = [(v[0], v[0]) for v in variables]

@@ -9,6 +9,8 @@ import pytest
 
 from benchmarks import gep, measure, papers
 
+pytestmark = pytest.mark.slow
+
 
 class Slow(measure.Host):
     name = "a device"

@@ -10,6 +10,7 @@ from c2cu.schedule.gep.grid_shape import GridShape
 from tests import nvcc
 from tests.gep_host import run_launches, taken
 from tests.oracle import Original, same
+from tests.sample import sampled
 
 SMALL = GridShape(16, 8, 8, 16, 8)  # four threads
 FLAT = GridShape(32, 8, 16, 16, 8)  # blocks of fewer steps than a tile has rows
@@ -170,7 +171,7 @@ def check(text, variables, inputs, variant, shape=SMALL, seed: int | None = 0, *
 
 
 @pytest.mark.parametrize(
-    ("variant", "n"), [*((v, 47) for v in VARIANTS), ("staged", 13), ("single", 13), ("recursive", 16)]
+    ("variant", "n"), sampled([("staged", 13), ("single", 13), ("recursive", 16), *((v, 47) for v in VARIANTS)], 3)
 )
 def test_paths(variant, n):
     variables = [("D", "f4", (n, n))]
@@ -196,8 +197,11 @@ def test_minima_are_choices_where_no_element_is_below_zero(variant):
 
 @pytest.mark.parametrize(
     ("name", "variant"),
-    [(n, v) for n in PROGRAMS for v in ("staged", "single", "recursive")]
-    + [(n, v) for n in ("next", "lu", "window") for v in ("streams", "graph")],
+    sampled(
+        [(n, v) for n in PROGRAMS for v in ("staged", "single", "recursive")]
+        + [(n, v) for n in ("next", "lu", "window") for v in ("streams", "graph")],
+        4,
+    ),
 )
 def test_programs(name, variant):
     """Several arrays, every kind of type, parts of a matrix, rows that are scaled. The text of streams and graph is that
@@ -209,7 +213,7 @@ def test_programs(name, variant):
 
 
 @pytest.mark.parametrize("variant", ["staged", "graph"])
-@pytest.mark.parametrize("name", ["least", "next", "lu", "jordan", "window"])
+@pytest.mark.parametrize("name", sampled(["least", "next", "lu", "jordan", "window"], 4))
 def test_blocks_of_fewer_steps_than_rows(name, variant):
     n = 35
     text, variables = PROGRAMS[name][0].format(n=n), PROGRAMS[name][1](n)
@@ -240,7 +244,7 @@ UPDATES = {
 
 
 @pytest.mark.parametrize("columns_outside", [False, True])
-@pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize("name", sampled(UPDATES, 3))
 def test_any_order_of_reads_when_rows_and_columns_move(name, columns_outside):
     """Every step moves them: what is done again reads old and new elements just as the C does."""
     n = 19
@@ -272,7 +276,9 @@ def test_nvcc_takes_the_usual_shapes(name, n, variant, tmp_path):
 
 
 @pytest.mark.parametrize("variant", ["staged", "single", "recursive"])
-@pytest.mark.parametrize(("t", "dtype"), [("unsigned char", "u1"), ("unsigned short", "u2"), ("short", "i2")])
+@pytest.mark.parametrize(
+    ("t", "dtype"), sampled([("short", "i2"), ("unsigned char", "u1"), ("unsigned short", "u2")], 3)
+)
 def test_narrow_integers_go_by_pairs(t, dtype, variant):
     """Each input as its elements are: those that fit 15 bits two in a word, others one by one. A negative cycle, in a
     type that has it, is done again in order."""
@@ -303,7 +309,7 @@ NOT_IN_PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_IN_PAIRS)
+@pytest.mark.parametrize("name", sampled(NOT_IN_PAIRS, 4))
 def test_nothing_else_goes_by_pairs(name):
     t, body = NOT_IN_PAIRS[name]
     n = 24
@@ -321,7 +327,7 @@ NOT_TWO_STEPS_AT_ONCE = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_TWO_STEPS_AT_ONCE)
+@pytest.mark.parametrize("name", sampled(NOT_TWO_STEPS_AT_ONCE, 3))
 def test_other_programs_of_floats_take_one_step_at_a_time(name):
     n = 37
     text = (

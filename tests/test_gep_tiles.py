@@ -17,6 +17,7 @@ from c2cu.schedule.gep.tiles import sides_of, tiles
 from c2cu.schedule.schedule import Candidate
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
+from tests.sample import sampled
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +80,7 @@ def graphs(rng, p, n, dtype="float32"):
     return D
 
 
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", sampled(PATHS, 3))
 def test_shortest_paths(name):
     """In every spelling; some inputs have negative cycles, NaN, infinities and zeros of both signs."""
     text, rng = sized(PATHS[name], 17), np.random.default_rng(1)
@@ -94,7 +95,7 @@ def test_shortest_paths(name):
     judge(text, {"D": D}, 9, expected=expected, in_place=True)
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 16, 31, 33])
+@pytest.mark.parametrize("n", sampled([33, 2, 3, 5, 16, 31], 3))
 def test_sizes(n):
     text, rng = sized(PATHS["if"], n), np.random.default_rng(n)
     a = tiles_of(text)
@@ -118,7 +119,7 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape", sampled(SHAPES, 6), ids=str)
 def test_shapes(shape):
     """Several units and several bands, of any form; some inputs are done again, others not."""
     rng = np.random.default_rng(3)
@@ -230,7 +231,7 @@ def filled(rng, slots, p):
     return out
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", sampled(FORMS, 4))
 def test_forms(name):
     rng = np.random.default_rng(7)
     for n in (13, 33):
@@ -248,7 +249,7 @@ def test_forms(name):
 TYPES = {"int": "int32", "unsigned": "uint32", "short": "int16", "unsigned char": "uint8", "long": "int64", "double": "float64"}  # fmt: skip
 
 
-@pytest.mark.parametrize("t", TYPES)
+@pytest.mark.parametrize("t", sampled(TYPES, 3))
 def test_types(t):
     """Sums that wrap, cycles that are negative; by minima and by maxima."""
     n, rng, d = 9, np.random.default_rng(5), np.dtype(TYPES[t])
@@ -432,7 +433,7 @@ MORE = {
 }
 
 
-@pytest.mark.parametrize("name", MORE)
+@pytest.mark.parametrize("name", sampled(MORE, 2))
 def test_what_is_almost_a_semiring_is_compared_at_every_step(name):
     """After a step elements may be anywhere, or row k may change in bits that others take."""
     kind, update = MORE[name]

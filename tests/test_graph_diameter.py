@@ -7,6 +7,8 @@ import networkx
 import numpy as np
 import pytest
 
+from tests.sample import sampled
+
 FOLDER = Path(__file__).parents[1] / "examples" / "graph_diameter"
 GRAPHS = {
     "karate": networkx.karate_club_graph,
@@ -39,7 +41,7 @@ def written(file: Path, g: networkx.Graph, weight: str = "") -> Path:
 
 
 @pytest.mark.parametrize("how", [(), ("--bfs",)], ids=["floyd-warshall", "bfs"])
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", sampled(GRAPHS, 4))
 def test_real_graphs(name, how, run, tmp_path):
     g = GRAPHS[name]()
     status, out, _ = run(written(tmp_path / "g.txt", g), *how, "--out", tmp_path / "d.npy")
@@ -52,7 +54,7 @@ def test_real_graphs(name, how, run, tmp_path):
         assert [lengths[v] for v in order] == d[order.index(u)].tolist()
 
 
-@pytest.mark.parametrize("name", ["karate_club", "les_miserables", "davis_southern_women", "florentine_families"])
+@pytest.mark.parametrize("name", sampled(["karate_club", "les_miserables", "davis_southern_women", "florentine_families"], 4))
 def test_graphs_that_networkx_ships(name, run):
     g = getattr(networkx, f"{name}_graph")()
     status, out, _ = run("--real", name)

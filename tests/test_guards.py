@@ -1,6 +1,5 @@
 """Accesses that conditions keep in bounds, some of which depend on data and some not: no fault of the program."""
 
-import os
 import random
 import subprocess
 from pathlib import Path
@@ -11,9 +10,9 @@ from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import Source
 from c2cu.pipeline import understand
 from c2cu.trace import diagnosed, run, trace
+from tests.programs import share
 from tests.test_trace import analysed
 
-COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000"))
 N = 3
 HEAD = "int x[6], a[6], o[6];\nvoid kern(void) {\n    for (int i = 0; i < 6; i++) {\n        "
 
@@ -172,7 +171,7 @@ def test_random_conditions(tmp_path, monkeypatch):
     """All that can happen is told, and little else: where conditions are related, or flags outlive a turn."""
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(run, "FLAGS", ("-O0", "-w"))
-    programs = [Writer(seed) for seed in range(max(20, COUNT // 100))]
+    programs = [Writer(seed) for seed in range(share(100, 20))]
     oblivious = kept_in = needless = 0
     for p, happening in zip(programs, happens(programs, tmp_path), strict=True):
         u = analysed(p.text)

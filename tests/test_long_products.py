@@ -1,6 +1,5 @@
 """Multiplication and addition of long numbers by the carry flag: equal to gcc for any words, the assembly executed."""
 
-import os
 import random
 import re
 from dataclasses import replace
@@ -13,11 +12,13 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.schedule.registry import emit_schedule
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
+from tests.programs import share
 from tests.ptx import assembly_as_cpp
+from tests.sample import sampled
 from tests.workloads import WORKLOADS
 
 P = 70
-PROGRAMS = max(16, int(os.environ.get("C2CU_CUDA_PROGRAMS", "48")) // 2)
+PROGRAMS = share(800, 16)
 HEAD = "#include <stdint.h>\n#define N {n}\nuint32_t x[N], y[N], m[N], t[2 * N + 2], r[2 * N + 2];\n"
 ROW = """for (int j = 0; j < N; j++) {{
             uint64_t s = (uint64_t)x[j] * {y} + {t}[j] + carry;
@@ -99,14 +100,14 @@ void k(void) {{
 """
 
 
-@pytest.mark.parametrize("n", [4, 5, 7, 8])
+@pytest.mark.parametrize("n", sampled([5, 4, 7, 8], 4))
 def test_montgomery_of_any_words(n):
     """Even moduli, x and y above the modulus, a word that is no inverse: the top words matter."""
     text = HEAD.format(n=n) + MONTGOMERY.format(row=ROW.format(y="y[i]", t="u"))
     assert calls(judge(text, numbers(n), plain=n == 5), "add_words") == 1
 
 
-@pytest.mark.parametrize("n", [4, 5, 8, 9])
+@pytest.mark.parametrize("n", sampled([9, 4, 5, 8], 4))
 def test_whole_product(n):
     """Operand scanning: each row leaves its lowest word, and a new one on top."""
     row = ROW.format(y="y[i]", t="r").replace("r[j]", "r[i + j]")
@@ -143,7 +144,7 @@ TOPS = {
 
 
 @pytest.mark.parametrize("start", ["given", "zero"])
-@pytest.mark.parametrize("top", TOPS)
+@pytest.mark.parametrize("top", sampled(TOPS, 3))
 def test_tops(top, start):
     """Where words above wrap, or are read once more, the result is still that of C."""
     for n in (4, 5):
@@ -154,7 +155,7 @@ def test_tops(top, start):
 READ = {"r[i] = t[0];": 1, "r[i] = t[2];": 5, "r[i] = t[N];": 5, "r[i] = t[N + 1]; t[1] ^= y[0];": 5}
 
 
-@pytest.mark.parametrize("between", READ)
+@pytest.mark.parametrize("between", sampled(READ, 3))
 def test_words_that_are_read_between(between):
     """The lowest word is known after each row; another one ends the chain of rows."""
     text = zeroed(rows(6, TOPS["two words, sum"], between=between))
@@ -191,7 +192,7 @@ SUMS = {
 BY_FLAG = {"sum", "sum in place", "difference", "bit 32", "both at once"}
 
 
-@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("name", sampled(SUMS, 3))
 def test_sums(name):
     """Long sums and differences, their carry used; what only looks like one stays as it is."""
     for n in (4, 9):
@@ -240,7 +241,7 @@ def test_random_programs_have_linked_rows():
     assert sum(linked) >= 8
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", sampled(range(4), 4))
 def test_random_rows(part):
     for seed in range(part, PROGRAMS, 4):
         text, n = random_program(seed)

@@ -17,10 +17,8 @@ from c2cu.transform.if_convert import if_convert
 from c2cu.transform.minmax import minmax
 from c2cu.transform.unroll import unroll
 from tests import ir_interpreter
-from tests.programs import RandomProgram, programs
+from tests.programs import RandomProgram, programs, share
 from tests.test_uniform import elements
-
-COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000")) // 10
 
 
 def flat(text: str):
@@ -35,7 +33,7 @@ def outcome(kernel, inputs) -> str:
 
 
 @seed(int(os.environ.get("C2CU_SEED", "0")))
-@settings(max_examples=max(16, COUNT), deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=share(10, 16), deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 2**31), st.booleans())
 def test_random_programs(program: RandomProgram, number: int, unrolled: bool):
     front = understand(Source("<input>", program.text), Options(fn="kern"))

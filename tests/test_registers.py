@@ -1,6 +1,5 @@
 """The schedule ``registers``, executed on the CPU: equal to gcc for every kind of variable, p and placement."""
 
-import os
 import re
 
 import numpy as np
@@ -15,11 +14,12 @@ from c2cu.schedule.registry import emit_schedule
 from c2cu.schedule.schedule import Candidate
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
-from tests.programs import write
+from tests.programs import share, write
+from tests.sample import sampled
 from tests.small_state import PROGRAMS
 from tests.workloads import SIZES, WORKLOADS
 
-COUNT = max(24, int(os.environ.get("C2CU_CUDA_PROGRAMS", "48")))
+COUNT = share(400, 24)
 PARTS = 4
 P = 70  # more than a block, and no multiple of a warp
 
@@ -58,7 +58,7 @@ def test_what_is_too_large_is_refused(name):
         artifact(w.path, defines={n: str(v) for n, v in w.defines.items()})
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 3))
 def test_small_states(name):
     text, fn, variables = PROGRAMS[name]
     rng = np.random.default_rng(1)
@@ -106,7 +106,7 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("t", TYPES)
+@pytest.mark.parametrize("t", sampled(TYPES, 4))
 @pytest.mark.parametrize("count", [1, 3, 33])
 def test_types_and_alignment(t, count):
     """Rows of any length, in units from 1 to 16 bytes; arrays that are not aligned to units; in place."""
@@ -226,7 +226,7 @@ def test_the_same_text_every_time():
     assert artifact(PROGRAMS["dct"][0]).text == artifact(PROGRAMS["dct"][0]).text
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", sampled(range(PARTS), 4))
 def test_random_programs(part):
     """All that are oblivious are taken, and they are many."""
     taken = 0

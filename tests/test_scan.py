@@ -11,6 +11,7 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.schedule.choose import choose
 from c2cu.schedule.registry import emit_schedule
 from tests.cuda_host import run_on_cpu
+from tests.sample import sampled
 from tests.test_registers import judge
 from tests.workloads import WORKLOADS
 
@@ -45,7 +46,7 @@ def arrays(*names, n, t="float32"):
     return [(name, t, (n,)) for name in names]
 
 
-@pytest.mark.parametrize("p", [1, 31, 32, 33, 1000])
+@pytest.mark.parametrize("p", sampled([33, 1, 31, 32, 1000], 4))
 def test_prefix_sums(p):
     w = next(w for w in WORKLOADS if w.name == "prefix-1024")
     a = artifact(w.path)
@@ -79,8 +80,8 @@ PROGRAMS = {
 SCALARS = {"a maximum": [("m", "float32", ()), ("at", "int32", ())], "a product of two": [("d", "float32", ())], "two loops": [("z", "float32", None)], "a window": [("h", "float32", (8,))], "a state": [("s", "float32", (3,))]}  # fmt: skip
 
 
-@pytest.mark.parametrize("n", LENGTHS)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("n", sampled(LENGTHS, 3))
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 2))
 def test_programs(name, n):
     text = f"#define N {n}\n{PROGRAMS[name]}\n"
     names = [v for v in "bxy" if re.search(rf"\b{v}\[N\]", text)]
@@ -90,7 +91,7 @@ def test_programs(name, n):
     check(text, variables, p=31, in_place=True, shift=4)
 
 
-@pytest.mark.parametrize("p", [1, 31, 32, 33, 70])
+@pytest.mark.parametrize("p", sampled([33, 1, 31, 32, 70], 3))
 def test_numbers_of_inputs(p):
     text = f"#define N 100\n{PROGRAMS['a filter']}\n"
     check(text, arrays("x", "y", n=100), p=p)
@@ -100,7 +101,7 @@ TYPES = {"_Bool": "bool", "unsigned char": "uint8", "short": "int16", "unsigned"
 
 
 @pytest.mark.parametrize("n", [256, 131, 5])
-@pytest.mark.parametrize("t", TYPES)
+@pytest.mark.parametrize("t", sampled(TYPES, 4))
 def test_types(t, n):
     """Elements of 1 to 8 bytes, by themselves and beside those of 4; places that are not aligned."""
     text = (

@@ -58,6 +58,7 @@ def test_an_early_return_ends_its_run_only(tmp_path):
     assert done.stdout == _tolerant("1 5") and done.returncode == 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
 @pytest.mark.parametrize(
     "text",
@@ -263,6 +264,7 @@ def test_a_macro_with_a_name_of_the_translation_is_refused(target, macro):
         c2cu.translate(text, p=3, target=target)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
 @pytest.mark.parametrize("name", ["in a struct", "types", "unwritten"])
 def test_cuda_keeps_them_too(name, tmp_path):
@@ -317,6 +319,7 @@ def test_each_run_is_a_process_to_itself(text, tmp_path):
     check(text, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
 @pytest.mark.parametrize("name", ["exit by a pointer", "assert after", "drand48"])
 def test_cuda_runs_are_processes_too(name, tmp_path):

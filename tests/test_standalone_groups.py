@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import c2cu
 from c2cu.cli import main
 from tests.cuda_host import program_on_cpu
+from tests.sample import sampled
 from tests.test_standalone import KEPT, LIBRARY, RUNS, build
 from tests.whole_programs import COLUMNS, PRIVATE, PROGRAMS, expected, inputs, is_a_pipe, original, together
 
@@ -28,7 +29,7 @@ def cuda(text: str, p: int, group: int | None, **options) -> str:
     return c2cu.translate(text, p=p, group=group, **options)
 
 
-@pytest.mark.parametrize("p, group", SIZES)
+@pytest.mark.parametrize("p, group", sampled(SIZES, 3))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_cuda(name, p, group):
     program = program_on_cpu(cuda(PROGRAMS[name], p, group, threads=32))
@@ -51,7 +52,7 @@ def test_arrays_too_large_to_be_static(group, monkeypatch):
     assert run(program_on_cpu(text), "\n".join(inputs("columns")[:33])) == expected("columns", 33)
 
 
-@pytest.mark.parametrize("p, group", [(1, 1), (33, 7), (1000, 64), (1000, 5000)])
+@pytest.mark.parametrize("p, group", sampled([(33, 7), (1, 1), (1000, 64), (1000, 5000)], 2))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_cpu(name, p, group, tmp_path):
     program = build(PROGRAMS[name], "cpu", tmp_path, p, group=group)
@@ -92,7 +93,7 @@ def test_what_is_not_waited_for_is_noticed(what):
     assert any(run(program, "\n".join(inputs("columns")[:100]), seed) != wanted for seed in SEEDS)
 
 
-@pytest.mark.parametrize("text", [*KEPT.values(), *LIBRARY.values()], ids=[*KEPT, *LIBRARY])
+@pytest.mark.parametrize("text", sampled([*KEPT.values(), *LIBRARY.values()], 4), ids=[*KEPT, *LIBRARY])
 def test_each_run_is_a_process_to_itself(text):
     runs = [original(text, r) for r in RUNS]
     out, status = together(runs)
@@ -149,6 +150,7 @@ def test_a_group_does_not_tell_where_input_ends():
     assert "translate needs --p, the number of inputs; only FILE.c itself knows where its input ends" in done.output
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
 @pytest.mark.parametrize("name, group", [("columns", 7), ("private", 7), ("host", 7), ("private", None)])
 def test_cuda_compiles_without_a_warning(name, group, tmp_path):

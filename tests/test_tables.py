@@ -9,6 +9,7 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.schedule.choose import choose
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
+from tests.sample import sampled
 
 P = 70
 FFT = r"""
@@ -94,7 +95,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", sampled(TABLES, 4))
 def test_tables(name):
     check_all(TABLES[name], "k", [("x", "i4", (8,)), ("y", "i4", (8,))])
 

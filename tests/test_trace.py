@@ -22,12 +22,12 @@ from c2cu.pipeline import Options, analyse, understand
 from c2cu.trace import diagnosed, run, trace
 from c2cu.trace.steps import tracer
 from tests import loops, trace_oracle
-from tests.programs import write
+from tests.programs import share, write
+from tests.sample import sampled
 from tests.test_language import LINES
 from tests.test_language import program as sample
 from tests.workloads import EXAMPLES
 
-COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000"))
 PARTS = 8
 CASES = sorted((Path(__file__).parent / "cases" / "faults").glob("*.c"))
 MARK = re.compile(r"/\* fault: (.*?) \*/")
@@ -161,9 +161,9 @@ def test_examples_are_sound(path):
     assert found.complete and not found.faults
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", sampled(range(PARTS), 4))
 def test_random_programs_are_sound(part, quick):
-    for seed in range(part * 10**6, part * 10**6 + max(1, COUNT // 25 // PARTS)):
+    for seed in range(part * 10**6, part * 10**6 + share(25 * PARTS, 2)):
         found = front(write(seed).text).trace
         assert found is None or not [f for f in found.faults if f.certain]
 
@@ -171,10 +171,10 @@ def test_random_programs_are_sound(part, quick):
 # the plain way
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", sampled(range(PARTS), 4))
 def test_agrees_with_the_plain_way(part, quick):
     """Footprint, t, faults and independence; then what independence means."""
-    for number in range(max(1, COUNT // 30 // PARTS)):
+    for number in range(share(30 * PARTS, 1)):
         seed = int(os.environ.get("C2CU_SEED", "0")) + part * 10**6 + number
         text = loops.nests(seed) if number % 4 else write(seed).text
         u = analysed(text)

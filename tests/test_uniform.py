@@ -14,10 +14,9 @@ from c2cu.ir.verify import verify
 from c2cu.pipeline import Options, understand
 from tests import ir_interpreter
 from tests.oracle import Original, same
-from tests.programs import RandomProgram, programs
+from tests.programs import RandomProgram, programs, share
 from tests.workloads import EXAMPLES
 
-COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000")) // 20
 LANES = 4
 
 
@@ -31,7 +30,7 @@ def elements(name: str, array: np.ndarray):
 
 
 @seed(int(os.environ.get("C2CU_SEED", "0")))
-@settings(max_examples=max(8, COUNT), deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=share(20, 8), deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(programs(), st.integers(0, 2**31))
 def test_uniform_is_uniform(program: RandomProgram, number: int):
     front = understand(Source("<input>", program.text), Options(fn="kern"))
