@@ -8,13 +8,18 @@ EXTRAS = examples$(if $(COMPILER),,$(comma)zig)
 CUDA = $(shell $(PYTHON) -I c2cu/base/driver.py)
 comma := ,
 
-.PHONY: run test test-gpu lint bench errors clean
+.PHONY: run test test-all test-gpu lint bench errors clean
 
 run: $(VENV)/ready
 	$(BIN)/python examples/graph_atlas.py
 
+# What each of the two finds is said in CONTRIBUTING.md.
 test: $(VENV)/tools lint
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+test-all: export C2CU_PROGRAMS ?= 20000
+test-all: $(VENV)/all lint
+	$(BIN)/python -m pytest -q -n auto --dist worksteal --all $(if $(MINUTES),--minutes $(MINUTES))
 
 test-gpu: ; $(PYTHON) -m pytest -q -m gpu -rs
 
@@ -30,7 +35,7 @@ bench: $(VENV)/tools
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q -e '.[$(EXTRAS)]'
+	$(BIN)/python -m pip install -q --no-compile -e '.[$(EXTRAS)]'
 	$(call install_cuda,$(CUDA))
 	touch $@
 
@@ -39,7 +44,11 @@ install_cuda = $(if $(1),$(BIN)/python -m pip install -q -e '.[$(1)]' || \
 	echo "'.[$(1)]' could not be installed: c2cu runs on the CPU; 'c2cu doctor' says what is missing" >&2)
 
 $(VENV)/tools: $(VENV)/ready
-	$(BIN)/python -m pip install -q -e '.[test]'
+	$(BIN)/python -m pip install -q --no-compile -e '.[test]'
+	touch $@
+
+$(VENV)/all: $(VENV)/tools
+	$(BIN)/python -m pip install -q --no-compile -e '.[test-all]'
 	touch $@
 
 clean: ; rm -rf $(VENV) build dist

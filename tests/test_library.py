@@ -230,12 +230,9 @@ def test_read_only_home(tmp_path):
 
 
 def test_import_is_light():
-    script = (
-        "import sys, time; t = time.perf_counter(); import c2cu; "
-        "print(time.perf_counter() - t, 'numpy' in sys.modules, 'cupy' in sys.modules)"
-    )
+    script = "import sys, c2cu; print('numpy' in sys.modules, 'cupy' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert out[1:] == ["False", "False"]
+    assert out == ["False", "False"]
 
 
 def test_errors_and_warnings_cross_processes():

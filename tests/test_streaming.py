@@ -182,16 +182,17 @@ def test_a_consumer_that_stops():
 
 def test_an_iterator_that_never_comes_back_holds_nothing_up():
     gate = threading.Event()
+    came_back = threading.Event()
 
     def stuck():
         yield inputs(100)
         gate.wait(30)
+        came_back.set()
 
     s = c2cu.stream(SORT, stuck(), group=50, backend="cpu")
     assert len(next(s)) == 50
-    began = time.monotonic()
     s.close()
-    assert time.monotonic() - began < 5
+    assert not came_back.is_set()
     gate.set()
     assert ended()
 
@@ -263,21 +264,20 @@ def test_wrong_options(wrong):
 
 
 def test_an_interval_cuts_groups_that_are_not_full():
+    taken = 0
+
     def trickle():
+        nonlocal taken
         for k in range(30):
             yield inputs(1, seed=k)
+            taken += 1
             time.sleep(0.01)
 
-    began = time.monotonic()
-    arrived = []
     s = c2cu.stream(SORT, trickle(), group=1000, interval=0.05, backend="cpu")
-    found = []
-    for r in s:
-        found.append(np.array(r))
-        arrived.append(time.monotonic() - began)
-        assert r.latency < 5
+    found = [np.array(next(s))]
+    assert taken < 30, "the first group waits for no more"
+    found += [np.array(r) for r in s]
     assert len(found) > 2, "without the interval there is one group"
-    assert arrived[0] < arrived[-1] - 0.05
     assert np.array_equal(np.concatenate(found), np.sort(np.concatenate([inputs(1, seed=k) for k in range(30)]), 1))
     assert ended()
 

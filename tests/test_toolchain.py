@@ -50,10 +50,11 @@ def zig(monkeypatch, tmp_path) -> tuple[str, ...]:
     command = (sys.executable, "-m", "ziglang", "cc")
     monkeypatch.setenv("CC", " ".join(command))
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
-    assert "clang" in toolchain.compiler_version(command), "pip install 'c2cu[test]'"
+    assert "clang" in toolchain.compiler_version(command), "pip install 'c2cu[zig]'"
     return command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(SMALLEST))
 def test_ziglang_gives_the_bits_of_gcc(file, zig):
     w, p = SMALLEST[file], 33
@@ -66,12 +67,14 @@ def test_ziglang_gives_the_bits_of_gcc(file, zig):
         assert all(same(results[name], expected[name]) for name in w.outputs), schedule
 
 
+@pytest.mark.slow
 def test_ziglang_tells_what_is_no_c(zig):
     with pytest.raises(c2cu.ParseError, match="duplicate case") as e:
         c2cu.check("int a[4];\nvoid k(void) {\n    switch (a[0]) { case 1: a[1] = 2; case 1: a[1] = 3; }\n}\n")
     assert (e.value.code, e.value.line) == ("C2CU008", 3)
 
 
+@pytest.mark.slow
 def test_ziglang_needs_no_other_program(tmp_path):
     command = [sys.executable, str(EXAMPLES / "graph_atlas.py")]
     done = subprocess.run(command, env=without_programs(tmp_path), capture_output=True, text=True)
