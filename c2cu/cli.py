@@ -253,8 +253,8 @@ def run(
     """Run FILE.c for all the inputs in the arrays, or p times on stdin."""
     with diagnosed(diagnostics_format):
         from . import api
-        from .io.file_runs import Streaming
-        from .io.runs import run_files, run_program
+        from .io.runs import RunOptions, run_files
+        from .io.whole_program import run_program
 
         common = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
         if not inputs and not outputs:
@@ -285,7 +285,7 @@ def run(
             **common,
         )
         told = functools.partial(say, sources={}, how=diagnostics_format)
-        run_files(program, inputs, outputs, shared, p, layout, Streaming(**streaming), told)
+        run_files(program, inputs, outputs, shared, p, layout, RunOptions(**streaming), told)
 
 
 @main.command()

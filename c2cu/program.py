@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from typing import Any
 
 from . import backends, pipeline, tune
 from .base.diagnostics import CompileError, InputError, UnsupportedError, lines_of
+from .base.version import __version__
 from .frontend.kernel import Parameter
 from .frontend.options import Options, by_name, whole
 from .frontend.preprocess import Source
@@ -124,6 +126,23 @@ class Program:
     def sources(self) -> Mapping[str, str]:
         """Texts by file name, for diagnostics."""
         return self._front.pre.sources
+
+    def fingerprints(self) -> dict[str, str]:
+        """All of the program that results depend on, by name: it is the same program where these are the same."""
+        o, lines = self._options, self._front.pre.plain.split("\n")
+        text = "\n".join(line for line in lines if not line.startswith("# "))  # those name places
+        return {
+            "the C text": hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32],
+            "the kernel": self._front.program.kernel.name,
+            "-D": repr(sorted(o.defines.items())),
+            "--shape": repr(sorted(o.shapes.items())),
+            "--shared": repr(sorted(o.shared)),
+            "--fp": o.fp,
+            "--layout": self._layout,
+            "--backend": self._backend if self._backend != "auto" else backends.best(),
+            "--schedule": self._schedule,
+            "the version of c2cu": __version__,
+        }
 
     def _current(self) -> Built:
         if self._last is None:

@@ -36,13 +36,6 @@ void k(int turns) {
 }
 """
 
-FAILING_FALLOCATE = (
-    "import os, errno\n"
-    "def no(*_): raise OSError(errno.EOPNOTSUPP, 'not here')\n"
-    "os.posix_fallocate = no\n"
-    "from c2cu.cli import main; main(prog_name='c2cu')"
-)
-
 
 def command(*args):
     return [sys.executable, "-m", "c2cu", "run", "slow.c", "--backend", "cpu", *map(str, args)]
@@ -446,7 +439,7 @@ def test_a_file_cut_short_before_and_while_it_is_read(folder, remains):
     os.truncate("a.npy", int(os.path.getsize("a.npy") * remains) + 4096)
     error = process.communicate(timeout=120)[1]
     assert process.returncode == 1, (process.returncode, error)
-    assert "'a.npy' was cut short while it was read" in error and "what came of it is discarded" in error
+    assert "'a.npy' was cut short while it was read" in error and "the results are discarded" in error
     assert "Traceback" not in error and not (folder / "b.npy").exists() and left(folder) == []
     done = run(*arguments)
     assert done.returncode == 1 and "'a.npy' is not a whole array file" in done.stderr
@@ -456,10 +449,10 @@ def meddling(change, *arguments):
     """A run within which ``change`` happens after the last input was taken."""
     code = (
         "import os, numpy as np\n"
-        "from c2cu import program as compiled\nfrom c2cu.io import file_runs\n"
+        "from c2cu import program as compiled\nfrom c2cu.io import runs\n"
         "def change():\n"
         f"    {change}\n"
-        "stream, call = file_runs._written, compiled.Program.__call__\n"
+        "stream, call = runs._written, compiled.Program.__call__\n"
         "def streamed(*a):\n"
         "    yield from stream(*a)\n"
         "    change()\n"
@@ -467,7 +460,7 @@ def meddling(change, *arguments):
         "    found = call(self, *a, **k)\n"
         "    change()\n"
         "    return found\n"
-        "file_runs._written, compiled.Program.__call__ = streamed, called\n"
+        "runs._written, compiled.Program.__call__ = streamed, called\n"
         "from c2cu.cli import main; main(prog_name='c2cu')"
     )
     args = command(*arguments)[3:]
@@ -484,7 +477,7 @@ def test_an_input_that_is_changed_while_it_is_read(folder, options, change, said
     """Nothing appears, though nothing was read after the change: what was read before may be wrong."""
     done = meddling(change, *usual()[:-2], *options)
     assert done.returncode == 1 and f"'a.npy' {said}" in done.stderr, done.stderr
-    assert "what came of it is discarded" in done.stderr and not (folder / "b.npy").exists() and left(folder) == []
+    assert "the results are discarded" in done.stderr and not (folder / "b.npy").exists() and left(folder) == []
 
 
 def test_a_shared_array_or_a_zarr_that_is_changed_while_it_is_read(folder):
@@ -509,23 +502,6 @@ def test_an_input_that_is_replaced_meanwhile_is_no_fault(folder):
     assert done.returncode == 0 and np.array_equal(np.load("b.npy"), wanted), done.stderr
 
 
-@pytest.mark.parametrize("thread", [False, True])
-def test_a_page_that_is_gone_ends_the_process_at_once(folder, thread):
-    """On whatever thread it is touched, with Python's lock held or not."""
-    code = (
-        "import os, sys, threading, numpy\n"
-        "from c2cu.io.stopping import stopping\n"
-        "a = numpy.load('a.npy', mmap_mode='r')\n"
-        "os.truncate('a.npy', 4096)\n"
-        "touch = lambda: (a.copy(), a[500, 0])\n"
-        "with stopping(lambda number: print('told', number, flush=True)):\n"
-        + ("    t = threading.Thread(target=touch); t.start(); t.join()\n" if thread else "    touch()\n")
-        + "print('went on')"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (1, f"told {int(signal.SIGBUS)}\n"), done.stderr
-
-
 def test_a_full_disk_is_told_before_anything_runs(folder):
     np.save("a.npy", data(20000))
 
@@ -546,19 +522,18 @@ def went_on(done, count: int) -> bool:
 def test_a_disk_that_fills_up_in_mid_run(folder):
     """Where room cannot be reserved, what is done is kept."""
     np.save("a.npy", data(20000))
-    room = 3 << 20
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-
-    # The file system gives no room, and the file grows as it is written.
-    code = FAILING_FALLOCATE.replace(
-        "os.posix_fallocate = no", "os.posix_fallocate = no; os.ftruncate = lambda *_: None"
+    code = (
+        "import errno, os\n"
+        "pwrite = os.pwrite\n"
+        "def full(file, data, start):\n"
+        "    if start + len(data) > 3 << 20: raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))\n"
+        "    return pwrite(file, data, start)\n"
+        "os.pwrite = full\n"
+        "from c2cu.cli import main; main(prog_name='c2cu')"
     )
-    args = command(*usual())[3:]
-    done = subprocess.run([sys.executable, "-c", code, *args], preexec_fn=limit, capture_output=True, text=True)
-    assert done.returncode == 1 and "cannot write 'b.npy': File too large" in done.stderr, done.stderr
-    here = (room - 128) // (4 * ROW) // 64 * 64
+    done = subprocess.run([sys.executable, "-c", code, *command(*usual())[3:]], capture_output=True, text=True)
+    assert done.returncode == 1 and "cannot write 'b.npy': No space left on device" in done.stderr, done.stderr
+    here = ((3 << 20) - 128) // (4 * ROW) // 64 * 64
     assert f"{here:,} of 20,000 inputs are done; --resume goes on from there" in done.stderr
     assert not (folder / "b.npy").exists() and done_by_journal() == here
     done = run(*usual(), "--resume")
@@ -668,32 +643,45 @@ def test_what_has_changed_is_not_resumed(folder):
     kept = done_by_journal()
     (folder / "slow.c").write_text(SLOW.replace("0.5f", "0.25f"))
     done = run(*arguments, "--resume")
-    assert done.returncode == 1 and "'b.npy' cannot be resumed: the C text has changed" in done.stderr
+    assert (
+        done.returncode == 1 and "'b.npy' cannot be resumed: the C text changed since it was interrupted" in done.stderr
+    )
     assert "without --resume to start anew" in done.stderr and done_by_journal() == kept
     (folder / "slow.c").write_text("// a comment is no change\n" + SLOW)
     changed = ("--in", "a=a.npy", "--in", "turns=9", *arguments[4:])
     done = run(*changed, "--resume")
-    assert done.returncode == 1 and "shared 'turns' has changed" in done.stderr
+    assert done.returncode == 1 and "shared 'turns' changed since" in done.stderr
     done = run(*arguments, "--resume", "--fp", "fast")
-    assert done.returncode == 1 and "--fp has changed: was exact, is fast" in done.stderr
+    assert done.returncode == 1 and "--fp changed since" in done.stderr
     os.utime("a.npy")
     done = run(*arguments, "--resume")
-    assert done.returncode == 1 and "input 'a' has changed: it was written at" in done.stderr
+    assert done.returncode == 1 and "input 'a' changed since" in done.stderr
 
 
-def test_after_a_crash_of_the_machine_only_what_was_on_the_disk_counts(folder):
-    arguments = interrupted(folder)
-    record = json.loads((folder / ".b.npy.journal").read_text())
-    assert record["boot"] and record["safe"] <= record["done"]
-    (folder / ".b.npy.journal").write_text(json.dumps({**record, "boot": "another", "safe": 256}))
-    with open(folder / ".b.npy.partial", "r+b") as f:
-        f.seek(128 + 256 * 4 * ROW)
-        f.write(bytes(1000 * 4 * ROW))
-    assert run(*arguments, "--resume").returncode == 0
-    assert np.array_equal(np.load("b.npy"), expected(np.load("a.npy"), 40)[0])
+def test_the_journal_counts_what_is_on_the_disk():
+    from c2cu.io.journal import Checkpoints
+
+    told = []
+
+    class Slow:
+        written = 0
+
+        def flush(self):
+            told.append(("flushed", self.written))
+            self.written += 64  # another group, while the disk is at work
+
+    class Record:
+        def write(self, done):
+            told.append(("journal", done))
+
+    checkpoints = Checkpoints(Record(), [Slow()], 1000)
+    assert checkpoints.save() == 0 and told == [("flushed", 0), ("journal", 0)]
 
 
-@pytest.mark.parametrize("text", ["", "{", "{}", '{"version": 1}', "[]"])
+@pytest.mark.parametrize("text", [
+    "", "{", "{}", "[]", "7", '{"version": 1}', '{"version": 3, "run": {}}', '{"version": 3, "done": -5, "run": {}}',
+    '{"version": 3, "done": 1001, "run": {}}', '{"version": 3, "done": "64", "run": {}}', '{"version": 3, "done": 64, "run": []}',
+])  # fmt: skip
 def test_a_damaged_journal_is_none(folder, text):
     (folder / ".b.npy.journal").write_text(text)
     (folder / ".b.npy.partial").write_bytes(b"junk")
@@ -704,10 +692,10 @@ def test_a_damaged_journal_is_none(folder, text):
 
 def stopped(arguments, groups=5):
     """A run that fails after so many groups, and leaves what it did."""
-    from c2cu.io import sinks
+    from c2cu.io import sinks, zarr_files
 
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (sinks.File, sinks.ZarrDirectory):
+        for kind in (sinks.FileSink, zarr_files.ZarrSink):
             patch.setattr(kind, "write", failing(kind.write, groups))
         done = run(*arguments)
     assert done.returncode == 1 and "--resume goes on from there" in done.stderr, done.stderr
@@ -722,15 +710,6 @@ def failing(write, groups):
     return once
 
 
-def refused(arguments, said):
-    """A resumption that is refused, with a way to go on; the way works."""
-    done = run(*arguments, "--resume")
-    assert done.returncode == 1 and said in done.stderr and "without --resume to start anew" in done.stderr, done.stderr
-    assert not os.path.exists("b.npy")
-    assert run(*arguments).returncode == 0
-    assert np.array_equal(np.load("b.npy"), expected(np.load("a.npy"))[0])
-
-
 @pytest.mark.parametrize("layout", ["row", "column"])
 def test_a_partial_file_that_is_shorter_is_not_resumed(folder, layout):
     a = np.load("a.npy")
@@ -741,12 +720,12 @@ def test_a_partial_file_that_is_shorter_is_not_resumed(folder, layout):
     whole = os.path.getsize(".b.npy.partial")
     os.truncate(".b.npy.partial", 1000)
     done = run(*arguments, "--resume")
-    assert done.returncode == 1 and ".b.npy.partial' is not as the run left it: it has 1000 bytes" in done.stderr
+    assert done.returncode == 1 and ".b.npy.partial' has 1000 bytes, but the run wrote" in done.stderr
     assert "without --resume to start anew" in done.stderr and not (folder / "b.npy").exists()
     assert run(*arguments).returncode == 0 and left(folder) == []
     stopped(arguments)
     os.truncate(".b.npy.partial", whole + 1)
-    assert f"it has {whole + 1} bytes, wanted {whole}" in run(*arguments, "--resume").stderr
+    assert f"has {whole + 1} bytes, but the run wrote {whole}" in run(*arguments, "--resume").stderr
 
 
 def test_an_input_that_was_moved_is_the_same(folder):
@@ -760,40 +739,6 @@ def test_an_input_that_was_moved_is_the_same(folder):
     assert np.array_equal(np.load("b.npy"), expected(np.load("a.npy"))[0]) and left(folder) == []
 
 
-def test_a_partial_file_that_was_replaced_is_not_resumed(folder):
-    stopped(usual())
-    shutil.copy(".b.npy.partial", "other")
-    os.replace("other", ".b.npy.partial")
-    refused(usual(), ".b.npy.partial' is not the file that the run wrote")
-
-
-def test_a_partial_file_with_junk_is_not_resumed(folder):
-    stopped(usual())
-    with open(".b.npy.partial", "r+b") as f:
-        f.write(b"junk" * 40)
-    refused(usual(), "its .npy header is another")
-
-
-@pytest.mark.parametrize("change, said", [
-    ({"done": 10**9}, "done is 1000000000, wanted 0 to 1000"),
-    ({"done": -5}, "done is -5, wanted 0 to 1000"),
-    ({"done": 2.5}, "done is 2.5"),
-    ({"done": "64"}, "done is '64'"),
-    ({"done": True}, "done is True"),
-    ({"safe": 999}, "safe is 999, wanted 0 to 320"),
-    ({"inodes": {}}, "inodes is {}"),
-    ({"inodes": 3}, "inodes is 3"),
-    ({"boot": None}, "boot is None"),
-    ({"fingerprint": []}, "fingerprint is []"),
-    ({"fingerprint": {"program": 7}}, "fingerprint is {'program': 7}"),
-])  # fmt: skip
-def test_a_journal_that_cannot_be_true(folder, change, said):
-    stopped(usual())
-    record = json.loads((folder / ".b.npy.journal").read_text())
-    (folder / ".b.npy.journal").write_text(json.dumps({**record, **change}))
-    refused(usual(), f".b.npy.journal' is damaged: {said}")
-
-
 def test_a_zarr_goes_on_with_its_chunks(folder):
     zarr = pytest.importorskip("zarr")
     stopped(usual(out="b=b.zarr"))
@@ -802,19 +747,13 @@ def test_a_zarr_goes_on_with_its_chunks(folder):
     assert found.chunks == (64, ROW) and np.array_equal(found[...], expected(np.load("a.npy"))[0])
 
 
-@pytest.mark.parametrize("what", ["array", "metadata", "chunks"])
-def test_a_partial_zarr_that_was_replaced_is_not_resumed(folder, what):
-    zarr = pytest.importorskip("zarr")
+def test_a_damaged_partial_zarr_is_not_resumed(folder):
+    pytest.importorskip("zarr")
     arguments = usual(out="b=b.zarr")
     stopped(arguments)
-    if what == "metadata":
-        (folder / ".b.zarr.partial" / "zarr.json").write_text("{")
-    else:
-        there = {"shape": (3, 3), "chunks": (3, 3)} if what == "array" else {"shape": (1000, ROW), "chunks": (7, ROW)}
-        zarr.create_array("other.zarr", dtype=np.float32, **there)
-        os.replace("other.zarr/zarr.json", ".b.zarr.partial/zarr.json")
+    (folder / ".b.zarr.partial" / "zarr.json").write_text("{")
     done = run(*arguments, "--resume")
-    assert done.returncode == 1 and ".b.zarr.partial' is not as the run left it" in done.stderr, done.stderr
+    assert done.returncode == 1 and ".b.zarr.partial' is no whole zarr array" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and not (folder / "b.zarr").exists()
     assert run(*arguments).returncode == 0 and left(folder) == []
 

@@ -11,8 +11,7 @@ import c2cu
 from c2cu import backends
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
-from c2cu.io.file_runs import Streaming
-from c2cu.io.runs import run_files
+from c2cu.io.runs import RunOptions, run_files
 from c2cu.pipeline import understand
 from c2cu.report import explain
 from c2cu.runtime import arrays, cpu
@@ -125,8 +124,8 @@ def test_files_are_mapped(layout, tmp_path):
     np.save(tmp_path / "in.npy", np.ascontiguousarray(given))
     program = c2cu.compile(TEXT, backend="cuda", layout=layout)
     target = tmp_path / "out.npy"
-    streaming = Streaming(devices=(1, 2))
-    run_files(program, [str(tmp_path / "in.npy")], [str(target)], [], None, layout=layout, streaming=streaming)
+    options = RunOptions(devices=(1, 2))
+    run_files(program, [str(tmp_path / "in.npy")], [str(target)], [], None, layout=layout, options=options)
     found = np.load(target)
     assert same(found if layout == "row" else np.moveaxis(found, -1, 0), expected(inputs))
     assert [c[:2] for c in Loaded.calls] == [(1, [1, 2])]
@@ -153,6 +152,6 @@ def test_a_run_that_fails_leaves_nothing(tmp_path, monkeypatch):
             [str(tmp_path / "o.npy")],
             [],
             None,
-            streaming=Streaming(devices=(0, 1)),
+            options=RunOptions(devices=(0, 1)),
         )
     assert [p.name for p in tmp_path.iterdir()] == ["in.npy"]

@@ -112,11 +112,10 @@ def test_from_file_to_file(tmp_path):
     inputs = data(variables, n, 2)
     source, target = tmp_path / "in.npy", tmp_path / "out.npy"
     np.save(source, inputs["D"])
-    from c2cu.io.file_runs import Streaming
-    from c2cu.io.runs import run_files
+    from c2cu.io.runs import RunOptions, run_files
 
     program = compiled(text, 0.8, variables)
-    run_files(program, [str(source)], [str(target)], [], None, streaming=Streaming(devices=(0,)))
+    run_files(program, [str(source)], [str(target)], [], None, options=RunOptions(devices=(0,)))
     assert same(np.load(target), Original(text, "f", variables).bulk(inputs, 2)["D"])
 
 

@@ -1,57 +1,48 @@
-"""Arrays in files: .npy (memory-mapped), .npz, raw .bin, .zarr; outputs appear whole or not at all."""
+"""Arrays in files: .npy, .npz and raw .bin. Files that are written appear whole or not at all."""
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..base.diagnostics import InputError
 from ..schedule.slots import Slot, shape_of
-from . import zarr_files
 
 if TYPE_CHECKING:
     import numpy  # imported where it is used: a translation needs none
 
-SHORT = ("EOF: ", "mmap length is greater than file size")  # what numpy says of files that are cut short
+SHORT = ("EOF: ", "mmap length is greater than file size")  # what NumPy says of files that are cut short
+CHANGED_HINT = "run it again when nothing writes to it: the results are discarded"
 ENDINGS = (".npy", ".npz", ".bin", ".zarr")
 
 
 def load(path: str, slot: Slot | None, layout: str = "row") -> Any:
-    """The array in a file; ``-`` is stdin, as .npy. ``slot`` gives dtype and shape to raw files, where the p axis is
-    first or, in column layout, last.
+    """The array in a .npy (memory-mapped), .npz or .bin file. ``slot`` gives dtype and shape to raw files, whose p axis
+    is first or, in column layout, last.
 
     Raises InputError for a file that is missing, unreadable, cut short or of the wrong size.
     """
     import numpy
 
-    if path == "-":
-        import io
-
-        return guarded(path, lambda: numpy.load(io.BytesIO(sys.stdin.buffer.read()), allow_pickle=False))
     suffix = ending(path)
     if suffix == ".bin":
         return guarded(path, lambda: _raw(path, slot, layout))
-    if suffix == ".zarr":
-        return zarr_files.ZarrSource(path, "row").whole()
-    mode = "r" if suffix == ".npy" else None
-    found = guarded(path, lambda: numpy.load(path, mmap_mode=mode, allow_pickle=False))
-    if suffix == ".npz":
-        names = list(found.files)
-        wanted = slot.name if slot is not None and slot.name in names else names[0] if len(names) == 1 else None
-        if wanted is None:
-            raise InputError(
-                "C2CU056",
-                f"'{path}' holds {', '.join(names) or 'nothing'}",
-                None,
-                f"it should hold an array named {slot.name}" if slot is not None else "",
-            )
-        return guarded(path, lambda: found[wanted])
-    return found
+    if suffix == ".npy":
+        return guarded(path, lambda: numpy.load(path, mmap_mode="r", allow_pickle=False))
+    archive = guarded(path, lambda: numpy.load(path, allow_pickle=False))
+    names = list(archive.files)
+    if slot is not None and slot.name in names:
+        return guarded(path, lambda: archive[slot.name])
+    if len(names) == 1:
+        return guarded(path, lambda: archive[names[0]])
+    hint = f"it should hold an array named {slot.name}" if slot is not None else ""
+    raise InputError("C2CU056", f"'{path}' holds {', '.join(names) or 'nothing'}", None, hint)
 
 
 def guarded(path: str, read: Any) -> Any:
@@ -63,7 +54,7 @@ def guarded(path: str, read: Any) -> Any:
     except OSError as e:
         raise InputError("C2CU056", f"cannot read '{path}': {e.strerror or e}") from None
     except (ValueError, EOFError, KeyError) as e:
-        if "pickle" in str(e):  # its advice is to load what may be anything
+        if "pickle" in str(e):  # NumPy's advice would be to run code from the file
             e = ValueError("it holds no array of numbers")
         short = isinstance(e, EOFError) or any(text in str(e) for text in SHORT)
         hint = "was it cut short while it was written?" if short else ""
@@ -85,7 +76,7 @@ def _raw(path: str, slot: Slot | None, layout: str) -> numpy.ndarray:
     size = os.path.getsize(path)
     if slot.shared:
         if size != slot.nbytes:
-            raise InputError("C2CU056", f"'{path}' has {size} bytes, wanted {slot.nbytes} for '{slot.name}'")
+            raise InputError("C2CU056", f"'{path}' has {size} bytes, but '{slot.name}' has {slot.nbytes}")
         return numpy.fromfile(path, slot.dtype).reshape(slot.shape)
     if size % slot.nbytes:
         raise InputError(
@@ -96,59 +87,42 @@ def _raw(path: str, slot: Slot | None, layout: str) -> numpy.ndarray:
     return numpy.memmap(path, slot.dtype, "r", shape=shape) if size else numpy.empty(shape, slot.dtype)
 
 
-def check_target(path: str) -> None:
-    """Raises InputError for a name to which an array cannot be written, or not as its ending says."""
-    if path == "-":
-        return
-    try:
-        there = os.path.lexists(path) and os.stat(path) is not None
-    except FileNotFoundError:
-        there = False  # a link to nothing, which is written through
-    except OSError as e:
-        raise _unwritable(path, e.errno) from None
-    target = resolved(path)
-    if there and _special(target):  # a device or pipe has no ending, and gets .npy
-        if not os.access(target, os.W_OK):
-            raise _unwritable(path, errno.EACCES)
-        return
-    if target.is_dir() and Path(path).suffix != ".zarr":
-        raise _unwritable(path, errno.EISDIR)
-    ending(path)
-    if target.is_dir() and not zarr_files.replaceable(target):
-        message = f"'{path}' is a directory that holds something else than a zarr array"
-        raise InputError("C2CU057", message, None, "give another name: it would be replaced")
-    if not target.parent.exists():
-        raise _unwritable(path, errno.ENOENT, f"there is no directory '{Path(path).parent}'")
-    if not target.parent.is_dir():
-        raise _unwritable(path, errno.ENOTDIR)
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise _unwritable(path, errno.EACCES, f"files are made in '{Path(path).parent}', which must be writable")
-
-
-def _unwritable(path: str, number: int | None, hint: str = "") -> InputError:
-    return InputError("C2CU057", f"cannot write '{path}': {os.strerror(number or errno.EIO)}", None, hint)
-
-
-def check_apart(paths: Sequence[str]) -> None:
-    """Raises InputError where two outputs would be one file, by whatever names, or one lies within the other."""
-    places = [(path, resolved(path)) for path in paths if path != "-"]
-    for k, (one, a) in enumerate(places):
-        for other, b in places[:k]:
-            if a == b:
-                raise InputError("C2CU058", f"--out: '{other}' and '{one}' are one file", None, "give each its own")
-            if a in b.parents or b in a.parents:
-                message = f"--out: of '{other}' and '{one}' one lies within the other"
-                raise InputError("C2CU058", message, None, "give each a place of its own")
-
-
 def ending(path: str) -> str:
     """Which kind of file a name says. Raises InputError for none of ours."""
     suffix = Path(path).suffix
     if suffix not in ENDINGS:
-        given = f"'{suffix}'" if suffix else "without an ending"
-        message = f"'{path}': files are .npy, .npz, .bin or .zarr, not {given}"
+        what = f"'{suffix}'" if suffix else "without an ending"
+        message = f"'{path}': files are .npy, .npz, .bin or .zarr, not {what}"
         raise InputError("C2CU056", message, None, "give a file's name, or a number where one is enough")
     return suffix
+
+
+def fingerprint(file: str | int) -> dict[str, int]:
+    """What tells whether a file, or an open one, is still the same: its size and when it was last written to. Of a
+    directory: both for all that is in it."""
+    stats = [os.stat(file)]
+    if isinstance(file, str) and os.path.isdir(file):
+        stats += [f.stat() for f in Path(file).rglob("*")]
+    return {"size": sum(s.st_size for s in stats), "mtime": max(s.st_mtime_ns for s in stats)}
+
+
+def bytes_of(array: numpy.ndarray) -> memoryview:
+    """An array's bytes in C order; of a C-contiguous one, itself to write to."""
+    import numpy
+
+    flat: Any = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8) if array.nbytes else bytearray()
+    return memoryview(flat)
+
+
+@contextlib.contextmanager
+def writing(path: str) -> Iterator[None]:
+    """What the system refuses is an InputError that names the file."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as e:
+        raise InputError("C2CU057", f"cannot write '{path}': {e.strerror or e}") from None
 
 
 def write(path: str, data: bytes | numpy.ndarray) -> None:
@@ -163,7 +137,7 @@ def write(path: str, data: bytes | numpy.ndarray) -> None:
         if path == "-":
             _put(sys.stdout.buffer, data, ".npy")
             sys.stdout.buffer.flush()
-        elif _special(target):
+        elif is_special(target):
             with open(target, "wb") as f:  # a device or pipe: nothing to keep whole
                 _put(f, data, target.suffix)
         else:
@@ -174,11 +148,12 @@ def write(path: str, data: bytes | numpy.ndarray) -> None:
 
 def resolved(path: str) -> Path:
     """The file that a name leads to, through links; devices and pipes keep their names."""
-    given = Path(path)
-    return given if path == "-" or _special(given) else Path(os.path.realpath(path))
+    named = Path(path)
+    return named if path == "-" or is_special(named) else Path(os.path.realpath(path))
 
 
-def _special(target: Path) -> bool:
+def is_special(target: Path) -> bool:
+    """Whether there is a device or a pipe of that name."""
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
@@ -215,3 +190,11 @@ def _put(f: Any, data: bytes | numpy.ndarray, suffix: str) -> None:
         numpy.savez(f, data)
     else:
         numpy.lib.format.write_array(f, numpy.asarray(data), allow_pickle=False)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a directory, if there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

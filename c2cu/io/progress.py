@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from types import TracebackType
@@ -13,15 +12,15 @@ INTERVAL = 0.1
 
 
 class Progress:
-    """``total``: inputs, of which ``done`` were done before; ``nbytes``: that go in and come out, of one input.
+    """``total``: inputs, of which ``done`` were done before; ``nbytes``: of one input, in and out.
 
-    Nothing appears where stderr is no terminal, nor on a run that ends within half a second.
+    Nothing appears if stderr is no terminal, or if the run ends within half a second.
     """
 
     def __init__(self, total: int, nbytes: int, done: int = 0):
         self._total, self._nbytes, self._first = total, nbytes, done
         self._start = self._shown = time.monotonic()
-        self._wanted = sys.stderr is not None and sys.stderr.isatty()
+        self._is_shown = sys.stderr is not None and sys.stderr.isatty()
         self._bar: Any = None
         self._task: Any = None
 
@@ -34,7 +33,7 @@ class Progress:
     def update(self, done: int) -> None:
         """So many inputs are done."""
         now = time.monotonic()
-        if not self._wanted or now - self._start < SHORT or (now - self._shown < INTERVAL and done < self._total):
+        if not self._is_shown or now - self._start < SHORT or (now - self._shown < INTERVAL and done < self._total):
             return
         self._shown = now
         self._bar = self._bar or self._opened()
@@ -64,11 +63,6 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
-
-    def abandon(self) -> None:
-        """The same, in the midst of whatever this is doing: only the cursor comes back."""
-        if self._bar is not None:
-            os.write(sys.stderr.fileno(), b"\x1b[?25h\n")
 
 
 def _clock(seconds: float) -> str:

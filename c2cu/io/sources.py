@@ -1,10 +1,9 @@
-"""Inputs from files, a few at a time: .npy and .bin are mapped, .npy comes from a pipe as it is written, .npz is read
-whole, .zarr by its chunks. A source has an array's ``shape`` and ``dtype``, p axis included."""
+"""Inputs from files, a few at a time: .npy and .bin are read where they lie, .npy comes from a pipe row by row, .npz is
+read whole, .zarr by its chunks. A source has an array's ``shape`` and ``dtype``, p axis included."""
 
 from __future__ import annotations
 
 import math
-import mmap
 import os
 import sys
 from pathlib import Path
@@ -12,65 +11,67 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from ..base.diagnostics import InputError
 from ..schedule.slots import Slot, in_range, piece
-from . import files, fingerprint, zarr_files
+from . import files, zarr_files
 
 if TYPE_CHECKING:
     import numpy
 
-RESIDENT = 64 << 20  # bytes of a mapped file that may be handed out before its pages are dropped
-
-PACKED = "give a .npy file, or leave pack out"
+PACK_HINT = "give a .npy file, or leave pack out"
 
 
 class ArraySource(Protocol):
-    """``serial``: it can be read only once, in order. ``shape`` and ``dtype``: as an array's. ``stamp``: of its file
-    when it was opened."""
+    """``shape`` and ``dtype``: as an array's. ``is_pipe``: it can be read only once, in order. ``fingerprint``: of its
+    file when that was opened."""
 
     path: str
-    stamp: dict[str, int]
+    fingerprint: dict[str, int]
     shape: tuple[int, ...]
     dtype: Any
-    serial: bool
+    is_pipe: bool
 
     @property
     def ndim(self) -> int: ...
 
     def take(self, first: int, last: int) -> numpy.ndarray:
-        """Inputs first <= id < last. Raises InputError for a file that is another by now."""
+        """Inputs first <= id < last. Raises InputError for a file that is cut short or damaged."""
         ...
 
     def whole(self) -> numpy.ndarray: ...
 
     def changed(self) -> str:
-        """What is wrong with a file that is another by now; else nothing."""
+        """What is wrong if the file was changed since it was opened; else an empty string."""
         ...
 
 
-def source(path: str, slot: Slot | None, layout: str) -> ArraySource:
+def open_source(path: str, slot: Slot | None, layout: str) -> ArraySource:
     """The array in a file; ``-`` or a pipe is read as .npy. Raises InputError as `files.load` does."""
-    bounded = slot is not None and slot.most is not None
+    is_bounded = slot is not None and slot.most is not None
     if path == "-" or Path(path).is_fifo() or Path(path).is_char_device():
-        if bounded:
-            raise InputError("C2CU058", "pack looks at all of the input first, which a pipe shows once", None, PACKED)
-        return _piped(path, layout)
+        if is_bounded:
+            message = "pack looks at all of the input first, which a pipe shows once"
+            raise InputError("C2CU058", message, None, PACK_HINT)
+        return _open_pipe(path, layout)
     if Path(path).suffix == ".zarr":
-        if bounded:
-            raise InputError("C2CU058", "pack takes no .zarr", None, PACKED)
+        if is_bounded:
+            raise InputError("C2CU058", "pack takes no .zarr", None, PACK_HINT)
         return zarr_files.ZarrSource(path, layout)
     files.ending(path)
-    stamp = files.guarded(path, lambda: fingerprint.stamp(path))
+    fingerprint = files.guarded(path, lambda: files.fingerprint(path))
     array = files.load(path, slot, layout)
     if slot is not None and array.dtype == slot.dtype:
         in_range(array, slot)
-    return (Mapped if getattr(array, "_mmap", None) is not None else Whole)(path, array, layout, stamp)
+    is_mapped = hasattr(array, "offset")  # a numpy.memmap; an empty file has no map
+    return (FileSource if is_mapped else MemorySource)(path, array, layout, fingerprint)
 
 
-class Whole:
+class MemorySource:
     """An array in memory."""
 
-    def __init__(self, path: str, array: numpy.ndarray, layout: str, stamp: dict[str, int], serial: bool = False):
+    def __init__(
+        self, path: str, array: numpy.ndarray, layout: str, fingerprint: dict[str, int], is_pipe: bool = False
+    ):
         self.path, self.shape, self.dtype, self.ndim = path, array.shape, array.dtype, array.ndim
-        self.stamp, self.serial = stamp, serial
+        self.fingerprint, self.is_pipe = fingerprint, is_pipe
         self._array, self._layout = array, layout
 
     def take(self, first: int, last: int) -> numpy.ndarray:
@@ -83,50 +84,69 @@ class Whole:
         return ""
 
 
-class Mapped(Whole):
-    """A mapped file. Its pages are dropped from memory again and again; who still reads them gets them back."""
+class FileSource:
+    """A .npy or .bin file. `take` reads and does not map: a file that is cut short is an error then, while a page of a
+    map that is gone ends the process. ``mapped``: the file as a numpy.memmap."""
 
-    def __init__(self, path: str, array: Any, layout: str, stamp: dict[str, int]):
+    is_pipe = False
+
+    def __init__(self, path: str, mapped: Any, layout: str, fingerprint: dict[str, int]):
         import numpy
 
-        super().__init__(path, numpy.asarray(array), layout, stamp)
-        self._map = array._mmap
-        self._file = open(path, "rb")  # noqa: SIM115 - as long as the map
-        self._end = array.offset + array.nbytes
-        self._handed = 0
+        self.path, self.shape, self.dtype, self.ndim = path, mapped.shape, mapped.dtype, mapped.ndim
+        self._mapped = numpy.asarray(mapped)
+        self._offset, self._nbytes = mapped.offset, mapped.nbytes
+        self._is_reversed = not mapped.flags.c_contiguous  # Fortran order: C order of the reversed axes
+        self._stored = self.shape[::-1] if self._is_reversed else self.shape
+        self._p_first = (layout == "row") != self._is_reversed or self.ndim == 1
+        self._file = open(path, "rb", 0)  # noqa: SIM115 - as long as the source
+        self.fingerprint = fingerprint
 
     def take(self, first: int, last: int) -> numpy.ndarray:
-        if wrong := self.changed():
-            raise InputError("C2CU056", wrong, None, fingerprint.CHANGED)
-        if self._handed > RESIDENT and hasattr(self._map, "madvise"):
-            self._map.madvise(mmap.MADV_DONTNEED)
-            self._handed = 0
-        part = super().take(first, last)
-        self._handed += part.nbytes
-        return part
+        import numpy
+
+        count, itemsize = last - first, self.dtype.itemsize
+        if self._p_first:  # inputs lie one after the other
+            part = numpy.empty((count, *self._stored[1:]), self.dtype)
+            self._read(part, first * math.prod(self._stored[1:]) * itemsize)
+        else:  # all inputs' first elements, then all inputs' second elements ...
+            part = numpy.empty((*self._stored[:-1], count), self.dtype)
+            for k, row in enumerate(part.reshape(-1, count)):
+                self._read(row, (k * self._stored[-1] + first) * itemsize)
+        return part.T if self._is_reversed else part
+
+    def _read(self, into: numpy.ndarray, start: int) -> None:
+        room = files.bytes_of(into)
+        start += self._offset
+        while len(room):
+            n = os.preadv(self._file.fileno(), [room], start)
+            if not n:
+                raise InputError("C2CU056", self.changed(), None, files.CHANGED_HINT)
+            room, start = room[n:], start + n
+
+    def whole(self) -> numpy.ndarray:
+        return self._mapped
 
     def changed(self) -> str:
-        """What is in the map changes with the file, and a page beyond its end cannot be read: that raises SIGBUS. The
-        rest of the last page reads as zeros."""
-        now = os.fstat(self._file.fileno()).st_size
-        if now < self._end:
-            return f"'{self.path}' was cut short while it was read: {now} bytes of {self._end}"
-        same = fingerprint.stamp(self._file.fileno()) == self.stamp
-        return "" if same else f"'{self.path}' was changed while it was read"
+        size = os.fstat(self._file.fileno()).st_size
+        if size < self._offset + self._nbytes:
+            return f"'{self.path}' was cut short while it was read: {size} bytes of {self._offset + self._nbytes}"
+        is_same = files.fingerprint(self._file.fileno()) == self.fingerprint
+        return "" if is_same else f"'{self.path}' was changed while it was read"
 
 
-class Piped:
+class PipeSource:
     """A .npy file from a pipe, row by row as it comes."""
 
-    serial = True
-    stamp: dict[str, int] = {}
+    is_pipe = True
+    fingerprint: dict[str, int] = {}
 
     def __init__(self, path: str, stream: BinaryIO, shape: tuple[int, ...], dtype: numpy.dtype):
         self.path, self.shape, self.dtype, self.ndim = path, shape, dtype, len(shape)
-        self._stream, self._came, self._rest = stream, 0, b""
+        self._stream, self._taken, self._rest = stream, 0, b""
 
     def take(self, first: int, last: int) -> numpy.ndarray:
-        """The next inputs. They must follow those taken before."""
+        """The next inputs, which follow those taken before."""
         return self._read(first, last, last - first)
 
     def arrived(self, first: int, last: int) -> numpy.ndarray:
@@ -142,28 +162,22 @@ class Piped:
     def _read(self, first: int, last: int, least: int) -> numpy.ndarray:
         import numpy
 
-        if first != self._came:
-            raise ValueError(f"input {first} of a pipe, after {self._came}")
+        if first != self._taken:
+            raise ValueError(f"input {first} of a pipe, after {self._taken}")
         rows = numpy.empty((last - first, *self.shape[1:]), self.dtype)
-        flat: Any = rows.reshape(-1).view(numpy.uint8) if rows.nbytes else bytearray()
-        room = memoryview(flat)
+        room = files.bytes_of(rows)
         size = rows.nbytes // max(1, len(rows))
         room[: len(self._rest)] = self._rest
-        have = len(self._rest)
-        while have < least * size:
-            more = self._some(room[have:])
+        filled = len(self._rest)
+        while filled < least * size:
+            more = self._some(room[filled:])
             if not more:
-                came = first + have // size
-                raise InputError(
-                    "C2CU056",
-                    f"'{self.path}' was cut short: {came:,} of {self.shape[0]:,} inputs came",
-                    None,
-                    "did the program that writes to the pipe end early?",
-                )
-            have += more
-        n = have // size if size else last - first
-        self._rest = bytes(room[n * size : have])
-        self._came = first + n
+                message = f"'{self.path}' was cut short: {first + filled // size:,} of {self.shape[0]:,} inputs came"
+                raise InputError("C2CU056", message, None, "did the program that writes to the pipe end early?")
+            filled += more
+        n = filled // size if size else last - first
+        self._rest = bytes(room[n * size : filled])
+        self._taken = first + n
         return rows[:n]
 
     def _some(self, room: memoryview) -> int:
@@ -173,14 +187,14 @@ class Piped:
             raise InputError("C2CU056", f"cannot read '{self.path}': {e.strerror or e}") from None
 
 
-def _piped(path: str, layout: str) -> ArraySource:
-    """Row by row where the file's order allows it, else whole."""
+def _open_pipe(path: str, layout: str) -> ArraySource:
+    """Row by row if the file's order allows it, else whole."""
     import numpy
     from numpy.lib import format as npy
 
-    def header() -> ArraySource:
+    def opened() -> ArraySource:
         stream = _stdin() if path == "-" else open(path, "rb", 0)  # noqa: SIM115 - as long as the source
-        full: Any = _Full(stream)
+        full: Any = _FullReads(stream)
         version = npy.read_magic(full)
         if version not in ((1, 0), (2, 0)):
             raise ValueError(f"its .npy version is {version}")
@@ -190,14 +204,13 @@ def _piped(path: str, layout: str) -> ArraySource:
             raise ValueError("it holds Python objects")
         if min(shape, default=0) < 0 or math.prod(max(n, 1) for n in shape) * dtype.itemsize > sys.maxsize:
             raise ValueError(f"its header says {shape}, which no array is")
-        piped = Piped(path, stream, shape, dtype)
         if shape and layout == "row" and (not fortran or len(shape) == 1):
-            return piped
+            return PipeSource(path, stream, shape, dtype)
         order = shape[::-1] if fortran else shape
-        flat = Piped(path, stream, (1, *order), dtype).take(0, 1)[0]
-        return Whole(path, flat.transpose() if fortran else numpy.asarray(flat), layout, {}, serial=True)
+        array = PipeSource(path, stream, (1, *order), dtype).take(0, 1)[0]
+        return MemorySource(path, array.transpose() if fortran else numpy.asarray(array), layout, {}, is_pipe=True)
 
-    return files.guarded(path, header)
+    return files.guarded(path, opened)
 
 
 def _stdin() -> Any:
@@ -206,8 +219,8 @@ def _stdin() -> Any:
     return getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
 
 
-class _Full:
-    """A pipe whose ``read`` gives all that it was asked for, as a file's does."""
+class _FullReads:
+    """A pipe whose ``read`` returns all that it was asked for, as a file's does."""
 
     def __init__(self, stream: BinaryIO):
         self._stream = stream
