@@ -57,15 +57,15 @@ class Cache:
 
     def _shrink(self, keep: Path) -> None:
         """Remove the least recently used files beyond the limit."""
-        found = []
+        files = []
         for path in self.folder.iterdir():
             try:
                 status = path.stat()
             except OSError:
                 continue  # another process was faster
-            found.append((status.st_mtime, status.st_size, path))
-        total = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found, key=lambda x: x[0]):
+            files.append((status.st_mtime, status.st_size, path))
+        total = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files, key=lambda x: x[0]):
             if total <= self.limit or path == keep:
                 continue
             path.unlink(missing_ok=True)

@@ -115,9 +115,9 @@ def character(text: str) -> int:
             return last & 0xFFFF if isinstance(last, int) else int.from_bytes(last.encode("utf-16-le")[-2:], "little")
         code = last if isinstance(last, int) else int.from_bytes(last.encode("utf-32-le"), "little")
         return int((INT if prefix == "L" else UINT).wrap(code))
-    found = _unescape(body)
-    value = int.from_bytes(bytes(found), "big")
-    return int(INT.wrap(value)) if len(found) > 1 else value - 256 * (value > 127)
+    codes = _unescape(body)
+    value = int.from_bytes(bytes(codes), "big")
+    return int(INT.wrap(value)) if len(codes) > 1 else value - 256 * (value > 127)
 
 
 def string(text: str) -> bytes:

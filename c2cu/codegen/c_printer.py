@@ -90,7 +90,7 @@ def declare(t: CType, what: str, const: bool = False, state: bool = True) -> str
 
 def structs_used(unit: Unit, functions: Iterable[FunctionDef], extra: Iterable[CType]) -> list[Struct]:
     """Structs and unions that the functions need, each after those it contains."""
-    found: dict[str, Struct] = {}
+    used: dict[str, Struct] = {}
 
     def visit(t: CType) -> None:
         match t:
@@ -103,12 +103,12 @@ def structs_used(unit: Unit, functions: Iterable[FunctionDef], extra: Iterable[C
                     visit(x)
             case Struct():
                 t = unit.declarations.structs.get(t.tag, t)
-                if t.tag in found:
+                if t.tag in used:
                     return
                 for m in t.members:
                     if isinstance(leaf_element(m.type), Struct):
                         visit(m.type)
-                found[t.tag] = t
+                used[t.tag] = t
                 for m in t.members:
                     visit(m.type)
 
@@ -122,7 +122,7 @@ def structs_used(unit: Unit, functions: Iterable[FunctionDef], extra: Iterable[C
             if id(n) in unit.types:
                 visit(unit.types[id(n)])
     order = {tag: k for k, tag in enumerate(unit.declarations.structs)}
-    return sorted(found.values(), key=lambda s: order.get(s.tag, -1))
+    return sorted(used.values(), key=lambda s: order.get(s.tag, -1))
 
 
 def define_struct(s: Struct) -> str:
@@ -160,7 +160,7 @@ class Indented(CGenerator):
         return text.rstrip("\n") + "\n"
 
 
-class Speller(Indented):
+class CPrinter(Indented):
     """Prints functions of a unit. ``cuda``: for a C++ device compiler, with signed arithmetic made to wrap and, if
     ``fused`` is False, products that no compiler contracts into a multiply-add."""
 

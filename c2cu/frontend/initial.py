@@ -20,9 +20,9 @@ def items(
     t: CType, init: C.Node, constant: Callable[[C.Node], int], type_of: Callable[[C.Node], CType | None]
 ) -> Iterator[Item]:
     """The explicitly initialised subobjects of an object of type ``t``, in order; what is not named is zero."""
-    found: list[Item] = []
-    _Reader(constant, type_of, found).fill(t, 0, init)
-    yield from found
+    initialised: list[Item] = []
+    _Reader(constant, type_of, initialised).fill(t, 0, init)
+    yield from initialised
 
 
 def count_elements(init: C.InitList, of: CType, constant: Callable[[C.Node], int]) -> int:

@@ -96,19 +96,19 @@ def _pragma_call(unit: Unit) -> tuple[C.FuncCall | None, tuple[str, ...]]:
     main = unit.functions.get("main")
     if main is None:
         return None, ()
-    found: list[tuple[C.FuncCall, tuple[str, ...]]] = []
+    marked: list[tuple[C.FuncCall, tuple[str, ...]]] = []
     for items in _item_lists(main.node.body):
         for i, item in enumerate(items):
             if not isinstance(item, C.Pragma):
                 continue
             word = "".join(item.string.split("(")[0].split()[:1])
             if word == "kernel":
-                found.append(_marked(unit, items[i + 1 :], item))
+                marked.append(_marked(unit, items[i + 1 :], item))
             elif difflib.get_close_matches(word, ["kernel"], 1, 0.75):
                 raise catalogue.PRAGMA_MISSPELT.error(loc_of(item), word=word)
-    if len(found) > 1:
-        raise catalogue.TWO_PRAGMAS.error(loc_of(found[1][0]), (Note("the first", loc_of(found[0][0])),))
-    return found[0] if found else (None, ())
+    if len(marked) > 1:
+        raise catalogue.TWO_PRAGMAS.error(loc_of(marked[1][0]), (Note("the first", loc_of(marked[0][0])),))
+    return marked[0] if marked else (None, ())
 
 
 def _marked(unit: Unit, rest: list[C.Node], pragma: C.Pragma) -> tuple[C.FuncCall, tuple[str, ...]]:
@@ -211,9 +211,9 @@ def unseen_statics(program: KernelProgram) -> frozenset[str]:
     bodies = [f.node.body for f in others]
     starts = [s.decl.init for s in (*program.unit.variables.values(), *program.unit.statics) if s.decl is not None]
     named = (n for part in (*bodies, *starts) if part is not None for n in nodes(part))
-    seen = {n.name for n in named if isinstance(n, C.ID)}
+    mentioned = {n.name for n in named if isinstance(n, C.ID)}
     symbols = (b.symbol for b in program.parameters if b.kind == "global" and b.symbol is not None)
-    return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in seen)
+    return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in mentioned)
 
 
 def _touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
@@ -281,14 +281,14 @@ def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: boo
     beyond = _beyond(unit, kernel, p) if isinstance(p.type, Pointer) else None
     if beyond is None:
         return
-    given, wanted = ("()", "(n,)") if shared else ("(p,)", "(p, n)")
+    taken, needed = ("()", "(n,)") if shared else ("(p,)", "(p, n)")
     rows = "" if shared else f": n elements for each of p inputs; {p.name}[None] makes it one input"
     raise catalogue.MORE_THAN_ONE_ELEMENT.error(
         loc_of(beyond),
         (Note(f"'{p.name}' is declared here", p.loc),),
         name=p.name,
-        shape=given,
-        expected=wanted,
+        shape=taken,
+        expected=needed,
         rows=rows,
     )
 
@@ -312,9 +312,9 @@ def _beyond(unit: Unit, f: FunctionDef, p: Symbol) -> C.Node | None:
             case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in unit.functions:
                 callee = unit.require(_callee(n))
                 passed = [q for q, a in zip(callee.params, arguments) if is_p(a)]
-                found = next((b for q in passed if (b := _beyond(unit, callee, q)) is not None), None)
-                if found is not None:
-                    return found
+                place = next((b for q in passed if (b := _beyond(unit, callee, q)) is not None), None)
+                if place is not None:
+                    return place
     return None
 
 

@@ -53,26 +53,26 @@ def options_of(
     )
 
 
-def by_name(what: str, given: Any) -> Mapping[str, Any]:
+def by_name(what: str, value: Any) -> Mapping[str, Any]:
     """A mapping by C name; {} for None."""
-    if given is None:
+    if value is None:
         return {}
-    if not isinstance(given, Mapping) or not all(isinstance(n, str) for n in given):
-        raise catalogue.WRONG_KIND.error(argument=what, value=f"{given!r:.80}", expected="a dict by the C names")
-    return given
+    if not isinstance(value, Mapping) or not all(isinstance(n, str) for n in value):
+        raise catalogue.WRONG_KIND.error(argument=what, value=f"{value!r:.80}", expected="a dict by the C names")
+    return value
 
 
-def whole(what: str, given: Any) -> int:
+def whole(what: str, value: Any) -> int:
     """A count."""
     try:
-        return operator.index(given)
+        return operator.index(value)
     except TypeError:
-        raise catalogue.WRONG_KIND.error(argument=what, value=f"{given!r:.80}", expected="a whole number") from None
+        raise catalogue.WRONG_KIND.error(argument=what, value=f"{value!r:.80}", expected="a whole number") from None
 
 
-def _extents(name: str, given: Any) -> tuple[int, ...]:
-    one = isinstance(given, (str, bytes)) or not hasattr(given, "__iter__")
-    extents = tuple(whole(f"shape of '{name}'", n) for n in ((given,) if one else given))
+def _extents(name: str, value: Any) -> tuple[int, ...]:
+    one = isinstance(value, (str, bytes)) or not hasattr(value, "__iter__")
+    extents = tuple(whole(f"shape of '{name}'", n) for n in ((value,) if one else value))
     if any(n < 1 for n in extents):
         raise catalogue.BAD_EXTENT.error(name=name, extents=extents)
     return extents

@@ -271,8 +271,8 @@ class Declarations:
         else:
             t = UINT if max(values) < 2**32 else ULONG
         for e, value in zip(node.values.enumerators, values):
-            own = INT if INT.wrap(value) == value else t
-            scope.names[e.name] = Symbol(e.name, "constant", own, loc_of(e), value=own.wrap(value))
+            fitting = INT if INT.wrap(value) == value else t
+            scope.names[e.name] = Symbol(e.name, "constant", fitting, loc_of(e), value=fitting.wrap(value))
         self._enums[id(node)] = t
         if node.name:
             scope.enums[node.name] = t

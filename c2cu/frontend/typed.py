@@ -78,12 +78,12 @@ class Unit:
     def reachable(self, name: str) -> tuple[str, ...]:
         """``name`` and every defined function it may call, callees before callers."""
         order: list[str] = []
-        seen: set[str] = set()
+        visited: set[str] = set()
 
         def visit(f: str) -> None:
-            if f in seen or f not in self.functions:
+            if f in visited or f not in self.functions:
                 return
-            seen.add(f)
+            visited.add(f)
             for callee in self.functions[f].calls:
                 visit(callee)
             order.append(f)

@@ -35,14 +35,14 @@ class Accesses:
 def first_accesses(analysis: Uniform, trace: Trace) -> Accesses:
     """As many as are simulated, with all arrays of an input numbered through."""
     limit = min(SIMULATED, trace.steps)
-    own = [r for r in analysis.kernel.regions if r.storage != "shared"]
+    unshared = [r for r in analysis.kernel.regions if r.storage != "shared"]
     tables = [r for r in analysis.kernel.regions if r.storage == "shared"]
     start, at = {}, 0
-    for r in (*own, *tables):
+    for r in (*unshared, *tables):
         start[r] = at
         at += r.count
     events = islice(sequence(analysis, 64 + 8 * limit), limit)  # the tracer counts turns of loops as well
-    return Accesses(sum(r.count for r in own), tuple(start[e.region] + e.element for e in events))
+    return Accesses(sum(r.count for r in unshared), tuple(start[e.region] + e.element for e in events))
 
 
 def complete(front: Understood) -> Trace | None:

@@ -196,10 +196,10 @@ def _gain(front: Understood, chosen: Plan, fp: str) -> str:
         return f"nothing: schedule {chosen.schedule} rounds as C does under every value"
     if front.analysis is None or not _has_floats(front.analysis.kernel):
         return "nothing: there is no floating point"
-    found = idioms(front.analysis.kernel)
-    shown = [f"{i.name} at {i.loc.file or '<input>'}:{i.loc.line}" for i in found[:SHOWN]]
-    more = [f"{len(found) - SHOWN} more"] if len(found) > SHOWN else []
-    choices = f"{_joined([*shown, *more])} in place of compare and select, " if found else ""
+    minima = idioms(front.analysis.kernel)
+    shown = [f"{i.name} at {i.loc.file or '<input>'}:{i.loc.line}" for i in minima[:SHOWN]]
+    more = [f"{len(minima) - SHOWN} more"] if len(minima) > SHOWN else []
+    choices = f"{_joined([*shown, *more])} in place of compare and select, " if minima else ""
     return f"with fast: {choices}products and sums fused"
 
 
@@ -331,8 +331,8 @@ def _shape(e: dict[str, Any]) -> str:
     inputs = f"{lanes} input{'s' if lanes > 1 else ''}"
     if not threads:
         return f", {inputs} side by side"
-    own = threads // lanes
-    return f", {inputs} in a block of {threads} threads: {own} thread{'s' if own > 1 else ''} an input"
+    each = threads // lanes
+    return f", {inputs} in a block of {threads} threads: {each} thread{'s' if each > 1 else ''} an input"
 
 
 def _times(e: dict[str, Any]) -> list[str]:

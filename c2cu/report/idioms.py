@@ -23,8 +23,8 @@ class Idiom:
 
 def idioms(kernel: Kernel) -> tuple[Idiom, ...]:
     """All of a flat kernel, in textual order, one for each place and kind."""
-    found = dict.fromkeys(i for s in statements(kernel.body) for i in _of(s))
-    return tuple(sorted(found, key=lambda i: (i.loc.file, i.loc.line, i.loc.column, i.name)))
+    every = dict.fromkeys(i for s in statements(kernel.body) for i in _of(s))
+    return tuple(sorted(every, key=lambda i: (i.loc.file, i.loc.line, i.loc.column, i.name)))
 
 
 def _of(s: Stmt) -> Iterator[Idiom]:

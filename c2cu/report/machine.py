@@ -74,10 +74,10 @@ def _cuda_limits(size: int, again: bool) -> Limits:
     if not cuda.available():
         said = _nominal(USUAL.multiprocessors, USUAL.clock)
         return Limits("NVIDIA H200, not here", H200, "nominal", _cuda_rates(USUAL, size, 2), said)
-    found, name = cuda.attributes(), cuda.device_name()
+    attributes, name = cuda.attributes(), cuda.device_name()
     bandwidth = _measured(("cuda", name), cuda.copy_bandwidth, again)
-    clock, count = 1e3 * found.get("ClockRate", 0), found.get("MultiProcessorCount", 0)
-    rates = _cuda_rates(Device(count, clock), size, found.get("SingleToDoublePrecisionPerfRatio", 2))
+    clock, count = 1e3 * attributes.get("ClockRate", 0), attributes.get("MultiProcessorCount", 0)
+    rates = _cuda_rates(Device(count, clock), size, attributes.get("SingleToDoublePrecisionPerfRatio", 2))
     known = bool(clock and count)
     said = _nominal(count, clock) if known else ""
     return Limits(name, bandwidth, "measured: copying on the device", rates if known else {}, said)

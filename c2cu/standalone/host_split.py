@@ -167,7 +167,7 @@ def _refuse_hidden_names(unit: Unit, types: tuple[C.Node, ...]) -> None:
             )
 
 
-class HostSpeller(Indented):
+class HostPrinter(Indented):
     """Host code as the user wrote it, for C and C++. ``kept``: locals of main that live in its run.
 
     ``ended``: what a ``return`` of main before the kernel sets.

@@ -23,7 +23,7 @@ from ..schedule.column.emit import constant_tables, used_statics
 from ..schedule.gang.emit import gang
 from ..schedule.native.emit import private
 from ..schedule.slots import require_extents, require_few
-from .host_split import HostSpeller, HostSplit, declarations, globals_of, hostsplit
+from .host_split import HostPrinter, HostSplit, declarations, globals_of, hostsplit
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
@@ -135,7 +135,7 @@ def _names(unit: Unit) -> tuple[set[str], set[str]]:
 
 
 def _respelled(text: str, unit: Unit) -> str:
-    """A translation in which what C++ takes for an operator has a new name everywhere, as `spell.name` gives it."""
+    """A translation in which what C++ takes for an operator has a new name everywhere, as `c_printer.name` gives it."""
     taken = sorted(_names(unit)[0] & _OPERATORS)
     if not taken:
         return text
@@ -157,7 +157,7 @@ class _Host:
         self.in_flight = min(IN_FLIGHT, -(-p // self.group)) if self.group else 1
         self.width = "__G__" if group else "__P__"
         self.program, self.unit = front.program, front.program.unit
-        self.speller = HostSpeller(self.unit, split.kept, cplusplus)
+        self.printer = HostPrinter(self.unit, split.kept, cplusplus)
         self.globals = globals_of(self.unit)
         self.where = {b.name: self.place(b) for b in self.program.parameters}
         self.refuse_two_ways()
@@ -229,7 +229,7 @@ class _Host:
         scalars = [q for q in self.program.kernel.params if self.where[q.name].startswith("argument_")]
         returns = any(b.kind == "return" for b in self.program.parameters)
         head = self.program.kernel.node.decl.type
-        renames = [f"#define {n} {new}" for n, new in _renamed(self.unit)] if self.speller.cplusplus else []
+        renames = [f"#define {n} {new}" for n, new in _renamed(self.unit)] if self.printer.cplusplus else []
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
@@ -237,20 +237,20 @@ class _Host:
             "group": self.group,
             "in_flight": self.in_flight,
             "width": self.width,
-            "all_before": not (self.group and self.speller.cplusplus),
+            "all_before": not (self.group and self.printer.cplusplus),
             "reads": self.split.reads,
             "includes": list(dict.fromkeys(self.unit.pre.includes)),
             "macros": [f"#define {m.name} {m.value}" for m in macros.values()] + renames,
-            "declarations": [self.speller.top(n) for n in declarations(self.unit, self.split.functions)],
-            "functions": [self.speller.function(self.unit.functions[f].node) for f in host_functions],
-            "types": [self.speller.top(n) for n in self.split.types],
-            "globals": [self.speller.member(s) for s in self.globals],
+            "declarations": [self.printer.top(n) for n in declarations(self.unit, self.split.functions)],
+            "functions": [self.printer.function(self.unit.functions[f].node) for f in host_functions],
+            "types": [self.printer.top(n) for n in self.split.types],
+            "globals": [self.printer.member(s) for s in self.globals],
             "global_names": [s.name for s in self.globals],
-            "locals": [self.speller.member(s) for s in self.split.kept],
+            "locals": [self.printer.member(s) for s in self.split.kept],
             "arguments": [
-                self.speller.parameter(q.decl.type, f"argument_{q.name}") for q in scalars if q.decl is not None
+                self.printer.parameter(q.decl.type, f"argument_{q.name}") for q in scalars if q.decl is not None
             ],
-            "result": [self.speller.parameter(head.type, "result")] * returns,
+            "result": [self.printer.parameter(head.type, "result")] * returns,
             "before": self.before(),
             "after": self.after(),
             "set_arguments": self.set_arguments(),
@@ -259,22 +259,22 @@ class _Host:
             "fresh_before": self.split.fresh[0],
             "fresh_after": self.split.fresh[1],
             "unbuffered": self.split.unbuffered,
-            "ends": sorted(self.speller.ends),  # after all that is printed
+            "ends": sorted(self.printer.ends),  # after all that is printed
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
         }
 
     def before(self) -> str:
-        self.speller.ended = "__r->ended"
-        text = self.speller.statements(self.split.before)
-        self.speller.ended = ""
+        self.printer.ended = "__r->ended"
+        text = self.printer.statements(self.split.before)
+        self.printer.ended = ""
         return text
 
     def after(self) -> str:
-        return self.speller.statements(self.split.after)
+        return self.printer.statements(self.split.after)
 
     def set_arguments(self) -> list[str]:
         return [
-            f"__r->{self.where[b.name]} = {self.speller.visit(self.argument(b))};"
+            f"__r->{self.where[b.name]} = {self.printer.visit(self.argument(b))};"
             for b in self.program.parameters
             if self.where[b.name].startswith("argument_")
         ]
@@ -282,9 +282,9 @@ class _Host:
     def get_result(self) -> str:
         match self.split.result:
             case C.Assignment(lvalue=left):
-                return f"{self.speller.visit(left)} = __r->result;"
+                return f"{self.printer.visit(left)} = __r->result;"
             case C.Decl() as d:
-                return f"{self.speller.without_value(d, d.name)} = __r->result;"
+                return f"{self.printer.without_value(d, d.name)} = __r->result;"
         return ""
 
     def main_parameters(self) -> str:
@@ -293,7 +293,7 @@ class _Host:
             raise UnsupportedError(
                 "C2CU078", f"main takes '{params[2].name}' beside argc and argv", params[2].loc, "use getenv"
             )
-        return ", ".join(self.speller.visit(q.decl) for q in params if q.decl is not None)
+        return ", ".join(self.printer.visit(q.decl) for q in params if q.decl is not None)
 
     # targets
 
@@ -322,7 +322,7 @@ class _Host:
             gang=text,
             slots=slots,
             call="" if text else self.direct_call(),
-            kernel_functions=[self.speller.function(f.node) for f in kernel_functions],
+            kernel_functions=[self.printer.function(f.node) for f in kernel_functions],
             **values,
         )
 

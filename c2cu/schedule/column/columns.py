@@ -13,7 +13,7 @@ from pycparser import c_ast as C
 
 from ...base.ctype import VOID, Array, CType, Function, Pointer, Scalar, Struct, leaf_element
 from ...base.diagnostics import UnsupportedError
-from ...codegen.c_printer import Speller, base_name, declare, name
+from ...codegen.c_printer import CPrinter, base_name, declare, name
 from ...frontend.kernel import KernelProgram, nodes
 from ...frontend.parse import loc_of
 from ...frontend.symbols import Symbol
@@ -51,7 +51,7 @@ class Instance:
     text: str = ""
 
 
-class Columns(Speller):
+class Columns(CPrinter):
     """Prints functions whose globals are in column storage.
 
     ``names``: how each column object is spelled; ``extra``: the trailing (declaration, argument) pairs of every
@@ -86,23 +86,23 @@ class Columns(Speller):
         if key in self.instances:
             return self.instances[key]
         count = sum(1 for n, _ in self.instances if n == f.name)
-        found = Instance(name(f.name) + (f"__{count + 1}" if count else ""), None)
-        self.instances[key] = found
+        clone = Instance(name(f.name) + (f"__{count + 1}" if count else ""), None)
+        self.instances[key] = clone
         saved = self.pointees, self.counters, self.indent_level
         self.pointees, self.indent_level = {p: s for p, s in zip(f.params, storages)}, 0
         self.infer(f)
-        found.returns = self.returned(f)
+        clone.returns = self.returned(f)
         text = self.body(f)
         params = [self.declared(p) for p in f.params] + [d for d, _ in self.extra]
-        found.head = f"__device__ {self.result_type(f, found)} {found.name}({', '.join(params)})"
-        found.text = f"{found.head}\n{text}"
+        clone.head = f"__device__ {self.result_type(f, clone)} {clone.name}({', '.join(params)})"
+        clone.text = f"{clone.head}\n{text}"
         self.pointees, self.counters, self.indent_level = saved
-        self.done.append(found)
-        return found
+        self.done.append(clone)
+        return clone
 
-    def result_type(self, f: FunctionDef, found: Instance) -> str:
+    def result_type(self, f: FunctionDef, clone: Instance) -> str:
         t = f.returns
-        if isinstance(t, Pointer) and found.returns == COLUMN:
+        if isinstance(t, Pointer) and clone.returns == COLUMN:
             t = Pointer(self.columned(t.to), t.const)
         return declare(t, "", state=False)
 
@@ -154,10 +154,10 @@ class Columns(Speller):
     def returned(self, f: FunctionDef) -> Storage:
         if not isinstance(f.returns, Pointer):
             return PLAIN
-        found = {self.pointee(n.expr) for n in nodes(f.node.body) if isinstance(n, C.Return) and n.expr} - {None}
-        if len(found) > 1:
+        storages = {self.pointee(n.expr) for n in nodes(f.node.body) if isinstance(n, C.Return) and n.expr} - {None}
+        if len(storages) > 1:
             raise UnsupportedError("C2CU028", f"'{f.name}' returns pointers into two storages", f.loc)
-        return next(iter(found), PLAIN)
+        return next(iter(storages), PLAIN)
 
     # storages
 
@@ -341,9 +341,9 @@ class Columns(Speller):
         for a in args:
             if isinstance(self.unit.types.get(id(a)), Struct) and self.place(a) == COLUMN:
                 raise UnsupportedError("C2CU090", "a struct in column storage is passed by value", loc_of(a))
-        found = self.instance(f, self.argument_storages(f, n))
+        clone = self.instance(f, self.argument_storages(f, n))
         texts = [self._visit_expr(a) for a in args] + [argument for _, argument in self.extra]
-        return f"{found.name}({', '.join(texts)})"
+        return f"{clone.name}({', '.join(texts)})"
 
     def library_call(self, n: C.FuncCall, args: list[C.Node]) -> str:
         symbol = self.unit.symbols.get(id(n.name)) if isinstance(n.name, C.ID) else None

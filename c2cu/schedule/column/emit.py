@@ -34,15 +34,15 @@ def used_statics(program: KernelProgram) -> list[Symbol]:
     return [s for s in unit.statics if id(s) in used]
 
 
-def constant_tables(program: KernelProgram, speller: Columns) -> list[str]:
+def constant_tables(program: KernelProgram, printer: Columns) -> list[str]:
     """Const globals as constants of the device."""
     out = []
     for s in program.constants:
         if s.storage == "static-local":
             continue
         init = s.decl.init if s.decl is not None else None
-        value = speller.initial_value(init) if init is not None else "{}"
-        out.append(f"__device__ const {declare(s.type, speller.plain.get(s, name(s.name)))} = {value};")
+        value = printer.initial_value(init) if init is not None else "{}"
+        out.append(f"__device__ const {declare(s.type, printer.plain.get(s, name(s.name)))} = {value};")
     return out
 
 

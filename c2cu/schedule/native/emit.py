@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...base.ctype import Array, CType, Pointer, Struct
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
-from ...codegen.c_printer import Speller, declare, define_struct, name, structs_used, undefined
+from ...codegen.c_printer import CPrinter, declare, define_struct, name, structs_used, undefined
 from ...frontend.kernel import KernelProgram, Parameter, nodes
 from ...frontend.symbols import Symbol
 from ..artifact import CpuArtifact, CudaArtifact
@@ -33,7 +33,7 @@ def private(program: KernelProgram, slots: tuple[Slot, ...]) -> CudaArtifact:
     return CudaArtifact("private", text, slots, inputs=THREADS, threads=THREADS)
 
 
-class _PassThrough(Speller):
+class _PassThrough(CPrinter):
     """Globals are members of the state."""
 
     def __init__(self, program: KernelProgram, members: dict[Symbol, str], shared: frozenset[Symbol], cuda: bool):
@@ -65,7 +65,7 @@ class _NativeParts:
         shared = frozenset(
             b.symbol for b in program.parameters if b.shared and b.kind == "global" and b.symbol is not None
         )
-        self.speller = _PassThrough(program, self.members, shared, cuda)
+        self.printer = _PassThrough(program, self.members, shared, cuda)
 
     def values(self) -> dict[str, object]:
         functions = [self.function(f) for f in self.program.functions]
@@ -83,8 +83,8 @@ class _NativeParts:
                     [t for b in self.program.parameters for t in (b.type,)] + [s.type for s in self.constants],
                 )
             ],
-            "macros": [f"#define {m} {macros[m].value}" for m in self.speller.macros],
-            "undefined": undefined(self.speller.macros),
+            "macros": [f"#define {m} {macros[m].value}" for m in self.printer.macros],
+            "undefined": undefined(self.printer.macros),
             "library": self.library_prototypes(),
             "members": self.member_list(),
             "constants": constants,
@@ -100,10 +100,10 @@ class _NativeParts:
     def library_prototypes(self) -> list[str]:
         """Prototypes, not headers: the user's own names may be those of functions that headers declare."""
         unit = self.program.unit
-        found = {n: unit.symbol(at) for n, at in self.speller.libraries.items() if not n.startswith("__builtin_")}
+        called = {n: unit.symbol(at) for n, at in self.printer.libraries.items() if not n.startswith("__builtin_")}
         for known in ("memcpy", "memset", "calloc", "free"):  # which the template has
-            found.pop(known, None)
-        return [declare(s.type, n, state=False) + ";" for n, s in found.items()]
+            called.pop(known, None)
+        return [declare(s.type, n, state=False) + ";" for n, s in called.items()]
 
     def state_bytes(self) -> int:
         total = sum(self.slots[k].nbytes for k, b in enumerate(self.program.parameters) if not b.shared)
@@ -130,12 +130,12 @@ class _NativeParts:
         ) + f"static {declare(f.returns, '')} {name(f.name)}({', '.join(params)})"
 
     def function(self, f) -> str:
-        return f"{self.head(f)}\n{self.speller.body(f)}"
+        return f"{self.head(f)}\n{self.printer.body(f)}"
 
     def constant(self, s: Symbol) -> str:
         where = "__device__ const " if self.cuda else "static const "
         init = s.decl.init if s.decl is not None else None
-        value = f" = {self.speller.initial_value(init)}" if init is not None else " = {}" if self.cuda else ""
+        value = f" = {self.printer.initial_value(init)}" if init is not None else " = {}" if self.cuda else ""
         return f"{where}{declare(s.type, name(s.name))}{value};"
 
     def initial_values(self) -> tuple[list[str], list[str]]:
@@ -143,7 +143,7 @@ class _NativeParts:
         constants: list[str] = []
         lines: list[str] = []
         for s, member in self.members.items():
-            if s in self.speller.shared:
+            if s in self.printer.shared:
                 continue
             init = s.decl.init if s.decl is not None else None
             target = f"c2cu_s->{member}"
@@ -157,10 +157,10 @@ class _NativeParts:
                         s.loc,
                         "set them at the start of the kernel",
                     )
-                lines.append(f"{target} = {self.speller.visit(init)};")
+                lines.append(f"{target} = {self.printer.visit(init)};")
             else:
                 where = "__device__ const " if self.cuda else "static const "
-                constants.append(f"{where}{declare(s.type, f'initial_{member}')} = {self.speller.initial_value(init)};")
+                constants.append(f"{where}{declare(s.type, f'initial_{member}')} = {self.printer.initial_value(init)};")
                 lines.append(f"memcpy(&{target}, &initial_{member}, sizeof {target});")
         return constants, lines
 

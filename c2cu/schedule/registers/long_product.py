@@ -181,7 +181,7 @@ class LongProductText:
 
     product: LongProduct
     number: int
-    spell: CudaText
+    printer: CudaText
     functions: dict[str, str] = field(default_factory=dict)
     known: set[str] = field(default_factory=set)  # accumulators' words that are declared
     lines: list[str] = field(default_factory=list)
@@ -194,11 +194,11 @@ class LongProductText:
         if k == 0:
             for at, addend in enumerate(row.addends[: row.n + 1]):
                 if addend != ZERO:
-                    self.word((row.n - 1 if at else 0), at, self.spell.expr(addend))
+                    self.word((row.n - 1 if at else 0), at, self.printer.expr(addend))
         for first in (1, 0) if moved else (0, 1):
             self.pairs(row, base, first, moved and first == 1)
         if row.results[0] is not None:
-            self.lines.append(f"unsigned int {self.spell.variable(row.results[0])} = {self.word(base, base)};")
+            self.lines.append(f"unsigned int {self.printer.variable(row.results[0])} = {self.word(base, base)};")
         if k + 1 == len(self.product.rows):
             self.merge(row, base)
         return self.lines
@@ -222,7 +222,7 @@ class LongProductText:
         fresh = self.name(base + first, end - 1) not in self.known
         words = [self.word(base + first, at) for at in range(base + first, end + (not fresh))]
         lowest = [self.word(base, base), self.word(base + 1, base)] if moved else []
-        factors = [self.spell.expr(e) for part in ("x", "y") for e in (getattr(link, part) for link in links)]
+        factors = [self.printer.expr(e) for part in ("x", "y") for e in (getattr(link, part) for link in links)]
         name, text = multiply_add_pairs(len(links), moved, fresh)
         self.functions[name] = text
         self.lines.append(f"{name}({', '.join([*words, *lowest, *factors])});")
@@ -230,7 +230,7 @@ class LongProductText:
     def merge(self, row: Row, base: int) -> None:
         """The results but the lowest: the sum of both accumulators."""
         made = [
-            self.spell.variable(v) if v is not None and v.type == UINT else f"c2cu_word{self.number}_{at}"
+            self.printer.variable(v) if v is not None and v.type == UINT else f"c2cu_word{self.number}_{at}"
             for at, v in enumerate(row.results)
         ][1:]
         both = [
@@ -243,4 +243,4 @@ class LongProductText:
         self.lines += [f"unsigned int {', '.join(made)};", f"{name}({', '.join([*made, *both])});"]
         last = row.results[-1]
         if last is not None and last.type != UINT:
-            self.lines.append(f"{type_name(last.type)} {self.spell.variable(last)} = {made[-1]};")
+            self.lines.append(f"{type_name(last.type)} {self.printer.variable(last)} = {made[-1]};")
