@@ -79,10 +79,10 @@ U, V = Var(Variable("u", UINT, 1)), Var(Variable("v", UINT, 2))
 @pytest.mark.parametrize(
     "e, text",
     [
-        (Binary("+", A, B, INT), "((int)((unsigned int)a_1 + (unsigned int)b_2))"),
-        (Binary("*", Cast(U, ULONG), Cast(V, ULONG), ULONG), "(((unsigned long long)u_1) * ((unsigned long long)v_2))"),
-        (Unary("-", A, INT), "((int)(0 - (unsigned int)a_1))"),
-        (Binary("<<", A, Const(3, INT), INT), "((int)((unsigned int)a_1 << 3))"),
+        (Binary("+", A, B, INT), "(int)((unsigned int)a_1 + (unsigned int)b_2)"),
+        (Binary("*", Cast(U, ULONG), Cast(V, ULONG), ULONG), "((unsigned long long)u_1 * (unsigned long long)v_2)"),
+        (Unary("-", A, INT), "(int)(0 - (unsigned int)a_1)"),
+        (Binary("<<", A, Const(3, INT), INT), "(int)((unsigned int)a_1 << 3)"),
         (Const(-(2**31), INT), "(-2147483647 - 1)"),
         (Const(-(2**63), LONG), "(-9223372036854775807ll - 1)"),
         (Const(0.1, DOUBLE), "0x1.999999999999ap-4"),
@@ -92,7 +92,7 @@ U, V = Var(Variable("u", UINT, 1)), Var(Variable("v", UINT, 2))
         (Bitcast(U, FLOAT), "__uint_as_float(u_1)"),
         (
             Call("min", (A, Binary("+", A, B, INT)), INT),
-            "min((int)a_1, (int)((int)((unsigned int)a_1 + (unsigned int)b_2)))",
+            "min((int)a_1, (int)(int)((unsigned int)a_1 + (unsigned int)b_2))",
         ),
     ],
 )

@@ -1,8 +1,9 @@
 """The flat IR as CUDA C++, exact: for NVRTC and nvcc with --std=c++17 --fmad=false, on 64-bit hosts.
 
-Signed arithmetic is done in unsigned types, so that it wraps. A product of widened 32-bit values stays one of two
-casts, which the compiler makes a wide multiply of. A schedule derives a class from `CudaText` and says how variables
-and elements of regions are spelled; whatever statement it treats in its own way it takes out before the rest.
+Signed arithmetic that may overflow is done in unsigned types, so that it wraps. A product of widened 32-bit values
+stays one of two casts, which the compiler makes a wide multiply of. A schedule derives a class from `CudaText` and says
+how variables and elements of regions are spelled; whatever statement it treats in its own way it takes out before the
+rest.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import math
 from collections.abc import Iterable
 
 from ..base.ctype import BOOL, CHAR, INT, LONG, UINT, ULONG, Scalar, unsigned_of
-from ..ir.fold import COMPARISONS
+from ..ir.evaluate import COMPARISONS
+from ..ir.indices import simplified
 from ..ir.nodes import (
     Assign,
     Binary,
@@ -32,12 +34,15 @@ from ..ir.nodes import (
     Var,
     Variable,
 )
+from ..ir.ranges import RangeOf, Ranges, range_of_variable
 from ..ir.walk import expressions, statements, subexpressions
+from .precedence import NAME, PREFIX, PRODUCT, SUM, WHOLE, enclosed, infix
 
 _NAMES = {BOOL: "bool", CHAR: "signed char", LONG: "long long", ULONG: "unsigned long long"}
 _TO_FLOAT = {("i", 4): "__int_as_float", ("u", 4): "__uint_as_float", 8: "__longlong_as_double"}
 _SUFFIX = {("i", 8): "ll", ("u", 8): "ull", ("u", 4): "u"}
 _PER_LINE = 12  # variables declared in one line
+ARITHMETIC = ("+", "-", "*")  # what may overflow
 
 
 def type_name(t: Scalar) -> str:
@@ -84,10 +89,12 @@ def _floating(value: float, t: Scalar) -> str:
 
 class CudaText:
     """Prints statements to ``lines``. ``fused``: whether the compiler may see a product as a plain ``*``: with
-    --fmad=false it does not contract it; without that flag (nvcc's default) it would."""
+    --fmad=false it does not contract it; without that flag (nvcc's default) it would. ``of_variable``: the range of
+    what a variable holds: arithmetic that cannot overflow is printed plainly."""
 
-    def __init__(self, fused: bool = True):
+    def __init__(self, fused: bool = True, of_variable: RangeOf = range_of_variable):
         self.fused = fused
+        self.of_variable, self.ranges = of_variable, Ranges(of_variable)
         self.lines: list[str] = []
         self.depth = 1
 
@@ -99,7 +106,11 @@ class CudaText:
 
     def element(self, r: Region, index: Expr) -> str:
         """How an element of a region is spelled, as an lvalue."""
-        return f"{region_name(r)}[{self.expr(index)}]"
+        return f"{region_name(r)}[{self.text(self.index(index))}]"
+
+    def index(self, e: Expr) -> Expr:
+        """A subscript as it is printed."""
+        return simplified(e, self.of_variable)
 
     def load(self, e: Load) -> str:
         """The value of an element."""
@@ -108,7 +119,7 @@ class CudaText:
 
     def store(self, s: Store) -> None:
         """Print a store."""
-        self.line(f"{self.element(s.region, s.index)} = {self.expr(s.value)};")
+        self.line(f"{self.element(s.region, s.index)} = {self.text(s.value)};")
 
     # lines
 
@@ -143,7 +154,7 @@ class CudaText:
     def statement(self, s: Stmt) -> None:
         match s:
             case Assign():
-                self.line(f"{self.variable(s.var)} = {self.expr(s.value)};")
+                self.line(f"{self.variable(s.var)} = {self.text(s.value)};")
             case Store():
                 self.store(s)
             case If():
@@ -152,7 +163,7 @@ class CudaText:
                 self.loop(s)
 
     def branch(self, s: If) -> None:
-        self.open(f"if ({self.expr(s.cond)})" if s.then else f"if (!{self.expr(s.cond)})")
+        self.open(f"if ({self.text(s.cond)})" if s.then else f"if (!{self.expr(s.cond)})")
         self.block(s.then or s.other)
         if s.then and s.other:
             self.close("} else {")
@@ -170,7 +181,7 @@ class CudaText:
             self.block(s.head)
             self.line(f"if (!{self.expr(s.cond)}) break;")
         else:
-            self.open(f"while (!({flags}) && {self.expr(s.cond)})" if flags else f"while ({self.expr(s.cond)})")
+            self.open(f"while (!({flags}) && {self.expr(s.cond)})" if flags else f"while ({self.text(s.cond)})")
         self.block(s.body)
         if flags and s.step:
             self.line(f"if ({flags}) break;")
@@ -179,15 +190,23 @@ class CudaText:
 
     # expressions
 
+    def text(self, e: Expr, level: int = WHOLE) -> str:
+        """The value of ``e``, in parentheses where it binds less tightly than ``level``."""
+        return enclosed(self.printed(e), level)
+
     def expr(self, e: Expr) -> str:
-        """The value of ``e``: an operand, that is a name, a literal, a call or in parentheses."""
+        """The value of ``e`` as an operand of any operator."""
+        return self.text(e, PREFIX)
+
+    def printed(self, e: Expr) -> tuple[str, int]:
+        """The value of ``e``, and how tightly its text binds."""
         match e:
             case Const():
-                return literal(e.value, e.type)
+                return literal(e.value, e.type), NAME
             case Var(var=v):
-                return self.variable(v)
+                return self.variable(v), NAME
             case Load():
-                return self.load(e)
+                return self.load(e), NAME
             case Unary():
                 return self.unary(e)
             case Binary():
@@ -197,70 +216,72 @@ class CudaText:
             case Bitcast():
                 return self.bitcast(e)
             case Select():
-                return f"({self.expr(e.cond)} ? {self.expr(e.yes)} : {self.expr(e.no)})"
+                return f"{self.expr(e.cond)} ? {self.text(e.yes, SUM)} : {self.text(e.no, SUM)}", WHOLE
             case Call():
                 return self.call(e)
         raise AssertionError(e)
 
-    def truth(self, e: Expr) -> str:
+    def truth(self, e: Expr) -> tuple[str, int]:
         """``e`` as a bool."""
         boolean = e.type == BOOL or (isinstance(e, Binary) and e.op in (*COMPARISONS, "&&", "||"))
-        return self.expr(e) if boolean or (isinstance(e, Unary) and e.op == "!") else f"({self.expr(e)} != 0)"
+        if boolean or (isinstance(e, Unary) and e.op == "!"):
+            return self.printed(e)
+        return f"{self.text(e, SUM)} != 0", WHOLE
 
-    def unary(self, e: Unary) -> str:
-        x, t = self.expr(e.operand), e.type
+    def unary(self, e: Unary) -> tuple[str, int]:
+        t = e.type
         if e.op == "-" and t.kind == "i":
-            return f"(({type_name(t)})(0 - {self.unsigned(e.operand)}))"
-        if e.op == "!" or t.is_float or t.size >= 4:
-            return f"({e.op}{x})"
-        return f"(({type_name(t)})({e.op}{x}))"
+            return f"({type_name(t)})(0 - {self.unsigned(e.operand, PRODUCT)})", PREFIX
+        text = f"{e.op}{self.text(e.operand, NAME)}"
+        return (text if e.op == "!" or t.is_float or t.size >= 4 else f"({type_name(t)}){text}"), PREFIX
 
-    def unsigned(self, e: Expr) -> str:
+    def unsigned(self, e: Expr, level: int) -> str:
         """An integer's bits in the unsigned type that its arithmetic is done in."""
         u = unsigned_of(e.type) if e.type.size >= 4 else UINT
         if isinstance(e, Const):
             return literal(u.wrap(e.value), u)
-        if isinstance(e, Binary) and e.type.kind == "i" and e.type.size >= 4 and e.op in ("+", "-", "*"):
-            return f"({self.unsigned(e.left)} {e.op} {self.unsigned(e.right)})"
-        return self.expr(e) if u == e.type else f"({type_name(u)}){self.expr(e)}"
+        wraps = isinstance(e, Binary) and e.type.kind == "i" and e.op in ARITHMETIC and self.ranges.wraps(e)
+        if isinstance(e, Binary) and e.type.size >= 4 and wraps:
+            return enclosed(infix(e, self.unsigned), level)
+        return self.text(e, level) if u == e.type else f"({type_name(u)}){self.expr(e)}"
 
-    def binary(self, e: Binary) -> str:
+    def binary(self, e: Binary) -> tuple[str, int]:
         op, t = e.op, e.type
-        if op in ("&&", "||"):
-            return f"({self.truth(e.left)} {op[0]} {self.truth(e.right)})"  # both sides are safe: no jump
+        if op in ("&&", "||"):  # both sides are safe to evaluate: no jump
+            return f" {op[0]} ".join(enclosed(self.truth(side), PREFIX) for side in (e.left, e.right)), WHOLE
         if op == "*" and t.is_float and not self.fused:
-            return f"__{'f' if t.size == 4 else 'd'}mul_rn({self.expr(e.left)}, {self.expr(e.right)})"
-        if op in ("+", "-", "*") and (t.kind == "i" or t.is_integer and t.size < 4):
-            return f"(({type_name(t)})({self.unsigned(e.left)} {op} {self.unsigned(e.right)}))"
+            return f"__{'f' if t.size == 4 else 'd'}mul_rn({self.text(e.left)}, {self.text(e.right)})", NAME
+        if op in ARITHMETIC and t.is_integer and (t.kind == "i" or t.size < 4) and self.ranges.wraps(e):
+            return f"({type_name(t)}){enclosed(infix(e, self.unsigned), PREFIX)}", PREFIX
         if op == "<<" and t.kind == "i":
-            return f"(({type_name(t)})({self.unsigned(e.left)} << {self.expr(e.right)}))"
-        text = f"({self.expr(e.left)} {op} {self.expr(e.right)})"
-        return text if t.size >= 4 or op in COMPARISONS else f"(({type_name(t)}){text})"
+            return f"({type_name(t)})({self.unsigned(e.left, PREFIX)} << {self.expr(e.right)})", PREFIX
+        plain = infix(e, self.text)
+        return plain if t.size >= 4 else (f"({type_name(t)}){enclosed(plain, PREFIX)}", PREFIX)
 
-    def cast(self, e: Cast) -> str:
+    def cast(self, e: Cast) -> tuple[str, int]:
         if e.type == BOOL:
             return self.truth(e.operand)
-        return f"(({type_name(e.type)}){self.expr(e.operand)})"
+        return f"({type_name(e.type)}){self.expr(e.operand)}", PREFIX
 
-    def bitcast(self, e: Bitcast) -> str:
-        a, b, x = e.operand.type, e.type, self.expr(e.operand)
+    def bitcast(self, e: Bitcast) -> tuple[str, int]:
+        a, b = e.operand.type, e.type
         if a.is_float and b.is_float or not (a.is_float or b.is_float):
-            return f"(({type_name(b)}){x})"
+            return f"({type_name(b)}){self.expr(e.operand)}", PREFIX
+        if b.is_float and b.size == 4:
+            return f"{_TO_FLOAT[(a.kind, 4)]}({self.text(e.operand)})", NAME
         if b.is_float:
-            return f"{_TO_FLOAT[(a.kind, 4)]}({x})" if b.size == 4 else f"{_TO_FLOAT[8]}((long long){x})"
+            return f"{_TO_FLOAT[8]}((long long){self.expr(e.operand)})", NAME
         if b.size == 4:
-            return f"__float_as_{'int' if b.kind == 'i' else 'uint'}({x})"
-        return f"(({type_name(b)})__double_as_longlong({x}))"
+            return f"__float_as_{'int' if b.kind == 'i' else 'uint'}({self.text(e.operand)})", NAME
+        return f"({type_name(b)})__double_as_longlong({self.text(e.operand)})", PREFIX
 
-    def call(self, e: Call) -> str:
+    def call(self, e: Call) -> tuple[str, int]:
         """A function of libm, or ``min`` or ``max`` of integers of one type."""
-        args = [self.expr(a) for a in e.args]
-        if e.name in ("min", "max"):
-            wide = INT if e.type.size < 4 else e.type
-            args = [f"({type_name(wide)}){a}" for a in args]
-            text = f"{e.name}({', '.join(args)})"
-            return text if wide == e.type else f"(({type_name(e.type)}){text})"
-        return f"{e.name}({', '.join(args)})"
+        if e.name not in ("min", "max"):
+            return f"{e.name}({', '.join(map(self.text, e.args))})", NAME
+        wide = INT if e.type.size < 4 else e.type
+        text = f"{e.name}({', '.join(f'({type_name(wide)}){self.expr(a)}' for a in e.args)})"
+        return (text, NAME) if wide == e.type else (f"({type_name(e.type)}){text}", PREFIX)
 
 
 def variables(block: Block) -> tuple[Variable, ...]:

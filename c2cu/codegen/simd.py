@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 
 from ..analysis.uniform import Uniform
 from ..base.ctype import BOOL, UINT, Scalar
-from ..ir.fold import COMPARISONS
+from ..ir.evaluate import COMPARISONS
+from ..ir.indices import simplified
 from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
+from .precedence import NAME, PREFIX, SUM, WHOLE, enclosed, infix
 
 
 def register(t: Scalar) -> str:
@@ -145,25 +147,38 @@ class Printer:
     # uniform values: plain C
 
     def scalar(self, e: Expr) -> str:
+        """A uniform value as an operand of any operator."""
+        return self.text(e, PREFIX)
+
+    def text(self, e: Expr, level: int = WHOLE) -> str:
+        """A uniform value, in parentheses where it binds less tightly than ``level``."""
+        return enclosed(self.printed(e), level)
+
+    def subscript(self, e: Expr) -> str:
+        """A uniform subscript."""
+        return self.text(simplified(e))
+
+    def printed(self, e: Expr) -> tuple[str, int]:
+        """A uniform value, and how tightly its text binds."""
         match e:
             case Const():
-                return literal(e.value, e.type)
+                return literal(e.value, e.type), NAME
             case Var(var=v):
-                return self.var(v)
+                return self.var(v), NAME
             case Load():
-                return f"{self.region(e.region)}[{self.scalar(e.index)}]"
+                return f"{self.region(e.region)}[{self.subscript(e.index)}]", NAME
             case Unary():
-                return f"({e.op}{self.scalar(e.operand)})"
+                return f"{e.op}{self.text(e.operand, NAME)}", PREFIX
             case Binary():
-                return f"({self.scalar(e.left)} {e.op} {self.scalar(e.right)})"
+                return infix(e, self.text)
             case Cast():
-                return f"(({e.type})({self.scalar(e.operand)}))"
+                return f"({e.type}){self.scalar(e.operand)}", PREFIX
             case Bitcast():
-                return f"BITS({e.type}, {e.operand.type}, {self.scalar(e.operand)})"
+                return f"BITS({e.type}, {e.operand.type}, {self.scalar(e.operand)})", NAME
             case Select():
-                return f"({self.scalar(e.cond)} ? {self.scalar(e.yes)} : {self.scalar(e.no)})"
+                return f"{self.scalar(e.cond)} ? {self.text(e.yes, SUM)} : {self.text(e.no, SUM)}", WHOLE
             case Call():
-                return f"{e.name}({', '.join(map(self.scalar, e.args))})"
+                return f"{e.name}({', '.join(map(self.text, e.args))})", NAME
         raise AssertionError(e)
 
     # masks
@@ -201,7 +216,7 @@ class Printer:
         """The value in every lane, as `register` of its type."""
         rep = self.register(e.type)
         if not self.varying(e):
-            return f"splat_{rep}({self.scalar(e)})"
+            return f"splat_{rep}({self.text(e)})"
         match e:
             case _ if boolean(e) and not isinstance(e, Load):
                 text = f"({self.truth(e)} & 1)"
@@ -245,7 +260,7 @@ class Printer:
     def load(self, e: Load) -> str:
         t, rep = e.region.type, self.register(e.type)
         if not self.varying(e.index):
-            text = f"{self.region(e.region)}[{self.scalar(e.index)}]"
+            text = f"{self.region(e.region)}[{self.subscript(e.index)}]"
             return text if self.memory(t) == rep else f"CONVERT({rep}, {text})"
         index = self.lanes_index(e.index)
         out = self.temporary(rep)

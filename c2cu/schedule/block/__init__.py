@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+
 from ...analysis.facts import Trace
-from ...ir.nodes import Kernel
 from ...ir.passes import Pass
 from ..artifact import Artifact, CudaArtifact
 from ..estimate import Estimate, floor
@@ -13,7 +14,7 @@ from ..understood import Understood
 
 class BlockSchedule(Schedule):
     rounds_freely = True
-    pass_names = ("phases", "if_convert", "minmax")
+    pass_names = ("phases", "if_convert", "minmax", "simplify_indices")
 
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         from .emit import block
@@ -23,13 +24,14 @@ class BlockSchedule(Schedule):
         return block(u, understood.trace, understood.slots, understood.layout, understood.fp, threads)
 
     def passes(self, understood: Understood) -> tuple[Pass, ...]:
-        from .emit import compiled, passes
+        from .emit import BlockProgram, compiled, passes
 
-        def phases(_: Kernel) -> Kernel:
+        @functools.cache
+        def program() -> BlockProgram:
             assert understood.trace is not None
-            return compiled(understood.analysed(), understood.trace, understood.fp).phases
+            return compiled(understood.analysed(), understood.trace, understood.fp)
 
-        return (("phases", phases), *passes(understood.fp))
+        return (("phases", lambda _: program().phases), *passes(understood.fp, lambda: program().threads))
 
     def estimate(self, artifact: Artifact, trace: Trace) -> Estimate:
         assert isinstance(artifact, CudaArtifact)

@@ -6,12 +6,14 @@ phases keep within a thread stay in its registers; barriers stand only where one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
+from ...ir.indices import simplified_indices
 from ...ir.nodes import Block, Kernel, Region
 from ...ir.passes import Pass, through
 from ...transform.if_convert import if_convert
@@ -21,6 +23,7 @@ from ..slots import Slot
 from .analysed import Analysed
 from .builder import Builder
 from .choice import BlockChoice, choices, cost
+from .fit import thread_ranges
 from .phases import Item, phases
 from .text import Layout, shared_bytes, values
 from .vectors import NotKnown
@@ -82,12 +85,20 @@ def compiled(u: Uniform, trace: Trace, fp: str = "exact", threads: int = 0) -> B
         raise UnsupportedError("C2CU093", "no loop has independent iterations", u.kernel.loc)
     built = _built(u, items, choices(u, trace, items, threads))
     body = Kernel(u.kernel.name, u.kernel.regions, tuple(built.machine.out), u.kernel.loc)
-    return BlockProgram(built, body, through(body, passes(fp)).body)
+    return BlockProgram(built, body, through(body, passes(fp, lambda: built.threads)).body)
 
 
-def passes(fp: str) -> tuple[Pass, ...]:
-    """What an input's threads do, with selects for small branches and minima for selects."""
-    return (("if_convert", if_convert), ("minmax", lambda k: minmax(k, fp == "fast")))
+def passes(fp: str, threads: Callable[[], int]) -> tuple[Pass, ...]:
+    """What an input's threads do, with selects for small branches, minima for selects, and short index expressions."""
+
+    def simplify_indices(k: Kernel) -> Kernel:
+        return replace(k, body=simplified_indices(k.body, thread_ranges(threads(), k.body)))
+
+    return (
+        ("if_convert", if_convert),
+        ("minmax", lambda k: minmax(k, fp == "fast")),
+        ("simplify_indices", simplify_indices),
+    )
 
 
 def refuse(u: Uniform, trace: Trace) -> None:

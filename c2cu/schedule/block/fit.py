@@ -10,11 +10,24 @@ import numpy as np
 
 from ...base.ctype import INT, Scalar
 from ...ir.fold import binary, cast
-from ...ir.nodes import Binary, Bitcast, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
+from ...ir.nodes import Binary, Bitcast, Block, Cast, Const, Expr, Load, Loop, Region, Select, Unary, Var, Variable
+from ...ir.ranges import RangeOf, range_of_variable
+from ...ir.walk import statements
 from .vectors import Values, as_const
 
 TID = Variable("c2cu_tid", INT, 0)  # the thread's number within its input
 ROUND = Variable("c2cu_round", INT, 0)  # the turn of a loop over phases of one shape
+
+
+def thread_ranges(threads: int, body: Block) -> RangeOf:
+    """What `TID` and `ROUND` hold in ``body``; of other variables, what their types say."""
+    rounds = 0
+    for s in statements(body):
+        match s:
+            case Loop(cond=Binary(op="<", left=Var(var=v), right=Const(value=n))) if v.name == ROUND.name:
+                rounds = max(rounds, int(n))
+    known = {TID.name: (0, threads - 1), ROUND.name: (0, rounds)}  # whatever their webs are
+    return lambda v: known.get(v.name) or range_of_variable(v)
 
 
 @dataclass

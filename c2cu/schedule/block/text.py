@@ -16,7 +16,7 @@ from ...ir.nodes import Block, Expr, Load, Region, Stmt, Variable
 from ..pack import is_plain
 from ..slots import Slot
 from .builder import REDO, Builder
-from .fit import ROUND, TID
+from .fit import ROUND, TID, thread_ranges
 from .machine import is_barrier, padded
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -49,7 +49,7 @@ class SequentialBlockText(CudaText):
     """The kernel as it was, for one thread."""
 
     def element(self, r: Region, index: Expr) -> str:
-        at = self.expr(index)
+        at = self.text(self.index(index))
         return f"{region_name(r)}[{at}]" if r.storage == "shared" else f"{region_name(r)}[{_place(r, at)}]"
 
 
@@ -63,7 +63,7 @@ def values(
     """What the template is filled with."""
     regions = [r for r in u.kernel.regions if r.storage != "shared"]
     bulk = [r for r in regions if r.storage == "bulk"]
-    threads = BlockText()
+    threads = BlockText(of_variable=thread_ranges(b.threads, body))
     threads.declare(body, [v for v in variables(body) if v.name.startswith("c2cu_")])
     threads.block(body)
     again = SequentialBlockText()

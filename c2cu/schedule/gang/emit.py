@@ -165,7 +165,7 @@ class Emitter:
     def assign(self, s: Assign) -> None:
         name = self.p.var(s.var)
         if s.var not in self.u.varying:
-            self.line(f"{name} = {self.p.scalar(s.value)};")
+            self.line(f"{name} = {self.p.text(s.value)};")
             return
         rep = self.p.register(s.var.type)
         if s.var.type == BOOL:
@@ -177,7 +177,7 @@ class Emitter:
     def store(self, s: Store) -> None:
         target = self.p.region(s.region)
         if s.region not in self.u.varying_regions:
-            self.line(f"{target}[{self.p.scalar(s.index)}] = {self.p.scalar(s.value)};")
+            self.line(f"{target}[{self.p.subscript(s.index)}] = {self.p.text(s.value)};")
             return
         rep, kept = self.p.register(s.region.type), self.p.memory(s.region.type)
         if self.u.is_varying(s.index):
@@ -187,7 +187,7 @@ class Emitter:
             guard = f"if ({self.p.mask}[l]) " if self.p.mask else ""
             self.line(f"LANES {guard}{target}[{index}[l]][l] = {value}[l];")
             return
-        place = f"{target}[{self.p.scalar(s.index)}]"
+        place = f"{target}[{self.p.subscript(s.index)}]"
         value = self.p.vector(s.value)
         if self.p.mask:
             old = place if kept == rep else f"CONVERT({rep}, {place})"
@@ -195,7 +195,7 @@ class Emitter:
         self.line(f"{place} = {value if kept == rep else f'CONVERT({kept}, {value})'};")
 
     def uniform_if(self, s: If) -> None:
-        self.line(f"if ({self.p.scalar(s.cond)}) {{")
+        self.line(f"if ({self.p.text(s.cond)}) {{")
         self.block(s.then)
         if s.other:
             self.line("} else {")

@@ -295,7 +295,7 @@ def _term(gep: Gep, term: Expr) -> list[str]:
     parameters = [f"const {element_name(r.type)} {x}_{region_name(r)}" for x, w in _SIDES for r in read_at(gep, w)]
     text.depth = 0
     text.open(f"static __device__ __forceinline__ float c2cu_term({', '.join([*parameters, *counters])})")
-    text.line(f"return {text.expr(minima(_apart(term, gep), True))};")
+    text.line(f"return {text.text(minima(_apart(term, gep), True))};")
     text.close()
     return text.lines
 

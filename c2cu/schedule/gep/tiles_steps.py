@@ -177,7 +177,7 @@ class Steps:
         if at is KK:
             o.line("const int i = k, j = k; (void)i, (void)j;")
         for r, value in part.values:
-            o.line(f"const {held(r.type)} {prefix}_{region_name(r)} = {o.expr(self.best(value, r))};")
+            o.line(f"const {held(r.type)} {prefix}_{region_name(r)} = {o.text(self.best(value, r))};")
 
     def best(self, value: Expr, region: Region) -> Expr:
         """With minima; and with one choice where there were several of the old value: no jump is made of it."""

@@ -116,7 +116,7 @@ class RegistersText(CudaText):
     def statement(self, s: Stmt) -> None:
         if isinstance(s, Assign) and s.var in self.single:
             # not const: the compiler would try to evaluate each through all before it
-            self.line(f"{type_name(s.var.type)} {self.variable(s.var)} = {self.expr(s.value)};")
+            self.line(f"{type_name(s.var.type)} {self.variable(s.var)} = {self.text(s.value)};")
         else:
             super().statement(s)
 

@@ -1,0 +1,108 @@
+"""Value ranges: the least and the greatest value that an integer expression can have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..base.ctype import Scalar
+from .evaluate import COMPARISONS
+from .nodes import Binary, Cast, Const, Expr, Select, Unary, Var, Variable
+
+Range = tuple[int, int]
+RangeOf = Callable[[Variable], Range]  # of what a variable holds
+
+_TRUTH = (0, 1)
+
+
+def range_of_type(t: Scalar) -> Range:
+    """All values of an integer type."""
+    if t.kind == "b":
+        return _TRUTH
+    return (-(1 << (t.bits - 1)), (1 << (t.bits - 1)) - 1) if t.kind == "i" else (0, (1 << t.bits) - 1)
+
+
+def range_of_variable(v: Variable) -> Range:
+    """What is known where nothing is said of a variable: its type."""
+    return range_of_type(v.type)
+
+
+def fits(r: Range, t: Scalar) -> bool:
+    """Whether all values of ``r`` are values of ``t``."""
+    low, high = range_of_type(t)
+    return low <= r[0] and r[1] <= high
+
+
+class Ranges:
+    """The ranges of expressions over variables with the ranges that ``of_variable`` gives. Each expression is looked at
+    once."""
+
+    def __init__(self, of_variable: RangeOf = range_of_variable):
+        self.of_variable = of_variable
+        self._known: dict[int, tuple[Expr, Range]] = {}  # by id; the expression is kept, so that its id stays its own
+
+    def __call__(self, e: Expr) -> Range:
+        """The range of an integer expression."""
+        if id(e) not in self._known:
+            self._known[id(e)] = (e, self._bounded(e))
+        return self._known[id(e)][1]
+
+    def exact(self, e: Binary) -> Range:
+        """The range of ``+``, ``-`` or ``*`` before it wraps around."""
+        (a, b), (c, d) = self(e.left), self(e.right)
+        if e.op == "+":
+            return a + c, b + d
+        if e.op == "-":
+            return a - d, b - c
+        corners = (a * c, a * d, b * c, b * d)
+        return min(corners), max(corners)
+
+    def wraps(self, e: Binary) -> bool:
+        """Whether ``+``, ``-`` or ``*`` may leave its type."""
+        return not fits(self.exact(e), e.type)
+
+    def _bounded(self, e: Expr) -> Range:
+        r = self._range(e)
+        return r if r is not None and fits(r, e.type) else range_of_type(e.type)
+
+    def _range(self, e: Expr) -> Range | None:
+        """The range before the result wraps around; None where nothing is known but the type."""
+        match e:
+            case Const(value=v):
+                return int(v), int(v)
+            case Var(var=v):
+                return self.of_variable(v)
+            case Cast(operand=x) if x.type.is_integer and e.type.kind != "b":
+                return self(x)
+            case Select(yes=a, no=b):
+                (low, high), (least, greatest) = self(a), self(b)
+                return min(low, least), max(high, greatest)
+            case Unary(op="!"):
+                return _TRUTH
+            case Unary(op=op, operand=x):
+                low, high = self(x)
+                return (-high, -low) if op == "-" else (~high, ~low)
+            case Binary(op="+" | "-" | "*"):
+                return self.exact(e)
+            case Binary(op=op) if op in COMPARISONS or op in ("&&", "||"):
+                return _TRUTH
+            case Binary():
+                return self._of_bits(e)
+        return None
+
+    def _of_bits(self, e: Binary) -> Range | None:
+        """Of shifts, division, and what is done bit by bit."""
+        (a, b), (c, d) = self(e.left), self(e.right)
+        match e.op:
+            case "&" if a >= 0 or c >= 0:
+                return 0, min(high for low, high in ((a, b), (c, d)) if low >= 0)
+            case "|" | "^" if a >= 0 and c >= 0:
+                return 0, (1 << max(b, d).bit_length()) - 1
+            case ">>" if c == d and 0 <= c < e.type.bits:
+                return a >> c, b >> c
+            case "<<" if c == d and 0 <= c < e.type.bits:
+                return a << c, b << c
+            case "/" if a >= 0 and c > 0:
+                return a // d, b // c
+            case "%" if a >= 0 and c > 0:
+                return 0, min(b, d - 1)
+        return None
