@@ -28,10 +28,10 @@ from .schedule.slots import Slot
 from .schedule.understood import Understood
 
 try:
-    import dask.array as da
-    from dask.array.utils import meta_from_array
-    from dask.base import tokenize
-    from dask.delayed import delayed
+    import dask.array as da  # pyright: ignore[reportMissingImports]
+    from dask.array.utils import meta_from_array  # pyright: ignore[reportMissingImports]
+    from dask.base import tokenize  # pyright: ignore[reportMissingImports]
+    from dask.delayed import delayed  # pyright: ignore[reportMissingImports]
 except ImportError:
     raise CompileError("C2CU069", "c2cu.dask needs Dask", None, "pip install 'c2cu[dask]'") from None
 
@@ -205,7 +205,7 @@ def _share() -> int | None:
     """How many threads Dask has given to this worker: its part of the machine's cores. None outside a worker."""
     if "distributed" not in sys.modules:
         return None
-    from distributed import get_worker
+    from distributed import get_worker  # pyright: ignore[reportMissingImports]
 
     try:
         return get_worker().state.nthreads

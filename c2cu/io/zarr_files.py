@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 def _zarr() -> Any:
     try:
-        import zarr
+        import zarr  # pyright: ignore[reportMissingImports]
     except ImportError:
         hint = "pip install 'c2cu[zarr]', or convert it to .npy"
         raise InputError("C2CU056", "a .zarr array needs zarr, which is not installed", None, hint) from None
