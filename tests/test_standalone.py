@@ -1,7 +1,9 @@
 """Standalone programs: one run on p inputs prints what p runs of the original print."""
 
+import re
 import shutil
 import subprocess
+from collections import Counter
 
 import pytest
 
@@ -9,8 +11,8 @@ import c2cu
 from tests.cuda_host import program_on_cpu
 from tests.oracle import run_original, with_defines
 from tests.test_gpu import as_text
-from tests.whole_programs import HOST
-from tests.workloads import WORKLOADS
+from tests.whole_programs import HOST, PROGRAMS
+from tests.workloads import EXAMPLES, WORKLOADS
 
 
 def build(text: str, target: str, folder, p: int, **options):
@@ -36,6 +38,36 @@ def test_examples_on_the_cpu(w, tmp_path):
     program = build(w.path, "cpu", tmp_path, p)
     done = subprocess.run([program], input="\n".join(runs).encode(), capture_output=True, check=True)
     assert done.stdout == b"".join(run_original(w.text, r) for r in runs)
+
+
+TEXTS = {**{f.stem: f.read_text() for f in sorted(EXAMPLES.glob("*.c"))}, **PROGRAMS}
+
+
+@pytest.mark.parametrize("group", [None, 8])
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_no_header_twice_and_no_helper_in_vain(name, target, group, tmp_path):
+    text = c2cu.translate(TEXTS[name], p=37, target=target, group=group)
+    headers = re.findall(r"#\s*include\s*(<.*?>)", text)
+    assert len(set(headers)) == len(headers)
+    words = Counter(re.findall(r"\w+", text))
+    helpers = re.findall(r"^(?:__attribute__.*?\)\) )?static [^;={}\n]*?\b(\w+)\(", text, re.M)
+    types = re.findall(r"^typedef .*?\b(\w+) __attribute__", text, re.M)
+    assert helpers and not [h for h in [*helpers, *types] if words[h] < 2]
+    if target == "cpu":
+        (tmp_path / "x.c").write_text(text.replace("static inline ", "static "))
+        command = ["cc", "-fsyntax-only", "-Wall", "-Wextra", "-Wunused-function", "-Werror", "x.c"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("hidden", ["", "#include <math.h>\n#include <stdio.h>\n#include <setjmp.h>\n"])
+def test_headers_of_the_program_and_of_its_translation_are_one(hidden):
+    text = hidden + "#include <stdio.h>\n#include <stdlib.h>\nfloat a[4];\nvoid k(void) { for (int i = 0; i < 4; i++) a[i] *= 2; }\n"
+    text += "int main(void) {\n    if (scanf(\"%f\", a) != 1) exit(3);\n#pragma kernel\n    k();\n    printf(\"%g\\n\", a[0]);\n    return 0;\n}\n"
+    for target in ("cpu", "cuda"):
+        headers = re.findall(r"#\s*include\s*<(.*?)>", c2cu.translate(text, p=5, target=target))
+        assert len(set(headers)) == len(headers) and "setjmp.h" in headers
 
 
 def test_main_is_split(tmp_path):

@@ -24,6 +24,7 @@ from ..schedule.gang.emit import gang
 from ..schedule.native.emit import private
 from ..schedule.slots import require_extents, require_few
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, hostsplit
+from .tidy import headers, split_includes, without_unused
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
@@ -239,7 +240,6 @@ class _Host:
             "width": self.width,
             "all_before": not (self.group and self.printer.cplusplus),
             "reads": self.split.reads,
-            "includes": list(dict.fromkeys(self.unit.pre.includes)),
             "macros": [f"#define {m.name} {m.value}" for m in macros.values()] + renames,
             "declarations": [self.printer.top(n) for n in declarations(self.unit, self.split.functions)],
             "functions": [self.printer.function(self.unit.functions[f].node) for f in host_functions],
@@ -262,6 +262,16 @@ class _Host:
             "ends": sorted(self.printer.ends),  # after all that is printed
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
         }
+
+    def headers(self, *more: str) -> list[str]:
+        """The headers that the program includes, and those that the translation needs; ``more``: directives of another
+        text."""
+        needed = [f"#include <{h}.h>" for h in ("stdio", "stdlib", "string")]
+        if self.printer.ends:
+            needed.append("#include <setjmp.h>")
+        if self.printer.cplusplus and self.group and self.split.reads:
+            needed.append("#include <sys/select.h>")
+        return headers([*self.unit.pre.includes, *needed, *more])
 
     def before(self) -> str:
         self.printer.ended = "__r->ended"
@@ -300,10 +310,11 @@ class _Host:
     def cpu(self) -> str:
         values = self.common()
         analysis = self.front.analysis
-        text, slots = "", []
+        text, slots, included = "", [], []
         if analysis is not None and not any(f.kind == "address" for f in analysis.findings):
             artifact = gang(analysis, self.front.slots, self.front.layout, PORTABLE_BYTES, self.front.trace)
-            text = _GANG_NAMES.sub(r"c2cu_\1", artifact.text)
+            text, included = split_includes(artifact.text)
+            text = without_unused(_GANG_NAMES.sub(r"c2cu_\1", text))
             slots = self.slots()
         written = {} if text else may_write(self.program)
         statics = [s for s in used_statics(self.program) if s in written]
@@ -315,10 +326,12 @@ class _Host:
                 "make it a global variable",
             )
         kernel_functions = [] if text else [f for f in self.program.functions if f.name not in self.split.functions]
-        own = {*self.unit.variables, *self.unit.functions}
+        defined = {*self.unit.variables, *self.unit.functions}
+        hidden = [] if "math.h" in headers(self.unit.pre.includes) else sorted(defined & DECLARED)
         return render(
             "cpu/standalone.c.j2",
-            hidden=[] if any("math.h" in i for i in self.unit.pre.includes) else sorted(own & DECLARED),
+            hidden=hidden,
+            headers=[h for h in self.headers(*included) if not (hidden and h == "math.h")],
             gang=text,
             slots=slots,
             call="" if text else self.direct_call(),
@@ -358,6 +371,7 @@ class _Host:
             slots=self.slots(),
             reason=reason,
             **self.common(),
+            headers=self.headers(),
         )
 
     def cuda_thread(self, threads: int) -> str:
@@ -396,6 +410,7 @@ class _Host:
             body=self.inlined(columns, kernel) if bare else "",
             call=self.column_call(entry.name, static),
             **self.common(),
+            headers=self.headers(),
         )
 
     def inlined(self, columns: Columns, kernel) -> str:

@@ -1,0 +1,60 @@
+"""Leave out of a generated text what a translation does not need: headers that it includes already, unused helpers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]*)>.*\n?", re.M)
+_HEAD = re.compile(r"^(?:__attribute__\(\([^\n]*?\)\) )?static [^;={}\n]*?\b(\w+)\([^\n]*\) \{")
+_TYPE = re.compile(r"^typedef [^\n{]*?\b(\w+) __attribute__\(\(vector_size\([^\n]*\)\)\);$")
+_MACRO = re.compile(r"^#define (\w+)")
+_NO_ALTERNATIVE = re.compile(r"^#if [^\n]*\n(?:#else\n)?#endif\n", re.M)
+_BLANK = re.compile(r"\n{3,}")
+
+
+def headers(directives: Iterable[str]) -> list[str]:
+    """The names of the headers that ``#include`` directives want, each once, in order."""
+    return list(dict.fromkeys(m[1] for d in directives if (m := _INCLUDE.match(d))))
+
+
+def split_includes(text: str) -> tuple[str, list[str]]:
+    """A text without its directives for headers, and these; those that stand under a condition stay in it."""
+    depth, lines, directives = 0, [], []
+    for line in text.split("\n"):
+        depth += line.startswith("#if")
+        depth -= line.startswith("#endif")
+        (lines if depth or not _INCLUDE.match(line) else directives).append(line)
+    return "\n".join(lines), directives
+
+
+def without_unused(text: str) -> str:
+    """A text without the static functions, vector types and macros of its own that nothing in it names."""
+    blocks = _blocks(text)
+    while True:
+        everywhere = Counter(re.findall(r"\w+", "\n".join(b for _, b in blocks)))
+        own = Counter[str]()  # of each name, how often its own definitions say it
+        for name, block in blocks:
+            if name:
+                own[name] += len(re.findall(rf"\b{name}\b", block))
+        used = [(n, b) for n, b in blocks if not n or everywhere[n] > own[n]]
+        if len(used) == len(blocks):
+            return _BLANK.sub("\n\n", _NO_ALTERNATIVE.sub("", "\n".join(b for _, b in blocks)))
+        blocks = used
+
+
+def _blocks(text: str) -> list[tuple[str, str]]:
+    """The text in pieces: a definition and the name it defines, or a line of anything else and ""."""
+    blocks: list[tuple[str, str]] = []
+    lines = iter(text.split("\n"))
+    for line in lines:
+        name = next((m[1] for form in (_HEAD, _TYPE, _MACRO) if (m := form.match(line))), "")
+        block = [line]
+        if _HEAD.match(line) and not line.endswith("}"):
+            for line in lines:
+                block.append(line)
+                if line == "}":
+                    break
+        blocks.append((name, "\n".join(block)))
+    return blocks
