@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from . import backends, pipeline
 from .base.diagnostics import InputError, lines_of
+from .base.recent import Recent
+from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
 from .frontend.preprocess import Source, read_source
 from .program import Program, lengths
@@ -81,7 +83,8 @@ def compile(
     )
 
 
-_programs: dict[tuple, Program] = {}
+PROGRAMS = 128  # that are remembered, those last used
+_programs: Recent[tuple[Program, Included]] = Recent(PROGRAMS)
 
 
 def bulk(
@@ -162,14 +165,22 @@ def bulk(
 
 
 def remembered(src: str | os.PathLike, **options: Any) -> Program:
-    """`compile`, once in a process for the same program and options."""
+    """`compile`, once in a process for the same program and options, as long as it is among the last `PROGRAMS`, and
+    the headers that it includes are what they were."""
     source = read_source(src)
     named = {n: sorted(by_name(n, options.get(n)).items()) for n in ("defines", "shapes")}
     listed = {n: tuple(map(str, options.get(n) or ())) for n in ("include_dirs", "shared")}
     key = (source.name, source.text, repr(sorted({**options, **named, **listed}.items())), os.environ.get("CC"))
-    program = _programs.get(key)
-    if program is None or listed["include_dirs"] or re.search(r'#\s*include\s*"', source.text):  # headers may change
-        program = _programs[key] = compile(src, **options)
+
+    def compiled() -> tuple[Program, Included]:
+        program = compile(src, **options)
+        folder = source.path.parent if source.path is not None else Path()
+        return program, Included(program.sources, folder, listed["include_dirs"])
+
+    program, included = _programs.of(key, compiled)
+    if included.changed():
+        _programs.drop(key)
+        program, _ = _programs.of(key, compiled)
     return program
 
 

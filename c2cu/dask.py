@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -19,6 +18,7 @@ from . import backends
 from .api import Program
 from .base.cache import key
 from .base.diagnostics import CompileError, InputError
+from .base.recent import Recent
 from .base.version import __version__
 from .frontend.options import Options, by_name, options_of
 from .frontend.preprocess import Source, read_source
@@ -173,8 +173,8 @@ def _whole(a: Any, shared: bool) -> da.Array:
 
 # on a worker
 
-_programs: dict[str, Program] = {}
-_lock = threading.Lock()
+PROGRAMS = 128  # that a process remembers, those last used
+_programs: Recent[Program] = Recent(PROGRAMS)
 
 
 def _run(work: _Work, *blocks: Any) -> Any:
@@ -193,12 +193,12 @@ def _only(block: Any) -> Any:
 
 def _program(work: _Work) -> Program:
     """This process's own, compiled on its first chunk."""
-    with _lock:
-        if work.key not in _programs:
-            _programs[work.key] = Program(
-                work.source, work.options, work.backend, work.schedule, "row", strict=None, build=False
-            )
-        return _programs[work.key]
+
+    def compiled() -> Program:
+        which = (work.source, work.options, work.backend, work.schedule)
+        return Program(*which, "row", strict=None, build=False)
+
+    return _programs.of(work.key, compiled)
 
 
 def _share() -> int | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import backends, pipeline, tune
 from .base.diagnostics import CompileError, InputError, UnsupportedError, lines_of
+from .base.recent import Recent
 from .base.version import __version__
 from .frontend.kernel import Parameter
 from .frontend.options import Options, by_name, whole
@@ -23,6 +24,8 @@ from .schedule.schedule import Candidate
 from .schedule.slots import Slot
 from .schedule.understood import Understood
 from .verdict import Report, judge, report_of
+
+LENGTHS = 128  # shapes, values of shared scalars and magnitudes of p of which a program remembers what runs them
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,10 @@ class Program:
         self._source, self._options = source, options
         self._backend, self._schedule, self._layout, self._strict = backend, schedule, layout, strict
         self._tune = tune
-        self._fronts: dict[tuple, Understood] = {}
-        self._unhelped: set[tuple] = set()  # the same stands in the way whatever these numbers are
-        self._faultless: set[tuple] = set()  # numbers that addresses depend on, and with which none is out of bounds
-        self._built: dict[tuple, Built] = {}
+        self._fronts: Recent[Understood] = Recent(LENGTHS)
+        self._unhelped: Recent[bool] = Recent(LENGTHS)  # the same stands in the way whatever these numbers are
+        self._faultless: Recent[bool] = Recent(LENGTHS)  # numbers that addresses depend on: none is out of bounds
+        self._built: Recent[Built] = Recent(LENGTHS)
         self._last: Built | None = None
         self._lock = threading.RLock()  # what two threads want first is built once
         self._front = pipeline.asked(source, options)
@@ -260,10 +263,10 @@ class Program:
                 return self._in_bands(front, backend, which)
             p = call.p if call is not None else None
             size = tune.magnitude(p)
-            if (*which, size) not in self._built:
-                found = self._tuned(front, backend, call) or self._planned(front, backend, p, which)
-                self._built[(*which, size)] = found
-            built = self._built[(*which, size)]
+            built = self._built.of(
+                (*which, size),
+                lambda: self._tuned(front, backend, call) or self._planned(front, backend, p, which),
+            )
             if call is None or self._oversized(backend) in ("", self._schedule) or _fits(built, call):
                 return built
             try:
@@ -297,10 +300,12 @@ class Program:
             names = " or ".join(filter(None, (e.oversized for e in registry.entries(backend))))
             message = f"several devices work at one input under {names} only, not under {self._schedule}"
             raise InputError("C2CU058", message, None, "leave devices out, or use c2cu.stream for many inputs")
-        if (*which, "bands") not in self._built:
+
+        def built() -> Built:
             plan, artifact = scheduled(front, backend, Candidate(name))
-            self._built[(*which, "bands")] = Built(front, plan, artifact, backends.loader(backend)(artifact))
-        return self._built[(*which, "bands")]
+            return Built(front, plan, artifact, backends.loader(backend)(artifact))
+
+        return self._built.of((*which, "bands"), built)
 
     def _front_of(self, e: _Extents) -> tuple[tuple, Understood]:
         """The program understood for these, and their key."""
@@ -309,29 +314,25 @@ class Program:
         slots = self._front.slots
         differing = {s.name: e.shapes[s.name] for s in slots if e.shapes.get(s.name, s.shape) != s.shape}
         which = (tuple(sorted(differing.items())), e.numbers)
-        if which not in self._fronts:
-            self._fronts[which] = self._understood(replace(e, shapes=e.shapes if differing else {}))
-        front = self._fronts[which]
+        front = self._fronts.of(which, lambda: self._understood(replace(e, shapes=e.shapes if differing else {})))
         given = [s for s in front.slots if s.name in e.values]
         numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in given}
         if numbers and isinstance(front.gep, NotGep) and (*which, tuple(numbers)) not in self._unhelped:
             values = (*which, _bytes(numbers))  # of that type it may be for these: a number that a bound comes from
-            if values not in self._fronts:
-                found = self._with_numbers(e, numbers)
-                if found.gep == front.gep:
-                    self._unhelped.add((*which, tuple(numbers)))
-                else:
-                    self._fronts[values] = found if isinstance(found.gep, Gep) else front
-            if (found := self._fronts.get(values, front)) is not front:
-                return values, found
+            special = self._fronts.of(values, lambda: self._with_numbers(e, numbers, front, which))
+            if special is not front:
+                return values, special
         self._refuse_faults(e, which, front, numbers)
         return which, front
 
-    def _with_numbers(self, e: _Extents, numbers: Mapping[str, Any]) -> Understood:
-        """The program understood for these values of scalars that all inputs share."""
-        return pipeline.understand(
-            self._source, replace(self._options_of(e), values={n: v.item() for n, v in numbers.items()})
-        )
+    def _with_numbers(self, e: _Extents, numbers: Mapping[str, Any], front: Understood, which: tuple) -> Understood:
+        """The program understood for these values of scalars that all inputs share; ``front``, understood for any,
+        where they make no difference."""
+        options = replace(self._options_of(e), values={n: v.item() for n, v in numbers.items()})
+        special = pipeline.understand(self._source, options)
+        if special.gep == front.gep:
+            self._unhelped.of((*which, tuple(numbers)), lambda: True)
+        return special if isinstance(special.gep, Gep) else front
 
     def _refuse_faults(self, e: _Extents, which: tuple, front: Understood, numbers: Mapping[str, Any]) -> None:
         """Where addresses depend on such numbers, look for what goes wrong with them: once for each set of them."""
@@ -340,7 +341,7 @@ class Program:
         if not unknown or len(known) < len(unknown) or (*which, _bytes(known)) in self._faultless:
             return
         pipeline.refuse_numbers(front, {n: v.item() for n, v in known.items()})
-        self._faultless.add((*which, _bytes(known)))
+        self._faultless.of((*which, _bytes(known)), lambda: True)
 
     def _understood(self, e: _Extents) -> Understood:
         front = self._front
@@ -380,9 +381,7 @@ class Program:
     def _planned(self, front: Understood, backend: str, p: int | None, which: tuple) -> Built:
         """By facts and estimates: what many inputs want, unless few want something else by far."""
         device = backends.device(backend)
-        if (*which, None) not in self._built:
-            self._built[(*which, None)] = self._chosen(front, backend, None, device)
-        usual = self._built[(*which, None)]
+        usual = self._built.of((*which, "usual"), lambda: self._chosen(front, backend, None, device))
         if p is not None and depends_on(p, front, backend, self._schedule):
             return self._chosen(front, backend, p, device)
         estimates = usual.plan.estimates

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import _ctypes
 import contextlib
 import ctypes
 import functools
 import os
 import subprocess
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
@@ -17,6 +19,7 @@ from typing import Any
 from ..base import toolchain
 from ..base.cache import Cache, key
 from ..base.diagnostics import CompileError
+from ..base.recent import Recent
 from ..base.version import __version__
 from ..schedule.artifact import CpuArtifact, CpuTeamArtifact
 from ..schedule.slots import Slot
@@ -42,6 +45,8 @@ class CpuProgram:
     def __init__(self, artifact: CpuArtifact | CpuTeamArtifact, path: Path):
         self.artifact = artifact
         library = ctypes.CDLL(str(path))
+        unload = weakref.finalize(library, _ctypes.dlclose, library._handle)  # functions keep it while they run
+        unload.atexit = False
         if isinstance(artifact, CpuTeamArtifact):
             self._team = Team(library)
         else:
@@ -218,7 +223,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # its threads stay with the parent
 
 
-_loaded: dict[tuple[str, str], CpuProgram] = {}
+LIBRARIES = 256  # that stay loaded, those last used
+_loaded: Recent[CpuProgram] = Recent(LIBRARIES)
 
 
 def load(artifact: CpuArtifact | CpuTeamArtifact, cache: Cache | None = None) -> CpuProgram:
@@ -228,10 +234,12 @@ def load(artifact: CpuArtifact | CpuTeamArtifact, cache: Cache | None = None) ->
     flags = (*FLAGS, *toolchain.exact_flags(compiler), *artifact.flags)
     name = key(artifact.text, flags, version, toolchain.cpu_key(), __version__)
     meaning = (name, repr(artifact.slots))  # one text may serve a variable that is shared and one that is not
-    if meaning not in _loaded:
+
+    def loaded() -> CpuProgram:
         path = (cache or Cache()).put(name, ".so", lambda to: build(artifact, (*compiler, *flags), to))
-        _loaded[meaning] = CpuProgram(artifact, path)
-    return _loaded[meaning]
+        return CpuProgram(artifact, path)
+
+    return _loaded.of(meaning, loaded)
 
 
 def build(artifact: CpuArtifact | CpuTeamArtifact, compiler: tuple[str, ...], to: Path) -> None:

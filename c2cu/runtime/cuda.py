@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
 from collections.abc import Mapping, Sequence
@@ -123,6 +124,7 @@ class CudaProgram:
         cupy = cupy_module()
         started = time.perf_counter()
         self.artifact = artifact
+        self._device = cupy.cuda.Device()
         self._kernels: dict[str, Any] = {}
         self._threads = artifact.threads
         _refuse_many(artifact)
@@ -139,6 +141,10 @@ class CudaProgram:
         self.drawback = self._spilled()
         if artifact.shared_bytes > most:
             self.drawback = f"a block takes {artifact.shared_bytes} bytes of shared memory, the device has {most}"
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception), self._device:  # the interpreter may be ending
+            self._device.synchronize()  # the module goes, and a kernel may still run
 
     def _spilled(self) -> str:
         if not isinstance(self.artifact, CudaArtifact) or self.artifact.spills is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy
 
 from ..base.diagnostics import CompileError, InputError
+from ..base.recent import Recent
 from ..schedule.artifact import Artifact, CudaArtifact, CudaBandsArtifact, CudaLaunchesArtifact
 from ..schedule.slots import Slot
 from . import arrays
@@ -16,7 +17,8 @@ from .cuda import CudaProgram, cupy_module, require_device
 from .cuda_bands import CudaBandsProgram
 from .cuda_gep import CudaGepProgram
 
-_loaded: dict[tuple, Any] = {}
+MODULES = 256  # that stay loaded, those last used
+_loaded: Recent[Any] = Recent(MODULES)
 
 
 def load(artifact: Artifact) -> Any:
@@ -24,9 +26,7 @@ def load(artifact: Artifact) -> Any:
     Raises CompileError."""
     require_device()
     meaning = (_key(artifact), repr(artifact.slots), cupy_module().cuda.Device().id)
-    if meaning not in _loaded:
-        _loaded[meaning] = _program(artifact)
-    return _loaded[meaning]
+    return _loaded.of(meaning, lambda: _program(artifact))
 
 
 def _key(artifact: Artifact) -> Artifact:

@@ -1,0 +1,36 @@
+"""The user's files that a program is made of, and whether they are what they were."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+_INCLUDE = re.compile(
+    r'(?:^[ \t]*#[ \t]*include(?:_next)?|__has_include(?:_next)?[ \t]*\()[ \t]*(["<])([^">\n]+)[">]', re.M
+)
+
+
+class Included:
+    """What the preprocessor read beside the source itself. ``sources``: texts by file name, as it left them (the first
+    is the source); ``folder``: where quotes are looked up. Also the places where a file would be found first."""
+
+    def __init__(self, sources: Mapping[str, str], folder: Path, include_dirs: Sequence[str]):
+        files = list(map(Path, sources))[1:]
+        quoted = [folder, *(f.parent for f in files), *map(Path, include_dirs)]
+        places = dict.fromkeys([*files, *(folder / f.name for f in files for folder in quoted)])
+        for kind, name in _INCLUDE.findall("\n".join(sources.values())):
+            folders = quoted if kind == '"' else map(Path, include_dirs)
+            places.update(dict.fromkeys(folder / name for folder in folders))
+        self._texts = {place: _bytes(place) for place in places}
+
+    def changed(self) -> bool:
+        """Whether a file is another one now, is gone, or stands where there was none."""
+        return any(_bytes(place) != text for place, text in self._texts.items())
+
+
+def _bytes(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
