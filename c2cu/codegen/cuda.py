@@ -286,12 +286,12 @@ class CudaText:
 
 def variables(block: Block) -> tuple[Variable, ...]:
     """Every variable that occurs in ``block``, in order of first appearance."""
-    found: dict[Variable, None] = {}
+    occurring: dict[Variable, None] = {}
     for s in statements(block):
         if isinstance(s, Assign):
-            found[s.var] = None
+            occurring[s.var] = None
         if isinstance(s, Loop):
-            found.update(dict.fromkeys(s.flags))
+            occurring.update(dict.fromkeys(s.flags))
         for e in expressions(s):
-            found.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
-    return tuple(found)
+            occurring.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
+    return tuple(occurring)

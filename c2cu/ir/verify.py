@@ -42,10 +42,10 @@ def verify(kernel: Kernel) -> None:
         _region(r)
     names = [r.name for r in kernel.regions]
     assert len(set(names)) == len(names), f"two regions of one name in {names}"
-    listed, seen = frozenset(kernel.regions), set()
+    listed, checked = frozenset(kernel.regions), set()
     for s in statements(kernel.body):
-        _check(id(s) not in seen, s, "a statement stands in two places")
-        seen.add(id(s))
+        _check(id(s) not in checked, s, "a statement stands in two places")
+        checked.add(id(s))
         _statement(s, listed)
         for e in expressions(s):
             for x in subexpressions(e):

@@ -61,9 +61,9 @@ class Analysed:
 
 def analysed(u: Uniform, phase: Phase) -> Analysed:
     """Raises UnsupportedError where iterations conflict whatever the data."""
-    found = Walk(u, phase).found
-    private = frozenset(r for r in _alone(u, phase) if not carried(found, r, phase.count))
-    return Analysed(phase, found, hazards(phase, found, private), private)
+    touches = Walk(u, phase).touches
+    private = frozenset(r for r in _alone(u, phase) if not carried(touches, r, phase.count))
+    return Analysed(phase, touches, hazards(phase, touches, private), private)
 
 
 def _alone(u: Uniform, phase: Phase) -> frozenset[Region]:

@@ -134,8 +134,8 @@ class Builder:
     def foreign(self, a: Analysed) -> list[Touch]:
         """Loads of elements that the iterations do not store."""
         stored = {(t.region, t.address.tobytes()) for t in a.stores(self.resident)}
-        kept = (t for t in a.touches if t.region.storage != "shared" and t.region not in a.private)
-        return [t for t in kept if (t.region, t.address.tobytes()) not in stored]
+        visible = (t for t in a.touches if t.region.storage != "shared" and t.region not in a.private)
+        return [t for t in visible if (t.region, t.address.tobytes()) not in stored]
 
     def loads(self, a: Analysed, mapping: Mapping) -> int:
         """How many different elements thread 0 loads for them."""
@@ -143,10 +143,10 @@ class Builder:
         for t in a.stores(self.resident):
             owner, _ = mapping.split(t.address)
             mine |= t.mask & (owner == 0)
-        found: dict[str, list[np.ndarray]] = {}
+        addresses: dict[str, list[np.ndarray]] = {}
         for t in self.foreign(a):
-            found.setdefault(t.region.name, []).append(t.address[mine & t.mask])
-        return sum(len(np.unique(np.concatenate(x))) for x in found.values())
+            addresses.setdefault(t.region.name, []).append(t.address[mine & t.mask])
+        return sum(len(np.unique(np.concatenate(x))) for x in addresses.values())
 
     # phases
 
@@ -217,12 +217,12 @@ class Builder:
             m.sync()
         for who in places.writers:
             m.settle(who)
-        m.fetch(places.wanted)
+        m.fetch(places.needed)
 
     def enter_loop(self, places: Places, rounds: int, body: list[Stmt]) -> None:
         m = self.machine
         m.flush()
-        m.fetch(places.wanted)
+        m.fetch(places.needed)
         inner = [*places.foreign.values(), *body]
         if places.foreign or places.reads or places.writers:
             outer, m.out = m.out, []
@@ -292,7 +292,7 @@ class Places:
 
     def __init__(self, builder: Builder, phases: list[Analysed], mapping: Mapping | None, basis: Basis):
         self.b, self.phases, self.mapping, self.basis = builder, phases, mapping, basis
-        self.wanted: list[tuple[Region, int]] = []
+        self.needed: list[tuple[Region, int]] = []
         self.changed: set[tuple[Region, int]] = set()
         self.foreign: dict[tuple[Region, Expr], Stmt] = {}  # loads that all come first
         self.shared: set[Region] = set()  # regions of which shared memory is read
@@ -305,7 +305,7 @@ class Places:
     def start(self, g: IterationGroup) -> None:
         """A new iteration."""
         self.g = g
-        self.own: dict[tuple[Region, int], Variable] = {}
+        self.elements: dict[tuple[Region, int], Variable] = {}
         self.stored: list[tuple[Region, np.ndarray, np.ndarray]] = []
         self.loaded: list[tuple[Region, np.ndarray, Expr]] = []
 
@@ -316,7 +316,7 @@ class Places:
             return Var(self.element(r, address, mask, loc), loc)
         k = self.slot(r, address, mask)
         if k is not None:
-            self.wanted.append((r, k))
+            self.needed.append((r, k))
             return Var(self.b.machine.slot(r, k), loc)
         for other, at, when in self.stored:
             if other == r and (mask & when & (at == address)).any():
@@ -355,7 +355,7 @@ class Places:
             self.writers.add(None)
             return [Store(r, place(self.basis, r, address), value, loc), *hazard]
         x = self.b.machine.slot(r, k)
-        self.wanted.append((r, k))  # it may not be stored: then it keeps what it has
+        self.needed.append((r, k))  # it may not be stored: then it keeps what it has
         if r not in self.through:
             self.changed.add((r, k))
             return [Assign(x, value, loc), *hazard]
@@ -376,13 +376,13 @@ class Places:
         k = int(address[mask][0])
         if (address[mask] != k).any():
             raise UnsupportedError("C2CU092", f"'{r.name}' has subscripts that differ between iterations", loc)
-        if (r, k) not in self.own:
-            self.own[(r, k)] = self.b.fresh(Variable(r.name.replace(".", "_"), r.type))
-        return self.own[(r, k)]
+        if (r, k) not in self.elements:
+            self.elements[(r, k)] = self.b.fresh(Variable(r.name.replace(".", "_"), r.type))
+        return self.elements[(r, k)]
 
     def index(self, address: np.ndarray) -> Expr:
-        found = self.basis.plain(self.basis.spread(address), INT, Const(0, INT))
-        return found if found is not None else self.basis.table(address, INT)
+        index = self.basis.plain(self.basis.spread(address), INT, Const(0, INT))
+        return index if index is not None else self.basis.table(address, INT)
 
     def hazard(self, r: Region, address: np.ndarray, mask: np.ndarray) -> list[Stmt]:
         """Note where a store shows that iterations were not independent."""

@@ -36,12 +36,12 @@ class BlockChoice:
 def choices(u: Uniform, trace: Trace, items: list[Item], threads: int) -> list[BlockChoice]:
     """The most promising first."""
     stored = [f for f in trace.regions if f.stores and f.region in u.varying_regions and f.region.count > 1]
-    found = [x.phase for x in items if isinstance(x, Analysed)]
+    parallel = [x.phase for x in items if isinstance(x, Analysed)]
     if not stored:
         return [BlockChoice(frozenset(), (), 1, threads or 64)]
     main = max(stored, key=lambda f: f.stores).region
     resident = frozenset(f.region for f in stored if f.region.count == main.count)
-    shape = next((p.extents for p in found if int(np.prod(p.extents)) == main.count), (main.count,))
+    shape = next((p.extents for p in parallel if int(np.prod(p.extents)) == main.count), (main.count,))
     radices = factors(shape)
     words = sum(max(1, r.type.size // 4) for r in resident)
     out = []

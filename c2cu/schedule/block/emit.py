@@ -109,10 +109,10 @@ def refuse(u: Uniform, trace: Trace) -> None:
         raise UnsupportedError("C2CU093", "a subscript may leave its array", trace.faults[0].loc)
 
 
-def _built(u: Uniform, items: list[Item], found: list[BlockChoice]) -> Builder:
+def _built(u: Uniform, items: list[Item], candidates: list[BlockChoice]) -> Builder:
     """The most promising of the choices that can be had."""
     error: UnsupportedError | None = None
-    for c in found:
+    for c in candidates:
         builder = Builder(u, c.resident, c.radices, c.slots, c.threads)
         try:
             builder.run(items)

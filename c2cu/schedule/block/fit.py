@@ -102,8 +102,8 @@ class Basis:
             return None
         if t.kind == "u" and t.size == 4 and values.max() >= 1 << 31:
             return None
-        found = self.linear(values)
-        return self.sum(*found, t) if found is not None else None
+        parts = self.linear(values)
+        return self.sum(*parts, t) if parts is not None else None
 
     def table(self, values: Values, t: Scalar) -> Expr:
         values = self.spread(values)
@@ -119,9 +119,9 @@ class Basis:
 
     def fit(self, e: Expr, value: Callable[[Expr], Values]) -> Expr:
         """A known expression for all threads. ``value``: what it is, for each."""
-        found = self.plain(value(e), e.type, e)
-        if found is not None:
-            return found
+        plain = self.plain(value(e), e.type, e)
+        if plain is not None:
+            return plain
         match e:
             case Unary() | Cast() | Bitcast():
                 return replace(e, operand=self.fit(e.operand, value))

@@ -30,9 +30,9 @@ def place(basis: Basis, r: Region, address: np.ndarray) -> Expr:
     """Where elements of ``r`` lie, as an index into its part of shared memory."""
     zero = Const(0, INT)
     where = basis.spread(padded(address, r.type))
-    found = basis.plain(where, INT, zero)
-    if found is not None or r.type.size < 4:
-        return found if found is not None else basis.table(where, INT)
+    index = basis.plain(where, INT, zero)
+    if index is not None or r.type.size < 4:
+        return index if index is not None else basis.table(where, INT)
     row = 128 // r.type.size
     first = basis.spread(address)[:, :1]  # where each round begins, and from there on all rounds alike
     whole = int(first[0, 0]) // row * row
@@ -111,9 +111,9 @@ class Machine:
             self.drop()
             self.mapping = mapping
 
-    def fetch(self, wanted: list[tuple[Region, int]]) -> None:
+    def fetch(self, needed: list[tuple[Region, int]]) -> None:
         """Have slots in registers."""
-        missing = [x for x in dict.fromkeys(wanted) if x not in self.valid]
+        missing = [x for x in dict.fromkeys(needed) if x not in self.valid]
         if not missing:
             return
         assert self.mapping is not None

@@ -187,10 +187,10 @@ class _PhaseRun:
     def phase(self, s: Loop) -> bool:
         """Take a loop, and the loops right inside it, as one phase; False where that cannot be done."""
         after = dict(self.env)
-        found = self.iterations(s, after)
-        if found is None:
+        iterations = self.iterations(s, after)
+        if iterations is None:
             return False
-        env, count = found
+        env, count = iterations
         extents: tuple[int, ...] = (count,)
         body = s.body
         while count and (inner := self.only_loop(body)):
@@ -208,12 +208,12 @@ class _PhaseRun:
     def accepted(self, phase: Phase) -> bool:
         """Whether the iterations are independent, but perhaps for a few that a branch on data will hardly take."""
         try:
-            found = analysed(self.u, phase)
+            accepted = analysed(self.u, phase)
         except UnsupportedError:
             return False
-        if found.hazard.mean() > RARE:
+        if accepted.hazard.mean() > RARE:
             return False
-        self.items.append(found)
+        self.items.append(accepted)
         return True
 
     def snapshot(self) -> dict[Region, np.ndarray]:
@@ -270,14 +270,14 @@ class _PhaseRun:
         changed = [v for v in dict.fromkeys(x.var for x in statements((s,)) if isinstance(x, Assign))]
         changed = [v for v in changed if v not in self.u.varying]
         inner = self.inside(_Silent, after)
-        seen: dict[Variable, list[Values]] = {v: [] for v in changed}
+        values: dict[Variable, list[Values]] = {v: [] for v in changed}
         count = 0
         while not any(inner.value(Var(f)) for f in s.flags):
             inner.block(s.head)
             if not inner.value(s.cond):
                 break
             for v in changed:
-                seen[v].append(inner.env.get(v, np.zeros((), v.type.numpy)))
+                values[v].append(inner.env.get(v, np.zeros((), v.type.numpy)))
             count += 1
             inner.turn(s)
             inner.block(s.body)
@@ -286,7 +286,7 @@ class _PhaseRun:
             inner.block(s.step)
         self.turns = inner.turns
         after.update(inner.env)
-        return {v: np.array(x, v.type.numpy) for v, x in seen.items()}, count
+        return {v: np.array(x, v.type.numpy) for v, x in values.items()}, count
 
     def nested(
         self, s: Loop, env: dict[Variable, Values], count: int

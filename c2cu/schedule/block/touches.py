@@ -50,7 +50,7 @@ class Walk:
 
     u: Uniform
     phase: Phase
-    found: list[Touch] = field(default_factory=list)
+    touches: list[Touch] = field(default_factory=list)
     arms: tuple[int, ...] = ()
     counted: int = 0
 
@@ -73,7 +73,7 @@ class Walk:
                 case Store(region=r, index=i, value=e):
                     self.read(i, mask)
                     self.read(e, mask)
-                    self.found.append(Touch(r, True, self.value(i).astype(np.int64), mask, self.arms))
+                    self.touches.append(Touch(r, True, self.value(i).astype(np.int64), mask, self.arms))
                 case If():
                     self.branch(s, mask)
                 case Loop():
@@ -89,7 +89,7 @@ class Walk:
 
     def read(self, e: Expr, mask: np.ndarray) -> None:
         for x in loads_in(e):
-            self.found.append(Touch(x.region, False, self.value(x.index).astype(np.int64), mask, self.arms))
+            self.touches.append(Touch(x.region, False, self.value(x.index).astype(np.int64), mask, self.arms))
 
     def branch(self, s: If, mask: np.ndarray) -> None:
         self.read(s.cond, mask)
@@ -125,10 +125,10 @@ class Walk:
         return mask
 
 
-def carried(found: list[Touch], r: Region, count: int) -> bool:
+def carried(touches: list[Touch], r: Region, count: int) -> bool:
     """Whether an iteration may load an element of ``r`` that it has not stored before."""
     stores: list[Touch] = []
-    for t in found:
+    for t in touches:
         if t.region != r:
             continue
         if t.store:
@@ -143,13 +143,13 @@ def carried(found: list[Touch], r: Region, count: int) -> bool:
     return False
 
 
-def hazards(phase: Phase, found: list[Touch], private: frozenset[Region]) -> np.ndarray:
+def hazards(phase: Phase, touches: list[Touch], private: frozenset[Region]) -> np.ndarray:
     """The iterations that touch, on a branch on data, what others touch too: where it is taken, they were not
     independent after all. Raises UnsupportedError where iterations conflict whatever the data."""
     out = np.zeros(phase.count, bool)
-    for r in dict.fromkeys(t.region for t in found if t.store and t.region not in private):
+    for r in dict.fromkeys(t.region for t in touches if t.store and t.region not in private):
         owner = np.full(r.count, -1, np.int64)
-        mine = [t for t in found if t.region == r]
+        mine = [t for t in touches if t.region == r]
         for t in (t for t in mine if t.store):
             its, at = np.flatnonzero(t.mask), t.address[t.mask]
             if len(set(at.tolist())) < len(at) or ((owner[at] != -1) & (owner[at] != its)).any():
