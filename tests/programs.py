@@ -11,7 +11,6 @@ import random
 from dataclasses import dataclass, field
 
 import numpy as np
-from hypothesis import strategies as st
 
 INTS = [
     "signed char",
@@ -363,15 +362,6 @@ static int by_value(struct S s) { s.x += 1; s.z ^= 5; return s.x + s.z + clampi(
 static int by_pointer(struct S *s, int v) { s->x ^= v; s->y[v & 0] += 1; return s->x; }
 static const int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 """
-
-
-def programs() -> st.SearchStrategy[RandomProgram]:
-    """Random programs, half of them oblivious.
-
-    Hypothesis draws a seed, not each choice: programs take hundreds of choices, and its search for a choice sequence
-    that it has not seen yet stalls after some dozens of them.
-    """
-    return st.integers(0, 2**63 - 1).map(write)
 
 
 def write(seed: int) -> RandomProgram:

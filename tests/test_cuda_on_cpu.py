@@ -4,8 +4,6 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
 
 import c2cu
 from c2cu import pipeline
@@ -13,12 +11,10 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.schedule.choose import choose
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
-from tests.programs import programs, share
+from tests.programs import SEED, share, write
 from tests.workloads import WORKLOADS
 
-COUNT = share(400, 8)
 P = 70  # more than a block, and no multiple of it
-PARTS = 4
 
 
 def artifact(src, schedule: str, **options):
@@ -40,20 +36,13 @@ def test_examples(w, schedule):
 
 
 @pytest.mark.parametrize("schedule", ["auto", "private"])
-@pytest.mark.parametrize("part", range(PARTS))
-def test_random_programs(part, schedule):
-    @seed(1000 + part)
-    @settings(
-        max_examples=COUNT // PARTS, deadline=None, database=None, suppress_health_check=list(HealthCheck)
-    )
-    @given(programs(), st.integers(0, 2**31))
-    def run(program, number):
-        inputs = program.inputs(P, number)
-        expected = Original(program.text, "kern", program.variables).bulk(inputs, P)
-        for name, array in run_on_cpu(artifact(program.text, schedule, fn="kern"), inputs, P).items():
-            assert same(array, expected[name]), f"{name} differs\n{program.text}"
-
-    run()
+@pytest.mark.parametrize("number", range(share(400, 8)))
+def test_random_programs(number, schedule):
+    program = write(SEED * 10**9 + number)
+    inputs = program.inputs(P, number)
+    expected = Original(program.text, "kern", program.variables).bulk(inputs, P)
+    for name, array in run_on_cpu(artifact(program.text, schedule, fn="kern"), inputs, P).items():
+        assert same(array, expected[name]), f"{name} differs\n{program.text}"
 
 
 @pytest.mark.slow
