@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from c2cu.schedule.passes import SCHEDULE_PASSES
 from click.testing import CliRunner
 
 from c2cu.cli import main
@@ -11,7 +10,7 @@ from c2cu.frontend.preprocess import Source
 from c2cu.ir.dump import dump
 from c2cu.pipeline import PASSES, after, understand
 from c2cu.schedule.gang import emit
-from c2cu.schedule.registry import emit_schedule
+from c2cu.schedule.registry import REGISTRY
 
 SUM = "int a[3], n, o;\nvoid k(void) {\n    o = 0;\n    for (int i = 0; i < n; i++) o += a[i];\n}\n"
 PAIR = "int a[3], b[3], c;\nvoid k(void) {\n    c = b[0] = a[0] + a[1] + a[2];\n}\n"
@@ -125,11 +124,12 @@ def test_the_program_after_each_pass(folder):
 
 def test_a_schedule_prints_what_its_last_pass_leaves(folder, monkeypatch):
     front = understand(Source("pair.c", PAIR), Options(fn="k"))
+    gang = next(e.schedule for e in REGISTRY if e.name == "gang")
     got = []
     monkeypatch.setattr(emit, "gang", lambda u, *_: got.append(u.kernel) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        emit_schedule("gang", front, backend="cpu")
-    last = [n for n in SCHEDULE_PASSES["gang"][0]][-1]
+        gang.emit(front, 0, "")
+    last = gang.pass_names[-1]
     assert dump(got[0]) == c2cu("translate", "pair.c", "--emit", "ir", "--after", f"gang:{last}").stdout
 
 

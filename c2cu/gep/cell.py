@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..analysis.effects import fold_known
 from ..base.ctype import BOOL, INT, Scalar
 from ..base.diagnostics import Loc
+from ..ir.affine import Affine, affine
 from ..ir.fold import binary, is_safe, unary
 from ..ir.nodes import (
     Assign,
@@ -27,7 +28,6 @@ from ..ir.nodes import (
     Variable,
 )
 from ..ir.walk import rewrite, statements, subexpressions
-from .affine import Affine, affine
 from .form import Place, element
 
 LARGEST = 300  # nodes of an expression

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from ..base.diagnostics import Loc
+from ..ir.affine import Affine, affine
 from ..ir.fold import MIRRORED
 from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..ir.walk import blocks, expressions, loads_in, rewrite, statements
-from .affine import Affine, affine
 from .cell import Cell, NestShape, Refused, reads
 from .fixed import moves
 from .form import Gep, NotGep, Part, Place, Range

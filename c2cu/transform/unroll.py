@@ -2,23 +2,52 @@
 
 Uniform control is executed symbolically. A loop is unrolled if all of it fits in what is left of the budget, else its
 inner loops are tried.
+
+By profit, a loop is unrolled only where its counter then decides a branch or a division, where elements of a local
+array become variables, where a turn loads what one before it has stored (which then stays in a register), or where that
+takes few statements. An address alone is no gain: what a loop of vectors costs beside its loads and stores is little,
+and text that does not fit the cache of decoded instructions costs more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 
 from ..analysis.effects import fold_known
+from ..ir.affine import Affine, affine
+from ..ir.canonical import counted
 from ..ir.fold import binary
-from ..ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Kernel, Load, Loop, Stmt, Store, Var, Variable
+from ..ir.nodes import (
+    TRUE,
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Const,
+    Expr,
+    If,
+    Kernel,
+    Load,
+    Loop,
+    Region,
+    Stmt,
+    Store,
+    Var,
+    Variable,
+)
 from ..ir.simplify import join, simplify
-from ..ir.walk import expressions, statements, subexpressions, used
+from ..ir.walk import expressions, loads_in, statements, subexpressions, used
 from .aligned import fold_aligned
+from .scalarize import constant_regions
 
 UNIT = 8  # turns in one, of a loop that is too long and whose branches depend on its counter's low bits
 SHARE = 8  # such a loop may take this part of what is left of the budget
 SHORT = 16  # nodes of a function of the counter that is spelled out where it is used
+NEAR = 4  # turns between a store and the load of what it stored
+FEW = 64  # statements that are always written out
+WORTH = 16  # statements that a decided branch or subscript of a local array is worth
+TRIES = 3  # of a loop, in vain
 WORK = 40  # budgets of statements that may be tried, also in vain
 LANEWISE = 16  # statements that a call counts for, which SIMD code makes lane by lane
 VECTOR = ("fabs", "fabsf", "sqrt", "sqrtf")  # calls that are one instruction
@@ -45,10 +74,126 @@ def unroll(kernel: Kernel, budget: int = BUDGET, whole: bool = False, kept: tupl
     return replace(kernel, body=body)
 
 
+def unroll_by_profit(kernel: Kernel, budget: int = BUDGET) -> Kernel:
+    """``kernel`` with those of its short loops written out that decide branches, or subscripts of local arrays of which
+    every subscript can be decided so."""
+    local = any(r.storage == "local" for r in kernel.regions)
+    arrays = frozenset(constant_regions(unroll(kernel, budget))) if local else frozenset()
+    unroller = _Unroller(kernel.body, False, (), WORK * budget, _Profit(arrays, _data(kernel.body, arrays)))
+    return replace(kernel, body=simplify(tuple(unroller.block(kernel.body, {}, budget))))
+
+
+@dataclass
+class _Profit:
+    """What unrolling gains, loop by loop. ``arrays``: the local arrays that can become variables; ``data``: the
+    variables that no unrolling decides; ``causes``: of a variable whose value is known, the loops (by identity) that
+    must be unrolled for that; ``gains``: of a loop; ``hopeful``: whether it may gain anything at all; ``unpaid``: how
+    often it was tried in vain; ``unrolling``: the loops that are being tried, the outermost first."""
+
+    arrays: frozenset[Region]
+    data: frozenset[Variable]
+    causes: dict[Variable, frozenset[int]] = field(default_factory=dict)
+    gains: dict[int, int] = field(default_factory=dict)
+    hopeful: dict[int, bool] = field(default_factory=dict)
+    unpaid: dict[int, int] = field(default_factory=dict)
+    unrolling: list[int] = field(default_factory=list)
+
+    def may_pay(self, s: Loop) -> bool:
+        """Whether it is worth trying: what the loop changes decides a branch or a subscript inside it."""
+        if id(s) not in self.hopeful:
+            inside = list(statements((s,)))
+            goals = [e for x in inside for e in self.goals(x)]
+            goal = {v for e in goals for v in _variables(e)}
+            values = [(x.var, _variables(x.value)) for x in inside if isinstance(x, Assign)]
+            while more := {v for target, read in values if target in goal for v in read} - goal:
+                goal |= more
+            changed = {x.var for x in statements(s.step or s.body) if isinstance(x, Assign)}
+            innermost = not any(isinstance(x, Loop) for x in inside[1:])
+            self.hopeful[id(s)] = innermost or TRUE in goals or bool(changed & goal) or recurs(s)
+        return self.hopeful[id(s)] and self.unpaid.get(id(s), 0) < TRIES
+
+    def goals(self, s: Stmt) -> list[Expr]:
+        """What is worth deciding in a statement; TRUE where it accesses ``arrays``."""
+        out = [s.cond] if isinstance(s, If) and not _has_data(s.cond, self.data, self.arrays) else []
+        for x in (x for e in expressions(s) for x in subexpressions(e)):
+            if _divides(x) and not _has_data(x, self.data, self.arrays):
+                out.append(x)
+            if isinstance(x, Load) and x.region in self.arrays:
+                return [TRUE]
+        return [TRUE] if isinstance(s, Store) and s.region in self.arrays else out
+
+    def of(self, e: Expr) -> frozenset[int]:
+        """The loops that decide ``e``."""
+        return frozenset[int]().union(
+            *(self.causes.get(x.var, ()) for x in subexpressions(e) if isinstance(x, Var)),
+        )
+
+    def gain(self, e: Expr) -> None:
+        """``e`` has become a constant, and that is worth something."""
+        for loop in self.of(e):
+            self.gains[loop] = self.gains.get(loop, 0) + 1
+
+    def decided(self, s: Stmt, known: Known) -> None:
+        """Count the divisions and the subscripts of ``arrays`` in a statement that have become constants. Such an array
+        is carried in registers, which each loop around that is unrolled too saves from being moved."""
+        accesses = [(s.region, s.index)] if isinstance(s, Store) else []
+        for x in (x for e in expressions(s) for x in subexpressions(e)):
+            if isinstance(x, Load):
+                accesses.append((x.region, x.index))
+            elif _divides(x) and isinstance(fold_known(x, known), Const):
+                self.gain(x)
+        for region, index in accesses:
+            if region in self.arrays and isinstance(fold_known(index, known), Const):
+                for loop in self.unrolling:
+                    self.gains[loop] = self.gains.get(loop, 0) + 1
+
+    def carried(self, s: Loop) -> None:
+        """What a turn of an unrolled loop leaves is known to the next one only because the loop is unrolled."""
+        for x in statements((s,)):
+            if isinstance(x, Assign):
+                self.causes[x.var] = self.causes.get(x.var, frozenset()) | {id(s)}
+
+    def pays(self, s: Loop, turns: list[Stmt]) -> bool:
+        length = size(turns)
+        if length < FEW or length <= WORTH * self.gains.get(id(s), 0) or recurs(s):
+            return True
+        self.unpaid[id(s)] = self.unpaid.get(id(s), 0) + 1
+        return False
+
+
+def _data(body: Block, arrays: frozenset[Region]) -> frozenset[Variable]:
+    """The variables that hold, at some time, what was read from memory or computed by a function."""
+    assigned = [s for s in statements(body) if isinstance(s, Assign)]
+    found: set[Variable] = set()
+    while more := {s.var for s in assigned if s.var not in found and _has_data(s.value, found, arrays)}:
+        found |= more
+    return frozenset(found)
+
+
+def _has_data(e: Expr, data: Collection[Variable], arrays: frozenset[Region]) -> bool:
+    """Whether ``e`` reads memory, but for tables of constants and for ``arrays``, or one of the variables ``data``."""
+    for x in subexpressions(e):
+        if isinstance(x, Load) and x.region not in arrays and not (x.region.storage == "shared" and x.region.init):
+            return True
+        if isinstance(x, Call) or (isinstance(x, Var) and x.var in data):
+            return True
+    return False
+
+
+def _divides(e: Expr) -> bool:
+    return isinstance(e, Binary) and e.op in ("/", "%") and e.type.is_integer
+
+
+def _variables(e: Expr) -> set[Variable]:
+    return {x.var for x in subexpressions(e) if isinstance(x, Var)}
+
+
 class _Unroller:
-    def __init__(self, body: Block, whole: bool, kept: tuple[Loop, ...], work: int) -> None:
+    def __init__(
+        self, body: Block, whole: bool, kept: tuple[Loop, ...], work: int, profit: _Profit | None = None
+    ) -> None:
         self.uses = used(body)
-        self.whole, self.kept = whole, kept
+        self.whole, self.kept, self.profit = whole, kept, profit
         self.work = work  # statements that may still be tried
         self.failed: dict[int, tuple[int, int]] = {}  # of loops (by identity) that did not fit: their turns, the room
         self.trying = 0  # loops being unrolled: only inside them is there a limit
@@ -82,12 +227,17 @@ class _Unroller:
     def statement(self, s: Stmt, known: Known, room: int) -> list[Stmt]:
         match s:
             case Assign():
+                if self.profit is not None:
+                    self.profit.decided(s, known)
+                    self.profit.causes[s.var] = self.profit.of(s.value)
                 value = self.fold(s.value, known)
                 known.pop(s.var, None)
                 if self.is_known(value):
                     known[s.var] = value
                 return [replace(s, value=value)]
             case Store():
+                if self.profit is not None:
+                    self.profit.decided(s, known)
                 return [replace(s, index=self.fold(s.index, known), value=self.fold(s.value, known))]
             case If():
                 return self.branch(s, known, room)
@@ -97,6 +247,10 @@ class _Unroller:
 
     def branch(self, s: If, known: Known, room: int) -> list[Stmt]:
         cond = self.fold(s.cond, known)
+        if self.profit is not None:
+            self.profit.decided(s, known)
+            if isinstance(cond, Const):
+                self.profit.gain(s.cond)
         if isinstance(cond, Const):
             return self.block(s.then if cond.value else s.other, known, room)
         yes, no = dict(known), dict(known)
@@ -168,13 +322,22 @@ class _Unroller:
 
     def attempt(self, s: Loop, known: Known, room: int) -> list[Stmt] | None:
         """All turns of a loop, or None where they are too many or not known."""
+        if self.profit is not None and not self.profit.may_pay(s):
+            return None
         expected = 0 if self.whole else turns_of(s, known)
         few, large = self.failed.get(id(s), (expected + 1, room))
         if few <= expected and room <= large:
             return None
         self.trying += 1
+        gains = dict(self.profit.gains) if self.profit is not None else {}
+        if self.profit is not None:
+            self.profit.unrolling.append(id(s))
         try:
-            return self.turns(s, known, room, expected)
+            turns = self.turns(s, known, room, expected)
+            if self.profit is None or self.profit.pays(s, turns):
+                return turns
+            self.profit.gains = gains
+            return None
         except _Unknown:
             return None
         except _TooLong:
@@ -185,6 +348,8 @@ class _Unroller:
             return None
         finally:
             self.trying -= 1
+            if self.profit is not None:
+                self.profit.unrolling.pop()
 
     def turns(self, s: Loop, known: Known, room: int, expected: int) -> list[Stmt]:
         """All turns of a loop, one after the other. ``expected``: how many, 0 if that is not known. Raises _TooLong
@@ -209,6 +374,8 @@ class _Unroller:
             if self.flagged(s, known):
                 break
             add(s.step)
+            if self.profit is not None:
+                self.profit.carried(s)
             done += 1
             if done > all_room:
                 raise _TooLong  # of turns that do nothing
@@ -225,6 +392,28 @@ class _Unroller:
             if value.value:
                 return True
         return False
+
+
+def recurs(s: Loop) -> bool:
+    """Whether a turn of a counted loop loads an element that one of the last few turns has stored."""
+    c = counted(s)
+    if c is None:
+        return False
+    stores: list[tuple[Region, Affine]] = []
+    loads: list[tuple[Region, Affine]] = []
+    for x in statements(s.body):
+        for e in expressions(x):
+            loads += [(y.region, a) for y in loads_in(e) if (a := affine(y.index)) is not None]
+        if isinstance(x, Store) and (a := affine(x.index)) is not None:
+            stores.append((x.region, a))
+    for region, stored in stores:
+        distance = stored.of(c.counter) * c.by
+        for other, loaded in loads:
+            if other == region and distance and loaded.terms == stored.terms:
+                turns, rest = divmod(stored.constant - loaded.constant, distance)
+                if not rest and 1 <= turns <= NEAR:
+                    return True
+    return False
 
 
 def turns_of(s: Loop, known: Known) -> int:

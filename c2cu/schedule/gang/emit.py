@@ -17,8 +17,9 @@ from ...codegen.simd import Printer, literal, member, memory
 from ...ir.nodes import Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
+from ...transform.propagate import propagate
 from ...transform.scalarize import scalarize
-from ...transform.unroll import unroll
+from ...transform.unroll import unroll_by_profit
 from .. import pack
 from ..artifact import CpuArtifact
 from ..slots import Slot
@@ -28,7 +29,8 @@ Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
 #: What a kernel goes through before it is analysed once more and printed.
 PASSES: tuple[Pass, ...] = (
-    ("unroll", unroll),
+    ("propagate", propagate),
+    ("unroll", unroll_by_profit),
     ("scalarize", scalarize),
     ("select", lambda k: selects(uniform(k))),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..ir.nodes import Binary, Cast, Const, Expr, Unary, Var, Variable
+from .nodes import Binary, Cast, Const, Expr, Unary, Var, Variable
 
 
 @dataclass(frozen=True)

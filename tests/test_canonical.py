@@ -1,0 +1,136 @@
+"""Counted loops, copies and unrolling by profit: kernels mean the same before and after."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+from c2cu.analysis.uniform import uniform
+from c2cu.frontend.options import Options
+from c2cu.frontend.preprocess import Source
+from c2cu.ir.canonical import canonical, counted
+from c2cu.ir.dump import dump
+from c2cu.ir.nodes import Assign, Loop, Var
+from c2cu.ir.verify import verify
+from c2cu.ir.walk import statements
+from c2cu.pipeline import after, understand
+from c2cu.transform.propagate import propagate
+from c2cu.transform.unroll import unroll_by_profit
+from tests import ir_interpreter
+from tests.programs import RandomProgram, programs
+from tests.test_uniform import elements
+
+COUNT = int(os.environ.get("C2CU_PROGRAMS", "2000")) // 10
+PASSES = {
+    "canonical": canonical,
+    "propagate": propagate,
+    "unroll": lambda k: unroll_by_profit(propagate(k)),
+    "gang": lambda k: uniform(unroll_by_profit(propagate(k))).kernel,
+}
+
+
+def front(text: str):
+    return understand(Source("<input>", text), Options(fn="kern"))
+
+
+@seed(int(os.environ.get("C2CU_SEED", "0")))
+@settings(max_examples=max(16, COUNT), deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(programs(), st.integers(0, 2**31), st.sampled_from(sorted(PASSES)))
+def test_random_programs(program: RandomProgram, number: int, name: str):
+    f = front(program.text)
+    if f.analysis is None:
+        return
+    before = after(f, "lower") if name == "canonical" else f.analysis.kernel
+    new = PASSES[name](before)
+    verify(new)
+    arrays = program.inputs(3, number)
+    inputs = [dict(pair for n in arrays for pair in elements(n, arrays[n][k])) for k in range(3)]
+    alone = [ir_interpreter.run(before, [x]).memory[0] for x in inputs]
+    analysis = uniform(new)
+    together = ir_interpreter.run(analysis.kernel, inputs, analysis).memory  # lanes that part share what is uniform
+    for r in before.regions:
+        if r.storage == "bulk":
+            assert repr([x[r.name] for x in alone]) == repr([x[r.name] for x in together])
+
+
+LOOPS = {
+    "for (int i = 0; i < 9; i++) a[i] = 0;": ("<", 1, 9),
+    "for (int i = 1; 9 >= i; i = 2 + i) a[i] = 0;": ("<=", 2, 5),
+    "for (int i = 8; i > 0; --i) a[i] = 0;": (">", -1, 8),
+    "for (int i = 6; i >= 0; i -= 3) a[i] = 0;": (">=", -3, 3),
+    "for (long i = 0; i != 9; i += 3) a[i] = 0;": ("!=", 3, 3),
+    "for (unsigned i = 0; i < sizeof a / sizeof a[0]; i++) a[i] = 0;": ("<", 1, 16),
+    "int i = 0; while (i < 9) { a[i] = 0; i++; }": ("<", 1, 9),
+    "for (int i = 0; i * i < 80; i++) a[i] = 0;": ("", 1, None),
+    "for (int i = 1; i < 9; i *= 2) a[i] = 0;": None,
+    "for (int i = 0; i < 9; i++) { a[i] = 0; i++; }": None,
+    "for (signed char i = 0; i < 9; i++) a[i] = 0;": None,  # its step may wrap
+    "for (int i = 0, n = 9; i < n; i++) n = 8;": ("", 1, None),
+    "for (int i = 0; i < a[0] + 9; i++) a[i] = 0;": ("", 1, None),
+}
+
+
+@pytest.mark.parametrize("text", LOOPS)
+def test_counted_loops(text):
+    kernel = after(front(f"int a[16];\nvoid kern(void) {{ {text} }}\n"), "canonical")
+    (loop,) = (s for s in statements(kernel.body) if isinstance(s, Loop))
+    c = counted(loop)
+    if LOOPS[text] is None:
+        assert c is None
+        return
+    op, by, turns = LOOPS[text]
+    assert c is not None and (c.op, c.by) == (op, by)
+    if turns is not None:
+        first = next(s.value for s in statements(kernel.body) if isinstance(s, Assign) and s.var == c.counter)
+        assert c.turns(first.value, c.limit.value) == turns
+        assert isinstance(loop.step[0], Assign) and loop.step[0].value.left == Var(c.counter)
+
+
+def test_a_counter_that_misses_its_limit_has_no_number_of_turns():
+    text = "int a[16];\nvoid kern(void) { for (int i = 0; i != 9; i += 2) a[i & 15] = 0; }\n"
+    (loop,) = (s for s in statements(after(front(text), "canonical").body) if isinstance(s, Loop))
+    with pytest.raises(ValueError, match="steps over"):
+        counted(loop).turns(0, 9)
+
+
+FLOYD = """
+float D[{n}][{n}];
+static void relax(int i, int j, int k) {{ if (D[i][j] > D[i][k] + D[k][j]) D[i][j] = D[i][k] + D[k][j]; }}
+void kern(void) {{
+    for (int k = 0; k < {n}; k++) for (int i = 0; i < {n}; i++) for (int j = 0; j < {n}; j++) relax(i, j, k);
+}}
+"""
+
+
+def test_copies_go():
+    text = dump(after(front(FLOYD.format(n=64)), "gang:propagate"))
+    assert text.count(" = ") == 4  # three counters and one store
+    assert "for k.1 = 0 .. 63\n        for i.2 = 0 .. 63\n            for j.3 = 0 .. 63\n" in text
+
+
+@pytest.mark.parametrize("n", (16, 24, 64))
+def test_what_gains_nothing_stays_a_loop(n):
+    """An address that is a constant is no gain; text as long as the loop has turns takes the compiler seconds."""
+    assert dump(after(front(FLOYD.format(n=n)), "gang:select")).count("\n") < 80
+
+
+def test_branches_and_divisions_are_decided():
+    text = "int a[{0}];\nvoid kern(void) {{ for (int i = 0; i < {0}; i++) if (i % 3 == 0) a[i] = {0} / (i + 1); }}\n"
+    for n in (8, 200):
+        assert " / " not in dump(after(front(text.format(n)), "gang:unroll"))
+        assert "for" not in dump(after(front(text.format(n)), "gang:unroll"))
+
+
+def test_a_turn_that_loads_what_the_last_one_stored():
+    text = "float a[100];\nvoid kern(void) { for (int i = 1; i < 100; i++) a[i] = a[i - 1] + a[i]; }\n"
+    assert "for" not in dump(after(front(text), "gang:unroll"))
+
+
+def test_a_local_array_becomes_variables():
+    text = """
+    float a[40], b[40];
+    void kern(void) { float t[40]; for (int i = 0; i < 40; i++) t[i] = a[i] * a[39 - i];
+        for (int i = 0; i < 40; i++) b[i] = t[39 - i]; }
+    """
+    assert "t[" not in dump(after(front(text), "gang:scalarize"))
