@@ -251,10 +251,10 @@ def _name(site: Site) -> str:
     return site.place.spelling or site.place.name
 
 
-def _loop(t: Tracer, n: Nest, numbers: tuple[int, ...], found: list[tuple[int, ...]], complete: bool) -> LoopFacts:
+def _loop(t: Tracer, n: Nest, numbers: tuple[int, ...], reported: list[tuple[int, ...]], complete: bool) -> LoopFacts:
     conflicts = []
     if numbers[2] > 1:
-        conflicts += [_conflict(t, c) for c in found if c[0] == n.number]
+        conflicts += [_conflict(t, c) for c in reported if c[0] == n.number]
         conflicts += [Conflict("output", v.name, -1, n.loop.loc, n.loop.loc, False) for v in n.live]
     entries, turns, longest, before, after, cell = numbers
     barrier = None
@@ -266,12 +266,12 @@ def _loop(t: Tracer, n: Nest, numbers: tuple[int, ...], found: list[tuple[int, .
     return LoopFacts(n.loop.loc, len(n.around), entries, turns, longest, independent, tuple(conflicts), barrier)
 
 
-def _once(found: Iterable[Fault]) -> tuple[Fault, ...]:
+def _once(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     """Without what is said twice of a line: ``a[i] += 1`` loads and stores."""
-    kept: dict[object, Fault] = {}
-    for f in found:
-        kept.setdefault((f.kind, f.message, f.loc.file, f.loc.line, f.certain, f.counters), f)
-    return tuple(kept.values())
+    different: dict[object, Fault] = {}
+    for f in faults:
+        different.setdefault((f.kind, f.message, f.loc.file, f.loc.line, f.certain, f.counters), f)
+    return tuple(different.values())
 
 
 def _fault(t: Tracer, f: tuple[int, ...]) -> Fault:

@@ -97,24 +97,24 @@ def _counters(s: Loop, u: Uniform) -> tuple[Variable, ...]:
 def carried(u: Uniform) -> frozenset[Variable]:
     """Varying variables that may be read before they are assigned in the same turn of the innermost loop: the others
     carry nothing from turn to turn."""
-    found: set[Variable] = set()
-    _Assigned(found, fresh=True).block(u.kernel.body, frozenset())
-    return frozenset(v for v in found if v in u.varying)
+    places: set[Variable] = set()
+    _Assigned(places, fresh=True).block(u.kernel.body, frozenset())
+    return frozenset(v for v in places if v in u.varying)
 
 
 def doubtful(u: Uniform) -> frozenset[Variable]:
     """Variables that some path of the text reads before it assigns them."""
-    found: set[Variable] = set()
-    _Assigned(found, fresh=False).block(u.kernel.body, frozenset())
-    return frozenset(found)
+    places: set[Variable] = set()
+    _Assigned(places, fresh=False).block(u.kernel.body, frozenset())
+    return frozenset(places)
 
 
 @dataclass(frozen=True)
 class _Assigned:
-    """A walk that knows what is certainly assigned; ``found`` collects what is read where it is not. ``fresh``: what
+    """A walk that knows what is certainly assigned; ``places`` collects what is read where it is not. ``fresh``: what
     was assigned before a turn of a loop does not count."""
 
-    found: set[Variable]
+    places: set[Variable]
     fresh: bool
 
     def block(self, block: Block, known: frozenset[Variable]) -> frozenset[Variable]:
@@ -134,7 +134,7 @@ class _Assigned:
         return known
 
     def read(self, e: Expr, known: frozenset[Variable]) -> None:
-        self.found.update(x.var for x in subexpressions(e) if isinstance(x, Var) and x.var not in known)
+        self.places.update(x.var for x in subexpressions(e) if isinstance(x, Var) and x.var not in known)
 
     def loop(self, s: Loop, known: frozenset[Variable]) -> frozenset[Variable]:
         """The head is certain to run; the rest is not."""
@@ -151,13 +151,13 @@ def data_ends(u: Uniform, s: Loop) -> bool:
 
 def passed_over(u: Uniform) -> frozenset[Place]:
     """What the tracer may miss a store to: it knows neither the subscripts nor the turns that data decides on."""
-    found: set[Place] = set()
+    places: set[Place] = set()
     for s in statements(u.kernel.body):
         if isinstance(s, Store) and u.is_varying(s.index):
-            found.add(s.region)
+            places.add(s.region)
         if isinstance(s, Loop) and data_ends(u, s):
-            found |= changed(s)
-    return frozenset(found)
+            places |= changed(s)
+    return frozenset(places)
 
 
 def changed(s: Stmt) -> set[Place]:

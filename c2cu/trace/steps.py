@@ -28,7 +28,7 @@ from ..ir.nodes import (
     Variable,
 )
 from ..ir.walk import operands, touched, used
-from .guards import Chances, Guards, reads, without
+from .guards import Guards, KnownOutcomes, Outcomes, reads, without
 from .sites import (
     Nest,
     Place,
@@ -207,7 +207,7 @@ class _Writer:
     pairs: int = 0  # branches on data with an else
     other: int = -1  # number of the pair whose else this is, where no other branch is around
     cells: int = 0
-    chances: Chances = field(default_factory=dict)  # of the variables here
+    outcomes: KnownOutcomes = field(default_factory=dict)  # of the variables here
 
     def __post_init__(self) -> None:
         self.nests, self.needed = nests(self.u), needed(self.u)
@@ -226,8 +226,8 @@ class _Writer:
         """The steps that ``work`` adds, to stand inside another."""
         outer, self.steps = self.steps, []
         work()
-        found, self.steps = self.steps, outer
-        return tuple(found)
+        inner, self.steps = self.steps, outer
+        return tuple(inner)
 
     # statements
 
@@ -243,13 +243,13 @@ class _Writer:
     def statement(self, s: Stmt) -> None:
         match s:
             case Assign(var=v, value=e):
-                wanted = v in self.needed and v not in self.u.varying
-                self.read(e, wanted, _is_copy(s))
-                if wanted:
+                computed = v in self.needed and v not in self.u.varying
+                self.read(e, computed, _is_copy(s))
+                if computed:
                     self.steps.append(s)
                 if v in self.carried or v in self.doubtful:
                     self.access(s, v)
-                self.chances = self.guards.after(s, self.chances)
+                self.outcomes = self.guards.after(s, self.outcomes)
             case Store(region=r, index=i, value=e):
                 self.read(i, True)
                 self.read(e, r in self.needed, _is_copy(s))
@@ -262,7 +262,7 @@ class _Writer:
                 self.loop(s)
 
     def read(self, e: Expr, computed: bool, copied: bool = False) -> None:
-        """Note what an expression reads. ``computed``: the tracer computes its value, so nothing may go wrong.
+        """Record what an expression reads. ``computed``: the tracer computes its value, so nothing may go wrong.
         ``copied``: as in `access`."""
         sometimes = arms(e)
         computed = computed and not self.u.is_varying(e)
@@ -270,8 +270,8 @@ class _Writer:
         for x in operands(e):
             if all(x is not arm for _, _, arm in sometimes):
                 self.read(x, inner, copied and isinstance(e, Bitcast))
-        for cond, wanted, arm in sometimes:
-            self.arm(cond, wanted, arm, computed)
+        for cond, truth, arm in sometimes:
+            self.arm(cond, truth, arm, computed)
         match e:
             case Var(var=v) if v in self.carried or v in self.doubtful:
                 self.access(e, v, copied)
@@ -280,32 +280,32 @@ class _Writer:
             case Binary() | Cast() | Bitcast() | Call() if computed:
                 self.steps += [Stop(cond, why) for cond, why in undefined(e)]
 
-    def arm(self, cond: Expr, wanted: bool, e: Expr, computed: bool) -> None:
-        """Note what an operand reads that is evaluated where ``cond`` is ``wanted``."""
+    def arm(self, cond: Expr, truth: bool, e: Expr, computed: bool) -> None:
+        """Record what an operand reads that is evaluated where ``cond`` is ``truth``."""
         if isinstance(e, Const):
             return
         if self.u.is_varying(cond):
             self.conditional += 1
-            self.guarded(cond, wanted, lambda: self.read(e, computed))
+            self.guarded(cond, truth, lambda: self.read(e, computed))
             self.conditional -= 1
             return
         then = self.apart(lambda: self.block((), e, computed))
-        self.steps.append(Branch(cond if wanted else Unary("!", cond, INT), then))
+        self.steps.append(Branch(cond if truth else Unary("!", cond, INT), then))
 
     def branch(self, s: If) -> None:
         self.read(s.cond, True)
-        before = self.chances
+        before = self.outcomes
         if not self.u.is_varying(s.cond):
             then = self.apart(lambda: self.block(s.then))
-            yes, self.chances = self.chances, before
+            yes, self.outcomes = self.outcomes, before
             other = self.apart(lambda: self.block(s.other)) if s.other else ()
             self.steps.append(Branch(s.cond, then, other))
         else:
             yes = self.both_arms(s)
-        self.chances = self.guards.joined(s, before, yes, self.chances)
+        self.outcomes = self.guards.joined(s, before, yes, self.outcomes)
 
-    def both_arms(self, s: If) -> Chances:
-        """Both arms of a branch on data; `chances` are those at the end of the second then, the result those of the
+    def both_arms(self, s: If) -> KnownOutcomes:
+        """Both arms of a branch on data; `outcomes` are those at the end of the second then, the result those of the
         first."""
         pair = self.pairs if s.other and not self.conditional else -1
         outer, self.other = self.other, -1
@@ -313,9 +313,9 @@ class _Writer:
         if pair >= 0:
             self.pairs += 1
             self.steps.append(Began(pair, False))
-        outside = self.chances
+        outside = self.outcomes
         self.guarded(s.cond, True, lambda: self.block(s.then))
-        yes, self.chances = self.chances, outside
+        yes, self.outcomes = self.outcomes, outside
         if s.other:
             self.other = pair
             if pair >= 0:
@@ -327,14 +327,15 @@ class _Writer:
         return yes
 
     def guarded(
-        self, cond: Expr, wanted: bool, work: Callable[[], None], since: frozenset[Variable] = frozenset()
+        self, cond: Expr, truth: bool, work: Callable[[], None], since: frozenset[Variable] = frozenset()
     ) -> None:
-        """Do ``work``, which adds the steps of what C does where a condition on data is ``wanted``. ``since``:
+        """Do ``work``, which adds the steps of what C does where a condition on data is ``truth``. ``since``:
         variables that have got other values since the condition was evaluated."""
-        possible = self.guards.chance(cond, self.chances)[0 if wanted else 1]
+        outcomes = self.guards.outcomes(cond, self.outcomes)
+        possible = outcomes.can_be_true if truth else outcomes.can_be_false
         if since:
-            self.chances = without(self.chances, since)
-        if possible is None or reads((possible, None)) & since:
+            self.outcomes = without(self.outcomes, since)
+        if possible is None or reads(Outcomes(possible, None)) & since:
             work()
         else:
             self.steps.append(Guarded(possible, self.apart(work)))
@@ -345,16 +346,16 @@ class _Writer:
             return
         n = self.nests[id(s)]
         outer, self.inside = self.inside, (*self.inside, n)
-        every = self.chances = without(self.chances, self.guards.assigned(s))  # in every turn, and after the last
+        every = self.outcomes = without(self.outcomes, self.guards.assigned(s))  # in every turn, and after the last
         head = self.apart(lambda: self.block(s.head, s.cond))
         body = self.apart(lambda: self.block(s.body))
         step = self.apart(lambda: self.block(s.step))
-        self.inside, self.chances = outer, every
+        self.inside, self.outcomes = outer, every
         self.steps.append(Repeat(n, head, body, step))
 
     def pass_over(self, s: Loop) -> None:
         """A loop whose turns depend on data. What it computes is not known: the trace ends if the rest needs that."""
-        self.chances = without(self.chances, self.guards.assigned(s))
+        self.outcomes = without(self.outcomes, self.guards.assigned(s))
         body, inside, lost = self.u.kernel.body, (s,), changed(s) & self.needed
         variables, regions = used(body) - used(inside), touched(body) - touched(inside)  # outside of it
         if not lost.isdisjoint(variables) or not lost.isdisjoint(regions):
@@ -363,7 +364,7 @@ class _Writer:
     # accesses
 
     def access(self, node: _Node, place: Place, copied: bool = False) -> None:
-        """Check and note an access. ``copied``: of a whole object, some of which may never have been set."""
+        """Check and record an access. ``copied``: of a whole object, some of which may never have been set."""
         if isinstance(node, (Load, Store)) and self.u.is_varying(node.index):
             return  # the program is not oblivious
         store = isinstance(node, (Store, Assign))

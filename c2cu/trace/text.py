@@ -122,7 +122,7 @@ class _TextWriter:
         e = f"{s.cell} + k" if s.checks else str(s.cell)
         if s.local:
             self.line(f"if (!(state[{e}] & STORED)) fault({s.site}, UNSET, 0, {self.report(s.site)});")
-        self.line(self.note(s, e))
+        self.line(self.record(s, e))
         if s.checks:
             self.line("} }" * len(s.checks))
 
@@ -134,7 +134,7 @@ class _TextWriter:
         values = ", ".join(f"(long){self.var(v)}" for v in self.t.counters[site]) or "0"
         return f"(long[COUNTERS]){{{values}}}"
 
-    def note(self, s: Access, e: str) -> str:
+    def record(self, s: Access, e: str) -> str:
         if s.known:
             return f"state[{e}] |= {'STORED' if s.store else 'LOADED'};"
         here = s.loops[-1] if s.loops else "none"

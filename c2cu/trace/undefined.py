@@ -50,15 +50,15 @@ def _undivided(e: Binary) -> list[Ends]:
     a, b, t = e.left, e.right, e.type
     if not t.is_integer or isinstance(b, Const) and b.value not in (0, -1) and e.op in ("/", "%"):
         return []
-    found: list[Ends] = []
+    ends: list[Ends] = []
     if e.op in ("/", "%"):
-        found.append((Unary("!", b, INT), Why.DIVIDED))
+        ends.append((Unary("!", b, INT), Why.DIVIDED))
         if t.kind == "i":
             least = Binary("==", a, Const(-(2 ** (t.bits - 1)), t), INT)
-            found.append((Binary("&&", Binary("==", b, Const(-1, t), INT), least, INT), Why.DIVIDED))
+            ends.append((Binary("&&", Binary("==", b, Const(-1, t), INT), least, INT), Why.DIVIDED))
     if e.op in ("<<", ">>") and not (isinstance(b, Const) and 0 <= b.value < t.bits):
-        found.append((Binary(">=", Cast(b, ULONG), Const(t.bits, ULONG), INT), Why.SHIFTED))
-    return found
+        ends.append((Binary(">=", Cast(b, ULONG), Const(t.bits, ULONG), INT), Why.SHIFTED))
+    return ends
 
 
 def _unheld(e: Cast) -> list[Ends]:
