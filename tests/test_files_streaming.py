@@ -162,6 +162,22 @@ def test_raw_zipped_and_zarr_files(folder, layout):
     assert np.array_equal(np.fromfile("sum.bin", np.int32), total)
 
 
+def test_large_parts_are_read_by_several_threads(folder, monkeypatch):
+    from c2cu.io import sources
+
+    monkeypatch.setattr(sources, "PIECE", 1000)
+    monkeypatch.setattr(sources, "count_copiers", lambda: 3)
+    a = data(1000)
+    np.save("f.npy", np.asfortranarray(a))
+    for name in ("a.npy", "f.npy"):
+        for first, last in ((0, 1000), (3, 900), (999, 1000), (5, 5)):
+            assert np.array_equal(sources.open_source(name, None, "row").take(first, last), a[first:last])
+    source = sources.open_source("a.npy", None, "row")
+    os.truncate("a.npy", 100_000)
+    with pytest.raises(c2cu.InputError, match=r"'a.npy' was cut short while it was read: 100000 bytes of 256128"):
+        source.take(0, 1000)
+
+
 @pytest.mark.parametrize("options", [("--group", "64"), ()])
 def test_a_raw_file_in_column_layout_reads_back(folder, options):
     a = np.load("a.npy")
@@ -215,6 +231,9 @@ def test_no_inputs_at_all(folder):
     np.save("a.npy", data(0))
     done = run(*usual())
     assert done.returncode == 0 and np.load("b.npy").shape == (0, ROW), done.stderr
+    np.save("a.npy", data(0).T)
+    done = run("--in", "a=a.npy", "--in", "turns=3", "--out", "b=b.npy", "--layout", "column")
+    assert done.returncode == 0 and np.load("b.npy").shape == (ROW, 0), done.stderr
 
 
 def test_an_output_may_be_its_input(folder):

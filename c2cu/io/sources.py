@@ -6,15 +6,19 @@ from __future__ import annotations
 import math
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from ..base.diagnostics import InputError
 from ..schedule.slots import Slot, in_range, piece
+from ..streaming.copying import count_copiers
 from . import files, zarr_files
 
 if TYPE_CHECKING:
     import numpy
+
+PIECE = 2 << 20  # bytes that a thread reads at a time: one alone does not keep up with a GPU
 
 PACK_HINT = "give a .npy file, or leave pack out"
 
@@ -101,6 +105,7 @@ class FileSource:
         self._p_first = (layout == "row") != self._is_reversed or self.ndim == 1
         self._file = open(path, "rb", 0)  # noqa: SIM115 - as long as the source
         self.fingerprint = fingerprint
+        self._readers = ThreadPoolExecutor(count_copiers(), thread_name_prefix="c2cu_read")
 
     def take(self, first: int, last: int) -> numpy.ndarray:
         import numpy
@@ -111,13 +116,20 @@ class FileSource:
             self._read(part, first * math.prod(self._stored[1:]) * itemsize)
         else:  # all inputs' first elements, then all inputs' second elements ...
             part = numpy.empty((*self._stored[:-1], count), self.dtype)
-            for k, row in enumerate(part.reshape(-1, count)):
+            for k, row in enumerate(part.reshape(math.prod(self._stored[:-1]), count)):
                 self._read(row, (k * self._stored[-1] + first) * itemsize)
         return part.T if self._is_reversed else part
 
     def _read(self, into: numpy.ndarray, start: int) -> None:
-        room = files.bytes_of(into)
-        start += self._offset
+        room, start = files.bytes_of(into), start + self._offset
+        if len(room) <= PIECE:
+            return self._read_piece(room, start)
+        for _ in self._readers.map(
+            lambda k: self._read_piece(room[k : k + PIECE], start + k), range(0, len(room), PIECE)
+        ):
+            pass
+
+    def _read_piece(self, room: memoryview, start: int) -> None:
         while len(room):
             n = os.preadv(self._file.fileno(), [room], start)
             if not n:
