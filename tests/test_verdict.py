@@ -142,3 +142,15 @@ def test_no_trail_names_a_variable_that_the_program_does_not_have(body, kind, st
     trail = next(f for f in report.findings if f.kind == kind).trail
     steps = [f"{s} under a condition that depends on input data" for s in steps]
     assert [s.message for s in trail] == [*steps, "'a' is an input"]
+
+
+def test_a_trail_goes_through_an_output_to_the_input():
+    text = (
+        "float a[4], y[4], sum;\n"
+        "void f(void) {\n"
+        "    for (int i = 0; i < 4; i++) y[i] = a[i] * 2;\n"
+        "    for (int i = 0; i < 4; i++) if (y[i] > 0) sum += y[i];\n"
+        "}\n"
+    )
+    (finding,) = c2cu.check(text).findings
+    assert [(s.loc.line, s.message) for s in finding.trail] == [(3, "'y' is written here"), (1, "'a' is an input")]

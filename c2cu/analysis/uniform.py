@@ -7,7 +7,9 @@ fixed address or none, whatever the data).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..base.diagnostics import Diagnostic, Loc, Note
 from ..ir.nodes import (
@@ -29,6 +31,7 @@ from ..ir.nodes import (
 )
 from ..ir.simplify import simplify
 from ..ir.walk import expressions, statements, subexpressions
+from .effects import READ, effects
 from .separate import separate
 from .webs import webs
 
@@ -124,6 +127,7 @@ class _Analysis:
         for r in kernel.regions:
             if r.storage == "bulk":
                 self.causes[r] = _Cause(Step(f"'{r.variable}' is an input", r.loc), None)
+        self.stores: dict[Region, _Cause] = {}  # of bulk regions: where another's data first goes in
         self.diverging: dict[int, Expr] = {}  # number of a construct -> its varying condition
         self.changed = False
 
@@ -200,7 +204,10 @@ class _Analysis:
     def store(self, s: Store, around: tuple[int, ...]) -> None:
         source = self.source(s.value) or self.source(s.index)
         if source is not None:
-            self.mark(s.region, f"'{s.region.variable}' is written here", s.loc, source)
+            written = f"'{s.region.variable}' is written here"
+            self.mark(s.region, written, s.loc, source)
+            if s.region.storage == "bulk" and source != s.region:
+                self.stores.setdefault(s.region, _Cause(Step(written, s.loc), source))
             return
         cond = next((self.diverging[c] for c in around if c in self.diverging), None)
         if cond is not None:
@@ -211,12 +218,22 @@ class _Analysis:
                 self.source(cond),
             )
 
+    def cause(self, what: Variable | Region) -> _Cause:
+        """Why it varies. A bulk region that nothing reads before it is written has its data from elsewhere."""
+        if isinstance(what, Region) and what in self.stores and self.first.get(what.name) != READ:
+            return self.stores[what]
+        return self.causes[what]
+
+    @cached_property
+    def first(self) -> Mapping[str, str]:
+        return effects(self.kernel).first
+
     def trail(self, source: Variable | Region | None) -> tuple[Step, ...]:
         steps: list[Step] = []
         seen: list[Variable | Region] = []
         while source is not None and source not in seen:
             seen.append(source)
-            cause = self.causes[source]
+            cause = self.cause(source)
             if cause.step is not None and cause.step not in steps:
                 steps.append(cause.step)
             source = cause.behind
