@@ -20,6 +20,7 @@ import click
 from .base import quantities
 from .base.diagnostics import Diagnostic, Error, InputError, render, to_json
 from .base.version import __version__
+from .schedule.registry import names
 
 WANTING = 3
 
@@ -69,7 +70,7 @@ MACHINE = [
         default="auto",
         show_default=True,
         metavar="NAME",
-        help="CPU: gep, gang, scalar; GPU: registers, gep, gep:VARIANT, scan, block, thread, private.",
+        help=f"CPU: {', '.join(names('cpu'))}; GPU: {', '.join(names('cuda'))}; of some NAME:VARIANT.",
     ),
     click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
 ]

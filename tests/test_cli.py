@@ -72,7 +72,7 @@ def test_a_file_with_nothing_but_main_is_told_what_to_do(folder):
 
 def test_help_lists_the_schedules():
     said = " ".join(c2cu("run", "--help").output.split())
-    assert "CPU: gep, gang, scalar; GPU: registers, gep, gep:VARIANT, scan, block, thread, private" in said
+    assert "CPU: gep, gang, scalar; GPU: registers, gep, scan, block, thread, private; of some NAME:VARIANT." in said
 
 
 def test_check_and_explain_agree(folder):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from .artifact import Artifact
-from .schedule import Schedule
-from .understood import Understood
+if TYPE_CHECKING:  # the command line lists schedules before anything is loaded
+    from .artifact import Artifact
+    from .schedule import Schedule
+    from .understood import Understood
 
 
 @dataclass(frozen=True)
