@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import c2cu
+
+pytest.importorskip("matplotlib")  # before the benchmarks, which draw
+
 from benchmarks import gpu, measure, peers, plot_streaming, streaming, suite
 from tests.oracle import same
 from tests.workloads import WORKLOADS, fft, fir
