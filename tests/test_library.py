@@ -13,6 +13,7 @@ import pytest
 
 import c2cu
 from c2cu.base.cache import Cache, key
+from c2cu.base.recent import Recent
 from c2cu.runtime import cpu
 from tests.workloads import EXAMPLES
 
@@ -287,7 +288,7 @@ NOT_OBLIVIOUS = "unsigned a[2];\nvoid k(void) {\n    while (a[0]) a[0] >>= 1;\n}
     ],
 )
 def test_a_warning_points_at_the_users_line(use, monkeypatch):
-    monkeypatch.setattr("c2cu.api._programs", {})
+    monkeypatch.setattr("c2cu.api._programs", Recent(9))
     with pytest.warns(c2cu.NotObliviousWarning) as seen:
         use()
     assert [w.filename for w in seen] == [__file__]

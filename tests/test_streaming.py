@@ -15,6 +15,7 @@ import pytest
 
 import c2cu
 import c2cu.api
+from c2cu.base.recent import Recent
 from c2cu.runtime import pipe as pipes
 from c2cu.runtime.cpu_pipe import CpuPipe
 from c2cu.streaming.channel import Channel, Closed
@@ -79,7 +80,7 @@ def test_one_array_is_one_batch_and_nothing_is_nothing():
 
 
 def test_a_program_is_compiled_once(monkeypatch):
-    monkeypatch.setattr("c2cu.api._programs", {})
+    monkeypatch.setattr("c2cu.api._programs", Recent(9))
     compiled = []
     monkeypatch.setattr("c2cu.api.compile", lambda *a, f=c2cu.api.compile, **k: compiled.append(1) or f(*a, **k))
     for _ in range(3):

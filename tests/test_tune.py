@@ -11,6 +11,7 @@ import c2cu
 from c2cu import pipeline, tune
 from c2cu.base.cache import Cache
 from c2cu.base.diagnostics import CompileError, InputError
+from c2cu.base.recent import Recent
 from c2cu.cli import main
 from c2cu.frontend.preprocess import read_source
 from c2cu.report.explain import explanation, text
@@ -48,7 +49,7 @@ def cache(folder, monkeypatch):
     for path in folder.glob("*.tuned"):
         path.unlink()
     monkeypatch.setenv("C2CU_CACHE_DIR", str(folder))
-    monkeypatch.setattr("c2cu.api._programs", {})
+    monkeypatch.setattr("c2cu.api._programs", Recent(9))
 
 
 def understood(source, **options):
