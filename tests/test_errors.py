@@ -233,6 +233,7 @@ def test_usage(monkeypatch):
     assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
 
 
+@pytest.mark.slow
 def test_deep_expressions_do_not_crash():
     text = "int x;\nvoid k(void) {\n    x = " + " + ".join(["x"] * 3000) + ";\n}\n"
     assert c2cu.check(text).oblivious

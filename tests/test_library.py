@@ -141,6 +141,7 @@ def test_not_oblivious_still_runs():
         assert result["n"].tolist() == [int(v).bit_count() for v in x]
 
 
+@pytest.mark.slow
 def test_a_kernel_longer_than_the_unrolling_budget():
     text = (
         "int a[8];\nvoid k(void) {\n" + "".join(f"    a[{i % 8}] += a[{i % 5}] ^ {i};\n" for i in range(2000)) + "}\n"

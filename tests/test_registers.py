@@ -70,6 +70,7 @@ def _numbers(rng, dtype, shape):
     return (rng.normal(size=shape) if dtype.kind == "f" else rng.integers(0, 4, shape)).astype(dtype)
 
 
+@pytest.mark.slow
 def test_shared_arrays():
     """In variables, at constants; and read where they lie, at subscripts that stay."""
     text, fn, variables = PROGRAMS["fft"]
@@ -254,6 +255,7 @@ def test_a_constant_subscript_outside_behind_a_branch():
         assert choose(front, "cuda")[1].text
 
 
+@pytest.mark.slow
 def test_very_long_expressions():
     text = "float a[4], b;\nvoid f(void) { b = " + " + ".join(f"a[{k % 4}] * {k}.0f" for k in range(600)) + "; }"
     front = pipeline.understand(read_source(text), Options())
