@@ -8,7 +8,7 @@ EXTRAS = examples$(if $(COMPILER),,$(comma)zig)
 CUDA = $(shell $(PYTHON) -I c2cu/base/driver.py)
 comma := ,
 
-.PHONY: run test test-all test-gpu lint bench errors clean
+.PHONY: run test test-all test-gpu lint bench errors api clean
 
 run: $(VENV)/ready
 	$(BIN)/python examples/graph_atlas.py
@@ -29,6 +29,9 @@ lint: $(VENV)/tools
 
 errors: $(VENV)/tools
 	$(BIN)/python -m tests.error_examples > docs/errors.md
+
+api: $(VENV)/tools
+	$(BIN)/python docs/print_api.py > docs/api.md
 
 bench: $(VENV)/tools
 	$(BIN)/python benchmarks/cpu.py

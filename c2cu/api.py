@@ -1,4 +1,4 @@
-"""The library: bulk, compile, check, translate. NumPy, which takes long to import, comes only with arrays."""
+"""The library: bulk, compile, stream, check, translate. It imports NumPy, which takes long, only with arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import backends, pipeline
 from .base.diagnostics import InputError, lines_of
@@ -18,6 +18,9 @@ from .program import Program, lengths
 from .schedule.slots import known_values
 from .schedule.understood import Understood
 from .verdict import NotObliviousWarning, Report, judge, report_of
+
+if TYPE_CHECKING:
+    from .streaming.streams import Stream
 
 LAYOUTS = ("row", "column")
 
@@ -44,7 +47,7 @@ def compile(
         src: A path, or C text: a ``str`` with a newline or a brace.
         fn: The kernel function. Without it: the function called after ``#pragma kernel`` in ``main``, or the only
             function that is neither ``main`` nor called by another.
-        shared: Names of variables that all inputs share. Of a dict the names count.
+        shared: Names of variables that all inputs share; of a dict, only the names are used.
         defines: Values of object-like macros, by name; they replace the file's own.
         backend: ``"cuda"``, ``"cpu"``, or ``"auto"``: CUDA where CuPy sees a device, else the CPU.
         schedule: The name of a schedule, or ``"auto"``. `Program.plan` says which one was chosen, and why.
@@ -127,7 +130,7 @@ def bulk(
         shapes: The shape of one input, by name, where neither the C nor an input tells it.
         out: An array, or a dict of arrays by C name, to write the results to. After an error they may be written in
             part. They may be the inputs.
-        stream: The ``cupy.cuda.Stream`` to run on; the current one without it.
+        stream: The ``cupy.cuda.Stream`` to run on; without it, the current one.
         strict: Make a program that is not oblivious an error instead of a warning.
         include_dirs: Folders in which ``#include`` looks for headers.
         p: The number of inputs; needed only where no input is given.
@@ -198,7 +201,7 @@ def stream(
     copy: bool = True,
     shared: Mapping[str, Any] | None = None,
     **options: Any,
-) -> Any:
+) -> Stream:
     """Run a sequential C program on inputs that come in batches.
 
     Results come in order, and equal those of `bulk` bit for bit. Memory is bounded by the size of a group.
@@ -208,25 +211,26 @@ def stream(
         batches: An iterable of arrays ``(p, *shape)``, or of dicts of them by C name, each with a p of its own; an
             array alone is one batch. A thread reads it, a few groups ahead of the results. The first batch is read at
             once, and its shapes hold for all.
-        group: Inputs that are run together; without it, about 16 MB of them.
-        interval: Seconds, or a text such as ``"5ms"``. A group is run at least so often, full or not, so that no input
-            waits longer (thesis, section 4.5).
-        depth: Groups in flight on each device.
-        latency_target: Seconds, or a text such as ``"5ms"``. The largest group that meets it is found by measurement
-            on the first batch.
+        group: How many inputs run together; without it, about 16 MB of them.
+        interval: Seconds, or a text such as ``"5ms"``: no input waits longer for its group to fill; then the group runs
+            with the inputs that it has. Without it, a group waits until it is full.
+        depth: Groups in flight on each device: 4 on a GPU, 2 on a CPU, unless given.
+        latency_target: Seconds from an input's arrival to its result, or a text such as ``"5ms"``. Measurements on the
+            first batch choose the largest group that meets it.
         devices: Ordinals of the GPUs to use; without it, all that are visible.
         memory: Host memory that buffers may take: bytes, or a text such as ``"2G"``.
-        timeline: Record what the devices do when, for `Stream.spans`.
+        timeline: Record what each device does, and when, for `Stream.spans`.
         copy: False promises that no batch is written to before its results are there, so that it need not be copied.
         shared: Arrays and numbers that are one for all inputs, by C name.
-        options: Other options of `compile`.
+        options: The other parameters of `compile`.
 
     Returns:
-        A `Stream`: an iterator over results of ``group`` inputs each, however the batches were cut. Each result has
-        ``first``, the number of its first input, and ``latency``, the seconds since that input arrived.
+        An iterator over results of ``group`` inputs each, whatever the sizes of the batches: a `Result` where exactly
+        one variable is an output, else `Results`; on a GPU's arrays, plain CuPy arrays.
 
     Raises:
-        Error: Whatever `bulk` raises. What the iterable raises is passed on after the results for all before it.
+        Error: Whatever `bulk` raises. An exception of the iterable itself is raised after the results for all earlier
+            batches.
     """
     from .streaming.streams import open_stream
 
@@ -267,14 +271,14 @@ def check(
         include_dirs: Folders in which ``#include`` looks for headers.
 
     Returns:
-        The verdict. An integer parameter that an address or the bound of a loop depends on is assumed to be one number
-        for all inputs, a length most likely; the report's notes say so.
+        The verdict. An integer parameter that decides an address or a loop's bound is most likely a length, so it is
+        assumed to be one number for all inputs; the report's notes say so.
 
     Raises:
         ParseError: The file cannot be read, or is not C.
         UnsupportedError: The kernel needs something that c2cu does not support; the error names the line.
-        InputError: An argument is wrong, or the program is certain to access an array out of bounds or to read
-            what was never set.
+        InputError: An argument is wrong, or the program accesses an array out of bounds or reads an uninitialised
+            variable whatever the data.
     """
     source = read_source(src)
     options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
@@ -323,12 +327,12 @@ def translate(
     """Write a standalone program that behaves as p runs of the original, one after the other.
 
     Args:
-        src: A path, or C text: a ``str`` with a newline or a brace. It has a ``main``.
+        src: A path, or C text: a ``str`` with a newline or a brace. It must have a ``main``.
         p: The number of inputs.
         threads: Threads of a CUDA block.
         target: ``"cuda"``: CUDA C for nvcc. ``"cpu"``: C for a host compiler.
-        group: Makes the program a pipe: it takes so many inputs at a time, and writes their results before it reads
-            the last ones.
+        group: How many inputs the program reads, runs and writes at a time, so that results come out while later inputs
+            still come in. Without it, the program reads all p inputs first.
         fn: The kernel function; see `compile`.
         defines: Values of object-like macros, by name; they replace the file's own.
         shared: Names of variables that all inputs share.
@@ -336,7 +340,7 @@ def translate(
         include_dirs: Folders in which ``#include`` looks for headers.
 
     Returns:
-        The program's text. It needs nothing of c2cu.
+        The program's text, which does not need c2cu.
 
     Raises:
         ParseError: The file cannot be read, or is not C.

@@ -1,7 +1,7 @@
-"""Bulk runs on Dask: a chunk is a task, on as many machines as there are. The only file that imports dask.
+"""Bulk runs on Dask arrays, one task for each chunk, on one machine or many. The only file that imports dask.
 
-The client reads the C and everything it includes, and raises every error that `bulk` would; a worker gets the
-preprocessed text, once, and compiles it for its own CPU or GPU.
+The client reads the C and all headers, and raises every error that `bulk` would. Each worker receives the preprocessed
+text once, and compiles it for its own CPU or GPU.
 """
 
 from __future__ import annotations
@@ -54,19 +54,33 @@ def map_bulk(
     strict: bool = False,
     include_dirs: Sequence[str] = (),
 ) -> Any:
-    """`bulk` on Dask arrays: lazy, a task for each chunk.
+    """Run a sequential C program on Dask arrays: `bulk`, lazily, with one task for each chunk.
 
-    ``inputs``: a Dask array of shape (p, \\*shape) and the C type's dtype, or a dict of them by C name. Chunks along p
-    are the tasks; chunks of several inputs are aligned, and other axes become one chunk. ``shared``: arrays, Dask
-    arrays or numbers that are one for all inputs; they go to each worker once. The other parameters are `bulk`'s;
-    backend "auto" is each worker's own choice.
+    The results equal those of `bulk` bit for bit.
 
-    Returns one Dask array where exactly one is an output, else a dict by name; all outputs of a chunk come from one run
-    where they are computed together. NumPy chunks give NumPy chunks, CuPy chunks CuPy chunks. Equal, bit for bit, to
-    what `bulk` returns.
+    Args:
+        src: A path, or C text: a ``str`` with a newline or a brace.
+        inputs: One Dask array ``(p, *shape)`` of the C type's dtype where the kernel has one bulk input, else a dict of
+            them by C name. Each chunk along p is one task. Chunks of several inputs are aligned, and each other axis
+            becomes one chunk.
+        fn: The kernel function; see `compile`.
+        shared: Arrays, Dask arrays and numbers that are one for all inputs, by C name. Each worker receives them once.
+        defines: Values of object-like macros, by name; they replace the file's own.
+        backend: ``"cuda"``, ``"cpu"``, or ``"auto"``: each worker uses CUDA where its CuPy sees a device, else its CPU.
+        schedule: ``"auto"``, or the name of a schedule.
+        fp: ``"exact"``, ``"reassociate"`` or ``"fast"``; see `compile`.
+        shapes: The shape of one input, by name, where neither the C nor an input tells it.
+        strict: Make a program that is not oblivious an error instead of a warning.
+        include_dirs: Folders in which ``#include`` looks for headers.
 
-    Raises what `bulk` raises, before any task runs, but for a worker's own troubles (no compiler, no device), which
-    come as CompileError when a chunk is computed.
+    Returns:
+        One Dask array where exactly one variable is an output, else a dict of them by C name. NumPy chunks give NumPy
+        chunks, and CuPy chunks give CuPy chunks. Outputs that are computed together come from one run of each chunk.
+
+    Raises:
+        Error: Whatever `bulk` raises, before any task runs.
+        CompileError: Dask is not installed; or, when a chunk is computed, its worker has no C compiler or no device.
+        InputError: Dask does not know the length of an array.
     """
     backends.known(backend)
     one_for_all = dict(by_name("shared", shared))

@@ -1,13 +1,13 @@
-"""Shortest paths, vertex by vertex, from the tables that a Floyd-Warshall kernel keeps beside the distances.
+"""Shortest paths, vertex by vertex, from the tables that a Floyd-Warshall kernel computes beside the distances.
 
-Three kinds of table are in use, and each has its function here. All functions take one graph's (n, n) table of
-integers and, optionally, its (n, n) distances, which tell where there is no path:
+Three kinds of table are in use, each with a function here that reads the (n, n) table of one graph:
 
 * `path`: the first step, ``next[i][j] = next[i][k]`` (initially ``next[i][j] = j`` for an edge);
 * `by_predecessor`: the last step, ``pred[i][j] = pred[k][j]`` (initially ``pred[i][j] = i`` for an edge);
 * `by_middle`: a vertex in the middle, ``mid[i][j] = k`` (initially below 0: the edge itself).
 
-`negative_cycles` tells from the distances where shortest paths do not exist.
+`lengths` checks such a table against the distances. `negative_cycles` finds, from the distances, the vertices for
+which there are no shortest paths.
 """
 
 from __future__ import annotations
@@ -22,11 +22,20 @@ if TYPE_CHECKING:
 
 
 def path(table: Any, source: int, target: int, distances: Any = None) -> list[int]:
-    """The vertices from ``source`` to ``target``, both included, from a table of first steps. An element outside of
-    0..n-1 means that there is no path. ``distances``: (n, n); there is no path where they are infinite.
+    """A shortest path of one graph, from a table of first steps: ``next[i][j]`` is the vertex after i on the path to j.
 
-    Raises InputError if there is no path, if the table leads in a circle, or if a vertex is not in 0..n-1;
-    InputTypeError if the table is not an (n, n) array of integers.
+    Args:
+        table: ``(n, n)`` integers. A value outside 0..n-1 means that there is no path.
+        source: The first vertex, 0..n-1.
+        target: The last vertex, 0..n-1.
+        distances: ``(n, n)`` numbers: there is no path where a float is infinite. Without it, the table alone tells.
+
+    Returns:
+        The vertices of the path, ``source`` and ``target`` included.
+
+    Raises:
+        InputError: There is no path, the table leads in a circle, or an argument is wrong: a ``ValueError``, or a
+            ``TypeError`` for a table that is not an ``(n, n)`` array of integers.
     """
     t = _checked(table, distances, source, target)
     vertices = [source]
@@ -37,7 +46,20 @@ def path(table: Any, source: int, target: int, distances: Any = None) -> list[in
 
 
 def by_predecessor(table: Any, source: int, target: int, distances: Any = None) -> list[int]:
-    """The same as `path`, from a table of last steps."""
+    """A shortest path of one graph, from a table of last steps: ``pred[i][j]`` comes before j on the path from i.
+
+    Args:
+        table: ``(n, n)`` integers. A value outside 0..n-1 means that there is no path.
+        source: The first vertex, 0..n-1.
+        target: The last vertex, 0..n-1.
+        distances: ``(n, n)`` numbers: there is no path where a float is infinite.
+
+    Returns:
+        The vertices of the path, ``source`` and ``target`` included.
+
+    Raises:
+        InputError: As for `path`.
+    """
     t = _checked(table, distances, source, target)
     backwards = [target]
     while backwards[-1] != source:
@@ -47,8 +69,21 @@ def by_predecessor(table: Any, source: int, target: int, distances: Any = None) 
 
 
 def by_middle(table: Any, source: int, target: int, distances: Any = None) -> list[int]:
-    """The same as `path`, from a table of middle vertices. An element below 0 means that the path is an edge; only
-    ``distances`` tell that there is no path."""
+    """A shortest path of one graph, from a table of middle vertices: ``mid[i][j]`` lies on the path from i to j.
+
+    Args:
+        table: ``(n, n)`` integers. A value below 0 means that the path is the edge from i to j.
+        source: The first vertex, 0..n-1.
+        target: The last vertex, 0..n-1.
+        distances: ``(n, n)`` numbers: there is no path where a float is infinite. Without it, an edge is assumed to
+            exist wherever the table has a value below 0.
+
+    Returns:
+        The vertices of the path, ``source`` and ``target`` included.
+
+    Raises:
+        InputError: As for `path`.
+    """
     t = _checked(table, distances, source, target)
     if source == target:
         return [source]
@@ -67,10 +102,18 @@ def by_middle(table: Any, source: int, target: int, distances: Any = None) -> li
 
 
 def lengths(weights: Any, table: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """The lengths of all paths at once, from a `path` table and the (n, n) weights of the edges.
+    """The lengths of all paths of one graph, to compare with its distances.
 
-    Returns two (n, n) arrays: the sum of the weights along each path, in their dtype and added in the path's order, and
-    whether the path arrives. Compare the sums with the distances. Raises InputError if the table leads in a circle.
+    Args:
+        weights: ``(n, n)`` numbers: the weights of the edges.
+        table: ``(n, n)`` integers: a table of first steps, as for `path`.
+
+    Returns:
+        Two ``(n, n)`` arrays. The first has the sum of the weights along each path, in the dtype of ``weights`` and
+        added in the path's order. The second is bool: whether the path reaches its target.
+
+    Raises:
+        InputError: The table leads in a circle, or an argument has the wrong shape or dtype.
     """
     import numpy
 
@@ -95,9 +138,14 @@ def lengths(weights: Any, table: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
 
 
 def negative_cycles(distances: Any) -> Any:
-    """Which vertices lie on a negative cycle: (..., n) of bool, from the (..., n, n) distances of a shortest-path
-    program, as a NumPy array or an array of a module like it, such as CuPy. There are no shortest paths from where such
-    a vertex can be reached."""
+    """Which vertices lie on a negative cycle. There is no shortest path to any vertex behind one of them.
+
+    Args:
+        distances: ``(..., n, n)`` signed numbers, the result of a shortest-path program: a NumPy or a CuPy array.
+
+    Returns:
+        ``(..., n)`` bool, in the same module's arrays.
+    """
     return distances.diagonal(0, -2, -1) < 0
 
 

@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import backends, pipeline, tune
 from .base.diagnostics import CompileError, InputError, UnsupportedError, lines_of
@@ -24,6 +24,9 @@ from .schedule.schedule import Candidate
 from .schedule.slots import Slot
 from .schedule.understood import Understood
 from .verdict import Report, judge, report_of
+
+if TYPE_CHECKING:
+    from .streaming.streams import Stream
 
 LENGTHS = 128  # shapes, values of shared scalars and magnitudes of p of which a program remembers what runs them
 
@@ -57,10 +60,10 @@ class _Extents:
 
 
 class Program:
-    """A compiled program: call it with inputs. ``source``: generated text; ``plan``: what runs; ``report``: verdict.
+    """A compiled program, made by `compile`: call it with inputs.
 
-    Where an array's length is known only from the inputs, the three are of the lengths last used. Several threads may
-    call it at once.
+    Where the inputs decide an array's length, the program is built anew for each length; ``source``, ``plan``,
+    ``report`` and ``slots`` then describe what the latest call ran. Several threads may call one program at once.
     """
 
     def __init__(
@@ -74,7 +77,7 @@ class Program:
         tune: bool = False,
         build: bool = True,
     ):
-        """``strict``: see `judge`. ``build``: compile what can be compiled before a call."""
+        """``strict``: see `judge`. ``build``: compile at once if the C alone decides all shapes."""
         self._source, self._options = source, options
         self._backend, self._schedule, self._layout, self._strict = backend, schedule, layout, strict
         self._tune = tune
@@ -101,14 +104,17 @@ class Program:
 
     @property
     def source(self) -> str:
+        """The generated text: CUDA C or C."""
         return self._current().artifact.text
 
     @property
     def plan(self) -> Plan:
+        """Which schedule runs the program, and why."""
         return self._current().plan
 
     @property
     def report(self) -> Report:
+        """Whether the program is oblivious, and what speaks against it."""
         return report_of(self._last.front if self._last else self._front)
 
     @property
@@ -118,20 +124,22 @@ class Program:
 
     @property
     def slots(self) -> tuple[Slot, ...]:
-        """The variables that go into the kernel or come out of it."""
+        """The variables that the kernel reads or writes, in the order of the C: name, dtype, shape of one input."""
         return (self._last.front if self._last else self._front).slots
 
     @property
     def layout(self) -> str:
+        """``"row"``: arrays are ``(p, *shape)``. ``"column"``: ``(*shape, p)``."""
         return self._layout
 
     @property
     def sources(self) -> Mapping[str, str]:
-        """Texts by file name, for diagnostics."""
+        """The text of each source file by name, which diagnostics quote."""
         return self._front.pre.sources
 
     def fingerprints(self) -> dict[str, str]:
-        """All of the program that results depend on, by name: it is the same program where these are the same."""
+        """Everything that the results depend on, by name. Two programs whose fingerprints are equal give equal
+        results."""
         o, lines = self._options, self._front.pre.plain.split("\n")
         text = "\n".join(line for line in lines if not line.startswith("# "))  # those name places
         return {
@@ -162,7 +170,27 @@ class Program:
         p: int | None = None,
         devices: Sequence[int] | None = None,
     ) -> Any:
-        """Run p inputs: arrays in, arrays out, as `bulk` says."""
+        """Run the program on p inputs.
+
+        Args:
+            inputs: One array ``(p, *shape)`` of the C type's dtype where the kernel has one bulk input, else a dict of
+                arrays by C name; see `bulk`. With layout ``"column"``: ``(*shape, p)``.
+            shared: Arrays and numbers that are one for all inputs, by C name: ``shape``, without the p axis.
+            out: An array, or a dict of arrays by C name, to write the results to.
+            stream: The ``cupy.cuda.Stream`` to run on; without it, the current one.
+            p: The number of inputs; needed only where no input is given.
+            devices: Ordinals of the GPUs that work together at each matrix of a loop of Gaussian-elimination type.
+
+        Returns:
+            One array where exactly one variable is an output, else a dict of arrays by C name. ``return`` names the
+            value that the kernel returns.
+
+        Raises:
+            UnsupportedError: The schedule that was asked for cannot run arrays of these shapes.
+            NotObliviousError: ``strict`` was set, and with these shapes the program is not oblivious.
+            CompileError: The C compiler failed, or there is not enough memory.
+            InputError: An array is wrong: a ``ValueError``, or a ``TypeError`` for a wrong dtype.
+        """
         with lines_of(self._front.pre.sources):
             return self._call(inputs, dict(by_name("shared", shared)), out, stream, p, devices)
 
@@ -181,7 +209,7 @@ class Program:
         return _run(self, built, given, out, self._layout, stream, p, devices)
 
     def named(self, inputs: Any) -> Mapping[str, Any]:
-        """What a caller gives, by name."""
+        """The inputs of a call by C name: a single array belongs to the kernel's only bulk input."""
         from .runtime import arrays
 
         return by_name("inputs", arrays.named(inputs, self._front.slots))
@@ -194,8 +222,8 @@ class Program:
         stream: Any = None,
         together: bool = False,
     ) -> Built:
-        """What runs inputs like these. ``shared``: which of the names are one for all; ``together``: on several GPUs,
-        which work at one input. Raises InputError."""
+        """The compiled kernel for arrays of these shapes. ``shared``: the names of arrays that all inputs share;
+        ``together``: several GPUs work at one input. Raises InputError."""
         from .runtime import arrays
 
         extents = self._extents(given, shared)
@@ -206,8 +234,8 @@ class Program:
     def bound(
         self, inputs: Any, shared: Mapping[str, Any], p: int | None = None
     ) -> tuple[Understood, Options, dict[str, Any]]:
-        """The program as a call with these would run it, its options, and what they give by name. Looks at shapes and
-        dtypes only, and compiles nothing. Raises as the call would."""
+        """The program as a call with these arrays would run it, its options, and the arrays by name. Looks at shapes
+        and dtypes only, and compiles nothing. Raises as the call would."""
         from .runtime import arrays
 
         with lines_of(self.sources):
@@ -233,8 +261,19 @@ class Program:
         values = {n: v for n, v in given.items() if n in one and arrays.is_number(v)}
         return _Extents(shapes, numbers, values)
 
-    def stream(self, batches: Any, **how: Any) -> Any:
-        """Run inputs that come in batches: see `c2cu.stream`, which takes the same parameters."""
+    def stream(self, batches: Any, **how: Any) -> Stream:
+        """Run the program on inputs that come in batches.
+
+        Args:
+            batches: An iterable of arrays ``(p, *shape)``, or of dicts of them by C name.
+            how: The parameters ``group`` to ``shared`` of `c2cu.stream`.
+
+        Returns:
+            An iterator over results; see `c2cu.stream`.
+
+        Raises:
+            Error: Whatever `c2cu.stream` raises.
+        """
         from .streaming.streams import open_stream
 
         return open_stream(self, batches, **how)

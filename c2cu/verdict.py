@@ -1,4 +1,4 @@
-"""The verdict on a program, and how it is told: a report, a warning at the user's line, or an error."""
+"""The verdict on a program as a report, a warning at the user's line of Python, or an error."""
 
 from __future__ import annotations
 
@@ -18,12 +18,18 @@ _PACKAGE = os.path.join(os.path.dirname(__file__), "")
 
 @dataclass(frozen=True)
 class Report:
-    """The verdict on a program.
+    """The verdict on a program; as a string, its findings with their lines of C.
 
-    ``oblivious``: at each step it touches one fixed address or none, whatever the data. ``constant_time``: and no
-    branch depends on data. ``findings``: what speaks against either. ``why_not``: what could not be analysed; the
-    verdict is then False, for nothing is proved. ``notes``: what the verdict assumes. ``faults``:
-    what C does not define where a branch on data is taken (what is so whatever the data is an error).
+    Attributes:
+        oblivious: At each step, the program touches one fixed address or none, whatever the data.
+        constant_time: It is oblivious, and no branch depends on data.
+        findings: The places where data decides an address, a loop's bound or a branch.
+        why_not: Why the program could not be analysed, or "". Then ``oblivious`` and ``constant_time`` are False, as
+            nothing is proved.
+        notes: What the verdict assumes, one sentence each.
+        sources: The text of each source file by name.
+        faults: Undefined behaviour of C behind a branch that depends on data. (Undefined behaviour that occurs whatever
+            the data is an `InputError`.)
     """
 
     oblivious: bool
@@ -44,22 +50,26 @@ class Report:
 
     @property
     def verdict(self) -> str:
-        """In one line."""
+        """The verdict in one line: ``oblivious: yes; constant time: no``."""
         no = "not proved" if self.why_not else "no"
         oblivious, constant_time = ("yes" if x else no for x in (self.oblivious, self.constant_time))
         return f"oblivious: {oblivious}; constant time: {constant_time}"
 
 
 class NotObliviousWarning(UserWarning):
-    """The program is not oblivious: it runs correctly, but lanes wait for each other. ``report``: the verdict."""
+    """The program is not oblivious: its results are right, but SIMD lanes and GPU threads wait for each other.
+
+    Attributes:
+        report: The verdict.
+    """
 
     def __init__(self, report: Report):
         super().__init__(report)
         self.report = report
 
     def __str__(self) -> str:
-        shown = (f for f in self.report.findings if f.kind != "branch")
-        texts = [render(f.diagnostic(), self.report.sources) for f in shown]
+        severe = (f for f in self.report.findings if f.kind != "branch")
+        texts = [render(f.diagnostic(), self.report.sources) for f in severe]
         return "\n".join(["the program is not oblivious", *texts])
 
 
@@ -73,8 +83,8 @@ def report_of(front: Understood, notes: tuple[str, ...] = ()) -> Report:
 
 
 def judge(front: Understood, strict: bool | None) -> None:
-    """Warn of a program that is not oblivious; if ``strict``, refuse it, and one that cannot be analysed. None: it was
-    judged before."""
+    """Warn of a program that is not oblivious. ``strict``: raise NotObliviousError instead, also for a program that
+    cannot be analysed; None: do nothing, as the program was judged before."""
     report = report_of(front)
     if strict is None or report.oblivious or (front.analysis is None and not strict):
         return
@@ -95,7 +105,7 @@ def judge(front: Understood, strict: bool | None) -> None:
 
 
 def users_level() -> int:
-    """The ``stacklevel`` at which the caller of this function warns of the first line outside c2cu."""
+    """The ``stacklevel`` with which a warning by the caller names the first line outside c2cu."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back

@@ -19,18 +19,27 @@ SECTIONS = {
         "c2cu.bulk": "api.bulk",
         "c2cu.compile": "api.compile",
         "c2cu.Program": "program.Program",
+        "Plan": "schedule.choose.Plan",
+        "Slot": "schedule.slots.Slot",
         "c2cu.stream": "api.stream",
         "c2cu.Stream": "streaming.streams.Stream",
+        "Result": "streaming.streams.Result",
+        "Results": "streaming.streams.Results",
+        "Point": "streaming.sizing.Point",
+        "Span": "runtime.pipe.Span",
     },
     "Analysing and translating": {
         "c2cu.check": "api.check",
         "c2cu.Report": "verdict.Report",
+        "Finding": "analysis.uniform.Finding",
         "c2cu.translate": "api.translate",
     },
     "Shortest paths": {
         "c2cu.paths.path": "paths.path",
         "c2cu.paths.by_predecessor": "paths.by_predecessor",
         "c2cu.paths.by_middle": "paths.by_middle",
+        "c2cu.paths.lengths": "paths.lengths",
+        "c2cu.paths.negative_cycles": "paths.negative_cycles",
     },
     "Dask": {"c2cu.dask.map_bulk": "dask.map_bulk"},
     "Errors and warnings": {
@@ -44,19 +53,24 @@ SECTIONS = {
         "c2cu.StreamWarning": "streaming.streams.StreamWarning",
     },
 }
+#: Members that other parts of c2cu use, and users do not.
+INTERNAL = ("bound", "built_for", "diagnostic", "fingerprints", "loaded", "named", "outputs", "sources", "takes_bands")
+INTERNAL += ("with_notes",)
 OPTIONS = {
     "heading_level": 3,
     "line_length": 110,
     "members_order": "source",
+    "merge_init_into_class": False,
     "show_if_no_docstring": False,
     "show_root_members_full_path": False,
     "show_signature_annotations": True,
     "summary": False,
-    "filters": ["!^_(?!_call__)"],
+    "filters": ["!^_(?!_call__)", f"!^({'|'.join(INTERNAL)})$"],
 }
 PREAMBLE = """# The library
 
-Every public name: signature, shapes, dtypes, units, errors. Printed from the docstrings by `python docs/print_api.py`.
+Every public name: signature, shapes, dtypes, units, errors. `import c2cu` gives the names that begin with `c2cu`; the
+others are the types of what they return. `make api` prints this page from the docstrings.
 """
 
 
@@ -69,13 +83,18 @@ def text() -> str:
     for title, names in SECTIONS.items():
         parts.append(f"## {title}\n")
         for public, defined in names.items():
-            shown = render_object_docs(package[defined], OPTIONS).strip()
-            parts.append(shown.replace(f"c2cu.{defined}", public) + "\n")
+            rendered = render_object_docs(package[defined], OPTIONS).strip().replace(f"c2cu.{defined}", public)
+            parts.append((_without_constructor(rendered) if package[defined].is_class else rendered) + "\n")
     return _without_links("\n".join(parts))
 
 
+def _without_constructor(section: str) -> str:
+    """The section of a class: users get its objects from functions, and make none."""
+    return re.sub(r"\A(### [^\n]*\n\n)```python\n[^\n]*\n```\n\n", r"\1", section)
+
+
 def _without_links(page: str) -> str:
-    """Types as plain code: what they would link to stands on no page."""
+    """Types as plain code, as no page has the anchors that they would link to."""
     page = re.sub(r"\[([^\[\]]+)\]\(#[^)]*\)", r"\1", page)
     return re.sub(r"(?<!`)``(?!`)", "`", page)
 

@@ -41,7 +41,7 @@ CODES = {"address": "C2CU031", "loop-bound": "C2CU032", "branch": "C2CU033"}
 
 @dataclass(frozen=True)
 class Step:
-    """One link of a trail."""
+    """One link of a finding's trail: ``message`` says what happens to the data at ``loc``."""
 
     message: str
     loc: Loc
@@ -49,10 +49,17 @@ class Step:
 
 @dataclass(frozen=True)
 class Finding:
-    """Where data reaches an address, a loop's bound or a branch; ``trail`` leads back to the input; ``hint`` says how
-    it could be the same for all inputs."""
+    """A place where data decides an address, a loop's bound or a branch.
 
-    kind: str  # address, loop-bound or branch
+    Attributes:
+        kind: ``"address"``, ``"loop-bound"`` or ``"branch"``.
+        message: One sentence that names the variable.
+        loc: The place in the C.
+        trail: The steps from there back to the input that the data comes from.
+        hint: How the C could be changed, or "".
+    """
+
+    kind: str
     message: str
     loc: Loc
     trail: tuple[Step, ...]
@@ -60,14 +67,17 @@ class Finding:
 
     @property
     def file(self) -> str:
+        """The file's name."""
         return self.loc.file
 
     @property
     def line(self) -> int:
+        """The line, counted from 1."""
         return self.loc.line
 
     @property
     def column(self) -> int:
+        """The column, counted from 1."""
         return self.loc.column
 
     def diagnostic(self, severity: str = "warning") -> Diagnostic:

@@ -219,10 +219,13 @@ def _place(loc: Loc | None) -> dict[str, object]:
 
 
 class Error(Exception):
-    """A mistake in the user's program, inputs or machine: never our own bug.
+    """A mistake in the user's program, inputs or machine; as a string, the message with its line of C and a hint.
 
-    ``code``: one of catalogue.py, which makes these errors. ``sources`` maps a file's name, as in ``Loc.file``, to its
-    text, for the caret; the pipeline fills it in.
+    docs/errors.md explains every code. A fault of c2cu itself raises another exception.
+
+    Attributes:
+        diagnostic: Severity, code, message, place, hint and notes.
+        sources: The text of each source file by name; the string quotes them.
     """
 
     def __init__(self, code: str, message: str, loc: Loc | None = None, hint: str = "", notes: tuple[Note, ...] = ()):
@@ -232,18 +235,22 @@ class Error(Exception):
 
     @property
     def code(self) -> str:
+        """Such as ``"C2CU031"``."""
         return self.diagnostic.code
 
     @property
     def file(self) -> str | None:
+        """The file's name; None where the error has no place."""
         return self.diagnostic.loc.file if self.diagnostic.loc else None
 
     @property
     def line(self) -> int | None:
+        """The line, counted from 1; None where it is not known."""
         return self.diagnostic.loc.line or None if self.diagnostic.loc else None
 
     @property
     def column(self) -> int | None:
+        """The column, counted from 1; None where it is not known."""
         return self.diagnostic.loc.column or None if self.diagnostic.loc else None
 
     def with_notes(self, *notes: Note) -> Self:
@@ -268,24 +275,24 @@ def lines_of(sources: Mapping[str, str]) -> Iterator[None]:
 
 
 class ParseError(Error):
-    """The C is not C."""
+    """The file cannot be read, or is not valid C."""
 
 
 class UnsupportedError(Error):
-    """C that c2cu cannot take."""
+    """The C is outside the subset that docs/language.md lists, or a schedule cannot run it."""
 
 
 class NotObliviousError(Error):
-    """The program is not oblivious and ``strict`` was asked for."""
+    """The program is not oblivious, and ``strict`` is set."""
 
 
 class CompileError(Error):
-    """The compiler is missing, or rejected generated code."""
+    """The C compiler, the GPU or a Python package is missing, memory is short, or the compiler failed."""
 
 
 class InputError(Error, ValueError):
-    """Arrays that do not fit the program: a missing or unknown name, a wrong shape."""
+    """An argument or an array is wrong: a missing or unknown name, a wrong shape, a value out of range."""
 
 
 class InputTypeError(InputError, TypeError):
-    """An array of the wrong dtype."""
+    """An argument has the wrong type, or an array the wrong dtype."""

@@ -17,9 +17,14 @@ class OutOfRoom(Exception):
 
 @dataclass(frozen=True)
 class Span:
-    """What a device did for a group, in seconds from a moment that all spans of the device share.
+    """One thing that a device did for a group.
 
-    ``what``: "in" (the copy to the device), "kernel" or "out" (the copy back).
+    Attributes:
+        group: The number of the group, counted from 0.
+        device: The device's name.
+        what: ``"in"`` (the copy to the device), ``"kernel"`` or ``"out"`` (the copy back).
+        start: Seconds since a moment that all spans of the device share.
+        end: Seconds since the same moment.
     """
 
     group: int

@@ -40,9 +40,18 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Plan:
-    """What will run. ``rejected``: (schedule, why) of those that come before it. ``threads``: of a block, 0 on a CPU.
-    ``estimates``: of those that were considered, as far as there are any. ``measured``: what decided, if it did.
-    ``launches``: kernels and how often each is launched, where the whole device works at an input."""
+    """Which schedule runs a program, and why.
+
+    Attributes:
+        backend: ``"cpu"`` or ``"cuda"``.
+        schedule: The schedule's name, with its variant if it has any: ``"gang"``, ``"gep:tiles"``.
+        rejected: (schedule, reason) of each that would have come before it.
+        lanes: Inputs that one SIMD vector, warp or block runs side by side.
+        threads: Threads in a block; 0 on a CPU.
+        estimates: Estimated costs of the schedules considered, where there are any.
+        measured: The measurement that decided, if ``tune`` made one.
+        launches: (kernel, number of launches), where the whole device works at one input.
+    """
 
     backend: str
     schedule: str

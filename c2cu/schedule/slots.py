@@ -22,18 +22,25 @@ Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and
 
 @dataclass(frozen=True)
 class Slot:
-    """A parameter of the kernel as memory: of a C global, a C parameter or the returned value.
+    """A variable that the kernel reads or writes, as memory: a C global, a C parameter or the returned value.
 
-    ``dtype``: a NumPy dtype string, or the ``descr`` dictionary of a struct (names, formats, offsets, itemsize).
-    ``shape``: extents of one input, () for a scalar. ``reads``/``writes``: goes in / comes out.
-    ``required``: must be given (proved to be read before it is written, with no initialiser).
-    ``shared``: one copy for all inputs. ``most``: the largest integer that may come in, none being below 0.
+    Attributes:
+        name: The C name; ``return`` for the returned value.
+        dtype: A NumPy dtype string, or for a struct a dictionary of names, formats, offsets and itemsize.
+        shape: The extents for one input; ``()`` for a scalar, -1 for an extent that the inputs decide.
+        nbytes: Bytes for one input.
+        reads: It is an input.
+        writes: It is an output.
+        required: A call must pass it: the kernel reads it before writing it, and the C has no initialiser.
+        shared: One copy serves all inputs.
+        loc: Its declaration in the C.
+        most: The largest integer that an input may have, the least being 0; None where ``pack`` sets no limit.
     """
 
     name: str
     dtype: Any
     shape: tuple[int, ...]
-    nbytes: int  # of one input
+    nbytes: int
     reads: bool
     writes: bool
     required: bool = False

@@ -84,8 +84,13 @@ class Sized:
 
 @dataclass(frozen=True)
 class Point:
-    """What a group size gives when inputs never fail to come. ``latency``: seconds, which 95 of 100 groups do not
-    exceed; ``rate``: inputs a second."""
+    """What was measured for a size of group, with inputs always ready.
+
+    Attributes:
+        group: Inputs in a group.
+        latency: Seconds that 95 of 100 groups did not exceed.
+        rate: Inputs per second.
+    """
 
     group: int
     latency: float

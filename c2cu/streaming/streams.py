@@ -50,18 +50,31 @@ class CompiledProgram(Protocol):
 
 
 class StreamWarning(UserWarning):
-    """Something went wrong on a device and was made good."""
+    """A stream runs otherwise than asked, with complete and exact results.
+
+    Either a device failed, or it has too little memory for the groups, or no size of group meets the latency target.
+    """
 
 
 class Result(numpy.ndarray):
-    """A group's output. ``first``: the number of its first input; ``latency``: seconds since that input arrived."""
+    """The output of one group, where the program has one output: a NumPy array ``(p, *shape)``.
+
+    Attributes:
+        first: The number of the group's first input, counted from 0 over the whole stream.
+        latency: Seconds from that input's arrival to its result.
+    """
 
     first: int | None = None
     latency: float | None = None
 
 
 class Results(dict[str, Any]):
-    """A group's outputs by name. ``first``, ``latency``: as for `Result`."""
+    """The outputs of one group, where the program has several: a dict of arrays ``(p, *shape)`` by C name.
+
+    Attributes:
+        first: The number of the group's first input, counted from 0 over the whole stream.
+        latency: Seconds from that input's arrival to its result.
+    """
 
     first: int
     latency: float
@@ -81,11 +94,19 @@ class Inner:
 
 
 class Stream:
-    """Results in order: iterate over it. Also a context manager, whose end, like `close`, frees all memory.
+    """An iterator over the results of a stream, in the order of the inputs; see `stream`.
 
-    ``group``: inputs a group. ``depth``: groups in flight on each device. ``devices``: their names. ``memory``: bytes
-    of host memory for buffers, at most. ``device_memory``: bytes on all devices together. ``latencies``: of the latest
-    groups, in seconds. ``curve``: what each size of group reached, as measured for a ``latency_target``.
+    It is also a context manager that calls `close` at its end. Iterating raises what `bulk` raises, and what the
+    iterable of batches raises.
+
+    Attributes:
+        group: Inputs that are run together.
+        depth: Groups in flight on each device.
+        devices: The names of the devices.
+        memory: Bytes of host memory that buffers take at most.
+        device_memory: Bytes that buffers take on all devices together.
+        latencies: Seconds from arrival to result, of the latest groups.
+        curve: The latency and the rate measured for each size of group; empty without ``latency_target``.
     """
 
     group = 0
@@ -124,7 +145,8 @@ class Stream:
         return result
 
     def outputs(self) -> Iterator[Outputs]:
-        """The results as (first input, how many, latency, outputs in the order of the C)."""
+        """The results as tuples: number of the first input, how many inputs, latency in seconds, outputs in the order
+        of the C."""
         return self._results
 
     def __enter__(self) -> Stream:
@@ -134,14 +156,18 @@ class Stream:
         self.close()
 
     def close(self) -> None:
-        """End all threads and free memory; results that were handed out stay good. Waits for groups in flight."""
+        """Wait for groups in flight, end all threads and free the buffers. Results that were handed out stay valid."""
         engine, self._engine = self._engine, None
         if engine is not None and self._dropped is not None:
             self._dropped.detach()
             engine.close()
 
     def spans(self) -> list[Span]:
-        """What each device did when, with ``timeline=True``."""
+        """What each device did, and when.
+
+        Returns:
+            A `Span` for each copy to a device, kernel and copy back; an empty list without ``timeline=True``.
+        """
         return [span for pipe in self._pipes for span in pipe.spans()]
 
 
