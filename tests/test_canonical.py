@@ -1,16 +1,15 @@
 """Counted loops, copies and unrolling by profit: kernels mean the same before and after."""
 
-
 import pytest
 
 from c2cu.analysis.uniform import uniform
 from c2cu.frontend.options import Options
 from c2cu.frontend.preprocess import Source
-from c2cu.ir.canonical import canonical, counted
+from c2cu.ir.canonical import Extremum, canonical, chosen_extremum, counted
 from c2cu.ir.dump import dump
-from c2cu.ir.nodes import Assign, Loop, Var
+from c2cu.ir.nodes import Assign, Loop, Select, Var
 from c2cu.ir.verify import verify
-from c2cu.ir.walk import statements
+from c2cu.ir.walk import expressions, statements, subexpressions
 from c2cu.pipeline import after, understand
 from c2cu.transform.propagate import propagate
 from c2cu.transform.unroll import unroll_by_profit
@@ -87,6 +86,27 @@ def test_a_counter_that_misses_its_limit_has_no_number_of_turns():
     (loop,) = (s for s in statements(after(front(text), "canonical").body) if isinstance(s, Loop))
     with pytest.raises(ValueError, match="steps over"):
         counted(loop).turns(0, 9)
+
+
+CHOICES = {
+    "x < y ? x : y": Extremum("min", True),
+    "x > y ? y : x": Extremum("min", True),
+    "x <= y ? x : y": Extremum("min", False),
+    "x > y ? x : y": Extremum("max", True),
+    "x <= y ? y : x": Extremum("max", False),
+    "(double)x < y ? x : y": Extremum("min", True),
+    "x < y ? x : 0": None,
+    "x == y ? x : y": None,
+    "-x < -y ? x : y": None,
+}
+
+
+@pytest.mark.parametrize("text", CHOICES)
+def test_minima(text):
+    kernel = front(f"float a[3];\nvoid kern(void) {{ float x = a[0], y = a[1]; a[2] = {text}; }}\n").analysis.kernel
+    nodes = (x for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
+    (e,) = (x for x in nodes if isinstance(x, Select))
+    assert chosen_extremum(e.cond, e.yes, e.no) == CHOICES[text]
 
 
 FLOYD = """

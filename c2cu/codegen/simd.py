@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ..analysis.uniform import Uniform
 from ..base.ctype import BOOL, UINT, Scalar
+from ..ir.canonical import chosen_extremum
 from ..ir.evaluate import COMPARISONS
 from ..ir.indices import simplified
 from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
@@ -94,15 +95,10 @@ def boolean(e: Expr) -> bool:
 
 def extreme(e: Select) -> str:
     """ "min" or "max" where a select is the smaller or the larger of its arms, else ""."""
-    match e.cond:
-        case Binary(op="<" | "<=" | ">" | ">=" as op, left=a, right=b) if a.type == e.type:
-            if len(op) == 2 and e.type.is_float:
-                return ""  # of zeros of both signs it is the one that the instruction does not take
-            if (e.yes, e.no) == (a, b):
-                return "min" if op[0] == "<" else "max"
-            if (e.yes, e.no) == (b, a):
-                return "max" if op[0] == "<" else "min"
-    return ""
+    found = chosen_extremum(e.cond, e.yes, e.no)
+    if found is None or not isinstance(e.cond, Binary) or e.cond.left.type != e.type:
+        return ""
+    return found.name if found.strict or e.type.is_integer else ""  # of equal zeros the instruction takes the second
 
 
 @dataclass

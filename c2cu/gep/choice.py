@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..ir.canonical import unwidened
 from ..ir.fold import INVERSE, MIRRORED
 from ..ir.nodes import Binary, Call, Cast, Expr, Select, Unary, Var, Variable
-from ..transform.minmax import unwidened
 
 LEAST = {"min": True, "fmin": True, "fminf": True, "max": False, "fmax": False, "fmaxf": False}
 

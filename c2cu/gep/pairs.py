@@ -7,8 +7,9 @@ only fall. Thesis, 3.2.4, packs 4 bits so, with sums that saturate.
 from __future__ import annotations
 
 from ..base.ctype import BOOL
+from ..ir.canonical import unwidened
 from ..ir.nodes import Binary, Call, Cast, Expr, Region, Var, Variable
-from ..transform.minmax import minima, unwidened
+from ..transform.minmax import minima
 from .choice import choices, extremum, guarded
 from .form import Gep
 

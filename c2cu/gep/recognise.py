@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 from ..base.diagnostics import Loc
 from ..ir.affine import Affine, affine
-from ..ir.fold import MIRRORED
-from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
+from ..ir.canonical import counted
+from ..ir.nodes import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..ir.walk import blocks, expressions, loads_in, rewrite, statements
 from .cell import Cell, NestShape, Refused, reads
 from .fixed import moves
 from .form import Gep, NotGep, Part, Place, Range
+
+UNCOUNTED = "this loop does not count up by one to a number"
 
 
 def recognise(kernel: Kernel) -> Gep | NotGep | None:
@@ -32,8 +34,8 @@ def _depth(s: Stmt) -> int:
 
 
 @dataclass(frozen=True)
-class _Counted:
-    """``for (counter = first; counter < high; counter++)``."""
+class _Bounded:
+    """A counted loop of which both ends are known: ``for (counter = first; counter < high; counter++)``."""
 
     loop: Loop
     body: Block
@@ -73,29 +75,24 @@ class _Recogniser:
 
     # loops
 
-    def counted(self, loop: Loop, cell: Cell) -> _Counted:
+    def counted(self, loop: Loop, cell: Cell) -> _Bounded:
         """A loop that counts up by one to a number. In ``cell`` it forgets what the loop changes."""
         if loop.flags or loop.head:
             raise Refused("this loop may be left early", loop.loc)
-        body, step = _turn(loop)
-        match _upright(loop.cond), step:
-            case Binary(op="<" | "<=" | "!=" as op, left=left, right=right), Assign(var=c, value=v) if affine(
-                left
-            ) == Affine(0, {c: 1}) and affine(v) == Affine(1, {c: 1}):
-                if any(isinstance(s, Assign) and s.var == c for s in statements(body)):
-                    raise Refused(f"'{c.name}' is changed in its own loop", loop.loc)
-                first = cell.env.get(c)
-                begin = affine(first) if first is not None else None
-                if begin is None:
-                    raise Refused(f"where '{c.name}' starts is no number", loop.loc)
-                cell.forget(loop)
-                bound = affine(cell.known(right))
-                if bound is None or bound.terms:
-                    raise Refused(_no_number(c, right, cell), loop.loc)
-                return _Counted(loop, body, c, begin, bound.constant + (op == "<="))
-        raise Refused("this loop does not count up by one to a number", loop.loc)
+        c = counted(loop)
+        if c is None or c.limit is None or c.by != 1 or c.op not in ("<", "<=", "!="):
+            raise Refused(_uncounted(loop), loop.loc)
+        first = cell.env.get(c.counter)
+        begin = affine(first) if first is not None else None
+        if begin is None:
+            raise Refused(f"where '{c.counter.name}' starts is no number", loop.loc)
+        cell.forget(loop)
+        bound = affine(cell.known(c.limit))
+        if bound is None or bound.terms:
+            raise Refused(_no_number(c.counter, c.limit, cell), loop.loc)
+        return _Bounded(loop, loop.body, c.counter, begin, bound.constant + (c.op == "<="))
 
-    def inner_counters(self, k: _Counted) -> tuple[Variable, Variable]:
+    def inner_counters(self, k: _Bounded) -> tuple[Variable, Variable]:
         """The counters of the two loops inside, the outer one first."""
         outer = next(s for s in _loops(k.body) if _depth(s) >= 2)
         inner = next(s for s in _loops(outer.body))
@@ -104,13 +101,13 @@ class _Recogniser:
             raise Refused("this loop is one too many: three in one another are wanted", fourth.loc)
         found: list[Variable] = []
         for loop in (outer, inner):
-            _, step = _turn(loop)
-            if step is None:
-                raise Refused("this loop does not count up by one to a number", loop.loc)
-            found.append(step.var)
+            c = counted(loop)
+            if c is None:
+                raise Refused(_uncounted(loop), loop.loc)
+            found.append(c.counter)
         return found[0], found[1]
 
-    def range(self, c: _Counted) -> Range:
+    def range(self, c: _Bounded) -> Range:
         k = self.shape.k
         if set(c.first.terms) - {k} or c.first.of(k) not in (0, 1):
             raise Refused(f"'{c.counter.name}' starts at neither a number nor '{k.name}' + a number", c.loop.loc)
@@ -169,7 +166,7 @@ class _Recogniser:
         cell.env[outer.counter] = Var(outer.counter)
         return self.outer(outer.body, outer, cell, ())
 
-    def outer(self, body: Block, outer: _Counted, cell: Cell, guards: tuple[Expr, ...]) -> Part:
+    def outer(self, body: Block, outer: _Bounded, cell: Cell, guards: tuple[Expr, ...]) -> Part:
         """The body of the outer of the two loops. ``guards``: conditions under which it runs."""
         update: Part | None = None
         for s in body:
@@ -192,7 +189,7 @@ class _Recogniser:
             raise Refused("there is no loop over rows and columns", outer.loop.loc)
         return update
 
-    def stored_before(self, outer: _Counted, cell: Cell, guards: tuple[Expr, ...], loc: Loc) -> None:
+    def stored_before(self, outer: _Bounded, cell: Cell, guards: tuple[Expr, ...], loc: Loc) -> None:
         """Stores before the inner loop: of column k, a row at a time, or of row k, a column at a time."""
         if not cell.stores:
             return
@@ -209,7 +206,7 @@ class _Recogniser:
         for r, value in part.values:
             cell.reload(value, r, where, 1)
 
-    def inner(self, loop: Loop, outer: _Counted, cell: Cell, guards: tuple[Expr, ...]) -> Part:
+    def inner(self, loop: Loop, outer: _Bounded, cell: Cell, guards: tuple[Expr, ...]) -> Part:
         c = self.counted(loop, cell)
         cell.env[c.counter] = Var(c.counter)
         cell.run(c.body, 2)
@@ -272,22 +269,11 @@ class _Recogniser:
         return g
 
 
-def _turn(loop: Loop) -> tuple[Block, Assign | None]:
-    """What a loop repeats, and its counter's step: of a `while` the last of its body."""
-    body, step = (loop.body, loop.step) if loop.step else (loop.body[:-1], loop.body[-1:])
-    return (body, step[0]) if len(step) == 1 and isinstance(step[0], Assign) else (loop.body, None)
-
-
-def _upright(cond: Expr) -> Expr:
-    """``n > i`` as ``i < n``."""
-    match cond:
-        case Binary(op=">" | ">="):
-            op = MIRRORED[cond.op]
-        case Binary(op="!=", left=Const()):
-            op = cond.op
-        case _:
-            return cond
-    return Binary(op, cond.right, cond.left, cond.type, cond.loc)
+def _uncounted(loop: Loop) -> str:
+    """Why a loop is not counted."""
+    stepped = [s.var for s in loop.step if isinstance(s, Assign)]
+    twice = next((s.var for s in statements(loop.body) if isinstance(s, Assign) and s.var in stepped), None)
+    return f"'{twice.name}' is changed in its own loop" if twice is not None else UNCOUNTED
 
 
 def _loops(block: Block) -> list[Loop]:
@@ -306,7 +292,7 @@ def _writes(part: Part, r: Region) -> bool:
     return r in dict(part.values)
 
 
-def _shape(k: _Counted, outer: Variable, inner: Variable, copies: dict[Variable, Expr]) -> NestShape:
+def _shape(k: _Bounded, outer: Variable, inner: Variable, copies: dict[Variable, Expr]) -> NestShape:
     """Which of the counters is a row's, and how long rows are: both show in any subscript with two counters."""
     strides: dict[Region, int] = {}
     rows: Counter[Variable] = Counter()  # what stores and subscripts with k tell, which may not agree

@@ -28,11 +28,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from ..base.ctype import BOOL
+from ..ir.canonical import chosen_extremum, unwidened
 from ..ir.evaluate import evaluate
 from ..ir.fold import MIRRORED
 from ..ir.nodes import Binary, Call, Cast, Const, Expr, Region, Select, Unary, Var, Variable
 from ..ir.walk import operands, subexpressions
-from ..transform.minmax import minima, unwidened
+from ..transform.minmax import minima
 from .choice import LEAST, Choice, choices, extremum, guarded
 from .form import Gep
 
@@ -148,12 +149,9 @@ def _extremum(t: Expr, across: set[Variable | None]) -> bool | None:
     match t:
         case Call(name=n, args=(a, b)) if n in LEAST and _both(a, b, across):
             return LEAST[n]
-        case Select(cond=Binary(op=op, left=a, right=b), yes=yes, no=no) if op in MIRRORED and _both(a, b, across):
-            pair, chosen = (unwidened(a), unwidened(b)), (unwidened(yes), unwidened(no))
-            if chosen == pair:
-                return op in ("<", "<=")
-            if chosen == pair[::-1]:
-                return op in (">", ">=")
+        case Select(cond=cond, yes=a, no=b) if _both(a, b, across):
+            found = chosen_extremum(cond, a, b)
+            return None if found is None else found.name == "min"
     return None
 
 

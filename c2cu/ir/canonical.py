@@ -1,4 +1,4 @@
-"""What recognisers match: counted loops in one form, and the one function that says whether a loop is counted.
+"""What recognisers match: the functions that say whether a loop is counted and whether a choice is a minimum.
 
 A counted loop stays a `Loop`, of which `counted` gives a view: a node of its own would be one more case in every
 analysis and every printer, which treat it as any other loop, and a pass that unrolls or splits one would have to
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..base.ctype import INT, Scalar
 from .fold import MIRRORED
 from .nodes import Assign, Binary, Block, Cast, Const, Expr, If, Kernel, Load, Loop, Stmt, Store, Var, Variable
 from .walk import statements, subexpressions
@@ -150,3 +151,43 @@ def _is_changed(e: Expr, inside: list[Stmt]) -> bool:
     return any(isinstance(x, Var) and x.var in changed for x in nodes) or any(
         isinstance(x, Load) and x.region in stored for x in nodes
     )
+
+
+@dataclass(frozen=True)
+class Extremum:
+    """``cond ? yes : no`` that is the lesser ("min") or the greater ("max") of ``yes`` and ``no``.
+
+    Where they are equal, C takes ``no`` if the comparison is ``strict``, else ``yes``: that shows in zeros of
+    both signs. Where one is NaN it takes ``no``. So ``strict`` is what x86's minps and maxps do with ``yes`` and ``no``
+    as operands, of integers either is the minimum or maximum, and `fminf` and its kin are never just this.
+    """
+
+    name: str
+    strict: bool
+
+
+def chosen_extremum(cond: Expr, yes: Expr, no: Expr) -> Extremum | None:
+    """What ``cond ? yes : no`` is where ``cond`` compares just these two; casts that keep values and their order may
+    stand around any of the four."""
+    if not isinstance(cond, Binary) or cond.op not in MIRRORED:
+        return None
+    operands, arms = (unwidened(cond.left), unwidened(cond.right)), (unwidened(yes), unwidened(no))
+    if arms not in (operands, operands[::-1]):
+        return None
+    least = (arms == operands) == (cond.op[0] == "<")
+    return Extremum("min" if least else "max", len(cond.op) == 1)
+
+
+def unwidened(e: Expr) -> Expr:
+    """``e`` without casts that keep every value and their order."""
+    while isinstance(e, Cast) and _keeps(e.operand.type, e.type):
+        e = e.operand
+    if isinstance(e, Const):
+        return replace(e, type=INT if e.type.is_integer else e.type)  # only its value matters
+    return e
+
+
+def _keeps(a: Scalar, b: Scalar) -> bool:
+    if a.is_float or b.is_float:
+        return a.is_float and b.is_float and b.size >= a.size
+    return b.size > a.size and (a.kind in "ub" or b.kind == "i") or (a.size, a.kind) == (b.size, b.kind)

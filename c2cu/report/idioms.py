@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..base.diagnostics import Loc
-from ..ir.nodes import Assign, Binary, Block, Expr, If, Kernel, Load, Select, Stmt, Store, Var
+from ..ir.canonical import chosen_extremum
+from ..ir.nodes import Assign, Block, Expr, If, Kernel, Load, Select, Stmt, Store, Var
 from ..ir.walk import expressions, statements, subexpressions
 
 
@@ -51,11 +52,7 @@ def _written(block: Block) -> tuple[Expr, Expr] | None:
 
 
 def _choice(cond: Expr, yes: Expr, no: Expr, loc: Loc) -> Iterator[Idiom]:
-    match cond:
-        case Binary(op="<" | "<=" | ">" | ">=" as op, left=a, right=b) if a.type.is_float:
-            if (yes, no) not in ((a, b), (b, a)):
-                return
-            least = ((yes, no) == (a, b)) == (op[0] == "<")
-            yield Idiom(
-                ("fmin" if least else "fmax") + ("f" if a.type.size == 4 else ""), cond.loc if cond.loc.line else loc
-            )
+    found = chosen_extremum(cond, yes, no)
+    if found is not None and yes.type.is_float:
+        name = f"f{found.name}{'f' if yes.type.size == 4 else ''}"
+        yield Idiom(name, cond.loc if cond.loc.line else loc)

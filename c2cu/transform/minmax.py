@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from ..analysis.webs import webs
 from ..base.ctype import BOOL, INT, Scalar
-from ..ir.fold import COMPARISONS, INVERSE, MIRRORED
+from ..ir.canonical import chosen_extremum
+from ..ir.fold import COMPARISONS, INVERSE
 from ..ir.nodes import (
     Assign,
     Binary,
@@ -222,34 +223,8 @@ class _Search:
 
     def extremum(self, cond: Expr, e: Select) -> Expr | None:
         """``cond ? yes : no`` where ``cond`` compares just these two."""
-        if not isinstance(cond, Binary) or cond.op not in MIRRORED:
+        found = chosen_extremum(cond, e.yes, e.no)
+        if found is None or e.type == BOOL or not self.may_invert(e.type):
             return None
-        if e.type == BOOL or not self.may_invert(e.type):
-            return None
-        a, b = unwidened(cond.left), unwidened(cond.right)
-        yes, no = unwidened(e.yes), unwidened(e.no)
-        if (a, b) == (yes, no):
-            least = cond.op in ("<", "<=")
-        elif (a, b) == (no, yes):
-            least = cond.op in (">", ">=")
-        else:
-            return None
-        name = "min" if least else "max"
-        if e.type.is_float:
-            name = f"f{name}{'f' if e.type.size == 4 else ''}"
+        name = found.name if e.type.is_integer else f"f{found.name}{'f' if e.type.size == 4 else ''}"
         return Call(name, (e.yes, e.no), e.type, e.loc)
-
-
-def unwidened(e: Expr) -> Expr:
-    """``e`` without casts that keep every value and their order."""
-    while isinstance(e, Cast) and _keeps(e.operand.type, e.type):
-        e = e.operand
-    if isinstance(e, Const):
-        return replace(e, type=INT if e.type.is_integer else e.type)  # only its value matters
-    return e
-
-
-def _keeps(a: Scalar, b: Scalar) -> bool:
-    if a.is_float or b.is_float:
-        return a.is_float and b.is_float and b.size >= a.size
-    return b.size > a.size and (a.kind in "ub" or b.kind == "i") or (a.size, a.kind) == (b.size, b.kind)

@@ -282,18 +282,14 @@ class _Unroller:
 
     def partly(self, s: Loop, start: Const, known: Known, room: int) -> Loop | None:
         """A loop with UNIT turns in one, if that settles branches. ``start``: of its counter."""
-        match s:
-            case Loop(
-                cond=Binary(op="<", left=Var(var=v), right=bound),
-                step=(Assign(value=Binary(op="+", left=Var(var=w), right=Const(value=1))) as step,),
-                head=(),
-                flags=(),
-            ) if v == w == step.var and v.type.is_integer and v.type.size >= 4:
-                end = fold_known(bound, known)
-            case _:
-                return None
+        c = counted(s)
+        if c is None or c.limit is None or c.may_end_early or (c.op, c.by) != ("<", 1) or c.counter.type.size < 4:
+            return None
+        if not isinstance(s.cond, Binary) or s.cond.op != c.op:
+            return None  # not in canonical form
+        v, end = c.counter, fold_known(c.limit, known)
         body, inside = list(statements(s.body)), used(s.body)
-        if any(isinstance(x, Loop) or (isinstance(x, Assign) and x.var == v) for x in body) or self.counter is not None:
+        if any(isinstance(x, Loop) for x in body) or self.counter is not None:
             return None
         if any(isinstance(x, Assign) and self.uses[x.var] > inside[x.var] for x in body):
             return None  # it is wanted elsewhere
@@ -316,8 +312,9 @@ class _Unroller:
         tests = [x for x in statements(turns) if isinstance(x, If)]
         if 4 * len(tests) > 3 * UNIT * sum(isinstance(x, If) for x in body):
             return None
-        assert isinstance(step.value, Binary)
-        by = replace(step, value=replace(step.value, right=Const(UNIT, v.type)))
+        (step,) = s.step
+        assert isinstance(step, Assign)
+        by = replace(step, value=Binary("+", Var(v, s.loc), Const(UNIT, v.type), v.type, step.value.loc))
         return replace(s, cond=replace(s.cond, right=end), body=turns, step=(by,))
 
     def attempt(self, s: Loop, known: Known, room: int) -> list[Stmt] | None:
@@ -417,16 +414,17 @@ def recurs(s: Loop) -> bool:
 
 
 def turns_of(s: Loop, known: Known) -> int:
-    """How many turns a loop takes that counts up to a known bound, 0 for others."""
-    match s:
-        case Loop(
-            cond=Binary(op="<", left=Var(var=v), right=bound),
-            step=(Assign(value=Binary(op="+", left=Var(var=w), right=Const(value=1))) as step,),
-        ) if v == w == step.var:
-            start, end = known.get(v), fold_known(bound, known)
-            if isinstance(start, Const) and isinstance(end, Const):
-                return max(0, int(end.value - start.value))
-    return 0
+    """How many turns a counted loop takes at most, if its first and last are known; 0 for others."""
+    c = counted(s)
+    if c is None or c.limit is None:
+        return 0
+    start, end = known.get(c.counter), fold_known(c.limit, known)
+    if not isinstance(start, Const) or not isinstance(end, Const) or end.type.is_float:
+        return 0
+    try:
+        return c.turns(int(start.value), int(end.value))
+    except ValueError:
+        return 0
 
 
 def size(block: Iterable[Stmt]) -> int:

@@ -14,7 +14,8 @@ import numpy as np
 from ...analysis.facts import LoopFacts
 from ...analysis.uniform import Uniform
 from ...base.diagnostics import UnsupportedError
-from ...ir.nodes import Assign, Binary, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.canonical import counted
+from ...ir.nodes import Assign, Block, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import blocks, expressions, mapped, statements, subexpressions
 from .analysed import Analysed, analysed
 from .touches import Phase
@@ -347,34 +348,22 @@ class _Silent(_PhaseRun):
 
 
 def _counter(s: Loop, u: Uniform) -> tuple[Variable, int] | None:
-    """(v, by) of a loop that does no more to its uniform variables than ``v += by`` at the end of each turn."""
-    if s.head or s.flags or len(s.step) != 1 or not isinstance(s.step[0], Assign):
-        return None
-    v, value = s.step[0].var, s.step[0].value
-    by = _added(value, v)
-    if by is None or v in u.varying:
+    """(v, by) of a counted loop that does no more to its uniform variables than ``v += by`` at the end of each turn."""
+    c = counted(s)
+    if c is None or c.may_end_early or c.counter in u.varying:
         return None
     private = _private(s.body, u)
     for x in statements(s.body):
-        if isinstance(x, Assign) and x.var not in u.varying and (x.var == v or x.var not in private):
+        if isinstance(x, Assign) and x.var not in u.varying and x.var not in private:
             return None
         if isinstance(x, Store) and x.region not in u.varying_regions:
             return None
     tested = {x.var for x in subexpressions(s.cond) if isinstance(x, Var)}
     assigned = {x.var for x in statements(s.body) if isinstance(x, Assign)}
-    return (v, by) if v in tested and v.type.is_integer and not tested & assigned else None
+    return (c.counter, c.by) if c.counter in tested and not tested & assigned else None
 
 
 def _private(body: Block, u: Uniform) -> set[Variable]:
     """Uniform variables that ``body`` assigns before it reads them."""
     assigned = {x.var for x in statements(body) if isinstance(x, Assign) and x.var not in u.varying}
     return {v for v in assigned if not _early(body, {v}, set())}
-
-
-def _added(e: Expr, v: Variable) -> int | None:
-    match e:
-        case Binary(op="+" | "-" as op, left=Var(var=w), right=Const(value=c)) if w == v:
-            return int(c) if op == "+" else -int(c)
-        case Binary(op="+", left=Const(value=c), right=Var(var=w)) if w == v:
-            return int(c)
-    return None

@@ -19,7 +19,7 @@ from ..artifact import CudaArtifact
 from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, too_much
 from ..registers.text import Placed
 from ..slots import Slot
-from .streaming_loop import CODE, Sweep, accesses, counted, sweeps
+from .streaming_loop import CODE, Sweep, accesses, sweeps, walks
 from .text import ScanText
 
 BLOCKS = 16  # of a multiprocessor: 1024 threads, of 64 registers each
@@ -51,7 +51,7 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
     pitch = max(s.pitch for s in found)
     if pitch > PITCH:
         raise UnsupportedError(
-            CODE, f"a turn needs {pitch} bytes of long arrays, {PITCH} at most", found[0].counted.loop.loc
+            CODE, f"a turn needs {pitch} bytes of long arrays, {PITCH} at most", found[0].walk.loop.loc
         )
     text = ScanText(placed, slots, layout, THREADS, found)
     source = render(
@@ -64,7 +64,7 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
 
 def kept_loops(kernel: Kernel) -> tuple[Loop, ...]:
     """The loops that are worth keeping: at top level, through a bulk array that no other kind of loop uses."""
-    loops = tuple(counted(kernel.body))
+    loops = tuple(walks(kernel.body))
     found = [a for a in accesses(kernel.body, loops) if a.region.storage == "bulk"]
     other = {a.region for a in found if a.offset is None and not isinstance(a.index, Const)}
     through = {a.sweep for a in found if a.offset is not None and a.region not in other}

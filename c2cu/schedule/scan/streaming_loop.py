@@ -14,7 +14,9 @@ from ...analysis.effects import fold_known
 from ...analysis.facts import CERTAIN, INPUT, Trace
 from ...base.ctype import Leaf
 from ...base.diagnostics import Loc, UnsupportedError
-from ...ir.nodes import Assign, Binary, Block, Cast, Const, Expr, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.affine import affine
+from ...ir.canonical import counted
+from ...ir.nodes import Assign, Block, Const, Expr, Load, Loop, Region, Stmt, Store, Variable
 from ...ir.walk import expressions, statements, subexpressions
 from ..slots import Slot
 from ..warp_pack import offsets
@@ -28,7 +30,7 @@ ROW = 128  # bytes of the widest array in a tile
 
 
 @dataclass(frozen=True)
-class Counted:
+class ArrayWalk:
     """A loop at top level ``for (counter = first; counter < last; counter++)``."""
 
     loop: Loop
@@ -38,18 +40,8 @@ class Counted:
 
     def offset(self, e: Expr) -> int | None:
         """k where ``e`` is counter + k. Arithmetic may wrap at 32 bits or more: what is in bounds is the same."""
-        match e:
-            case Var(var=v) if v == self.counter:
-                return 0
-            case Cast(operand=x, type=t) if t.is_integer and t.size >= 4:
-                return self.offset(x)
-            case Binary(op="+" | "-", left=x, right=Const(value=k), type=t) if t.size >= 4:
-                inner = self.offset(x)
-                return None if inner is None else inner + int(k) if e.op == "+" else inner - int(k)
-            case Binary(op="+", left=Const(value=k), right=x, type=t) if t.size >= 4:
-                inner = self.offset(x)
-                return None if inner is None else inner + int(k)
-        return None
+        a = affine(e)
+        return a.constant if a is not None and a.terms == {self.counter: 1} else None
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ class Window:
 class Sweep:
     """``before`` is executed at the first tile, ``after`` at the last; ``end``: turns of all tiles."""
 
-    counted: Counted
+    walk: ArrayWalk
     windows: tuple[Window, ...]
     before: Block
     after: Block
@@ -105,12 +97,12 @@ class Sweep:
         return self.row + (8 if any(w.region.type.size == 8 for w in self.windows) else 4)
 
 
-def counted(body: Block) -> Iterator[Counted]:
+def walks(body: Block) -> Iterator[ArrayWalk]:
     """The loops at top level that count up by one between bounds that are known."""
     known: dict[Variable, Const] = {}
     for s in body:
         if isinstance(s, Loop):
-            found = _counted(s, known)
+            found = _walk(s, known)
             if found is not None:
                 yield found
         value = fold_known(s.value, known) if isinstance(s, Assign) else None
@@ -121,26 +113,18 @@ def counted(body: Block) -> Iterator[Counted]:
             known[s.var] = value
 
 
-def _counted(s: Loop, known: Mapping[Variable, Const]) -> Counted | None:
-    match s:
-        case Loop(head=(), flags=(), step=(Assign(var=v, value=step),), cond=Binary(op=op, left=left, right=right)):
-            pass
-        case _:
-            return None
-    if v not in known or not v.type.is_integer or v.type.size < 4:
+def _walk(s: Loop, known: Mapping[Variable, Const]) -> ArrayWalk | None:
+    c = counted(s)
+    if c is None or c.limit is None or c.may_end_early or c.by != 1 or c.op not in ("<", "<=", "!="):
         return None
-    inside = [x for x in statements(s.body) if isinstance(x, Assign)]
-    limit = fold_known(right, {k: c for k, c in known.items() if all(k != x.var for x in inside) and k != v})
-    first = int(known[v].value)
-    if not isinstance(limit, Const) or op not in ("<", "<=", "!=") or any(x.var == v for x in inside):
+    limit = fold_known(c.limit, known)
+    if c.counter not in known or c.counter.type.size < 4 or not isinstance(limit, Const) or limit.type.is_float:
         return None
-    last = int(limit.value) + (op == "<=")
-    loop = Counted(s, v, first, last)
-    fits = 0 <= first < last <= TURNS and not limit.type.is_float
-    return loop if fits and loop.offset(left) == 0 and loop.offset(step) == 1 else None
+    first, last = int(known[c.counter].value), int(limit.value) + (c.op == "<=")
+    return ArrayWalk(s, c.counter, first, last) if 0 <= first < last <= TURNS else None
 
 
-def accesses(body: Block, loops: tuple[Counted, ...]) -> Iterator[StreamedAccess]:
+def accesses(body: Block, loops: tuple[ArrayWalk, ...]) -> Iterator[StreamedAccess]:
     """Every access to an element."""
     group = 0
     for s in body:
@@ -167,7 +151,7 @@ def sweeps(
 ) -> tuple[Sweep, ...]:
     """The sweeps of ``body``, of whose regions ``arrays`` are not in variables. Raises UnsupportedError for an array
     that a sweep uses in another way too."""
-    loops = tuple(counted(body))
+    loops = tuple(walks(body))
     found = [a for a in accesses(body, loops) if a.region in arrays]
     swept = {a.region for a in found if a.offset is not None}
     found = [a for a in found if a.region in swept]
@@ -229,7 +213,7 @@ def _refuse_order(a: StreamedAccess, written: Mapping[Region, int], found: list[
 
 
 def _between(
-    body: Block, loops: tuple[Counted, ...], chosen: list[int], written: Mapping[Region, int]
+    body: Block, loops: tuple[ArrayWalk, ...], chosen: list[int], written: Mapping[Region, int]
 ) -> list[tuple[Block, Block]]:
     """What is executed at the first and last tile of each sweep: statements between two of them belong to the second
     from where none uses the first's windows any more."""

@@ -60,7 +60,7 @@ class ScanText(RegistersText):
         self.carry()
         self.spread()
         self.close()
-        self.line(f"{self.variable(s.counted.counter)} = {s.counted.last};")
+        self.line(f"{self.variable(s.walk.counter)} = {s.walk.last};")
         self.base = s.end - s.tile
         self.block(s.after)
         self.take(str(s.end - s.tile))
@@ -68,8 +68,8 @@ class ScanText(RegistersText):
 
     def turns(self, s: Sweep) -> None:
         """The turns of a tile: all of them, or those that the loop has."""
-        first, last = s.counted.first, s.counted.last
-        body, i = s.counted.loop.body, self.variable(s.counted.counter)
+        first, last = s.walk.first, s.walk.last
+        body, i = s.walk.loop.body, self.variable(s.walk.counter)
         count = max(1, sum(1 for _ in statements(body)))
         times = next(n for n in (s.tile, 32, 16, 8, 4, 2, 1) if n <= s.tile and (n * count <= UNROLLED or n == 1))
         some = first > 0 or last < s.end
@@ -151,7 +151,7 @@ class ScanText(RegistersText):
         if r not in self.long:
             return super().element(r, index)
         w = next((w for w in self.sweep.windows if w.region == r), None)
-        offset = self.sweep.counted.offset(index)
+        offset = self.sweep.walk.offset(index)
         if w is not None and offset is not None:
             return f"{region_name(r)}[{_sum('j', offset - w.low)}]"
         assert isinstance(index, Const)
