@@ -197,7 +197,7 @@ def test_numbers_that_change_nothing_are_not_tried_again():
     )
     program, a = c2cu.compile(text, backend="cpu"), np.ones((2, 4, 4), np.float32)
     program({"A": a, "al": 1.0})
-    known = len(program._fronts)
+    known = len(program._understandings)
     for al in (2.0, float("nan"), 3.0):
         program({"A": a, "al": al})
-    assert len(program._fronts) == known
+    assert len(program._understandings) == known

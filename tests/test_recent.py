@@ -148,9 +148,10 @@ def test_a_header_that_changes_is_noticed(tmp_path, include):
 
 
 def test_lengths_of_a_program_are_bounded(monkeypatch):
-    monkeypatch.setattr("c2cu.program.LENGTHS", 3)
+    monkeypatch.setattr("c2cu.program.extents.LENGTHS", 3)
+    monkeypatch.setattr("c2cu.program.build.LENGTHS", 3)
     program = c2cu.compile("void k(float *a, int n) { for (int i = 0; i < n; i++) a[i] += 1; }\n", backend="cpu")
     for n in (4, 5, 6, 7, 8, 4):
         a = np.zeros((2, n), np.float32)
         assert np.array_equal(program({"a": a, "n": n}), a + 1)
-    assert len(program._built) == len(program._fronts) == 3
+    assert len(program._builds) == len(program._understandings) == 3

@@ -1,0 +1,149 @@
+"""What runs a call: the schedule chosen for it, its artifact compiled and loaded."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .. import backends, tune
+from ..base.diagnostics import CompileError, InputError, UnsupportedError, lines_of
+from ..base.recent import Recent
+from ..schedule import registry
+from ..schedule.artifact import Artifact, CudaLaunchesArtifact
+from ..schedule.choose import Plan, Rejected, choose, depends_on, require_known, scheduled
+from ..schedule.estimate import Device, preferred
+from ..schedule.schedule import Candidate
+from ..schedule.understood import Understood
+from .extents import LENGTHS, Extents, Understandings
+
+
+@dataclass(frozen=True)
+class Built:
+    front: Understood
+    plan: Plan
+    artifact: Artifact
+    loaded: Any  # CpuProgram or CudaProgram
+
+
+@dataclass(frozen=True)
+class CallInputs:
+    """What a call brings: arrays and numbers by name, and how many inputs that is."""
+
+    given: Mapping[str, Any]
+    p: int | None
+    stream: Any = None
+    together: bool = False
+
+
+class Builds:
+    """What runs the inputs of a program, built when it is first needed. ``backend``, ``schedule``: as asked for;
+    ``measure``: whether to choose by measurement."""
+
+    def __init__(self, understandings: Understandings, backend: str, schedule: str, layout: str, measure: bool):
+        self._understandings, self._backend, self._schedule = understandings, backend, schedule
+        self._layout, self._tune = layout, measure
+        self._built: Recent[Built] = Recent(LENGTHS)
+        self._lock = threading.RLock()  # what two threads want first is built once
+
+    def __len__(self) -> int:
+        return len(self._built)
+
+    def backend(self) -> str:
+        """The one that runs it here."""
+        return self._backend if self._backend != "auto" else backends.best()
+
+    def of(self, extents: Extents, call: CallInputs | None = None) -> Built:
+        """What runs such inputs, the fastest known for ``call``."""
+        with self._lock:
+            which, front = self._understandings.of(extents)
+            backend = self.backend()
+            if call is not None and call.together:
+                return self._in_bands(front, backend, which)
+            p = call.p if call is not None else None
+            size = tune.magnitude(p)
+            built = self._built.of(
+                (*which, size),
+                lambda: self._tuned(front, backend, call) or self._planned(front, backend, p, which),
+            )
+            if call is None or self.oversized(backend) in ("", self._schedule) or _fits(built, call):
+                return built
+            try:
+                return self._in_bands(front, backend, which)
+            except UnsupportedError:
+                return built
+
+    def oversized(self, backend: str) -> str:
+        """The variant for inputs that do not fit a device, "" if the schedule that was asked for has none."""
+        return registry.oversized(backend, self._schedule)
+
+    def _in_bands(self, front: Understood, backend: str, which: tuple) -> Built:
+        """What works at a matrix in bands of rows. Raises UnsupportedError, and InputError where it is not wanted."""
+        if backend == "cpu":
+            raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
+        name = self.oversized(backend)
+        if not name:
+            names = " or ".join(filter(None, (e.oversized for e in registry.entries(backend))))
+            message = f"several devices work at one input under {names} only, not under {self._schedule}"
+            raise InputError("C2CU058", message, None, "leave devices out, or use c2cu.stream for many inputs")
+
+        def built() -> Built:
+            plan, artifact = scheduled(front, backend, Candidate(name))
+            return Built(front, plan, artifact, backends.loader(backend)(artifact))
+
+        return self._built.of((*which, "bands"), built)
+
+    def _tuned(self, front: Understood, backend: str, call: CallInputs | None) -> Built | None:
+        """By measurement: one that the cache remembers, or, if that is wanted, one made now."""
+        if call is None or not call.p:
+            return None
+        if registry.is_oversized(backend, self._schedule):
+            return None  # there is nothing to choose
+        found = tune.recall(front, backend, self._schedule, call.p)
+        if found is None and self._tune:
+            require_known(backend, self._schedule)
+            run = backends.timer(backend, front.slots, call.given, self._layout, call.stream)
+            found = tune.tune(front, backend, self._schedule, backends.loader(backend), run, call.p)
+            if found is not None:
+                tune.remember(front, backend, self._schedule, call.p, found)
+        if found is None:
+            return None
+        try:
+            plan, artifact = scheduled(front, backend, found.winner, found)
+            with lines_of(front.pre.sources):
+                return Built(front, plan, artifact, backends.loader(backend)(artifact))
+        except (UnsupportedError, CompileError):
+            return None  # the cache remembers nonsense
+
+    def _planned(self, front: Understood, backend: str, p: int | None, which: tuple) -> Built:
+        """By facts and estimates: what many inputs want, unless few want something else by far."""
+        device = backends.device(backend)
+        usual = self._built.of((*which, "usual"), lambda: self._chosen(front, backend, None, device))
+        if p is not None and depends_on(p, front, backend, self._schedule):
+            return self._chosen(front, backend, p, device)
+        estimates = usual.plan.estimates
+        if not estimates or estimates[preferred(estimates, p, device)].schedule == usual.plan.schedule:
+            return usual
+        return self._chosen(front, backend, p, device)
+
+    def _chosen(self, front: Understood, backend: str, p: int | None, device: Device) -> Built:
+        """The choice for ``p`` inputs, or, where the compiler's result speaks against it, the next."""
+        rejected: Rejected = ()
+        while True:
+            plan, artifact = choose(front, backend, self._schedule, rejected, p, device)
+            with lines_of(front.pre.sources):
+                loaded = backends.loader(backend)(artifact)
+            if self._schedule != "auto" or not loaded.drawback:
+                return Built(front, plan, artifact, loaded)
+            rejected = (*rejected, (plan.schedule, loaded.drawback))
+
+
+def _fits(built: Built, call: CallInputs) -> bool:
+    """Whether the whole device works at one input that fits it, or at arrays that are there."""
+    from ..runtime import arrays
+
+    if not isinstance(built.artifact, CudaLaunchesArtifact) or any(arrays.on_device(a) for a in call.given.values()):
+        return True
+    slots = built.artifact.slots
+    return built.loaded.fits(sum(s.nbytes * ((s.name in call.given) + s.writes) for s in slots))

@@ -1,0 +1,146 @@
+"""Which understanding of a program serves a call: by the shapes and the numbers that it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .. import pipeline
+from ..base.recent import Recent
+from ..frontend.kernel import Parameter
+from ..frontend.options import Options
+from ..frontend.preprocess import Source
+from ..gep import Gep, NotGep
+from ..schedule.understood import Understood
+from ..verdict import judge
+
+LENGTHS = 128  # shapes, values of shared scalars and magnitudes of p of which a program remembers what runs them
+
+
+@dataclass(frozen=True)
+class Extents:
+    """``shapes``: of one input, by name; ``numbers``: scalar parameters that are given as one number; ``values``: of
+    these, and of the shared ones, where they are known without asking a device."""
+
+    shapes: Mapping[str, tuple[int, ...]]
+    numbers: tuple[str, ...]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Understandings:
+    """A program understood for each set of shapes and numbers that decide what it is. ``first``: as the source and the
+    options have it; ``lengths``: its parameters that are one number for all inputs until a call says otherwise.
+    ``strict``: see `judge`."""
+
+    def __init__(self, source: Source, options: Options, layout: str, strict: bool | None):
+        self._source, self._options, self._layout, self._strict = source, options, layout, strict
+        self._fronts: Recent[Understood] = Recent(LENGTHS)
+        self._unhelped: Recent[bool] = Recent(LENGTHS)  # the same stands in the way whatever these numbers are
+        self._faultless: Recent[bool] = Recent(LENGTHS)  # numbers that addresses depend on: none is out of bounds
+        self.first = pipeline.asked(source, options)
+        self.lengths = lengths(self.first)
+        if not self.lengths:
+            judge(self.first, strict)
+
+    def __len__(self) -> int:
+        return len(self._fronts)
+
+    def extents(self, given: Mapping[str, Any], shared: frozenset[str]) -> Extents:
+        """What of a call decides which program runs."""
+        from ..runtime import arrays
+
+        arrays.check_names(given, self.first.slots)
+        numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
+        arrived = ((n, v) for n, v in given.items() if n not in numbers and hasattr(v, "shape"))
+        axes = {s.name: len(s.shape) for s in self.first.slots}
+        inner = {n: self._inner_shape(n, v, n in shared) for n, v in arrived}
+        shapes = {n: s for n, s in inner.items() if len(s) in (0, axes[n])}  # of others no axis says which it is
+        for s in self.first.slots:
+            if -1 in s.shape and s.name in inner and s.name not in shapes and s.name not in shared:
+                arrays.checked(given[s.name], s, self._layout)  # else it would be said that its length is not known
+        one = {s.name for s in self.first.slots if not s.shape and (s.name in numbers or s.name in shared)}
+        values = {n: v for n, v in given.items() if n in one and arrays.is_number(v)}
+        return Extents(shapes, numbers, values)
+
+    def of(self, e: Extents) -> tuple[tuple, Understood]:
+        """The program understood for these, and their key."""
+        from ..runtime import arrays
+
+        slots = self.first.slots
+        differing = {s.name: e.shapes[s.name] for s in slots if e.shapes.get(s.name, s.shape) != s.shape}
+        which = (tuple(sorted(differing.items())), e.numbers)
+        front = self._fronts.of(which, lambda: self._understood(replace(e, shapes=e.shapes if differing else {})))
+        given = [s for s in front.slots if s.name in e.values]
+        numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in given}
+        if numbers and isinstance(front.gep, NotGep) and (*which, tuple(numbers)) not in self._unhelped:
+            values = (*which, _bytes(numbers))  # of that type it may be for these: a number that a bound comes from
+            special = self._fronts.of(values, lambda: self._with_numbers(e, numbers, front, which))
+            if special is not front:
+                return values, special
+        self._refuse_faults(e, which, front, numbers)
+        return which, front
+
+    def _is_number(self, name: str, value: Any) -> bool:
+        """A scalar parameter given as one number: shared."""
+        parameter = next(b for b in self.first.program.parameters if b.name == name)
+        return (
+            parameter.kind == "param"
+            and not parameter.shared
+            and (isinstance(value, (bool, int, float)) or getattr(value, "shape", None) == ())
+        )
+
+    def _inner_shape(self, name: str, value: Any, shared: bool) -> tuple[int, ...]:
+        shape = tuple(int(n) for n in value.shape)
+        if shared or any(s.shared for s in self.first.slots if s.name == name):
+            return shape
+        return shape[1:] if self._layout == "row" else shape[:-1]
+
+    def _with_numbers(self, e: Extents, numbers: Mapping[str, Any], front: Understood, which: tuple) -> Understood:
+        """The program understood for these values of scalars that all inputs share; ``front``, understood for any,
+        where they make no difference."""
+        options = replace(self.options_of(e), values={n: v.item() for n, v in numbers.items()})
+        special = pipeline.understand(self._source, options)
+        if special.gep == front.gep:
+            self._unhelped.of((*which, tuple(numbers)), lambda: True)
+        return special if isinstance(special.gep, Gep) else front
+
+    def _refuse_faults(self, e: Extents, which: tuple, front: Understood, numbers: Mapping[str, Any]) -> None:
+        """Where addresses depend on such numbers, look for what goes wrong with them: once for each set of them."""
+        unknown = front.trace.unknown if front.trace is not None else ()
+        known = {n: v for n, v in numbers.items() if n in unknown}
+        if not unknown or len(known) < len(unknown) or (*which, _bytes(known)) in self._faultless:
+            return
+        pipeline.refuse_numbers(front, {n: v.item() for n, v in known.items()})
+        self._faultless.of((*which, _bytes(known)), lambda: True)
+
+    def _understood(self, e: Extents) -> Understood:
+        front = self.first
+        if e.shapes or e.numbers:
+            front = pipeline.understand(self._source, self.options_of(e))
+        if self.lengths:
+            judge(front, self._strict)
+        return front
+
+    def options_of(self, e: Extents) -> Options:
+        return replace(
+            self._options, shapes={**self._options.shapes, **e.shapes}, shared=(*self._options.shared, *e.numbers)
+        )
+
+
+def _bytes(numbers: Mapping[str, Any]) -> tuple[tuple[str, bytes], ...]:
+    """A key: by bytes 0.0 is not -0.0, and NaN is NaN."""
+    return tuple((n, v.tobytes()) for n, v in numbers.items())
+
+
+def lengths(front: Understood) -> tuple[str, ...]:
+    """Integer parameters that some address or bound comes from."""
+    if front.analysis is None:
+        return ()
+    steps = [s for f in front.analysis.findings if f.kind != "branch" for s in f.trail]
+    return tuple(b.name for b in front.program.parameters if _may_be_length(b) and any(s.loc == b.loc for s in steps))
+
+
+def _may_be_length(b: Parameter) -> bool:
+    t = b.type
+    return b.kind == "param" and not b.shared and getattr(t, "kind", "") in ("i", "u")

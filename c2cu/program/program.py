@@ -1,0 +1,235 @@
+"""A compiled program, as users have it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import backends
+from ..base.diagnostics import UnsupportedError, lines_of
+from ..base.version import __version__
+from ..frontend.options import Options, by_name, whole
+from ..frontend.preprocess import Source
+from ..gep import Gep
+from ..schedule.artifact import CudaBandsArtifact
+from ..schedule.choose import Plan
+from ..schedule.slots import Slot
+from ..schedule.understood import Understood
+from ..verdict import Report, report_of
+from .build import Builds, Built, CallInputs
+from .extents import Extents, Understandings
+from .run import run
+
+if TYPE_CHECKING:
+    from ..streaming.streams import Stream
+
+
+class Program:
+    """A compiled program, made by `compile`: call it with inputs.
+
+    Where the inputs decide an array's length, the program is built anew for each length; ``source``, ``plan``,
+    ``report`` and ``slots`` then describe what the latest call ran. Several threads may call one program at once.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        options: Options,
+        backend: str,
+        schedule: str,
+        layout: str,
+        strict: bool | None,
+        tune: bool = False,
+        build: bool = True,
+    ):
+        """``strict``: see `judge`. ``build``: compile at once if the C alone decides all shapes."""
+        self._source, self._options, self._layout = source, options, layout
+        self._backend, self._schedule = backend, schedule
+        self._understandings = Understandings(source, options, layout, strict)
+        self._builds = Builds(self._understandings, backend, schedule, layout, tune)
+        self._front, self._lengths = self._understandings.first, self._understandings.lengths
+        self._last: Built | None = None
+        if build and all(-1 not in s.shape for s in self._front.slots):
+            self._last = self._builds.of(Extents({}, self._lengths))
+
+    def __repr__(self) -> str:
+        from ..runtime import arrays
+
+        slots = "; ".join(f"{s.name}: {arrays.words(s, self._layout)}" for s in self.slots)
+        last = self._last  # what was not called yet may be built on the first call
+        runs = f"backend {last.plan.backend}, schedule {last.plan.schedule}" if last else "built on the first call"
+        return f"<c2cu.Program {self._source.name}, kernel {self._front.program.kernel.name} ({slots}), {runs}>"
+
+    @property
+    def source(self) -> str:
+        """The generated text: CUDA C or C."""
+        return self._current().artifact.text
+
+    @property
+    def plan(self) -> Plan:
+        """Which schedule runs the program, and why."""
+        return self._current().plan
+
+    @property
+    def report(self) -> Report:
+        """Whether the program is oblivious, and what speaks against it."""
+        return report_of(self._last.front if self._last else self._front)
+
+    @property
+    def loaded(self) -> Any:
+        """The runtime's program: `runtime.cpu.CpuProgram` or `runtime.cuda.CudaProgram`."""
+        return self._current().loaded
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The variables that the kernel reads or writes, in the order of the C: name, dtype, shape of one input."""
+        return (self._last.front if self._last else self._front).slots
+
+    @property
+    def layout(self) -> str:
+        """``"row"``: arrays are ``(p, *shape)``. ``"column"``: ``(*shape, p)``."""
+        return self._layout
+
+    @property
+    def sources(self) -> Mapping[str, str]:
+        """The text of each source file by name, which diagnostics quote."""
+        return self._front.pre.sources
+
+    def fingerprints(self) -> dict[str, str]:
+        """Everything that the results depend on, by name. Two programs whose fingerprints are equal give equal
+        results."""
+        o, lines = self._options, self._front.pre.plain.split("\n")
+        text = "\n".join(line for line in lines if not line.startswith("# "))  # those name places
+        return {
+            "the C text": hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32],
+            "the kernel": self._front.program.kernel.name,
+            "-D": repr(sorted(o.defines.items())),
+            "--shape": repr(sorted(o.shapes.items())),
+            "--shared": repr(sorted(o.shared)),
+            "--fp": o.fp,
+            "--layout": self._layout,
+            "--backend": self._backend if self._backend != "auto" else backends.best(),
+            "--schedule": self._schedule,
+            "the version of c2cu": __version__,
+        }
+
+    def _current(self) -> Built:
+        if self._last is None:
+            self._last = self._builds.of(Extents({}, self._lengths))
+        return self._last
+
+    def __call__(
+        self,
+        inputs: Any = None,
+        *,
+        shared: Mapping[str, Any] | None = None,
+        out: Any = None,
+        stream: Any = None,
+        p: int | None = None,
+        devices: Sequence[int] | None = None,
+    ) -> Any:
+        """Run the program on p inputs.
+
+        Args:
+            inputs: One array ``(p, *shape)`` of the C type's dtype where the kernel has one bulk input, else a dict of
+                arrays by C name; see `bulk`. With layout ``"column"``: ``(*shape, p)``.
+            shared: Arrays and numbers that are one for all inputs, by C name: ``shape``, without the p axis.
+            out: An array, or a dict of arrays by C name, to write the results to.
+            stream: The ``cupy.cuda.Stream`` to run on; without it, the current one.
+            p: The number of inputs; needed only where no input is given.
+            devices: Ordinals of the GPUs that work together at each matrix of a loop of Gaussian-elimination type.
+
+        Returns:
+            One array where exactly one variable is an output, else a dict of arrays by C name. ``return`` names the
+            value that the kernel returns.
+
+        Raises:
+            UnsupportedError: The schedule that was asked for cannot run arrays of these shapes.
+            NotObliviousError: ``strict`` was set, and with these shapes the program is not oblivious.
+            CompileError: The C compiler failed, or there is not enough memory.
+            InputError: An array is wrong: a ``ValueError``, or a ``TypeError`` for a wrong dtype.
+        """
+        with lines_of(self._front.pre.sources):
+            return self._call(inputs, dict(by_name("shared", shared)), out, stream, p, devices)
+
+    def _call(
+        self,
+        inputs: Any,
+        shared: dict[str, Any],
+        out: Any,
+        stream: Any,
+        p: int | None,
+        devices: Sequence[int] | None,
+    ) -> Any:
+        given = {**self.named(inputs), **shared}
+        p = None if p is None else whole("p", p)
+        built = self.built_for(given, frozenset(shared), p, stream, devices is not None)
+        return run(self, built, given, out, self._layout, stream, p, devices)
+
+    def named(self, inputs: Any) -> Mapping[str, Any]:
+        """The inputs of a call by C name: a single array belongs to the kernel's only bulk input."""
+        from ..runtime import arrays
+
+        return by_name("inputs", arrays.named(inputs, self._front.slots))
+
+    def built_for(
+        self,
+        given: Mapping[str, Any],
+        shared: frozenset[str],
+        p: int | None = None,
+        stream: Any = None,
+        together: bool = False,
+    ) -> Built:
+        """The compiled kernel for arrays of these shapes. ``shared``: the names of arrays that all inputs share;
+        ``together``: several GPUs work at one input. Raises InputError."""
+        from ..runtime import arrays
+
+        extents = self._understandings.extents(given, shared)
+        count = arrays.count(given, self._front.slots, self._layout, p)
+        self._last = self._builds.of(extents, CallInputs(given, count, stream, together))
+        return self._last
+
+    def bound(
+        self, inputs: Any, shared: Mapping[str, Any], p: int | None = None
+    ) -> tuple[Understood, Options, dict[str, Any]]:
+        """The program as a call with these arrays would run it, its options, and the arrays by name. Looks at shapes
+        and dtypes only, and compiles nothing. Raises as the call would."""
+        from ..runtime import arrays
+
+        with lines_of(self.sources):
+            given = {**self.named(inputs), **shared}
+            extents = self._understandings.extents(given, frozenset(shared))
+            _, front = self._understandings.of(extents)
+            fitted, _ = arrays.fitted(given, front.slots, self._layout, p)
+            return front, self._understandings.options_of(extents), fitted
+
+    def stream(self, batches: Any, **how: Any) -> Stream:
+        """Run the program on inputs that come in batches.
+
+        Args:
+            batches: An iterable of arrays ``(p, *shape)``, or of dicts of them by C name.
+            how: The parameters ``group`` to ``shared`` of `c2cu.stream`.
+
+        Returns:
+            An iterator over results; see `c2cu.stream`.
+
+        Raises:
+            Error: Whatever `c2cu.stream` raises.
+        """
+        from ..streaming.streams import open_stream
+
+        return open_stream(self, batches, **how)
+
+    def takes_bands(self, given: Mapping[str, Any], shared: frozenset[str], p: int | None, together: bool) -> bool:
+        """Whether a call with these works at matrices in bands of rows. ``together``: if that is possible."""
+        backend = self._builds.backend()
+        if not self._builds.oversized(backend):
+            return False
+        with lines_of(self.sources):
+            if not isinstance(self._understandings.of(self._understandings.extents(given, shared))[1].gep, Gep):
+                return False
+            try:
+                return isinstance(self.built_for(given, shared, p, None, together).artifact, CudaBandsArtifact)
+            except UnsupportedError:
+                return False
