@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import backends, pipeline
-from .base.diagnostics import InputError, lines_of
+from .base import catalogue
+from .base.diagnostics import lines_of
 from .base.recent import Recent
 from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
@@ -74,7 +75,7 @@ def compile(
     """
     backends.known(backend)
     if layout not in LAYOUTS:
-        raise InputError("C2CU051", f"layout is '{layout}'", None, f"choose one of {', '.join(LAYOUTS)}")
+        raise catalogue.UNKNOWN_CHOICE.error(option="layout", value=f"'{layout}'", choices=list(LAYOUTS))
     return Program(
         read_source(src),
         options_of(fn, shared, defines, shapes, fp, include_dirs, pack),

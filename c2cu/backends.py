@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import tune
-from .base.diagnostics import InputError
+from .base import catalogue
 from .schedule.artifact import Artifact, CpuArtifact, CpuTeamArtifact
 from .schedule.estimate import Device
 from .schedule.slots import Slot
@@ -16,7 +16,7 @@ from .schedule.slots import Slot
 def known(backend: str) -> None:
     """Raises InputError for one that there is not."""
     if backend not in ("auto", "cpu", "cuda"):
-        raise InputError("C2CU051", f"backend is '{backend}'", None, "choose auto, cpu or cuda")
+        raise catalogue.UNKNOWN_CHOICE.error(option="backend", value=f"'{backend}'", choices=["auto", "cpu", "cuda"])
 
 
 def best() -> str:
@@ -68,12 +68,7 @@ def refuse_device_arrays(given: Mapping[str, Any]) -> None:
     from .runtime import arrays
 
     if any(arrays.on_device(a) for a in given.values()):
-        raise InputError(
-            "C2CU053",
-            "an array lies on a CUDA device, but the backend is cpu",
-            None,
-            "use backend='cuda', or copy it: cupy.asnumpy(a)",
-        )
+        raise catalogue.ON_DEVICE.error()
 
 
 def count_devices(backend: str, devices: Sequence[int] | None) -> int:
@@ -92,7 +87,7 @@ def ordinals(devices: Sequence[int] | None) -> list[int]:
     wrong = [d for d in chosen if not 0 <= d < seen]
     if wrong or not chosen or len(set(chosen)) < len(chosen):
         given = ", ".join(map(str, chosen)) or "none"
-        raise InputError("C2CU058", f"devices: {given}", None, f"choose from 0 to {seen - 1}, each once")
+        raise catalogue.BAD_DEVICES.error(devices=given, last=seen - 1)
     return chosen
 
 
@@ -131,7 +126,6 @@ def refuse_in_bands(given: Mapping[str, Any], stream: Any) -> None:
     from .runtime import arrays
 
     if any(arrays.on_device(a) for a in given.values()):
-        message = "an array lies on a CUDA device, but gep:bands takes it from the host by the part"
-        raise InputError("C2CU053", message, None, "use schedule='gep', or copy it: cupy.asnumpy(a)")
+        raise catalogue.BANDS_ON_DEVICE.error()
     if stream is not None:
-        raise InputError("C2CU054", "gep:bands has streams of its own", None, "leave stream out")
+        raise catalogue.BANDS_STREAM.error()

@@ -17,8 +17,8 @@ from typing import Any
 
 import click
 
-from .base import quantities
-from .base.diagnostics import Diagnostic, Error, InputError, render, to_json
+from .base import catalogue, quantities
+from .base.diagnostics import Diagnostic, Error, render, to_json
 from .base.version import __version__
 from .schedule.registry import names
 
@@ -118,7 +118,7 @@ def diagnosed(how: str) -> Iterator[None]:
             if f.kind != "branch":
                 say(f.diagnostic(), message.report.sources, how)
         if type(message).__name__ == "StreamWarning":
-            say(Diagnostic("warning", "C2CU064", str(message)), {}, how)
+            say(catalogue.STREAM_NOTICE.diagnostic("warning", message=message), {}, how)
 
     try:
         with warnings.catch_warnings():
@@ -136,14 +136,12 @@ def diagnosed(how: str) -> Iterator[None]:
     except KeyboardInterrupt:
         os._exit(130)  # at once: a thread may be in the middle of a long kernel
     except OSError as e:
-        say(Diagnostic("error", "C2CU057", f"cannot write: {e.strerror or e}"), {}, how)
+        say(catalogue.CANNOT_WRITE.diagnostic("error", path="-", reason=e.strerror or e, how=""), {}, how)
         sys.exit(1)
     except Exception as e:
         if os.environ.get("C2CU_DEBUG"):
             raise
-        message = f"internal error: {type(e).__name__}: {e}"
-        hint = "this is a fault of c2cu: please report it with the C file and the output under C2CU_DEBUG=1"
-        say(Diagnostic("error", "C2CU099", message, None, hint), {}, how)
+        say(catalogue.INTERNAL.diagnostic("error", reason=f"{type(e).__name__}: {e}"), {}, how)
         sys.exit(1)
 
 
@@ -156,8 +154,7 @@ def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, ...]]:
     for name, value in shapes:
         parts = value.replace("x", ",").split(",")
         if not all(p.strip().isdecimal() and len(p) < 20 and int(p) <= quantities.MOST for p in parts):
-            message = f"--shape {name}={value} is not a list of numbers up to 2^62"
-            raise InputError("C2CU058", message, None, "write --shape out=16,16")
+            raise catalogue.NOT_EXTENTS.error(name=name, value=value)
         out[name] = tuple(int(p) for p in parts)
     return out
 
@@ -211,7 +208,7 @@ def translate(
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""
             raise click.UsageError(f"translate needs --p, the number of inputs{why}")
         if os.path.exists(output) and os.path.exists(source) and os.path.samefile(source, output):
-            raise InputError("C2CU057", f"'{output}' is the source itself", None, "give another name with -o")
+            raise catalogue.OVER_SOURCE.error(path=output)
         text = api.translate(given(source), p=p, threads=threads, target=target, group=group, **options)
         files.write(output, text.encode("utf-8", "surrogateescape"))
 
@@ -329,7 +326,7 @@ def check(
             say(d, report.sources, diagnostics_format)
         if report.why_not:
             say(
-                Diagnostic("warning", "C2CU034", f"cannot be analysed, so nothing is proved: {report.why_not}"),
+                catalogue.NOT_ANALYSED.diagnostic("warning", reason=report.why_not),
                 {},
                 diagnostics_format,
             )

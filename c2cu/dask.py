@@ -16,8 +16,8 @@ from typing import Any, cast
 
 from . import backends
 from .api import Program
+from .base import catalogue
 from .base.cache import key
-from .base.diagnostics import CompileError, InputError
 from .base.recent import Recent
 from .base.version import __version__
 from .frontend.options import Options, by_name, options_of
@@ -33,7 +33,7 @@ try:
     from dask.base import tokenize  # pyright: ignore[reportMissingImports]
     from dask.delayed import delayed  # pyright: ignore[reportMissingImports]
 except ImportError:
-    raise CompileError("C2CU069", "c2cu.dask needs Dask", None, "pip install 'c2cu[dask]'") from None
+    raise catalogue.NO_DASK.error() from None
 
 import numpy
 
@@ -103,9 +103,7 @@ def _require_lengths(given: Mapping[str, Any]) -> None:
     for name, a in given.items():
         if isinstance(a, da.Array) and any(math.isnan(n) for n in a.shape):
             which = f"'{name}'" if name else "the input"
-            raise InputError(
-                "C2CU049", f"Dask does not know the shape of {which}: {a.shape}", None, "call its compute_chunk_sizes()"
-            )
+            raise catalogue.UNKNOWN_DASK_SHAPE.error(which=which, shape=a.shape)
 
 
 # the graph

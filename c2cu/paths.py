@@ -15,7 +15,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from .base.diagnostics import InputError, InputTypeError
+from .base import catalogue
+from .base.diagnostics import InputError
 
 if TYPE_CHECKING:
     import numpy
@@ -92,7 +93,7 @@ def by_middle(table: Any, source: int, target: int, distances: Any = None) -> li
         i, j = vertices[-1], ahead[-1]
         middle = int(t[i, j])
         if middle >= len(t):
-            raise InputError("C2CU120", f"the table has vertex {middle} at [{i}][{j}], but {len(t)} vertices")
+            raise catalogue.TABLE_VERTEX.error(vertex=middle, i=i, j=j, n=len(t))
         if middle < 0:
             vertices.append(ahead.pop())
         else:
@@ -119,7 +120,7 @@ def lengths(weights: Any, table: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
 
     t, w = _checked(table, None, 0, 0), numpy.asarray(weights)
     if w.shape != t.shape:
-        raise InputError("C2CU120", f"the weights have shape {w.shape}, the table {t.shape}")
+        raise catalogue.PATHS_SHAPES.error(what="weights", shape=w.shape, table=t.shape)
     grid: numpy.ndarray = numpy.indices(t.shape)
     at, target = grid[0], grid[1]
     total, going = numpy.zeros_like(w), at != target
@@ -161,25 +162,23 @@ def _checked(table: Any, distances: Any, source: int, target: int) -> numpy.ndar
 
     t = numpy.asarray(table)
     if t.ndim != 2 or t.shape[0] != t.shape[1] or t.dtype.kind not in "iu":
-        raise InputTypeError(
-            "C2CU120", f"the table has shape {t.shape} and dtype {t.dtype}", None, "give one graph's (n, n) integers"
-        )
+        raise catalogue.NOT_A_TABLE.error(shape=t.shape, dtype=t.dtype)
     for name, v in (("source", source), ("target", target)):
         if not hasattr(v, "__index__"):
-            raise InputTypeError("C2CU120", f"{name} is {v!r:.80}", None, "give a vertex' number")
+            raise catalogue.VERTEX_TYPE.error(argument=name, value=f"{v!r:.80}")
         if not 0 <= operator.index(v) < len(t):
-            raise InputError("C2CU120", f"{name} is {v}", None, f"the vertices are 0 to {len(t) - 1}")
+            raise catalogue.NO_SUCH_VERTEX.error(argument=name, value=v, last=len(t) - 1)
     if distances is not None:
         d = numpy.asarray(distances)
         if d.shape != t.shape:
-            raise InputError("C2CU120", f"the distances have shape {d.shape}, the table {t.shape}")
+            raise catalogue.PATHS_SHAPES.error(what="distances", shape=d.shape, table=t.shape)
         if d.dtype.kind == "f" and numpy.isposinf(d[source, target]):
             raise _no_path(source, target)
     return t
 
 
 def _no_path(source: int, target: int) -> InputError:
-    return InputError("C2CU120", f"there is no path from {source} to {target}")
+    return catalogue.NO_PATH.error(source=source, target=target)
 
 
 def _refuse_circle(is_circle: bool, source: int, target: int, vertices: list[int]) -> None:
@@ -188,9 +187,4 @@ def _refuse_circle(is_circle: bool, source: int, target: int, vertices: list[int
 
 
 def _circle(source: int, target: int, vertices: str) -> InputError:
-    return InputError(
-        "C2CU120",
-        f"the table leads in a circle from {source} to {target}{vertices}",
-        None,
-        "is there a negative cycle, or is it a table of another kind? (next, predecessor and middle differ)",
-    )
+    return catalogue.PATH_CIRCLE.error(source=source, target=target, vertices=vertices)

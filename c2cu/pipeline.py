@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from .analysis.uniform import Uniform, uniform
-from .base.diagnostics import InputError, UnsupportedError, lines_of
+from .base import catalogue
+from .base.diagnostics import UnsupportedError, lines_of
 from .frontend.conform import conforming
 from .frontend.kernel import KernelProgram, kernel_program
 from .frontend.options import Options
@@ -131,7 +132,7 @@ def after(front: Understood, name: str) -> Kernel:
     schedules = {e.name: e.schedule for e in registry.REGISTRY if e.schedule.pass_names}
     names = [n for n, _ in PASSES] + [f"{name}:{n}" for name, s in schedules.items() for n in s.pass_names]
     if name not in names:
-        raise InputError("C2CU051", f"there is no pass '{name}'", None, f"choose one of {', '.join(names)}")
+        raise catalogue.UNKNOWN_CHOICE.error(option="pass", value=f"'{name}'", choices=list(names))
     kernel = front.analysed().kernel
     schedule, _, last = name.rpartition(":")
     with lines_of(front.pre.sources):
@@ -148,7 +149,7 @@ def analyse(
     try:
         m = _lowered(m)
     except UnsupportedError as e:
-        if e.code == "C2CU024":
+        if e.code == catalogue.SHARED_WRITTEN.code:
             raise  # writing a shared variable is wrong under every schedule
         refuse_shared_writes(found)
         e.sources = found.unit.pre.sources  # it may be raised later, where a schedule needs the kernel

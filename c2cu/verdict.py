@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .analysis.uniform import Finding
-from .base.diagnostics import Diagnostic, Note, NotObliviousError, render
+from .base import catalogue
+from .base.diagnostics import Diagnostic, Note, render
 from .schedule.understood import Understood
 from .trace import diagnosed
 
@@ -93,12 +94,8 @@ def judge(front: Understood, strict: bool | None) -> None:
         return
     first = next((f for f in report.findings if f.kind != "branch"), None)
     notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
-    error = NotObliviousError(
-        "C2CU030",
-        "the program is not oblivious: " + (first.message if first else report.why_not),
-        first.loc if first else None,
-        "it runs without strict, but lanes will wait for each other",
-        notes,
+    error = catalogue.NOT_OBLIVIOUS.error(
+        first.loc if first else None, notes, reason=first.message if first else report.why_not
     )
     error.sources = front.pre.sources
     raise error

@@ -123,11 +123,11 @@ PROGRAMS = {  # fmt: skip
 }
 #: Those that are not taken, and why.
 REFUSED = {
-    "closure": "too much is done one after the other",
-    "lu-pivot": "is loaded where the same iteration has stored",
-    "imperfect": "is loaded where the same iteration has stored",
-    "imperfect-parallel": "is loaded where the same iteration has stored",
-    "bubble": "a branch on data outside of every independent loop",
+    "closure": "the sequential part takes more than",
+    "lu-pivot": "cannot be distributed over the threads' registers",
+    "imperfect": "cannot be distributed over the threads' registers",
+    "imperfect-parallel": "cannot be distributed over the threads' registers",
+    "bubble": "a branch on data stands outside every parallel loop",
     **dict.fromkeys(
         "scratch-kept scratch-carried uniform-scratch-inside conditional-carry head-store step-store foreign-late2 private-carry-cond cond-output".split(),
         "no loop has independent iterations",

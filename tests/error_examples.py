@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 import c2cu
+import c2cu.paths
 from c2cu.base import catalogue
 from c2cu.cli import main
 
@@ -76,7 +78,12 @@ def deep(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("c2cu.frontend.parse.CParser.parse", parse)
 
 
+def no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+
+
 STATES = {
+    "no CuPy": State("where CuPy is not installed", no_cupy),
     "deep": State("for an expression in a million parentheses", deep),
     "no compiler": State("where no C compiler is installed", no_compiler),
     "no such $CC": State("with CC=/opt/cc, which does not exist", lambda m: m.setenv("CC", "/opt/cc")),
@@ -103,6 +110,13 @@ def command(call: str) -> str:
 ADD = "float a[4], b[4];\nvoid k(void) {\n    for (int i = 0; i < 4; i++) b[i] = a[i] + 1;\n}\n"
 GANG = 'c2cu.compile("k.c", backend="cpu", schedule="gang")'
 THREAD = 'c2cu.compile("k.c", backend="cuda", schedule="thread")'
+TWO = "float a[4], b[4];\nvoid k(void) {\n    b[0] = a[0] + b[1];\n}\n"
+TWO_OUT = "int a[2], b[2];\nvoid k(void) { a[0] = b[0] = 1; }\n"
+SCALED = "void k(int a[4], int n) {\n    a[0] *= n;\n}\n"
+OUT = 'c2cu.bulk("k.c", np.ones((3, 4), np.float32), out=%s, backend="cpu")'
+CUDA = 'c2cu.compile("k.c", backend="cuda", schedule="%s")'
+RUN = command("run k.c --in a=%s --out b.npy --backend cpu")
+TRANSLATE = command("translate k.c --p 4")
 IN_MAIN = "int x;\nvoid k(void) { x++; }\nint main(void) {\n%s    return 0;\n}\n"
 
 
@@ -248,6 +262,207 @@ EXAMPLES = {
     "C2CU061": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="rejecting $CC"),
     "C2CU242": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="killed $CC"),
     "C2CU243": Example(ADD, 'c2cu.compile("k.c", backend="cpu")', state="$CC writes no program"),
+    # arrays and options of a call
+    "C2CU040": Example(ADD, 'c2cu.bulk("k.c", {}, p=3, backend="cpu")'.replace(", p=3", "")),
+    "C2CU042": Example(TWO, 'c2cu.bulk("k.c", np.ones((3, 4), np.float32), backend="cpu")'),
+    "C2CU043": Example(ADD, 'c2cu.bulk("k.c", {"a": np.ones((3, 4))}, backend="cpu")'),
+    "C2CU044": Example(ADD, 'c2cu.bulk("k.c", {"a": [[1, 2, 3, 4]]}, backend="cpu")'),
+    "C2CU045": Example(ADD, 'c2cu.bulk("k.c", {"a": np.ones(4, np.float32)}, backend="cpu")'),
+    "C2CU046": Example(ADD, 'c2cu.bulk("k.c", {"a": np.ones((3, 5), np.float32)}, backend="cpu")'),
+    "C2CU047": Example(SCALED, 'c2cu.bulk("k.c", {"a": np.ones((3, 4), np.int32), "n": 2**40}, backend="cpu")'),
+    "C2CU048": Example(
+        TWO, 'c2cu.bulk("k.c", {"a": np.ones((3, 4), np.float32), "b": np.ones((5, 4), np.float32)}, backend="cpu")'
+    ),
+    "C2CU049": Example("int x;\nvoid k(void) { x = 3; }\n", 'c2cu.bulk("k.c", backend="cpu")'),
+    "C2CU050": Example(
+        "void k(float *a, float *b) {\n    b[0] = a[0];\n}\n",
+        'c2cu.bulk("k.c", {"a": np.ones((3, 4), np.float32)}, backend="cpu")',
+    ),
+    "C2CU052": Example(
+        "#define N 4\nfloat a[N], b[N];\nvoid k(void) { a[0] += b[0]; }\n",
+        'c2cu.bulk("k.c", {"a": np.ones((2, 5), np.float32), "b": np.ones((2, 6), np.float32)}, backend="cpu")',
+    ),
+    "C2CU236": Example(
+        "#define N 4\nfloat D[N][N];\nvoid k(void) { D[0][0] += D[0][1]; }\n",
+        'c2cu.bulk("k.c", np.ones((2, 5, 6), np.float32), backend="cpu")',
+    ),
+    "C2CU202": Example(
+        "int a[2], b[2];\nvoid k(void) { a[0] = b[0] = 1; }\n",
+        'c2cu.bulk("k.c", p=2, out=np.zeros((2, 2), np.int32), backend="cpu")',
+    ),
+    "C2CU203": Example(ADD, OUT % "np.broadcast_to(np.float32(0), (3, 4))"),
+    "C2CU211": Example(ADD, OUT % "np.zeros((5, 4), np.float32)"),
+    "C2CU210": Example(
+        "int a[2], b[2];\nvoid k(void) { a[0] = b[0] = 1; }\n",
+        '(lambda z: c2cu.bulk("k.c", p=2, out={"a": z, "b": z}, backend="cpu"))(np.zeros((2, 2), np.int32))',
+    ),
+    "C2CU208": Example(ADD, 'list(c2cu.stream("k.c", np.ones((3, 4), np.float32), devices=[0], backend="cpu"))'),
+    "C2CU212": Example(ADD, 'c2cu.stream("k.c", 3, backend="cpu")'),
+    "C2CU216": Example(ADD, 'c2cu.stream("k.c", iter([]), memory="2X", backend="cpu")'),
+    "C2CU217": Example(ADD, 'c2cu.stream("k.c", iter([]), group=0, backend="cpu")'),
+    "C2CU218": Example(ADD, 'c2cu.stream("k.c", iter([]), interval=-1.0, backend="cpu")'),
+    "C2CU219": Example(ADD, 'c2cu.stream("k.c", iter([]), group=4, latency_target=0.1, backend="cpu")'),
+    "C2CU224": Example(ADD, 'c2cu.bulk("k.c", np.ones((3, 4), np.float32), pack=8, backend="cpu")'),
+    "C2CU226": Example("void k(float *a) { a[0] = 1; }\n", command("check k.c --shape a=5,8")),
+    "C2CU227": Example(ADD, command("check k.c --shape a=5")),
+    "C2CU228": Example(ADD, 'c2cu.compile("k.c", backend="cpu", schedule="registers")'),
+    "C2CU229": Example(ADD, command("check k.c --shared a=3")),
+    "C2CU230": Example(SCALED, command("check k.c --shared n=x")),
+    "C2CU231": Example(ADD, command("check k.c --shape a=four")),
+    "C2CU232": Example(ADD, command("explain k.c --p 10 --backend cpu --plot k.txt")),
+    "C2CU233": Example(IN_MAIN % "    k();\n", command("translate k.c --p 0")),
+    "C2CU055": Example(IN_MAIN % "    k();\n", command("translate k.c --p 4 --threads 2000")),
+    "C2CU234": Example(IN_MAIN % "    k();\n", 'c2cu.translate("k.c", p=4, group=0)'),
+    "C2CU235": Example(IN_MAIN % "    k();\n", 'c2cu.translate("k.c", p=1 << 60)'),
+    "C2CU062": Example(ADD, 'c2cu.bulk("k.c", np.ones((3, 4), np.float32), backend="cuda")', state="no CuPy"),
+    "C2CU120": Example("", "c2cu.paths.by_middle(np.full((3, 3), 7), 0, 2)"),
+    "C2CU122": Example("", "c2cu.paths.path(np.ones((2, 3)), 0, 1)"),
+    "C2CU123": Example("", 'c2cu.paths.path(np.zeros((3, 3), int), "a", 1)'),
+    "C2CU124": Example("", "c2cu.paths.path(np.zeros((3, 3), int), 0, 9)"),
+    "C2CU125": Example("", "c2cu.paths.path(np.full((3, 3), -1), 0, 2)"),
+    "C2CU126": Example("", "c2cu.paths.path(np.array([[0, 1, 1], [0, 1, 0], [2, 2, 2]]), 0, 2)"),
+    # the verdict, and what C does not define
+    "C2CU030": Example(statement("a[x & 3] = 1;"), 'c2cu.compile("k.c", strict=True, backend="cpu")'),
+    "C2CU031": Example(statement("a[x & 3] = 1;")),
+    "C2CU032": Example(statement("while (x > 1) x /= 2;")),
+    "C2CU033": Example(statement("if (x > 1) a[0] = 2;")),
+    "C2CU034": Example("long double x;\nvoid k(void) {\n    x = x * 2;\n}\n"),
+    "C2CU035": Example(statement("for (int i = 0; i <= 4; i++) a[i] = 0;")),
+    "C2CU036": Example(statement("int y;\n    x = y;")),
+    # splitting main
+    "C2CU070": Example(ADD, TRANSLATE),
+    "C2CU260": Example(IN_MAIN % "    for (int i = 0; i < 3; i++) {\n#pragma kernel\n        k();\n    }\n", TRANSLATE),
+    "C2CU071": Example("#include <stdio.h>\n" + IN_MAIN % '    puts("start");\n    k();\n', TRANSLATE),
+    "C2CU073": Example(
+        "#include <alloca.h>\n" + IN_MAIN % "    int *p = alloca(4);\n    k();\n    *p = x;\n", TRANSLATE
+    ),
+    "C2CU261": Example(IN_MAIN % "    int *p = (int[]){1, 2};\n    k();\n    x = *p;\n", TRANSLATE),
+    "C2CU075": Example("#include <stdlib.h>\n" + IN_MAIN % "    x = rand();\n    k();\n    x += rand();\n", TRANSLATE),
+    "C2CU262": Example(
+        '#include <string.h>\nchar s[] = "1 2";\n' + IN_MAIN % '    strtok(s, " ");\n    k();\n    strtok(0, " ");\n',
+        TRANSLATE,
+    ),
+    "C2CU263": Example(
+        "#include <setjmp.h>\njmp_buf b;\n" + IN_MAIN % "    setjmp(b);\n    k();\n    longjmp(b, 1);\n", TRANSLATE
+    ),
+    "C2CU264": Example(
+        "#include <stdio.h>\n" + IN_MAIN % "    x = getchar();\n    k();\n    x += getchar();\n", TRANSLATE
+    ),
+    "C2CU265": Example("#include <stdio.h>\n" + IN_MAIN % "    k();\n    fclose(stdout);\n", TRANSLATE),
+    "C2CU266": Example(
+        "#include <stdio.h>\nchar b[99];\n" + IN_MAIN % "    setvbuf(stdout, b, _IOFBF, 99);\n    k();\n", TRANSLATE
+    ),
+    "C2CU267": Example(
+        "#include <stdlib.h>\nvoid bye(void) {}\n" + IN_MAIN % "    atexit(bye);\n    k();\n", TRANSLATE + " --fn k"
+    ),
+    "C2CU268": Example("#include <unistd.h>\n" + IN_MAIN % "    k();\n    if (fork()) return 1;\n", TRANSLATE),
+    "C2CU076": Example(IN_MAIN % "    if (x) goto end;\n    k();\nend: ;\n", TRANSLATE),
+    "C2CU072": Example(
+        "int x;\nvoid k(void) { x++; }\nint main(void) {\n    static int n;\n    x = n++;\n    k();\n    return 0;\n}\n",
+        TRANSLATE,
+    ),
+    "C2CU077": Example(
+        "struct S { char c; };\nint x;\nvoid k(void) { x++; }\nint main(void) {\n    struct S { int x; } s = {1};\n    k();\n    x = s.x;\n    return 0;\n}\n",
+        TRANSLATE,
+    ),
+    "C2CU271": Example(
+        "int x, threadIdx;\nvoid k(void) { x++; }\nint main(void) {\n    k();\n    return threadIdx;\n}\n", TRANSLATE
+    ),
+    "C2CU074": Example(
+        "int x[4];\nvoid k(int p[2]) { p[0]++; }\nint main(void) {\n    k(x + 1);\n    return 0;\n}\n", TRANSLATE
+    ),
+    "C2CU274": Example(
+        "int x[4];\nvoid k(int *p, int *q) { p[0] = q[1]; }\nint main(void) {\n    k(x, x);\n    return 0;\n}\n",
+        TRANSLATE,
+    ),
+    "C2CU272": Example(
+        "int x;\nconst int t[2] = {1, 2};\nvoid k(const int *p) { x = p[1]; }\nint main(void) {\n    k(t);\n    return 0;\n}\n",
+        TRANSLATE,
+    ),
+    "C2CU273": Example(
+        "int x[4];\nvoid k(int p[static 2]) { p[0]++; }\nint main(void) {\n    k(x);\n    return 0;\n}\n", TRANSLATE
+    ),
+    "C2CU269": Example(
+        "int a[4], x;\nvoid k(void) {\n    static int n;\n    a[x & 3] += n++;\n}\nint main(void) {\n    k();\n    return 0;\n}\n",
+        command("translate k.c --p 4 --target cpu"),
+    ),
+    "C2CU078": Example(
+        "int x;\nvoid k(void) { x++; }\nint main(int n, char **v, char **e) {\n    k();\n    return 0;\n}\n", TRANSLATE
+    ),
+    # what single schedules cannot take
+    "C2CU093": Example(statement("while (x > 1) x /= 2;"), CUDA % "block"),
+    "C2CU280": Example(statement("for (int i = 0; i < 5; i++) if (x > i) a[i] = 1;"), CUDA % "block"),
+    "C2CU090": Example(
+        "struct P { float x, y; } p[20];\nfloat s[20];\nvoid k(void) {\n    for (int i = 0; i < 20; i++) s[i] = p[i].x;\n}\n",
+        CUDA % "block",
+    ),
+    "C2CU281": Example(statement("a[0]++;"), CUDA % "block"),
+    "C2CU094": Example(
+        "double a[40000];\nvoid k(void) {\n    for (int i = 0; i < 40000; i++) a[i] += 1;\n}\n", CUDA % "block"
+    ),
+    "C2CU095": Example(statement("x = a[x & 3];"), CUDA % "registers"),
+    "C2CU290": Example("int a[300];\nvoid k(void) {\n    a[299] = a[0];\n}\n", CUDA % "registers"),
+    "C2CU292": Example(
+        "int a[500], s;\nvoid k(void) {\n    for (int i = 0; i < 30000; i++) s += a[i % 500];\n}\n", CUDA % "registers"
+    ),
+    "C2CU293": Example(
+        "int a[240], s[20];\nvoid k(void) {\n    for (int i = 0; i < 240; i++) s[i % 20] += a[i] * a[239 - i];\n}\n",
+        CUDA % "registers",
+    ),
+    "C2CU037": Example(statement("a[0]++;"), CUDA % "scan"),
+    "C2CU304": Example(statement("a[0]++;"), CUDA % "gep"),
+    "C2CU038": Example(
+        "float D[8][8];\nvoid k(void) {\n    for (int k = 0; k < 7; k++)\n        for (int i = 0; i < 8; i++)\n"
+        "            for (int j = 0; j < 8; j++) D[i][j] += D[k + 1][j];\n}\n",
+        CUDA % "gep",
+    ),
+    "C2CU305": Example(
+        "float D[8][8];\nvoid k(void) {\n    for (int k = 0; k < 8; k++)\n        for (int i = 0; i < 8; i++)\n"
+        "            for (int j = 0; j < 8; j++)\n                if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];\n}\n",
+        CUDA % "gep:bits",
+    ),
+    "C2CU315": Example(statement("int t[4] = {0};\n    int *p = x ? a : t;\n    p[1] = 2;"), CUDA % "thread"),
+    "C2CU316": Example("struct S { int n; };\nint x;\nvoid k(struct S s) {\n    x = s.n;\n}\n", CUDA % "thread"),
+    "C2CU317": Example("struct S { int n; } s = {3};\nvoid k(void) {\n    s.n++;\n}\n", CUDA % "thread"),
+    "C2CU318": Example(
+        "struct S { int n; };\nint x;\nvoid k(void) {\n    static struct S s;\n    x = s.n++;\n}\n", CUDA % "thread"
+    ),
+    # files
+    "C2CU056": Example(ADD, RUN % "none.npy"),
+    "C2CU341": Example(ADD, RUN % "a.npy", before='Path("a.npy").write_bytes(b"junk" * 20)'),
+    "C2CU340": Example(ADD, RUN % "a.npz", before='np.savez("a.npz", x=np.ones(3), y=np.ones(3))'),
+    "C2CU345": Example(ADD, RUN % "a.bin", before='Path("a.bin").write_bytes(b"abc")'),
+    "C2CU346": Example(ADD, RUN % "a.txt", before='Path("a.txt").write_text("1 2 3")'),
+    "C2CU057": Example(
+        ADD,
+        command("run k.c --in a.npy --out none/b.npy --backend cpu"),
+        before='np.save("a.npy", np.ones((3, 4), np.float32))',
+    ),
+    "C2CU356": Example(TWO_OUT, command("run k.c --p 3 --out a=c.npy --out b=./c.npy --backend cpu")),
+    "C2CU359": Example(TWO_OUT, command("run k.c --p 3 --out a=c.npy --out a=d.npy --backend cpu")),
+    "C2CU361": Example(TWO_OUT, command("run k.c --p 3 --out c.npy --backend cpu")),
+    "C2CU357": Example(
+        TWO_OUT,
+        command("run k.c --p 3 --out a=c.zarr --out b=c.zarr/d.npy --backend cpu"),
+        before='Path("c.zarr").mkdir()',
+    ),
+    "C2CU358": Example(TWO, command("run k.c --in a.npy --in b.npy --out b=c.npy --backend cpu")),
+    "C2CU360": Example(
+        ADD, command("run k.c --in a.npy --backend cpu"), before='np.save("a.npy", np.ones((3, 4), np.float32))'
+    ),
+    "C2CU362": Example(IN_MAIN % "    k();\n", command("translate k.c --p 2 -o k.c")),
+}
+
+#: Codes still without an example: what raises them needs a device, a damaged machine or a rare shape of program. Most
+#: are raised in the tests of their own stage.
+TOLD_ELSEWHERE = {
+    f"C2CU{n}"
+    for n in """
+    053 054 059 063 064 065 066 067 068 069 087 088 089 092 096 099 121 204 205 206 207 209 213 214 215 220
+    221 222 223 225 244 245 246 247 248 249 270 282 283 284 285 286 287 288 289 291 294 295 296 297 298 299
+    300 301 302 303 306 307 308 309 310 311 312 313 314 319 320 321 342 343 344 347 348 349 350 351 352 353
+    354 355 363 364 365 366 367 368 369
+    """.split()
 }
 
 
@@ -305,18 +520,22 @@ each code. (This page is printed by `make errors` from c2cu/base/catalogue.py an
 
 def entry(m: catalogue.Message) -> str:
     """The section of one code."""
-    example = EXAMPLES[m.code]
     kind = m.kind.__name__.replace("InputTypeError", "InputError")
-    parts = [f"## {m.code}", f"{m.meaning} (`{kind}`)"]
-    if example.source.strip():
-        parts.append(f"```c\n{example.source.rstrip()}\n```")
-    state = f" ({STATES[example.state].told})" if example.state else ""
-    before = f">>> {example.before}\n" if example.before else ""
-    call = example.call if example.call.startswith("$ ") else f">>> {example.call}"
-    parts.append(f"```\n{before}{call}{state}\n{outcome(example).printed}\n```")
+    parts = [f"## {m.code}", f"{m.meaning} (`{kind}`)", *_shown(EXAMPLES.get(m.code), m)]
     fix = m.fix or m.hint[:1].upper() + m.hint[1:]
     parts.append(f"Fix: {fix.rstrip('.')}{'' if fix.endswith('?') else '.'}")
     return "\n\n".join(parts) + "\n"
+
+
+def _shown(example: Example | None, m: catalogue.Message) -> list[str]:
+    """The example and what it prints; the message's template where there is none."""
+    if example is None:
+        return [f"```\n{m.text}\n```"]
+    parts = [f"```c\n{example.source.rstrip()}\n```"] if example.source.strip() else []
+    state = f" ({STATES[example.state].told})" if example.state else ""
+    before = f">>> {example.before}\n" if example.before else ""
+    call = example.call if example.call.startswith("$ ") else f">>> {example.call}"
+    return [*parts, f"```\n{before}{call}{state}\n{outcome(example).printed}\n```"]
 
 
 def document() -> str:

@@ -37,7 +37,7 @@ BAD_OPTIONS = [
     (["--in", "a=a.npy", "--in", "a.npy", "--out", "c=o.npy"], "--in a.npy has no name"),
     (["--in", "a=a.npy"], "no --out says where a result goes"),
     (["--in", "a=a.npy", "--out", "o.npy"], "--out o.npy has no name"),
-    (["--in", "a=a.npy", "--out", "a=o.npy"], "'a' is no output"),
+    (["--in", "a=a.npy", "--out", "a=o.npy"], "unknown output 'a'"),
     (["--in", "a=a.npy", "--out", "c=o.txt"], "'o.txt': files are .npy, .npz, .bin or .zarr, not '.txt'"),
     (["--in", "a=a.npy", "--out", "c=o"], "'o': files are .npy, .npz, .bin or .zarr, not without an ending"),
     (["--in", "a=a.dat", "--out", "c=o.npy"], "'a.dat': files are .npy, .npz, .bin or .zarr, not '.dat'"),

@@ -89,7 +89,7 @@ BAD_INPUT = [
     (FW, np.ones((3, 16, 8), np.float32), {}, ValueError, "'D' has extents 16 and 8, which are both N"),
     (FW, graphs, {"defines": {"N": 8}}, ValueError, "'D' has shape (3, 16, 16), wanted (p, 8, 8)"),
     (FW, graphs, {"defines": {"M": 8}}, c2cu.ParseError, "unknown macro 'M'"),
-    (FW, graphs, {"schedule": "warp"}, ValueError, "schedule 'warp'"),
+    (FW, graphs, {"schedule": "warp"}, ValueError, "schedule is 'warp'"),
     (FW, graphs, {"backend": "tpu"}, ValueError, "backend is 'tpu'"),
     (FW, [[1.0]], {}, TypeError, "is of type list, not an array"),
     (FW, graphs, {"out": np.empty((2, 16, 16), np.float32)}, ValueError, "but p is 3"),
@@ -427,7 +427,7 @@ DOUBLED = "void f(int n, float *x, float *y) {\n    for (int i = 0; i < n; i++)\
     "text, shapes, words",
     [
         (DOUBLED, {"y": (5, 8)}, ["1:31", "is given as 5,8, but in the C it has 1 extent", "leave p out"]),
-        (DOUBLED, {"yy": 8}, ["'yy' in shapes is no variable", "did you mean 'y'?"]),
+        (DOUBLED, {"yy": 8}, ["unknown variable 'yy'", "did you mean 'y'?"]),
         (DOUBLED, {"Y": 8}, ["did you mean 'y'?"]),
         ("float a[4];\nvoid f(void) { a[0] = 1; }\n", {"a": (5,)}, ["1:7", "is given as 5, but the C says 4"]),
         ("void f(float y[][4]) { y[1][0] = 1; }\n", {"y": (2, 3)}, ["is given as 2,3, but the C says 2,4"]),

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -202,7 +203,7 @@ def test_damaged_and_missing_zarr(folder):
     zarr.create_array("a.zarr", data=np.load("a.npy"), chunks=(100, ROW))
     (folder / "a.zarr" / "c" / "3" / "0").write_bytes(b"junk")
     done = run("--in", "a=a.zarr", "--in", "turns=3", "--out", "b=b.npy", "--group", 64)
-    assert done.returncode == 1 and "'a.zarr' is no whole zarr array" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 1 and "'a.zarr' is not a whole zarr array" in done.stderr and "Traceback" not in done.stderr
     done = run("--in", "a=none.zarr", "--in", "turns=3", "--out", "b=b.npy")
     assert done.returncode == 1 and "cannot read 'none.zarr'" in done.stderr
 
@@ -400,7 +401,7 @@ def test_absurd_headers(folder, shape, options):
     for name in ("-", "absurd.npy"):
         args = ("--in", f"a={name}", "--in", "turns=3", "--out", "b=b.npy", *options)
         done = run(*args, input=npy_file(shape), env={**os.environ})
-        assert done.returncode == 1 and b"C2CU056" in done.stderr and name.encode() in done.stderr, done.stderr
+        assert done.returncode == 1 and re.search(rb"C2CU(056|341|342)", done.stderr) and name.encode() in done.stderr, done.stderr
     assert left(folder) == []
 
 
@@ -415,7 +416,7 @@ def test_only_a_short_file_is_said_to_be_short(folder):
     for name, short in (("objects.npy", 0), ("junk.npz", 0), ("version.npy", 0), ("cut.npy", 1), ("header.npy", 1),
                         ("empty.npy", 1)):  # fmt: skip
         done = run("--in", f"a={name}", "--in", "turns=3", "--out", "b=b.npy")
-        assert done.returncode == 1 and f"'{name}'" in done.stderr and "C2CU056" in done.stderr
+        assert done.returncode == 1 and f"'{name}'" in done.stderr and "C2CU341" in done.stderr
         assert ("was it cut short while it was written?" in done.stderr) == bool(short), done.stderr
 
 
@@ -534,7 +535,7 @@ def test_a_full_disk_is_told_before_anything_runs(folder):
 
 def went_on(done, count: int) -> bool:
     """Resumed at input `count`, which is all that it said."""
-    assert done.stderr.strip() == f"note: {count:,} inputs are done: it goes on from there [C2CU059]", done.stderr
+    assert done.stderr.strip() == f"note: {count:,} inputs are done: it goes on from there [C2CU366]", done.stderr
     return done.returncode == 0
 
 

@@ -376,7 +376,7 @@ def test_schedules_are_listed_with_their_variants():
     assert "thread or private" in hint and "gep:tiles, gep:bits, gep:staged" in hint and hint.endswith("gep:bands")
     with pytest.raises(c2cu.InputError) as caught:
         c2cu.compile(FW, backend="cpu", schedule="gep:tile")
-    assert caught.value.diagnostic.hint == "choose auto, gep, gang or scalar"
+    assert caught.value.diagnostic.hint == "choose one of auto, gep, gang, scalar"
 
 
 def test_p_that_disagrees():

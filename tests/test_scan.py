@@ -164,7 +164,7 @@ def test_fast_is_asked_for():
         ("int a[500], b[500];\nvoid k(void) { for (int i = 0; i < 250; i++) b[i] = a[2 * i]; }\n", "'a' has subscripts that do not become constants: 2000 bytes"),
         ("int a[500], b[500];\nvoid k(void) { for (int i = 0; i < 500; i++) b[i] = a[i] + a[499 - i]; }\n", "subscript of 'a' is not the counter of a loop at top level, plus a constant"),
         ("int a[500], b[500];\nvoid k(void) { for (int i = 0; i < 400; i++) b[i] = a[i + 99]; }\n", "'a' is accessed 99 elements away from the counter"),
-        ("int a[500];\nvoid k(void) { for (int i = 0; i < 500; i++) a[i] = i + a[7]; }\n", "'a' is written, and accessed at one place in every turn"),
+        ("int a[500];\nvoid k(void) { for (int i = 0; i < 500; i++) a[i] = i + a[7]; }\n", "'a' is written, and accessed at one fixed element in every iteration"),
         ("int a[500], b[500];\nvoid k(void) { for (int i = 0; i < 500; i++) a[i] += i; for (int i = 0; i < 500; i++) b[i] = a[i]; }\n", "'a' is written in one loop and used in another"),
         ("int a[500], b;\nvoid k(void) { for (int i = 0; i < 500; i++) a[i] += i; b = a[3]; }\n", "'a[3]' is used after the loop through 'a', far from it"),
         ("int a[500], b;\nvoid k(void) { a[300] = b; for (int i = 0; i < 500; i++) a[i] += i; }\n", "'a[300]' is used before the loop through 'a', far from it"),

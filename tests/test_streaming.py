@@ -551,7 +551,7 @@ def test_a_device_without_memory(devices):
     devices(("one", {"broken": True, "ran": [0]}), ("two", {"broken": True, "ran": [0]}))
     with pytest.raises(c2cu.CompileError, match="two does not run it: two has no memory any more") as e:
         list(c2cu.stream(SORT, chunks(a, 300), group=100, backend="cpu"))
-    assert e.value.code == "C2CU064" and ended()
+    assert e.value.code == "C2CU248" and ended()
 
 
 def test_no_device_left(devices):
@@ -561,7 +561,7 @@ def test_no_device_left(devices):
     with pytest.warns(c2cu.StreamWarning, match="failed and is left out"), pytest.raises(c2cu.CompileError) as e:
         for r in s:
             got += len(r)
-    assert e.value.code == "C2CU064" and "is broken" in str(e.value) and got < 4000 and ended()
+    assert e.value.code == "C2CU248" and "is broken" in str(e.value) and got < 4000 and ended()
 
 
 def test_a_device_with_little_memory_takes_smaller_groups(devices):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ..base import catalogue
 from ..base.diagnostics import Diagnostic, Loc, Note
 from ..ir.nodes import (
     Assign,
@@ -36,7 +37,11 @@ from .separate import separate
 from .webs import webs
 
 LONGEST_TRAIL = 8
-CODES = {"address": "C2CU031", "loop-bound": "C2CU032", "branch": "C2CU033"}
+CODES = {
+    "address": catalogue.ADDRESS_DEPENDS.code,
+    "loop-bound": catalogue.LOOP_DEPENDS.code,
+    "branch": catalogue.BRANCH_DEPENDS.code,
+}
 
 
 @dataclass(frozen=True)
@@ -285,11 +290,11 @@ class _Findings:
                 source = self.a.source(s.cond)
                 if source is not None:
                     at = s.cond.loc if s.cond.loc.line else s.loc
-                    self.add("loop-bound", "loop condition depends on input data", at, source)
+                    self.add("loop-bound", catalogue.LOOP_DEPENDS.says(what="loop condition"), at, source)
                 for f in s.flags:
                     if f in self.a.causes:
                         for loc in self.exits.get(f, [s.loc]):
-                            self.add("loop-bound", "exit from the loop depends on input data", loc, f)
+                            self.add("loop-bound", catalogue.LOOP_DEPENDS.says(what="exit from the loop"), loc, f)
 
     def expression(self, e: Expr) -> None:
         for x in subexpressions(e):
@@ -304,14 +309,15 @@ class _Findings:
     def branch(self, cond: Expr, loc: Loc) -> None:
         source = self.a.source(cond)
         if source is not None:
-            self.add("branch", "branch depends on input data", cond.loc if cond.loc.line else loc, source)
+            self.add("branch", catalogue.BRANCH_DEPENDS.says(), cond.loc if cond.loc.line else loc, source)
 
     def address(self, region: Region, index: Expr, loc: Loc) -> None:
         source = self.a.source(index)
         if source is None:
             return
         at = self.subscript(index)
-        self.add("address", f"subscript of '{region.variable}' depends on input data", at if at.line else loc, source)
+        message = catalogue.ADDRESS_DEPENDS.says(name=region.variable)
+        self.add("address", message, at if at.line else loc, source)
 
     def subscript(self, index: Expr) -> Loc:
         """The place of the varying term: linearising D[i][j] made nodes that have no place of their own."""

@@ -22,6 +22,7 @@ from .diagnostics import (
     InputTypeError,
     Loc,
     Note,
+    NotObliviousError,
     ParseError,
     UnsupportedError,
 )
@@ -756,6 +757,1365 @@ NOT_EXECUTABLE = Message(
     "programs in '{folder}' cannot be executed: {reason}",
     "set C2CU_CACHE_DIR to a folder where programs may be executed",
 )
+
+# What single schedules cannot take: the others still can
+NOT_TRACED = Message(
+    "C2CU093",
+    UnsupportedError,
+    "The schedule needs proofs, and the kernel could not be executed symbolically to get them.",
+    "nothing is proved of its loops: {reason}",
+    "leave the schedule to auto; explain says what was not proved",
+)
+MAY_LEAVE_ARRAY = Message(
+    "C2CU280",
+    UnsupportedError,
+    "The schedule needs every subscript to be inside its array, and one may not be.",
+    "a subscript may leave its array",
+    "correct the subscript, or guard it with a condition on the loop counters",
+)
+PART_OF_STRUCT = Message(
+    "C2CU090",
+    UnsupportedError,
+    "The schedule takes arrays of numbers, and this one is part of a struct.",
+    "'{name}' is part of a struct",
+    "make it an array of its own",
+)
+NO_PARALLEL_LOOP = Message(
+    "C2CU281",
+    UnsupportedError,
+    "No loop of the kernel has independent iterations, which 'block' needs.",
+    "no loop has independent iterations",
+    "leave the schedule to auto",
+)
+DEPENDENT = Message(
+    "C2CU282",
+    UnsupportedError,
+    "An iteration of the loop reads what another one writes.",
+    "iterations of this loop depend on each other through '{name}'",
+    "write the results to a second array, or leave the schedule to auto",
+)
+BLOCK_SHARED_MEMORY = Message(
+    "C2CU094",
+    UnsupportedError,
+    "The arrays of one input are larger than shared memory.",
+    "an input takes {need} bytes, but shared memory has {most}",
+    "use a smaller type or a smaller extent, or leave the schedule to auto",
+)
+BLOCK_SEQUENTIAL = Message(
+    "C2CU092",
+    UnsupportedError,
+    "Too much of the kernel runs outside the parallel loops.",
+    "the sequential part takes more than {most} steps: 'block' needs parallel loops there",
+    "leave the schedule to auto",
+)
+BLOCK_TOO_LONG = Message(
+    "C2CU283",
+    UnsupportedError,
+    "A loop inside a parallel one has too many iterations to be written out.",
+    "a loop inside a parallel one is too long to be written out",
+    "leave the schedule to auto",
+)
+BLOCK_RUN_TIME = Message(
+    "C2CU284",
+    UnsupportedError,
+    "A value that decides which iterations run is known only at run time.",
+    "'{name}' is known only at run time",
+    "make it a constant, for example with -D",
+)
+BLOCK_SOME_ITERATIONS = Message(
+    "C2CU285",
+    UnsupportedError,
+    "A value is a compile-time constant in some iterations of a parallel loop only.",
+    "'{name}' has a compile-time value in some iterations only",
+    "set it in every iteration",
+)
+BLOCK_BRANCH = Message(
+    "C2CU286",
+    UnsupportedError,
+    "A branch that depends on data stands outside the parallel loops.",
+    "a branch on data stands outside every parallel loop",
+    "move it into the loop",
+)
+BLOCK_THREADS = Message(
+    "C2CU287",
+    UnsupportedError,
+    "No number of threads divides the arrays evenly.",
+    "no number of threads fits these arrays",
+    "use extents with a common divisor, or leave the schedule to auto",
+)
+BLOCK_OWNER = Message(
+    "C2CU288",
+    UnsupportedError,
+    "A parallel loop accesses an array in a way that cannot be distributed over the threads' registers.",
+    "the accesses to '{name}' cannot be distributed over the threads' registers",
+    "leave the schedule to auto",
+)
+BLOCK_PATTERN = Message(
+    "C2CU289",
+    UnsupportedError,
+    "The values in a parallel loop follow no pattern that threads can compute.",
+    "the iterations' subscripts follow no pattern that threads can compute",
+    "leave the schedule to auto",
+)
+BLOCK_SIZES = Message(
+    "C2CU320",
+    UnsupportedError,
+    "Some iterations of a parallel loop store only to arrays of another size than the others.",
+    "some iterations store only to arrays of another size",
+    "give the arrays one size, or split the loop",
+)
+BLOCK_ROUNDS = Message(
+    "C2CU321",
+    UnsupportedError,
+    "A round of parallel iterations reads what another one holds.",
+    "a round reads an element that another keeps in a different thread's registers",
+    "leave the schedule to auto",
+)
+REGISTERS_ADDRESS = Message(
+    "C2CU095",
+    UnsupportedError,
+    "Registers cannot be indexed: a subscript or a loop bound depends on data.",
+    "{finding}: elements in registers need subscripts that are compile-time constants",
+    "leave the schedule to auto",
+)
+REGISTERS_BYTES = Message(
+    "C2CU290",
+    UnsupportedError,
+    "An input has more bytes than the registers of a thread hold.",
+    "{bytes} bytes go {direction}, more than the registers of a thread hold",
+    "leave the schedule to auto",
+)
+REGISTERS_STATEMENTS = Message(
+    "C2CU291",
+    UnsupportedError,
+    "The kernel is too long when all its loops are unrolled.",
+    "{count} statements when unrolled, more than {most}",
+    "leave the schedule to auto",
+)
+REGISTERS_ARRAYS = Message(
+    "C2CU292",
+    UnsupportedError,
+    "Subscripts of a large array do not become constants when loops are unrolled.",
+    "'{name}' has subscripts that do not become constants: {bytes} bytes of arrays an input, more than {most}",
+    "leave the schedule to auto",
+)
+REGISTERS_LIVE = Message(
+    "C2CU293",
+    UnsupportedError,
+    "More values are needed at the same time than a thread has registers.",
+    "{words} words are live at once, more than {most} registers",
+    "leave the schedule to auto",
+)
+SCAN_NO_LOOP = Message(
+    "C2CU037",
+    UnsupportedError,
+    "The kernel has no loop that goes through a long array, which 'scan' needs.",
+    "no loop at top level goes through an array element by element",
+    "leave the schedule to auto",
+)
+SCAN_WIDTH = Message(
+    "C2CU294",
+    UnsupportedError,
+    "An iteration of the loop reads and writes more bytes than 'scan' can buffer.",
+    "an iteration needs {bytes} bytes of long arrays, {most} at most",
+    "leave the schedule to auto",
+)
+SCAN_SUBSCRIPT = Message(
+    "C2CU295",
+    UnsupportedError,
+    "A long array has a subscript that is not the loop counter plus a constant.",
+    "the subscript of '{name}' is not the counter of a loop at top level, plus a constant",
+    "leave the schedule to auto",
+)
+SCAN_FAR = Message(
+    "C2CU296",
+    UnsupportedError,
+    "An element is accessed too far from the loop counter.",
+    "'{name}' is accessed {distance} elements away from the counter, more than {most}",
+    "leave the schedule to auto",
+)
+SCAN_FAR_OUTSIDE = Message(
+    "C2CU297",
+    UnsupportedError,
+    "Outside the loop that goes through an array, an element far from its ends is accessed.",
+    "'{name}[{index}]' is used {where} the loop through '{name}', far from it",
+    "leave the schedule to auto",
+)
+SCAN_WRITTEN_OUTSIDE = Message(
+    "C2CU298",
+    UnsupportedError,
+    "An array is written outside the loop that goes through it.",
+    "'{name}' is written outside of the loop that goes through it",
+    "leave the schedule to auto",
+)
+SCAN_UNWRITTEN = Message(
+    "C2CU299",
+    UnsupportedError,
+    "A local array is read and never written.",
+    "'{name}' is read and never written",
+    "initialise it, or make it an input",
+)
+SCAN_FIXED_ELEMENT = Message(
+    "C2CU300",
+    UnsupportedError,
+    "An array that the loop writes is also accessed at one fixed element.",
+    "'{name}' is written, and accessed at one fixed element in every iteration",
+    "keep that element in a variable",
+)
+SCAN_TWO_LOOPS = Message(
+    "C2CU301",
+    UnsupportedError,
+    "An array that one loop writes is used by a later loop.",
+    "'{name}' is written in one loop and used in another",
+    "merge the loops",
+)
+SCAN_NOT_NUMBERS = Message(
+    "C2CU302",
+    UnsupportedError,
+    "A long array is not a plain array of numbers.",
+    "'{name}' is not an array of numbers",
+    "make it an array of its own",
+)
+SCAN_INITIAL = Message(
+    "C2CU303",
+    UnsupportedError,
+    "A long array has an initialiser.",
+    "'{name}' has initial elements",
+    "give it as an input",
+)
+NO_GEP_LOOPS = Message(
+    "C2CU304",
+    UnsupportedError,
+    "The kernel has no three nested loops that update a matrix, which 'gep' needs.",
+    "it has no three loops in one another that write a matrix",
+    "leave the schedule to auto",
+)
+NOT_GEP = Message(
+    "C2CU038",
+    UnsupportedError,
+    "The kernel is not of the Gaussian elimination paradigm: step k updates each element from row k and column k.",
+    "not of Gaussian-elimination type: {reason}",
+    "docs/gep.md says which loops are; or leave the schedule to auto",
+)
+NOT_CLOSURE = Message(
+    "C2CU305",
+    UnsupportedError,
+    "The kernel is not a transitive closure, which 'gep:bits' needs.",
+    "not a transitive closure: {reason}",
+    "use schedule gep",
+)
+GEP_TOO_LARGE = Message(
+    "C2CU306",
+    UnsupportedError,
+    "A matrix has too many rows or columns.",
+    "a matrix of {rows} x {columns} is too large",
+    "leave the schedule to auto",
+)
+GEP_STEPS = Message(
+    "C2CU307",
+    UnsupportedError,
+    "The outermost loop has too few or too many iterations.",
+    "{steps} steps are too few or too many",
+    "leave the schedule to auto",
+)
+GEP_INITIAL = Message(
+    "C2CU308",
+    UnsupportedError,
+    "A matrix has an initialiser, and 'gep:bands' reads matrices from arrays.",
+    "'{name}' has an initial value, but bands come from arrays",
+    "give the matrix as an input",
+)
+GEP_THREADS = Message(
+    "C2CU309",
+    UnsupportedError,
+    "No tile of the matrix gives an input the number of threads that is asked for.",
+    "no tile gives an input {threads} threads",
+    "leave the number of threads to c2cu",
+)
+GEP_ROWS = Message(
+    "C2CU310",
+    UnsupportedError,
+    "The rows of the matrix do not fit the registers of a block.",
+    "its rows are too long for registers",
+    "leave the schedule to auto",
+)
+GEP_OWN_MATRIX = Message(
+    "C2CU311",
+    UnsupportedError,
+    "A matrix of the paradigm is not an input or output of its own.",
+    "'{name}' is not a matrix of its own that goes in or out",
+    "make it a global array or a parameter of the kernel",
+)
+GEP_LINE = Message(
+    "C2CU312",
+    UnsupportedError,
+    "Row k is computed from column k, or the other way round, within one step.",
+    "{line} k is computed from {other} k",
+    "leave the schedule to auto",
+)
+GEP_LATE_START = Message(
+    "C2CU313",
+    UnsupportedError,
+    "An inner loop begins more than one after the outermost counter.",
+    "a loop begins more than one after the outermost counter",
+    "let it begin at k or at k + 1",
+)
+COLUMN_TYPE = Message(
+    "C2CU314",
+    UnsupportedError,
+    "An object of this type cannot be stored column by column, which 'thread' does.",
+    "an object of type '{type}' cannot be stored column by column",
+    "use schedule private",
+)
+COLUMN_POINTER = Message(
+    "C2CU315",
+    UnsupportedError,
+    "A pointer may point to memory that is stored column by column, and to memory that is not.",
+    "'{name}' may point into two storages",
+    "use two pointers, or schedule private",
+)
+STRUCT_BY_VALUE = Message(
+    "C2CU316",
+    UnsupportedError,
+    "A struct is passed or returned by value.",
+    "'{name}' is a struct that is passed by value",
+    "pass a pointer to it",
+)
+STRUCT_INITIALISER = Message(
+    "C2CU317",
+    UnsupportedError,
+    "A struct that goes in or out has an initialiser.",
+    "struct '{name}' has an initialiser",
+    "give it as an input",
+)
+STATIC_STRUCT = Message(
+    "C2CU318",
+    UnsupportedError,
+    "A static local variable is a struct.",
+    "'{name}' is a static struct",
+    "make it a global variable",
+)
+STATIC_LOCAL = Message(
+    "C2CU319",
+    UnsupportedError,
+    "A static local variable stands in a kernel whose addresses depend on data.",
+    "'{name}' is a static local variable",
+    "make it a global variable",
+)
+ADDRESSES_INITIAL = Message(
+    "C2CU089",
+    UnsupportedError,
+    "An initialiser holds addresses of other variables.",
+    "the initialiser of '{name}' holds addresses of variables",
+    "set them at the start of the kernel",
+)
+NOT_ON_GPU = Message(
+    "C2CU087",
+    UnsupportedError,
+    "The kernel calls a function that device code does not have.",
+    "'{name}' is not available in device code",
+    "write it as a loop",
+)
+DESIGNATED_ON_GPU = Message(
+    "C2CU088",
+    UnsupportedError,
+    "CUDA C++ has no designated initialisers for arrays.",
+    "designated initialisers are not available in device code",
+    "give the values in order",
+)
+
+# Arrays, devices and options of a call
+MISSING_INPUT = Message(
+    "C2CU040",
+    InputError,
+    "An input of the program is not given.",
+    "input '{name}' is missing",
+    "{how}",
+    "Give an array, of the shape and dtype that the message names, under the variable's C name.",
+)
+BARE_ARRAY = Message(
+    "C2CU042",
+    InputError,
+    "One array is given without a name, but the program has several inputs, or none.",
+    "a bare array is given, but the program does not have exactly one input",
+    "give a dict of arrays by name; its variables: {names}",
+    "Give a dict of arrays by name.",
+)
+BARE_OUT = Message(
+    "C2CU202",
+    InputError,
+    "out= is one array without a name, but the program has several outputs, or none.",
+    "a bare out= is given, but the program does not have exactly one output",
+    "give a dict by name; the outputs: {names}",
+    "Give a dict of arrays by name.",
+)
+WRONG_DTYPE = Message(
+    "C2CU043",
+    InputTypeError,
+    "An array's dtype is not that of the C variable; c2cu never converts in silence.",
+    "{role} '{name}' has dtype {dtype}, wanted {expected}",
+    "{how}",
+    "Convert the array with `astype`, or declare the C variable with the array's type.",
+)
+NOT_AN_ARRAY = Message(
+    "C2CU044",
+    InputTypeError,
+    "Something that is not an array is given for a variable.",
+    "{role} '{name}' is of type {type}, not an array",
+    "{how}",
+    "Give a NumPy or CuPy array, or anything with `__dlpack__`; a number is enough for what all inputs share.",
+)
+WRONG_DIMENSIONS = Message(
+    "C2CU045",
+    InputError,
+    "An array has too few or too many dimensions.",
+    "{role} '{name}' has shape {shape}, wanted {expected}: {dimensions} dimensions, not {given}",
+    "{how}",
+    "Give an array whose first axis counts inputs, with one axis more for each extent in the C declaration.",
+)
+WRONG_SHAPE = Message(
+    "C2CU046",
+    InputError,
+    "An extent of an array is not the one that the C declares.",
+    "{role} '{name}' has shape {shape}, wanted {expected}",
+    "the C says so: give such an array, or change what spells the extent (a macro by -D or defines=)",
+)
+DOES_NOT_FIT = Message(
+    "C2CU047",
+    InputError,
+    "A number does not fit the type of the C variable.",
+    "'{name}' is {value}, which does not fit {type}",
+    "give a number that the C type can hold",
+)
+READ_ONLY = Message(
+    "C2CU203",
+    InputError,
+    "An array in out= cannot be written.",
+    "out '{name}' is read-only",
+    "give an array that can be written",
+)
+DISAGREE_ON_P = Message(
+    "C2CU048",
+    InputError,
+    "Two arrays bring different numbers of inputs.",
+    "{first} '{name}' has {count}",
+    "give arrays of one length along their first axis",
+)
+NO_P = Message(
+    "C2CU049",
+    InputError,
+    "Nothing says how many inputs there are.",
+    "no input says how many inputs there are",
+    "give p, or an array of shape (p, ...)",
+)
+UNKNOWN_DASK_SHAPE = Message(
+    "C2CU204",
+    InputError,
+    "A Dask array does not know its shape before it is computed.",
+    "Dask does not know the shape of {which}: {shape}",
+    "call its compute_chunk_sizes()",
+)
+EXTENTS_DISAGREE = Message(
+    "C2CU052",
+    InputError,
+    "Two arrays bind one macro of the C to different numbers.",
+    "'{one}' wants {macro} = {first}, but '{name}' wants {macro} = {second}",
+    "give arrays whose extents agree",
+)
+NOT_SQUARE = Message(
+    "C2CU236",
+    InputError,
+    "Two extents of one array bind one macro of the C to different numbers.",
+    "an input's '{name}' has extents {first} and {second}, which are both {macro} in the C",
+    "give an array whose extents agree",
+)
+ON_DEVICE = Message(
+    "C2CU053",
+    InputError,
+    "An array lies on a CUDA device, but the backend is cpu.",
+    "an array lies on a CUDA device, but the backend is cpu",
+    "use backend='cuda', or copy it: cupy.asnumpy(a)",
+)
+BANDS_ON_DEVICE = Message(
+    "C2CU205",
+    InputError,
+    "An array lies on a CUDA device, but 'gep:bands' reads it from the host.",
+    "an array lies on a CUDA device, but gep:bands takes it from the host by the part",
+    "use schedule='gep', or copy it: cupy.asnumpy(a)",
+)
+NOT_A_STREAM = Message(
+    "C2CU054",
+    InputError,
+    "stream= is not a CUDA stream.",
+    "stream is a {type}",
+    "give a cupy.cuda.Stream",
+)
+BANDS_STREAM = Message(
+    "C2CU206",
+    InputError,
+    "stream= is given with 'gep:bands', which makes its own streams.",
+    "gep:bands has streams of its own",
+    "leave stream out",
+)
+BAD_DEVICES = Message(
+    "C2CU207",
+    InputError,
+    "devices= names a GPU that is not there, or one twice.",
+    "devices: {devices}",
+    "choose from 0 to {last}, each once",
+    "Name each GPU once, by its number from 0.",
+)
+DEVICES_ON_CPU = Message(
+    "C2CU208",
+    InputError,
+    "devices= is given, but the backend is cpu.",
+    "devices are GPUs, but the backend is cpu",
+    "leave devices out",
+)
+DEVICES_FOR_ONE = Message(
+    "C2CU209",
+    InputError,
+    "Several devices are given for one input under a schedule that uses one.",
+    "several devices work at one input under {names} only, not under {schedule}",
+    "leave devices out, or use c2cu.stream for many inputs",
+)
+OUT_TWICE = Message(
+    "C2CU210",
+    InputError,
+    "out= names one array for two outputs.",
+    "out= names one array twice",
+    "give each output an array of its own",
+)
+OUT_LENGTH = Message(
+    "C2CU211",
+    InputError,
+    "An array in out= has another number of inputs than the call.",
+    "out '{name}' has shape {shape}, but p is {p}",
+    "give an array for p inputs",
+)
+NOT_BATCHES = Message(
+    "C2CU212",
+    InputTypeError,
+    "c2cu.stream is given something that is neither arrays nor an iterable of them.",
+    "batches are of type {type}, not arrays",
+    "give arrays, or an iterable of them",
+)
+BATCH_LACKS = Message(
+    "C2CU213",
+    InputError,
+    "A batch lacks an input that the first batch had.",
+    "input '{name}' is missing",
+    "the first batch had it: give it in all batches",
+)
+SHARED_CHANGED = Message(
+    "C2CU214",
+    InputError,
+    "A batch changes a variable that all inputs share.",
+    "'{name}' is shared by all inputs, but differs from the first batch's",
+    "start a new stream for the new value",
+)
+BATCH_ADDS = Message(
+    "C2CU215",
+    InputError,
+    "A batch has an input that the first batch lacked.",
+    "the first batch had no '{name}'",
+    "give it in all batches",
+)
+BAD_QUANTITY = Message(
+    "C2CU216",
+    InputError,
+    "A size or a time is not written as one.",
+    "{reason}",
+    "write 2G or 512M for a size, 5ms or 0.5s for a time",
+)
+LESS_THAN_ONE = Message(
+    "C2CU217",
+    InputError,
+    "A count is less than 1.",
+    "{argument} is {value}",
+    "give at least 1",
+)
+NOT_SECONDS = Message(
+    "C2CU218",
+    InputError,
+    "A time is not a positive number of seconds.",
+    "{argument} is {value}",
+    "give seconds, more than 0",
+)
+GROUP_AND_LATENCY = Message(
+    "C2CU219",
+    InputError,
+    "group and latency_target are both given, and each decides the group.",
+    "group and latency_target are both given",
+    "the target chooses the group: leave one out",
+)
+GROUP_TOO_LARGE = Message(
+    "C2CU220",
+    InputError,
+    "A group of the size that is asked for does not fit the memory that is allowed.",
+    "groups of {group} inputs take {need} bytes of buffers, but memory is {memory}",
+    "at most {most} inputs a group fit",
+    "Ask for a smaller group, or allow more memory.",
+)
+MEMORY_TOO_SMALL = Message(
+    "C2CU221",
+    InputError,
+    "The memory that is allowed does not hold one input.",
+    "memory of {memory} bytes is not enough",
+    "one input a group takes {need} bytes of buffers with {depth} groups in flight",
+    "Allow more memory, or a smaller depth.",
+)
+BANDS_GROUP = Message(
+    "C2CU222",
+    InputError,
+    "group or interval is given with 'gep:bands'.",
+    "gep:bands works at one matrix at a time",
+    "leave group and interval out",
+)
+INTERVAL_ON_DEVICE = Message(
+    "C2CU223",
+    InputError,
+    "interval or latency_target is given for arrays that are on a device already.",
+    "interval and latency_target are for arrays on the host",
+    "leave them out",
+)
+NOT_PATHS = Message(
+    "C2CU224",
+    InputError,
+    "pack= is given for a program that does not compute shortest paths of integers.",
+    "pack={bits} is for shortest paths of integers: D[i][j] = min(D[i][j], D[i][k] + D[k][j])",
+    "leave it out; explain says what it makes of the loops",
+)
+OUTSIDE_PACK = Message(
+    "C2CU225",
+    InputError,
+    "An element is larger than pack= allows, or negative.",
+    "'{name}'[{index}] is {value}, but pack allows 0 to {most}",
+    "let {most} stand for no edge, or leave pack out",
+    "Let the largest number stand for no edge, or leave pack out.",
+)
+UNKNOWN_LENGTH = Message(
+    "C2CU050",
+    InputError,
+    "The length of an array is not declared in the C, and no input tells it.",
+    "the length of '{name}' is not known",
+    "give an array for it, or shapes={{'{name}': (n,)}} / --shape {name}=n",
+    "Give the extents with shapes= or --shape.",
+)
+SURPLUS_EXTENTS = Message(
+    "C2CU226",
+    InputError,
+    "shapes= or --shape gives more extents than the C declaration has.",
+    "the shape of '{name}' is given as {shape}, but in the C it has {extents}",
+    "shapes are those of one input: leave p out",
+)
+CONTRADICTED_SHAPE = Message(
+    "C2CU227",
+    InputError,
+    "shapes= or --shape contradicts an extent that the C declares.",
+    "the shape of '{name}' is given as {shape}, but the C says {expected}",
+    "shapes are for extents that the C leaves open",
+)
+OTHER_BACKEND = Message(
+    "C2CU228",
+    InputError,
+    "The schedule is one of the other backend.",
+    "schedule '{schedule}' is one of backend {owner}'s, and this is {backend}",
+    "give backend {owner}, or another schedule",
+    "Give the backend that has the schedule, or another schedule.",
+)
+NOT_A_SCALAR = Message(
+    "C2CU229",
+    InputError,
+    "A value is given for a variable that is not a scalar of the kernel.",
+    "'{name}' is not a scalar of the kernel",
+    "write --shared {name}",
+    "Write --shared NAME without a value.",
+)
+NOT_A_NUMBER = Message(
+    "C2CU230",
+    InputError,
+    "A value for a scalar is not a number of its type.",
+    "'{text}' is not a number of type {type} for '{name}'",
+    "give a number",
+)
+NOT_EXTENTS = Message(
+    "C2CU231",
+    InputError,
+    "--shape is not a list of extents.",
+    "--shape {name}={value} is not a list of numbers up to 2^62",
+    "write --shape out=16,16",
+)
+TOO_MANY_VARIABLES = Message(
+    "C2CU096",
+    UnsupportedError,
+    "More variables go in and out than the parameters of a CUDA kernel have room for.",
+    "{count} variables go in and out of the kernel, and {most} are the most for CUDA",
+    "put them in arrays, or use backend cpu",
+)
+TOO_MANY_FOR_DEVICE = Message(
+    "C2CU244",
+    CompileError,
+    "More variables go in and out than an old CUDA version or GPU takes.",
+    "{count} variables go in and out of the kernel, and {most} are the most here",
+    "put them in arrays, or use CUDA 12.1 and a GPU of compute capability 7.0, or later ones",
+)
+NO_CUPY = Message(
+    "C2CU062",
+    CompileError,
+    "The backend cuda needs CuPy, which is not installed.",
+    "backend cuda needs CuPy",
+    "pip install 'c2cu[cuda12]' or 'c2cu[cuda13]'",
+)
+NO_DEVICE = Message(
+    "C2CU063",
+    CompileError,
+    "No CUDA device is visible.",
+    "no CUDA device is visible",
+    "use backend='cpu', or check nvidia-smi",
+)
+NO_HOST_MEMORY = Message(
+    "C2CU245",
+    CompileError,
+    "The host has no memory for a working copy of an input.",
+    "there is no memory for the working copy of an input",
+    "free some memory, or use a smaller extent",
+)
+DEVICE_MEMORY = Message(
+    "C2CU064",
+    CompileError,
+    "The device has not enough memory.",
+    "the device has not enough memory for {what}",
+    "run them in several calls, or use c2cu.stream",
+)
+BANDS_MEMORY = Message(
+    "C2CU246",
+    CompileError,
+    "The device's memory does not hold a few rows of the matrix.",
+    "{limit} bytes of device memory do not hold a few rows of {columns} elements",
+    "free some, or use backend='cpu'",
+)
+DEVICE_FAILED = Message(
+    "C2CU247",
+    CompileError,
+    "The device does not run the kernel.",
+    "the device does not run it: {reason}",
+    "try another schedule",
+)
+WORKER_FAILED = Message(
+    "C2CU248",
+    CompileError,
+    "A device of a stream fails, and no other is left.",
+    "{device} does not run it: {reason}",
+    "try another schedule or device",
+)
+BANDS_ORDER = Message(
+    "C2CU068",
+    CompileError,
+    "'gep:bands' found values for which the order of the C program matters, and cannot keep it.",
+    "{reason}, which gep:bands cannot do",
+    "try schedule='gep:staged'",
+)
+BANDS_OVERWRITTEN = Message(
+    "C2CU249",
+    CompileError,
+    "'gep:bands' must run an input again whose memory is overwritten by its output.",
+    "{reason}, so that it must be done again, but its input is overwritten",
+    "give another array as out=, or use backend='cpu'",
+)
+NO_DASK = Message(
+    "C2CU069",
+    CompileError,
+    "c2cu.dask needs Dask, which is not installed.",
+    "c2cu.dask needs Dask",
+    "pip install 'c2cu[dask]'",
+)
+NO_MATPLOTLIB = Message(
+    "C2CU066",
+    InputError,
+    "--plot needs matplotlib, which is not installed.",
+    "--plot needs matplotlib",
+    "pip install 'c2cu[plot]'",
+)
+NOTHING_TO_PLOT = Message(
+    "C2CU067",
+    InputError,
+    "There is no memory access to plot.",
+    "there is nothing to plot: {reason}",
+    "plot a kernel whose array accesses explain lists",
+)
+NOT_A_PICTURE = Message(
+    "C2CU232",
+    InputError,
+    "The name of a plot has an ending that is not a picture's.",
+    "'{path}': a picture ends in {endings}",
+    "give such a name",
+)
+TABLE_VERTEX = Message(
+    "C2CU120",
+    InputError,
+    "A table of middle vertices names a vertex that does not exist.",
+    "the table has vertex {vertex} at [{i}][{j}], but {n} vertices",
+    "check that the table is the one that the kernel wrote",
+)
+PATHS_SHAPES = Message(
+    "C2CU121",
+    InputError,
+    "Weights or distances are not of the table's shape.",
+    "the {what} have shape {shape}, the table {table}",
+    "give arrays of one graph",
+)
+NOT_A_TABLE = Message(
+    "C2CU122",
+    InputTypeError,
+    "The table is not a square matrix of integers.",
+    "the table has shape {shape} and dtype {dtype}",
+    "give one graph's (n, n) integers",
+)
+VERTEX_TYPE = Message(
+    "C2CU123",
+    InputTypeError,
+    "A vertex is not an integer.",
+    "{argument} is {value}",
+    "give the number of a vertex",
+)
+NO_SUCH_VERTEX = Message(
+    "C2CU124",
+    InputError,
+    "A vertex is outside the graph.",
+    "{argument} is {value}",
+    "the vertices are 0 to {last}",
+    "Give a number from 0 to n - 1.",
+)
+NO_PATH = Message(
+    "C2CU125",
+    InputError,
+    "The graph has no path between the two vertices.",
+    "there is no path from {source} to {target}",
+    "test the distance first: it is infinite, or the largest number",
+)
+PATH_CIRCLE = Message(
+    "C2CU126",
+    InputError,
+    "The table leads in a circle.",
+    "the table leads in a circle from {source} to {target}{vertices}",
+    "is there a negative cycle, or is it a table of another kind? (next, predecessor and middle differ)",
+)
+THREADS_RANGE = Message(
+    "C2CU055",
+    InputError,
+    "--threads is not a number of threads that a block can have.",
+    "threads is {threads}",
+    "a block has 1 to 1024 threads",
+)
+
+# The verdict, and what C does not define
+NOT_OBLIVIOUS = Message(
+    "C2CU030",
+    NotObliviousError,
+    "The program is not oblivious, and strict asks for that.",
+    "the program is not oblivious: {reason}",
+    "it runs without strict, but lanes will wait for each other",
+)
+ADDRESS_DEPENDS = Message(
+    "C2CU031",
+    NotObliviousError,
+    "A subscript depends on input data, so that inputs access different addresses: the program is not oblivious.",
+    "subscript of '{name}' depends on input data",
+    "",
+    "Read all elements and select one, or accept that the program is not oblivious: it still runs correctly.",
+)
+LOOP_DEPENDS = Message(
+    "C2CU032",
+    NotObliviousError,
+    "The number of a loop's iterations depends on input data: the program is not oblivious.",
+    "{what} depends on input data",
+    "",
+    "Run the largest number of iterations, with a condition inside, or accept that lanes wait for each other.",
+)
+BRANCH_DEPENDS = Message(
+    "C2CU033",
+    NotObliviousError,
+    "A branch depends on input data. The program may still be oblivious, but it is not constant-time.",
+    "branch depends on input data",
+    "",
+    "Nothing is wrong unless the program must run in constant time: then select with arithmetic or ?:.",
+)
+NOT_ANALYSED = Message(
+    "C2CU034",
+    UnsupportedError,
+    "The program cannot be analysed, so nothing is proved of it. It still runs correctly.",
+    "cannot be analysed, so nothing is proved: {reason}",
+    "",
+    "Change what the message names, or run the program without a proof.",
+)
+OUT_OF_BOUNDS = Message(
+    "C2CU035",
+    UnsupportedError,
+    "A subscript is outside its array: undefined behaviour in C.",
+    "{fault}",
+    "undefined behaviour: fix the subscript or the loop bound",
+)
+READ_UNSET = Message(
+    "C2CU036",
+    UnsupportedError,
+    "A variable or an element is read before anything is written to it: undefined behaviour in C.",
+    "{fault}",
+    "undefined behaviour: give it a value first",
+)
+
+# Splitting main into what runs before the kernel call and what runs after it
+NO_MAIN = Message(
+    "C2CU070",
+    UnsupportedError,
+    "A standalone program needs a main that calls the kernel once.",
+    "there is no main that calls the kernel once",
+    "write a main with '#pragma kernel' before the call, or use c2cu.bulk",
+)
+CALL_INSIDE_STATEMENT = Message(
+    "C2CU260",
+    UnsupportedError,
+    "The kernel call stands inside another statement of main.",
+    "the kernel call is inside another statement of main",
+    "put it at the top level of main: it runs once for all inputs",
+)
+PRINTS_BEFORE = Message(
+    "C2CU071",
+    UnsupportedError,
+    "main prints before the kernel call.",
+    "'{name}' before the kernel call: its output would come out of order",
+    "print after the kernel, or to stderr",
+)
+STACK_BEFORE = Message(
+    "C2CU073",
+    UnsupportedError,
+    "main allocates on its stack before the kernel call.",
+    "'{name}' before the kernel call: its memory ends before the kernel runs",
+    "use malloc",
+)
+COMPOUND_LITERAL = Message(
+    "C2CU261",
+    UnsupportedError,
+    "A pointer to a compound literal of main may be used after the kernel call.",
+    "a pointer to a compound literal of main's may be kept until after the kernel call",
+    "make it a variable",
+)
+GENERATOR = Message(
+    "C2CU075",
+    UnsupportedError,
+    "Both sides of the kernel call draw random numbers.",
+    "'{name}' on both sides of the kernel call: the generator's state is one for all runs",
+    "draw the numbers on one side, or write the generator in C",
+)
+STRTOK = Message(
+    "C2CU262",
+    UnsupportedError,
+    "strtok is called on both sides of the kernel call.",
+    "'{name}' on both sides of the kernel call: the place it remembers is one for all runs",
+    "use strtok_r",
+)
+JUMP_ACROSS = Message(
+    "C2CU263",
+    UnsupportedError,
+    "setjmp and longjmp stand on both sides of the kernel call.",
+    "'{name}' on both sides of the kernel call: a jump cannot cross the kernel call",
+    "return a status instead",
+)
+STDIN_AFTER = Message(
+    "C2CU264",
+    UnsupportedError,
+    "Both sides of the kernel call read standard input.",
+    "'{name}' on both sides of the kernel call: the inputs of all runs stand in turn on one stdin",
+    "read the whole input before the call",
+)
+CLOSES_FILE = Message(
+    "C2CU265",
+    UnsupportedError,
+    "main closes a file that all runs share.",
+    "'{name}': the file is one for all runs",
+    "leave it open",
+)
+SETS_BUFFER = Message(
+    "C2CU266",
+    UnsupportedError,
+    "main gives a file a buffer of its own.",
+    "'{name}': its memory changes from run to run, with what is in it",
+    "pass a null pointer for the buffer",
+)
+AT_EXIT = Message(
+    "C2CU267",
+    UnsupportedError,
+    "main registers a function that runs when the process ends.",
+    "'{name}': it would run once, after all runs",
+    "call the function at the end of main",
+)
+PROCESS = Message(
+    "C2CU268",
+    UnsupportedError,
+    "main changes or ends the process, which all runs share.",
+    "'{name}': the process is one for all runs",
+    "do it outside the program",
+)
+GOTO_ACROSS = Message(
+    "C2CU076",
+    UnsupportedError,
+    "A goto crosses the kernel call.",
+    "'goto {name}' crosses the kernel call, which runs once for all inputs",
+    "jump within one side of the call, or return",
+)
+STATIC_IN_HOST = Message(
+    "C2CU072",
+    UnsupportedError,
+    "A static local variable in host code would keep its value from run to run.",
+    "static local '{name}' in host code would be shared by all runs",
+    "make it a global variable",
+)
+STATIC_IN_KERNEL = Message(
+    "C2CU269",
+    UnsupportedError,
+    "A static local variable stands in a kernel whose addresses depend on data.",
+    "static local '{name}' in a kernel whose addresses depend on data",
+    "make it a global variable",
+)
+HIDDEN_NAME = Message(
+    "C2CU077",
+    UnsupportedError,
+    "A variable of main hides another one of the same name.",
+    "'{name}' of main hides another '{name}'",
+    "give it a name of its own",
+)
+MACRO_NAME = Message(
+    "C2CU270",
+    UnsupportedError,
+    "A macro has a name that the translation uses.",
+    "the translation uses the name of macro '{name}' for something else",
+    "give the macro another name",
+)
+CUDA_NAME = Message(
+    "C2CU271",
+    UnsupportedError,
+    "A variable or a function has a name that CUDA uses.",
+    "'{name}' is CUDA's own, and cannot stand for something else beside it",
+    "give it another name, or translate with --target cpu",
+)
+ARGUMENT_PLACE = Message(
+    "C2CU074",
+    UnsupportedError,
+    "An argument of the kernel call is not the name of an array or the address of a variable.",
+    "argument '{name}' of the kernel call is not an array of main's or a global",
+    "pass an array by its name, or a variable's address",
+)
+ARGUMENT_CONST = Message(
+    "C2CU272",
+    UnsupportedError,
+    "An argument of the kernel call is const or static.",
+    "argument '{name}' of the kernel call is const or static",
+    "name '{variable}' in the kernel, or make it a variable",
+    "Name the variable in the kernel itself, or make it neither const nor static.",
+)
+ARGUMENT_LONGER = Message(
+    "C2CU273",
+    UnsupportedError,
+    "An array in the kernel call is longer than the parameter declares.",
+    "'{variable}' is longer than the parameter '{name}', of which only {type} is copied",
+    "declare the parameter as long as '{variable}'",
+    "Declare the parameter as long as the array.",
+)
+TWO_WAYS = Message(
+    "C2CU274",
+    UnsupportedError,
+    "A variable that the kernel writes reaches it in two ways.",
+    "'{name}' reaches the kernel {ways}, and the kernel writes it",
+    "pass a copy, or let the kernel take it once",
+)
+MAIN_PARAMETERS = Message(
+    "C2CU078",
+    UnsupportedError,
+    "main takes more than argc and argv.",
+    "main takes '{name}' beside argc and argv",
+    "use getenv",
+)
+FEW_RUNS = Message(
+    "C2CU233",
+    InputError,
+    "--p is less than 1.",
+    "p is {p}: a standalone program needs at least one run",
+    "give --p 1 or more",
+)
+GROUP_RANGE = Message(
+    "C2CU234",
+    InputError,
+    "--group is less than 1.",
+    "group is {group}: a group has at least one input",
+    "give --group 1 or more",
+)
+TOO_MANY_RUNS = Message(
+    "C2CU235",
+    InputError,
+    "A standalone program is to run more inputs at a time than a kernel can have threads.",
+    "more inputs than a kernel can have threads",
+    "give a smaller --group",
+)
+
+# Files
+CANNOT_READ = Message(
+    "C2CU056",
+    InputError,
+    "A file cannot be read.",
+    "cannot read '{path}': {reason}",
+    "",
+    "Check the path and its permissions.",
+)
+ARRAY_NOT_IN_FILE = Message(
+    "C2CU340",
+    InputError,
+    "An .npz file does not hold the array that is asked for.",
+    "'{path}' holds {names}",
+    "{how}",
+    "Save the array under the variable's C name.",
+)
+NOT_AN_ARRAY_FILE = Message(
+    "C2CU341",
+    InputError,
+    "A file is not a whole array file: it is cut short, or something else.",
+    "'{path}' is not a whole array file: {reason}",
+    "{how}",
+    "Write the file again with numpy.save.",
+)
+DAMAGED_FILE = Message(
+    "C2CU342",
+    InputError,
+    "A file is damaged.",
+    "'{path}' is damaged: {reason}",
+    "write it again",
+)
+RAW_LENGTH = Message(
+    "C2CU343",
+    InputError,
+    "A .bin file carries no shape, and the C does not declare the length either.",
+    "'{path}' is raw, and the length of its array is not known",
+    "name it: --in NAME=FILE, with --shape NAME=n if the C does not say",
+)
+RAW_SIZE = Message(
+    "C2CU344",
+    InputError,
+    "A .bin file for a shared variable has not the variable's size.",
+    "'{path}' has {size} bytes, wanted {expected} for '{name}'",
+    "write the whole array, in the C type",
+)
+RAW_INPUTS = Message(
+    "C2CU345",
+    InputError,
+    "A .bin file does not hold a whole number of inputs.",
+    "'{path}' has {size} bytes, which is no multiple of the {one} of one input",
+    "write whole inputs, in the C type",
+)
+BAD_ENDING = Message(
+    "C2CU346",
+    InputError,
+    "A file's name does not end in one of the formats that are known.",
+    "'{path}': files are .npy, .npz, .bin or .zarr, not {ending}",
+    "give a file's name, or a number where one is enough",
+)
+FILE_CHANGED = Message(
+    "C2CU347",
+    InputError,
+    "An input file was changed while it was read.",
+    "{message}",
+    "run it again when nothing writes to it: the results are discarded",
+)
+CUT_SHORT = Message(
+    "C2CU348",
+    InputError,
+    "A pipe ended before all of the array came.",
+    "'{path}' was cut short: {count} of {total} inputs came",
+    "did the program that writes to the pipe end early?",
+)
+NO_ZARR = Message(
+    "C2CU349",
+    InputError,
+    "A .zarr array needs the package zarr.",
+    "a .zarr array needs zarr, which is not installed",
+    "{how}",
+    "Install c2cu[zarr].",
+)
+NOT_A_ZARR = Message(
+    "C2CU350",
+    InputError,
+    "A .zarr folder is not a whole zarr array.",
+    "'{path}' is not a whole zarr array: {reason}",
+    "write it again",
+)
+ZARR_STRUCTS = Message(
+    "C2CU351",
+    InputError,
+    "zarr cannot hold arrays of structs as C lays them out.",
+    "zarr has no structs with C's layout",
+    "write .npy or .bin instead",
+)
+CANNOT_WRITE = Message(
+    "C2CU057",
+    InputError,
+    "A file cannot be written.",
+    "cannot write '{path}': {reason}",
+    "{how}",
+    "Check the folder, its permissions and the space on the disk. An old file of that name is still whole.",
+)
+OCCUPIED_FOLDER = Message(
+    "C2CU352",
+    InputError,
+    "The name of a .zarr output is that of a folder with other contents.",
+    "'{path}' is a directory that holds something else than a zarr array",
+    "give another name: it would be replaced",
+)
+STDOUT_CLOSED = Message(
+    "C2CU353",
+    InputError,
+    "A result is to go to standard output, which is closed.",
+    "cannot write to stdout: it is closed",
+    "give a file's name",
+)
+ANOTHER_RUN = Message(
+    "C2CU354",
+    InputError,
+    "Another run is writing the same file.",
+    "another run is writing '{path}'",
+    "wait for it, or give another name",
+)
+CANNOT_GO_ON = Message(
+    "C2CU355",
+    InputError,
+    "The operating system interrupts a run.",
+    "cannot go on: {reason}",
+    "free what the message names, and run it again with --resume",
+)
+SAME_OUTPUT = Message(
+    "C2CU356",
+    InputError,
+    "Two outputs go to one file.",
+    "--out: '{first}' and '{second}' are one file",
+    "give each its own",
+)
+NESTED_OUTPUTS = Message(
+    "C2CU357",
+    InputError,
+    "One output lies within the folder of another.",
+    "--out: of '{first}' and '{second}' one lies within the other",
+    "give each a place of its own",
+)
+IN_WITHOUT_NAME = Message(
+    "C2CU358",
+    InputError,
+    "Several files are given with --in, and one has no name.",
+    "--in {file} has no name",
+    "with several inputs write --in NAME=FILE",
+)
+OPTION_TWICE = Message(
+    "C2CU359",
+    InputError,
+    "An option names one variable twice.",
+    "{option} has '{name}' twice",
+    "give it once",
+)
+NO_OUT = Message(
+    "C2CU360",
+    InputError,
+    "No --out says where a result goes.",
+    "no --out says where a result goes",
+    "write --out NAME=FILE; {known}",
+    "Write --out NAME=FILE.",
+)
+OUT_WITHOUT_NAME = Message(
+    "C2CU361",
+    InputError,
+    "The program has several outputs, and --out has no name.",
+    "--out {file} has no name",
+    "write --out NAME=FILE; {known}",
+    "Write --out NAME=FILE.",
+)
+OVER_SOURCE = Message(
+    "C2CU362",
+    InputError,
+    "A translation would replace its own source.",
+    "'{path}' is the source itself",
+    "give another name with -o",
+)
+PACK_FROM_PIPE = Message(
+    "C2CU363",
+    InputError,
+    "--pack is given for an array that comes from a pipe.",
+    "pack looks at all of the input first, which a pipe shows once",
+    "give a .npy or .bin file",
+)
+PACK_FROM_ZARR = Message(
+    "C2CU364",
+    InputError,
+    "--pack is given for a .zarr array.",
+    "pack takes no .zarr",
+    "give a .npy or .bin file",
+)
+NOT_RESUMABLE = Message(
+    "C2CU059",
+    InputError,
+    "--resume is given for a run that cannot be resumed.",
+    "--resume: {reason}",
+    "runs from files to .npy, .bin or .zarr can be resumed",
+)
+RESUME_REFUSED = Message(
+    "C2CU365",
+    InputError,
+    "A run cannot go on from what a former one left, because something has changed since.",
+    "'{path}' cannot be resumed: {reason}",
+    "{how}",
+    "Run it without --resume to start anew.",
+)
+RESUMES = Message(
+    "C2CU366",
+    InputError,
+    "A run goes on where a former one stopped.",
+    "{done:,} inputs are done: it goes on from there",
+    "",
+    "Nothing is wrong.",
+)
+NOTHING_TO_RESUME = Message(
+    "C2CU367",
+    InputError,
+    "--resume is given, and no former run has left anything.",
+    "nothing to resume for '{path}': it starts at the beginning",
+    "",
+    "Nothing is wrong.",
+)
+INTERRUPTED = Message(
+    "C2CU368",
+    InputError,
+    "A run is interrupted.",
+    "interrupted: {what}",
+    "",
+    "Run it again with --resume.",
+)
+STREAM_NOTICE = Message(
+    "C2CU369",
+    CompileError,
+    "A stream goes on, but not as asked: a group is smaller, or a device is left out.",
+    "{message}",
+    "",
+    "Look at the device that the message names.",
+)
+NO_NVCC = Message(
+    "C2CU065",
+    CompileError,
+    "Running a whole program on a GPU needs nvcc.",
+    "running a whole program on a GPU needs nvcc",
+    "use --backend cpu, or arrays with --in and --out",
+)
+INTERNAL = Message(
+    "C2CU099",
+    CompileError,
+    "c2cu itself has failed.",
+    "internal error: {reason}",
+    "this is a fault of c2cu: please report it with the C file and the output under C2CU_DEBUG=1",
+)
+
 
 #: Every message by its code.
 CATALOGUE = {m.code: m for m in list(globals().values()) if isinstance(m, Message)}

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pycparser import c_ast as C
 from pycparser.c_generator import CGenerator
 
-from ..base import libm
+from ..base import catalogue, libm
 from ..base.ctype import (
     BOOL,
     Array,
@@ -25,7 +25,6 @@ from ..base.ctype import (
     promote,
     unsigned_of,
 )
-from ..base.diagnostics import UnsupportedError
 from ..frontend.kernel import nodes
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
@@ -231,7 +230,7 @@ class CPrinter(Indented):
         if self.cuda and callee in _CUDA_BUILTINS:
             return _CUDA_BUILTINS[callee]
         if self.cuda and _NOT_ON_DEVICE.match(callee):
-            raise UnsupportedError("C2CU087", f"'{callee}' is not to be had on a GPU", loc_of(n), "write it as a loop")
+            raise catalogue.NOT_ON_GPU.error(loc_of(n), name=callee)
         if not self.cuda and callee in libm.CLASSIFICATION:
             callee = f"__builtin_{callee}"  # a macro in C's header, for any floating type
         self.libraries[callee] = n.name
@@ -373,9 +372,7 @@ class CPrinter(Indented):
         if not isinstance(e, C.NamedInitializer):
             return self.narrowed(e)
         if self.cuda:
-            raise UnsupportedError(
-                "C2CU088", "a designated initialiser in code for the GPU", loc_of(e.expr), "give the values in order"
-            )
+            raise catalogue.DESIGNATED_ON_GPU.error(loc_of(e.expr))
         path = "".join(f".{d.name}" if isinstance(d, C.ID) else f"[{self.visit(d.expr)}]" for d in e.name)
         return f"{path} = {self.initial_value(e.expr)}"
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import api
-from ..base.diagnostics import InputError
+from ..base import catalogue
+from ..base.diagnostics import meant
 from ..schedule.slots import Slot, shape_of
-from . import files, outputs
+from . import outputs
 from .outputs import Output
 from .sources import ArraySource, open_source
 
@@ -38,7 +39,7 @@ class FileJob:
     def check_unchanged(self) -> None:
         """Raises InputError if an input was changed since it was opened."""
         if message := self.changed():
-            raise InputError("C2CU056", message, None, files.CHANGED_HINT)
+            raise catalogue.FILE_CHANGED.error(message=message)
 
     @property
     def nbytes(self) -> int:
@@ -90,7 +91,7 @@ def _inputs(inputs: Sequence[str], slots: Mapping[str, Slot], layout: str) -> An
     pairs = [text.partition("=") for text in inputs]
     unnamed = next((text for text, equals, _ in pairs if not equals), None)
     if unnamed is not None:
-        raise InputError("C2CU058", f"--in {unnamed} has no name", None, "with several inputs write --in NAME=FILE")
+        raise catalogue.IN_WITHOUT_NAME.error(file=unnamed)
     _refuse_repeated("--in", [name for name, *_ in pairs])
     _refuse_repeated("--in", [path for *_, path in pairs if path == "-"])
     return {name: _value(path, slots.get(name), layout) for name, _, path in pairs}
@@ -100,7 +101,7 @@ def _refuse_repeated(option: str, names: Sequence[str]) -> None:
     """Refuse what is given twice: one of the two would go unused."""
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
-        raise InputError("C2CU058", f"{option} has '{twice}' twice", None, "give it once")
+        raise catalogue.OPTION_TWICE.error(option=option, name=twice)
 
 
 def _value(text: str, slot: Slot | None, layout: str) -> Any:
@@ -118,16 +119,18 @@ def _targets(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     """The file of each output, checked before anything runs. ``names``: the program's outputs."""
     known = f"the outputs: {', '.join(names) or 'none'}"
     if not texts:
-        raise InputError("C2CU058", "no --out says where a result goes", None, f"write --out NAME=FILE; {known}")
+        raise catalogue.NO_OUT.error(known=known)
     pairs: list[tuple[str, str]] = []
     for text in texts:
         name, equals, path = text.partition("=")
         if not equals and len(names) != 1:
-            raise InputError("C2CU058", f"--out {text} has no name", None, f"write --out NAME=FILE; {known}")
+            raise catalogue.OUT_WITHOUT_NAME.error(file=text, known=known)
         if not equals:
             name, path = names[0], text
         if name not in names:
-            raise InputError("C2CU041", f"'{name}' is no output", None, known)
+            raise catalogue.UNKNOWN_VARIABLE.error(
+                role="output", name=name, meant=meant(name, names), known=list(names)
+            )
         outputs.check_target(path)
         pairs.append((name, path))
     _refuse_repeated("--out", [name for name, _ in pairs])

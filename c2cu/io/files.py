@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..base import catalogue
 from ..base.diagnostics import InputError
 from ..schedule.slots import Slot, shape_of
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     import numpy  # imported where it is used: a translation needs none
 
 SHORT = ("EOF: ", "mmap length is greater than file size")  # what NumPy says of files that are cut short
-CHANGED_HINT = "run it again when nothing writes to it: the results are discarded"
 ENDINGS = (".npy", ".npz", ".bin", ".zarr")
 
 
@@ -41,8 +41,11 @@ def load(path: str, slot: Slot | None, layout: str = "row") -> Any:
         return guarded(path, lambda: archive[slot.name])
     if len(names) == 1:
         return guarded(path, lambda: archive[names[0]])
-    hint = f"it should hold an array named {slot.name}" if slot is not None else ""
-    raise InputError("C2CU056", f"'{path}' holds {', '.join(names) or 'nothing'}", None, hint)
+    raise catalogue.ARRAY_NOT_IN_FILE.error(
+        path=path,
+        names=names or "nothing",
+        how=f"it should hold an array named {slot.name}" if slot is not None else "",
+    )
 
 
 def guarded(path: str, read: Any) -> Any:
@@ -52,36 +55,29 @@ def guarded(path: str, read: Any) -> Any:
     except InputError:
         raise
     except OSError as e:
-        raise InputError("C2CU056", f"cannot read '{path}': {e.strerror or e}") from None
+        raise catalogue.CANNOT_READ.error(path=path, reason=e.strerror or e) from None
     except (ValueError, EOFError, KeyError) as e:
         if "pickle" in str(e):  # NumPy's advice would be to run code from the file
             e = ValueError("it holds no array of numbers")
         short = isinstance(e, EOFError) or any(text in str(e) for text in SHORT)
         hint = "was it cut short while it was written?" if short else ""
-        raise InputError("C2CU056", f"'{path}' is not a whole array file: {e}", None, hint) from None
+        raise catalogue.NOT_AN_ARRAY_FILE.error(path=path, reason=e, how=hint) from None
     except Exception as e:  # zipfile and numpy raise many things on damaged files
-        raise InputError("C2CU056", f"'{path}' is damaged: {e}") from None
+        raise catalogue.DAMAGED_FILE.error(path=path, reason=e) from None
 
 
 def _raw(path: str, slot: Slot | None, layout: str) -> numpy.ndarray:
     import numpy
 
     if slot is None or slot.nbytes == 0 or -1 in slot.shape:
-        raise InputError(
-            "C2CU056",
-            f"'{path}' is raw, and the length of its array is not known",
-            None,
-            "name it: --in NAME=FILE, with --shape NAME=n if the C does not say",
-        )
+        raise catalogue.RAW_LENGTH.error(path=path)
     size = os.path.getsize(path)
     if slot.shared:
         if size != slot.nbytes:
-            raise InputError("C2CU056", f"'{path}' has {size} bytes, but '{slot.name}' has {slot.nbytes}")
+            raise catalogue.RAW_SIZE.error(path=path, size=size, expected=slot.nbytes, name=slot.name)
         return numpy.fromfile(path, slot.dtype).reshape(slot.shape)
     if size % slot.nbytes:
-        raise InputError(
-            "C2CU056", f"'{path}' has {size} bytes, which is no multiple of the {slot.nbytes} of one input"
-        )
+        raise catalogue.RAW_INPUTS.error(path=path, size=size, one=slot.nbytes)
     p = size // slot.nbytes
     shape = shape_of(slot, p, layout)
     return numpy.memmap(path, slot.dtype, "r", shape=shape) if size else numpy.empty(shape, slot.dtype)
@@ -92,8 +88,7 @@ def ending(path: str) -> str:
     suffix = Path(path).suffix
     if suffix not in ENDINGS:
         what = f"'{suffix}'" if suffix else "without an ending"
-        message = f"'{path}': files are .npy, .npz, .bin or .zarr, not {what}"
-        raise InputError("C2CU056", message, None, "give a file's name, or a number where one is enough")
+        raise catalogue.BAD_ENDING.error(path=path, ending=what)
     return suffix
 
 
@@ -122,7 +117,7 @@ def writing(path: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as e:
-        raise InputError("C2CU057", f"cannot write '{path}': {e.strerror or e}") from None
+        raise catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how="") from None
 
 
 def write(path: str, data: bytes | numpy.ndarray) -> None:
@@ -132,7 +127,7 @@ def write(path: str, data: bytes | numpy.ndarray) -> None:
     """
     target = Path(path)
     if path == "-" and sys.stdout is None:
-        raise InputError("C2CU057", "cannot write to stdout: it is closed")
+        raise catalogue.STDOUT_CLOSED.error()
     try:
         if path == "-":
             _put(sys.stdout.buffer, data, ".npy")
@@ -143,7 +138,7 @@ def write(path: str, data: bytes | numpy.ndarray) -> None:
         else:
             _replace(resolved(path), data)
     except OSError as e:
-        raise InputError("C2CU057", f"cannot write '{path}': {e.strerror or e}") from None
+        raise catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how="") from None
 
 
 def resolved(path: str) -> Path:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from ..base import catalogue
 from ..base.diagnostics import InputError
 from . import files
 from .outputs import Output
@@ -52,7 +53,7 @@ class Journal:
         return done
 
     def _refused(self, why: str, hint: str = "run it without --resume to start anew") -> InputError:
-        return InputError("C2CU059", f"'{self._outputs[0].path}' cannot be resumed: {why}", None, hint)
+        return catalogue.RESUME_REFUSED.error(path=self._outputs[0].path, reason=why, how=hint)
 
     def write(self, done: int) -> None:
         """So many results are on the disk. Raises InputError."""
@@ -64,7 +65,7 @@ class Journal:
                 os.replace(new, path)
             except OSError as e:
                 new.unlink(missing_ok=True)
-                raise InputError("C2CU057", f"cannot write '{path}': {e.strerror or e}") from None
+                raise catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how="") from None
 
 
 def _record(output: Output) -> Any:
@@ -163,13 +164,12 @@ def _lock(output: Output) -> Iterator[None]:
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as e:
-            raise InputError("C2CU057", f"cannot write '{output.path}': {e.strerror or e}") from None
+            raise catalogue.CANNOT_WRITE.error(path=output.path, reason=e.strerror or e, how="") from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(file)
-            hint = "wait for it, or give another name"
-            raise InputError("C2CU057", f"another run is writing '{output.path}'", None, hint) from None
+            raise catalogue.ANOTHER_RUN.error(path=output.path) from None
         except OSError:
             pass  # not every network file system has locks
         with contextlib.suppress(FileNotFoundError):

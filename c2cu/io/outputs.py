@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..base import catalogue
 from ..base.diagnostics import InputError
 from . import files
 
@@ -98,8 +99,7 @@ def check_target(path: str) -> None:
         raise _unwritable(path, errno.EISDIR)
     files.ending(path)
     if target.is_dir() and not replaceable(target):
-        message = f"'{path}' is a directory that holds something else than a zarr array"
-        raise InputError("C2CU057", message, None, "give another name: it would be replaced")
+        raise catalogue.OCCUPIED_FOLDER.error(path=path)
     if not target.parent.exists():
         raise _unwritable(path, errno.ENOENT, f"there is no directory '{Path(path).parent}'")
     if not target.parent.is_dir():
@@ -109,7 +109,7 @@ def check_target(path: str) -> None:
 
 
 def _unwritable(path: str, number: int | None, hint: str = "") -> InputError:
-    return InputError("C2CU057", f"cannot write '{path}': {os.strerror(number or errno.EIO)}", None, hint)
+    return catalogue.CANNOT_WRITE.error(path=path, reason=os.strerror(number or errno.EIO), how=hint)
 
 
 def check_apart(paths: Sequence[str]) -> None:
@@ -118,10 +118,9 @@ def check_apart(paths: Sequence[str]) -> None:
     for k, (one, a) in enumerate(targets):
         for other, b in targets[:k]:
             if a == b:
-                raise InputError("C2CU058", f"--out: '{other}' and '{one}' are one file", None, "give each its own")
+                raise catalogue.SAME_OUTPUT.error(first=other, second=one)
             if a in b.parents or b in a.parents:
-                message = f"--out: of '{other}' and '{one}' one lies within the other"
-                raise InputError("C2CU058", message, None, "give each a place of its own")
+                raise catalogue.NESTED_OUTPUTS.error(first=other, second=one)
 
 
 def replaceable(path: Path) -> bool:

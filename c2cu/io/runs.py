@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import api, backends
+from ..base import catalogue
 from ..base.diagnostics import Diagnostic, Error, InputError
 from ..schedule.slots import Slot
 from . import files, journal
@@ -164,8 +165,7 @@ def _is_resumable(job: FileJob, outputs: Mapping[str, Output], options: RunOptio
     whole = next((o.path for o in outputs.values() if not o.is_resumable), None)
     if options.resume and (pipe or whole) is not None:
         why = f"'{pipe}' can be read only once" if pipe is not None else f"'{whole}' is written in one run"
-        hint = "runs from files to .npy, .bin or .zarr can be resumed"
-        raise InputError("C2CU059", f"--resume: {why}", None, hint)
+        raise catalogue.NOT_RESUMABLE.error(reason=why)
     return pipe is None and whole is None
 
 
@@ -184,10 +184,10 @@ def _resumed(record: Journal | None, outputs: Sequence[Output], options: RunOpti
     """How many results an interrupted run has left; None: this one starts anew."""
     done = record.read() if record is not None and options.resume else None
     if done is not None:
-        say(Diagnostic("note", "C2CU059", f"{done:,} inputs are done: it goes on from there"))
+        say(catalogue.RESUMES.diagnostic("note", done=done))
         return done
     if options.resume:
-        say(Diagnostic("note", "C2CU059", f"nothing to resume for '{outputs[0].path}': it starts at the beginning"))
+        say(catalogue.NOTHING_TO_RESUME.diagnostic("note", path=outputs[0].path))
     journal.forget(outputs)
     return None
 
@@ -295,14 +295,14 @@ def _interrupted(
         journal.forget(outputs)
         _discard(sinks.values())
     if changed:
-        return InputError("C2CU056", changed, None, files.CHANGED_HINT)
+        return catalogue.FILE_CHANGED.error(message=changed)
     left = f"{done:,} of {job.total:,} inputs are done; --resume goes on from there"
     if isinstance(e, SystemExit):
         lost = f"{done:,} of {job.total:,} inputs were done; such a run cannot be resumed"
-        say(Diagnostic("note", "C2CU059", f"interrupted: {left if is_kept or is_resumable else lost}"))
+        say(catalogue.INTERRUPTED.diagnostic("note", what=left if is_kept or is_resumable else lost))
         return e
     if isinstance(e, OSError) and is_kept:
-        e = InputError("C2CU057", f"cannot go on: {e.strerror or e}")
+        e = catalogue.CANNOT_GO_ON.error(reason=e.strerror or e)
     if not isinstance(e, Error) or not is_kept:
         return e
     d = e.diagnostic

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..base.diagnostics import InputError
+from ..base import catalogue
 from . import files, zarr_files
 from .files import writing
 from .outputs import Output
@@ -135,7 +135,7 @@ class OutputStream:
         self.written = 0
         self._path = output.path
         if output.path == "-" and sys.stdout is None:
-            raise InputError("C2CU057", "cannot write to stdout: it is closed")
+            raise catalogue.STDOUT_CLOSED.error()
         self._file: Any = sys.stdout.buffer if output.path == "-" else open(output.path, "wb")  # noqa: SIM115
         self._put(output.header)
 

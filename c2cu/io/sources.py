@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
-from ..base.diagnostics import InputError
+from ..base import catalogue
 from ..schedule.slots import Slot, in_range, piece
 from ..streaming.copying import count_copiers
 from . import files, zarr_files
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 PIECE = 2 << 20  # bytes that a thread reads at a time: one alone does not keep up with a GPU
 
-PACK_HINT = "give a .npy file, or leave pack out"
 
 
 class ArraySource(Protocol):
@@ -52,12 +51,11 @@ def open_source(path: str, slot: Slot | None, layout: str) -> ArraySource:
     is_bounded = slot is not None and slot.most is not None
     if path == "-" or Path(path).is_fifo() or Path(path).is_char_device():
         if is_bounded:
-            message = "pack looks at all of the input first, which a pipe shows once"
-            raise InputError("C2CU058", message, None, PACK_HINT)
+            raise catalogue.PACK_FROM_PIPE.error()
         return _open_pipe(path, layout)
     if Path(path).suffix == ".zarr":
         if is_bounded:
-            raise InputError("C2CU058", "pack takes no .zarr", None, PACK_HINT)
+            raise catalogue.PACK_FROM_ZARR.error()
         return zarr_files.ZarrSource(path, layout)
     files.ending(path)
     fingerprint = files.guarded(path, lambda: files.fingerprint(path))
@@ -133,7 +131,7 @@ class FileSource:
         while len(room):
             n = os.preadv(self._file.fileno(), [room], start)
             if not n:
-                raise InputError("C2CU056", self.changed(), None, files.CHANGED_HINT)
+                raise catalogue.FILE_CHANGED.error(message=self.changed())
             room, start = room[n:], start + n
 
     def whole(self) -> numpy.ndarray:
@@ -184,8 +182,9 @@ class PipeSource:
         while filled < least * size:
             more = self._some(room[filled:])
             if not more:
-                message = f"'{self.path}' was cut short: {first + filled // size:,} of {self.shape[0]:,} inputs came"
-                raise InputError("C2CU056", message, None, "did the program that writes to the pipe end early?")
+                raise catalogue.CUT_SHORT.error(
+                    path=self.path, count=f"{first + filled // size:,}", total=f"{self.shape[0]:,}"
+                )
             filled += more
         n = filled // size if size else last - first
         self._rest = bytes(room[n * size : filled])
@@ -196,7 +195,7 @@ class PipeSource:
         try:
             return self._stream.readinto(room) or 0  # type: ignore[attr-defined]
         except OSError as e:
-            raise InputError("C2CU056", f"cannot read '{self.path}': {e.strerror or e}") from None
+            raise catalogue.CANNOT_READ.error(path=self.path, reason=e.strerror or e) from None
 
 
 def _open_pipe(path: str, layout: str) -> ArraySource:

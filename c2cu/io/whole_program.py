@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import api, backends
-from ..base import toolchain
-from ..base.diagnostics import CompileError
+from ..base import catalogue, toolchain
 
 
 def run_program(source: Path, p: int, backend: str, options: Mapping[str, Any]) -> int:
@@ -26,12 +25,7 @@ def run_program(source: Path, p: int, backend: str, options: Mapping[str, Any]) 
         if target == "cuda":
             nvcc = toolchain.find_nvcc()
             if nvcc is None:
-                raise CompileError(
-                    "C2CU065",
-                    "running a whole program on a GPU needs nvcc",
-                    None,
-                    "use --backend cpu, or arrays with --in and --out",
-                )
+                raise catalogue.NO_NVCC.error()
             command = [nvcc, "-O3", "-arch=native", "-x", "cu", "-", "-o", str(program)]
         else:
             compiler = toolchain.find_compiler()
@@ -46,6 +40,6 @@ def _compile(command: list[str], text: str) -> None:
     try:
         done = subprocess.run(command, input=text.encode("utf-8", "surrogateescape"), capture_output=True)
     except OSError as e:
-        raise CompileError("C2CU060", f"the compiler '{command[0]}' does not start: {e.strerror}") from None
+        raise catalogue.COMPILER_DOES_NOT_START.error(command=command[0], reason=e.strerror) from None
     if done.returncode:
         raise toolchain.rejected(os.path.basename(command[0]), text, done.stderr.decode("utf-8", "replace"))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..base.diagnostics import InputError
+from ..base import catalogue
 from . import files
 from .files import remove, writing
 from .outputs import Output, replaceable
@@ -27,7 +27,7 @@ def _zarr() -> Any:
         import zarr  # pyright: ignore[reportMissingImports]
     except ImportError:
         hint = "pip install 'c2cu[zarr]', or convert it to .npy"
-        raise InputError("C2CU056", "a .zarr array needs zarr, which is not installed", None, hint) from None
+        raise catalogue.NO_ZARR.error(how=hint) from None
     return zarr
 
 
@@ -39,7 +39,7 @@ class ZarrSource:
     def __init__(self, path: str, layout: str):
         zarr = _zarr()
         if not Path(path).exists():
-            raise InputError("C2CU056", f"cannot read '{path}': No such file or directory")
+            raise catalogue.CANNOT_READ.error(path=path, reason="No such file or directory")
         self.path = path
         self.fingerprint = _read(path, lambda: files.fingerprint(path))
         self._array = _read(path, lambda: zarr.open_array(path, mode="r"))
@@ -79,7 +79,7 @@ def _read(path: str | Path, read: Callable[[], T]) -> T:
     try:
         return read()
     except Exception as e:  # each codec raises errors of its own on damaged chunks
-        raise InputError("C2CU056", f"'{path}' is no whole zarr array: {e or type(e).__name__}") from None
+        raise catalogue.NOT_A_ZARR.error(path=path, reason=e or type(e).__name__) from None
 
 
 class ZarrSink:
@@ -88,7 +88,7 @@ class ZarrSink:
     def __init__(self, output: Output, chunk: int, first: int | None):
         zarr = _zarr()
         if output.dtype.kind == "V":
-            raise InputError("C2CU057", "zarr has no structs with C's layout", None, "write .npy or .bin instead")
+            raise catalogue.ZARR_STRUCTS.error()
         self._output, self._partial = output, output.hidden("partial")
         self._is_row = output.layout == "row"
         shape = output.shape

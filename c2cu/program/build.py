@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import backends, tune
-from ..base.diagnostics import CompileError, InputError, UnsupportedError, lines_of
+from ..base import catalogue
+from ..base.diagnostics import CompileError, UnsupportedError, lines_of
 from ..base.recent import Recent
 from ..schedule import registry
 from ..schedule.artifact import Artifact, CudaLaunchesArtifact
@@ -81,12 +82,11 @@ class Builds:
     def _in_bands(self, front: Understood, backend: str, which: tuple) -> Built:
         """What works at a matrix in bands of rows. Raises UnsupportedError, and InputError where it is not wanted."""
         if backend == "cpu":
-            raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
+            raise catalogue.DEVICES_ON_CPU.error()
         name = self.oversized(backend)
         if not name:
             names = " or ".join(filter(None, (e.oversized for e in registry.entries(backend))))
-            message = f"several devices work at one input under {names} only, not under {self._schedule}"
-            raise InputError("C2CU058", message, None, "leave devices out, or use c2cu.stream for many inputs")
+            raise catalogue.DEVICES_FOR_ONE.error(names=names, schedule=self._schedule)
 
         def built() -> Built:
             plan, artifact = scheduled(front, backend, Candidate(name))

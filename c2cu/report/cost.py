@@ -9,7 +9,8 @@ from typing import Any
 
 from ..analysis.facts import Conflict, Trace
 from ..analysis.uniform import Uniform
-from ..base.diagnostics import InputError, Loc
+from ..base import catalogue
+from ..base.diagnostics import Loc
 from ..schedule.roofline import Limits, Roofline, roofline
 from ..schedule.slots import Slot, bytes_moved
 from ..schedule.understood import Understood
@@ -99,10 +100,10 @@ def pictured(front: Understood, limits: Limits | None) -> tuple[str, tuple[int, 
     """What `plot` draws. Raises InputError where there is nothing to draw."""
     trace = complete(front)
     if trace is None or front.analysis is None or limits is None:
-        raise InputError("C2CU067", f"there is nothing to plot: {untraced(front)}")
+        raise catalogue.NOTHING_TO_PLOT.error(reason=untraced(front))
     first = first_accesses(front.analysis, trace)
     if not first.elements:
-        raise InputError("C2CU067", "there is nothing to plot: the program accesses no array")
+        raise catalogue.NOTHING_TO_PLOT.error(reason="the program accesses no array")
     return front.program.kernel.name, first.elements, first.n, on_machine(front, trace, limits, None), limits
 
 

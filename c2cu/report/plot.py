@@ -8,7 +8,7 @@ from math import atan2, degrees
 from pathlib import Path
 from typing import Any
 
-from ..base.diagnostics import InputError
+from ..base import catalogue
 from ..schedule.roofline import Limits, Roofline, rate, scaled
 from .umm import Arrangement, addresses, pipeline, simulate
 
@@ -22,7 +22,7 @@ MEMORY, COMPUTE, POINT = "#2f6fb3", "#c2571a", "#b3123f"
 def check(path: str) -> None:
     """Raises InputError where no picture could be written to ``path``."""
     if Path(path).suffix not in ENDINGS:
-        raise InputError("C2CU056", f"'{path}': a picture ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
+        raise catalogue.NOT_A_PICTURE.error(path=path, endings=list(ENDINGS))
     _matplotlib()
 
 
@@ -32,7 +32,7 @@ def _matplotlib() -> Any:
         import matplotlib.figure  # pyright: ignore[reportMissingImports]
         import matplotlib.patches  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise InputError("C2CU066", "--plot needs matplotlib", None, "pip install 'c2cu[plot]'") from None
+        raise catalogue.NO_MATPLOTLIB.error() from None
     return matplotlib
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy
 
-from ..base.diagnostics import InputError, InputTypeError, instead
+from ..base import catalogue
+from ..base.diagnostics import meant
 from ..schedule.slots import Slot, in_range, piece, shape_of
 
 
@@ -54,12 +55,7 @@ def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
         if candidates:
             break
     names = ", ".join(s.name for s in bulk) or "none"
-    raise InputError(
-        "C2CU042",
-        "a bare array is given, but the program does not have exactly one input",
-        None,
-        f"give a dict of arrays by name; its variables: {names}",
-    )
+    raise catalogue.BARE_ARRAY.error(names=names)
 
 
 def _meant_for_another(array: Any, slot: Slot, others: list[Slot]) -> bool:
@@ -77,19 +73,11 @@ def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
     known = [s.name for s in slots if s.name != "return"]
     for name in given:
         if name not in known:
-            raise InputError(
-                "C2CU041",
-                f"unknown input '{name}'",
-                None,
-                instead(name, "the inputs", known),
-            )
+            raise catalogue.UNKNOWN_VARIABLE.error(role="input", name=name, meant=meant(name, known), known=list(known))
     for s in slots:
         if s.required and s.name not in given:
-            raise InputError(
-                "C2CU040",
-                f"input '{s.name}' is missing",
-                s.loc,
-                f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}{_for_all(s)}",
+            raise catalogue.MISSING_INPUT.error(
+                s.loc, name=s.name, how=f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}{_for_all(s)}"
             )
 
 
@@ -150,11 +138,12 @@ def checked(array: Any, slot: Slot, layout: str, what: str = "input") -> Any:
 
 def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
     if not hasattr(array, "dtype") or not hasattr(array, "shape"):
-        raise InputTypeError(
-            "C2CU044",
-            f"{what} '{slot.name}' is of type {type(array).__name__}, not an array",
+        raise catalogue.NOT_AN_ARRAY.error(
             slot.loc,
-            _number_hint(array, slot) or f"use numpy.array(..., dtype='{_dtype(slot)}')",
+            role=what,
+            name=slot.name,
+            type=type(array).__name__,
+            how=_number_hint(array, slot) or f"use numpy.array(..., dtype='{_dtype(slot)}')",
         )
     given = (
         numpy.dtype(str(array.dtype).removeprefix("torch."))
@@ -162,30 +151,32 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
         else array.dtype
     )
     if given != _dtype(slot):
-        raise InputTypeError(
-            "C2CU043",
-            f"{what} '{slot.name}' has dtype {given}, wanted {_dtype(slot)}",
+        raise catalogue.WRONG_DTYPE.error(
             slot.loc,
-            f"{slot.name}.view(numpy.dtype({_dtype(slot)})) takes the same bytes for such structs"
+            role=what,
+            name=slot.name,
+            dtype=given,
+            expected=_dtype(slot),
+            how=f"{slot.name}.view(numpy.dtype({_dtype(slot)})) takes the same bytes for such structs"
             if _dtype(slot).names
             else f"convert it: {slot.name}.astype('{_dtype(slot)}')",
         )
     shape = tuple(array.shape)
     inner = shape if slot.shared else shape[1:] if layout == "row" else shape[:-1]
     if len(inner) != len(slot.shape) or (not slot.shared and not shape):
-        raise InputError(
-            "C2CU045",
-            f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}: "
-            f"{len(slot.shape) + (not slot.shared)} dimensions, not {len(shape)}",
+        raise catalogue.WRONG_DIMENSIONS.error(
             slot.loc,
-            _number_hint(array, slot) or _axis_hint(shape, slot, layout),
+            role=what,
+            name=slot.name,
+            shape=shape,
+            expected=_shape(slot, layout),
+            dimensions=len(slot.shape) + (not slot.shared),
+            given=len(shape),
+            how=_number_hint(array, slot) or _axis_hint(shape, slot, layout),
         )
     if inner != slot.shape:
-        raise InputError(
-            "C2CU046",
-            f"{what} '{slot.name}' has shape {shape}, wanted {_shape(slot, layout)}",
-            slot.loc,
-            "the C says so: give such an array, or change what spells the extent (a macro by -D or defines=)",
+        raise catalogue.WRONG_SHAPE.error(
+            slot.loc, role=what, name=slot.name, shape=shape, expected=_shape(slot, layout)
         )
     if what == "input" and hasattr(array, "min"):  # else a file, which was looked at
         in_range(array, slot)
@@ -199,7 +190,7 @@ def _scalar(value: Any, slot: Slot) -> numpy.ndarray:
     except (OverflowError, ValueError):
         array = None
     if array is None or (t.kind in "iu" and int(array) != value):
-        raise InputError("C2CU047", f"'{slot.name}' is {value}, which does not fit {t}", slot.loc)
+        raise catalogue.DOES_NOT_FIT.error(slot.loc, name=slot.name, value=value, type=t)
     return array
 
 
@@ -214,11 +205,9 @@ def common_p(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p:
             first = (s.name, n)
         elif n != first[1]:
             said = f"inputs disagree on p: '{first[0]}' has {first[1]}," if p is None else f"p is {p}, but"
-            raise InputError("C2CU048", f"{said} '{s.name}' has {n}", s.loc)
+            raise catalogue.DISAGREE_ON_P.error(s.loc, first=said, name=s.name, count=n)
     if first is None:
-        raise InputError(
-            "C2CU049", "no input says how many inputs there are", None, "give p, or an array of shape (p, ...)"
-        )
+        raise catalogue.NO_P.error()
     return first[1]
 
 
@@ -299,26 +288,21 @@ def targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str,
     written = [s for s in slots if s.writes]
     if not isinstance(out, Mapping):
         if len(written) != 1:
-            raise InputError(
-                "C2CU042",
-                "a bare out= is given, but the program does not have exactly one output",
-                None,
-                f"give a dict by name; the outputs: {', '.join(s.name for s in written)}",
-            )
+            raise catalogue.BARE_OUT.error(names=[s.name for s in written])
         out = {written[0].name: out}
     by_name = {s.name: s for s in written}
     if len({id(array) for array in out.values()}) < len(out):
-        raise InputError("C2CU058", "out= names one array twice", None, "give each output an array of its own")
+        raise catalogue.OUT_TWICE.error()
     for name, array in out.items():
         if name not in by_name:
-            raise InputError(
-                "C2CU041", f"out= names '{name}', which is no output", None, f"the outputs: {', '.join(by_name)}"
+            raise catalogue.UNKNOWN_VARIABLE.error(
+                role="output", name=name, meant=meant(name, by_name), known=list(by_name)
             )
         checked(array, by_name[name], layout, "out")
         if int(array.shape[0 if layout == "row" else -1]) != p:
-            raise InputError("C2CU048", f"out '{name}' has shape {tuple(array.shape)}, but p is {p}")
+            raise catalogue.OUT_LENGTH.error(name=name, shape=tuple(array.shape), p=p)
         if isinstance(array, numpy.ndarray) and not array.flags.writeable:
-            raise InputError("C2CU047", f"out '{name}' is read-only")
+            raise catalogue.READ_ONLY.error(name=name)
     return dict(out)
 
 

@@ -16,9 +16,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from ..base import toolchain
+from ..base import catalogue, toolchain
 from ..base.cache import Cache, key
-from ..base.diagnostics import CompileError
 from ..base.recent import Recent
 from ..base.version import __version__
 from ..schedule.artifact import CpuArtifact, CpuTeamArtifact
@@ -81,7 +80,7 @@ class _State:
     def __init__(self, address: int | None, end: Callable[[int], None]):
         self.address, self._end = address, end
         if not address:
-            raise CompileError("C2CU063", "there is no memory for the working copy of an input", None, "free some")
+            raise catalogue.NO_HOST_MEMORY.error()
 
     def __del__(self) -> None:
         if self.address:

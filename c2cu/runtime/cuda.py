@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy
 
+from ..base import catalogue
 from ..base.cache import Cache, key
-from ..base.diagnostics import CompileError
 from ..base.toolchain import rejected
 from ..schedule.artifact import Artifact, CudaArtifact, CudaLaunchesArtifact
 from ..schedule.estimate import USUAL, Device
@@ -31,9 +31,7 @@ def cupy_module() -> Any:
     try:
         import cupy  # pyright: ignore[reportMissingImports]
     except ImportError:
-        raise CompileError(
-            "C2CU062", "backend cuda needs CuPy", None, "pip install 'c2cu[cuda12]' or 'c2cu[cuda13]'"
-        ) from None
+        raise catalogue.NO_CUPY.error() from None
     return cupy
 
 
@@ -249,9 +247,9 @@ def _refuse_many(artifact: Artifact) -> None:
     cupy = cupy_module()
     old = cupy.cuda.nvrtc.getVersion() < (12, 1) or int(cupy.cuda.Device().compute_capability) < 70
     if old and len(artifact.slots) > FEW_SLOTS:
-        message = f"{len(artifact.slots)} variables go in and out of the kernel, and {FEW_SLOTS} are the most here"
-        hint = "put them in arrays, or use CUDA 12.1 and a GPU of compute capability 7.0, or later ones"
-        raise CompileError("C2CU096", message, artifact.slots[FEW_SLOTS].loc, hint)
+        raise catalogue.TOO_MANY_FOR_DEVICE.error(
+            artifact.slots[FEW_SLOTS].loc, count=len(artifact.slots), most=FEW_SLOTS
+        )
 
 
 def pinned(array: numpy.ndarray) -> bool:
@@ -277,4 +275,4 @@ def uploaded(array: Any) -> Any:
 def require_device() -> None:
     if not available():
         cupy_module()
-        raise CompileError("C2CU063", "no CUDA device is visible", None, "use backend='cpu', or check nvidia-smi")
+        raise catalogue.NO_DEVICE.error()

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy
 
-from ..base.diagnostics import CompileError
+from ..base import catalogue
 from ..schedule.artifact import CudaBandsArtifact, CudaLaunchesArtifact, Launch
 from ..schedule.gep import bands_plan
 from ..schedule.gep.bands_plan import IN, RUN, Sizes, Task
@@ -93,8 +93,7 @@ class CudaBandsProgram:
         limit = self.limit if self.limit is not None else min(_free(d) for d in devices)
         found = bands_plan.sizes(self.bands, len(devices), limit)
         if found is None:
-            message = f"{limit} bytes of device memory do not hold a few rows of {self.bands.columns} elements"
-            raise CompileError("C2CU064", message, None, "free some, or use backend='cpu'")
+            raise catalogue.BANDS_MEMORY.error(limit=limit, columns=self.bands.columns)
         self.sizes = found
         return found
 
@@ -104,12 +103,11 @@ class CudaBandsProgram:
 
         self.redone += 1
         if self.artifact.otherwise is None:
-            raise CompileError("C2CU068", f"{MOVED}, which gep:bands cannot do", None, "try schedule='gep:staged'")
+            raise catalogue.BANDS_ORDER.error(reason=MOVED)
         used = {m.slot for m in self.bands.matrices}
         ins = [a for k, a in enumerate(inputs) if a is not None and k in used]
         if any(o is not None and numpy.may_share_memory(a, o) for a in ins for o in outputs):
-            message = f"{MOVED}, so that it must be done again, but its input is overwritten"
-            raise CompileError("C2CU068", message, None, "give another array as out=, or use backend='cpu'")
+            raise catalogue.BANDS_OVERWRITTEN.error(reason=MOVED)
         cpu.load(self.artifact.otherwise).run(inputs, outputs, 1)
 
     def program(self, device: int, s: Sizes, unfit: bool = False) -> CudaProgram:
@@ -174,9 +172,9 @@ class _InputRun:
             self._untouched()
             return any(self._flag(d) for d in range(len(self._devices)))
         except self._cupy.cuda.memory.OutOfMemoryError:
-            raise CompileError("C2CU064", f"a device has not enough memory for {self._size} bytes") from None
+            raise catalogue.DEVICE_MEMORY.error(what=f"{self._size} bytes") from None
         except self._cupy.cuda.driver.CUDADriverError as e:
-            raise CompileError("C2CU064", f"the device does not run it: {e}", None, "try another schedule") from None
+            raise catalogue.DEVICE_FAILED.error(reason=e) from None
         finally:
             self._settle()
 

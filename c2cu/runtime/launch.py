@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from ..base.diagnostics import CompileError, InputError
+from ..base import catalogue
 from ..base.recent import Recent
 from ..schedule.artifact import Artifact, CudaArtifact, CudaBandsArtifact, CudaLaunchesArtifact
 from ..schedule.slots import Slot
@@ -67,9 +67,9 @@ def timer(
                 end.record()
                 end.synchronize()
             except cupy.cuda.memory.OutOfMemoryError:
-                raise CompileError("C2CU064", f"the device has not enough memory for {n} inputs") from None
+                raise catalogue.DEVICE_MEMORY.error(what=f"{n} inputs") from None
             except cupy.cuda.driver.CUDADriverError as e:
-                raise CompileError("C2CU064", f"the device does not run it: {e}") from None
+                raise catalogue.DEVICE_FAILED.error(reason=e) from None
             return 1e-3 * cupy.cuda.get_elapsed_time(start, end)
 
     return run
@@ -88,18 +88,16 @@ def run(
     cupy = cupy_module()
     current = stream if stream is not None else cupy.cuda.get_current_stream()
     if not isinstance(current, cupy.cuda.Stream | cupy.cuda.ExternalStream):
-        raise InputError("C2CU054", f"stream is a {type(stream).__name__}", None, "give a cupy.cuda.Stream")
+        raise catalogue.NOT_A_STREAM.error(type=type(stream).__name__)
     with current:
         try:
             bound = arrays.bind(slots, given, {}, out, layout, p, cupy)
             if bound.p:
                 program.run(bound.inputs, bound.outputs, bound.p)
         except cupy.cuda.memory.OutOfMemoryError:
-            raise CompileError(
-                "C2CU064", "the device has not enough memory for these inputs", None, "run them in several calls"
-            ) from None
+            raise catalogue.DEVICE_MEMORY.error(what="these inputs") from None
         except cupy.cuda.driver.CUDADriverError as e:
-            raise CompileError("C2CU064", f"the device does not run it: {e}", None, "try another schedule") from None
+            raise catalogue.DEVICE_FAILED.error(reason=e) from None
         deliver = _to_device if bound.on_device else _to_host
         return arrays.deliver(bound, slots, out, layout, deliver)
 

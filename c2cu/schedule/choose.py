@@ -10,7 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from ..analysis.facts import Trace
-from ..base.diagnostics import InputError, UnsupportedError, lines_of
+from ..base import catalogue
+from ..base.diagnostics import UnsupportedError, lines_of
 from ..frontend.parse import deep
 from . import registry
 from .artifact import Artifact, CpuArtifact, CudaArtifact, CudaBandsArtifact, CudaLaunchesArtifact
@@ -158,13 +159,9 @@ def require_known(backend: str, wanted: str) -> None:
         return
     owner = next((b for b in registry.BACKENDS if wanted in registry.all_names(b)), None)
     if owner is not None:
-        message = f"schedule '{wanted}' is one of backend {owner}'s, and this is {backend}"
-        raise InputError("C2CU051", message, None, f"give backend {owner}, or another schedule")
-    names, variants = registry.names(backend), registry.variants(backend)
-    hint = f"choose {AUTO}, {', '.join(names[:-1])} or {names[-1]}"
-    if variants:
-        hint += f"; there are also {', '.join(variants)}"
-    raise InputError("C2CU051", f"schedule '{wanted}' is not one of backend {backend}'s", None, hint)
+        raise catalogue.OTHER_BACKEND.error(schedule=wanted, owner=owner, backend=backend)
+    choices = [AUTO, *registry.names(backend), *registry.variants(backend)]
+    raise catalogue.UNKNOWN_CHOICE.error(option="schedule", value=f"'{wanted}'", choices=choices)
 
 
 def applicable(understood: Understood, backend: str) -> tuple[Entry, ...]:

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
 from ..analysis.facts import CERTAIN, INPUT, Trace
+from ..base import catalogue
 from ..base.ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
-from ..base.diagnostics import InputError, Loc, Note, UnsupportedError, instead
+from ..base.diagnostics import Loc, Note, meant
 from ..frontend.kernel import KernelProgram, Parameter, unseen_statics
 from ..frontend.options import Options
 from ..gep import Gep, NotGep
@@ -190,8 +191,7 @@ def packed(slots: tuple[Slot, ...], gep: Gep | NotGep | None, bits: int, loc: Lo
     there are none."""
     r = least_sum(gep) if isinstance(gep, Gep) else None
     if r is None or r.name not in {s.name for s in slots}:
-        message = f"pack={bits} is for shortest paths of integers: D[i][j] = min(D[i][j], D[i][k] + D[k][j])"
-        raise InputError("C2CU058", message, loc, "leave it out; explain says what it makes of the loops")
+        raise catalogue.NOT_PATHS.error(loc, bits=bits)
     most = min(1 << bits, LIMIT) - 1
     return tuple(replace(s, most=most) if s.name == r.name else s for s in slots)
 
@@ -200,19 +200,13 @@ def require_extents(slots: tuple[Slot, ...]) -> None:
     """Raises InputError for a slot whose extent nothing has told."""
     for s in slots:
         if -1 in s.shape:
-            raise InputError(
-                "C2CU050",
-                f"the length of '{s.name}' is not known",
-                s.loc,
-                f"give an array for it, or shapes={{'{s.name}': (n,)}} / --shape {s.name}=n",
-            )
+            raise catalogue.UNKNOWN_LENGTH.error(s.loc, name=s.name)
 
 
 def require_few(slots: tuple[Slot, ...]) -> None:
     """Raises UnsupportedError for more slots than the parameters of a CUDA kernel have room for."""
     if len(slots) > MOST_SLOTS:
-        message = f"{len(slots)} variables go in and out of the kernel, and {MOST_SLOTS} are the most for CUDA"
-        raise UnsupportedError("C2CU096", message, slots[MOST_SLOTS].loc, "put them in arrays, or use backend cpu")
+        raise catalogue.TOO_MANY_VARIABLES.error(slots[MOST_SLOTS].loc, count=len(slots), most=MOST_SLOTS)
 
 
 def require_shapes(slots: tuple[Slot, ...], asked: Mapping[str, tuple[int, ...]]) -> None:
@@ -220,17 +214,16 @@ def require_shapes(slots: tuple[Slot, ...], asked: Mapping[str, tuple[int, ...]]
     by_name = {s.name: s for s in slots}
     for name, shape in asked.items():
         if name not in by_name:
-            message = f"'{name}' in shapes is no variable of the kernel"
-            raise InputError("C2CU041", message, None, instead(name, "the variables", by_name))
+            raise catalogue.UNKNOWN_VARIABLE.error(
+                role="variable", name=name, meant=meant(name, by_name), known=list(by_name)
+            )
         s = by_name[name]
         if shape == s.shape[: len(shape)]:  # a pointer to rows takes the first extent alone
             continue
         given = ",".join(map(str, shape))
         if len(shape) > len(s.shape):
-            message = f"the shape of '{name}' is given as {given}, but in the C it has {_extents(len(s.shape))}"
-            raise InputError("C2CU058", message, s.loc, "shapes are those of one input: leave p out")
-        message = f"the shape of '{name}' is given as {given}, but the C says {','.join(map(str, s.shape))}"
-        raise InputError("C2CU058", message, s.loc, "shapes are for extents that the C leaves open")
+            raise catalogue.SURPLUS_EXTENTS.error(s.loc, name=name, shape=given, extents=_extents(len(s.shape)))
+        raise catalogue.CONTRADICTED_SHAPE.error(s.loc, name=name, shape=given, expected=",".join(map(str, s.shape)))
 
 
 def _extents(n: int) -> str:
@@ -245,14 +238,12 @@ def known_values(slots: tuple[Slot, ...], numbers: Mapping[str, str]) -> dict[st
     for name, text in numbers.items():
         slot = next((s for s in slots if s.name == name), None)
         if slot is None or slot.shape:
-            raise InputError("C2CU058", f"'{name}' is no scalar of the kernel's", None, f"write --shared {name}")
+            raise catalogue.NOT_A_SCALAR.error(name=name)
         try:
             value = float(text) if numpy.dtype(slot.dtype).kind == "f" else int(text, 0)
             values[name] = numpy.array(value, slot.dtype).item()
         except (ValueError, OverflowError):
-            raise InputError(
-                "C2CU047", f"'{text}' is no {slot.dtype} for '{name}'", slot.loc, "give a number"
-            ) from None
+            raise catalogue.NOT_A_NUMBER.error(slot.loc, text=text, type=slot.dtype, name=name) from None
     return values
 
 
@@ -265,8 +256,9 @@ def in_range(array: Any, slot: Slot) -> None:
     for n in reversed(array.shape):
         rest, k = divmod(rest, int(n))
         where = (k, *where)
-    message = f"'{slot.name}'[{', '.join(map(str, where))}] is {int(array[where])}, but pack allows 0 to {slot.most}"
-    raise InputError("C2CU047", message, slot.loc, f"let {slot.most} stand for no edge, or leave pack out")
+    raise catalogue.OUTSIDE_PACK.error(
+        slot.loc, name=slot.name, index=list(where), value=int(array[where]), most=slot.most
+    )
 
 
 def bind_extents(program: KernelProgram, options: Options) -> dict[str, str]:
@@ -282,15 +274,11 @@ def bind_extents(program: KernelProgram, options: Options) -> dict[str, str]:
                 continue
             known = extents.setdefault(name, (n, b.name))
             if known[0] != n:
-                message = f"'{known[1]}' wants {name} = {known[0]}, but '{b.name}' wants {name} = {n}"
+                notes = (Note(f"'{name}' is defined here", program.unit.pre.macros[name].loc),)
                 if known[1] == b.name:
-                    message = f"an input's '{b.name}' has extents {known[0]} and {n}, which are both {name} in the C"
-                raise InputError(
-                    "C2CU052",
-                    message,
-                    b.loc,
-                    "give arrays whose extents agree",
-                    (Note(f"'{name}' is defined here", program.unit.pre.macros[name].loc),),
+                    raise catalogue.NOT_SQUARE.error(b.loc, notes, name=b.name, first=known[0], second=n, macro=name)
+                raise catalogue.EXTENTS_DISAGREE.error(
+                    b.loc, notes, one=known[1], first=known[0], name=b.name, second=n, macro=name
                 )
     macros = program.unit.pre.macros
     return {
@@ -305,9 +293,4 @@ def refuse_shared_writes(program: KernelProgram) -> None:
     written = may_write(program)
     for b in program.parameters:
         if b.shared and not b.by_value and b.symbol in written:
-            raise UnsupportedError(
-                "C2CU024",
-                f"'{b.name}' is shared by all inputs and may be written here",
-                written[b.symbol],
-                "take it out of shared, or write to a copy",
-            )
+            raise catalogue.SHARED_WRITTEN.error(written[b.symbol], name=b.name)

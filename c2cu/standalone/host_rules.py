@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pycparser import c_ast as C
 
+from ..base import catalogue
 from ..base.diagnostics import Note, UnsupportedError
 from ..frontend.kernel import nodes
 from ..frontend.parse import loc_of
@@ -26,13 +27,11 @@ class Mention:
 
 @dataclass(frozen=True)
 class Rule:
-    """Library functions that are refused, and why. ``where``: before the kernel call, on both sides of it, or any."""
+    """Library functions that are refused. ``where``: before the kernel call, on both sides of it, or any."""
 
-    code: str
+    message: catalogue.Message[UnsupportedError]
     where: str
     names: tuple[str, ...]
-    reason: str
-    hint: str
 
 
 #: Functions that print -> which argument is the file or its number; None: always stdout.
@@ -67,28 +66,23 @@ UNBUFFERED = frozenset("system popen dprintf vdprintf write writev pwrite send".
 ENDS = {**dict.fromkeys(("exit", "_Exit", "_exit", "quick_exit"), "__leave"), "abort": "__abort"}
 
 _RULES = (
-    Rule("C2CU071", "before", tuple(_PRINTS), "its output would come out of order",
-         "print after the kernel, or to stderr"),
-    Rule("C2CU073", "before", ("alloca", "__builtin_alloca"), "its memory ends before the kernel runs", "use malloc"),
-    Rule("C2CU075", "both", ("rand", "srand", "random", "srandom"), "the generator's state is one for all runs",
-         "draw the numbers on one side, or write the generator in C"),
-    Rule("C2CU075", "both", ("drand48", "lrand48", "mrand48", "srand48"), "the generator's state is one for all runs",
-         "draw the numbers on one side, or write the generator in C"),
-    Rule("C2CU075", "both", ("strtok",), "the place it remembers is one for all runs", "use strtok_r"),
-    Rule("C2CU075", "both", ("setjmp", "_setjmp", "sigsetjmp", "longjmp", "siglongjmp"),
-         "a jump cannot cross the kernel call", "return a status instead"),
-    Rule("C2CU075", "both", (*READS, "stdin"), "the inputs of all runs stand in turn on one stdin",
-         "read the whole input before the call"),
-    Rule("C2CU075", "any", tuple(_CLOSES), "the file is one for all runs", "leave it open"),
-    Rule("C2CU075", "any", tuple(_BUFFERS), "its memory changes from run to run, with what is in it",
-         "pass a null pointer for the buffer"),
-    Rule("C2CU075", "any", ("atexit", "at_quick_exit", "on_exit"), "it would run once, after all runs",
-         "call the function at the end of main"),
-    Rule("C2CU075", "any", ("fork", "vfork", "execl", "execlp", "execle", "execv", "execvp", "execve", "pthread_exit"),
-         "the process is one for all runs", "do it outside the program"),
-    Rule("C2CU075", "any", ("chdir", "setenv", "unsetenv", "putenv", "clearenv"), "the process is one for all runs",
-         "do it outside the program"),
-)  # fmt: skip
+    Rule(catalogue.PRINTS_BEFORE, "before", tuple(_PRINTS)),
+    Rule(catalogue.STACK_BEFORE, "before", ("alloca", "__builtin_alloca")),
+    Rule(catalogue.GENERATOR, "both", ("rand", "srand", "random", "srandom")),
+    Rule(catalogue.GENERATOR, "both", ("drand48", "lrand48", "mrand48", "srand48")),
+    Rule(catalogue.STRTOK, "both", ("strtok",)),
+    Rule(catalogue.JUMP_ACROSS, "both", ("setjmp", "_setjmp", "sigsetjmp", "longjmp", "siglongjmp")),
+    Rule(catalogue.STDIN_AFTER, "both", (*READS, "stdin")),
+    Rule(catalogue.CLOSES_FILE, "any", tuple(_CLOSES)),
+    Rule(catalogue.SETS_BUFFER, "any", tuple(_BUFFERS)),
+    Rule(catalogue.AT_EXIT, "any", ("atexit", "at_quick_exit", "on_exit")),
+    Rule(
+        catalogue.PROCESS,
+        "any",
+        tuple("fork vfork execl execlp execle execv execvp execve pthread_exit".split()),
+    ),
+    Rule(catalogue.PROCESS, "any", ("chdir", "setenv", "unsetenv", "putenv", "clearenv")),
+)
 
 
 def reach(unit: Unit, statements: Statements) -> tuple[list[Mention], set[str]]:
@@ -131,16 +125,16 @@ def refuse_host(unit: Unit, before: Statements, after: Statements) -> None:
         first, second = ([m for m in side if m.name in rule.names and not _is_harmless(m)] for side in sides)
         match rule.where:
             case "before" if first:
-                raise _refused(rule, first[0], " before the kernel call")
+                raise _refused(rule, first[0])
             case "any" if first or second:
-                raise _refused(rule, [*first, *second][0], "")
+                raise _refused(rule, [*first, *second][0])
             case "both" if first and second:
                 note = Note(f"'{first[0].name}' before the kernel call", loc_of(first[0].node))
-                raise _refused(rule, second[0], " on both sides of the kernel call", note)
+                raise _refused(rule, second[0], note)
 
 
-def _refused(rule: Rule, m: Mention, where: str, *notes: Note) -> UnsupportedError:
-    return UnsupportedError(rule.code, f"'{m.name}'{where}: {rule.reason}", loc_of(m.node), rule.hint, notes)
+def _refused(rule: Rule, m: Mention, *notes: Note) -> UnsupportedError:
+    return rule.message.error(loc_of(m.node), notes, name=m.name)
 
 
 def _is_harmless(m: Mention) -> bool:
@@ -167,12 +161,7 @@ def _refuse_jumps(before: Statements, after: Statements) -> None:
         labels = [n.name for s in part for n in nodes(s) if isinstance(n, C.Label)]
         for n in (n for s in part for n in nodes(s)):
             if isinstance(n, C.Goto) and n.name not in labels:
-                raise UnsupportedError(
-                    "C2CU076",
-                    f"'goto {n.name}' crosses the kernel call, which runs once for all inputs",
-                    loc_of(n),
-                    "jump within one side of the call, or return",
-                )
+                raise catalogue.GOTO_ACROSS.error(loc_of(n), name=n.name)
 
 
 def refuse_statics(unit: Unit, functions: tuple[str, ...]) -> None:
@@ -180,12 +169,7 @@ def refuse_statics(unit: Unit, functions: tuple[str, ...]) -> None:
     for s in unit.statics:
         inside = any(n is s.decl for f in ("main", *functions) for n in nodes(unit.functions[f].node))
         if inside and not s.const:
-            raise UnsupportedError(
-                "C2CU072",
-                f"static local '{s.name}' in host code would be shared by all runs",
-                s.loc,
-                "make it a global variable",
-            )
+            raise catalogue.STATIC_IN_HOST.error(s.loc, name=s.name)
 
 
 _FRESH = (

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from pycparser import c_ast as C
 
+from ..base import catalogue
 from ..base.ctype import VOID, Array, CType, Pointer, Struct
-from ..base.diagnostics import UnsupportedError
 from ..codegen.c_printer import Indented, base_name
 from ..frontend.kernel import KernelProgram, nodes
 from ..frontend.parse import is_user_file, loc_of
@@ -43,22 +43,12 @@ def hostsplit(program: KernelProgram) -> HostSplit:
     unit, call = program.unit, program.call
     main = unit.functions.get("main")
     if main is None or call is None:
-        raise UnsupportedError(
-            "C2CU070",
-            "there is no main that calls the kernel once",
-            program.kernel.loc,
-            "write a main with '#pragma kernel' before the call, or use c2cu.bulk",
-        )
+        raise catalogue.NO_MAIN.error(program.kernel.loc)
     unit.require("main")
     items = main.node.body.block_items or []
     k = next((i for i, s in enumerate(items) if _is_call(s, call)), None)
     if k is None:
-        raise UnsupportedError(
-            "C2CU070",
-            "the kernel call is inside another statement of main",
-            loc_of(call),
-            "put it at the top level of main: it runs once for all inputs",
-        )
+        raise catalogue.CALL_INSIDE_STATEMENT.error(loc_of(call))
     before, after = tuple(items[:k]), tuple(items[k + 1 :])
     library, named = reach(unit, (*before, *after, *(s.decl for s in globals_of(unit) if s.decl is not None)))
     called = tuple(f for f in unit.functions if f in named)
@@ -122,12 +112,7 @@ def _refuse_nameless(unit: Unit, before: tuple[C.Node, ...]) -> None:
     for n in (n for s in before for n in nodes(s)):
         inner = n.expr if isinstance(n, C.UnaryOp) and n.op == "&" else n
         if isinstance(inner, C.CompoundLiteral) and (inner is not n or isinstance(unit.type(inner), Array)):
-            raise UnsupportedError(
-                "C2CU073",
-                "a pointer to a compound literal of main's may be kept until after the kernel call",
-                loc_of(inner),
-                "make it a variable",
-            )
+            raise catalogue.COMPOUND_LITERAL.error(loc_of(inner))
 
 
 def _types(n: C.Node) -> Iterator[C.Node]:
@@ -162,9 +147,7 @@ def _refuse_hidden_names(unit: Unit, types: tuple[C.Node, ...]) -> None:
         name = getattr(n, "name", None)
         known = unit.scope.tags if isinstance(n, (C.Struct, C.Union)) else unit.scope.names
         if isinstance(n, (C.Typedef, C.Enumerator, C.Struct, C.Union)) and name in known:
-            raise UnsupportedError(
-                "C2CU077", f"'{name}' of main hides another '{name}'", loc_of(n), "give it a name of its own"
-            )
+            raise catalogue.HIDDEN_NAME.error(loc_of(n), name=name)
 
 
 class HostPrinter(Indented):

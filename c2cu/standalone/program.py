@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast as C
 
 from ..analysis.effects import may_write
+from ..base import catalogue
 from ..base.ctype import Array, CType, Pointer, Scalar, Struct, leaf_element
-from ..base.diagnostics import InputError, UnsupportedError
+from ..base.diagnostics import UnsupportedError
 from ..base.libm import DECLARED
 from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
@@ -75,17 +76,15 @@ def standalone(front: Understood, *, p: int, threads: int = 64, target: str = "c
     range.
     """
     if target not in ("cuda", "cpu"):
-        raise InputError("C2CU051", f"target is '{target}'", None, "choose cuda or cpu")
+        raise catalogue.UNKNOWN_CHOICE.error(option="target", value=f"'{target}'", choices=["cuda", "cpu"])
     if p < 1:
-        raise InputError(
-            "C2CU055", f"p is {p}: a standalone program needs at least one run", None, "give --p 1 or more"
-        )
+        raise catalogue.FEW_RUNS.error(p=p)
     if not 1 <= threads <= 1024:
-        raise InputError("C2CU055", f"threads is {threads}", None, "a block has 1 to 1024 threads")
+        raise catalogue.THREADS_RANGE.error(threads=threads)
     if group is not None and group < 1:
-        raise InputError("C2CU055", f"group is {group}: a group has at least one input", None, "give --group 1 or more")
+        raise catalogue.GROUP_RANGE.error(group=group)
     if target == "cuda" and min(p, group or p) > MOST_THREADS:
-        raise InputError("C2CU055", "more inputs than a kernel can have threads", None, "give a smaller --group")
+        raise catalogue.TOO_MANY_RUNS.error()
     require_extents(front.slots)
     host = _Host(front, hostsplit(front.program), target == "cuda", p, group)
     _refuse_macros(front, words(*(_AROUND_COLUMNS if target == "cuda" else _AROUND)))
@@ -104,8 +103,7 @@ def _refuse_macros(front: Understood, names: frozenset[str]) -> None:
     """Macros stay macros: none may change what stands around the program."""
     for m in front.pre.macros.values():
         if m.name in names:
-            message = f"the translation uses the name of macro '{m.name}' for something else"
-            raise UnsupportedError("C2CU077", message, m.loc, "give the macro another name")
+            raise catalogue.MACRO_NAME.error(m.loc, name=m.name)
 
 
 def _refuse_places(front: Understood) -> None:
@@ -113,9 +111,8 @@ def _refuse_places(front: Understood) -> None:
     unit = front.program.unit
     for taken in sorted(_names(unit)[1] & _PLACES):
         symbol = unit.scope.find(taken)
-        message = f"'{taken}' is CUDA's own, and cannot stand for something else beside it"
         loc = symbol.loc if symbol is not None else None
-        raise UnsupportedError("C2CU077", message, loc, "give it another name, or translate with --target cpu")
+        raise catalogue.CUDA_NAME.error(loc, name=taken)
 
 
 def _renamed(unit: Unit) -> list[tuple[str, str]]:
@@ -180,27 +177,12 @@ class _Host:
         inner = node.expr if isinstance(node, C.UnaryOp) and node.op == "&" else node
         symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
         if symbol is None or not (node is not inner or isinstance(symbol.type, Array)):
-            raise UnsupportedError(
-                "C2CU074",
-                f"argument '{b.name}' of the kernel call is not an array of main's or a global",
-                loc_of(node),
-                "pass an array by its name, or a variable's address",
-            )
+            raise catalogue.ARGUMENT_PLACE.error(loc_of(node), name=b.name)
         if symbol not in self.globals and symbol not in self.split.kept:
-            raise UnsupportedError(
-                "C2CU074",
-                f"argument '{b.name}' of the kernel call is const or static",
-                loc_of(node),
-                f"name '{symbol.name}' in the kernel, or make it a variable",
-            )
+            raise catalogue.ARGUMENT_CONST.error(loc_of(node), name=b.name, variable=symbol.name)
         declared = b.type.size if isinstance(b.type, Array) else 0
         if isinstance(symbol.type, Array) and declared and symbol.type.size > declared:
-            raise UnsupportedError(
-                "C2CU074",
-                f"'{symbol.name}' is longer than the parameter '{b.name}', of which only {b.type} is copied",
-                loc_of(node),
-                f"declare the parameter as long as '{symbol.name}'",
-            )
+            raise catalogue.ARGUMENT_LONGER.error(loc_of(node), variable=symbol.name, name=b.name, type=b.type)
         return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
 
     def refuse_two_ways(self) -> None:
@@ -212,12 +194,7 @@ class _Host:
                 continue
             what = self.where[b.name].split(".")[-1]
             ways = "twice" if twins[0].kind == "param" else "as an argument and as a global"
-            raise UnsupportedError(
-                "C2CU074",
-                f"'{what}' reaches the kernel {ways}, and the kernel writes it",
-                loc_of(self.argument(b)),
-                "pass a copy, or let the kernel take it once",
-            )
+            raise catalogue.TWO_WAYS.error(loc_of(self.argument(b)), name=what, ways=ways)
 
     def argument(self, b: Parameter) -> C.Node:
         """What main passes for a parameter."""
@@ -300,9 +277,7 @@ class _Host:
     def main_parameters(self) -> str:
         params = self.unit.functions["main"].params
         if len(params) > 2:
-            raise UnsupportedError(
-                "C2CU078", f"main takes '{params[2].name}' beside argc and argv", params[2].loc, "use getenv"
-            )
+            raise catalogue.MAIN_PARAMETERS.error(params[2].loc, name=params[2].name)
         return ", ".join(self.printer.visit(q.decl) for q in params if q.decl is not None)
 
     # targets
@@ -319,12 +294,7 @@ class _Host:
         written = {} if text else may_write(self.program)
         statics = [s for s in used_statics(self.program) if s in written]
         if statics:
-            raise UnsupportedError(
-                "C2CU072",
-                f"static local '{statics[0].name}' in a kernel whose addresses depend on data",
-                statics[0].loc,
-                "make it a global variable",
-            )
+            raise catalogue.STATIC_IN_KERNEL.error(statics[0].loc, name=statics[0].name)
         kernel_functions = [] if text else [f for f in self.program.functions if f.name not in self.split.functions]
         defined = {*self.unit.variables, *self.unit.functions}
         hidden = [] if "math.h" in headers(self.unit.pre.includes) else sorted(defined & DECLARED)
@@ -380,12 +350,12 @@ class _Host:
         static = size <= STATIC_BYTES
         for b in self.program.parameters:
             if isinstance(leaf_element(b.type), Struct) or b.shared:
-                raise UnsupportedError("C2CU090", f"'{b.name}' is a struct or shared", b.loc)
+                raise catalogue.PART_OF_STRUCT.error(b.loc, name=b.name)
             if b.kind == "global" and b.symbol is not None:
                 names[b.symbol] = self.columns_of(b, static)
         statics = used_statics(self.program)
         if statics:
-            raise UnsupportedError("C2CU090", f"static local '{statics[0].name}'", statics[0].loc)
+            raise catalogue.STATIC_LOCAL.error(statics[0].loc, name=statics[0].name)
         slot = [("int __s__", "__s__")] if self.group else []
         plain = {s: f"__{s.name}" for s in self.program.constants if s.storage != "static-local"}
         columns = Columns(self.program, names, plain, [*slot, ("int __id__", "__id__")], False, self.width)

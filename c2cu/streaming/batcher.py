@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy
 
-from ..base.diagnostics import InputTypeError
+from ..base import catalogue
 from ..schedule.slots import piece
 from .channel import Closed
 
@@ -195,5 +195,4 @@ def iterator_of(batches: Any) -> tuple[Iterator[Any], bool]:
     try:
         return iter((batches,) if is_one else batches), is_one
     except TypeError:
-        message = f"batches are of type {type(batches).__name__}"
-        raise InputTypeError("C2CU044", message, None, "give arrays, or an iterable of them") from None
+        raise catalogue.NOT_BATCHES.error(type=type(batches).__name__) from None

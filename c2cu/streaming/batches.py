@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from ..base import catalogue
 from ..base.diagnostics import InputError
 from ..runtime import arrays
 from ..schedule.slots import Slot, piece
@@ -71,14 +72,13 @@ class BatchCheck:
         """A slot's array if it comes in batches, else None."""
         if slot.name not in named:
             if batched:
-                raise InputError("C2CU040", f"input '{slot.name}' is missing", slot.loc, "the first batch had it")
+                raise catalogue.BATCH_LACKS.error(slot.loc, name=slot.name)
             return None
         array = arrays.checked(named[slot.name], slot, self._layout)
         if fixed is not None and numpy.array(array, order="C").tobytes() != fixed.tobytes():
-            message = f"'{slot.name}' is shared by all inputs, but differs from the first batch's"
-            raise InputError("C2CU047", message, slot.loc)
+            raise catalogue.SHARED_CHANGED.error(slot.loc, name=slot.name)
         if not batched and fixed is None:
-            raise InputError("C2CU041", f"the first batch had no '{slot.name}'", slot.loc, "give it in all batches")
+            raise catalogue.BATCH_ADDS.error(slot.loc, name=slot.name)
         return array if batched else None
 
     def _is_surely_right(self, batch: Any) -> bool:

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy
 
-from ..base import quantities
-from ..base.diagnostics import InputError
+from ..base import catalogue, quantities
 from ..frontend.options import whole
 from ..runtime.pipe import OutOfRoom, Pipe
 from ..schedule.slots import Slot
@@ -103,16 +102,16 @@ def settings(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -
         interval, latency = (quantities.seconds(x) if isinstance(x, str) else x for x in (interval, latency))
         memory = quantities.size(memory) if isinstance(memory, str) else memory
     except ValueError as e:
-        raise InputError("C2CU058", str(e)) from None
+        raise catalogue.BAD_QUANTITY.error(reason=e) from None
     counts = {"group": group, "depth": depth, "memory": memory}
     for name, value in counts.items():
         if value is not None and (isinstance(value, bool) or whole(name, value) < 1):
-            raise InputError("C2CU058", f"{name} is {value}", None, "give at least 1")
+            raise catalogue.LESS_THAN_ONE.error(argument=name, value=value)
     for name, value in (("interval", interval), ("latency_target", latency)):
         if value is not None and not (isinstance(value, Real) and 0 < float(value) < math.inf):
-            raise InputError("C2CU058", f"{name} is {value!r:.40}", None, "give seconds, more than 0")
+            raise catalogue.NOT_SECONDS.error(argument=name, value=f"{value!r:.40}")
     if group is not None and latency is not None:
-        raise InputError("C2CU058", "group and latency_target are both given", None, "the target chooses the group")
+        raise catalogue.GROUP_AND_LATENCY.error()
     return SizeOptions(group, interval, depth, latency, memory)
 
 
@@ -122,12 +121,7 @@ def sized(setup: Setup, asked: SizeOptions, group: int | None = None) -> Sized:
     if group is None:
         group = max(1, min(setup.usual // max(1, setup.nbytes), most))
     elif asked.memory is not None and group > most:
-        raise InputError(
-            "C2CU058",
-            f"groups of {group} inputs take {setup.cost(group)} bytes of buffers, but memory is {asked.memory}",
-            None,
-            f"at most {most} inputs a group fit",
-        )
+        raise catalogue.GROUP_TOO_LARGE.error(group=group, need=setup.cost(group), memory=asked.memory, most=most)
     if asked.depth is None and asked.memory is None:
         while setup.depth > 2 and setup.cost(group) > MEMORY:
             setup = replace(setup, depth=setup.depth - 1, copiers=min(setup.copiers, 2), lent=1)
@@ -138,7 +132,7 @@ def sized(setup: Setup, asked: SizeOptions, group: int | None = None) -> Sized:
             break
         except OutOfRoom as e:
             if group == 1:
-                raise InputError("C2CU064", f"the device has not enough memory for one input: {e}") from None
+                raise catalogue.DEVICE_MEMORY.error(what=f"one input: {e}") from None
             group = -(-group // 2)
     notices = ()
     if group < asked_group:
@@ -153,8 +147,7 @@ def _most(setup: Setup, memory: int | None) -> int:
         return max(1, MEMORY // max(1, setup.cost(1)))
     most = memory // max(1, setup.cost(1))
     if most < 1:
-        hint = f"one input a group takes {setup.cost(1)} bytes of buffers with {setup.depth} groups in flight"
-        raise InputError("C2CU058", f"memory of {memory} bytes is not enough", None, hint)
+        raise catalogue.MEMORY_TOO_SMALL.error(memory=memory, need=setup.cost(1), depth=setup.depth)
     return most
 
 

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 import numpy
 
 from .. import backends
-from ..base.diagnostics import InputError, InputTypeError, lines_of
+from ..base import catalogue
+from ..base.diagnostics import lines_of
 from ..frontend.options import by_name, whole
 from ..runtime import arrays
 from ..runtime.pipe import Pipe, Span
@@ -207,7 +208,7 @@ def open_stream(
     settings = sizing.settings(group, interval, depth, latency_target, memory)
     constants = dict(by_name("shared", shared))
     if batches is None and p is None:
-        raise InputTypeError("C2CU044", "batches is None", None, "give arrays, or an iterable of them")
+        raise catalogue.NOT_BATCHES.error(type="NoneType")
     if batches is None:
         batches = [CountOnly(whole("p", p))] if p else []
     iterator, is_one = iterator_of(batches)
@@ -230,7 +231,7 @@ def _opened(
         return _in_bands(program, batches, check, options)
     backend = built.plan.backend
     if options.devices is not None and backend == "cpu":
-        raise InputError("C2CU058", "devices are GPUs, but the backend is cpu", None, "leave devices out")
+        raise catalogue.DEVICES_ON_CPU.error()
     sample = check.arrays(first)
     if backend == "cuda" and any(arrays.on_device(a) for a in named.values()):
         return _on_device(program, batches, check, shared, options.settings)
@@ -346,7 +347,7 @@ def _in_bands(program: CompiledProgram, batches: Iterator[Any], check: BatchChec
     """Matrices that do not fit a GPU: one after the other, all GPUs at each."""
     settings = options.settings
     if settings.group not in (None, 1) or settings.interval or settings.latency:
-        raise InputError("C2CU058", "gep:bands works at one matrix at a time", None, "leave group and interval out")
+        raise catalogue.BANDS_GROUP.error()
     devices = backends.ordinals(options.devices)
     shared = {s.name: a for s, a in zip(check.slots, check.fixed) if a is not None}
 
@@ -376,7 +377,7 @@ def _on_device(
 ) -> Stream:
     """Arrays on a GPU stay there: group by group on the current CUDA stream, and nothing waits for the host."""
     if settings.interval or settings.latency:
-        raise InputError("C2CU058", "interval and latency_target are for arrays on the host", None, "leave them out")
+        raise catalogue.INTERVAL_ON_DEVICE.error()
 
     def results() -> Iterator[Outputs]:
         first = 0

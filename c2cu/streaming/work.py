@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.diagnostics import CompileError, Error
+from ..base import catalogue
+from ..base.diagnostics import Error
 from ..runtime.pipe import Pipe
 from .batcher import Group
 from .buffers import Buffer
@@ -40,4 +41,4 @@ def device_error(pipe: Pipe, error: BaseException) -> Error:
     """What a user is told of a device that failed."""
     if isinstance(error, Error):
         return error
-    return CompileError("C2CU064", f"{pipe.name} does not run it: {error}", None, "try another schedule or device")
+    return catalogue.WORKER_FAILED.error(device=pipe.name, reason=error)

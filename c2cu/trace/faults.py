@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from ..analysis.facts import Fault, Trace
-from ..base.diagnostics import Diagnostic, Note, UnsupportedError
+from ..base import catalogue
+from ..base.diagnostics import Diagnostic, Note
 
-_CODES = {"bounds": "C2CU035", "uninitialised": "C2CU036"}
-_HINTS = {
-    "bounds": "C does not say what happens then: mend the subscript or the loop's bounds",
-    "uninitialised": "C does not say what is read then: give it a value first",
-}
+_MESSAGES = {"bounds": catalogue.OUT_OF_BOUNDS, "uninitialised": catalogue.READ_UNSET}
 
 
 def described(f: Fault) -> str:
@@ -24,13 +21,13 @@ def refuse_faults(trace: Trace | None) -> None:
         return
     first, *others = certain
     notes = tuple(Note(described(f), f.loc) for f in others)
-    raise UnsupportedError(_CODES[first.kind], described(first), first.loc, _HINTS[first.kind], notes)
+    raise _MESSAGES[first.kind].error(first.loc, notes, fault=described(first))
 
 
 def diagnosed(trace: Trace | None) -> tuple[Diagnostic, ...]:
     """Warnings of faults that happen only where a branch on data is taken."""
     return tuple(
-        Diagnostic("warning", _CODES[f.kind], f"if this branch is taken: {described(f)}", f.loc, _HINTS[f.kind], ())
+        _MESSAGES[f.kind].diagnostic("warning", f.loc, fault=f"if this branch is taken: {described(f)}")
         for f in (trace.faults if trace is not None else ())
         if not f.certain and f.kind != "ahead"
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...analysis.uniform import Uniform
+from ...base import catalogue
 from ...base.ctype import INT
 from ...base.diagnostics import Loc, UnsupportedError
 from ...ir.nodes import Assign, Binary, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
@@ -123,9 +124,7 @@ class Builder:
             left = self.slots // self.size(local)
             more = [d for d in reversed(range(len(self.radices))) if d not in local and left % self.radices[d] == 0]
             if not more:
-                raise UnsupportedError(
-                    "C2CU092", f"{self.slots} elements a thread do not divide these arrays", phases[0].phase.loop.loc
-                )
+                raise catalogue.BLOCK_THREADS.error(phases[0].phase.loop.loc)
             if sharing is not None:
                 more.sort(key=lambda d: self.loads(sharing, Mapping(self.radices, frozenset({*local, d}))))
             local.add(more[0])
@@ -167,7 +166,7 @@ class Builder:
             row[t.mask] = slot[t.mask]
         active = np.flatnonzero(np.any([t.mask for t in a.touches if t.store], axis=0))
         if (owner[active] < 0).any():
-            raise UnsupportedError("C2CU092", "some iterations store only to arrays of another size", a.phase.loop.loc)
+            raise catalogue.BLOCK_SIZES.error(a.phase.loop.loc)
         kinds: dict[tuple[int, ...], list[int]] = {}
         for x in active.tolist():
             kinds.setdefault(tuple(pattern[:, x].tolist()), []).append(x)
@@ -196,12 +195,12 @@ class Builder:
             places.start(g)
             body += self.iteration(phases, g, basis, places)
         if len(phases) > 1 and sum(r.count for r in m.tables) > LARGEST_TABLE:
-            raise UnsupportedError("C2CU092", "too many values that follow no rule", first.phase.loop.loc)
+            raise catalogue.BLOCK_PATTERN.error(first.phase.loop.loc)
         if len(phases) == 1:
             self.enter(places)
             m.out += [*places.foreign.values(), *body]
         elif any(r in places.shared for r, _ in places.changed):
-            raise UnsupportedError("C2CU092", "a round loads what another has in registers", first.phase.loop.loc)
+            raise catalogue.BLOCK_ROUNDS.error(first.phase.loop.loc)
         else:
             self.enter_loop(places, len(phases), body)
         m.read = m.read or bool(places.foreign) or places.reads
@@ -267,7 +266,7 @@ class Builder:
         inner = special.block(phases[0].phase.body, whole)
         self.statements += special.size
         if self.statements > LONGEST:
-            raise UnsupportedError("C2CU092", "too long when it is written out", phases[0].phase.loop.loc)
+            raise catalogue.BLOCK_TOO_LONG.error(phases[0].phase.loop.loc)
         if g.present.all() or not inner:
             return inner
         test = basis.plain(basis.spread(g.present[None, :]).astype(np.int32), INT, Const(0, INT))
@@ -320,7 +319,7 @@ class Places:
             return Var(self.b.machine.slot(r, k), loc)
         for other, at, when in self.stored:
             if other == r and (mask & when & (at == address)).any():
-                raise UnsupportedError("C2CU092", f"'{r.name}' is loaded where the same iteration has stored", loc)
+                raise catalogue.BLOCK_OWNER.error(loc, name=r.name)
         return self.memory(r, address, mask, loc)
 
     def memory(self, r: Region, address: np.ndarray, mask: np.ndarray, loc: Loc) -> Expr:
@@ -351,7 +350,7 @@ class Places:
         k = self.slot(r, address, mask)
         if k is None:
             if self.mapping is not None and r in self.b.resident:
-                raise UnsupportedError("C2CU092", f"'{r.name}' is not stored by its owner", loc)
+                raise catalogue.BLOCK_OWNER.error(loc, name=r.name)
             self.writers.add(None)
             return [Store(r, place(self.basis, r, address), value, loc), *hazard]
         x = self.b.machine.slot(r, k)
@@ -375,7 +374,7 @@ class Places:
         """An element of an array that the iteration has for itself."""
         k = int(address[mask][0])
         if (address[mask] != k).any():
-            raise UnsupportedError("C2CU092", f"'{r.name}' has subscripts that differ between iterations", loc)
+            raise catalogue.BLOCK_OWNER.error(loc, name=r.name)
         if (r, k) not in self.elements:
             self.elements[(r, k)] = self.b.fresh(Variable(r.name.replace(".", "_"), r.type))
         return self.elements[(r, k)]

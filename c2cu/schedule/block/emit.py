@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform
+from ...base import catalogue
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...ir.indices import simplified_indices
@@ -55,9 +56,7 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
     program = compiled(u, trace, fp, threads)
     need = shared_bytes(u)
     if need > SHARED_BYTES:
-        raise UnsupportedError(
-            "C2CU094", f"an input takes {need} bytes, shared memory has {SHARED_BYTES}", u.kernel.loc
-        )
+        raise catalogue.BLOCK_SHARED_MEMORY.error(u.kernel.loc, need=need, most=SHARED_BYTES)
     inputs = max(1, BLOCK // program.threads)
     while inputs > 1 and inputs * need > SHARED_BYTES // 4:
         inputs //= 2
@@ -82,7 +81,7 @@ def compiled(u: Uniform, trace: Trace, fp: str = "exact", threads: int = 0) -> B
     refuse(u, trace)
     items = phases(u, trace.loops)
     if not any(isinstance(x, Analysed) for x in items):
-        raise UnsupportedError("C2CU093", "no loop has independent iterations", u.kernel.loc)
+        raise catalogue.NO_PARALLEL_LOOP.error(u.kernel.loc)
     built = _built(u, items, choices(u, trace, items, threads))
     body = Kernel(u.kernel.name, u.kernel.regions, tuple(built.machine.out), u.kernel.loc)
     return BlockProgram(built, body, through(body, passes(fp, lambda: built.threads)).body)
@@ -104,9 +103,9 @@ def passes(fp: str, threads: Callable[[], int]) -> tuple[Pass, ...]:
 def refuse(u: Uniform, trace: Trace) -> None:
     """Raise UnsupportedError for what has no proof."""
     if not trace.complete:
-        raise UnsupportedError("C2CU093", f"nothing is proved of its loops: {trace.stopped}", u.kernel.loc)
+        raise catalogue.NOT_TRACED.error(u.kernel.loc, reason=trace.stopped)
     if trace.faults:
-        raise UnsupportedError("C2CU093", "a subscript may leave its array", trace.faults[0].loc)
+        raise catalogue.MAY_LEAVE_ARRAY.error(trace.faults[0].loc)
 
 
 def _built(u: Uniform, items: list[Item], candidates: list[BlockChoice]) -> Builder:
@@ -119,7 +118,7 @@ def _built(u: Uniform, items: list[Item], candidates: list[BlockChoice]) -> Buil
         except UnsupportedError as e:
             error = error or e
         except NotKnown as e:
-            error = error or UnsupportedError("C2CU092", f"'{e}' is known only at run time", u.kernel.loc)
+            error = error or catalogue.BLOCK_RUN_TIME.error(u.kernel.loc, name=e)
         else:
             return builder
-    raise error or UnsupportedError("C2CU092", "no number of threads fits these arrays", u.kernel.loc)
+    raise error or catalogue.BLOCK_THREADS.error(u.kernel.loc)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ...base import catalogue
 from ...base.ctype import INT, Scalar
-from ...base.diagnostics import UnsupportedError
 from ...ir.fold import binary
 from ...ir.nodes import Assign, Binary, Call, Const, Expr, If, Load, Region, Stmt, Store, Var, Variable
 from ...ir.walk import expressions, rewrite, statements, subexpressions
@@ -144,7 +144,7 @@ class Machine:
             self.read = self.read or bool(loads)
             return
         if isinstance(s, If) and any(isinstance(x, Assign) for x in statements((s,))):
-            raise UnsupportedError("C2CU092", "a branch on data outside of every independent loop", s.loc)
+            raise catalogue.BLOCK_BRANCH.error(s.loc)
         self.settle(None)
         for r in {x.region for x in stores}:
             self.valid -= {x for x in self.valid if x[0] == r}

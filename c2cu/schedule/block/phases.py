@@ -13,6 +13,7 @@ import numpy as np
 
 from ...analysis.facts import LoopFacts
 from ...analysis.uniform import Uniform
+from ...base import catalogue
 from ...base.diagnostics import UnsupportedError
 from ...ir.canonical import counted
 from ...ir.nodes import Assign, Block, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
@@ -35,7 +36,7 @@ def phases(u: Uniform, loops: tuple[LoopFacts, ...]) -> list[Item]:
     try:
         run.block(u.kernel.body)
     except NotKnown as e:
-        raise UnsupportedError("C2CU092", f"'{e}' is known only at run time", u.kernel.loc) from None
+        raise catalogue.BLOCK_RUN_TIME.error(u.kernel.loc, name=e) from None
     return run.items
 
 
@@ -138,7 +139,7 @@ class _PhaseRun:
     def step(self, s: Stmt) -> None:
         self.items.append(s)
         if len(self.items) > STEPS:
-            raise UnsupportedError("C2CU092", "too much is done one after the other", s.loc)
+            raise catalogue.BLOCK_SEQUENTIAL.error(s.loc, most=STEPS)
 
     def filled(self, s: Stmt) -> Stmt:
         """A statement with its uniform values filled in."""
@@ -181,7 +182,7 @@ class _PhaseRun:
     def turn(self, s: Loop) -> None:
         self.turns += 1
         if self.turns > TURNS:
-            raise UnsupportedError("C2CU092", "too many turns are done one after the other", s.loc)
+            raise catalogue.BLOCK_SEQUENTIAL.error(s.loc, most=TURNS)
 
     # phases
 

@@ -9,8 +9,9 @@ from typing import Protocol
 import numpy as np
 
 from ...analysis.uniform import Uniform
+from ...base import catalogue
 from ...base.ctype import INT
-from ...base.diagnostics import Loc, UnsupportedError
+from ...base.diagnostics import Loc
 from ...ir.nodes import Assign, Block, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import mapped
 from .fit import Basis
@@ -53,7 +54,7 @@ class Special:
             out += self.statement(s, mask)
         self.size += len(out)
         if self.size > LONGEST:
-            raise UnsupportedError("C2CU092", "too long when it is written out", block[0].loc)
+            raise catalogue.BLOCK_TOO_LONG.error(block[0].loc)
         return out
 
     def statement(self, s: Stmt, mask: np.ndarray) -> list[Stmt]:
@@ -95,7 +96,7 @@ class Special:
     def brought(self, v: Variable, e: Expr, mask: np.ndarray, otherwise: bool) -> None:
         """Refuse a variable that some threads know and others get from the run."""
         if otherwise and not (mask | ~self.whole).all():
-            raise UnsupportedError("C2CU092", f"'{v.name}' is known to some iterations only", e.loc)
+            raise catalogue.BLOCK_SOME_ITERATIONS.error(e.loc, name=v.name)
 
     def branch(self, s: If, mask: np.ndarray) -> list[Stmt]:
         if not self.u.is_varying(s.cond):
@@ -134,7 +135,7 @@ class Special:
             out += self.under(mask, s.body)
             mask = self.staying(s, mask)
             out += self.under(mask, s.step)
-        raise UnsupportedError("C2CU092", "a loop inside an independent one is too long", s.loc)
+        raise catalogue.BLOCK_TOO_LONG.error(s.loc)
 
     def under(self, mask: np.ndarray, block: Block) -> list[Stmt]:
         inner = self.block(block, mask)

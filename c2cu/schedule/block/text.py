@@ -9,8 +9,8 @@ import numpy as np
 
 from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform
+from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
-from ...base.diagnostics import UnsupportedError
 from ...codegen.cuda import CudaText, element_name, literal, region_name, variables
 from ...ir.nodes import Block, Expr, Load, Region, Stmt, Variable
 from ..pack import is_plain
@@ -114,7 +114,7 @@ def _initial(r: Region) -> str:
 
 def _slot(r: Region, slots: tuple[Slot, ...], layout: Layout) -> int:
     if not is_plain(slots, layout[r.name]):
-        raise UnsupportedError("C2CU090", f"'{r.name}' is part of a struct", r.loc)
+        raise catalogue.PART_OF_STRUCT.error(r.loc, name=r.name)
     return layout[r.name][0]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...analysis.uniform import Uniform
+from ...base import catalogue
 from ...base.diagnostics import UnsupportedError
 from ...ir.nodes import Assign, Block, Expr, If, Loop, Region, Store, Variable
 from ...ir.walk import loads_in
@@ -117,7 +118,7 @@ class Walk:
             self.block(s.body, mask)
             mask = self.staying(s, mask)
             self.block(s.step, mask)
-        raise UnsupportedError("C2CU092", "a loop inside an independent one is too long to be written out", s.loc)
+        raise catalogue.BLOCK_TOO_LONG.error(s.loc)
 
     def staying(self, s: Loop, mask: np.ndarray) -> np.ndarray:
         for f in s.flags:
@@ -170,5 +171,4 @@ def hazards(phase: Phase, touches: list[Touch], private: frozenset[Region]) -> n
 
 
 def _dependent(phase: Phase, r: Region) -> UnsupportedError:
-    message = f"iterations of this loop depend on each other through '{r.name}'"
-    return UnsupportedError("C2CU093", message, phase.loop.loc)
+    return catalogue.DEPENDENT.error(phase.loop.loc, name=r.name)

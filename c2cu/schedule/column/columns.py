@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
 
+from ...base import catalogue
 from ...base.ctype import VOID, Array, CType, Function, Pointer, Scalar, Struct, leaf_element
-from ...base.diagnostics import UnsupportedError
 from ...codegen.c_printer import CPrinter, base_name, declare, name
 from ...frontend.kernel import KernelProgram, nodes
 from ...frontend.parse import loc_of
 from ...frontend.symbols import Symbol
 from ...frontend.typed import FunctionDef
+from ...lower.lvalues import written
 
 COLUMN, PLAIN = "column", "plain"
 Storage = str | None  # None: a null pointer, or nothing known yet
@@ -32,7 +33,7 @@ def column(t: CType, width: str = "__P__") -> CType:
             return Array(column(t.of, width), t.length)
         case Struct(union=False):
             return replace(t, tag=f"{t.tag}__column")
-    raise UnsupportedError("C2CU022", f"'{t}' in column storage")
+    raise catalogue.COLUMN_TYPE.error(type=t)
 
 
 def define_column_struct(s: Struct) -> str:
@@ -118,9 +119,9 @@ class Columns(CPrinter):
             if isinstance(inner, Struct):
                 self.use_struct(inner)
             if m.anonymous or not isinstance(inner, (Scalar, Struct)) or m.bits is not None:
-                raise UnsupportedError("C2CU022", f"member '{m.name}' of '{s}' in column storage")
+                raise catalogue.COLUMN_TYPE.error(type=m.type)
         if s.union:
-            raise UnsupportedError("C2CU018", f"'{s}' in column storage")
+            raise catalogue.COLUMN_TYPE.error(type=s)
         self.column_structs.setdefault(s.tag, s)
 
     def infer(self, f: FunctionDef) -> None:
@@ -143,12 +144,12 @@ class Columns(CPrinter):
         if isinstance(n.lvalue, C.ID):
             self.bind(self.unit.symbol(n.lvalue), storage, n)
         elif storage == COLUMN:
-            raise UnsupportedError("C2CU022", "a pointer into column storage is stored in memory", loc_of(n))
+            raise catalogue.POINTER_IN_MEMORY.error(loc_of(n), name=written(n.lvalue))
 
     def bind(self, symbol: Symbol, storage: Storage, n: C.Node) -> None:
         known = self.pointees.get(symbol)
         if known is not None and storage is not None and known != storage:
-            raise UnsupportedError("C2CU028", f"pointer '{symbol.name}' may point into two storages", loc_of(n))
+            raise catalogue.COLUMN_POINTER.error(loc_of(n), name=symbol.name)
         self.pointees[symbol] = known or storage
 
     def returned(self, f: FunctionDef) -> Storage:
@@ -156,7 +157,7 @@ class Columns(CPrinter):
             return PLAIN
         storages = {self.pointee(n.expr) for n in nodes(f.node.body) if isinstance(n, C.Return) and n.expr} - {None}
         if len(storages) > 1:
-            raise UnsupportedError("C2CU028", f"'{f.name}' returns pointers into two storages", f.loc)
+            raise catalogue.COLUMN_POINTER.error(f.loc, name=f.name)
         return next(iter(storages), PLAIN)
 
     # storages
@@ -209,7 +210,7 @@ class Columns(CPrinter):
 
     def agreed(self, a: Storage, b: Storage, n: C.Node) -> Storage:
         if a is not None and b is not None and a != b:
-            raise UnsupportedError("C2CU028", "a pointer into one of two storages", loc_of(n))
+            raise catalogue.COLUMN_POINTER.error(loc_of(n), name=written(n))
         return a or b
 
     def cast_pointee(self, n: C.Cast) -> Storage:
@@ -224,7 +225,7 @@ class Columns(CPrinter):
             and VOID not in (to.to, source.to)
         ):
             if to.to != source.to:
-                raise UnsupportedError("C2CU019", f"'{source}' in column storage is used as '{to}'", loc_of(n))
+                raise catalogue.OTHER_TYPE.error(loc_of(n), name=written(n), type=source, other=to)
         return storage
 
     def call_pointee(self, n: C.FuncCall) -> Storage:
@@ -283,7 +284,7 @@ class Columns(CPrinter):
                 return declare(t, name(symbol.name), False, False)
             return declare(Pointer(self.columned(t.to), t.const), name(symbol.name))
         if any(isinstance(x, Function) for x in _inside(t)):
-            raise UnsupportedError("C2CU082", f"function pointer '{symbol.name}'", symbol.loc)
+            raise catalogue.INDIRECT_CALL.error(symbol.loc)
         return super().declared(symbol)
 
     def visit_Decl(self, n: C.Decl, no_type: bool = False) -> str:
@@ -331,7 +332,7 @@ class Columns(CPrinter):
                     self.copied(f"{to}.{name(m.name)}", a, f"{source}.{name(m.name)}", b, m.type) for m in t.members
                 )
                 return f"{{ {inner} }}"
-        raise UnsupportedError("C2CU022", f"'{t}' in column storage")
+        raise catalogue.COLUMN_TYPE.error(type=t)
 
     def visit_FuncCall(self, n: C.FuncCall) -> str:
         f = self.callee(n)
@@ -340,7 +341,7 @@ class Columns(CPrinter):
             return self.library_call(n, args)
         for a in args:
             if isinstance(self.unit.types.get(id(a)), Struct) and self.place(a) == COLUMN:
-                raise UnsupportedError("C2CU090", "a struct in column storage is passed by value", loc_of(a))
+                raise catalogue.STRUCT_BY_VALUE.error(loc_of(a), name=written(a))
         clone = self.instance(f, self.argument_storages(f, n))
         texts = [self._visit_expr(a) for a in args] + [argument for _, argument in self.extra]
         return f"{clone.name}({', '.join(texts)})"
@@ -348,13 +349,13 @@ class Columns(CPrinter):
     def library_call(self, n: C.FuncCall, args: list[C.Node]) -> str:
         symbol = self.unit.symbols.get(id(n.name)) if isinstance(n.name, C.ID) else None
         if symbol is None or symbol.kind != "function":
-            raise UnsupportedError("C2CU082", "a call through a pointer", loc_of(n))
+            raise catalogue.INDIRECT_CALL.error(loc_of(n))
         callee = symbol.name
         pointers = [a for a in args if isinstance(self.unit.value_type(a), Pointer)]
         if all(self.pointee(a) != COLUMN for a in pointers):
             return super().visit_FuncCall(n)
         if callee not in ("memcpy", "memmove", "memset"):
-            raise UnsupportedError("C2CU090", f"'{callee}' on column storage", loc_of(n))
+            raise catalogue.LIBRARY_FUNCTION.error(loc_of(n), name=callee)
         return self.memory(callee, args, n)
 
     def memory(self, callee: str, args: list[C.Node], n: C.FuncCall) -> str:
@@ -363,11 +364,11 @@ class Columns(CPrinter):
         lines = [f"unsigned long __n = ({self.visit(args[2])}) / {t.size}", self.elements("__to", args[0], t)]
         if callee == "memset":
             if t.size > 1 and self.unit.constant(args[1]) != 0:
-                raise UnsupportedError("C2CU081", "memset of elements wider than a byte to other than 0", loc_of(n))
+                raise catalogue.MEMSET_VALUE.error(loc_of(n))
             lines.append(f"{t} __value = ({t})({self.visit(args[1])})")
             value = "__value"
         elif callee == "memmove" or self.element(args[1]) != t:
-            raise UnsupportedError("C2CU081", f"this {callee} on column storage", loc_of(n))
+            raise catalogue.LIBRARY_FUNCTION.error(loc_of(n), name=callee)
         else:
             lines.append(self.elements("__from", args[1], t))
             value = f"__from[__k]{self.input_subscript(args[1])}"
@@ -383,7 +384,7 @@ class Columns(CPrinter):
         assert isinstance(t, Pointer)
         element = leaf_element(t.to)
         if not isinstance(element, Scalar) or element == VOID:
-            raise UnsupportedError("C2CU081", "a memory function on structs in column storage", loc_of(n))
+            raise catalogue.MEMORY_OF_STRUCT.error(loc_of(n))
         return element
 
     def elements(self, what: str, n: C.Node, t: Scalar) -> str:

@@ -6,8 +6,8 @@ bulk variables of the block's inputs, and a warp's accesses still coalesce.
 
 from __future__ import annotations
 
+from ...base import catalogue
 from ...base.ctype import Array, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
-from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...codegen.c_printer import declare, define_struct, name, structs_used, undefined
 from ...frontend.kernel import KernelProgram, Parameter, nodes
@@ -117,7 +117,7 @@ class _ColumnParts:
                 args.append(f"{'' if pointer else '*'}({t})slot[{k}].in")
             elif not pointer:
                 if not isinstance(b.type, Scalar):
-                    raise UnsupportedError("C2CU090", f"'{b.name}' is a struct by value", b.loc)
+                    raise catalogue.STRUCT_BY_VALUE.error(b.loc, name=b.name)
                 args.append(f"__m->{self.member(b)}[__id__]")
             else:
                 at = "&" if not extents(b.type) else ""
@@ -127,7 +127,7 @@ class _ColumnParts:
         if result is None:
             return f"{call};"
         if not isinstance(result.type, Scalar):
-            raise UnsupportedError("C2CU090", "the kernel returns a struct", result.loc)
+            raise catalogue.STRUCT_BY_VALUE.error(result.loc, name="return")
         return f"__m->{self.member(result)}[__id__] = {call};"
 
     def packing(self) -> tuple[list[str], list[str], list[str]]:
@@ -148,11 +148,11 @@ class _ColumnParts:
     def pack_parameter(self, k: int, b: Parameter, pack: list[str], unpack: list[str], initial: list[str]) -> None:
         start = self.initial(b.symbol, initial) if b.kind == "global" and b.symbol is not None else "0"
         if start != "0" and isinstance(leaf_element(b.type), Struct):
-            raise UnsupportedError("C2CU090", f"struct '{b.name}' has an initialiser", b.loc)
+            raise catalogue.STRUCT_INITIALISER.error(b.loc, name=b.name)
         for leaf in leaves(b.type):
             to = f"__m->{self.member(b)}{leaf.path}"
             if not isinstance(leaf.type, Scalar):
-                raise UnsupportedError("C2CU022", f"'{b.name}{leaf.path}' stores a pointer", b.loc)
+                raise catalogue.POINTER_IN_MEMORY.error(b.loc, name=b.name + leaf.path)
             word = _WORDS[leaf.type.size]
             plain = not isinstance(leaf_element(b.type), Struct)
             if plain:
@@ -185,7 +185,7 @@ class _ColumnParts:
         if init is None:
             return "0"
         if any(id(n) in self.program.unit.symbols and self.program.unit.symbols[id(n)].storage for n in nodes(init)):
-            raise UnsupportedError("C2CU022", f"the initialiser of '{symbol.name}' stores an address", symbol.loc)
+            raise catalogue.ADDRESS_IN_INITIALISER.error(symbol.loc, name=symbol.name)
         where = f"initial_{name(symbol.name)}"
         constants.append(f"__device__ const {declare(symbol.type, where)} = {self.columns.initial_value(init)};")
         return f"&{where}"
@@ -193,7 +193,7 @@ class _ColumnParts:
     def start_static(self, member: str, s: Symbol, pack: list[str], constants: list[str]) -> None:
         start = self.initial(s, constants)
         if isinstance(leaf_element(s.type), Struct):
-            raise UnsupportedError("C2CU090", f"static struct '{s.name}'", s.loc)
+            raise catalogue.STATIC_STRUCT.error(s.loc, name=s.name)
         element = leaf_element(s.type)
         assert isinstance(element, Scalar)
         word = _WORDS[element.size]

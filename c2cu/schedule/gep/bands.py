@@ -12,7 +12,7 @@ where when is planned by `bands_plan`.
 from __future__ import annotations
 
 from ...analysis.uniform import Uniform
-from ...base.diagnostics import UnsupportedError
+from ...base import catalogue
 from ...base.templates import render
 from ...gep import Gep
 from ..artifact import BandMatrix, Bands, CpuTeamArtifact, CudaBandsArtifact
@@ -20,7 +20,6 @@ from ..slots import Slot
 from .grid import checked_storage
 from .grid_shape import GridShape, pivots, read_at, usual
 from .grid_text import Layout, region_name, values
-from .required import CODE
 
 
 def bands(
@@ -36,7 +35,7 @@ def bands(
     shape = shape or usual(gep, "bands")
     initial = next((r for r in gep.regions if r.init is not None and any(r.init)), None)
     if initial is not None:
-        raise UnsupportedError(CODE, f"'{initial.name}' has an initial value: bands come from arrays", initial.loc)
+        raise catalogue.GEP_INITIAL.error(initial.loc, name=initial.name)
     kept = checked_storage(gep, shape, False, fp)
     filled = values(u, gep, slots, layout, fp, shape, kept, tuple((b, b + 1) for b in range(kept.first, kept.last)))
     text = render("cuda/gep_bands.cu.j2", **{**filled, "mine": "const struct c2cu_band mine"})

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from ...analysis.uniform import Uniform
-from ...base.diagnostics import UnsupportedError
+from ...base import catalogue
 from ...base.templates import render
 from ...gep import Gep, NotGep
 from ...gep.closure import closure
@@ -22,7 +22,6 @@ from .arena import arena
 from .grid_launches import PACKING
 from .grid_shape import Storage
 from .grid_text import Layout, in_order
-from .required import CODE
 
 LONGEST = 1 << 20  # rows
 LARGE = 8192  # rows from which on larger tiles, of more steps, find work for every multiprocessor
@@ -78,10 +77,10 @@ def bits(
     """CUDA text and launches. Raises UnsupportedError for what is no transitive closure."""
     found = closure(gep)
     if isinstance(found, NotGep):
-        raise UnsupportedError(CODE, f"not a transitive closure: {found.message}", found.loc)
+        raise catalogue.NOT_CLOSURE.error(found.loc, reason=found.message)
     n = gep.rows
     if n > LONGEST:
-        raise UnsupportedError(CODE, f"a matrix of {n} x {n} is too large", gep.loc)
+        raise catalogue.GEP_TOO_LARGE.error(gep.loc, rows=n, columns=n)
     shape = shape or usual(n)
     filled = in_order(u, gep, slots, layout, fp)
     lines = _rounded(n, math.lcm(shape.rows, shape.depth))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...analysis.uniform import Uniform
+from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
-from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...codegen.lanes import extreme_text, vectors
 from ...gep import Gep, NotGep
@@ -21,7 +21,7 @@ from ..pack import is_plain
 from ..slots import Slot
 from .cpu_text import GepText
 from .redo import redo
-from .required import CODE, required
+from .required import required
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 BLOCK = 64
@@ -61,11 +61,11 @@ def _refuse(found: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:
             or r.name not in layout
             or not is_plain(slots, layout[r.name])
         ):
-            raise UnsupportedError(CODE, f"'{r.name}' is not a matrix of its own that goes in or out", r.loc)
+            raise catalogue.GEP_OWN_MATRIX.error(r.loc, name=r.name)
     for part in (*found.scale, found.update):
         for x in (part.rows, part.columns):
             if x.after and x.low > 1:
-                raise UnsupportedError(CODE, "a loop begins more than one after the outermost counter", part.loc)
+                raise catalogue.GEP_LATE_START.error(part.loc)
 
 
 def _widest(g: Gep) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...analysis.uniform import Uniform
-from ...base.diagnostics import UnsupportedError
+from ...base import catalogue
 from ...base.templates import render
 from ...gep import Gep
 from ..artifact import CudaLaunchesArtifact, Launch
@@ -22,7 +22,6 @@ from ..slots import Slot
 from . import grid_launches
 from .grid_shape import FULL, GridShape, Storage, storage, stored, usual
 from .grid_text import Layout, in_pairs, looks, region_name, values
-from .required import CODE
 
 VARIANTS: dict[str, Callable[[GridShape, Storage], tuple[Launch, ...]]] = {
     "staged": grid_launches.staged,
@@ -83,8 +82,8 @@ def checked_storage(gep: Gep, shape: GridShape, full: bool, fp: str, pairs: bool
     if any(shape.depth * stored(r, pairs) % VECTOR for r in gep.regions):
         raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
     if max(gep.rows, gep.columns) > LONGEST:
-        raise UnsupportedError(CODE, f"a matrix of {gep.rows} x {gep.columns} is too large", gep.loc)
+        raise catalogue.GEP_TOO_LARGE.error(gep.loc, rows=gep.rows, columns=gep.columns)
     kept = storage(gep, shape, full, {r: region_name(r) for r in gep.regions}, looks(gep, fp, pairs), pairs)
     if not 0 < kept.last - kept.first <= STEPS:
-        raise UnsupportedError(CODE, f"{max(0, gep.k.high - gep.k.low)} steps: too few or too many", gep.loc)
+        raise catalogue.GEP_STEPS.error(gep.loc, steps=max(0, gep.k.high - gep.k.low))
     return kept

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from ...analysis.uniform import Uniform
+from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
-from ...base.diagnostics import UnsupportedError
 from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
 from ...gep import Gep, Part, Range
 from ...gep.cell import replaced
@@ -202,8 +202,8 @@ def _ordered(gep: Gep) -> dict[str, str] | None:
 
 def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: str, pairs: bool) -> Matrix:
     if r.name not in layout or not is_plain(slots, layout[r.name]):
-        what = "is part of a struct" if r.name in layout else "is an array of the function's own"
-        raise UnsupportedError("C2CU090", f"'{r.name}' {what}", r.loc)
+        message = catalogue.PART_OF_STRUCT if r.name in layout else catalogue.GEP_OWN_MATRIX
+        raise message.error(r.loc, name=r.name)
     slot = layout[r.name][0]
     parts = (gep.update, *gep.scale)
     written = any(r in dict(p.values) for p in parts)

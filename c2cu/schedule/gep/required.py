@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from ...base.diagnostics import UnsupportedError
+from ...base import catalogue
 from ...gep import Gep, NotGep
 from ...ir.nodes import Kernel
-
-CODE = "C2CU038"
 
 
 def required(kernel: Kernel, found: Gep | NotGep | None) -> Gep:
     """Raises UnsupportedError for a kernel that is not of the type, with what stands in the way."""
     if found is None:
-        raise UnsupportedError(CODE, "it has no three loops in one another that write a matrix", kernel.loc)
+        raise catalogue.NO_GEP_LOOPS.error(kernel.loc)
     if isinstance(found, NotGep):
-        raise UnsupportedError(CODE, f"not of Gaussian-elimination type: {found.message}", found.loc)
+        raise catalogue.NOT_GEP.error(found.loc, reason=found.message)
     return found

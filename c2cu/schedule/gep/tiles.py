@@ -13,14 +13,14 @@ input that fails is done again by one thread, as the C says, from what came in: 
 from __future__ import annotations
 
 from ...analysis.uniform import Uniform
-from ...base.diagnostics import UnsupportedError
+from ...base import catalogue
 from ...base.templates import render
 from ...gep import Gep, NotGep
 from ...ir.nodes import Region
 from ..artifact import CudaArtifact
 from ..pack import is_plain
 from ..slots import Slot
-from .required import CODE, required
+from .required import required
 from .shape import Sides, TileShape, cycles, shapes
 from .tiles_text import Layout, values
 
@@ -44,8 +44,7 @@ def tiles(
     sides = sides_of(g)
     found = [shape] if shape is not None else shapes(g, sides, threads)
     if not found:
-        what = f"no tile gives an input {threads} threads" if threads else "its rows are too long for registers"
-        raise UnsupportedError(CODE, what, g.loc)
+        raise catalogue.GEP_THREADS.error(g.loc, threads=threads) if threads else catalogue.GEP_ROWS.error(g.loc)
     s = found[0]
     text = render("cuda/gep_tiles.cu.j2", slots=slots, **values(u.kernel, g, sides, s, slots, layout, fp == "fast"))
     flags = ("--fmad=true",) if fp == "fast" else ()
@@ -65,14 +64,14 @@ def tiles(
 def _refuse(g: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:
     for r in g.regions:
         if r.storage == "local":
-            raise UnsupportedError(CODE, f"'{r.name}' is no input", r.loc)
+            raise catalogue.GEP_OWN_MATRIX.error(r.loc, name=r.name)
         if r.name in layout and not is_plain(slots, layout[r.name]):
-            raise UnsupportedError(CODE, f"'{r.name}' is part of a struct", r.loc)
+            raise catalogue.PART_OF_STRUCT.error(r.loc, name=r.name)
     for part in g.scale:
         for p in part.places:
             if p.where not in (part.where, "kk"):
                 line, other = ("row", "column") if part.where == "kj" else ("column", "row")
-                raise UnsupportedError(CODE, f"{line} k is computed from {other} k", part.loc)
+                raise catalogue.GEP_LINE.error(part.loc, line=line, other=other)
 
 
 def sides_of(g: Gep) -> Sides:

@@ -6,8 +6,8 @@ function gets a pointer to it.
 
 from __future__ import annotations
 
+from ...base import catalogue
 from ...base.ctype import Array, CType, Pointer, Struct
-from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...codegen.c_printer import CPrinter, declare, define_struct, name, structs_used, undefined
 from ...frontend.kernel import KernelProgram, Parameter, nodes
@@ -151,12 +151,7 @@ class _NativeParts:
                 lines.append(f"memset(&{target}, 0, sizeof {target});")
             elif self.has_address(init):
                 if isinstance(s.type, (Array, Struct)):
-                    raise UnsupportedError(
-                        "C2CU089",
-                        f"the initialiser of '{s.name}' holds addresses of variables",
-                        s.loc,
-                        "set them at the start of the kernel",
-                    )
+                    raise catalogue.ADDRESSES_INITIAL.error(s.loc, name=s.name)
                 lines.append(f"{target} = {self.printer.visit(init)};")
             else:
                 where = "__device__ const " if self.cuda else "static const "

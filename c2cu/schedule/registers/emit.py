@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from ...analysis.liveness import pressure
 from ...analysis.uniform import Finding, Uniform
 from ...analysis.webs import webs
+from ...base import catalogue
 from ...base.ctype import Leaf
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
@@ -62,7 +63,7 @@ def refuse_findings(findings: tuple[Finding, ...]) -> None:
     """Raise UnsupportedError where data decides on an address or on the turns of a loop."""
     for f in findings:
         if f.kind != "branch":
-            raise UnsupportedError("C2CU095", f"{f.message}: registers have no addresses", f.loc)
+            raise catalogue.REGISTERS_ADDRESS.error(f.loc, finding=f.message)
 
 
 def _refuse_slots(kernel: Kernel, slots: tuple[Slot, ...]) -> None:
@@ -70,8 +71,9 @@ def _refuse_slots(kernel: Kernel, slots: tuple[Slot, ...]) -> None:
     out = sum(s.nbytes for s in slots if s.writes)
     moved = sum(s.nbytes for s in slots if (s.reads or s.writes) and not s.shared)
     if out > 4 * WORDS or moved > 4 * WORDS + ARRAYS:
-        what = f"{out} bytes go out" if out > 4 * WORDS else f"{moved} bytes go in and out"
-        raise UnsupportedError("C2CU095", f"{what}, more than the registers of a thread hold", kernel.loc)
+        raise catalogue.REGISTERS_BYTES.error(
+            kernel.loc, bytes=out if out > 4 * WORDS else moved, direction="out" if out > 4 * WORDS else "in and out"
+        )
 
 
 def passes(leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tuple[Loop, ...] = ()) -> tuple[Pass, ...]:
@@ -136,13 +138,12 @@ def too_much(kernel: Kernel, placed: Placed) -> UnsupportedError | None:
     """What a thread cannot hold, or the compiler not digest."""
     count = sum(1 for _ in statements(placed.body))
     if count > LONGEST:
-        return UnsupportedError("C2CU095", f"{count} statements when unrolled, more than {LONGEST}", kernel.loc)
+        return catalogue.REGISTERS_STATEMENTS.error(kernel.loc, count=count, most=LONGEST)
     size = sum(r.type.size * r.count for r in placed.arrays)
     if size > ARRAYS:
         largest = max(placed.arrays, key=lambda r: r.type.size * r.count)
-        what = f"'{largest.name}' has subscripts that do not become constants: {size} bytes of arrays an input"
-        return UnsupportedError("C2CU095", f"{what}, more than {ARRAYS}", largest.loc)
+        return catalogue.REGISTERS_ARRAYS.error(largest.loc, name=largest.name, bytes=size, most=ARRAYS)
     words = pressure((*placed.loads, *placed.body, *placed.stores))
     if words > WORDS:
-        return UnsupportedError("C2CU095", f"{words} words are live at once, more than {WORDS} registers", kernel.loc)
+        return catalogue.REGISTERS_LIVE.error(kernel.loc, words=words, most=WORDS)
     return None

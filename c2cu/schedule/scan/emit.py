@@ -12,14 +12,14 @@ from dataclasses import replace
 from ...analysis.facts import Trace
 from ...analysis.liveness import pressure
 from ...analysis.uniform import Uniform
-from ...base.diagnostics import UnsupportedError
+from ...base import catalogue
 from ...base.templates import render
 from ...ir.nodes import Const, Kernel, Loop
 from ..artifact import CudaArtifact
 from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, too_much
 from ..registers.text import Placed
 from ..slots import Slot
-from .streaming_loop import CODE, Sweep, accesses, sweeps, walks
+from .streaming_loop import Sweep, accesses, sweeps, walks
 from .text import ScanText
 
 BLOCKS = 16  # of a multiprocessor: 1024 threads, of 64 registers each
@@ -32,17 +32,17 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
     """CUDA text. Raises UnsupportedError for a program with no loop through a long array, or that is too large."""
     refuse_findings(u.findings)
     if not trace.complete:
-        raise UnsupportedError(CODE, f"nothing is known of its arrays: {trace.stopped}", u.kernel.loc)
+        raise catalogue.NOT_TRACED.error(u.kernel.loc, reason=trace.stopped)
     if trace.faults:
-        raise UnsupportedError(CODE, "a subscript may leave its array", trace.faults[0].loc)
+        raise catalogue.MAY_LEAVE_ARRAY.error(trace.faults[0].loc)
     loops = kept_loops(u.kernel)
     if not loops:
-        raise UnsupportedError(CODE, "no loop at top level goes through an array element by element", u.kernel.loc)
+        raise catalogue.SCAN_NO_LOOP.error(u.kernel.loc)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
     placed = place(u.kernel, leaving, fp, BUDGET, loops)
     found = sweeps(placed.body, placed.arrays, slots, layout, trace)
     if not found:
-        raise UnsupportedError(CODE, "no loop at top level goes through an array element by element", u.kernel.loc)
+        raise catalogue.SCAN_NO_LOOP.error(u.kernel.loc)
     swept = {w.region for s in found for w in s.windows}
     placed = replace(placed, arrays=tuple(r for r in placed.arrays if r not in swept), leaving=leaving - swept)
     error = too_much(u.kernel, placed)
@@ -50,9 +50,7 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
         raise error
     pitch = max(s.pitch for s in found)
     if pitch > PITCH:
-        raise UnsupportedError(
-            CODE, f"a turn needs {pitch} bytes of long arrays, {PITCH} at most", found[0].walk.loop.loc
-        )
+        raise catalogue.SCAN_WIDTH.error(found[0].walk.loop.loc, bytes=pitch, most=PITCH)
     text = ScanText(placed, slots, layout, THREADS, found)
     source = render(
         "cuda/scan.cu.j2", name=u.kernel.name, threads=THREADS, bounds=_bounds(found, placed), **text.values()

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from ...analysis.effects import fold_known
 from ...analysis.facts import CERTAIN, INPUT, Trace
+from ...base import catalogue
 from ...base.ctype import Leaf
-from ...base.diagnostics import Loc, UnsupportedError
+from ...base.diagnostics import Loc
 from ...ir.affine import affine
 from ...ir.canonical import counted
 from ...ir.nodes import Assign, Block, Const, Expr, Load, Loop, Region, Stmt, Store, Variable
@@ -22,7 +23,6 @@ from ..slots import Slot
 from ..warp_pack import offsets
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
-CODE = "C2CU037"
 REACH = 64  # how far from the counter a subscript may be
 TURNS = 1 << 30
 UNIT = 16  # bytes that go at once
@@ -184,32 +184,29 @@ def sweeps(
 
 
 def _refuse_access(a: StreamedAccess) -> None:
-    name = f"'{a.region.name}'"
     if a.offset is None and not isinstance(a.index, Const):
-        what = f"subscript of {name} is not the counter of a loop at top level, plus a constant"
-        raise UnsupportedError(CODE, what, a.loc)
+        raise catalogue.SCAN_SUBSCRIPT.error(a.loc, name=a.region.name)
     if a.offset is not None and abs(a.offset) > REACH:
-        what = f"{name} is accessed {abs(a.offset)} elements away from the counter, more than {REACH}"
-        raise UnsupportedError(CODE, what, a.loc)
+        raise catalogue.SCAN_FAR.error(a.loc, name=a.region.name, distance=abs(a.offset), most=REACH)
 
 
 def _refuse_order(a: StreamedAccess, written: Mapping[Region, int], found: list[StreamedAccess]) -> None:
     """Elements that are written are those of one sweep: its tiles are not read again."""
-    r, name = a.region, f"'{a.region.name}'"
+    r = a.region
     if r not in written:
         if any(x.store for x in found if x.region == r):
-            raise UnsupportedError(CODE, f"{name} is written outside of the loop that goes through it", a.loc)
+            raise catalogue.SCAN_WRITTEN_OUTSIDE.error(a.loc, name=r.name)
         if r.storage != "bulk":
-            raise UnsupportedError(CODE, f"{name} is read and never written", a.loc)
+            raise catalogue.SCAN_UNWRITTEN.error(a.loc, name=r.name)
         return
     if a.sweep is not None and a.offset is None:
-        raise UnsupportedError(CODE, f"{name} is written, and accessed at one place in every turn", a.loc)
+        raise catalogue.SCAN_FIXED_ELEMENT.error(a.loc, name=r.name)
     if r.storage == "bulk" and not a.store and a.group < written[r]:
         return  # still what came in
     if a.sweep not in (None, written[r]):
-        raise UnsupportedError(CODE, f"{name} is written in one loop and used in another", a.loc)
+        raise catalogue.SCAN_TWO_LOOPS.error(a.loc, name=r.name)
     if a.sweep is None and a.group not in (written[r], written[r] + 1):
-        raise UnsupportedError(CODE, f"{name} is written in one loop and used after the next", a.loc)
+        raise catalogue.SCAN_TWO_LOOPS.error(a.loc, name=r.name)
 
 
 def _between(
@@ -251,10 +248,10 @@ def _window(
     k, leaf = layout[r.name]
     slot = slots[k]
     if slot.nbytes != r.count * size or list(offsets(leaf)) != list(range(0, slot.nbytes, size)):
-        raise UnsupportedError(CODE, f"'{r.name}' is not an array of numbers", r.loc)
+        raise catalogue.SCAN_NOT_NUMBERS.error(r.loc, name=r.name)
     loaded = not stores or not all(e & CERTAIN and not e & INPUT for e in elements)
     if loaded and r.init is not None and any(r.init) and not slot.required:
-        raise UnsupportedError(CODE, f"'{r.name}' has initial elements", r.loc)
+        raise catalogue.SCAN_INITIAL.error(r.loc, name=r.name)
     return Window(r, k, low, ahead, behind, loaded, slot.writes and bool(stores), place)
 
 
@@ -266,10 +263,9 @@ def _refuse_far(s: Sweep, swept: set[Region]) -> None:
             for r, index, store, loc in _touched(x):
                 w = windows.get(r)
                 if w is None and store and r in swept:
-                    raise UnsupportedError(CODE, f"'{r.name}' is written outside of the loop that goes through it", loc)
+                    raise catalogue.SCAN_WRITTEN_OUTSIDE.error(loc, name=r.name)
                 if w is None or not isinstance(index, Const):
                     continue
                 low = at + (w.behind if store and at else w.low)
                 if not low <= index.value < at + s.tile + w.ahead:
-                    what = f"'{r.name}[{index.value}]' is used {where} the loop through '{r.name}', far from it"
-                    raise UnsupportedError(CODE, what, loc)
+                    raise catalogue.SCAN_FAR_OUTSIDE.error(loc, name=r.name, index=index.value, where=where)
