@@ -212,14 +212,14 @@ def stream(
         batches: An iterable of arrays ``(p, *shape)``, or of dicts of them by C name, each with a p of its own; an
             array alone is one batch. A thread reads it, a few groups ahead of the results. The first batch is read at
             once, and its shapes hold for all.
-        group: How many inputs run together; without it, about 16 MB of them.
+        group: How many inputs run together; without it, about 16 MB of them on a GPU and 4 MB on a CPU.
         interval: Seconds, or a text such as ``"5ms"``: no input waits longer for its group to fill; then the group runs
             with the inputs that it has. Without it, a group waits until it is full.
         depth: Groups in flight on each device: 4 on a GPU, 2 on a CPU, unless given.
         latency_target: Seconds from an input's arrival to its result, or a text such as ``"5ms"``. Measurements on the
             first batch choose the largest group that meets it.
         devices: Ordinals of the GPUs to use; without it, all that are visible.
-        memory: Host memory that buffers may take: bytes, or a text such as ``"2G"``.
+        memory: Host memory that buffers may take: bytes, or a text such as ``"2G"``; without it, 1 GB.
         timeline: Record what each device does, and when, for `Stream.spans`.
         copy: False promises that no batch is written to before its results are there, so that it need not be copied.
         shared: Arrays and numbers that are one for all inputs, by C name.

@@ -1,6 +1,7 @@
 """The command line. stdout carries data only; messages go to stderr.
 
-Exit status: 0 done, 1 an error that was diagnosed, 2 usage, 3 `check` found the program wanting.
+Exit status: 0 success, 1 an error with a diagnostic, 2 wrong usage, 3 `check` found a program that is not oblivious or,
+with --constant-time, not constant-time.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from .base.diagnostics import Diagnostic, Error, render, to_json
 from .base.version import __version__
 from .schedule.registry import names
 
-WANTING = 3
+NOT_OBLIVIOUS = 3
 
 
 class _Pairs(click.ParamType):
-    """NAME=VALUE."""
+    """An option's value of the form NAME=VALUE, as a tuple of two texts."""
 
     name = "NAME=VALUE"
 
@@ -40,7 +41,7 @@ class _Pairs(click.ParamType):
 
 
 class _Quantity(click.ParamType):
-    """What a function of `quantities` reads."""
+    """An option's value that a function of `quantities` reads, such as 2G or 5ms."""
 
     def __init__(self, name: str, read: Callable[[str], Any]):
         self.name, self._read = name, read
@@ -55,34 +56,100 @@ class _Quantity(click.ParamType):
 COUNT, AMOUNT = _Quantity("integer", quantities.count), _Quantity("integer", quantities.some)
 PAIR = _Pairs()
 SOURCE = click.argument("source", metavar="FILE.c")
-FORMAT = click.option("--diagnostics-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+
+
+def choice(name: str, *choices: str, help: str) -> Any:
+    """An option with a fixed set of values; the first is the default."""
+    return click.option(name, type=click.Choice(choices), default=choices[0], show_default=True, help=help)
+
+
 COMMON = [
-    click.option("-D", "defines", multiple=True, metavar="NAME[=VALUE]", help="Override a macro of the file."),
-    click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="Where to look for headers."),
-    click.option("--fn", metavar="NAME", help="The kernel function."),
-    click.option("--shape", "shapes", multiple=True, type=PAIR, metavar="NAME=N[,N..]", help="Extents no input tells."),
-    FORMAT,
+    click.option(
+        "-D",
+        "defines",
+        multiple=True,
+        metavar="NAME[=VALUE]",
+        help="Define a macro, in place of the file's own definition. The default VALUE is 1.",
+    ),
+    click.option("-I", "include_dirs", multiple=True, metavar="DIR", help="Look for headers in this folder too."),
+    click.option(
+        "--fn",
+        metavar="NAME",
+        help="The kernel function. By default, the one called after '#pragma kernel' in main, or the only function that"
+        " is neither main nor called by another.",
+    ),
+    click.option(
+        "--shape",
+        "shapes",
+        multiple=True,
+        type=PAIR,
+        metavar="NAME=N[,N..]",
+        help="The extents of one input or output, where neither the C nor an input array gives them.",
+    ),
+    choice(
+        "--diagnostics-format", "text", "json", help="Print errors and warnings as text or as one JSON object each."
+    ),
 ]
 MACHINE = [
-    click.option("--backend", type=click.Choice(["auto", "cuda", "cpu"]), default="auto", show_default=True),
+    choice("--backend", "auto", "cuda", "cpu", help="Where to run. 'auto' is cuda where CuPy sees a GPU, else cpu."),
     click.option(
         "--schedule",
         default="auto",
         show_default=True,
         metavar="NAME",
-        help=f"CPU: {', '.join(names('cpu'))}; GPU: {', '.join(names('cuda'))}; of some NAME:VARIANT.",
+        help=f"How to map inputs to the hardware. On a CPU: {', '.join(names('cpu'))}; on a GPU: "
+        f"{', '.join(names('cuda'))}. Some have variants: NAME:VARIANT.",
     ),
-    click.option("--fp", type=click.Choice(["exact", "reassociate", "fast"]), default="exact", show_default=True),
+    choice(
+        "--fp",
+        "exact",
+        "reassociate",
+        "fast",
+        help="What floating point may do: 'exact' gives the C compiler's bits, 'reassociate' may reorder sums, 'fast'"
+        " may also fuse multiply-adds and use approximate functions.",
+    ),
 ]
 STREAMING = [
-    click.option("--group", type=AMOUNT, help="Inputs at a time: bounds the memory that a run needs."),
-    click.option("--memory", type=_Quantity("SIZE", quantities.size), help="Of the buffers, such as 2G."),
-    click.option("--depth", type=click.IntRange(min=1), help="Groups on their way at once."),
-    click.option("--interval", type=_Quantity("TIME", quantities.seconds), help="Between arrivals, such as 5ms."),
-    click.option("--latency-target", type=_Quantity("TIME", quantities.seconds), help="From arrival to result."),
-    click.option("--devices", type=_Quantity("N[,N..]", quantities.numbers), help="The GPUs to use."),
-    click.option("--resume", is_flag=True, help="Go on where an interrupted run stopped."),
+    click.option(
+        "--group",
+        type=AMOUNT,
+        help="How many inputs run together; it bounds the memory that a run needs. The default is about 16 MB of them"
+        " on a GPU and 4 MB on a CPU.",
+    ),
+    click.option(
+        "--memory",
+        type=_Quantity("SIZE", quantities.size),
+        help="The host memory that buffers may take, in bytes or such as 2G. The default is 1G.",
+    ),
+    click.option(
+        "--depth",
+        type=click.IntRange(min=1),
+        help="How many groups are in flight on each device. The default is 4 on a GPU and 2 on a CPU.",
+    ),
+    click.option(
+        "--interval",
+        type=_Quantity("TIME", quantities.seconds),
+        help="Run a group that is not full once its first input has waited so long: seconds, or such as 5ms. By default"
+        " a group waits until it is full.",
+    ),
+    click.option(
+        "--latency-target",
+        type=_Quantity("TIME", quantities.seconds),
+        help="Choose the largest group whose results come within this time: seconds, or such as 5ms.",
+    ),
+    click.option(
+        "--devices",
+        type=_Quantity("N[,N..]", quantities.numbers),
+        help="The numbers of the GPUs to use, counted from 0. The default is all that are visible.",
+    ),
+    click.option("--resume", is_flag=True, help="Continue an interrupted run after the last group that it completed."),
 ]
+SHARED_VALUES = click.option(
+    "--shared",
+    multiple=True,
+    metavar="NAME[=N]",
+    help="This variable is one for all inputs; with N, it is a scalar of this value.",
+)
 
 
 def with_options(*groups: Any) -> Callable[[Any], Any]:
@@ -97,21 +164,21 @@ def with_options(*groups: Any) -> Callable[[Any], Any]:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="c2cu")
 def main() -> None:
-    """Write a C program once for one input, run it for millions."""
+    """Run a sequential C program on many inputs at once, on a GPU or in the SIMD lanes of a CPU."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # None where it is closed
             stream.reconfigure(errors="backslashreplace")
 
 
 def say(d: Diagnostic, sources: Any, how: str) -> None:
-    """A diagnostic on stderr."""
+    """Print a diagnostic on stderr. ``how``: text or json."""
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     click.echo(to_json(d, sources) if how == "json" else render(d, sources, color), err=True, color=color)
 
 
 @contextlib.contextmanager
 def diagnosed(how: str) -> Iterator[None]:
-    """Print our warnings as diagnostics, and a diagnosed error with exit status 1; Ctrl-C gives 130."""
+    """Print c2cu's warnings and errors as diagnostics; an error exits with status 1, Ctrl-C with 130."""
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         for f in message.report.findings if hasattr(message, "report") else ():
@@ -159,21 +226,35 @@ def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, ...]]:
     return out
 
 
-def given(source: str) -> str | Path:
-    """FILE.c, whatever its name, or for ``-`` the C text on stdin."""
+def c_source(source: str) -> str | Path:
+    """The path FILE.c, or for ``-`` the C text on stdin."""
     return sys.stdin.read() + "\n" if source == "-" else Path(source)
 
 
-@main.command(short_help="Write a standalone CUDA or C program of p runs.")
+@main.command(short_help="Write a standalone CUDA or C program for p inputs.")
 @with_options(
     SOURCE,
-    click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; - is stdout."),
-    click.option("--p", type=COUNT, help="How many inputs."),
-    click.option("--threads", type=int, default=64, show_default=True, help="Threads a block."),
-    click.option("--target", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True),
-    click.option("--group", type=COUNT, help="Inputs at a time: results come out while inputs come in."),
-    click.option("--emit", type=click.Choice(["ast", "ir", "plan", "cuda", "c"]), help="Stop at a stage and print it."),
-    click.option("--after", default="", metavar="PASS", help="With --emit ir: the program after this pass."),
+    click.option("-o", "--output", default="-", metavar="FILE", help="Where to write. The default, -, is stdout."),
+    click.option("--p", type=COUNT, help="The number of inputs. It is required, except with --emit."),
+    click.option("--threads", type=int, default=64, show_default=True, help="The number of threads in a CUDA block."),
+    choice("--target", "cuda", "cpu", help="Write CUDA C for nvcc, or C for a host compiler."),
+    click.option(
+        "--group",
+        type=COUNT,
+        help="The number of inputs that the program reads, runs and writes at a time. By default, it reads all first.",
+    ),
+    click.option(
+        "--emit",
+        type=click.Choice(["ast", "ir", "plan", "cuda", "c"]),
+        help="Print a stage of the translation instead: the syntax tree, the flat IR, the choice of schedules, or the"
+        " kernel's generated text.",
+    ),
+    click.option(
+        "--after",
+        default="",
+        metavar="PASS",
+        help="With --emit ir, print the IR after this pass. The default is the last pass before a schedule's own.",
+    ),
     COMMON,
 )
 def translate(
@@ -191,39 +272,72 @@ def translate(
     shapes: Any,
     diagnostics_format: str,
 ) -> None:
-    """Write a standalone CUDA or C program that does p runs of FILE.c."""
+    """Write a standalone CUDA or C program that behaves as p runs of FILE.c, one after the other."""
     with diagnosed(diagnostics_format):
-        from . import api
+        from . import api, pipeline
+        from .frontend.options import options_of
+        from .frontend.preprocess import read_source
         from .io import files
 
         options = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
         if after and emit != "ir":
             raise click.UsageError("--after goes with --emit ir")
         if emit is not None:
-            from .stages import stage
-
-            files.write(output, stage(given(source), emit, after, **options).encode("utf-8", "surrogateescape"))
+            text = pipeline.emit(read_source(c_source(source)), options_of(**options), emit, after)
+            files.write(output, text.encode("utf-8", "surrogateescape"))
             return
         if p is None:
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""
             raise click.UsageError(f"translate needs --p, the number of inputs{why}")
         if os.path.exists(output) and os.path.exists(source) and os.path.samefile(source, output):
             raise catalogue.OVER_SOURCE.error(path=output)
-        text = api.translate(given(source), p=p, threads=threads, target=target, group=group, **options)
+        text = api.translate(c_source(source), p=p, threads=threads, target=target, group=group, **options)
         files.write(output, text.encode("utf-8", "surrogateescape"))
 
 
-@main.command(short_help="Run FILE.c for all inputs, or p times on stdin.")
+@main.command(short_help="Run FILE.c on all inputs of arrays in files, or p times on stdin.")
 @with_options(
     SOURCE,
-    click.option("--in", "inputs", multiple=True, metavar="[NAME=]FILE", help="Input array or number."),
-    click.option("--out", "outputs", multiple=True, metavar="[NAME=]FILE", help="Where an output goes."),
-    click.option("--shared", multiple=True, type=PAIR, metavar="NAME=FILE", help="One copy for all inputs."),
-    click.option("--p", type=COUNT, help="Run the whole program p times in turn on stdin; with --out: the inputs."),
-    click.option("--layout", type=click.Choice(["row", "column"]), default="row", show_default=True),
-    click.option("--strict", is_flag=True, help="Refuse a program that is not oblivious."),
-    click.option("--tune", is_flag=True, help="Measure the schedules on the first inputs, once; the fastest stays."),
-    click.option("--pack", type=click.Choice(["4", "8", "16"]), help="Bits that elements of shortest paths fit."),
+    click.option(
+        "--in",
+        "inputs",
+        multiple=True,
+        metavar="[NAME=]FILE",
+        help="The array of an input variable, with one row for each input; or a number. NAME may be left out where the"
+        " kernel has one input.",
+    ),
+    click.option(
+        "--out",
+        "outputs",
+        multiple=True,
+        metavar="[NAME=]FILE",
+        help="Where to write an output variable. NAME may be left out where the kernel has one output.",
+    ),
+    click.option(
+        "--shared",
+        multiple=True,
+        type=PAIR,
+        metavar="NAME=FILE",
+        help="The array, or the number, of a variable that is one for all inputs.",
+    ),
+    click.option(
+        "--p",
+        type=COUNT,
+        help="Without --in and --out, run the whole program p times, one after the other, on stdin. With --out, the"
+        " number of inputs of a kernel that reads no arrays.",
+    ),
+    choice("--layout", "row", "column", help="Whether arrays in files have the axis of inputs first or last."),
+    click.option("--strict", is_flag=True, help="Stop with an error if the program is not oblivious."),
+    click.option(
+        "--tune",
+        is_flag=True,
+        help="Measure the schedules on the first inputs and use the fastest, in later runs too.",
+    ),
+    click.option(
+        "--pack",
+        type=click.Choice(["4", "8", "16"]),
+        help="Every distance of a shortest-paths kernel fits into so many bits, so that a GPU may keep two in a word.",
+    ),
     STREAMING,
     MACHINE,
     COMMON,
@@ -248,7 +362,7 @@ def run(
     diagnostics_format: str,
     **streaming: Any,
 ) -> None:
-    """Run FILE.c for all the inputs in the arrays, or p times on stdin."""
+    """Run the kernel of FILE.c on all inputs of the arrays in files, or the whole program p times on stdin."""
     with diagnosed(diagnostics_format):
         from . import api
         from .io.runs import RunOptions, run_files
@@ -260,18 +374,14 @@ def run(
                 raise click.UsageError("give --in and --out, or --p to run the whole program on stdin")
             if source == "-":
                 raise click.UsageError("stdin holds the inputs then: give the C as a file")
-            asked = next((n for n, v in streaming.items() if v), None)
-            if asked is not None:
-                raise click.UsageError(f"--{asked.replace('_', '-')} goes with --in and --out")
-            if tune:
-                raise click.UsageError("--tune goes with --in and --out")
-            if pack:
-                raise click.UsageError("--pack goes with --in and --out")
+            for option, value in {**streaming, "tune": tune, "pack": pack}.items():
+                if value:
+                    raise click.UsageError(f"--{option.replace('_', '-')} goes with --in and --out")
             sys.exit(run_program(Path(source), p, backend, common))
         if source == "-" and any(text.partition("=")[2] == "-" or text == "-" for text in inputs):
             raise click.UsageError("stdin holds the inputs then: give the C as a file")
         program = api.compile(
-            given(source),
+            c_source(source),
             shared=[n for n, _ in shared],
             backend=backend,
             schedule=schedule,
@@ -282,16 +392,16 @@ def run(
             tune=tune,
             **common,
         )
-        told = functools.partial(say, sources={}, how=diagnostics_format)
-        run_files(program, inputs, outputs, shared, p, layout, RunOptions(**streaming), told)
+        report = functools.partial(say, sources={}, how=diagnostics_format)
+        run_files(program, inputs, outputs, shared, p, layout, RunOptions(**streaming), report)
 
 
-@main.command()
+@main.command(short_help="Tell whether FILE.c is oblivious.")
 @with_options(
     SOURCE,
-    click.option("--constant-time", is_flag=True, help="Also refuse branches that depend on data."),
-    click.option("--strict", is_flag=True, help="Findings are errors."),
-    click.option("--shared", multiple=True, metavar="NAME[=N]", help="One copy for all inputs; or one number."),
+    click.option("--constant-time", is_flag=True, help="Also require that no branch depends on data."),
+    click.option("--strict", is_flag=True, help="Print findings as errors instead of warnings."),
+    SHARED_VALUES,
     COMMON,
 )
 def check(
@@ -305,12 +415,15 @@ def check(
     shapes: Any,
     diagnostics_format: str,
 ) -> None:
-    """Say whether FILE.c is oblivious, and what speaks against it."""
+    """Tell whether FILE.c is oblivious, and where data decides an address, a loop's bound or a branch.
+
+    The exit status is 0 if it is, and 3 if not.
+    """
     with diagnosed(diagnostics_format):
         from . import api
 
         report = api.check(
-            given(source),
+            c_source(source),
             fn=fn,
             shared={name: value or None for name, _, value in (n.partition("=") for n in shared)},
             defines=macros(defines),
@@ -334,16 +447,24 @@ def check(
             for note in report.notes:
                 click.echo(note, err=True)
             click.echo(report.verdict, err=True)
-        sys.exit(0 if (report.constant_time if constant_time else report.oblivious) else WANTING)
+        sys.exit(0 if (report.constant_time if constant_time else report.oblivious) else NOT_OBLIVIOUS)
 
 
 @main.command()
 @with_options(
     SOURCE,
-    click.option("--p", type=AMOUNT, help="How many inputs."),
-    click.option("--shared", multiple=True, metavar="NAME[=N]", help="One copy for all inputs; or one number."),
-    click.option("--json", "as_json", is_flag=True, help="As JSON."),
-    click.option("--plot", metavar="FILE.png", help="Also draw the memory accesses and the roofline (or .svg, .pdf)."),
+    click.option(
+        "--p",
+        type=AMOUNT,
+        help="The number of inputs that estimates are for. The default is enough to fill the device.",
+    ),
+    SHARED_VALUES,
+    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."),
+    click.option(
+        "--plot",
+        metavar="FILE.png",
+        help="Also draw the memory accesses and the roofline into this file: PNG, SVG or PDF.",
+    ),
     MACHINE,
     COMMON,
 )
@@ -362,7 +483,7 @@ def explain(
     shapes: Any,
     diagnostics_format: str,
 ) -> None:
-    """Say what will run, where, and why."""
+    """Tell which schedule would run FILE.c, on what, and why."""
     with diagnosed(diagnostics_format):
         from . import api, backends, pipeline
         from .frontend.preprocess import read_source
@@ -375,20 +496,21 @@ def explain(
             plotting.check(plot)
         names, texts = [n.partition("=")[0] for n in shared], dict(n.split("=", 1) for n in shared if "=" in n)
         options = pipeline.Options(fn, macros(defines), include_dirs, tuple(names), extents(shapes), fp)
-        front, notes = api.as_given(read_source(given(source)), options, texts)
+        front, notes = api.as_given(read_source(c_source(source)), options, texts)
         chosen = backend if backend != "auto" else backends.best()
         device = machine.device(chosen)
         limits = machine.limits(chosen, cost.widest(front.analysis)) if cost.complete(front) else None
-        found = explaining.explanation(front, chosen, schedule, p, fp, device, limits, machine.speed(chosen))
+        explanation = explaining.explanation(front, chosen, schedule, p, fp, device, limits, machine.speed(chosen))
         if plot is not None:
             files.write(plot, plotting.plot(plot, *cost.pictured(front, limits)))
-        click.echo(explaining.as_json(found) if as_json else explaining.text(found, api.report_of(front, notes)))
+        report = api.report_of(front, notes)
+        click.echo(explaining.as_json(explanation) if as_json else explaining.text(explanation, report))
 
 
-@main.command()
-@click.option("--measure", is_flag=True, help="Measure the memory's bandwidth anew, for `c2cu explain`.")
+@main.command(short_help="Tell what this machine has for c2cu to use.")
+@click.option("--measure", is_flag=True, help="Measure the memory's bandwidth again, which 'c2cu explain' shows.")
 def doctor(measure: bool) -> None:
-    """Say what c2cu finds on this machine."""
+    """Tell what this machine has for c2cu to use: compilers, GPUs, packages, and how to install what is missing."""
     with diagnosed("text"):
         from .report import machine
 

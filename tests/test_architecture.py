@@ -15,10 +15,10 @@ FILES = sorted(ROOT.rglob("*.py"))
 #: Packages and files at the top of c2cu/, in import order: each may import from itself and from those before it.
 ORDER = """
     base ir frontend lower analysis transform codegen trace gep schedule runtime standalone
-    verdict pipeline tune backends streaming program paths api dask io report stages cli __main__
+    verdict pipeline tune backends streaming program paths api dask io report cli __main__
 """.split()
 HOMES = {
-    "pycparser": r"frontend/.*|lower/.*|analysis/effects|codegen/c_printer|schedule/(column|native)/.*|standalone/.*|stages",
+    "pycparser": r"frontend/.*|lower/.*|analysis/effects|codegen/c_printer|schedule/(column|native)/.*|standalone/.*",
     "jinja2": "base/templates",
     "cupy": "runtime/cuda",
     "click": "cli",

@@ -5,9 +5,9 @@ import re
 import pytest
 
 import c2cu
-from c2cu.frontend.preprocess import HEADERS, Source, preprocess
-from c2cu.pipeline import Options, understand
-from c2cu.stages import stage
+from c2cu.frontend.options import Options
+from c2cu.frontend.preprocess import HEADERS, Source, preprocess, read_source
+from c2cu.pipeline import emit, understand
 
 
 def test_macros_that_are_given():
@@ -33,7 +33,7 @@ def test_a_header_beside_the_source_comes_first(tmp_path, monkeypatch):
     (tmp_path / "src" / "a.c").write_text('#include "h.h"\nint a[4];\nvoid f(void) { a[0] += K; }\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "cache"))
-    assert "a[0] = (a[0] + 2)" in stage("src/a.c", "ir")
+    assert "a[0] = (a[0] + 2)" in emit(read_source("src/a.c"), Options(), "ir")
 
 
 def test_the_same_text_every_time():
