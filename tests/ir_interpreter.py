@@ -1,4 +1,4 @@
-"""The flat IR, executed: several inputs in lockstep, as `ir.py` says in words.
+"""The flat IR, executed: several inputs in lockstep, as `ir.nodes` says in words.
 
 Lanes go through a kernel together; an If or a Loop splits the active ones as a SIMD machine's mask does. Given a
 `Uniform` analysis, what it calls uniform has *one* copy for all lanes, and the interpreter asserts that the active

@@ -1,1 +1,1 @@
-"""The flat IR: one kernel, no calls, no pointers; three kinds of statement, nine of expression."""
+"""The flat IR: one kernel, no calls, no pointers; four kinds of statement, nine of expression."""

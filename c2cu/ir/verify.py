@@ -1,4 +1,4 @@
-"""The invariants of the flat IR, checked: what `ir.py` says in words.
+"""The invariants of the flat IR, checked: what `ir.nodes` says in words.
 
 A violation is a bug of ours, so it raises a plain AssertionError that shows the node and its place.
 """
