@@ -1,6 +1,7 @@
 """Loops too long to write out: what the low bits of the counter decide is decided, and nothing else changes."""
 
 import random
+import re
 
 import numpy as np
 
@@ -58,6 +59,6 @@ def test_loops_with_branches_on_their_counter():
     inputs = {"a": a, "s": a[:, :3].copy(), "hits": np.zeros(19, "i4")}
     expected = Original(text, "kern", borders).bulk(inputs, 19)
     program = c2cu.compile(text, backend="cpu", schedule="gang")
-    assert " + 8);" in program.source
+    assert re.search(r"\b(i_\d+) = \1 \+ 8;", program.source)
     for name, array in program(inputs).items():
         assert same(array, expected[name])

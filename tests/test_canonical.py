@@ -1,7 +1,9 @@
 """Counted loops, copies and unrolling by profit: kernels mean the same before and after."""
 
+import numpy as np
 import pytest
 
+import c2cu
 from c2cu.analysis.uniform import uniform
 from c2cu.frontend.options import Options
 from c2cu.frontend.preprocess import Source
@@ -149,3 +151,14 @@ def test_a_local_array_becomes_variables():
         for (int i = 0; i < 40; i++) b[i] = t[39 - i]; }
     """
     assert "t[" not in dump(after(front(text), "gang:scalarize"))
+
+
+def test_a_copy_ends_where_a_branch_changes_what_it_copies():
+    text = (
+        "int s, u;\n"
+        "void f(void) { int old = s; s = u; if (u == old) u++; }\n"
+    )
+    inputs = {"s": np.array([1, 2, 5], np.int32), "u": np.array([1, 3, 5], np.int32)}
+    for schedule in ("gang", "scalar"):
+        result = c2cu.bulk(text, inputs, backend="cpu", schedule=schedule)
+        assert result["s"].tolist() == [1, 3, 5] and result["u"].tolist() == [2, 3, 6]

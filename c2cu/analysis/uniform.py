@@ -7,7 +7,7 @@ fixed address or none, whatever the data).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -244,17 +244,26 @@ class _Analysis:
         return effects(self.kernel).first
 
     def trail(self, source: Variable | Region | None) -> tuple[Step, ...]:
-        steps: list[Step] = []
-        seen: list[Variable | Region] = []
-        while source is not None and source not in seen:
-            seen.append(source)
-            cause = self.cause(source)
-            if cause.step is not None and cause.step not in steps:
-                steps.append(cause.step)
-            source = cause.behind
+        steps, arrived = self.steps(source, self.cause)
+        if not arrived:  # what is written comes from itself
+            steps, _ = self.steps(source, self.causes.__getitem__)
         if len(steps) > LONGEST_TRAIL:
             steps = [*steps[: LONGEST_TRAIL - 1], steps[-1]]
         return tuple(steps)
+
+    def steps(
+        self, source: Variable | Region | None, cause_of: Callable[[Variable | Region], _Cause]
+    ) -> tuple[list[Step], bool]:
+        """The steps from ``source`` back, and whether they end where nothing lies behind."""
+        steps: list[Step] = []
+        passed: list[Variable | Region] = []
+        while source is not None and source not in passed:
+            passed.append(source)
+            cause = cause_of(source)
+            if cause.step is not None and cause.step not in steps:
+                steps.append(cause.step)
+            source = cause.behind
+        return steps, source is None
 
 
 class _Findings:

@@ -20,7 +20,7 @@ def propagate(kernel: Kernel) -> Kernel:
 
 @dataclass
 class _Copies:
-    """``held``: what a variable is a copy of; ``copies``: of each variable, those that are copies of it."""
+    """``held``: what a variable is a copy of. ``copies``: those that have been copies of a variable."""
 
     held: dict[Variable, Var | Const] = field(default_factory=dict)
     copies: dict[Variable, list[Variable]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class _Copies:
     def forget(self, v: Variable) -> None:
         """``v`` gets another value."""
         self.held.pop(v, None)
-        for copy in self.copies.pop(v, ()):
+        for copy in self.copies.get(v, ()):
             if self.held.get(copy) == Var(v):
                 del self.held[copy]
 
