@@ -127,8 +127,8 @@ def test_shapes(shape):
     D[1, 3, 3] = D[4, 16, 16] = -0.25
     for name in ("if", "min"):
         text = sized(PATHS[name], 17)
-        expected = judge(text, {"D": D}, 6, emitted(text, shape))
-        judge(text, {"D": D}, 6, emitted(text, shape), expected, in_place=True, shift=4)
+        expected = judge(text, {"D": D}, 6, tiles_of(text, shape))
+        judge(text, {"D": D}, 6, tiles_of(text, shape), expected, in_place=True, shift=4)
 
 
 def loops(body, before=""):

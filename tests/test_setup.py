@@ -37,7 +37,7 @@ def path(tmp_path) -> Path:
 
 def make(path: Path, *words: str, **more: str) -> subprocess.CompletedProcess:
     command = ["/usr/bin/env", "make", *words, f"PYTHON={more.pop('python', sys.executable)}", f"VENV={path.parent}/venv"]
-    return subprocess.run(command, cwd=ROOT, env={"PATH": str(path), **more}, capture_output=True, text=True)
+    return subprocess.run(command, cwd=ROOT, env={"PATH": str(path), "CUDA_VISIBLE_DEVICES": "", **more}, capture_output=True, text=True)
 
 
 @pytest.fixture(autouse=True)

@@ -413,7 +413,8 @@ def script(text):
 def test_a_forked_process_and_a_thread_that_outlives_the_main_one():
     p = script(
         """
-        import os, threading, time
+        import os, threading, time, warnings
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of any fork beside threads
         a = np.random.default_rng(0).random((5000, 8), np.float32)
         run = lambda: np.concatenate(list(c2cu.stream(SORT, a, group=500, backend="cpu")))
         c2cu.bulk(SORT, a, backend="cpu"), run()
