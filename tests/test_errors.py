@@ -330,7 +330,7 @@ def test_more_variables_than_a_cuda_kernel_takes():
 def test_a_raw_file_of_the_wrong_size_is_said_once(tmp_path):
     (tmp_path / "odd.bin").write_bytes(b"abc")
     done = run(["run", FW, "--in", f"D={tmp_path / 'odd.bin'}", "--out", tmp_path / "o.npy", "--backend", "cpu"])
-    assert done.returncode == 1 and done.stderr.count("C2CU056") == done.stderr.count("error:") == 1
+    assert done.returncode == 1 and done.stderr.count("C2CU345") == done.stderr.count("error:") == 1
     assert "has 3 bytes, which is no multiple of the 1024 of one input" in done.stderr
 
 
