@@ -773,7 +773,7 @@ def test_a_damaged_partial_zarr_is_not_resumed(folder):
     stopped(arguments)
     (folder / ".b.zarr.partial" / "zarr.json").write_text("{")
     done = run(*arguments, "--resume")
-    assert done.returncode == 1 and ".b.zarr.partial' is no whole zarr array" in done.stderr, done.stderr
+    assert done.returncode == 1 and ".b.zarr.partial' is not a whole zarr array" in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and not (folder / "b.zarr").exists()
     assert run(*arguments).returncode == 0 and left(folder) == []
 
