@@ -1,4 +1,4 @@
-"""The arms of a branch on data, kept apart: both are executed, in turn, with one copy of what is uniform."""
+"""Both arms of a branch on data run in turn: the second starts with the uniform values from before the branch."""
 
 from __future__ import annotations
 

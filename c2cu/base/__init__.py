@@ -1,1 +1,1 @@
-"""What every package stands on: diagnostics, C types, the toolchain, the cache."""
+"""What all packages need: diagnostics, C types, the host's compiler, the cache."""

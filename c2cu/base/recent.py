@@ -1,4 +1,4 @@
-"""A table in memory that forgets what was not used for longest. Any number of threads may use one."""
+"""A bounded table in memory that drops the entry that was not used for longest. Threads may share one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The host compiler's own opinion: whether the C is C at all. It reads along while the other stages work."""
+"""Ask the host's compiler whether the text is valid C, while the other stages work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller may hand over beside arrays, checked: each mistake is an InputError that says what was wanted."""
+"""The options that a caller passes beside arrays, checked: each mistake is an InputError that says what is expected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where ``t`` takes the place of ``x``: ``t < x`` and its kin, as a condition or as a minimum."""
+"""When ``t`` replaces ``x``: ``t < x`` and its kin, as a condition or as a minimum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory as an array that tells when no array looks at it any more."""
+"""An array over borrowed memory that reports when no view of it is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The slots: what goes in and out of a kernel, with which dtypes, where in memory; whether what is given fits."""
+"""The slots: which variables go in and out of a kernel, their dtypes, and their place in memory; do the arrays fit?"""
 
 from __future__ import annotations
 

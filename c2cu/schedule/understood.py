@@ -1,4 +1,4 @@
-"""What the stages before scheduling hand over: the user's options, and the program understood."""
+"""The program as the stages before scheduling leave it, with the user's options."""
 
 from __future__ import annotations
 

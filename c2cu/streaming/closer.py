@@ -1,4 +1,4 @@
-"""Closes the engines of streams that were dropped and not closed, in a thread of its own.
+"""A separate thread closes the engines of streams that were dropped without being closed.
 
 The garbage collector may run a finalizer in any thread, an engine's own included, and within any lock. So a finalizer
 only puts the engine into a queue that is safe against that.

@@ -1,4 +1,4 @@
-"""What the tracer must not compute: C leaves the value open, so that one machine's would be no fact."""
+"""What the tracer must not compute: where C leaves a value open, one machine's result proves nothing."""
 
 from __future__ import annotations
 

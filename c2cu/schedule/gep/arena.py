@@ -1,4 +1,4 @@
-"""How pieces of memory lie in one, each behind the last."""
+"""Where each of several buffers begins in one allocation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large the pieces are that a matrix is worked at, and where its working storage lies."""
+"""The sizes of the tiles and blocks in which one large matrix is computed, and where its working storage lies."""
 
 from __future__ import annotations
 

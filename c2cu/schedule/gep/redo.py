@@ -1,4 +1,4 @@
-"""The program as it stands, in C, on the memory of the working copies: for inputs on which row k or column k moves."""
+"""The original program, in C, on the working copies: for inputs whose row k or column k changes in step k."""
 
 from __future__ import annotations
 

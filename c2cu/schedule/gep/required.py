@@ -1,4 +1,4 @@
-"""What every schedule ``gep`` wants: the type."""
+"""The loop of Gaussian-elimination type that each schedule ``gep`` needs, or an error that says why there is none."""
 
 from __future__ import annotations
 
