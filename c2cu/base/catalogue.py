@@ -2045,14 +2045,14 @@ PACK_FROM_PIPE = Message(
     InputError,
     "--pack is given for an array that comes from a pipe.",
     "pack looks at all of the input first, which a pipe shows once",
-    "give a .npy or .bin file",
+    "give a .npy file, or leave pack out",
 )
 PACK_FROM_ZARR = Message(
     "C2CU364",
     InputError,
     "--pack is given for a .zarr array.",
     "pack takes no .zarr",
-    "give a .npy or .bin file",
+    "give a .npy file, or leave pack out",
 )
 NOT_RESUMABLE = Message(
     "C2CU059",
