@@ -283,8 +283,8 @@ def check(
     """
     source = read_source(src)
     options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
-    given = shared if isinstance(shared, Mapping) else {}
-    plain = ((n, v.item() if hasattr(v, "item") and v.size == 1 else v) for n, v in given.items())
+    values = shared if isinstance(shared, Mapping) else {}
+    plain = ((n, v.item() if hasattr(v, "item") and v.size == 1 else v) for n, v in values.items())
     numbers = {n: str(v) for n, v in plain if isinstance(v, (int, float, str))}
     return check_source(source, options, numbers)
 
@@ -304,11 +304,11 @@ def as_given(
     if numbers:
         options = replace(options, values=known_values(front.slots, numbers))
         front = pipeline.understand(source, options)
-    found = lengths(front)
-    if not found:
+    assumed_lengths = lengths(front)
+    if not assumed_lengths:
         return front, ()
-    again = pipeline.understand(source, replace(options, shared=(*options.shared, *found)))
-    assumed = (b for b in front.program.parameters if b.name in found)
+    again = pipeline.understand(source, replace(options, shared=(*options.shared, *assumed_lengths)))
+    assumed = (b for b in front.program.parameters if b.name in assumed_lengths)
     return again, tuple(f"{b.loc}: note: parameter '{b.name}' is taken as one number for all inputs" for b in assumed)
 
 

@@ -51,23 +51,23 @@ def device(backend: str) -> Device:
     return cuda.device()
 
 
-def timer(backend: str, slots: tuple[Slot, ...], given: Mapping[str, Any], layout: str, stream: Any) -> tune.Run:
+def timer(backend: str, slots: tuple[Slot, ...], inputs: Mapping[str, Any], layout: str, stream: Any) -> tune.Run:
     """A function that runs a program for the first n inputs and says how many seconds that took."""
     if backend == "cpu":
         from .runtime import cpu
 
-        refuse_device_arrays(given)
-        return cpu.timer(slots, given, layout)
+        refuse_device_arrays(inputs)
+        return cpu.timer(slots, inputs, layout)
     from .runtime import launch
 
-    return launch.timer(slots, given, layout, stream)
+    return launch.timer(slots, inputs, layout, stream)
 
 
-def refuse_device_arrays(given: Mapping[str, Any]) -> None:
+def refuse_device_arrays(inputs: Mapping[str, Any]) -> None:
     """Raises InputError where the CPU is given arrays of a device."""
     from .runtime import arrays
 
-    if any(arrays.on_device(a) for a in given.values()):
+    if any(arrays.on_device(a) for a in inputs.values()):
         raise catalogue.ON_DEVICE.error()
 
 
@@ -80,14 +80,14 @@ def ordinals(devices: Sequence[int] | None) -> list[int]:
     """GPUs by number: those chosen, or all that are visible."""
     from .runtime import cuda
 
-    seen = cuda.device_count()
+    count = cuda.device_count()
     if devices is None:
-        return list(range(seen))
+        return list(range(count))
     chosen = [int(d) for d in devices]
-    wrong = [d for d in chosen if not 0 <= d < seen]
+    wrong = [d for d in chosen if not 0 <= d < count]
     if wrong or not chosen or len(set(chosen)) < len(chosen):
-        given = ", ".join(map(str, chosen)) or "none"
-        raise catalogue.BAD_DEVICES.error(devices=given, last=seen - 1)
+        listed = ", ".join(map(str, chosen)) or "none"
+        raise catalogue.BAD_DEVICES.error(devices=listed, last=count - 1)
     return chosen
 
 
@@ -121,11 +121,11 @@ def pipes(
     return opened
 
 
-def refuse_in_bands(given: Mapping[str, Any], stream: Any) -> None:
+def refuse_in_bands(inputs: Mapping[str, Any], stream: Any) -> None:
     """Raises InputError for what a program cannot take whose matrices go to devices in bands of rows."""
     from .runtime import arrays
 
-    if any(arrays.on_device(a) for a in given.values()):
+    if any(arrays.on_device(a) for a in inputs.values()):
         raise catalogue.BANDS_ON_DEVICE.error()
     if stream is not None:
         raise catalogue.BANDS_STREAM.error()

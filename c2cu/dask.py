@@ -88,19 +88,19 @@ def map_bulk(
     source = read_source(src)
     options = options_of(fn, shared, defines, shapes, fp, include_dirs)
     program = Program(source, options, backend, schedule, "row", strict, build=False)
-    front, options, given = program.bound(inputs, one_for_all)
-    metas = {n: a._meta if isinstance(a, da.Array) else a for n, a in given.items()}
+    front, options, values = program.bound(inputs, one_for_all)
+    metas = {n: a._meta if isinstance(a, da.Array) else a for n, a in values.items()}
     device = next((m for m in metas.values() if arrays.on_device(m)), None)
     if backend == "cpu":
         backends.refuse_device_arrays(metas)
     best = "cuda" if device is not None else backends.best()
     choose(front, best if backend == "auto" else backend, schedule)
-    return _mapped(front, options, backend, schedule, given, device)
+    return _mapped(front, options, backend, schedule, values, device)
 
 
-def _require_lengths(given: Mapping[str, Any]) -> None:
+def _require_lengths(values: Mapping[str, Any]) -> None:
     """Refuse arrays whose length Dask does not know."""
-    for name, a in given.items():
+    for name, a in values.items():
         if isinstance(a, da.Array) and any(math.isnan(n) for n in a.shape):
             which = f"'{name}'" if name else "the input"
             raise catalogue.UNKNOWN_DASK_SHAPE.error(which=which, shape=a.shape)
@@ -124,12 +124,12 @@ class _Work:
 
 
 def _mapped(
-    front: Understood, options: Options, backend: str, schedule: str, given: Mapping[str, Any], device: Any
+    front: Understood, options: Options, backend: str, schedule: str, values: Mapping[str, Any], device: Any
 ) -> Any:
     outputs = [s for s in front.slots if s.writes]
     one_for_all = {s.name for s in front.slots if s.shared}
-    constants = {n: a for n, a in given.items() if n in one_for_all and not isinstance(a, da.Array)}
-    mapped = {n: _whole(a, n in one_for_all) for n, a in given.items() if n not in constants}
+    constants = {n: a for n, a in values.items() if n in one_for_all and not isinstance(a, da.Array)}
+    mapped = {n: _whole(a, n in one_for_all) for n, a in values.items() if n not in constants}
     work = _work(front, options, backend, schedule, tuple(mapped), constants)
     token = tokenize(work.key, constants, {n: a.name for n, a in mapped.items()})
     kernel = front.program.kernel.name
@@ -138,9 +138,9 @@ def _mapped(
     arguments: list[Any] = [wrapped, None]
     axes = 1  # axis 0 is p; every other one is an array's own
     for n, a in mapped.items():
-        own = 0 if n in one_for_all else 1
-        arguments += [a, (*(0,) * own, *range(axes, axes + a.ndim - own))]
-        axes += a.ndim - own
+        bulk_axes = 0 if n in one_for_all else 1
+        arguments += [a, (*(0,) * bulk_axes, *range(axes, axes + a.ndim - bulk_axes))]
+        axes += a.ndim - bulk_axes
 
     if len(outputs) == 1:
         return _output(outputs[0], f"{kernel}-{token}", device, _run, *arguments, axes=axes)
@@ -171,8 +171,8 @@ def _work(
     """``front`` as a worker can have it: with no file of this machine."""
     pre = front.pre
     macros = sorted((m.name, m.value, m.overridden) for m in pre.macros.values())
-    own = (options.fn, options.shared, sorted(options.shapes.items()), options.fp, backend, schedule)
-    name = key(pre.name, pre.text, pre.plain, macros, *own, __version__)
+    settings = (options.fn, options.shared, sorted(options.shapes.items()), options.fp, backend, schedule)
+    name = key(pre.name, pre.text, pre.plain, macros, *settings, __version__)
     return _Work(name, names, replace(front.source, path=None, pre=pre), options, backend, schedule, constants)
 
 
@@ -191,9 +191,9 @@ _programs: Recent[Program] = Recent(PROGRAMS)
 
 def _run(work: _Work, *blocks: Any) -> Any:
     """A chunk of the output, or of all outputs by name. ``blocks``: of the inputs ``work.names``, in lists."""
-    given = {n: _only(b) for n, b in zip(work.names, blocks)}
+    inputs = {n: _only(b) for n, b in zip(work.names, blocks)}
     with cpu.at_most(_share()):
-        return _program(work)(given, shared=work.shared)
+        return _program(work)(inputs, shared=work.shared)
 
 
 def _only(block: Any) -> Any:

@@ -61,22 +61,22 @@ def refuse_numbers(front: Understood, values: Mapping[str, int | float]) -> None
 
 def _understand(source: Source, pre: Preprocessed, options: Options) -> Understood:
     unit = typed(parse(pre), pre)
-    found = kernel_program(unit, options.fn, options.shared, options.shapes)
-    extents = bind_extents(found, options)
+    program = kernel_program(unit, options.fn, options.shared, options.shapes)
+    extents = bind_extents(program, options)
     if extents:
         return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))
-    refuse(found)
-    kernel, analysis, why_not = analyse(found, options.values)
+    refuse(program)
+    kernel, analysis, why_not = analyse(program, options.values)
     crossed = analysis.kernel if analysis is not None else None
     if crossed is not None and options.values:
-        crossed = analysed(found).ir
+        crossed = analysed(program).ir
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
-    inout = slots(found, crossed, facts)
-    front = Understood(source, pre, found, kernel, analysis, why_not, facts, inout, options.fp, options.pack)
+    inout = slots(program, crossed, facts)
+    front = Understood(source, pre, program, kernel, analysis, why_not, facts, inout, options.fp, options.pack)
     if not options.pack:
         return front
-    return replace(front, slots=packed(inout, front.gep, options.pack, found.kernel.loc))
+    return replace(front, slots=packed(inout, front.gep, options.pack, program.kernel.loc))
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,9 @@ PASSES: tuple[tuple[str, Callable[[Middle], Middle]], ...] = (
 )
 
 
-def analysed(found: KernelProgram, values: Mapping[str, int | float] | None = None, last: str = "") -> Middle:
+def analysed(program: KernelProgram, values: Mapping[str, int | float] | None = None, last: str = "") -> Middle:
     """A program after all of `PASSES`, or after the one called ``last``. Raises UnsupportedError."""
-    m = Middle(found, values or {})
+    m = Middle(program, values or {})
     for name, step in PASSES:
         m = step(m)
         if name == last:
@@ -179,17 +179,17 @@ def _plan_text(front: Understood, backend: str) -> str:
 
 
 def analyse(
-    found: KernelProgram, values: Mapping[str, int | float] | None = None
+    program: KernelProgram, values: Mapping[str, int | float] | None = None
 ) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:
     """The flat kernel and its analysis, or why there is none."""
-    m = Middle(found, values or {})
+    m = Middle(program, values or {})
     try:
         m = _lowered(m)
     except UnsupportedError as e:
         if e.code == catalogue.SHARED_WRITTEN.code:
             raise  # writing a shared variable is wrong under every schedule
-        refuse_shared_writes(found)
-        e.sources = found.unit.pre.sources  # it may be raised later, where a schedule needs the kernel
+        refuse_shared_writes(program)
+        e.sources = program.unit.pre.sources  # it may be raised later, where a schedule needs the kernel
         return None, None, e
     for _, step in PASSES[1:]:
         m = step(m)

@@ -1,6 +1,6 @@
-"""Tuning: the sensible candidates run on the user's own first inputs, and the cache remembers the fastest.
+"""Tuning: the sensible candidates run on the user's first inputs, and the cache remembers the fastest.
 
-Every candidate is a right program, so a measurement that a busy machine spoilt costs time, never a result.
+Every candidate gives the right results, so a measurement disturbed by other programs costs speed, never correctness.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from .schedule.schedule import Candidate
 from .schedule.slots import bytes_moved
 from .schedule.understood import Understood
 
-FIRST = {"cpu": 1 << 8, "cuda": 1 << 14}  # inputs of the run that says how many to measure with
-ENOUGH = 0.03  # seconds of a run that the clock's own error does not matter to
-MOST = 1 << 30  # bytes in and out of a run
+FIRST = {"cpu": 1 << 8, "cuda": 1 << 14}  # inputs of the first run, which decides how many inputs to measure with
+ENOUGH = 0.03  # seconds: a run so long can be timed precisely
+MOST = 1 << 30  # bytes in and out of a run, at most
 REPEATS = 5
-HOPELESS = 3.0  # times slower than the fastest so far: not worth another run
-LIMIT = 30.0  # seconds, compilers included, after which no candidate is begun
+HOPELESS = 3.0  # a candidate so many times slower than the fastest is not run again
+LIMIT = 30.0  # seconds, compilation included, after which no further candidate starts
 
-Load = Callable[[Artifact], Any]  # a program that can run
-Run = Callable[[Any, int], float]  # seconds that it takes for the first n inputs
+Load = Callable[[Artifact], Any]  # compiles an artifact; returns the loaded program
+Run = Callable[[Any, int], float]  # (loaded program, n) -> seconds for the first n inputs
 
 
-def tune(front: Understood, backend: str, wanted: str, load: Load, run: Run, p: int) -> Measurement | None:
-    """Measure the candidates for ``p`` inputs; None where none runs. ``wanted``: a schedule, or auto for all of them.
+def tune(front: Understood, backend: str, requested: str, load: Load, run: Run, p: int) -> Measurement | None:
+    """Measure the candidates for ``p`` inputs; None where none runs. ``requested``: a schedule, or auto for all.
 
-    What does not take the program, does not compile or does not fit into memory is rejected with its reason.
+    A candidate that cannot run the program, does not compile or does not fit into memory is rejected with its reason.
     """
     entries = applicable(front, backend)
-    if wanted != AUTO:
-        entries = tuple(e for e in entries if e is registry.find(backend, wanted))
-    queue = [Candidate(e.name if wanted == AUTO else wanted) for e in entries]
+    if requested != AUTO:
+        entries = tuple(e for e in entries if e is registry.find(backend, requested))
+    queue = [Candidate(e.name if requested == AUTO else requested) for e in entries]
     until = time.monotonic() + LIMIT
     times: dict[Candidate, float] = {}
     rejected: list[tuple[str, str]] = []
@@ -79,7 +79,7 @@ def _enough(front: Understood, backend: str, loaded: Any, run: Run, p: int) -> i
 
 
 def _fastest(loaded: Any, run: Run, n: int, best: float) -> float:
-    """Seconds of the fastest of several runs, since other programs only slow them down."""
+    """Seconds of the fastest of several runs, as other programs can only slow a run down."""
     first = run(loaded, n)  # it also warms up
     seconds = run(loaded, n) if first < 10 * HOPELESS * best else first
     for _ in range(REPEATS - 1):
@@ -90,12 +90,12 @@ def _fastest(loaded: Any, run: Run, n: int, best: float) -> float:
 
 
 def magnitude(p: int | None) -> int | None:
-    """What of p a measurement holds for: its power of two."""
+    """The bits of p: a measurement is valid for every p with as many."""
     return None if p is None else p.bit_length()
 
 
 def identity(backend: str) -> tuple[object, ...]:
-    """What of a machine a measurement holds for."""
+    """What identifies the machine that a measurement is valid for."""
     if backend == "cuda":
         from .runtime import cuda
 
@@ -105,56 +105,56 @@ def identity(backend: str) -> tuple[object, ...]:
     return cpu.identity()
 
 
-def name(front: Understood, backend: str, wanted: str, p: int | None) -> str:
+def name(front: Understood, backend: str, requested: str, p: int | None) -> str:
     """A measurement's name in the cache."""
     slots = [(s.name, s.dtype, s.shape, s.reads, s.writes, s.shared) for s in front.slots]
     text = front.pre.plain or front.pre.text
-    which = (text, front.program.kernel.name, slots, front.fp, backend, wanted, magnitude(p))
+    which = (text, front.program.kernel.name, slots, front.fp, backend, requested, magnitude(p))
     return key("tuned", *which, *identity(backend), __version__)
 
 
-def recall(front: Understood, backend: str, wanted: str, p: int | None) -> Measurement | None:
-    """What was measured before for as many inputs on such a machine, if anything was."""
+def recall(front: Understood, backend: str, requested: str, p: int | None) -> Measurement | None:
+    """An earlier measurement for about as many inputs on the same kind of machine, or None."""
     if p is None:
         return None
     try:
-        path = Cache().get(name(front, backend, wanted, p), ".tuned")
-        return _read(path.read_text(), _names(backend, wanted)) if path else None
+        path = Cache().get(name(front, backend, requested, p), ".tuned")
+        return _read(path.read_text(), _names(backend, requested)) if path else None
     except (OSError, ValueError, TypeError, KeyError):
-        return None  # half a file, or another program's
+        return None  # the file is incomplete, or another program wrote it
     except CompileError:
-        return None  # no compiler, or no device: whoever needs it says so
+        return None  # there is no compiler or no device, which the run itself will report
 
 
-def remember(front: Understood, backend: str, wanted: str, p: int, found: Measurement) -> None:
-    """For later calls, in this process and others."""
+def remember(front: Understood, backend: str, requested: str, p: int, measurement: Measurement) -> None:
+    """Store a measurement in the cache for later calls, in this process and others."""
     data = {
-        "p": found.p,
-        "times": [[c.schedule, c.threads, seconds] for c, seconds in found.times],
-        "rejected": found.rejected,
+        "p": measurement.p,
+        "times": [[c.schedule, c.threads, seconds] for c, seconds in measurement.times],
+        "rejected": measurement.rejected,
     }
 
     def produce(path: Path) -> None:
         path.write_text(json.dumps(data, indent=1) + "\n")
 
-    with contextlib.suppress(OSError):  # it is measured anew next time
-        cache, which = Cache(), name(front, backend, wanted, p)
+    with contextlib.suppress(OSError):  # without the cache, the next call measures again
+        cache, which = Cache(), name(front, backend, requested, p)
         known = cache.get(which, ".tuned")
         if known is not None:
             known.unlink(missing_ok=True)
         cache.put(which, ".tuned", produce)
 
 
-def _names(backend: str, wanted: str) -> tuple[str, ...]:
-    """What may have been measured for the choice of ``wanted``."""
-    if wanted == AUTO:
+def _names(backend: str, requested: str) -> tuple[str, ...]:
+    """The names that a measurement for ``requested`` may contain."""
+    if requested == AUTO:
         return registry.all_names(backend)
-    entry = registry.find(backend, wanted)
+    entry = registry.find(backend, requested)
     return (entry.name, *entry.variants)
 
 
 def _read(text: str, names: tuple[str, ...]) -> Measurement:
-    """Raises ValueError, TypeError or KeyError for what `remember` does not write."""
+    """A measurement as `remember` writes it. Raises ValueError, TypeError or KeyError for any other text."""
     data = json.loads(text)
     times = tuple((Candidate(str(s), int(n)), float(seconds)) for s, n, seconds in data["times"])
     if not times or any(c.schedule not in names or not 0 <= c.threads <= 1024 or not t > 0 for c, t in times):

@@ -246,8 +246,8 @@ class _Writes:
 
     def roots(self, n: C.Node) -> list[Symbol]:
         """The variables an address or lvalue may be derived from; a function stands for what it returns."""
-        found = [self.unit.symbols[id(x)] for x in nodes(n) if isinstance(x, C.ID) and id(x) in self.unit.symbols]
-        return [s for s in found if s.kind in ("variable", "function")]
+        symbols = [self.unit.symbols[id(x)] for x in nodes(n) if isinstance(x, C.ID) and id(x) in self.unit.symbols]
+        return [s for s in symbols if s.kind in ("variable", "function")]
 
     def call(self, n: C.FuncCall) -> None:
         args = n.args.exprs if n.args else []

@@ -17,7 +17,7 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
     """
     uids = max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0)
 
-    def kept(s: If) -> list[Variable]:
+    def restored(s: If) -> list[Variable]:
         if not varies(s.cond):
             return []
         read = used(s.other)
@@ -31,7 +31,7 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
         match s:
             case If():
                 before, back = [], []
-                for v in kept(s):
+                for v in restored(s):
                     uids += 1
                     copy = replace(v, uid=uids)
                     before.append(Assign(copy, Var(v, s.loc), s.loc))

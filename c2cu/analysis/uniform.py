@@ -156,8 +156,8 @@ class _Analysis:
         findings = _Findings(self).collect()
         variables = frozenset(k for k in self.causes if isinstance(k, Variable))
         regions = frozenset(k for k in self.causes if isinstance(k, Region))
-        found = Uniform(self.kernel, variables, regions, findings)
-        return replace(found, kernel=separate(self.kernel, variables, found.is_varying))
+        result = Uniform(self.kernel, variables, regions, findings)
+        return replace(result, kernel=separate(self.kernel, variables, result.is_varying))
 
     def source(self, e: Expr) -> Variable | Region | None:
         """The first varying thing that ``e`` reads."""
@@ -271,7 +271,7 @@ class _Findings:
 
     def __init__(self, analysis: _Analysis):
         self.a = analysis
-        self.found: dict[tuple[str, Loc], Finding] = {}
+        self.by_place: dict[tuple[str, Loc], Finding] = {}
         self.exits: dict[Variable, list[Loc]] = {}
         for s in statements(analysis.kernel.body):
             if isinstance(s, Assign) and isinstance(s.value, Const) and s.value.value:
@@ -282,12 +282,12 @@ class _Findings:
             self.statement(s)
             for e in expressions(s):
                 self.expression(e)
-        return tuple(sorted(self.found.values(), key=lambda f: (f.file, f.line, f.column, f.kind)))
+        return tuple(sorted(self.by_place.values(), key=lambda f: (f.file, f.line, f.column, f.kind)))
 
     def add(self, kind: str, message: str, loc: Loc, source: Variable | Region | None) -> None:
         key = (kind, Loc(loc.file, loc.line, loc.column))
-        if key not in self.found:
-            self.found[key] = Finding(kind, message, loc, self.a.trail(source))
+        if key not in self.by_place:
+            self.by_place[key] = Finding(kind, message, loc, self.a.trail(source))
 
     def statement(self, s: Stmt) -> None:
         match s:

@@ -109,8 +109,8 @@ class _WebAnalysis:
         """What reaches the head only grows from visit to visit, as the loops around are gone through again: each visit
         begins with what the last one found, or nested loops would take twice the time for each level."""
         assigned = self.assigned[self.construct[id(s)]]
-        for var, found in self.heads.get(id(s), {}).items():
-            state[var] = state.get(var, _NONE) | found
+        for var, reaching in self.heads.get(id(s), {}).items():
+            state[var] = state.get(var, _NONE) | reaching
         while True:
             self.flags(s, state)
             tested = self.block(s.head, dict(state))
@@ -127,8 +127,8 @@ class _WebAnalysis:
         """Make of ``state`` what comes together where ``s`` ends, of what ``s`` assigns; whether that changed it."""
         changed = False
         for var in self.assigned[self.construct[id(s)]]:
-            mine, other = a.get(var, _NONE), b.get(var, _NONE)
-            both = mine if mine is other else mine | other
+            from_a, from_b = a.get(var, _NONE), b.get(var, _NONE)
+            both = from_a if from_a is from_b else from_a | from_b
             if both != state.get(var, _NONE):
                 state[var] = both
                 changed = True

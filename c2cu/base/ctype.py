@@ -35,10 +35,6 @@ class Scalar:
         return self.kind == "f"
 
     @property
-    def is_signed(self) -> bool:
-        return self.kind in "if"
-
-    @property
     def bits(self) -> int:
         return 1 if self.kind == "b" else 8 * self.size
 

@@ -160,17 +160,11 @@ def _headline(loc: Loc | None, severity: str, message: str, color: bool) -> str:
     return f"{loc}: {word} {message}" if loc is not None else f"{word} {message}"
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """ "did you mean ..?" where one of the known names is close, in whatever case; else ""."""
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The hint "did you mean ..?" if one of the known names is similar, case ignored; else ""."""
     cases = {k.casefold(): k for k in known}
     close = difflib.get_close_matches(name.casefold(), cases, 1)
     return f"did you mean '{cases[close[0]]}'?" if close else ""
-
-
-def instead(name: str, what: str, known: Iterable[str]) -> str:
-    """A hint for a name that is none of those known, which are ``what``."""
-    listed = list(known)
-    return f"{meant(name, listed)} {what}: {', '.join(listed)}".strip()
 
 
 def _placed(loc: Loc | None, sources: Mapping[str, str]) -> tuple[Loc | None, Note | None]:
@@ -185,9 +179,8 @@ def _snippet(loc: Loc | None, sources: Mapping[str, str]) -> list[str]:
     if loc.line > len(lines):
         return []
     line = "".join(c if c == "\t" or c.isprintable() else "?" for c in lines[loc.line - 1])
-    shown = [f"{loc.line:5} | {line}"]
     if not loc.column or loc.column > len(line) + 1:
-        return [shown[0][:160]]
+        return [f"{loc.line:5} | {line}"[:160]]
     start, width = loc.column - 1, max(1, loc.end - loc.column)
     cut = max(0, start - 100) if len(line) > 140 else 0
     line, start = line[cut : cut + 140], start - cut
@@ -266,7 +259,7 @@ class Error(Exception):
 
 @contextlib.contextmanager
 def lines_of(sources: Mapping[str, str]) -> Iterator[None]:
-    """What is raised inside shows its line of ``sources``."""
+    """An Error raised inside gets ``sources``, unless it has some, so that it quotes its line."""
     try:
         yield
     except Error as e:

@@ -12,13 +12,6 @@ _ONE = (
 ).split()
 _TWO = "atan2 pow hypot fmod remainder copysign nextafter fdim fmax fmin".split()
 
-#: Those whose result is exactly rounded, so that every backend gives the same bits.
-EXACT = frozenset(
-    n + s
-    for s in ("", "f")
-    for n in "fabs sqrt ceil floor nearbyint rint round trunc copysign fdim fmax fmin fma fmod remainder".split()
-)
-
 
 #: Macros of math.h that take any floating type.
 CLASSIFICATION = ("isnan", "isinf", "isfinite", "signbit", "isnormal")

@@ -95,10 +95,12 @@ def boolean(e: Expr) -> bool:
 
 def extreme(e: Select) -> str:
     """ "min" or "max" where a select is the smaller or the larger of its arms, else ""."""
-    found = chosen_extremum(e.cond, e.yes, e.no)
-    if found is None or not isinstance(e.cond, Binary) or e.cond.left.type != e.type:
+    extremum = chosen_extremum(e.cond, e.yes, e.no)
+    if extremum is None or not isinstance(e.cond, Binary) or e.cond.left.type != e.type:
         return ""
-    return found.name if found.strict or e.type.is_integer else ""  # of equal zeros the instruction takes the second
+    return (
+        extremum.name if extremum.strict or e.type.is_integer else ""
+    )  # of equal zeros the instruction takes the second
 
 
 @dataclass

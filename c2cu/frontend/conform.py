@@ -39,8 +39,8 @@ def conforming(pre: Preprocessed) -> Iterator[None]:
             m, d = _complaint(reader), e.diagnostic
             if m is None:
                 raise catalogue.GNU_EXTENSION.error(d.loc) from None
-            said = Note(f"the C compiler says here: {m[4]}", _place(m))
-            error = e.with_notes(said)
+            complaint = Note(f"the C compiler says here: {m[4]}", _place(m))
+            error = e.with_notes(complaint)
             error.sources = error.sources or pre.plain_sources
             raise error from None
         reader.kill()

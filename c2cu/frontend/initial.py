@@ -9,7 +9,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue, literals
 from ..base.ctype import CHAR, Array, CType, Pointer, Scalar, Struct
-from ..base.diagnostics import meant
+from ..base.diagnostics import did_you_mean
 from .parse import loc_of
 
 # (offset in bytes, type of the initialised subobject, its expression or the value of a string's byte)
@@ -125,7 +125,7 @@ class _Reader:
                         loc_of(d),
                         struct=t,
                         member=getattr(d, "name", "?"),
-                        meant=meant(getattr(d, "name", ""), (m.name for m in t.members)),
+                        meant=did_you_mean(getattr(d, "name", ""), (m.name for m in t.members)),
                     )
                 for m in path:
                     assert isinstance(t, Struct)

@@ -13,7 +13,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue
 from ..base.ctype import VOID, Array, CType, Function, Pointer, Struct
-from ..base.diagnostics import Loc, Note, meant
+from ..base.diagnostics import Loc, Note, did_you_mean
 from .parse import loc_of
 from .symbols import Symbol
 from .typed import FunctionDef, Unit
@@ -77,7 +77,7 @@ def kernel_program(
     for name in names:
         if name not in known:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                kernel.loc, role="variable", name=name, meant=meant(name, known), known=sorted(known)
+                kernel.loc, role="variable", name=name, meant=did_you_mean(name, known), known=sorted(known)
             )
     parameters = tuple(_parameters(unit, kernel, touched, names, shapes or {}, call))
     constants = tuple(s for s in touched if s.const and s.name not in names)
@@ -155,7 +155,10 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
     if fn is not None:
         if fn not in unit.functions:
             raise catalogue.UNKNOWN_FUNCTION.error(
-                Loc(unit.pre.name), name=fn, meant=meant(fn, unit.functions), functions=list(unit.functions) or "none"
+                Loc(unit.pre.name),
+                name=fn,
+                meant=did_you_mean(fn, unit.functions),
+                functions=list(unit.functions) or "none",
             )
         return unit.require(fn)
     if call is not None:
@@ -281,13 +284,13 @@ def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: boo
     beyond = _beyond(unit, kernel, p) if isinstance(p.type, Pointer) else None
     if beyond is None:
         return
-    taken, needed = ("()", "(n,)") if shared else ("(p,)", "(p, n)")
+    shape, needed = ("()", "(n,)") if shared else ("(p,)", "(p, n)")
     rows = "" if shared else f": n elements for each of p inputs; {p.name}[None] makes it one input"
     raise catalogue.MORE_THAN_ONE_ELEMENT.error(
         loc_of(beyond),
         (Note(f"'{p.name}' is declared here", p.loc),),
         name=p.name,
-        shape=taken,
+        shape=shape,
         expected=needed,
         rows=rows,
     )

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..base import catalogue, toolchain
-from ..base.diagnostics import Loc, ParseError, SourceMap, file_of, lines_of, meant, quoted
+from ..base.diagnostics import Loc, ParseError, SourceMap, did_you_mean, file_of, lines_of, quoted
 from .attributes import without_attributes
 
 HEADERS = Path(__file__).parent / "include"
@@ -65,7 +65,6 @@ class Preprocessed:
     macros: Mapping[str, Macro]
     includes: tuple[str, ...]
     sources: SourceMap
-    expression_macros: Mapping[str, str] = field(default_factory=dict)
     plain: str = ""  # as the compiler sees it: every macro expanded, attributes in place
     plain_sources: SourceMap = field(default_factory=lambda: SourceMap({}))
 
@@ -87,7 +86,7 @@ def read_source(src: str | os.PathLike) -> Source:
         beside: list[str] = []
         with suppress(OSError):  # of a folder that cannot be read, or has too long a name
             beside = [str(f) for f in path.parent.glob("*.c")]
-        guess = meant(str(path), beside)
+        guess = did_you_mean(str(path), beside)
         unreadable = catalogue.CANNOT_READ_SOURCE if path.suffix or guess else catalogue.NEITHER_FILE_NOR_TEXT
         raise unreadable.error(path=path, reason=e.strerror, meant=guess) from None
     if b"\0" in data:
@@ -112,21 +111,18 @@ def preprocess(
 
     Raises ParseError: an unknown name in ``defines``, and whatever the preprocessor rejects.
     """
-    given = {name: str(value) for name, value in (defines or {}).items()}
+    overrides = {name: str(value) for name, value in (defines or {}).items()}
     directives = list(_directives(source.text))
     local = any(re.match(r'\s*#\s*include\s*"', d.text) for d in directives)
     if not local:  # else a header may be the one to use a name
-        _check_names(source, [source.text], given)
-    wanted = _kept(source.name, directives, given)
-    passed = {n: v for n, v in given.items() if n not in wanted}
-    macros, text, plain = _with_names(_Run(source, directives, passed, tuple(map(str, include_dirs))), wanted)
+        _check_names(source, [source.text], overrides)
+    candidates = _literal_macros(source.name, directives, overrides)
+    passed = {n: v for n, v in overrides.items() if n not in candidates}
+    macros, text, plain = _with_names(_Run(source, directives, passed, tuple(map(str, include_dirs))), candidates)
     originals = {source.name: source.text, **_user_files(text, source.name)}
     if local:
-        _check_names(source, list(originals.values()), given)
+        _check_names(source, list(originals.values()), overrides)
     includes = tuple(d.text.strip() for d in directives if re.match(r"\s*#\s*include\s*<", d.text))
-    expressions = {
-        m[1]: m[3].strip() for d in directives if (m := _DEFINE.match(d.text)) and not m[2] and m[1] not in macros
-    }
     sources = SourceMap(originals, text, _definitions(directives))
     plain_sources = SourceMap(originals, plain, _definitions(directives))
     system = {file_of(m[1]) for m in _MARKER.finditer(text) if "3" in m[2].split()}
@@ -134,7 +130,7 @@ def preprocess(
         text = without_attributes(
             text, lambda file: file not in originals and (file.startswith(SYSTEM) or file in system)
         )
-    return Preprocessed(text, source.name, macros, includes, sources, expressions, plain, plain_sources)
+    return Preprocessed(text, source.name, macros, includes, sources, plain, plain_sources)
 
 
 # what the file's own directives say
@@ -184,7 +180,7 @@ def _literal(body: str) -> str | None:
     return body if _LITERAL.fullmatch(body) else None
 
 
-def _kept(name: str, directives: list[_Directive], given: Mapping[str, str]) -> dict[str, Macro]:
+def _literal_macros(name: str, directives: list[_Directive], overrides: Mapping[str, str]) -> dict[str, Macro]:
     """The macros that may stay names: literal, defined once, not seen to be used by the preprocessor itself."""
     bodies: dict[str, list[tuple[int, str]]] = {}
     barred: set[str] = set()
@@ -197,11 +193,11 @@ def _kept(name: str, directives: list[_Directive], given: Mapping[str, str]) -> 
         elif re.match(r"\s*#\s*(if|elif|undef|include|line)\b", d.text):
             barred.update(_NAME.findall(re.sub(r"defined\s*\(?\s*\w+\s*\)?", "", d.text)))
     macros: dict[str, Macro] = {}
-    for macro, found in bodies.items():
-        value = _literal(given.get(macro, found[0][1]))
-        if macro in barred or len(found) > 1 or value is None or found[0][1] == "(":
+    for macro, definitions in bodies.items():
+        value = _literal(overrides.get(macro, definitions[0][1]))
+        if macro in barred or len(definitions) > 1 or value is None or definitions[0][1] == "(":
             continue
-        macros[macro] = Macro(macro, value, Loc(name, found[0][0], 1), macro in given)
+        macros[macro] = Macro(macro, value, Loc(name, definitions[0][0], 1), macro in overrides)
     return macros
 
 
@@ -222,17 +218,17 @@ def _rewritten(text: str, directives: list[_Directive], bodies: Mapping[str, str
     return "\n".join(lines)
 
 
-def _check_names(source: Source, texts: Sequence[str], given: Mapping[str, str]) -> None:
-    """Refuse a name in ``given`` that none of the user's files uses."""
+def _check_names(source: Source, texts: Sequence[str], overrides: Mapping[str, str]) -> None:
+    """Refuse a name in ``overrides`` that none of the user's files uses."""
     names = {name for text in texts for name in _NAME.findall(_blank_comments(text))}
-    found = [m for text in texts for d in _directives(text) if (m := _DEFINE.match(d.text))]
-    objects = sorted({m[1] for m in found if not m[2]})
-    for name in given:
+    definitions = [m for text in texts for d in _directives(text) if (m := _DEFINE.match(d.text))]
+    objects = sorted({m[1] for m in definitions if not m[2]})
+    for name in overrides:
         if not _NAME.fullmatch(name):
             raise catalogue.BAD_MACRO_NAME.error(Loc(source.name), name=name)
         if name not in names and name != "NDEBUG":
             raise catalogue.UNKNOWN_MACRO.error(
-                Loc(source.name), name=name, meant=meant(name, objects), macros=objects or "none"
+                Loc(source.name), name=name, meant=did_you_mean(name, objects), macros=objects or "none"
             )
 
 
@@ -256,13 +252,13 @@ class _Run:
         return _run(self, _rewritten(self.source.text, self.directives, replaced), options)
 
 
-def _with_names(run: _Run, wanted: Mapping[str, Macro]) -> tuple[dict[str, Macro], str, str]:
-    """Those of ``wanted`` that really can stay names, the text that names them, and the text with values instead.
+def _with_names(run: _Run, candidates: Mapping[str, Macro]) -> tuple[dict[str, Macro], str, str]:
+    """Those of ``candidates`` that really can stay names, the text that names them, and the text with values instead.
 
     Proved, not guessed: with the values put in for the names, the text must be the one that the values give. It is
     another one where a header's #if, or # or ## inside some macro, sees the name.
     """
-    values = {name: m.value for name, m in wanted.items()}
+    values = {name: m.value for name, m in candidates.items()}
     plain = run.text(values)
     if run.passed:
         _check_passed(run, values)
@@ -275,11 +271,11 @@ def _with_names(run: _Run, wanted: Mapping[str, Macro]) -> tuple[dict[str, Macro
         return text if _tokens(text, {n: values[n] for n in names}) == expected else None
 
     expected = _tokens(plain, {})
-    text = keeping(list(wanted)) if wanted else plain
+    text = keeping(list(candidates)) if candidates else plain
     if text is None:
-        wanted = {n: m for n, m in wanted.items() if keeping([n]) is not None}
-        text = keeping(list(wanted))
-    return (dict(wanted), text, plain) if text is not None else ({}, plain, plain)
+        candidates = {n: m for n, m in candidates.items() if keeping([n]) is not None}
+        text = keeping(list(candidates))
+    return (dict(candidates), text, plain) if text is not None else ({}, plain, plain)
 
 
 def _tokens(text: str, values: Mapping[str, str]) -> list[str]:

@@ -11,7 +11,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue, libm, literals
 from ..base.ctype import CHAR, INT, LONG, ULONG, VOID, Array, CType, Function, Pointer, Scalar, Struct, common, promote
-from ..base.diagnostics import Error, Loc, meant
+from ..base.diagnostics import Error, Loc, did_you_mean
 from .initial import count_elements
 from .parse import is_user_file, loc_of
 from .preprocess import Preprocessed
@@ -399,7 +399,7 @@ class _Annotator:
                 loc_of(node.field),
                 struct=struct,
                 member=node.field.name,
-                meant=meant(node.field.name, (m.name for m in struct.members)),
+                meant=did_you_mean(node.field.name, (m.name for m in struct.members)),
             )
         return self.complete(m.type)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import api
 from ..base import catalogue
-from ..base.diagnostics import meant
+from ..base.diagnostics import did_you_mean
 from ..schedule.slots import Slot, shape_of
 from . import outputs
 from .outputs import Output
@@ -129,7 +129,7 @@ def _targets(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
             name, path = names[0], text
         if name not in names:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                role="output", name=name, meant=meant(name, names), known=list(names)
+                role="output", name=name, meant=did_you_mean(name, names), known=list(names)
             )
         outputs.check_target(path)
         pairs.append((name, path))

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Union
 
-from ..base.ctype import BOOL, INT, Scalar
+from ..base.ctype import INT, Scalar
 from ..base.diagnostics import Loc
 
 NOWHERE = Loc()
@@ -237,7 +237,3 @@ class Kernel:
 
 TRUE = Const(1, INT)
 ZERO = Const(0, INT)
-
-
-def flag_set(var: Variable, loc: Loc) -> Assign:
-    return Assign(var, Const(1, BOOL, loc), loc)

@@ -126,11 +126,11 @@ def _traced(front: Understood, p: int | None, limits: Limits | None) -> dict[str
     """What only an exact trace tells; all None where there is none."""
     trace = cost.complete(front)
     keys = ("steps", "operations", "footprint", "footprint_bytes", "loops", "faults", "model", "machine")
-    said: dict[str, Any] = {"why_not_traced": cost.untraced(front), **dict.fromkeys(keys)}
+    sections: dict[str, Any] = {"why_not_traced": cost.untraced(front), **dict.fromkeys(keys)}
     if trace is None or front.analysis is None:
-        return said
+        return sections
     first = cost.first_accesses(front.analysis, trace)
-    said.update(
+    sections.update(
         steps=trace.steps,
         operations=dict(trace.operations),
         footprint=sum(r.footprint for r in trace.regions),
@@ -140,8 +140,8 @@ def _traced(front: Understood, p: int | None, limits: Limits | None) -> dict[str
         model=cost.model(trace, first, p) if first.elements else None,
     )
     if limits is not None:
-        said["machine"] = _roofline(cost.on_machine(front, trace, limits, p), limits)
-    return said
+        sections["machine"] = _roofline(cost.on_machine(front, trace, limits, p), limits)
+    return sections
 
 
 def _roofline(r: Roofline, limits: Limits) -> dict[str, Any]:
@@ -223,8 +223,8 @@ def text(e: dict[str, Any], report: Report) -> str:
         ("fp", [f"{e['fp']}; more freedom would gain {e['fp_gain']}"]),
     ]
     lines = [str(report), ""]
-    for name, said in rows:
-        lines += [f"{name if k == 0 else '':10} {line}" for k, line in enumerate(said)]
+    for name, texts in rows:
+        lines += [f"{name if k == 0 else '':10} {line}" for k, line in enumerate(texts)]
     return "\n".join(lines)
 
 
@@ -296,12 +296,12 @@ def _conflict(c: dict[str, Any], loop: dict[str, Any]) -> str:
     name, first, second = f"'{c['element']}'", _near(c["first"], loop), _near(c["second"], loop)
     if c["kind"] == "output" and c["first"] == c["second"] == {k: loop[k] for k in ("file", "line", "column")}:
         return f"the last {name} is used after the loop"
-    said = {
+    counts = {
         "flow": f"{name} is stored at {first}, and loaded at {second} in a later turn",
         "anti": f"{name} is loaded at {first}, and stored at {second} in a later turn",
         "output": f"{name} is stored at {first}, and again at {second} in a later turn",
     }[c["kind"]]
-    return said + ", depending on data" * c["conditional"]
+    return counts + ", depending on data" * c["conditional"]
 
 
 def _fault(f: dict[str, Any]) -> str:
@@ -339,12 +339,12 @@ def _times(e: dict[str, Any]) -> list[str]:
     """What the candidates take, by measurement or by estimate."""
     m = e["measured"]
     if m is not None:
-        said = [f"{Candidate(x['schedule'], x['threads'])} {scaled(x['seconds_per_input'])}" for x in m["times"]]
-        chosen = f"chosen by measurement: {', '.join(said)} an input, for {m['p']:,} inputs"
+        times = [f"{Candidate(x['schedule'], x['threads'])} {scaled(x['seconds_per_input'])}" for x in m["times"]]
+        chosen = f"chosen by measurement: {', '.join(times)} an input, for {m['p']:,} inputs"
         return [chosen, *(f"not measured: {r['schedule']}: {r['reason']}" for r in m["rejected"])]
-    said = [f"{x['schedule']} {scaled(x['seconds_per_input'])}" for x in e["estimates"]]
+    times = [f"{x['schedule']} {scaled(x['seconds_per_input'])}" for x in e["estimates"]]
     many = f"p = {e['p']:,}" if e["p"] is not None else "many inputs"
-    return [f"by estimate: {', '.join(said)} an input, for {many}"] if said else []
+    return [f"by estimate: {', '.join(times)} an input, for {many}"] if times else []
 
 
 def _memory(e: dict[str, Any]) -> str:
@@ -359,12 +359,12 @@ def _model(e: dict[str, Any]) -> list[str]:
     m = e["model"]
     if m is None:
         return []
-    said = f"Unified Memory Machine, w = {m['width']}, l = {m['latency']}: "
+    formula = f"Unified Memory Machine, w = {m['width']}, l = {m['latency']}: "
     if m["column"] is None:
-        said += "column-wise t (p/w + l - 1) time units, row-wise t (p + l - 1)"
+        formula += "column-wise t (p/w + l - 1) time units, row-wise t (p + l - 1)"
     else:
         times = m["row"] / m["column"]
-        said += f"column-wise {m['column']:,} time units, row-wise {m['row']:,}: {times:.1f} times as many"
+        formula += f"column-wise {m['column']:,} time units, row-wise {m['row']:,}: {times:.1f} times as many"
     s = m["simulation"]
     counted = {name: s[name]["simulated"] for name in ("column", "row")}
     equal = all(s[name]["simulated"] == s[name]["formula"] for name in ("column", "row"))
@@ -375,15 +375,15 @@ def _model(e: dict[str, Any]) -> list[str]:
             m["words"] < m["width"]
         )
     simulated = f"first {s['accesses']} accesses simulated for p = {s['p']}"
-    return [said, f"{simulated}: {counted['column']:,} and {counted['row']:,}, {verdict}"]
+    return [formula, f"{simulated}: {counted['column']:,} and {counted['row']:,}, {verdict}"]
 
 
 def _machine(r: dict[str, Any]) -> list[str]:
     memory = f"memory     {scaled(r['memory_seconds'])} at {rate(r['bandwidth'])}B/s ({r['bandwidth_from']})"
     operations = "operations no limit is known"
     if r["operations"]:
-        said = f"{scaled(r['operations_seconds'])} at {rate(r['rate'])}op/s ({r['rates_from']})"
-        operations = f"operations {said}"
+        limit = f"{scaled(r['operations_seconds'])} at {rate(r['rate'])}op/s ({r['rates_from']})"
+        operations = f"operations {limit}"
     elif r["rates"] and not r["not_counted"]:
         operations = "operations none"
     left = [f"{n:,} {name}" for name, n in r["not_counted"].items()]

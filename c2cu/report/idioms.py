@@ -52,7 +52,7 @@ def _written(block: Block) -> tuple[Expr, Expr] | None:
 
 
 def _choice(cond: Expr, yes: Expr, no: Expr, loc: Loc) -> Iterator[Idiom]:
-    found = chosen_extremum(cond, yes, no)
-    if found is not None and yes.type.is_float:
-        name = f"f{found.name}{'f' if yes.type.size == 4 else ''}"
+    extremum = chosen_extremum(cond, yes, no)
+    if extremum is not None and yes.type.is_float:
+        name = f"f{extremum.name}{'f' if yes.type.size == 4 else ''}"
         yield Idiom(name, cond.loc if cond.loc.line else loc)

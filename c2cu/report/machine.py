@@ -60,27 +60,27 @@ def _cpu_limits(size: int, again: bool) -> Limits:
     bandwidth = _measured(("cpu", name, toolchain.cpu_key(), threads), cpu.copy_bandwidth, again)
     rate = clock * threads * VECTORS
     rates = {"float": rate * lanes, "integer": rate * lanes, "wide": rate * toolchain.vector_bytes() // 8}
-    said = f"nominal: {threads} threads x {VECTORS} vectors of {lanes} a clock at {clock / 1e9:.2f} GHz"
+    nominal = f"nominal: {threads} threads x {VECTORS} vectors of {lanes} a clock at {clock / 1e9:.2f} GHz"
     return Limits(
         name or platform.machine(),
         bandwidth,
         "measured: copying with all threads",
         rates if clock else {},
-        said if clock else "",
+        nominal if clock else "",
     )
 
 
 def _cuda_limits(size: int, again: bool) -> Limits:
     if not cuda.available():
-        said = _nominal(USUAL.multiprocessors, USUAL.clock)
-        return Limits("NVIDIA H200, not here", H200, "nominal", _cuda_rates(USUAL, size, 2), said)
+        nominal = _nominal(USUAL.multiprocessors, USUAL.clock)
+        return Limits("NVIDIA H200, not here", H200, "nominal", _cuda_rates(USUAL, size, 2), nominal)
     attributes, name = cuda.attributes(), cuda.device_name()
     bandwidth = _measured(("cuda", name), cuda.copy_bandwidth, again)
     clock, count = 1e3 * attributes.get("ClockRate", 0), attributes.get("MultiProcessorCount", 0)
     rates = _cuda_rates(Device(count, clock), size, attributes.get("SingleToDoublePrecisionPerfRatio", 2))
     known = bool(clock and count)
-    said = _nominal(count, clock) if known else ""
-    return Limits(name, bandwidth, "measured: copying on the device", rates if known else {}, said)
+    nominal = _nominal(count, clock) if known else ""
+    return Limits(name, bandwidth, "measured: copying on the device", rates if known else {}, nominal)
 
 
 def _cuda_rates(device: Device, size: int, singles: int) -> dict[str, float]:

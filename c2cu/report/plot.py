@@ -63,11 +63,11 @@ def plot(path: str, name: str, elements: Sequence[int], n: int, roof: Roofline, 
             _requests(figure.add_subplot(grid[row, 0]), arrangement, steps, n, rows, matplotlib)
         _roofline(figure.add_subplot(grid[:, 1]), roof, limits)
         figure.text(0.06, 0.945, name, fontsize=15, fontweight="bold")
-        said = (
+        subtitle = (
             f"First {len(steps)} accesses for {P} inputs on the Unified Memory Machine,"
             f" width {WIDTH}, latency {LATENCY}. A colour is an address group, a number an address."
         )
-        figure.text(0.06, 0.905, said, color=FAINT)
+        figure.text(0.06, 0.905, subtitle, color=FAINT)
         out = io.BytesIO()
         ending = Path(path).suffix[1:]
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending)
@@ -82,14 +82,14 @@ def _requests(axes: Any, arrangement: Arrangement, steps: list[int], n: int, row
     ranks = {g: k for k, g in enumerate(sorted({r.group for r in requests}))}
     axes.axhline(WIDTH, color="white", lw=2.5, zorder=1)
     for number in range(len(steps)):
-        mine = [r for r in requests if r.round == number]
-        start, sent, end = mine[0].enters - 1, mine[-1].enters, mine[-1].completes
+        in_round = [r for r in requests if r.round == number]
+        start, sent, end = in_round[0].enters - 1, in_round[-1].enters, in_round[-1].completes
         axes.axvspan(start, end, color="#f5f7f9" if number % 2 else "#eaeef2", lw=0, zorder=0)
         axes.annotate(
             "", (sent, WIDTH), (end, WIDTH), arrowprops={"arrowstyle": "<->", "color": FAINT, "lw": 0.7, "shrinkA": 1}
         )
         axes.text((sent + end) / 2, WIDTH - 0.2, "latency", fontsize=6.5, color=FAINT, ha="center", va="bottom")
-        for r in mine:
+        for r in in_round:
             colour = matplotlib.colormaps["viridis"](0.12 + 0.8 * ranks[r.group] / max(1, len(ranks) - 1))
             for thread in range(r.warp * WIDTH, (r.warp + 1) * WIDTH):
                 if rounds[number][thread] // WIDTH == r.group:
@@ -159,9 +159,9 @@ def _roofline(axes: Any, r: Roofline, limits: Limits) -> None:
               rotation=degrees(atan2(y1 - y0, x1 - x0)), rotation_mode="anchor")  # fmt: skip
     operations = f"operations: {rate(r.peak)}op/s, {limits.rates_from.partition(':')[0]}"
     axes.text(high * 0.8, r.peak * 1.15, operations, color=COMPUTE, fontsize=8.5, ha="right", va="bottom")
-    for x, said, fill in points:
+    for x, label, fill in points:
         y = min(r.peak, x * limits.bandwidth)
         axes.plot([x, x], [floor, y], color=POINT, lw=0.9, ls=(0, (3, 3)))
         axes.plot(x, y, "o", ms=9, mec=POINT, mew=1.6, mfc=fill, zorder=5)
-        axes.annotate(said, (x, y), (9, -14), textcoords="offset points", fontsize=8, va="top", color=POINT,
+        axes.annotate(label, (x, y), (9, -14), textcoords="offset points", fontsize=8, va="top", color=POINT,
                       bbox={"fc": "#f3f5f8", "ec": "none", "pad": 0.8})  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from ..base import catalogue
-from ..base.diagnostics import meant
+from ..base.diagnostics import did_you_mean
 from ..schedule.slots import Slot, in_range, piece, shape_of
 
 
@@ -73,7 +73,9 @@ def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
     known = [s.name for s in slots if s.name != "return"]
     for name in given:
         if name not in known:
-            raise catalogue.UNKNOWN_VARIABLE.error(role="input", name=name, meant=meant(name, known), known=list(known))
+            raise catalogue.UNKNOWN_VARIABLE.error(
+                role="input", name=name, meant=did_you_mean(name, known), known=list(known)
+            )
     for s in slots:
         if s.required and s.name not in given:
             raise catalogue.MISSING_INPUT.error(
@@ -296,7 +298,7 @@ def targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str,
     for name, array in out.items():
         if name not in by_name:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                role="output", name=name, meant=meant(name, by_name), known=list(by_name)
+                role="output", name=name, meant=did_you_mean(name, by_name), known=list(by_name)
             )
         checked(array, by_name[name], layout, "out")
         if int(array.shape[0 if layout == "row" else -1]) != p:

@@ -10,7 +10,7 @@ from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
 from ..analysis.facts import CERTAIN, INPUT, Trace
 from ..base import catalogue
 from ..base.ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
-from ..base.diagnostics import Loc, Note, meant
+from ..base.diagnostics import Loc, Note, did_you_mean
 from ..frontend.kernel import KernelProgram, Parameter, unseen_statics
 from ..frontend.options import Options
 from ..gep import Gep, NotGep
@@ -215,7 +215,7 @@ def require_shapes(slots: tuple[Slot, ...], asked: Mapping[str, tuple[int, ...]]
     for name, shape in asked.items():
         if name not in by_name:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                role="variable", name=name, meant=meant(name, by_name), known=list(by_name)
+                role="variable", name=name, meant=did_you_mean(name, by_name), known=list(by_name)
             )
         s = by_name[name]
         if shape == s.shape[: len(shape)]:  # a pointer to rows takes the first extent alone

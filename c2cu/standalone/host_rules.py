@@ -90,8 +90,8 @@ def reach(unit: Unit, statements: Statements) -> tuple[list[Mention], set[str]]:
 
     Whatever is named counts: in them, or in a function or in a variable's initialiser that they name.
     """
-    found: list[Mention] = []
-    seen: set[str] = set()
+    mentions: list[Mention] = []
+    names: set[str] = set()
     waiting: list[C.Node] = list(statements)
     while waiting:
         top = waiting.pop(0)
@@ -101,11 +101,11 @@ def reach(unit: Unit, statements: Statements) -> tuple[list[Mention], set[str]]:
             if symbol is None or not isinstance(n, C.ID):
                 continue
             if (symbol.kind == "function" and n.name not in unit.functions) or n.name == "stdin":
-                found.append(Mention(n.name, n, calls.get(id(n))))
-            if n.name not in seen and (symbol.kind == "function" or symbol.is_global):
-                seen.add(n.name)
+                mentions.append(Mention(n.name, n, calls.get(id(n))))
+            if n.name not in names and (symbol.kind == "function" or symbol.is_global):
+                names.add(n.name)
                 waiting += _inside(unit, n.name, symbol.kind)
-    return found, seen & set(unit.functions)
+    return mentions, names & set(unit.functions)
 
 
 def _inside(unit: Unit, name: str, kind: str) -> Iterator[C.Node]:
@@ -148,12 +148,12 @@ def _is_harmless(m: Mention) -> bool:
     file = args[position]
     while isinstance(file, C.Cast):
         file = file.expr
-    said = getattr(file, "name", None) or getattr(file, "value", "")
+    file_name = getattr(file, "name", None) or getattr(file, "value", "")
     if m.name in READS:
-        return said not in ("stdin", "0")
+        return file_name not in ("stdin", "0")
     if m.name in _CLOSES:
-        return said not in ("stdin", "stdout", "stderr", "0", "1", "2")
-    return said == "0" if m.name in _BUFFERS else said in ("stderr", "2")
+        return file_name not in ("stdin", "stdout", "stderr", "0", "1", "2")
+    return file_name == "0" if m.name in _BUFFERS else file_name in ("stderr", "2")
 
 
 def _refuse_jumps(before: Statements, after: Statements) -> None:

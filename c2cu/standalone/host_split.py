@@ -79,8 +79,8 @@ def _is_call(s: C.Node, call: C.FuncCall) -> bool:
 
 def _kept(unit: Unit, before: tuple[C.Node, ...], rest: tuple[C.Node, ...]) -> tuple[Symbol, ...]:
     """Locals of main that are named from the kernel call on, or that a pointer which is read there may lead to."""
-    found = [unit.symbols[id(n)] for n in before if isinstance(n, C.Decl) and id(n) in unit.symbols]
-    locals_ = [s for s in found if s.storage == "local"]
+    symbols = [unit.symbols[id(n)] for n in before if isinstance(n, C.Decl) and id(n) in unit.symbols]
+    locals_ = [s for s in symbols if s.storage == "local"]
     named = {unit.symbols[id(n)] for s in rest for n in nodes(s) if id(n) in unit.symbols}
     reached = [*(s for s in locals_ if s in named), *globals_of(unit)]
     if any(_holds_pointer(unit, s.type) for s in reached):
@@ -103,8 +103,8 @@ def _holds_pointer(unit: Unit, t: CType) -> bool:
 
 def _addressed(unit: Unit, statements: tuple[C.Node, ...]) -> set[Symbol]:
     """What ``&`` is applied to by name."""
-    taken = (n.expr for s in statements for n in nodes(s) if isinstance(n, C.UnaryOp) and n.op == "&")
-    return {unit.symbols[id(n)] for n in taken if id(n) in unit.symbols}
+    operands = (n.expr for s in statements for n in nodes(s) if isinstance(n, C.UnaryOp) and n.op == "&")
+    return {unit.symbols[id(n)] for n in operands if id(n) in unit.symbols}
 
 
 def _refuse_nameless(unit: Unit, before: tuple[C.Node, ...]) -> None:

@@ -109,18 +109,22 @@ def _refuse_macros(front: Understood, names: frozenset[str]) -> None:
 def _refuse_places(front: Understood) -> None:
     """Kernels find their input by these names."""
     unit = front.program.unit
-    for taken in sorted(_names(unit)[1] & _PLACES):
-        symbol = unit.scope.find(taken)
+    for place in sorted(_names(unit)[1] & _PLACES):
+        symbol = unit.scope.find(place)
         loc = symbol.loc if symbol is not None else None
-        raise catalogue.CUDA_NAME.error(loc, name=taken)
+        raise catalogue.CUDA_NAME.error(loc, name=place)
 
 
 def _renamed(unit: Unit) -> list[tuple[str, str]]:
     """Names of the program's own that mean something else to nvcc, and new ones for them: keywords of C++, and what
     CUDA's headers declare."""
-    every, own = _names(unit)
-    taken = every & CPP_KEYWORDS - _TRUTHS - _OPERATORS | own & DECLARED | {n for n in own if _CUDAS.fullmatch(n)}
-    return [(n, next(new for k in count(1) if (new := n + "_" * k) not in every)) for n in sorted(taken)]
+    every, top_level = _names(unit)
+    clashing = (
+        every & CPP_KEYWORDS - _TRUTHS - _OPERATORS
+        | top_level & DECLARED
+        | {n for n in top_level if _CUDAS.fullmatch(n)}
+    )
+    return [(n, next(new for k in count(1) if (new := n + "_" * k) not in every)) for n in sorted(clashing)]
 
 
 def _names(unit: Unit) -> tuple[set[str], set[str]]:
@@ -134,12 +138,12 @@ def _names(unit: Unit) -> tuple[set[str], set[str]]:
 
 def _respelled(text: str, unit: Unit) -> str:
     """A translation in which what C++ takes for an operator has a new name everywhere, as `c_printer.name` gives it."""
-    taken = sorted(_names(unit)[0] & _OPERATORS)
-    if not taken:
+    clashing = sorted(_names(unit)[0] & _OPERATORS)
+    if not clashing:
         return text
-    kept = r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|^\s*#include.*?$'
-    found = re.compile(rf"{kept}|\b({'|'.join(taken)})\b", re.S | re.M)
-    return found.sub(lambda m: f"{m[1]}_" if m[1] else m[0], text)
+    skipped = r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|^\s*#include.*?$'
+    pattern = re.compile(rf"{skipped}|\b({'|'.join(clashing)})\b", re.S | re.M)
+    return pattern.sub(lambda m: f"{m[1]}_" if m[1] else m[0], text)
 
 
 def device_name(b: Parameter) -> str:

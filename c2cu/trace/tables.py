@@ -1,10 +1,10 @@
-"""Tables that a program computes for itself: the same for all inputs, though C has them as globals.
+"""Tables: global arrays that the kernel fills with the same values for all inputs.
 
-A global that the kernel writes is each input's own, so a subscript that is read from it would count as one that
-depends on data. The trace is made as if such a global were a local array: where it shows that no element is read
-before it is written for certain, what the array holds at the start does not matter; and where nothing that varies is
-ever stored in it, it is a table. A `static` that only the kernel names becomes a local array then. Another one goes
-out; what to do about it is said with the findings.
+Each input has its own copy of a global that the kernel writes, so a subscript read from one would count as depending on
+data. Two checks show that such an array is a table: with the array as a local one, the trace reads no element that was
+not certainly written before, so its first contents do not matter; and nothing that varies is ever stored in it. A
+table that is `static` and named only by the kernel becomes a local array. Any other is an output; the findings then get
+a hint that says what to change.
 """
 
 from __future__ import annotations
@@ -27,31 +27,35 @@ ONCE = "fill '{0}' at every call, whatever '{1}' is: then all inputs have the sa
 CONST = "if all inputs have the same '{0}', declare it const"
 
 
-def with_tables(program: KernelProgram, kernel: Kernel, found: Uniform) -> tuple[Kernel, Uniform]:
-    """The kernel and its analysis, those statics being local arrays that the findings lead to and that are tables; and
-    with hints about others."""
-    if not found.findings:
-        return kernel, found
-    seen, unseen = effects(found.kernel), unseen_statics(program)
-    written = [r for r in kernel.regions if r.storage == "bulk" and r.count > 1 and r.name in seen.writes & seen.reads]
-    tables = _tables(kernel, [r for r in written if seen.first.get(r.name) != READ])
-    own = [r for r in tables if r.variable in unseen]
-    if own != tables:
-        own = _tables(kernel, own)  # without the others
+def with_tables(program: KernelProgram, kernel: Kernel, before: Uniform) -> tuple[Kernel, Uniform]:
+    """The kernel and its analysis, with statics that are tables as local arrays where findings lead to them, and with
+    hints about other variables. ``before``: the analysis of ``kernel`` as it is."""
+    if not before.findings:
+        return kernel, before
+    accesses, unseen = effects(before.kernel), unseen_statics(program)
+    written = [
+        r for r in kernel.regions if r.storage == "bulk" and r.count > 1 and r.name in accesses.writes & accesses.reads
+    ]
+    tables = _tables(kernel, [r for r in written if accesses.first.get(r.name) != READ])
+    private = [r for r in tables if r.variable in unseen]
+    if private != tables:
+        private = _tables(kernel, private)  # without the others
     needed: list[Region] = []
-    analysis = found
-    while more := [r for r in own if r not in needed and any(_leads_to(f, r.loc) for f in analysis.findings)]:
+    analysis = before
+    while more := [r for r in private if r not in needed and any(_leads_to(f, r.loc) for f in analysis.findings)]:
         needed += more
         analysis = uniform(_with_local(kernel, needed))
-    told: dict[Loc, tuple[str, str]] = {}
+    explanations: dict[Loc, tuple[str, str]] = {}
     for b in program.parameters:
         if any(r.loc == b.loc for r in tables):
-            told[b.loc] = OUTPUT.format(b.name), STATIC.format(b.name)
-        elif b.name not in seen.writes and b.symbol is not None and b.symbol.decl and b.symbol.decl.init is not None:
-            told[b.loc] = "", CONST.format(b.name)
-    for r, flag in _filled_once(kernel, [r for r in written if r.variable in unseen and r not in own], unseen):
-        told[r.loc] = "", ONCE.format(r.variable, flag.variable)
-    findings = tuple(_retold(f, told) for f in analysis.findings)
+            explanations[b.loc] = OUTPUT.format(b.name), STATIC.format(b.name)
+        elif (
+            b.name not in accesses.writes and b.symbol is not None and b.symbol.decl and b.symbol.decl.init is not None
+        ):
+            explanations[b.loc] = "", CONST.format(b.name)
+    for r, flag in _filled_once(kernel, [r for r in written if r.variable in unseen and r not in private], unseen):
+        explanations[r.loc] = "", ONCE.format(r.variable, flag.variable)
+    findings = tuple(_explained(f, explanations) for f in analysis.findings)
     return _with_local(kernel, needed) if needed else kernel, replace(analysis, findings=findings)
 
 
@@ -59,8 +63,8 @@ def _filled_once(kernel: Kernel, regions: list[Region], unseen: frozenset[str]) 
     """Which of them would be tables if a flag of the kernel's own did not say that they are filled already."""
     for flag in kernel.regions if regions else ():
         if flag.storage == "bulk" and flag.count == 1 and flag.variable in unseen and flag.type.is_integer:
-            if found := _tables(_at_its_start(kernel, flag), regions):
-                return [(r, flag) for r in found]
+            if tables := _tables(_at_its_start(kernel, flag), regions):
+                return [(r, flag) for r in tables]
     return []
 
 
@@ -107,11 +111,11 @@ def _leads_to(f: Finding, loc: Loc) -> bool:
     return bool(f.trail) and f.trail[-1].loc == loc
 
 
-def _retold(f: Finding, told: Mapping[Loc, tuple[str, str]]) -> Finding:
-    """A finding whose trail leads back to a variable of which there is more to say. ``told``: the last step's message,
-    or "", and a hint, by the variable's place."""
-    if not f.trail or f.trail[-1].loc not in told:
+def _explained(f: Finding, explanations: Mapping[Loc, tuple[str, str]]) -> Finding:
+    """A finding with the explanation of the variable that its trail leads back to, if there is one. ``explanations``:
+    by the variable's place, the message of the trail's last step, or "", and a hint."""
+    if not f.trail or f.trail[-1].loc not in explanations:
         return f
     *trail, last = f.trail
-    message, hint = told[last.loc]
+    message, hint = explanations[last.loc]
     return replace(f, trail=(*trail, replace(last, message=message or last.message)), hint=hint)
