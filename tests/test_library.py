@@ -90,6 +90,14 @@ def test_output_parameter_with_a_shape(schedule):
 
 
 @pytest.mark.parametrize("schedule", ["gang", "scalar"])
+def test_parameters_have_names_that_generated_code_has_too(schedule):
+    text = "int out;\nvoid kern(int s, int state, int slots, int run) {\n    out = s - 2 * state + slots * run;\n}\n"
+    a = np.arange(5, dtype=np.int32)
+    inputs = {"s": a, "state": a, "slots": a, "run": a}
+    assert list(c2cu.bulk(text, inputs, backend="cpu", schedule=schedule)) == [i * i - i for i in range(5)]
+
+
+@pytest.mark.parametrize("schedule", ["gang", "scalar"])
 def test_globals_start_as_c_says(schedule):
     text = "int t[4] = {5, 6}, s, out;\nvoid k(void) {\n    s += t[1];\n    out = s + t[3];\n}\n"
     result = c2cu.bulk(text, {"s": np.arange(3, dtype=np.int32)}, backend="cpu", schedule=schedule)

@@ -116,7 +116,7 @@ class _NativeParts:
                 t: CType = Pointer(b.type) if b.shared else b.type
                 out.append(declare(t, self.members[b.symbol]))
             elif b.kind == "param" and not b.shared and _is_object(b):
-                out.append(declare(b.type, f"c2cu_{name(b.name)}"))
+                out.append(declare(b.type, _argument(b)))
         out += [declare(s.type, self.members[s]) for s in self.statics]
         return out
 
@@ -181,7 +181,7 @@ class _NativeParts:
         return lines
 
     def enter_param(self, k: int, b: Parameter, source: str, lines: list[str]) -> None:
-        local = f"c2cu_{name(b.name)}"
+        local = _argument(b)
         if _is_object(b) and not b.shared:
             member = f"c2cu_s->{local}"
             lines.append(f"if (slot[{k}].in) memcpy(&{member}, {source}, sizeof {member});")
@@ -196,7 +196,7 @@ class _NativeParts:
         for k, b in enumerate(self.program.parameters):
             if b.kind != "param" or b.symbol is None:
                 continue
-            local = f"c2cu_{name(b.name)}"
+            local = _argument(b)
             if not _is_object(b):
                 args.append(local)
             else:
@@ -218,12 +218,17 @@ class _NativeParts:
             elif b.kind == "global" and b.symbol is not None:
                 value = f"c2cu_s->{self.members[b.symbol]}"
             else:
-                value = f"c2cu_s->c2cu_{name(b.name)}"
+                value = f"c2cu_s->{_argument(b)}"
             lines.append(
                 f"if (slot[{k}].out) memcpy((char *)slot[{k}].out + id * slot[{k}].out_stride, &{value}, "
                 f"sizeof {value});"
             )
         return lines
+
+
+def _argument(b: Parameter) -> str:
+    """What holds the kernel's argument for a parameter: no name that generated code has for anything else."""
+    return f"c2cu_argument_{name(b.name)}"
 
 
 def _is_object(b: Parameter) -> bool:
