@@ -278,7 +278,7 @@ def main(arguments: list[str] | None = None) -> int:
     if a.backend == "cuda":
         from c2cu.runtime import cuda, pages
 
-        pages.PAGES.limit = KEPT
+        pages.PINNED.limit = KEPT
         found.update(device=cuda.device_name(), devices=cuda.device_count(), **links())
         print(
             f"{found['device']}, {found['devices']} of them; copies both ways at once: {found['duplex_gb_s']:.1f} GB/s"

@@ -183,6 +183,6 @@ def program(monkeypatch, artifact, machine: Machine, limit: int, pinned: bool) -
 
     monkeypatch.setattr(cuda_bands, "cupy_module", lambda: machine.cupy)
     monkeypatch.setattr(cuda_bands, "pinned", lambda array: pinned)
-    monkeypatch.setattr(cuda_bands_host, "PAGES", SimpleNamespace(take=lambda n: np.full(n, 0xA5, np.uint8)))
+    monkeypatch.setattr(cuda_bands_host, "PINNED", SimpleNamespace(take=lambda n: np.full(n, 0xA5, np.uint8)))
     monkeypatch.setattr(cuda_bands_host, "PIECE", 600)  # a few rows
     return Program(artifact, limit)

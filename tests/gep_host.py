@@ -13,7 +13,7 @@ import numpy as np
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
 from c2cu.pipeline import understand
-from c2cu.schedule.gep.required import required
+from c2cu.schedule.gep.require_gep import require_gep
 from tests.cuda_host import shared_library, shifted, slot_table
 
 _KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
@@ -25,7 +25,7 @@ def taken(text: str, fp: str = "exact"):
     """What a schedule of type gep is made from: analysis, form, slots, layout, fp."""
     front = understand(read_source(text), options_of(fp=fp))
     assert front.analysis is not None
-    gep = required(front.analysis.kernel, front.gep)
+    gep = require_gep(front.analysis.kernel, front.gep)
     return front.analysis, gep, front.slots, front.layout, fp
 
 

@@ -263,7 +263,7 @@ def test_every_band_takes_every_step_in_order():
                         if not t.but <= band < t.until:
                             taken[band].append(t.step)
         for band, found in taken.items():
-            wanted = [x for x in steps if x == band or bands_plan.needed(b, s, band, x)]
+            wanted = [x for x in steps if x == band or bands_plan.steps_write(b, s, band, x)]
             assert found == wanted, (name, s, band)
             assert host[band] == len(found), "it stays on the device"
 

@@ -13,7 +13,7 @@ from c2cu import pipeline, tune
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
 from c2cu.report import explain
-from c2cu.runtime import cuda_gep
+from c2cu.runtime import cuda_launches
 from c2cu.schedule.choose import choose, require_known
 from c2cu.schedule.gep import grid
 from c2cu.schedule.gep.grid_shape import GridShape
@@ -76,10 +76,10 @@ class Recorder:
         return launch
 
 
-def prepared(variant: str, monkeypatch) -> tuple[Recorder, cuda_gep.CudaGepProgram]:
+def prepared(variant: str, monkeypatch) -> tuple[Recorder, cuda_launches.CudaLaunchesProgram]:
     recorder = Recorder()
-    monkeypatch.setattr(cuda_gep, "cupy_module", lambda: recorder.cupy)
-    program = object.__new__(cuda_gep.CudaGepProgram)
+    monkeypatch.setattr(cuda_launches, "cupy_module", lambda: recorder.cupy)
+    program = object.__new__(cuda_launches.CudaLaunchesProgram)
     program.artifact = artifact(TEXT, variant)
     program._threads = program.artifact.threads
     program._kernels = {x.kernel: recorder.kernel(x.kernel) for x in program.artifact.launches}
@@ -138,20 +138,20 @@ def test_a_graph_is_captured_once_for_arrays_that_come_again(monkeypatch):
     end = next(n for n, x in enumerate(recorder.log) if x[0] == "end")
     assert sum(x[0] == "launch" for x in recorder.log[begin:end]) == len(program.artifact.launches)
     assert all(x[1] is recorder.main for x in recorder.log if x[0] == "graph")
-    for at in range(10, 10 + cuda_gep.GRAPHS):
+    for at in range(10, 10 + cuda_launches.GRAPHS):
         program.go(np.array([1]), 1, array(at))
         program.go(np.array([1]), 1, array(at))
-    assert len(program._graphs) == cuda_gep.GRAPHS and ("synchronize",) in recorder.log
+    assert len(program._graphs) == cuda_launches.GRAPHS and ("synchronize",) in recorder.log
 
 
 def test_arrays_that_never_come_again_are_not_waited_for(monkeypatch):
     recorder, program = prepared("graph", monkeypatch)
     for _ in range(3):
-        for table in range(2 * cuda_gep.GRAPHS):
+        for table in range(2 * cuda_launches.GRAPHS):
             program.go(np.array([table]), 1, array(2))
     kinds = Counter(x[0] for x in recorder.log)
     assert not kinds["begin"] and not kinds["synchronize"] and not program._graphs
-    assert len(program._seen) == cuda_gep.GRAPHS
+    assert len(program._recent) == cuda_launches.GRAPHS
 
 
 def needs(launches, blocks: int, lines: int):

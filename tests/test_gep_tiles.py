@@ -12,8 +12,8 @@ from c2cu.gep import Range, recognise
 from c2cu.gep.semiring import proof
 from c2cu.schedule import registry
 from c2cu.schedule.choose import choose, emitted
-from c2cu.schedule.gep.shape import TileShape, shapes
 from c2cu.schedule.gep.tiles import sides_of, tiles
+from c2cu.schedule.gep.tiles_shape import TileShape, shapes
 from c2cu.schedule.schedule import Candidate
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same

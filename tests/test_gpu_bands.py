@@ -65,7 +65,7 @@ def test_page_locked_arrays_are_copied_from_where_they_are(monkeypatch):
     given, out = cupyx.empty_pinned((1, n, n), "f4"), cupyx.empty_pinned((1, n, n), "f4")
     given[...] = inputs["D"]
     program = compiled(text, 0.7, variables)
-    monkeypatch.setattr(cuda_bands_host.PAGES, "take", lambda n: pytest.fail("a detour"))
+    monkeypatch.setattr(cuda_bands_host.PINNED, "take", lambda n: pytest.fail("a detour"))
     program(given, out=out)
     assert same(out, expected) and same(given, inputs["D"])
 

@@ -1,4 +1,4 @@
-"""Users' arrays against a program's slots: everything is checked before anything runs."""
+"""Checks users' arrays against a program's slots, before anything runs, and arranges them for the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ..schedule.slots import Slot, in_range, piece, shape_of
 
 @dataclass(frozen=True)
 class Bound:
-    """Arrays for a run, one entry a slot: C-contiguous and batch-first. ``given``: names that the user gave."""
+    """The arrays of a run, one entry a slot or None: C-contiguous, batch-first: (p, ...), or (...) if shared. ``p``:
+    number of inputs. ``on_device``: whether any input came from a CUDA device."""
 
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
@@ -35,14 +36,15 @@ def on_device(array: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is one number on this side of a device."""
+    """Whether a value is a single number in host memory: a Python or NumPy scalar, or a NumPy array of shape ()."""
     return isinstance(value, bool | int | float | numpy.generic) or (
         isinstance(value, numpy.ndarray) and value.shape == ()
     )
 
 
 def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
-    """``inputs`` by name: a bare array stands for the one input there is."""
+    """``inputs`` as a dict by name. An array by itself stands for the only input. Raises InputError where there are
+    several."""
     if inputs is None:
         return {}
     if isinstance(inputs, Mapping):
@@ -59,7 +61,7 @@ def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
 
 
 def _meant_for_another(array: Any, slot: Slot, others: list[Slot]) -> bool:
-    """Whether a bare array cannot be ``slot``'s, but another's."""
+    """Whether rank and dtype of an array fit another slot, but not ``slot``."""
     return not _resembles(array, slot) and any(_resembles(array, s) for s in others)
 
 
@@ -68,16 +70,16 @@ def _resembles(array: Any, slot: Slot) -> bool:
     return same_rank and str(getattr(array, "dtype", "")).removeprefix("torch.") == str(_dtype(slot))
 
 
-def check_names(given: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
+def check_names(arrays: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
     """Raises InputError for a name that is no variable of the program, or not given where it must be."""
-    known = [s.name for s in slots if s.name != "return"]
-    for name in given:
-        if name not in known:
+    names = [s.name for s in slots if s.name != "return"]
+    for name in arrays:
+        if name not in names:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                role="input", name=name, meant=did_you_mean(name, known), known=list(known)
+                role="input", name=name, meant=did_you_mean(name, names), known=list(names)
             )
     for s in slots:
-        if s.required and s.name not in given:
+        if s.required and s.name not in arrays:
             raise catalogue.MISSING_INPUT.error(
                 s.loc, name=s.name, how=f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}{_for_all(s)}"
             )
@@ -88,7 +90,7 @@ def _dtype(slot: Slot) -> numpy.dtype:
 
 
 def words(slot: Slot, layout: str) -> str:
-    """What goes in and comes out, for a reader."""
+    """A slot in words: dtype, shape and roles, as in ``float32 (p, 16) required out``."""
     roles = (("required" if slot.required else "in", slot.reads), ("out", slot.writes), ("shared", slot.shared))
     kind = slot.dtype if isinstance(slot.dtype, str) else "struct"
     return " ".join([kind, _shape(slot, layout), *(role for role, on in roles if on)])
@@ -130,34 +132,34 @@ def _shape(slot: Slot, layout: str) -> str:
     return f"({', '.join(dims)}{',' if len(dims) == 1 else ''})"
 
 
-def checked(array: Any, slot: Slot, layout: str, what: str = "input") -> Any:
+def checked(array: Any, slot: Slot, layout: str, role: str = "input") -> Any:
     """``array`` if it fits ``slot``, as an ndarray of its own kind. Raises InputError or InputTypeError."""
     if isinstance(array, bool | int | float) and slot.shared and slot.shape == ():
         return _scalar(array, slot)
     fit: Any = array
-    return _checked(fit, slot, layout, what)
+    return _checked(fit, slot, layout, role)
 
 
-def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
+def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
     if not hasattr(array, "dtype") or not hasattr(array, "shape"):
         raise catalogue.NOT_AN_ARRAY.error(
             slot.loc,
-            role=what,
+            role=role,
             name=slot.name,
             type=type(array).__name__,
             how=_number_hint(array, slot) or f"use numpy.array(..., dtype='{_dtype(slot)}')",
         )
-    given = (
+    dtype = (
         numpy.dtype(str(array.dtype).removeprefix("torch."))
         if not isinstance(array.dtype, numpy.dtype)
         else array.dtype
     )
-    if given != _dtype(slot):
+    if dtype != _dtype(slot):
         raise catalogue.WRONG_DTYPE.error(
             slot.loc,
-            role=what,
+            role=role,
             name=slot.name,
-            dtype=given,
+            dtype=dtype,
             expected=_dtype(slot),
             how=f"{slot.name}.view(numpy.dtype({_dtype(slot)})) takes the same bytes for such structs"
             if _dtype(slot).names
@@ -168,7 +170,7 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
     if len(inner) != len(slot.shape) or (not slot.shared and not shape):
         raise catalogue.WRONG_DIMENSIONS.error(
             slot.loc,
-            role=what,
+            role=role,
             name=slot.name,
             shape=shape,
             expected=_shape(slot, layout),
@@ -178,9 +180,9 @@ def _checked(array: Any, slot: Slot, layout: str, what: str) -> Any:
         )
     if inner != slot.shape:
         raise catalogue.WRONG_SHAPE.error(
-            slot.loc, role=what, name=slot.name, shape=shape, expected=_shape(slot, layout)
+            slot.loc, role=role, name=slot.name, shape=shape, expected=_shape(slot, layout)
         )
-    if what == "input" and hasattr(array, "min"):  # else a file, which was looked at
+    if role == "input" and hasattr(array, "min"):  # else a file, which was looked at
         in_range(array, slot)
     return array
 
@@ -198,33 +200,33 @@ def _scalar(value: Any, slot: Slot) -> numpy.ndarray:
 
 def common_p(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p: int | None) -> int:
     """The p that all bulk arrays agree on."""
-    first: tuple[str, int] | None = None if p is None else ("p", p)
+    known: tuple[str, int] | None = None if p is None else ("p", p)
     for s in slots:
         if s.shared or s.name not in arrays:
             continue
         n = int(arrays[s.name].shape[0 if layout == "row" else -1])
-        if first is None:
-            first = (s.name, n)
-        elif n != first[1]:
-            said = f"inputs disagree on p: '{first[0]}' has {first[1]}," if p is None else f"p is {p}, but"
-            raise catalogue.DISAGREE_ON_P.error(s.loc, first=said, name=s.name, count=n)
-    if first is None:
+        if known is None:
+            known = (s.name, n)
+        elif n != known[1]:
+            message = f"inputs disagree on p: '{known[0]}' has {known[1]}," if p is None else f"p is {p}, but"
+            raise catalogue.DISAGREE_ON_P.error(s.loc, first=message, name=s.name, count=n)
+    if known is None:
         raise catalogue.NO_P.error()
-    return first[1]
+    return known[1]
 
 
-def count(given: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p: int | None) -> int | None:
-    """p as the first bulk array has it, whether or not the others agree; None where nothing tells."""
+def count(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p: int | None) -> int | None:
+    """p as the first bulk array has it, whether or not the others agree; ``p`` where there is none."""
     shared = {s.name for s in slots if s.shared}
-    shapes = (getattr(a, "shape", None) for n, a in given.items() if n not in shared)
+    shapes = (getattr(a, "shape", None) for n, a in arrays.items() if n not in shared)
     return next((int(s[0 if layout == "row" else -1]) for s in shapes if s), p)
 
 
-def first(given: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, n: int) -> dict[str, Any]:
-    """What is given for the first ``n`` inputs."""
+def first(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, n: int) -> dict[str, Any]:
+    """The arrays of the first ``n`` inputs; shared arrays and single numbers stay as they are."""
     shared = {s.name for s in slots if s.shared}
     part = piece(layout, 0, n)
-    return {name: a if name in shared or not getattr(a, "shape", ()) else a[part] for name, a in given.items()}
+    return {name: a if name in shared or not getattr(a, "shape", ()) else a[part] for name, a in arrays.items()}
 
 
 def bind(
@@ -243,15 +245,16 @@ def bind(
     xp = numpy if xp is None else xp
     arrays, count = fitted({**named(inputs, slots), **shared}, slots, layout, p)
     device = any(on_device(a) for a in arrays.values())
-    wanted = targets(slots, out, layout, count)
+    out_arrays = targets(slots, out, layout, count)
     ins, outs = [], []
     for s in slots:
         source = arrays.get(s.name)
         ins.append(None if source is None else _batch_first(_moved(source, s, xp), s, layout, xp))
         outs.append(empty(s, count, xp=xp) if s.writes else None)
-    if wanted and xp is numpy and layout == "row":
+    if out_arrays and xp is numpy and layout == "row":
         outs = [
-            wanted[s.name] if s.name in wanted and wanted[s.name].flags.c_contiguous else o for s, o in zip(slots, outs)
+            out_arrays[s.name] if s.name in out_arrays and out_arrays[s.name].flags.c_contiguous else o
+            for s, o in zip(slots, outs)
         ]
     return Bound(tuple(ins), tuple(outs), count, device)
 
@@ -259,27 +262,27 @@ def bind(
 GROUPED = 32 << 20  # bytes in and out from which copies are worth overlapping with kernels
 
 
-def in_groups(slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, layout: str) -> bool:
-    """Whether a bulk run on a device had better go group by group: host arrays, several inputs, many bytes, and no
-    output in memory that a later group reads."""
+def in_groups(slots: tuple[Slot, ...], arrays: Mapping[str, Any], out: Any, layout: str) -> bool:
+    """Whether a bulk run on a device is faster group by group, with copies beside kernels: for host arrays of several
+    inputs and many bytes, whose outputs do not overlap memory that a later group reads."""
     bulk = {s.name: s for s in slots if not s.shared}
-    ins = [a for n, a in given.items() if n in bulk]
+    ins = [a for n, a in arrays.items() if n in bulk]
     outs = [] if out is None else list(out.values()) if isinstance(out, Mapping) else [out]
     if not ins or not all(isinstance(a, numpy.ndarray) and a.ndim for a in (*ins, *outs)):
         return False
-    p = common_p(given, slots, layout, None)
-    nbytes = p * sum(s.nbytes * ((s.name in given) + s.writes) for s in bulk.values())
-    apart = all(a is b or not numpy.may_share_memory(a, b) for a in ins for b in outs)
-    return p > 1 and nbytes >= GROUPED and apart
+    p = common_p(arrays, slots, layout, None)
+    nbytes = p * sum(s.nbytes * ((s.name in arrays) + s.writes) for s in bulk.values())
+    disjoint = all(a is b or not numpy.may_share_memory(a, b) for a in ins for b in outs)
+    return p > 1 and nbytes >= GROUPED and disjoint
 
 
 def fitted(
-    given: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p: int | None = None
+    inputs: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p: int | None = None
 ) -> tuple[dict[str, Any], int]:
-    """What is given, as arrays that fit the program, and the p that they agree on."""
-    check_names(given, slots)
+    """The inputs, checked against the slots, and the p that they agree on. Raises InputError or InputTypeError."""
+    check_names(inputs, slots)
     by_name = {s.name: s for s in slots}
-    arrays = {n: checked(a, by_name[n], layout) for n, a in given.items()}
+    arrays = {n: checked(a, by_name[n], layout) for n, a in inputs.items()}
     return arrays, common_p(arrays, slots, layout, p)
 
 
@@ -309,8 +312,9 @@ def targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str,
 
 
 def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_numpy: Any) -> Any:
-    """The results as the user wants them: into ``out``, in her layout, bare where there is just one."""
-    wanted = targets(slots, out, layout, bound.p)
+    """The results in the user's layout, stored in ``out`` where there is one: a dict by name, or the array itself where
+    there is only one output. ``to_numpy(array, slot)``: the array that the user gets for an output."""
+    out_arrays = targets(slots, out, layout, bound.p)
     results: dict[str, Any] = {}
     for s, array in zip(slots, bound.outputs):
         if array is None:
@@ -323,9 +327,9 @@ def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_num
                 else array.transpose(*range(1, array.ndim), 0)
             )
             array = array.copy(order="C")
-        if s.name in wanted and wanted[s.name] is not array:
-            wanted[s.name][...] = array
-            array = wanted[s.name]
+        if s.name in out_arrays and out_arrays[s.name] is not array:
+            out_arrays[s.name][...] = array
+            array = out_arrays[s.name]
         results[s.name] = array
     return next(iter(results.values())) if len(results) == 1 else results
 

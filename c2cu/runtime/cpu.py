@@ -129,11 +129,11 @@ def _all(calls: Sequence[Callable[[], None]], workers: int, stop: Callable[[], N
             try:
                 waiting.append(_pool(workers).submit(call))
             except RuntimeError:  # the interpreter is ending, and this thread goes on
-                for rest in calls[k:]:
-                    rest()
+                for remaining in calls[k:]:
+                    remaining()
                 break
-        for done in waiting:
-            done.result()
+        for future in waiting:
+            future.result()
     except BaseException:
         if stop is not None:
             stop()
@@ -168,7 +168,7 @@ def identity() -> tuple[object, ...]:
     return toolchain.cpu_model()[0], toolchain.cpu_key(), toolchain.compiler_version(compiler), threads()
 
 
-def timer(slots: tuple[Slot, ...], given: Mapping[str, Any], layout: str) -> Callable[[CpuProgram, int], float]:
+def timer(slots: tuple[Slot, ...], inputs: Mapping[str, Any], layout: str) -> Callable[[CpuProgram, int], float]:
     """A function that runs a program for the first n inputs and says how many seconds that took. Results go nowhere."""
     from . import arrays
 
@@ -177,7 +177,7 @@ def timer(slots: tuple[Slot, ...], given: Mapping[str, Any], layout: str) -> Cal
     def run(program: CpuProgram, n: int) -> float:
         if n not in bound:
             bound.clear()
-            bound[n] = arrays.bind(slots, arrays.first(given, slots, layout, n), {}, None, layout, n)
+            bound[n] = arrays.bind(slots, arrays.first(inputs, slots, layout, n), {}, None, layout, n)
         start = time.perf_counter()
         program.run(bound[n].inputs, bound[n].outputs, n)
         return time.perf_counter() - start
@@ -197,8 +197,8 @@ def copy_bandwidth(total: int = 256 << 20) -> float:
 
     def once() -> float:
         start = time.perf_counter()
-        for done in [_pool(parts).submit(numpy.copyto, target, source) for source, target in pairs]:
-            done.result()
+        for future in [_pool(parts).submit(numpy.copyto, target, source) for source, target in pairs]:
+            future.result()
         return time.perf_counter() - start
 
     return sum(2 * source.nbytes for source, _ in pairs) / min(once() for _ in range(12))
@@ -245,8 +245,8 @@ def build(artifact: CpuArtifact | CpuTeamArtifact, compiler: tuple[str, ...], to
     """Compile an artifact's text into the shared object ``to``. ``compiler``: its command and flags."""
     command = [*compiler, "-x", "c", "-", "-o", str(to), "-lm"]
     try:
-        done = subprocess.run(command, input=artifact.text.encode("utf-8", "surrogateescape"), capture_output=True)
+        result = subprocess.run(command, input=artifact.text.encode("utf-8", "surrogateescape"), capture_output=True)
     except OSError as e:
         raise toolchain.does_not_start(compiler[0], e) from None
-    if done.returncode:
-        raise toolchain.rejected(compiler[0], artifact.text, done.stderr.decode("utf-8", "replace"))
+    if result.returncode:
+        raise toolchain.rejected(compiler[0], artifact.text, result.stderr.decode("utf-8", "replace"))

@@ -83,8 +83,8 @@ def device() -> Device:
     """What estimates want to know of the current device, if there is one."""
     if not available():
         return USUAL
-    found = attributes()
-    count, clock = found.get("MultiProcessorCount", 0), 1e3 * found.get("ClockRate", 0)
+    properties = attributes()
+    count, clock = properties.get("MultiProcessorCount", 0), 1e3 * properties.get("ClockRate", 0)
     return Device(count or Device.multiprocessors, clock or Device.clock)
 
 
@@ -160,12 +160,12 @@ class CudaProgram:
     @property
     def resources(self) -> dict[str, dict[str, int]]:
         """By kernel: registers and bytes of local memory of a thread, bytes of shared memory of a block."""
-        asked = self.artifact.shared_bytes
+        dynamic = self.artifact.shared_bytes
         return {
             name: {
                 "registers": k.num_regs,
                 "local_bytes": k.local_size_bytes,
-                "shared_bytes": k.shared_size_bytes + asked,
+                "shared_bytes": k.shared_size_bytes + dynamic,
             }
             for name, k in self._kernels.items()
         }
@@ -227,8 +227,8 @@ def _compiled(artifact: Artifact) -> Path:
     CuPy's RawModule would append -ftz=true when it compiles, and so take subnormal numbers for zero.
     """
     cupy = cupy_module()
-    given = {flag.partition("=")[0]: flag for flag in (*OPTIONS, *artifact.flags)}  # NVRTC takes none twice
-    options = tuple(given.values())
+    flags = {flag.partition("=")[0]: flag for flag in (*OPTIONS, *artifact.flags)}  # NVRTC takes none twice
+    options = tuple(flags.values())
     device = cupy.cuda.Device().compute_capability
     name = key(artifact.text, options, device, cupy.cuda.nvrtc.getVersion(), cupy.__version__)
 

@@ -1,8 +1,8 @@
 """A matrix in bands of rows, on one device that it does not fit, or on several: see `schedule.gep.bands_plan`.
 
-Every stream of a device has a host thread of its own, which does the plan's tasks for it in order: it waits until what
-a task comes after was given to its stream, has its own stream wait for that, and gives it the task. Arrays in
-page-locked memory are copied from where they are, others by way of a few page-locked pieces.
+Each stream of each device has a host thread of its own, which enqueues the stream's tasks in the plan's order: it waits
+until the tasks that a task depends on are enqueued, makes its stream wait for their events, and enqueues the task.
+Arrays in page-locked memory are copied directly, others by way of a few page-locked buffers.
 
 Kernels have the memory's address, a room and a band before the ints that the plan lists.
 """
@@ -63,8 +63,8 @@ class CudaBandsProgram:
             self.redone = 0
             for k in range(p):
                 pairs = zip(inputs, self.artifact.slots)
-                one = [None if a is None else a if s.shared else a[k : k + 1] for a, s in pairs]
-                self._one(one, [None if a is None else a[k : k + 1] for a in outputs], chosen)
+                input_ = [None if a is None else a if s.shared else a[k : k + 1] for a, s in pairs]
+                self._one(input_, [None if a is None else a[k : k + 1] for a in outputs], chosen)
 
     def prepare(self, devices: Sequence[int] | None = None) -> Sizes:
         """Compile what a run on these devices would, as much memory as they have now."""
@@ -91,11 +91,11 @@ class CudaBandsProgram:
 
     def _sized(self, devices: list[int]) -> Sizes:
         limit = self.limit if self.limit is not None else min(_free(d) for d in devices)
-        found = bands_plan.sizes(self.bands, len(devices), limit)
-        if found is None:
+        sizes = bands_plan.sizes(self.bands, len(devices), limit)
+        if sizes is None:
             raise catalogue.BANDS_MEMORY.error(limit=limit, columns=self.bands.columns)
-        self.sizes = found
-        return found
+        self.sizes = sizes
+        return sizes
 
     def _again(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """The whole input on the CPU, in the order of the C program where that matters."""
@@ -112,23 +112,23 @@ class CudaBandsProgram:
 
     def program(self, device: int, s: Sizes, unfit: bool = False) -> CudaProgram:
         """The kernels for these sizes, on the current device. ``unfit``: an element is beyond ``bands.most``."""
-        which = device, s, unfit
-        if which not in self._programs:
+        key = device, s, unfit
+        if key not in self._programs:
             text = s.defines(self.bands, unfit) + self.artifact.text
             a, launches = self.artifact, tuple(Launch(name) for name in KERNELS)
             sized = CudaLaunchesArtifact(a.schedule, text, a.slots, a.flags, threads=a.threads, launches=launches)
-            self._programs[which] = CudaProgram(sized)
-        return self._programs[which]
+            self._programs[key] = CudaProgram(sized)
+        return self._programs[key]
 
 
-def _apart(given: Any, outputs: Sequence[Any]) -> Any:
+def _apart(array: Any, outputs: Sequence[Any]) -> Any:
     """An input's array, copied if an output that is not in the same place shares its memory: another input's result
     would be in it."""
     for o in outputs:
-        elsewhere = o is not None and (o.ctypes.data, o.nbytes) != (given.ctypes.data, given.nbytes)
-        if elsewhere and numpy.may_share_memory(given, o):
-            return given.copy()
-    return given
+        elsewhere = o is not None and (o.ctypes.data, o.nbytes) != (array.ctypes.data, array.nbytes)
+        if elsewhere and numpy.may_share_memory(array, o):
+            return array.copy()
+    return array
 
 
 def _chosen(devices: Sequence[int] | None) -> list[int]:
@@ -151,7 +151,7 @@ class _InputRun:
         self._offsets, self._size = s.offsets(self._b)
         self._tasks = bands_plan.tasks(self._b, s)
         self._awaited = {n for t in self._tasks for n in t.after}
-        self._given = [threading.Event() for _ in self._tasks]  # to its stream
+        self._enqueued = [threading.Event() for _ in self._tasks]  # to its stream
         self._events: dict[int, Any] = {}
         self._failures: list[BaseException] = []
         self._streams: dict[tuple[int, str], Any] = {}
@@ -160,7 +160,7 @@ class _InputRun:
         self._kernels: list[CudaProgram] = []
 
     def go(self) -> bool:
-        """Whether row k or column k has moved in its own step, so that results are not to be used."""
+        """Run all tasks. Returns whether some step has changed its own row k or column k, so that results are wrong."""
         try:
             self._prepare()
             queues: dict[tuple[int, str], list[int]] = {}
@@ -192,8 +192,8 @@ class _InputRun:
                     if other != ordinal:
                         _reach(ordinal, other)
 
-    def _at(self, d: int, what: str) -> int:
-        return self._memory[d].data.ptr + self._offsets[what]
+    def _at(self, d: int, name: str) -> int:
+        return self._memory[d].data.ptr + self._offsets[name]
 
     def _start(self, queues: dict[tuple[int, str], list[int]]) -> None:
         """All threads, from the first to the last task."""
@@ -210,18 +210,18 @@ class _InputRun:
 
     def _stop(self, e: BaseException) -> None:
         self._failures.append(e)
-        for given in self._given:
-            given.set()
+        for event in self._enqueued:
+            event.set()
 
-    def _work(self, where: tuple[int, str], numbers: list[int]) -> None:
+    def _work(self, queue: tuple[int, str], numbers: list[int]) -> None:
         """One stream's tasks."""
-        stream = self._streams[where]
-        pieces = self._pieces[where] = Pieces(self._cupy, stream)
+        stream = self._streams[queue]
+        pieces = self._pieces[queue] = Pieces(self._cupy, stream)
         try:
-            with self._cupy.cuda.Device(self._devices[where[0]]), stream:
+            with self._cupy.cuda.Device(self._devices[queue[0]]), stream:
                 for n in numbers:
                     for m in self._tasks[n].after:
-                        self._given[m].wait()
+                        self._enqueued[m].wait()
                         if not self._failures:
                             stream.wait_event(self._events[m])
                     if self._failures:
@@ -230,7 +230,7 @@ class _InputRun:
                     if n in self._awaited:
                         self._events[n] = self._cupy.cuda.Event(disable_timing=True)
                         self._events[n].record(stream)
-                    self._given[n].set()
+                    self._enqueued[n].set()
         except BaseException as e:
             self._stop(e)
 
@@ -278,25 +278,25 @@ class _InputRun:
             )
 
     def _untouched(self) -> None:
-        """Rows of bands that never came."""
-        came = {t.band for t in self._tasks if t.kind == "out"}
+        """Copy the rows of bands that no step writes from the input to the output."""
+        written = {t.band for t in self._tasks if t.kind == "out"}
         for band in range(self._s.bands(self._b)):
             rows = self._s.rows(self._b, band)
             for side in self._sides:
-                if band not in came and side.target is not None:
+                if band not in written and side.target is not None:
                     source = 0 if side.source is None else side.source[rows.start : rows.stop]
                     side.target[rows.start : rows.stop] = source
 
     def _flag(self, d: int) -> bool:
-        found = numpy.zeros(1, numpy.int32)
+        flag = numpy.zeros(1, numpy.int32)
         stream, runtime = self._streams[d, RUN], self._cupy.cuda.runtime
         with self._cupy.cuda.Device(self._devices[d]):
-            runtime.memcpyAsync(found.ctypes.data, self._at(d, "flag"), 4, runtime.memcpyDefault, stream.ptr)
+            runtime.memcpyAsync(flag.ctypes.data, self._at(d, "flag"), 4, runtime.memcpyDefault, stream.ptr)
             stream.synchronize()
-        return bool(found[0])
+        return bool(flag[0])
 
     def _settle(self) -> None:
-        """Nothing is on its way any more, and the devices' memory is others'."""
+        """Wait for all streams, and return the devices' memory."""
         for (d, _), stream in self._streams.items():
             with self._cupy.cuda.Device(self._devices[d]):
                 stream.synchronize()

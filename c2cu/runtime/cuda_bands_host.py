@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from ..schedule.artifact import BandMatrix, Bands
-from .pages import PAGES
+from .pinned_memory import PINNED
 
 PIECE = 32 << 20  # bytes that are copied to page-locked memory, and from there, at a time
 PIECES = 4
@@ -21,9 +21,10 @@ SMALL = 1 << 20  # bytes that one copies as fast
 
 @dataclass(frozen=True)
 class Side:
-    """A matrix on the host, its rows as (rows, columns) of unsigned integers. ``source``: where they come from, None
-    for zeros; ``target``: where they go, None if they do not; ``whole``: all of that; ``apart``: where the result is
-    wanted instead, which a band may not overwrite before all is done."""
+    """A matrix on the host, its rows as (rows, columns) of unsigned integers. ``source``: the rows of the
+    input, None for zeros; ``target``: the rows that bands are written to, None for a matrix that no step writes;
+    ``whole``: the array that has ``target``; ``apart``: the output, where it overlaps an input, so that ``whole`` is
+    copied to it only when all bands are done."""
 
     matrix: BandMatrix
     source: Any
@@ -32,21 +33,21 @@ class Side:
     apart: Any = None
 
 
-def side_of(m: BandMatrix, b: Bands, given: Any, wanted: Any, inputs: Sequence[Any]) -> Side:
-    """``given``, ``wanted``: the input's and the output's array, or None; ``inputs``: those of all slots."""
+def side_of(m: BandMatrix, b: Bands, array: Any, out: Any, inputs: Sequence[Any]) -> Side:
+    """``array``, ``out``: the input's and the output's array, or None; ``inputs``: those of all slots."""
     bits = f"u{m.size}"
-    source = None if given is None else given.reshape(-1).view(bits)
+    source = None if array is None else array.reshape(-1).view(bits)
     if not m.written:
         return Side(m, _rows(source, m, b), None)
-    target = numpy.empty(m.count, bits) if wanted is None else wanted.reshape(-1).view(bits)
+    target = numpy.empty(m.count, bits) if out is None else out.reshape(-1).view(bits)
     apart = None
     for k, a in enumerate(inputs):
-        same = k == m.slot and wanted is not None and a is not None and a.ctypes.data == wanted.ctypes.data
-        if wanted is not None and a is not None and not same and numpy.may_share_memory(a, wanted):
+        own_output = k == m.slot and out is not None and a is not None and a.ctypes.data == out.ctypes.data
+        if out is not None and a is not None and not own_output and numpy.may_share_memory(a, out):
             apart, target = target, numpy.empty(m.count, bits)
             break
-    there = source is not None and source.ctypes.data == target.ctypes.data
-    if not there and (b.columns < m.stride or b.rows * m.stride < m.count):  # what no step touches
+    in_place = source is not None and source.ctypes.data == target.ctypes.data
+    if not in_place and (b.columns < m.stride or b.rows * m.stride < m.count):  # what no step touches
         target[...] = 0 if source is None else source
     return Side(m, _rows(source, m, b), _rows(target, m, b), target, apart)
 
@@ -93,14 +94,14 @@ class Pieces:
             self._copy(piece.ctypes.data, at, part.nbytes, n % PIECES)
             waiting.append((n % PIECES, part, piece))
             at += part.nbytes
-        for one in waiting:
-            self._arrive(*one)
+        for copy in waiting:
+            self._arrive(*copy)
 
     def _parts(self, rows: numpy.ndarray) -> Iterator[numpy.ndarray]:
-        each = rows.shape[1] * rows.itemsize
-        count = max(1, PIECE // each)
+        row_bytes = rows.shape[1] * rows.itemsize
+        count = max(1, PIECE // row_bytes)
         if not self._memory:
-            self._memory = [PAGES.take(max(PIECE, each)) for _ in range(PIECES)]
+            self._memory = [PINNED.take(max(PIECE, row_bytes)) for _ in range(PIECES)]
             self._done = [self._cupy.cuda.Event(disable_timing=True) for _ in range(PIECES)]
         for first in range(0, len(rows), count):
             yield rows[first : first + count]
@@ -127,8 +128,8 @@ def _copied(to: numpy.ndarray, source: numpy.ndarray) -> None:
     parts = [(*(slice(None),) * axis, slice(at, at + step)) for at in range(0, to.shape[axis], step)]
     waiting = [_copiers().submit(numpy.copyto, to[x], source[x]) for x in parts[1:]]
     numpy.copyto(to[parts[0]], source[parts[0]])
-    for done in waiting:
-        done.result()
+    for future in waiting:
+        future.result()
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from ..schedule.artifact import Artifact
 from ..schedule.slots import Slot
 from .cuda import cupy_module, pinned, uploaded
 from .launch import load
-from .pages import PAGES
+from .pinned_memory import PINNED
 from .pipe import OutOfRoom, Span, sides
 
 SPANS = 4096  # the latest ones are kept
@@ -72,7 +72,7 @@ class CudaPipe:
 
     def allocate(self, nbytes: int) -> numpy.ndarray:
         with self._device:
-            return PAGES.take(nbytes)
+            return PINNED.take(nbytes)
 
     def direct(self, array: Any) -> bool:
         with self._device:
@@ -153,12 +153,12 @@ class CudaPipe:
             size = t.itemsize
             kind = t if t.kind in "iuf" else numpy.dtype(numpy.uint8)
             inner = () if kind == t else (size,)
-            there = flat[: count * slot.nbytes].view(kind).reshape(slot.nbytes // size, count, *inner)
-            here = batch.reshape(-1)[: count * slot.nbytes].view(kind).reshape(count, slot.nbytes // size, *inner)
+            columns = flat[: count * slot.nbytes].view(kind).reshape(slot.nbytes // size, count, *inner)
+            rows = batch.reshape(-1)[: count * slot.nbytes].view(kind).reshape(count, slot.nbytes // size, *inner)
             if to_batches:
-                here[...] = there.swapaxes(0, 1)
+                rows[...] = columns.swapaxes(0, 1)
             else:
-                there[...] = here.swapaxes(0, 1)
+                columns[...] = rows.swapaxes(0, 1)
 
     def _copy(self, target: int, source: int, nbytes: int, stream: Any) -> None:
         runtime = self.cupy.cuda.runtime
@@ -170,9 +170,9 @@ class CudaPipe:
 
     def _record(self, b: _DeviceBuffers) -> None:
         ends = (("in", "arrived"), ("kernel", "computed"), ("out", "done"))
-        for what, end in ends:
-            start, stop = (self._since(b.events[e]) for e in (what, end))
-            self._spans.append(Span(b.number, self.name, what, start, stop))
+        for stage, end in ends:
+            start, stop = (self._since(b.events[e]) for e in (stage, end))
+            self._spans.append(Span(b.number, self.name, stage, start, stop))
 
     def _since(self, event: Any) -> float:
         return 1e-3 * self.cupy.cuda.get_elapsed_time(self._base, event)

@@ -15,7 +15,7 @@ from ..schedule.slots import Slot
 from . import arrays
 from .cuda import CudaProgram, cupy_module, require_device
 from .cuda_bands import CudaBandsProgram
-from .cuda_gep import CudaGepProgram
+from .cuda_launches import CudaLaunchesProgram
 
 MODULES = 256  # that stay loaded, those last used
 _loaded: Recent[Any] = Recent(MODULES)
@@ -41,14 +41,14 @@ def _program(artifact: Artifact) -> Any:
         case CudaBandsArtifact():
             return CudaBandsProgram(artifact)
         case CudaLaunchesArtifact():
-            return CudaGepProgram(artifact)
+            return CudaLaunchesProgram(artifact)
         case CudaArtifact():
             return CudaProgram(artifact)
     raise TypeError(artifact)
 
 
 def timer(
-    slots: tuple[Slot, ...], given: Mapping[str, Any], layout: str, stream: Any = None
+    slots: tuple[Slot, ...], inputs: Mapping[str, Any], layout: str, stream: Any = None
 ) -> Callable[[CudaProgram, int], float]:
     """A function that runs a program for the first n inputs and says how many seconds that took on the device. Results
     go nowhere. It raises CompileError where the device does not take the launch, or has not enough memory."""
@@ -60,7 +60,7 @@ def timer(
             try:
                 if n not in bound:
                     bound.clear()
-                    bound[n] = arrays.bind(slots, arrays.first(given, slots, layout, n), {}, None, layout, n, cupy)
+                    bound[n] = arrays.bind(slots, arrays.first(inputs, slots, layout, n), {}, None, layout, n, cupy)
                 start, end = cupy.cuda.Event(), cupy.cuda.Event()
                 start.record()
                 program.run(bound[n].inputs, bound[n].outputs, n)
@@ -78,7 +78,7 @@ def timer(
 def run(
     program: CudaProgram,
     slots: tuple[Slot, ...],
-    given: Mapping[str, Any],
+    inputs: Mapping[str, Any],
     out: Any,
     layout: str,
     stream: Any,
@@ -91,7 +91,7 @@ def run(
         raise catalogue.NOT_A_STREAM.error(type=type(stream).__name__)
     with current:
         try:
-            bound = arrays.bind(slots, given, {}, out, layout, p, cupy)
+            bound = arrays.bind(slots, inputs, {}, out, layout, p, cupy)
             if bound.p:
                 program.run(bound.inputs, bound.outputs, bound.p)
         except cupy.cuda.memory.OutOfMemoryError:

@@ -92,8 +92,8 @@ class Launch:
 @dataclass(frozen=True)
 class BandMatrix:
     """A matrix of `Bands`. ``slot``: its number; ``stride``: elements from a row to the next, of ``count`` in C;
-    ``kept``: of which elements there are copies: u (column k), v (row k), w (element (k, k)), p0, p1, ... (the same for
-    what scales a row or column)."""
+    ``copies``: the elements that are copied at each step: u (column k), v (row k), w (element (k, k)), p0, p1, ...
+    (element (k, k), for the statements that scale a row or a column)."""
 
     name: str
     slot: int
@@ -101,7 +101,7 @@ class BandMatrix:
     stride: int
     count: int
     written: bool
-    kept: tuple[str, ...]
+    copies: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""What a schedule for CUDA takes, roughly: enough to tell a good choice from a bad one before anything is compiled.
+"""Rough estimates of how long a CUDA schedule takes, to choose among schedules before anything is compiled.
 
-In cycles of one multiprocessor an input, where there are inputs enough to keep it busy.
+The unit is cycles of one multiprocessor for one input, with enough inputs to keep it busy.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .slots import bytes_moved
 CLOSE = 2.0  # times: estimates are no better than that
 FULL = 512  # threads that keep a multiprocessor busy
 BYTES = 16  # that memory moves a cycle, of a multiprocessor's share
-SECTOR = 32  # bytes that memory moves for a word that no neighbour wants
+SECTOR = 32  # bytes that memory moves for a single word
 ACCESSES = 8  # of elements in column storage a cycle, mostly from the caches
 
 
 @dataclass(frozen=True)
 class Device:
-    """What runs it; unless told, about an H200."""
+    """The device that runs the schedule. The defaults are about those of an H200. ``clock``: in Hz."""
 
     multiprocessors: int = 132
     clock: float = 1.98e9
@@ -48,7 +48,7 @@ class Estimate:
 
 
 def floor(artifact: Artifact, trace: Trace) -> float:
-    """Cycles that no schedule can do without: bytes in and out, and operations."""
+    """A lower bound for any schedule, in cycles: the bytes in and out, or the operations, whichever take longer."""
     operations = sum(n / PER_CLOCK[c] for c, n in trace.operations.items())
     return max(operations, cycles_moved(artifact))
 
@@ -58,18 +58,18 @@ def cycles_moved(artifact: Artifact) -> float:
     return bytes_moved(artifact.slots) / BYTES
 
 
-def preferred(found: Sequence[Estimate | None], p: int | None, device: Device = USUAL) -> int:
+def preferred(estimates: Sequence[Estimate | None], p: int | None, device: Device = USUAL) -> int:
     """Which of the candidates to run: the first, unless a later one is faster by more than estimates err."""
     best = 0
-    for k, e in enumerate(found):
-        b = found[best]
+    for k, e in enumerate(estimates):
+        b = estimates[best]
         if e is not None and b is not None and CLOSE * e.seconds(p, device) < b.seconds(p, device):
             best = k
     return best
 
 
 def good_enough(artifact: Artifact, e: Estimate | None, trace: Trace | None) -> bool:
-    """Whether later schedules need not be looked at: there is nothing to compare, or hardly anything to gain."""
+    """Whether later schedules need no estimate: there is nothing to compare with, or hardly anything to gain."""
     return e is None or trace is None or e.cycles <= CLOSE * floor(artifact, trace)
 
 

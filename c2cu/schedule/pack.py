@@ -62,9 +62,11 @@ __attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long
 """
 
 
-def _rows_of(k: int, way: str) -> str:
+def _rows_of(k: int, side: str) -> str:
     """Pointers to the W inputs' rows; lanes past the end repeat the last input, so that they do what it does."""
-    return f"LANES {way}[l] = (char *)slot[{k}].{way} + (first + (l < lanes ? l : lanes - 1)) * slot[{k}].{way}_stride;"
+    return (
+        f"LANES {side}[l] = (char *)slot[{k}].{side} + (first + (l < lanes ? l : lanes - 1)) * slot[{k}].{side}_stride;"
+    )
 
 
 def narrow(r: Region) -> str:

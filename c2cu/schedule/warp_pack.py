@@ -100,8 +100,8 @@ def enter(part: RowPart, cells: Sequence[RowElement]) -> list[str]:
     else:
         lines = [f"c2cu_spread<{part.pitch}>(tile, {part.name});"]
         lines.append(f"const {unit} *c2cu_row = (const {unit} *)(tile + c2cu_times<{part.pitch}>((unsigned int)lane));")
-    found = _by_unit(part, cells)
-    for k, inside in found.items():
+    by_unit = _by_unit(part, cells)
+    for k, inside in by_unit.items():
         lines.append(f"const {unit} c2cu_u{k} = c2cu_row[{k}];")
         lines += [f"{c.text} = {_extracted(c, part, k)};" for c in inside]
     return ["{", *(f"    {x}" for x in lines), "}"]
@@ -111,8 +111,8 @@ def leave(part: RowPart, slot: Slot, cells: Sequence[RowElement]) -> list[str]:
     """Lines that store a part's units, coalesced, from each lane's own elements."""
     unit, source = _UNITS[part.unit], f"slot[{part.slot}]"
     args = f"{source}.out, {source}.out_stride, first, rows, {part.start}"
-    found = _by_unit(part, cells)
-    values = [_combined(part, found.get(k, [])) for k in range(part.count)]
+    by_unit = _by_unit(part, cells)
+    values = [_combined(part, by_unit.get(k, [])) for k in range(part.count)]
     if part.count == 1:
         return [
             "{",
@@ -127,11 +127,11 @@ def leave(part: RowPart, slot: Slot, cells: Sequence[RowElement]) -> list[str]:
 
 
 def _by_unit(part: RowPart, cells: Sequence[RowElement]) -> dict[int, list[RowElement]]:
-    found: dict[int, list[RowElement]] = {}
+    units: dict[int, list[RowElement]] = {}
     for c in sorted(cells, key=lambda c: c.offset):
         if part.covers(c.offset):
-            found.setdefault((c.offset - part.start) // part.unit, []).append(c)
-    return found
+            units.setdefault((c.offset - part.start) // part.unit, []).append(c)
+    return units
 
 
 def _extracted(c: RowElement, part: RowPart, k: int) -> str:

@@ -369,7 +369,7 @@ class _Host:
         tables = constant_tables(self.program, columns)
         structs = [s for s in structs_used(self.unit, self.program.functions, []) if s.tag.startswith("__anonymous")]
         bare = not kernel.params and not any(b.kind == "return" for b in self.program.parameters)
-        done = [f for f in columns.done if not (bare and f is entry)]
+        done = [f for f in columns.finished if not (bare and f is entry)]
         return render(
             "cuda/standalone.cu.j2",
             threads=threads,

@@ -73,7 +73,7 @@ class Columns(CPrinter):
         self.program, self.names, self.plain, self.extra = program, names, plain, extra
         self.width = width
         self.instances: dict[tuple[str, tuple[Storage, ...]], Instance] = {}
-        self.done: list[Instance] = []
+        self.finished: list[Instance] = []
         self.column_structs: dict[str, Struct] = {}
         self.pointees: dict[Symbol, Storage] = {}
         self.bare: list[C.Node] = []
@@ -98,7 +98,7 @@ class Columns(CPrinter):
         clone.head = f"__device__ {self.result_type(f, clone)} {clone.name}({', '.join(params)})"
         clone.text = f"{clone.head}\n{text}"
         self.pointees, self.counters, self.indent_level = saved
-        self.done.append(clone)
+        self.finished.append(clone)
         return clone
 
     def result_type(self, f: FunctionDef, clone: Instance) -> str:
@@ -387,11 +387,11 @@ class Columns(CPrinter):
             raise catalogue.MEMORY_OF_STRUCT.error(loc_of(n))
         return element
 
-    def elements(self, what: str, n: C.Node, t: Scalar) -> str:
+    def elements(self, pointer: str, n: C.Node, t: Scalar) -> str:
         """A pointer to the elements at an address."""
         if self.pointee(n) == COLUMN:
-            return f"{t} (*{what})[{self.width}] = ({t} (*)[{self.width}])({self.visit(n)})"
-        return f"{t} *{what} = ({t} *)({self.visit(n)})"
+            return f"{t} (*{pointer})[{self.width}] = ({t} (*)[{self.width}])({self.visit(n)})"
+        return f"{t} *{pointer} = ({t} *)({self.visit(n)})"
 
     def input_subscript(self, n: C.Node) -> str:
         return "[__id__]" if self.pointee(n) == COLUMN else ""

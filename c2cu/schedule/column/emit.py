@@ -84,8 +84,8 @@ class _ColumnParts:
             + [define_column_struct(s) for s in structs if s.tag in self.columns.column_structs],
             "members": members,
             "constants": tables + initial,
-            "prototypes": [f.head + ";" for f in self.columns.done],
-            "functions": [f.text for f in self.columns.done],
+            "prototypes": [f.head + ";" for f in self.columns.finished],
+            "functions": [f.text for f in self.columns.finished],
             "call": self.call(entry.name),
             "pack": pack,
             "unpack": unpack,
@@ -173,8 +173,8 @@ class _ColumnParts:
                 loops.append(f"for (int i{d} = 0; i{d} < {extent}; i{d}++)")
                 path, offset = path + f"[i{d}]", [*offset, f"i{d} * {stride}"]
         mine = f"{path}[threadIdx.x]"
-        way, other = ("in", f"{leaf.type} const") if inwards else ("out", str(leaf.type))
-        theirs = f"*({other} *)((char *)slot[{k}].{way} + id * slot[{k}].{way}_stride + {' + '.join(offset)})"
+        side, type_ = ("in", f"{leaf.type} const") if inwards else ("out", str(leaf.type))
+        theirs = f"*({type_} *)((char *)slot[{k}].{side} + id * slot[{k}].{side}_stride + {' + '.join(offset)})"
         move = f"{mine} = slot[{k}].in ? {theirs} : 0;" if inwards else f"{theirs} = {mine};"
         guard = "if (id < p)" if inwards else f"if (id < p && slot[{k}].out)"
         return " ".join(["{ long long id = (long long)blockIdx.x * __P__ + threadIdx.x;", guard, *loops, move, "}"])

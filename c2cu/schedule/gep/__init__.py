@@ -62,11 +62,12 @@ class CudaGepSchedule(Schedule):
         from ...gep.closure import closure
         from .bits import bits
         from .grid import grid
-        from .required import required
+        from .require_gep import require_gep
         from .tiles import LARGEST, tiles
 
         u = understood.analysed()
-        gep, slots, layout, fp = required(u.kernel, understood.gep), understood.slots, understood.layout, understood.fp
+        gep = require_gep(u.kernel, understood.gep)
+        slots, layout, fp = understood.slots, understood.layout, understood.fp
         if variant == self.oversized:
             from .bands import bands
 

@@ -5,8 +5,8 @@ staged), which leaves a copy of each row k as its step found it. Any other band 
 its own elements alone, whenever it is on a device. So each element takes its steps in order of k on the operands of the
 C program, and results are bit-identical for any update and any type.
 
-The text lacks sizes: how many rows a band has, and where its buffers are, depends on the devices' memory. Which band is
-where when is planned by `bands_plan`.
+The text lacks sizes: how many rows a band has, and where its buffers are, depends on the devices' memory. `bands_plan`
+plans on which device each band is at which time.
 """
 
 from __future__ import annotations
@@ -31,17 +31,19 @@ def bands(
     otherwise: CpuTeamArtifact | None = None,
     shape: GridShape | None = None,
 ) -> CudaBandsArtifact:
-    """CUDA text without sizes, and what they follow from. ``otherwise``: for the CPU. Raises UnsupportedError."""
+    """CUDA text that lacks the sizes, and the figures from which the runtime computes them. ``otherwise``: runs the
+    inputs that devices cannot do, on the CPU. Raises UnsupportedError."""
     shape = shape or usual(gep, "bands")
     initial = next((r for r in gep.regions if r.init is not None and any(r.init)), None)
     if initial is not None:
         raise catalogue.GEP_INITIAL.error(initial.loc, name=initial.name)
-    kept = checked_storage(gep, shape, False, fp)
-    filled = values(u, gep, slots, layout, fp, shape, kept, tuple((b, b + 1) for b in range(kept.first, kept.last)))
+    storage = checked_storage(gep, shape, False, fp)
+    steps = tuple((b, b + 1) for b in range(storage.first, storage.last))
+    filled = values(u, gep, slots, layout, fp, shape, storage, steps)
     text = render("cuda/gep_bands.cu.j2", **{**filled, "mine": "const struct c2cu_band mine"})
     sizes = {region_name(r): r.type.size for r in gep.regions}
     matrices = tuple(
-        BandMatrix(m.name, m.slot, sizes[m.name], m.stride, m.count, m.written, _kept(gep, m.name))
+        BandMatrix(m.name, m.slot, sizes[m.name], m.stride, m.count, m.written, _copies(gep, m.name))
         for m in filled["matrices"]
     )
     written = [gep.update, *(p for p in gep.scale if p.where == "ik")]
@@ -57,8 +59,8 @@ def bands(
             shape.depth,
             gep.rows,
             gep.columns,
-            kept.height,
-            kept.pitch,
+            storage.height,
+            storage.pitch,
             gep.k.low,
             gep.k.high,
             matrices,
@@ -70,7 +72,7 @@ def bands(
     )
 
 
-def _kept(gep: Gep, name: str) -> tuple[str, ...]:
-    """Which copies there are of a matrix' elements."""
-    found = [x for x, at in (("u", "ik"), ("v", "kj"), ("w", "kk")) if name in map(region_name, read_at(gep, at))]
-    return (*found, *(f"p{n}" for n, part in enumerate(gep.scale) if name in map(region_name, pivots(part))))
+def _copies(gep: Gep, name: str) -> tuple[str, ...]:
+    """The copies that updates and scalings need of a matrix' elements: see `BandMatrix`."""
+    copies = [x for x, at in (("u", "ik"), ("v", "kj"), ("w", "kk")) if name in map(region_name, read_at(gep, at))]
+    return (*copies, *(f"p{n}" for n, part in enumerate(gep.scale) if name in map(region_name, pivots(part))))

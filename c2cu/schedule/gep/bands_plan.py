@@ -1,4 +1,4 @@
-"""Where the bands of a matrix are when, and what is done with them: sizes, and tasks with what each waits for.
+"""The plan for a matrix in bands: how large they are, and the tasks of each device with the tasks that they wait for.
 
 Bands are dealt out over the devices in turn. Where all of a device's bands fit, they stay there (``Sizes.streamed`` is
 false). Else each comes for every band of steps and goes again: one band is in the room where kernels work, the next
@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ..artifact import Bands
-from .arena import arena
+from .memory_layout import memory_layout
 
 MOST = 512  # rows of a band that stays: more would make devices wait for each other longer
-EACH = 8  # bands that each device should have then, so that work is even
+EACH = 8  # bands that each device should have if they stay, so that work is even
 IN, RUN, OUT = "in", "run", "out"  # streams of a device; to another device there is "to 1" and so on
 
 
@@ -34,6 +34,7 @@ class Sizes:
     streamed: bool
 
     def bands(self, b: Bands) -> int:
+        """How many bands the matrix has."""
         return -(-b.height // self.band)
 
     def per(self, b: Bands) -> int:
@@ -41,31 +42,33 @@ class Sizes:
         return self.band // b.depth
 
     def blocks(self, b: Bands, band: int) -> range:
-        """Those of a band that there are."""
+        """The blocks of steps whose k are rows of ``band``, without those before the first and after the last step."""
         return range(max(b.first, band * self.per(b)), min(b.last, (band + 1) * self.per(b)))
 
     def rows(self, b: Bands, band: int) -> range:
+        """The matrix' rows in ``band``."""
         return range(band * self.band, min(b.rows, (band + 1) * self.band))
 
     def offsets(self, b: Bands) -> tuple[dict[str, int], int]:
-        """By what is there (``x_D``), where it is in a device's memory; and how many bytes that is."""
-        wanted = {"flag": 4}
+        """The offset in bytes of each buffer (``x_D``) in a device's memory, and the bytes of all."""
+        pieces = {"flag": 4}
         for m in b.matrices:
-            wanted[f"x_{m.name}"] = self.rooms * self.band * b.pitch * m.size
-            wanted[f"in_{m.name}"] = self.band * b.columns * m.size
+            pieces[f"x_{m.name}"] = self.rooms * self.band * b.pitch * m.size
+            pieces[f"in_{m.name}"] = self.band * b.columns * m.size
             if m.written:
-                wanted[f"out_{m.name}"] = self.band * b.columns * m.size
-            for what in m.kept:
+                pieces[f"out_{m.name}"] = self.band * b.columns * m.size
+            for copy in m.copies:
                 count = {"u": self.ring * b.depth * self.rooms * self.band, "v": self.ring * b.depth * b.pitch}
-                wanted[f"{what}_{m.name}"] = count.get(what, b.high) * m.size
-        return arena(wanted.items())
+                pieces[f"{copy}_{m.name}"] = count.get(copy, b.high) * m.size
+        return memory_layout(pieces.items())
 
     def defines(self, b: Bands, unfit: bool = True) -> str:
-        """What the text lacks. ``unfit``: whether an element is beyond what ``b.looked`` says."""
+        """The macros that the CUDA text lacks. ``unfit``: whether some element of the matrices ``b.looked`` is above
+        ``b.most``, so that the faster product is not exact."""
         offsets, size = self.offsets(b)
         lines = [f"#define BAND {self.band}", f"#define ROOMS {self.rooms}", f"#define RING {self.ring}"]
         lines.append(f"#define UNFIT {int(unfit)}")
-        lines += [f"#define MEMORY {size}ull", *(f"#define AT_{what} {at}ll" for what, at in offsets.items())]
+        lines += [f"#define MEMORY {size}ull", *(f"#define AT_{name} {at}ll" for name, at in offsets.items())]
         return "\n".join(lines) + "\n"
 
 
@@ -79,7 +82,7 @@ def sizes(b: Bands, devices: int, limit: int) -> Sizes | None:
 
 
 def _resident(b: Bands, devices: int) -> Iterator[Sizes]:
-    """Larger bands first."""
+    """Sizes with all bands on their devices for the whole run, larger bands first."""
     band = max(MOST, b.tile)
     while band >= b.tile:
         bands = -(-b.height // band)
@@ -89,7 +92,7 @@ def _resident(b: Bands, devices: int) -> Iterator[Sizes]:
 
 
 def _streamed(b: Bands, devices: int) -> Iterator[Sizes]:
-    """Of few different sizes, as each has to be compiled."""
+    """Sizes with bands that come and go. There are few different ones, as each has to be compiled."""
     tiles = sorted({m << e for m in range(4, 8) for e in range(24)} | {1, 2, 3})
     for band in (n * b.tile for n in tiles if n * b.tile < 2 * b.height):
         yield Sizes(devices, band, 1, (1 if devices == 1 else 2) * (band // b.depth), True)
@@ -119,12 +122,12 @@ class Task:
 
 
 def tasks(b: Bands, s: Sizes) -> tuple[Task, ...]:
-    """Everything to be done, in an order in which it may be done."""
+    """All tasks of one input, in an order that satisfies their dependences."""
     return _streaming(b, s) if s.streamed else _staying(b, s)
 
 
-def needed(b: Bands, s: Sizes, band: int, step: int) -> bool:
-    """Whether the steps of one band write any row of another."""
+def steps_write(b: Bands, s: Sizes, band: int, step: int) -> bool:
+    """Whether the steps whose k are rows of band ``step`` write any row of ``band``."""
     rows, blocks = s.rows(b, band), s.blocks(b, step)
     k = max(b.low, blocks.start * b.depth)
     return any(rows.start < end and (k if after else 0) + low < rows.stop for low, end, after in b.spans)
@@ -132,24 +135,24 @@ def needed(b: Bands, s: Sizes, band: int, step: int) -> bool:
 
 @dataclass
 class _TaskSequence:
-    """Tasks so far. What each touches decides what it waits for."""
+    """The tasks so far. Each waits for the last tasks that wrote what it reads, or used what it writes."""
 
     b: Bands
     s: Sizes
-    done: list[Task] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
     _wrote: dict[tuple, int] = field(default_factory=dict)
     _read: dict[tuple, list[int]] = field(default_factory=dict)
-    _left: set[int] = field(default_factory=set)  # bands that the host's output has
+    _written_back: set[int] = field(default_factory=set)  # bands that the host's output has
 
     def add(self, task: Task, reads: list[tuple], writes: list[tuple]) -> None:
         before = {self._wrote[x] for x in (*reads, *writes) if x in self._wrote}
         before |= {n for x in writes for n in self._read.get(x, ())}
         latest: dict[tuple[int, str], int] = {}
         for n in sorted(before):
-            latest[self.done[n].device, self.done[n].stream] = n
+            latest[self.tasks[n].device, self.tasks[n].stream] = n
         latest.pop((task.device, task.stream), None)
-        number = len(self.done)
-        self.done.append(replace(task, after=tuple(sorted(latest.values()))))
+        number = len(self.tasks)
+        self.tasks.append(replace(task, after=tuple(sorted(latest.values()))))
         for x in reads:
             self._read.setdefault(x, []).append(number)
         for x in writes:
@@ -163,7 +166,7 @@ class _TaskSequence:
 
     def arrive(self, band: int) -> None:
         d = self.device(band)
-        fresh = band not in self._left
+        fresh = band not in self._written_back
         self.add(Task("in", d, IN, band, fresh=fresh), [("host", band)], [("in", d)])
 
     def pack(self, band: int) -> None:
@@ -174,7 +177,7 @@ class _TaskSequence:
         d, room = self.device(band), self.room(band)
         self.add(Task("unpack", d, RUN, band, room), [("x", d, room)], [("out", d)])
         self.add(Task("out", d, OUT, band), [("out", d)], [("host", band)])
-        self._left.add(band)
+        self._written_back.add(band)
 
     def own(self, step: int) -> None:
         """The steps of a band on its own rows, and their rows k to all other devices."""
@@ -212,26 +215,26 @@ def _staying(b: Bands, s: Sizes) -> tuple[Task, ...]:
     for step in steps:
         later = step + 1
         if later in steps:
-            if needed(b, s, later, step):
+            if steps_write(b, s, later, step):
                 q.others(step, later)
             q.own(later)
-        done = range(step, later + (later in steps))
+        finished = range(step, later + (later in steps))
         for d in range(s.devices):
-            found = [x for x in bands if q.device(x) == d and x not in done and needed(b, s, x, step)]
-            if found:
-                q.others(step, found[0], (found[-1] - found[0]) // s.devices + 1, done)
+            pending = [x for x in bands if q.device(x) == d and x not in finished and steps_write(b, s, x, step)]
+            if pending:
+                q.others(step, pending[0], (pending[-1] - pending[0]) // s.devices + 1, finished)
     for band in bands:
         q.leave(band)
-    return tuple(q.done)
+    return tuple(q.tasks)
 
 
 @dataclass(frozen=True)
 class _Visit:
-    """A band on its device: these steps, and then its own, if it has ``own``."""
+    """A band on its device: these steps, and then its own, if it has ``own_steps``."""
 
     band: int
     steps: tuple[int, ...]
-    own: bool = False
+    own_steps: bool = False
 
 
 def _visits(b: Bands, s: Sizes) -> Iterator[_Visit]:
@@ -239,11 +242,13 @@ def _visits(b: Bands, s: Sizes) -> Iterator[_Visit]:
     yield _Visit(steps[0], (), True)
     for step in steps:
         later = step + 1
-        done, ahead = range(step, later + (later in steps)), []
-        rest = [_Visit(x, (step,)) for x in range(s.bands(b)) if x not in done and needed(b, s, x, step)]
+        finished, ahead = range(step, later + (later in steps)), []
+        later_visits = [
+            _Visit(x, (step,)) for x in range(s.bands(b)) if x not in finished and steps_write(b, s, x, step)
+        ]
         if later in steps:
-            ahead = [_Visit(later, (step,) if needed(b, s, later, step) else (), True)]
-        yield from (*rest, *ahead) if s.devices == 1 else (*ahead, *rest)
+            ahead = [_Visit(later, (step,) if steps_write(b, s, later, step) else (), True)]
+        yield from (*later_visits, *ahead) if s.devices == 1 else (*ahead, *later_visits)
 
 
 def _streaming(b: Bands, s: Sizes) -> tuple[Task, ...]:
@@ -251,37 +256,37 @@ def _streaming(b: Bands, s: Sizes) -> tuple[Task, ...]:
     q = _TaskSequence(b, s)
     visits = list(_visits(b, s))
     following: list[_Visit | None] = [None] * len(visits)
-    last: dict[int, int] = {}
+    previous: dict[int, int] = {}
     for n, v in enumerate(visits):
         d = q.device(v.band)
-        if d in last:
-            following[last[d]] = v
-        last[d] = n
-    here: dict[int, int] = {}  # the band in a device's room
+        if d in previous:
+            following[previous[d]] = v
+        previous[d] = n
+    resident: dict[int, int] = {}  # the band in a device's room
     coming: set[int] = set()
     for v, after in zip(visits, following):
         d = q.device(v.band)
-        if here.get(d) != v.band:
+        if resident.get(d) != v.band:
             if v.band not in coming:
                 q.arrive(v.band)
             coming.discard(v.band)
             q.pack(v.band)
-            here[d] = v.band
+            resident[d] = v.band
         if after is not None and after.band != v.band:
             q.arrive(after.band)
             coming.add(after.band)
         for step in v.steps:
             q.others(step, v.band)
-        if v.own:
+        if v.own_steps:
             q.own(v.band)
         if after is None or after.band != v.band:
             q.leave(v.band)
-    return tuple(q.done)
+    return tuple(q.tasks)
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bytes that all devices take from the host, give it, and send each other."""
+    """Bytes that all devices together copy from the host, to the host, and to one another."""
 
     come: int
     go: int
@@ -289,15 +294,15 @@ class Traffic:
 
 
 def traffic(b: Bands, s: Sizes) -> Traffic:
-    """Of one input."""
-    found = {"in": 0, "out": 0, "send": 0}
+    """The traffic of one input."""
+    nbytes = {"in": 0, "out": 0, "send": 0}
     row = {k: b.columns * sum(m.size for m in b.matrices if m.written or k == "in") for k in ("in", "out")}
     for t in tasks(b, s):
         if t.kind in row:
-            found[t.kind] += len(s.rows(b, t.band)) * row[t.kind]
+            nbytes[t.kind] += len(s.rows(b, t.band)) * row[t.kind]
         elif t.kind == "send":
-            found["send"] += sum(n for _, n in copies(b, s, t.step))
-    return Traffic(found["in"], found["out"], found["send"])
+            nbytes["send"] += sum(n for _, n in copies(b, s, t.step))
+    return Traffic(nbytes["in"], nbytes["out"], nbytes["send"])
 
 
 @dataclass(frozen=True)
@@ -313,7 +318,7 @@ PACKING = 2048  # blocks that copy a band, at most
 
 
 def kernels(b: Bands, s: Sizes, t: Task) -> Iterator[KernelLaunch]:
-    """What a task of stream ``run`` launches, one after the other."""
+    """The launches of a task of stream ``run``, in order."""
     at = t.room, t.band
     wide, across = b.pitch // b.depth, b.pitch // b.tile
     tiles, lines = s.band // b.tile, s.band // b.depth
@@ -336,15 +341,16 @@ def kernels(b: Bands, s: Sizes, t: Task) -> Iterator[KernelLaunch]:
 
 
 def copies(b: Bands, s: Sizes, step: int) -> Iterator[tuple[int, int]]:
-    """Where in a device's memory a band of steps leaves its copies of rows k and of elements (k, k); how many bytes."""
+    """(offset, bytes) in a device's memory of the copies of rows k and of elements (k, k) that the steps of a band
+    leave."""
     offsets, _ = s.offsets(b)
     blocks = s.blocks(b, step)
     first, last = max(b.low, blocks.start * b.depth), min(b.high, blocks.stop * b.depth)
     for m in b.matrices:
-        for what in m.kept:
-            at = offsets[f"{what}_{m.name}"]
-            if what == "v":
+        for copy in m.copies:
+            at = offsets[f"{copy}_{m.name}"]
+            if copy == "v":
                 row = b.depth * b.pitch * m.size
                 yield at + blocks.start % s.ring * row, len(blocks) * row
-            elif what != "u":
+            elif copy != "u":
                 yield at + first * m.size, (last - first) * m.size

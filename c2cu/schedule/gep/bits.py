@@ -1,9 +1,10 @@
 """The variant ``gep:bits``: the transitive closure of one large matrix, or a few, on bits, 32 to a word (CUDA).
 
-Elements are packed, and looked at: where one is neither 0 nor 1, the matrix is computed again on its elements, from the
-input, in the order of the C program. Of zeros and ones the result is what can be reached (`c2cu.gep.closure`), so
-nothing is copied as a step finds it: blocks of steps close the square on the diagonal, its rows and columns, and then
-all others by a product of bits, which tables make eight steps at a time.
+The kernel that packs elements also checks them: where one is neither 0 nor 1, the matrix is computed again from the
+input, element by element, in the order of the C program. For zeros and ones the result is reachability
+(`c2cu.gep.closure`), which does not depend on the order of steps, so no step needs copies of its row and column: each
+block of steps closes the square on the diagonal, then the rows and columns of the block, and then all other elements by
+a product of bits, which reads tables of eight steps at a time (the method of the Four Russians).
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from ...gep import Gep, NotGep
 from ...gep.closure import closure
 from ..artifact import CudaLaunchesArtifact, Launch
 from ..slots import Slot
-from .arena import arena
 from .grid_launches import PACKING
 from .grid_shape import Storage
 from .grid_text import Layout, in_order
+from .memory_layout import memory_layout
 
 LONGEST = 1 << 20  # rows
 LARGE = 8192  # rows from which on larger tiles, of more steps, find work for every multiprocessor
@@ -41,17 +42,17 @@ class BitShape:
 
     def __post_init__(self) -> None:
         side = self.threads // max(1, self.words // 4)  # rows that the threads do at once
-        own = 256 * self.words // self.threads  # entries of a table that a thread makes
-        whole = (
+        entries = 256 * self.words // self.threads  # entries of a table that a thread makes
+        multiples = (
             (self.words, 4),
             (self.rows, side),
             (self.threads, self.words),
             (self.threads, self.panel),
             (self.depth, 128),
             (self.depth * self.panel, self.threads),
-            (256, max(1, own)),
+            (256, max(1, entries)),
         )
-        if any(a % b for a, b in whole) or not own or self.threads % 32:
+        if any(a % b for a, b in multiples) or not entries or self.threads % 32:
             raise ValueError(f"{self} does not fit together")
 
     @property
@@ -75,9 +76,9 @@ def bits(
     u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, shape: BitShape | None = None
 ) -> CudaLaunchesArtifact:
     """CUDA text and launches. Raises UnsupportedError for what is no transitive closure."""
-    found = closure(gep)
-    if isinstance(found, NotGep):
-        raise catalogue.NOT_CLOSURE.error(found.loc, reason=found.message)
+    reachability = closure(gep)
+    if isinstance(reachability, NotGep):
+        raise catalogue.NOT_CLOSURE.error(reachability.loc, reason=reachability.message)
     n = gep.rows
     if n > LONGEST:
         raise catalogue.GEP_TOO_LARGE.error(gep.loc, rows=n, columns=n)
@@ -95,7 +96,7 @@ def bits(
         lines=lines,
         words=words,
         blocks=-(-n // shape.depth),
-        storage=_storage(lines, words, gep, found.type.size),
+        storage=_storage(lines, words, gep, reachability.type.size),
         own=(256 * shape.words // shape.threads).bit_length() - 1,
         shared_bytes=max(shape.tables, shape.lines),
         **filled,
@@ -114,12 +115,12 @@ def _rounded(n: int, unit: int) -> int:
 
 
 def _storage(lines: int, words: int, gep: Gep, size: int) -> Storage:
-    """Where the bits are, and what doing it again takes: the address of the output, and the column and the row k as a
-    step finds and as it leaves them."""
+    """The bits of a matrix, and what computing it again needs: the address of the output, and column k and row k, each
+    before and after its step."""
     stride = gep.strides[0][1]
-    wanted = [("flag", 4), ("barrier", 8), ("out", 8), ("bits", 4 * lines * words)]
-    wanted += [("u", 2 * gep.rows * size), ("v", 2 * stride * size), ("w", 2 * size)]
-    offsets, total = arena(wanted)
+    pieces = [("flag", 4), ("barrier", 8), ("out", 8), ("bits", 4 * lines * words)]
+    pieces += [("u", 2 * gep.rows * size), ("v", 2 * stride * size), ("w", 2 * size)]
+    offsets, total = memory_layout(pieces)
     return Storage(lines, words, 1, 0, 0, tuple(offsets.items()), offsets["out"], total)
 
 
@@ -129,9 +130,9 @@ def _launches(shape: BitShape, lines: int, words: int, blocks: int) -> tuple[Lau
     packing = min(PACKING, -(-lines * words // shape.threads))
     panels = max(words // shape.panel, -(-lines // shape.threads)), 2
     rest = words // shape.words, lines // shape.rows + 1
-    found = [Launch("c2cu_clear"), Launch("c2cu_pack", (packing, 1))]
-    found.append(Launch("c2cu_pivot", shared_bytes=shape.lines))
+    launches = [Launch("c2cu_clear"), Launch("c2cu_pack", (packing, 1))]
+    launches.append(Launch("c2cu_pivot", shared_bytes=shape.lines))
     for b in range(blocks):
-        found.append(Launch("c2cu_panels", panels, (b,), shared_bytes=shape.lines))
-        found.append(Launch("c2cu_rest", rest, (b,), shared_bytes=shape.tables))
-    return (*found, Launch("c2cu_again", (0, 1)), Launch("c2cu_unpack", (packing, 1)))
+        launches.append(Launch("c2cu_panels", panels, (b,), shared_bytes=shape.lines))
+        launches.append(Launch("c2cu_rest", rest, (b,), shared_bytes=shape.tables))
+    return (*launches, Launch("c2cu_again", (0, 1)), Launch("c2cu_unpack", (packing, 1)))

@@ -20,18 +20,18 @@ from ..artifact import CpuTeamArtifact
 from ..pack import is_plain
 from ..slots import Slot
 from .cpu_text import GepText
-from .redo import redo
-from .required import required
+from .require_gep import require_gep
+from .sequential import sequential_lines
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 BLOCK = 64
 
 
 def cpu(
-    u: Uniform, found: Gep | NotGep | None, slots: tuple[Slot, ...], layout: Layout, native_bytes: int
+    u: Uniform, recognised: Gep | NotGep | None, slots: tuple[Slot, ...], layout: Layout, native_bytes: int
 ) -> CpuTeamArtifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. Raises UnsupportedError."""
-    g = required(u.kernel, found)
+    g = require_gep(u.kernel, recognised)
     _refuse(g, slots, layout)
     widest = _widest(g)
     lanes = native_bytes // widest
@@ -43,18 +43,18 @@ def cpu(
         lanes=lanes,
         block=BLOCK,
         vectors=vectors(lanes, widest),
-        wide_multiply=text.p.wide_multiply,
-        roots=sorted(text.p.roots),
-        extremes=[extreme_text(name, lanes) for name in sorted(text.p.extremes)],
-        redo=redo(u.kernel, g.regions, slots, layout),
+        wide_multiply=text.printer.wide_multiply,
+        roots=sorted(text.printer.roots),
+        extremes=[extreme_text(name, lanes) for name in sorted(text.printer.extremes)],
+        redo=sequential_lines(u.kernel, g.regions, slots, layout),
         **values,
     )
     return CpuTeamArtifact("gep", source, slots)
 
 
-def _refuse(found: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:
-    """Raises UnsupportedError for what tiles cannot hold."""
-    for r in found.regions:
+def _refuse(gep: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:
+    """Raise UnsupportedError for matrices that tiles cannot hold, and for loops that begin too late."""
+    for r in gep.regions:
         if (
             r.storage == "local"
             or (r.storage == "shared" and r.init is not None)
@@ -62,7 +62,7 @@ def _refuse(found: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:
             or not is_plain(slots, layout[r.name])
         ):
             raise catalogue.GEP_OWN_MATRIX.error(r.loc, name=r.name)
-    for part in (*found.scale, found.update):
+    for part in (*gep.scale, gep.update):
         for x in (part.rows, part.columns):
             if x.after and x.low > 1:
                 raise catalogue.GEP_LATE_START.error(part.loc)

@@ -1,4 +1,4 @@
-"""The text of the CPU's schedule ``gep``: what its template is filled with."""
+"""C text of the schedule ``gep`` for the CPU: the values of its template."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ class GepText:
         wide: bool,
         registers: int,
     ):
-        self.g, self.slots, self.layout, self.lanes = g, slots, layout, lanes
+        self.gep, self.slots, self.layout, self.lanes = g, slots, layout, lanes
         self.k, self.i, self.j = g.counters
         kernel = Kernel("", g.regions, ())
         varying = frozenset(self.name(w, r) for r in g.regions for w in ("ij", "kj")) | {self.j}
-        self.p = Printer(Uniform(kernel, varying, frozenset(), ()), wide=wide)
-        self.uniform = Printer(Uniform(kernel, frozenset(), frozenset(), ()))
+        self.printer = Printer(Uniform(kernel, varying, frozenset(), ()), wide=wide)
+        self.uniform_printer = Printer(Uniform(kernel, frozenset(), frozenset(), ()))
         self.written = dict(g.update.values)
         self.used = {v for value in self.written.values() for v in reads(value)}
-        where = {w: [r for r in g.regions if any((p.region, p.where) == (r, w) for p in g.update.places)] for w in
+        read_at = {w: [r for r in g.regions if any((p.region, p.where) == (r, w) for p in g.update.places)] for w in
                  ("ij", "ik", "kj", "kk")}  # fmt: skip
-        self.tiles = [r for r in g.regions if r in self.written or r in where["ij"]]
+        self.tiles = [r for r in g.regions if r in self.written or r in read_at["ij"]]
         scaled = [
             r for part in g.scale if part.where == "ik" for r in (*dict(part.values), *(x.region for x in part.places))
         ]
-        self.copied = [r for r in g.regions if r in self.tiles or r in where["ik"] or r in scaled]
-        self.watched = [r for r in where["ik"] if g.column_moves and r in self.written]
-        self.from_column, self.from_row, self.from_corner = where["ik"], where["kj"], where["kk"]
-        moving = where["kj"] + [r for r in where["kk"] if r not in where["kj"]]
-        self.row_copies = moving if g.row_moves else where["kj"]
+        self.copied = [r for r in g.regions if r in self.tiles or r in read_at["ik"] or r in scaled]
+        self.watched = [r for r in read_at["ik"] if g.column_moves and r in self.written]
+        self.from_column, self.from_row, self.from_corner = read_at["ik"], read_at["kj"], read_at["kk"]
+        moving = read_at["kj"] + [r for r in read_at["kk"] if r not in read_at["kj"]]
+        self.row_copies = moving if g.row_moves else read_at["kj"]
         self.stages = len(g.scale) + 1
         size = 4 if registers == 32 else 2
         values = [v for part in (*g.scale, g.update) for _, v in part.values]
@@ -60,7 +60,7 @@ class GepText:
             self.deep = self.wide = 1
 
     def values(self) -> dict[str, Any]:
-        g, update = self.g, self.g.update
+        g, update = self.gep, self.gep.update
         columns_scaled = any(part.where == "ik" for part in g.scale)
         return {
             "rows": g.rows,
@@ -114,18 +114,18 @@ class GepText:
         return Variable(f"{where}_{member(r)}", r.type)
 
     def var(self, where: str, r: Region) -> str:
-        return self.p.var(self.name(where, r))
+        return self.printer.var(self.name(where, r))
 
     def stored(self, r: Region) -> str:
         """The C type of a working copy's elements."""
-        return _SCALAR[self.p.register(r.type)]
+        return _SCALAR[self.printer.register(r.type)]
 
     def at(self, array: str, r: Region, index: str) -> str:
         """The vector at an element of a tile (x), or of its copies (u, v, k)."""
-        return f"*({self.p.register(r.type)} *)&{array}_{member(r)}[{index}]"
+        return f"*({self.printer.register(r.type)} *)&{array}_{member(r)}[{index}]"
 
     def pointers(self) -> Iterator[str]:
-        for r in self.g.regions:
+        for r in self.gep.regions:
             n, t = member(r), self.stored(r)
             yield f"{t} *const x_{n} = X({n}, I, J), *const u_{n} = U({n}, D, I), *const v_{n} = V({n}, D, J);"
             yield f"{t} *const k_{n} = K({n}, D);"
@@ -135,15 +135,15 @@ class GepText:
         return replaced(value, {p.variable: self.name(p.where, p.region) for p in part.places})
 
     def printed(self, value: Expr, t: Scalar) -> str:
-        return self.p.truth(value) if t == BOOL else self.p.vector(value)
+        return self.printer.truth(value) if t == BOOL else self.printer.vector(value)
 
     def scalar(self, r: Region, text: str) -> str:
-        """A working copy's element as C has it."""
+        """A working copy's element as a value of the program's type."""
         return f"({text} != 0)" if r.type == BOOL else text
 
     def arrays(self) -> Iterator[dict[str, object]]:
         tile = "B * B"
-        for r in self.g.regions:
+        for r in self.gep.regions:
             name = member(r)
             yield {"name": f"s->x_{name}", "count": f"LARGER(TILES_I * TILES_J * {tile}, {r.count}L)"}
             if r in self.from_column:
@@ -153,7 +153,7 @@ class GepText:
             yield {"name": f"s->k_{name}", "count": f"RING * B * {self.stages}"}
 
     def tables(self) -> Iterator[str]:
-        for r in self.g.regions:
+        for r in self.gep.regions:
             if r.storage == "bulk" and r.init is not None and any(r.init):
                 values = ", ".join(literal(v, r.type) for v in r.init)
                 yield f"static const {c_name(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};"
@@ -161,20 +161,20 @@ class GepText:
     # the update of one element, W columns at once
 
     def cell(self) -> dict[str, object]:
-        parameters = [f"{self.p.register(r.type)} *to_{member(r)}" for r in self.written]
-        parameters += [f"{self.p.register(r.type)} {self.var('ij', r)}" for r in self.tiles]
+        parameters = [f"{self.printer.register(r.type)} *to_{member(r)}" for r in self.written]
+        parameters += [f"{self.printer.register(r.type)} {self.var('ij', r)}" for r in self.tiles]
         parameters += [f"{r.type} {self.var('ik', r)}" for r in self.from_column]
-        parameters += [f"{self.p.register(r.type)} {self.var('kj', r)}" for r in self.from_row]
+        parameters += [f"{self.printer.register(r.type)} {self.var('kj', r)}" for r in self.from_row]
         parameters += [f"{r.type} {self.var('kk', r)}" for r in self.from_corner]
-        parameters += [f"{v.type} {self.p.var(v)}" for v in (self.k, self.i) if v in self.used]
+        parameters += [f"{v.type} {self.printer.var(v)}" for v in (self.k, self.i) if v in self.used]
         if self.j in self.used:
-            parameters.append(f"{self.p.register(self.j.type)} {self.p.var(self.j)}")
-        self.p.lines = []
+            parameters.append(f"{self.printer.register(self.j.type)} {self.printer.var(self.j)}")
+        self.printer.lines = []
         ends = []
         for r, value in self.written.items():
-            text = self.printed(self.renamed(self.g.update, value), r.type)
+            text = self.printed(self.renamed(self.gep.update, value), r.type)
             ends.append(f"*to_{member(r)} = {text};")
-        return {"parameters": ", ".join(parameters), "lines": [*self.p.lines, *ends]}
+        return {"parameters": ", ".join(parameters), "lines": [*self.printer.lines, *ends]}
 
     def call(self, tile: str, row: str, column: str, ik: str, kj: Mapping[Region, str], corner: str) -> str:
         """``tile``, ``ik``, ``corner``: how a region's values are named, with {} for the region."""
@@ -185,7 +185,7 @@ class GepText:
         args += [self.scalar(r, corner.format(member(r))) for r in self.from_corner]
         args += [text for v, text in ((self.k, "k"), (self.i, f"I * B + {row}")) if v in self.used]
         if self.j in self.used:
-            rep, counted = self.p.register(self.j.type), f"iota + (int)(J * B + {column})"
+            rep, counted = self.printer.register(self.j.type), f"iota + (int)(J * B + {column})"
             args.append(f"CONVERT({rep}, {counted})" if rep[1:] == "64" else f"({rep})({counted})")
         return f"cell({', '.join(args)});"
 
@@ -196,13 +196,13 @@ class GepText:
 
     def update(self) -> Iterator[str]:
         for r in self.tiles:
-            yield f"{self.p.register(r.type)} now_{member(r)} = {self.at('x', r, 'i * B + j')};"
+            yield f"{self.printer.register(r.type)} now_{member(r)} = {self.at('x', r, 'i * B + j')};"
         corner = f"k_{{}}[q * {self.stages}{_plus(self.stages - 1)}]"
         kj = {r: self.at("v", r, "q * B + j") for r in self.from_row}
         yield self.call("now_{}", "i", "j", "u_{}[i * B + q]", kj, corner)
         for r in self.written:
-            place, rep, value = self.at("x", r, "i * B + j"), self.p.register(r.type), f"now_{member(r)}"
-            whole = _all(self.g.update.columns, self.g.columns)
+            place, rep, value = self.at("x", r, "i * B + j"), self.printer.register(r.type), f"now_{member(r)}"
+            whole = _all(self.gep.update.columns, self.gep.columns)
             yield f"{place} = {value if whole else self.masked(rep, value, place, 'left', 'right')};"
 
     # many elements, many steps
@@ -218,7 +218,7 @@ class GepText:
 
     def enter(self) -> Iterator[str]:
         for r in self.tiles:
-            yield f"{self.p.register(r.type)} t_{member(r)}[deep][wide];"
+            yield f"{self.printer.register(r.type)} t_{member(r)}[deep][wide];"
             yield from self.loop(f"t_{member(r)}[r][c] = {self.at('x', r, '(i + r) * B + j + c * W')};")
 
     def leave(self) -> Iterator[str]:
@@ -229,7 +229,7 @@ class GepText:
         if self.k in self.used:
             yield "const long k = D * B + q;"
         for r in self.from_row:
-            yield f"{self.p.register(r.type)} row_{member(r)}[wide];"
+            yield f"{self.printer.register(r.type)} row_{member(r)}[wide];"
             yield from self.loop(f"row_{member(r)}[c] = {self.at('v', r, 'q * B + j + c * W')};", rows=False)
         corner = f"k_{{}}[q * {self.stages}{_plus(self.stages - 1)}]"
         kj = {r: f"row_{member(r)}[c]" for r in self.from_row}
@@ -239,39 +239,39 @@ class GepText:
 
     def strip_enter(self) -> Iterator[str]:
         for r in self.copied:
-            yield f"{self.p.register(r.type)} t_{member(r)}[TALL];"
+            yield f"{self.printer.register(r.type)} t_{member(r)}[TALL];"
             yield f"for (int r = 0; r < TALL; r++) t_{member(r)}[r] = {self.at('x', r, '(i + r) * B + j0')};"
         for r in self.watched:
-            yield f"{mask_of(self.p.register(r.type))} changed_{member(r)}[TALL] = {{0}};"
+            yield f"{mask_of(self.printer.register(r.type))} changed_{member(r)}[TALL] = {{0}};"
 
     def strip_leave(self) -> Iterator[str]:
         for r in self.copied:
-            if r in self.written or any(r in dict(p.values) for p in self.g.scale if p.where == "ik"):
+            if r in self.written or any(r in dict(p.values) for p in self.gep.scale if p.where == "ik"):
                 yield f"for (int r = 0; r < TALL; r++) {self.at('x', r, '(i + r) * B + j0')} = t_{member(r)}[r];"
         for r in self.watched:
-            n, rep = member(r), self.p.register(r.type)
+            n, rep = member(r), self.printer.register(r.type)
             text = f"changed_{n}[r]" if rep[1:] == "32" else f"CONVERT(i32, changed_{n}[r] != 0)"
             yield f"for (int r = 0; r < SMALLER(TALL, ROWS - I * B - i); r++) changed |= {text};"
 
     def strip_step(self) -> Iterator[str]:
-        for n, part in enumerate(self.g.scale):
+        for n, part in enumerate(self.gep.scale):
             if part.where == "ik":
                 yield from self.strip_scale(n, part)
         for n in map(member, self.from_column):
             yield f"u_{n}[(i + r) * B + j0 + c] = t_{n}[r][c];"
-        low, high = f"{_start(self.g.update.rows)} - I * B", f"{self.g.update.rows.high}L - I * B"
-        guard = "" if _all(self.g.update.rows, self.g.rows) else f"if (i + r >= {low} && i + r < {high}) "
+        low, high = f"{_start(self.gep.update.rows)} - I * B", f"{self.gep.update.rows.high}L - I * B"
+        guard = "" if _all(self.gep.update.rows, self.gep.rows) else f"if (i + r >= {low} && i + r < {high}) "
         yield guard + "{"
         for r in self.tiles:
-            yield f"    {self.p.register(r.type)} now_{member(r)} = t_{member(r)}[r];"
+            yield f"    {self.printer.register(r.type)} now_{member(r)} = t_{member(r)}[r];"
         corner = f"k_{{}}[q * {self.stages}{_plus(self.stages - 1)}]"
         kj = {r: self.at("v", r, "q * B + j0") for r in self.from_row}
         yield "    " + self.call("now_{}", "i + r", "j0", "t_{}[r][c]", kj, corner)
         for r in self.written:
-            rep, n, columns = self.p.register(r.type), member(r), self.g.update.columns
+            rep, n, columns = self.printer.register(r.type), member(r), self.gep.update.columns
             low, high = f"{_start(columns)} - J * B - j0", f"{columns.high}L - J * B - j0"
             value = f"now_{n}"
-            if not _all(columns, self.g.columns):
+            if not _all(columns, self.gep.columns):
                 value = self.masked(rep, value, f"t_{n}[r]", low, high, "iota")
             if r in self.watched:
                 m = mask_of(rep)
@@ -288,7 +288,7 @@ class GepText:
             yield f"    const {p.region.type} {self.var(p.where, p.region)} = {self.scalar(p.region, text)};"
         yield from (f"    {line}" for line in self.counters(part, "i + r"))
         for r, value in part.values:
-            yield f"    const {r.type} new_{member(r)} = {self.uniform.scalar(self.renamed(part, value))};"
+            yield f"    const {r.type} new_{member(r)} = {self.uniform_printer.scalar(self.renamed(part, value))};"
         for r, _ in part.values:
             yield f"    t_{member(r)}[r][c] = {'-' if r.type == BOOL else ''}new_{member(r)};"
         yield "}"
@@ -308,18 +308,18 @@ class GepText:
         start, end = f"{_start(part.columns)} - J * B", f"{part.columns.high}L - J * B"
         yield "for (long j = j0; j < j1; j += W) {"
         for p in part.places:
-            t = self.p.register(p.region.type) if p.where == "kj" else p.region.type
+            t = self.printer.register(p.region.type) if p.where == "kj" else p.region.type
             corner = self.scalar(p.region, f"k_{member(p.region)}[q * {self.stages}{_plus(n)}]")
             text = self.at("x", p.region, "q * B + j") if p.where == "kj" else corner
             yield f"    const {t} {self.var(p.where, p.region)} = {text};"
         yield from (f"    {line}" for line in self.counters(part))
-        self.p.lines, ends = [], []
+        self.printer.lines, ends = [], []
         for r, value in part.values:
-            rep, place = self.p.register(r.type), self.at("x", r, "q * B + j")
+            rep, place = self.printer.register(r.type), self.at("x", r, "q * B + j")
             text = self.masked(rep, self.printed(self.renamed(part, value), r.type), place, start, end)
             ends.append(f"const {rep} new_{member(r)} = {text};")
         ends += [f"{self.at('x', r, 'q * B + j')} = new_{member(r)};" for r, _ in part.values]
-        yield from (f"    {line}" for line in (*self.p.lines, *ends))
+        yield from (f"    {line}" for line in (*self.printer.lines, *ends))
         yield "}"
 
     def scaled_column(self, n: int, part: Part) -> Iterator[str]:
@@ -331,7 +331,7 @@ class GepText:
             yield f"    const {p.region.type} {self.var(p.where, p.region)} = {self.scalar(p.region, text)};"
         yield from (f"    {line}" for line in self.counters(part))
         for r, value in part.values:
-            yield f"    const {r.type} new_{member(r)} = {self.uniform.scalar(self.renamed(part, value))};"
+            yield f"    const {r.type} new_{member(r)} = {self.uniform_printer.scalar(self.renamed(part, value))};"
         for r, _ in part.values:
             yield f"    x_{member(r)}[i * B + q] = {'-' if r.type == BOOL else ''}new_{member(r)};"
         yield "}"
@@ -340,11 +340,11 @@ class GepText:
         used = {v for _, value in part.values for v in reads(value)}
         for v, text in ((self.k, "k"), (self.i, f"I * B + {row}")):
             if v in used:
-                yield f"const {v.type} {self.p.var(v)} = {text};"
+                yield f"const {v.type} {self.printer.var(v)} = {text};"
 
     def row_check(self) -> Iterator[str]:
         for r in self.row_copies:
-            m = mask_of(self.p.register(r.type))
+            m = mask_of(self.printer.register(r.type))
             text = f"({m}){self.at('x', r, 'q * B + j')} != ({m}){self.at('v', r, 'q * B + j')}"
             text = f"CONVERT(i32, {text})" if m[1:] == "64" else text
             yield f"moved |= any(({text}) & (iota + (int)j < (int)(COLUMNS - J * B)));"
@@ -357,8 +357,8 @@ class GepText:
         """Whether all elements of a part of a tile take all of a block's steps."""
         terms = []
         for tile, low, high, span, all_of in (
-            ("I", "i0", "i1", self.g.update.rows, self.g.rows),
-            ("J", "j0", "j1", self.g.update.columns, self.g.columns),
+            ("I", "i0", "i1", self.gep.update.rows, self.gep.rows),
+            ("J", "j0", "j1", self.gep.update.columns, self.gep.columns),
         ):
             if span.after:
                 terms.append(f"{tile} * B + {low} >= D * B + q1")
@@ -376,7 +376,7 @@ class GepText:
         return f"(const {t} *)({slot}.in ? (const char *){slot}.in + s->id * {slot}.in_stride : 0)"
 
     def initial(self, r: Region, at: str) -> str:
-        """An element as it comes in."""
+        """An element of the input, or its initial value where the array is left out."""
         if self.slots[self.layout[r.name][0]].required:
             return f"from[{at}]"
         other = f"initial_{member(r)}[{at}]" if r.init is not None and any(r.init) else "0"
@@ -402,7 +402,7 @@ class GepText:
             return
         yield f"if (s->slot[{k}].out) {{"
         yield f"    {t} *const to = ({t} *)((char *)s->slot[{k}].out + s->id * s->slot[{k}].out_stride);"
-        beside, below = stride > self.g.columns, r.count > self.g.rows * stride
+        beside, below = stride > self.gep.columns, r.count > self.gep.rows * stride
         if beside or below:
             yield f"    const {t} *const from = {self.source(r)};"
         yield "    for (long i = 0; i < SMALLER(B, ROWS - I * B); i++) {"
@@ -422,11 +422,11 @@ class GepText:
         yield "}"
 
     def stride(self, r: Region) -> int:
-        return dict(self.g.strides)[r]
+        return dict(self.gep.strides)[r]
 
 
 def _is_heavy(x: Expr) -> bool:
-    """What goes lane by lane: written out many times it would take the compiler minutes."""
+    """Whether an operation is done lane by lane: unrolled many times, it would take the C compiler minutes."""
     return isinstance(x, Call) or (isinstance(x, Binary) and x.op in ("/", "%") and x.type.is_integer)
 
 

@@ -20,7 +20,7 @@ from ...gep import Gep
 from ..artifact import CudaLaunchesArtifact, Launch
 from ..slots import Slot
 from . import grid_launches
-from .grid_shape import FULL, GridShape, Storage, storage, stored, usual
+from .grid_shape import FULL, GridShape, Storage, storage_of, stored, usual
 from .grid_text import Layout, in_pairs, looks, region_name, values
 
 VARIANTS: dict[str, Callable[[GridShape, Storage], tuple[Launch, ...]]] = {
@@ -37,8 +37,9 @@ LONGEST = 1 << 24  # rows or columns of a matrix
 
 
 def usual_variant(gep: Gep, pack: bool = False) -> str:
-    """The fastest on an H200. Launches take longer than what they do, up to some size; then blocks wait for the last of
-    each launch; then neither counts."""
+    """The fastest variant on an H200. For small matrices launches take longer than their work, which a graph shortens;
+    for larger ones blocks wait for the last block of each launch, which one kernel avoids; for the largest neither
+    matters."""
     n = max(gep.rows, gep.columns)
     if n < SINGLE[0]:
         return "graph"
@@ -63,12 +64,12 @@ def grid(
     pairs = in_pairs(gep, shape, pack)
     if full and shape.depth != shape.tile:
         raise ValueError(f"{variant} wants blocks of as many steps as a tile has rows, not {shape}")
-    kept = checked_storage(gep, shape, full, fp, pairs)
-    launches = VARIANTS[variant](shape, kept)
-    steps = tuple((b, b + 1) for b in range(kept.first, kept.last))
+    storage = checked_storage(gep, shape, full, fp, pairs)
+    launches = VARIANTS[variant](shape, storage)
+    steps = tuple((b, b + 1) for b in range(storage.first, storage.last))
     if variant == "recursive":
         steps = grid_launches.products(launches)
-    filled = values(u, gep, slots, layout, fp, shape, kept, steps)
+    filled = values(u, gep, slots, layout, fp, shape, storage, steps)
     text = render("cuda/gep_grid.cu.j2", slots=slots, single=variant == "single", **filled)
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaLaunchesArtifact(
@@ -77,13 +78,13 @@ def grid(
 
 
 def checked_storage(gep: Gep, shape: GridShape, full: bool, fp: str, pairs: bool = False) -> Storage:
-    """`storage`, where there is one. Raises UnsupportedError for too large a matrix, and for too few or too many
+    """`storage_of`, where there is one. Raises UnsupportedError for too large a matrix, and for too few or too many
     steps."""
     if any(shape.depth * stored(r, pairs) % VECTOR for r in gep.regions):
         raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
     if max(gep.rows, gep.columns) > LONGEST:
         raise catalogue.GEP_TOO_LARGE.error(gep.loc, rows=gep.rows, columns=gep.columns)
-    kept = storage(gep, shape, full, {r: region_name(r) for r in gep.regions}, looks(gep, fp, pairs), pairs)
-    if not 0 < kept.last - kept.first <= STEPS:
+    storage = storage_of(gep, shape, full, {r: region_name(r) for r in gep.regions}, looks(gep, fp, pairs), pairs)
+    if not 0 < storage.last - storage.first <= STEPS:
         raise catalogue.GEP_STEPS.error(gep.loc, steps=max(0, gep.k.high - gep.k.low))
-    return kept
+    return storage

@@ -1,4 +1,4 @@
-"""What is launched for one matrix, or a few at once, in which order: the variants of `grid`.
+"""The launches for one matrix, or for a few at once, in order: one function for each variant of `grid`.
 
 ``c2cu_pivot(block)`` does a block of steps on the tile that holds these k in rows and columns. ``c2cu_panels(block,
 side, from)`` then does the tiles of its rows (side 0) and of its columns (side 1), the tile at ``from`` first.
@@ -21,11 +21,11 @@ ALL, ONLY, BUT = 0, 1, 2
 
 @dataclass
 class _LaunchSequence:
-    """Launches so far. ``rows``/``columns``: tiles along a side."""
+    """The launches so far. ``rows``, ``columns``: of the matrix, in tiles."""
 
     shape: GridShape
     storage: Storage
-    done: list[Launch] = field(default_factory=list)
+    launches: list[Launch] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.rows = self.storage.height // self.shape.tile
@@ -36,8 +36,8 @@ class _LaunchSequence:
     def add(
         self, kernel: str, grid: tuple[int, int], *arguments: int, stream: int = 0, after: tuple[int, ...] = ()
     ) -> int:
-        self.done.append(Launch(f"c2cu_{kernel}", grid, arguments, stream, after))
-        return len(self.done) - 1
+        self.launches.append(Launch(f"c2cu_{kernel}", grid, arguments, stream, after))
+        return len(self.launches) - 1
 
     def pack(self) -> None:
         self.add("pack", (self.packing, 1))
@@ -67,7 +67,7 @@ def staged(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
         s.panels(b, 0, s.lines)
         s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, ALL, 0)
     s.unpack()
-    return tuple(s.done)
+    return tuple(s.launches)
 
 
 def streams(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
@@ -78,19 +78,19 @@ def streams(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     """
     s = _LaunchSequence(shape, storage)
     s.pack()
-    rest: tuple[int, ...] = ()
+    remaining: tuple[int, ...] = ()
     for b in range(storage.first, storage.last):
         pivot = s.add("pivot", (1, 1), b)
         row = s.add("panels", (s.lines, 1), b, 0, 0)
         column = s.add("panels", (s.lines, 1), b, 1, 0, stream=1, after=(pivot,))
         if b + 1 == storage.last:
-            s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, ALL, 0, after=(column, *rest))
+            s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, ALL, 0, after=(column, *remaining))
             break
         ahead = (b + 1) * shape.depth // shape.tile
-        s.add("rest", (max(s.rows, s.columns), 2), b, b + 1, 0, 0, b, ONLY, ahead, after=(column, *rest))
-        rest = (s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, BUT, ahead, stream=2, after=(row, column)),)
+        s.add("rest", (max(s.rows, s.columns), 2), b, b + 1, 0, 0, b, ONLY, ahead, after=(column, *remaining))
+        remaining = (s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, BUT, ahead, stream=2, after=(row, column)),)
     s.unpack()
-    return tuple(s.done)
+    return tuple(s.launches)
 
 
 def single(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
@@ -99,7 +99,7 @@ def single(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     s.pack()
     s.add("all", (0, BLOCKS))
     s.unpack()
-    return tuple(s.done)
+    return tuple(s.launches)
 
 
 def recursive(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
@@ -115,7 +115,7 @@ def recursive(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
         for columns in ((0, first), (last, s.columns)):
             s.product((first, last), rows, columns)
     s.unpack()
-    return tuple(s.done)
+    return tuple(s.launches)
 
 
 def _square(s: _LaunchSequence, a: int, b: int) -> None:
@@ -147,5 +147,5 @@ def _panels(s: _LaunchSequence, a: int, b: int, first: int, last: int) -> None:
 
 
 def products(launches: tuple[Launch, ...]) -> tuple[tuple[int, int], ...]:
-    """From which block to which one the products go, each once."""
+    """The (first, last) blocks of steps of all products, without repetitions."""
     return tuple(dict.fromkeys((x.arguments[0], x.arguments[1]) for x in launches if x.kernel == "c2cu_rest"))

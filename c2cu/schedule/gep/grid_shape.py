@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...gep import Gep, Part, Range
 from ...ir.nodes import Region
-from .arena import arena
+from .memory_layout import memory_layout
 
 FULL = ("single", "recursive")
 
@@ -41,8 +41,8 @@ def usual(gep: Gep, variant: str, pairs: bool = False) -> GridShape:
     n = max(gep.rows, gep.columns)
     if pairs and n >= 1536:
         return GridShape(64, 4, 8, 64) if variant in FULL else GridShape(128, 8, 16, 64)
-    whole = trivial(gep.update.rows, gep.rows) and trivial(gep.update.columns, gep.columns)
-    full = variant in FULL or not whole  # blocks of as many steps as a tile has rows
+    everywhere = trivial(gep.update.rows, gep.rows) and trivial(gep.update.columns, gep.columns)
+    full = variant in FULL or not everywhere  # blocks of as many steps as a tile has rows
     if n < 512:
         return GridShape(32, 2, 2, 32)
     if n < (3072 if full else 1536) or _words(gep) > 1:
@@ -65,8 +65,8 @@ def _words(gep: Gep) -> int:
 
 def in_tiles(gep: Gep) -> tuple[Region, ...]:
     """The matrices of which an update reads or writes element (i, j)."""
-    own = {r for r, _ in gep.update.values} | {p.region for p in gep.update.places if p.where == "ij"}
-    return tuple(r for r in gep.regions if r in own)
+    accessed = {r for r, _ in gep.update.values} | {p.region for p in gep.update.places if p.where == "ij"}
+    return tuple(r for r in gep.regions if r in accessed)
 
 
 def read_at(gep: Gep, where: str) -> tuple[Region, ...]:
@@ -89,14 +89,14 @@ class Storage:
     ring: int
     first: int
     last: int
-    offsets: tuple[tuple[str, int], ...]  # what -> bytes from the start
+    offsets: tuple[tuple[str, int], ...]  # name -> bytes from the start
     zeroed: int  # bytes that start as 0
     bytes: int
-    looks: bool = False  # whether the elements decide how a product is done
-    pairs: bool = False  # whether it may be done two by two
+    looks: bool = False  # whether a kernel first checks the elements, to choose the product
+    pairs: bool = False  # whether products may take two elements at a time, in a word
 
-    def at(self, what: str) -> int:
-        return dict(self.offsets)[what]
+    def at(self, name: str) -> int:
+        return dict(self.offsets)[name]
 
 
 def stored(r: Region, pairs: bool) -> int:
@@ -104,33 +104,34 @@ def stored(r: Region, pairs: bool) -> int:
     return 2 if pairs else r.type.size
 
 
-def storage(
+def storage_of(
     gep: Gep, shape: GridShape, full: bool, names: dict[Region, str], looks: bool = False, pairs: bool = False
 ) -> Storage:
-    """``full``: all copies of rows and columns are kept, not those of two blocks."""
+    """The working storage of one matrix. ``full``: it has the copies of rows and columns k of all blocks of steps, not
+    of the last two. ``names``: of the regions. ``looks``, ``pairs``: see `Storage`."""
     height = -(-gep.rows // shape.tile) * shape.tile
     pitch = -(-gep.columns // shape.tile) * shape.tile
     first, last = gep.k.low // shape.depth, -(-gep.k.high // shape.depth)
     ring = max(1, last - first) if full else 2
-    wanted: list[tuple[str, int]] = [("flag", 4), ("unfit", 4), ("counter", 8), ("barrier", 8)]
-    wanted.append(("done", 4 * (height // shape.tile) * (pitch // shape.tile)))
-    zeroed = len(wanted)  # of these pieces
+    pieces: list[tuple[str, int]] = [("flag", 4), ("unfit", 4), ("counter", 8), ("barrier", 8)]
+    pieces.append(("done", 4 * (height // shape.tile) * (pitch // shape.tile)))
+    zeroed = len(pieces)  # of these pieces
     for r in gep.regions:
-        wanted.append((f"x_{names[r]}", height * pitch * stored(r, pairs)))
+        pieces.append((f"x_{names[r]}", height * pitch * stored(r, pairs)))
         if pairs:
-            wanted.append((f"d_{names[r]}", 4 * ring * shape.depth * height))
-    for what, where, length in (("u", "ik", height), ("v", "kj", pitch)):
-        wanted += [(f"{what}_{names[r]}", ring * shape.depth * length * stored(r, pairs)) for r in read_at(gep, where)]
-    wanted += [(f"w_{names[r]}", max(2, gep.k.high) * stored(r, pairs)) for r in read_at(gep, "kk")]
+            pieces.append((f"d_{names[r]}", 4 * ring * shape.depth * height))
+    for copy, where, length in (("u", "ik", height), ("v", "kj", pitch)):
+        pieces += [(f"{copy}_{names[r]}", ring * shape.depth * length * stored(r, pairs)) for r in read_at(gep, where)]
+    pieces += [(f"w_{names[r]}", max(2, gep.k.high) * stored(r, pairs)) for r in read_at(gep, "kk")]
     for n, part in enumerate(gep.scale):
-        wanted += [(f"p{n}_{names[r]}", gep.k.high * r.type.size) for r in pivots(part)]
-    offsets, size = arena(wanted)
-    clear = offsets[wanted[zeroed][0]]
+        pieces += [(f"p{n}_{names[r]}", gep.k.high * r.type.size) for r in pivots(part)]
+    offsets, size = memory_layout(pieces)
+    clear = offsets[pieces[zeroed][0]]
     return Storage(height, pitch, ring, first, last, tuple(offsets.items()), clear, size, looks, pairs)
 
 
 def trivial(span: Range, extent: int) -> bool:
-    """Whether a counter goes through all of ``extent``: then what lies beyond may be computed too."""
+    """Whether a counter takes all values below ``extent``: then the padding may be computed too, without a test."""
     return not span.after and span.low <= 0 and span.high >= extent
 
 
@@ -143,8 +144,8 @@ def bordered(span: Range, extent: int, shape: GridShape, gep: Gep, steps: tuple[
     for a, b in steps:
         low, high = max(gep.k.low, a * shape.depth), min(gep.k.high, b * shape.depth)
         for at in range(0, extent, tile):
-            whole = at >= span.start(high - 1) and (at + tile <= span.high or span.high >= extent)
+            inside = at >= span.start(high - 1) and (at + tile <= span.high or span.high >= extent)
             outside = at >= span.high or at + tile <= span.start(low)
-            if not (whole or outside or (a * shape.depth <= at and at + tile <= b * shape.depth)):
+            if not (inside or outside or (a * shape.depth <= at and at + tile <= b * shape.depth)):
                 return True
     return False

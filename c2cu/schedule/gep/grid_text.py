@@ -20,8 +20,8 @@ from ...ir.walk import rewrite
 from ...transform.minmax import minima
 from ..pack import is_plain
 from ..slots import Slot
-from .arena import arena
 from .grid_shape import GridShape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
+from .memory_layout import memory_layout
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 _SIDES = (("u", "ik"), ("v", "kj"), ("w", "kk"))
@@ -31,11 +31,11 @@ _BITS = {("f", 4): "__float_as_uint", ("f", 8): "__double_as_longlong"}
 
 @dataclass(frozen=True)
 class Matrix:
-    """``type``: of an element in working storage, ``element``: in the program. ``own``: whether updates read or write
-    its element (i, j); ``u``, ``v``, ``w``: whether they read (i, k), (k, j), (k, k). ``slot``: its number. ``count``,
-    ``stride``: elements in C, and from a row to the next. ``updated``: whether updates write it; ``pivot``: whether
-    anything reads (k, k) of it. ``bits``: the function that gives its bits; ``equal``: whether numbers that are equal
-    are the same."""
+    """``type``: of an element in working storage, ``element``: in the program. ``in_tile``: whether updates read or
+    write its element (i, j); ``u``, ``v``, ``w``: whether they read (i, k), (k, j), (k, k). ``slot``: its number.
+    ``count``, ``stride``: elements in C, and from a row to the next. ``updated``: whether updates write it; ``pivot``:
+    whether anything reads (k, k) of it. ``bits``: the function that gives its bits; ``equal``: whether equal numbers
+    are the same, as -0 and 0."""
 
     name: str
     type: str
@@ -45,7 +45,7 @@ class Matrix:
     stride: int
     written: bool
     goes_out: bool
-    own: bool
+    in_tile: bool
     u: bool
     v: bool
     w: bool
@@ -57,7 +57,7 @@ class Matrix:
 
 
 class StepText(CudaText):
-    """Places are parameters of the function."""
+    """Prints a step as a function whose parameters are the elements that the step reads and writes."""
 
     def __init__(self, names: Mapping[Variable, str]):
         super().__init__()
@@ -69,7 +69,7 @@ class StepText(CudaText):
 
 
 class SequentialGridText(CudaText):
-    """The kernel as it was, on the padded copies."""
+    """Prints the sequential kernel, on the padded copies."""
 
     def __init__(self, gep: Gep, slots: Layout):
         super().__init__()
@@ -85,13 +85,20 @@ class SequentialGridText(CudaText):
 
 
 def values(
-    u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, shape: GridShape, kept: Storage, steps: Any
+    u: Uniform,
+    gep: Gep,
+    slots: tuple[Slot, ...],
+    layout: Layout,
+    fp: str,
+    shape: GridShape,
+    storage: Storage,
+    steps: Any,
 ) -> dict[str, Any]:
-    """What the template is filled with. ``steps``: from which block to which one the large products go."""
-    common = in_order(u, gep, slots, layout, fp, kept.pairs)
+    """The template's values. ``steps``: (first, last) blocks of steps of each large product."""
+    common = in_order(u, gep, slots, layout, fp, storage.pairs)
     rows, columns = gep.update.rows, gep.update.columns
-    places, shared_bytes = _places(gep, shape, kept.pairs)
-    minima_stand = kept.looks and not kept.pairs
+    places, shared_bytes = _places(gep, shape, storage.pairs)
+    minima_stand = storage.looks and not storage.pairs
     reduced = reduction(gep) if minima_stand else None  # of two steps at once
     return {
         **common,
@@ -99,16 +106,18 @@ def values(
         "mine": "unsigned char *const mine",
         "shape": shape,
         "resident": resident(gep, shape),
-        "storage": kept,
+        "storage": storage,
         "functions": [
             common["step"],
-            _update(gep, fp, "c2cu_apart", kept.pairs),
+            _update(gep, fp, "c2cu_apart", storage.pairs),
             *([_term(gep, reduced[1])] if reduced else []),
             *([_update(gep, "fast", "c2cu_least", False)] if minima_stand and not reduced else []),
             *_scales(gep, fp),
         ],
-        "looked": [region_name(r) for r in (gep.regions if kept.pairs else nonnegative(gep))] if kept.looks else [],
-        "pairs": kept.pairs,
+        "looked": [region_name(r) for r in (gep.regions if storage.pairs else nonnegative(gep))]
+        if storage.looks
+        else [],
+        "pairs": storage.pairs,
         "twice": reduced[0] if reduced else "",
         "largest": LARGEST_BITS,
         "scale": [_part(gep, p, common["matrices"]) for p in gep.scale],
@@ -123,8 +132,8 @@ def values(
 
 
 def in_pairs(gep: Gep, shape: GridShape | None = None, pack: bool = False) -> bool:
-    """Whether products may go by pairs of narrow integers; in this ``shape``, if one is given. ``pack``: any integers
-    are narrow."""
+    """Whether products may take two 16-bit integers in a word, in this ``shape`` if there is one. ``pack``: the user
+    says that all elements fit 15 bits, whatever their type."""
     r = least_sum(gep)
     fits = shape is None or shape.columns % 8 == 0
     narrow = r is not None and (pack or (r.type.kind, r.type.size) in NARROW)
@@ -132,8 +141,8 @@ def in_pairs(gep: Gep, shape: GridShape | None = None, pack: bool = False) -> bo
 
 
 def looks(gep: Gep, fp: str, pairs: bool) -> bool:
-    """Whether the elements decide how products are done: by pairs, or with minima for choices, or of two steps at
-    once."""
+    """Whether a kernel first checks the elements to choose the product: two elements at a time, minima instead of
+    choices, or two steps at a time."""
     if pairs:
         return gep.regions[0].type.size == 2  # bytes are small enough, and what is packed is known to be
     return bool(nonnegative(gep)) and (reduction(gep) is not None or (fp != "fast" and chooses(gep)))
@@ -142,7 +151,7 @@ def looks(gep: Gep, fp: str, pairs: bool) -> bool:
 def in_order(
     u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, pairs: bool = False
 ) -> dict[str, Any]:
-    """What a template is filled with that does an input again, in the C's order."""
+    """The values of a template that can compute an input again, in the order of the C program."""
     again = SequentialGridText(gep, layout)
     again.depth = 2
     again.declare(u.kernel.body)
@@ -159,19 +168,19 @@ def in_order(
 
 
 def _places(gep: Gep, shape: GridShape, pairs: bool) -> tuple[dict[str, int], int]:
-    """Where in shared memory what lies, and how many bytes that takes: rows and columns k, element (k, k) of even and
-    odd k, and as a part that scales reads it."""
+    """Offsets in shared memory by name, and the bytes of all: rows and columns k, and element (k, k) as updates read it
+    (of even and of odd k) and as each scaling reads it."""
     panel = 2 * shape.chunk * shape.tile
-    wanted = [
+    pieces = [
         (f"{x}_{region_name(r)}", panel * stored(r, pairs))
         for x, at in (("u", "ik"), ("v", "kj"))
         for r in read_at(gep, at)
     ]
     if pairs:
-        wanted.append((f"d_{region_name(gep.regions[0])}", 4 * panel))
-    wanted += [(f"w_{region_name(r)}", 16) for r in read_at(gep, "kk")]
-    wanted += [(f"p{n}_{region_name(r)}", 16) for n, p in enumerate(gep.scale) for r in pivots(p)]
-    places, size = arena(wanted, 1)
+        pieces.append((f"d_{region_name(gep.regions[0])}", 4 * panel))
+    pieces += [(f"w_{region_name(r)}", 16) for r in read_at(gep, "kk")]
+    pieces += [(f"p{n}_{region_name(r)}", 16) for n, p in enumerate(gep.scale) for r in pivots(p)]
+    places, size = memory_layout(pieces, 1)
     return places, max(16, size)
 
 
@@ -217,7 +226,7 @@ def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: st
         stride=dict(gep.strides)[r],
         written=written,
         goes_out=slots[slot].writes,
-        own=r in in_tiles(gep),
+        in_tile=r in in_tiles(gep),
         u=r in read_at(gep, "ik"),
         v=r in read_at(gep, "kj"),
         w=r in read_at(gep, "kk"),
@@ -252,7 +261,7 @@ def _names(gep: Gep, part: Part) -> dict[Variable, str]:
 
 
 def _function(gep: Gep, name: str, part: Part, parameters: list[str], fp: str, apart: bool) -> list[str]:
-    """Lines of a function that computes what a part stores, from what was there before."""
+    """Lines of a function that computes the values that a part stores, from the old elements."""
     text = StepText(_names(gep, part))
     counters = [f"const {type_name(v.type)} {n}" for v, n in zip(gep.counters, "kij")]
     text.depth = 0
@@ -289,7 +298,7 @@ def _update(gep: Gep, fp: str, name: str, pairs: bool) -> list[str]:
 
 
 def _term(gep: Gep, term: Expr) -> list[str]:
-    """A function that computes what an element is compared with."""
+    """A function that computes the value with which a reduction compares an element."""
     text = StepText(_names(gep, gep.update))
     counters = [f"const {type_name(v.type)} {n}" for v, n in zip(gep.counters, "kij")]
     parameters = [f"const {element_name(r.type)} {x}_{region_name(r)}" for x, w in _SIDES for r in read_at(gep, w)]
@@ -303,25 +312,25 @@ def _term(gep: Gep, term: Expr) -> list[str]:
 def _scales(gep: Gep, fp: str) -> list[list[str]]:
     out = []
     for n, part in enumerate(gep.scale):
-        parameters = [f"{element_name(r.type)} &x_{region_name(r)}" for r in _own(gep, part)]
+        parameters = [f"{element_name(r.type)} &x_{region_name(r)}" for r in _accessed(gep, part)]
         parameters += [f"const {element_name(r.type)} w_{region_name(r)}" for r in pivots(part)]
         out.append(_function(gep, f"c2cu_scale{n}", part, parameters, fp, False))
     return out
 
 
-def _own(gep: Gep, part: Part) -> list[Region]:
-    own = {r for r, _ in part.values} | {p.region for p in part.places if p.where == part.where}
-    return [r for r in gep.regions if r in own]
+def _accessed(gep: Gep, part: Part) -> list[Region]:
+    accessed = {r for r, _ in part.values} | {p.region for p in part.places if p.where == part.where}
+    return [r for r in gep.regions if r in accessed]
 
 
-def _part(gep: Gep, part: Part, found: list[Matrix]) -> dict[str, Any]:
-    read = [region_name(r) for r in pivots(part)]
-    own = [region_name(r) for r in _own(gep, part)]
+def _part(gep: Gep, part: Part, matrices: list[Matrix]) -> dict[str, Any]:
+    pivot_names = [region_name(r) for r in pivots(part)]
+    names = [region_name(r) for r in _accessed(gep, part)]
     span = part.columns if part.where == "kj" else part.rows
     return {
         "row": part.where == "kj",
-        "own": own,
-        "pivots": [m for m in found if m.name in read],
+        "names": names,
+        "pivots": [m for m in matrices if m.name in pivot_names],
         "inside": partial(_inside, span),
         "whole": trivial(span, gep.columns if part.where == "kj" else gep.rows),
     }

@@ -6,8 +6,9 @@ results) and updates its tile. What a thread reads is of step k whatever the oth
 two. A matrix of more elements than registers goes through them in bands of rows: row k stays in shared memory until
 all bands have taken step k.
 
-Where an update may move row k or column k, the owners compare bits, or what `c2cu.gep.semiring` knows is tested; an
-input that fails is done again by one thread, as the C says, from what came in: outputs are written at the end alone.
+Where an update may change row k or column k, the owners compare the bits of the row and the column before and after, or
+the kernel tests the condition that `c2cu.gep.semiring` has proved to be sufficient. One thread computes an input that
+fails again from the start, in the order of the C program: outputs are written only at the end.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from ...ir.nodes import Region
 from ..artifact import CudaArtifact
 from ..pack import is_plain
 from ..slots import Slot
-from .required import required
-from .shape import Sides, TileShape, cycles, shapes
+from .require_gep import require_gep
+from .tiles_shape import Sides, TileShape, cycles, shapes
 from .tiles_text import Layout, values
 
 SPILLED = 64  # bytes: a few registers that only what comes before and after the steps wants
@@ -39,13 +40,13 @@ def tiles(
 ) -> CudaArtifact:
     """CUDA text. ``shape``: the best by estimate if None, of those with so many ``threads`` an input if that is not 0.
     Raises UnsupportedError."""
-    g = required(u.kernel, gep)
+    g = require_gep(u.kernel, gep)
     _refuse(g, slots, layout)
     sides = sides_of(g)
-    found = [shape] if shape is not None else shapes(g, sides, threads)
-    if not found:
+    candidates = [shape] if shape is not None else shapes(g, sides, threads)
+    if not candidates:
         raise catalogue.GEP_THREADS.error(g.loc, threads=threads) if threads else catalogue.GEP_ROWS.error(g.loc)
-    s = found[0]
+    s = candidates[0]
     text = render("cuda/gep_tiles.cu.j2", slots=slots, **values(u.kernel, g, sides, s, slots, layout, fp == "fast"))
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaArtifact(
@@ -75,7 +76,8 @@ def _refuse(g: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:
 
 
 def sides_of(g: Gep) -> Sides:
-    """What is passed on at a step. Element [k][k] comes with row k."""
+    """The matrices whose row k, and those whose column k, a step passes on to all threads. Element [k][k] comes with
+    row k."""
     rows: set[Region] = set()
     columns: set[Region] = set()
     for part in (*g.scale, g.update):

@@ -1,4 +1,4 @@
-"""CUDA text of the steps: row k and column k go round, tiles are updated."""
+"""CUDA text of the steps: the owners of row k and column k pass them on, then all threads update their tiles."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ...gep.choice import guarded
 from ...ir.fold import unary
 from ...ir.nodes import Binary, Expr, Region, Select, Var, Variable
 from ...transform.minmax import minima
-from .shape import Sides, TileShape
+from .tiles_shape import Sides, TileShape
 
 UNROLL = "#pragma unroll"
 
 
-def held(t: Scalar) -> str:
+def register_type(t: Scalar) -> str:
     """The type of an element in a register: narrow integers are what they are promoted to."""
     return type_name(INT if t.is_integer and t.size < 4 and t != BOOL else t)
 
 
 class Cells(CudaText):
-    """``at``: how places of a part are spelled, by where they are."""
+    """Prints code on the elements of a tile. ``at``: the C text of an element, by its place (ij, ik, kj, kk)."""
 
     def __init__(self, g: Gep, depth: int):
         super().__init__()
@@ -37,7 +37,7 @@ class Cells(CudaText):
         p = self.places[v]
         return self.at[p.where].format(region_name(p.region))
 
-    def each(self, *loops: str) -> None:
+    def open_loops(self, *loops: str) -> None:
         """Open unrolled loops; ``"r < R"``: of r."""
         for x in loops:
             counter, *step = x.split(",")
@@ -45,7 +45,7 @@ class Cells(CudaText):
             name = counter.split()[0]
             self.open(f"for (int {name} = 0; {counter}; {name} += {step[0].strip() if step else '1'})")
 
-    def end(self, count: int) -> None:
+    def close_loops(self, count: int) -> None:
         for _ in range(count):
             self.close()
 
@@ -55,42 +55,42 @@ KK = dict.fromkeys(IJ, "w_{}")
 
 
 class Steps:
-    """The steps of a sweep."""
+    """Prints the steps of a tile. ``compares``: whether the owners compare row k and column k before and after."""
 
     def __init__(self, g: Gep, sides: Sides, s: TileShape, fast: bool, compares: bool):
-        self.g, self.sides, self.s, self.fast, self.compares = g, sides, s, fast, compares
+        self.gep, self.sides, self.shape, self.fast, self.compares = g, sides, s, fast, compares
         self.out = Cells(g, 2)
 
     def lines(self) -> list[str]:
-        o, g, s = self.out, self.g, self.s
+        o, g, s = self.out, self.gep, self.shape
         if s.diagonal:
-            o.each("s < R, UNIT")
+            o.open_loops("s < R, UNIT")
             o.open("for (int owner = 0; owner < TX; owner++)")
             o.line("const int block = s / UNIT * TX + owner;")
             low, high = bool(g.k.low), g.k.high < s.band
         else:
             o.open("for (int block = first; block < last; block++)")
             low, high = bool(g.k.low % s.unit), bool(g.k.high % s.unit)
-        o.each("q < UNIT")
+        o.open_loops("q < UNIT")
         o.line("const int k = block * UNIT + q;")
         outside = [f"k < {g.k.low}"] * low + [f"k >= {g.k.high}"] * high
         if outside:
             o.line(f"if ({' || '.join(outside)}) continue;")
-        self.passed()
+        self.publish()
         o.line("SYNC();")
-        self.received()
+        self.receive()
         for part in g.scale:
-            self.scaled(part)
-        self.kept()
+            self.scale(part)
+        self.store_scaled()
         self.update()
         if self.compares:
-            self.compared()
-        o.end(3 if s.diagonal else 2)
+            self.compare()
+        o.close_loops(3 if s.diagonal else 2)
         return o.lines
 
-    def passed(self) -> None:
-        """Row k and column k go to shared memory, each to a buffer."""
-        o, s = self.out, self.s
+    def publish(self) -> None:
+        """The owners store row k and column k to shared memory, each in a buffer of its own."""
+        o, s = self.out, self.shape
         row = "(k - pivot * (R * TY))" if s.bands > 1 else "(k & 1)"
         for r in self.sides.rows:
             o.line(f"{element_name(r.type)} *const row_{region_name(r)} = rows_{region_name(r)} + {row} * (C * TX);")
@@ -98,48 +98,49 @@ class Steps:
             name = region_name(r)
             o.line(f"{element_name(r.type)} *const column_{name} = columns_{name} + (k & 1) * (R * TY);")
         rows, columns = (map(region_name, side) for side in (self.sides.rows, self.sides.columns))
-        self.owned("row", "h < C, UNIT", [f"c2cu_put_row(row_{n} + COLUMN(h), x_{n}[g + q], h);" for n in rows])
+        self.by_owners("row", "h < C, UNIT", [f"c2cu_put_row(row_{n} + COLUMN(h), x_{n}[g + q], h);" for n in rows])
         puts = [f"c2cu_put_column(column_{n} + ty * UNIT + g * TY, x_{n}, g, h + q);" for n in columns]
-        self.owned("column", "g < R, UNIT", puts)
+        self.by_owners("column", "g < R, UNIT", puts)
 
-    def owned(self, side: str, along: str, lines: Sequence[str]) -> None:
-        """``lines``, done along row k or column k by the threads that hold it."""
+    def by_owners(self, side: str, along: str, lines: Sequence[str]) -> None:
+        """Print ``lines`` in a loop along row k or column k, for the threads that hold it."""
         if not lines:
             return
         o = self.out
         place, end, at, thread = {"row": ("g", "R", "ROW(g)", "ty"), "column": ("h", "C", "COLUMN(h)", "tx")}[side]
-        if self.s.diagonal:
+        if self.shape.diagonal:
             o.open(f"if ({thread} == owner)")
             o.line(f"const int {place} = s;")
         else:
-            o.each(f"{place} < {end}, UNIT")
+            o.open_loops(f"{place} < {end}, UNIT")
             o.open(f"if ({at} == block * UNIT)")
-        o.each(along)
+        o.open_loops(along)
         for line in lines:
             o.line(line)
-        o.end(2 if self.s.diagonal else 3)
+        o.close_loops(2 if self.shape.diagonal else 3)
 
-    def received(self) -> None:
+    def receive(self) -> None:
+        """Every thread loads the parts of row k and column k that belong to its tile."""
         o = self.out
         for r in self.sides.rows:
-            name, t = region_name(r), held(r.type)
+            name, t = region_name(r), register_type(r.type)
             o.line(f"{t} v_{name}[C];")
             o.line(f"c2cu_get<TX>(v_{name}, row_{name} + column0);")
             if self.has_corner(r):
                 o.line(f"{t} w_{name} = ({t})row_{name}[k];")
         for r in self.sides.columns:
             name = region_name(r)
-            o.line(f"{held(r.type)} u_{name}[R];")
+            o.line(f"{register_type(r.type)} u_{name}[R];")
             o.line(f"c2cu_get<TY>(u_{name}, column_{name} + ty * UNIT);")
 
     def has_corner(self, r: Region) -> bool:
         """Whether element [k][k] is read by itself."""
-        parts = (*self.g.scale, self.g.update)
-        scaled = any((p.columns if p.where == "kj" else p.rows).has_k() for p in self.g.scale)
+        parts = (*self.gep.scale, self.gep.update)
+        scaled = any((p.columns if p.where == "kj" else p.rows).has_k() for p in self.gep.scale)
         return scaled or any((p.region, p.where) == (r, "kk") for part in parts for p in part.places)
 
-    def scaled(self, part: Part) -> None:
-        """Every thread does what it needs of row k or column k."""
+    def scale(self, part: Part) -> None:
+        """Every thread scales the part of row k or column k that it has loaded."""
         o = self.out
         row = part.where == "kj"
         side, span, letter = ("v", part.columns, "c") if row else ("u", part.rows, "r")
@@ -147,37 +148,37 @@ class Steps:
         if span.has_k():
             o.line("/* element [k][k] */")
             self.values(part, KK, "n")
-        o.each("c < C" if row else "r < R")
+        o.open_loops("c < C" if row else "r < R")
         o.line("const int j = COLUMN(c); (void)j;" if row else "const int i = ROW(r); (void)i;")
         o.open(_if(_conditions(span, "j" if row else "i")))
         self.values(part, IJ, "m")
         for r, _ in part.values:
             o.line(f"{side}_{region_name(r)}[{letter}] = m_{region_name(r)};")
-        o.end(2)
+        o.close_loops(2)
         if span.has_k():
             o.open(_if(_conditions(span, "k")))
             for r, _ in part.values:
                 name = region_name(r)
                 o.line(f"w_{name} = n_{name};")
                 if row and r in self.sides.columns:
-                    o.each("r < R")
+                    o.open_loops("r < R")
                     o.line(f"if (ROW(r) == k) u_{name}[r] = w_{name};")
-                    o.end(1)
+                    o.close_loops(1)
                 if not row and r in self.sides.rows:
-                    o.each("c < C")
+                    o.open_loops("c < C")
                     o.line(f"if (COLUMN(c) == k) v_{name}[c] = w_{name};")
-                    o.end(1)
-            o.end(1)
-        o.end(1)
+                    o.close_loops(1)
+            o.close_loops(1)
+        o.close_loops(1)
 
     def values(self, part: Part, at: Mapping[str, str], prefix: str) -> None:
-        """New values in constants."""
+        """Declare constants with the new values of a part's elements."""
         o = self.out
         o.at = at
         if at is KK:
             o.line("const int i = k, j = k; (void)i, (void)j;")
         for r, value in part.values:
-            o.line(f"const {held(r.type)} {prefix}_{region_name(r)} = {o.text(self.best(value, r))};")
+            o.line(f"const {register_type(r.type)} {prefix}_{region_name(r)} = {o.text(self.best(value, r))};")
 
     def best(self, value: Expr, region: Region) -> Expr:
         """With minima; and with one choice where there were several of the old value: no jump is made of it."""
@@ -185,29 +186,30 @@ class Steps:
         conditions, inner = guarded(minima(value, self.fast), old)
         if len(conditions) < 2 or old is None:
             return minima(value, self.fast)
-        cond, *rest = (c if wanted else unary("!", c, INT, c.loc) for c, wanted in conditions)
+        cond, *rest = (c if expected else unary("!", c, INT, c.loc) for c, expected in conditions)
         for c in rest:
             cond = Binary("&&", cond, c, INT, c.loc)
         return Select(cond, inner, Var(old), region.type, value.loc)
 
-    def kept(self) -> None:
-        """The owners keep what was scaled."""
-        scaled = {where: [r for p in self.g.scale if p.where == where for r, _ in p.values] for where in ("kj", "ik")}
+    def store_scaled(self) -> None:
+        """The owners store the scaled values in their tiles."""
+        scaled = {where: [r for p in self.gep.scale if p.where == where for r, _ in p.values] for where in ("kj", "ik")}
         rows = [region_name(r) for r in self.sides.rows if r in scaled["kj"]]
         columns = [region_name(r) for r in self.sides.columns if r in scaled["ik"]]
-        self.owned("row", "c < C", [f"x_{n}[g + q][c] = v_{n}[c];" for n in rows])
-        self.owned("column", "r < R", [f"x_{n}[r][h + q] = u_{n}[r];" for n in columns])
+        self.by_owners("row", "c < C", [f"x_{n}[g + q][c] = v_{n}[c];" for n in rows])
+        self.by_owners("column", "r < R", [f"x_{n}[r][h + q] = u_{n}[r];" for n in columns])
 
     def update(self) -> None:
-        """Everywhere; or where rows and columns are in range, group by group."""
-        o, u = self.out, self.g.update
-        rows, columns = _limits(u.rows, self.g.rows), _limits(u.columns, self.g.columns)
+        """Update all elements of a tile, or those whose row and column are in range: tested once for each UNIT x UNIT
+        square, and for each element only in squares that are partly in range."""
+        o, u = self.out, self.gep.update
+        rows, columns = _limits(u.rows, self.gep.rows), _limits(u.columns, self.gep.columns)
         if not rows and not columns:
-            o.each("r < R", "c < C")
+            o.open_loops("r < R", "c < C")
             self.cell("")
-            o.end(2)
+            o.close_loops(2)
             return
-        o.each("g < R, UNIT", "h < C, UNIT")
+        o.open_loops("g < R, UNIT", "h < C, UNIT")
         o.line("const int above = row0 - ty * UNIT + g * TY, left = h * TX; /* of all threads' */")
         o.line("(void)above, (void)left;")
         some = _meet(u.rows, "ROW(g)", "UNIT", rows) + _meet(u.columns, "left", "(TX * UNIT)", columns)
@@ -215,39 +217,41 @@ class Steps:
         o.line(f"{_if(some)}")
         o.depth += 1
         o.open(_if(every))
-        o.each("r < UNIT", "c < UNIT")
+        o.open_loops("r < UNIT", "c < UNIT")
         self.cell("", "g + r", "h + c")
-        o.end(2)
+        o.close_loops(2)
         o.close("} else {")
         o.depth += 1
-        o.each("r < UNIT", "c < UNIT")
+        o.open_loops("r < UNIT", "c < UNIT")
         self.cell(" && ".join(_conditions(u.rows, "i", rows) + _conditions(u.columns, "j", columns)), "g + r", "h + c")
-        o.end(3)
+        o.close_loops(3)
         o.depth -= 1
-        o.end(2)
+        o.close_loops(2)
 
     def cell(self, condition: str, r: str = "r", c: str = "c") -> None:
         o = self.out
         o.line(f"const int i = ROW({r}), j = COLUMN({c}); (void)i, (void)j;")
         at = {w: t.replace("[r]", f"[{r}]").replace("[c]", f"[{c}]") for w, t in IJ.items()}
-        self.values(self.g.update, at, "m")
-        for region, _ in self.g.update.values:
+        self.values(self.gep.update, at, "m")
+        for region, _ in self.gep.update.values:
             name = region_name(region)
             value = f"{condition} ? m_{name} : x_{name}[{r}][{c}]" if condition else f"m_{name}"
             o.line(f"x_{name}[{r}][{c}] = {value};")
 
-    def compared(self) -> None:
-        """Whether row k or column k is another than was read."""
-        g, s = self.g, self.s
-        read = {(p.region, p.where) for p in g.update.places if p.region in dict(g.update.values)}
+    def compare(self) -> None:
+        """The owners set ``moved`` where row k or column k is not as it was read."""
+        g, s = self.gep, self.shape
+        places_read = {(p.region, p.where) for p in g.update.places if p.region in dict(g.update.values)}
         if g.row_moves:
-            rows = [region_name(r) for r in self.sides.rows if {(r, "kj"), (r, "kk")} & read]
-            there = "if (COLUMN(c) < COLUMNS) " * (s.width > g.columns)
-            self.owned("row", "c < C", [f"{there}moved |= c2cu_differ(x_{n}[g + q][c], v_{n}[c]);" for n in rows])
+            rows = [region_name(r) for r in self.sides.rows if {(r, "kj"), (r, "kk")} & places_read]
+            guard = "if (COLUMN(c) < COLUMNS) " * (s.width > g.columns)
+            self.by_owners("row", "c < C", [f"{guard}moved |= c2cu_differ(x_{n}[g + q][c], v_{n}[c]);" for n in rows])
         if g.column_moves:
-            columns = [region_name(r) for r in self.sides.columns if (r, "ik") in read]
-            there = "if (ROW(r) < ROWS) " * (s.band * s.bands > g.rows)
-            self.owned("column", "r < R", [f"{there}moved |= c2cu_differ(x_{n}[r][h + q], u_{n}[r]);" for n in columns])
+            columns = [region_name(r) for r in self.sides.columns if (r, "ik") in places_read]
+            guard = "if (ROW(r) < ROWS) " * (s.band * s.bands > g.rows)
+            self.by_owners(
+                "column", "r < R", [f"{guard}moved |= c2cu_differ(x_{n}[r][h + q], u_{n}[r]);" for n in columns]
+            )
 
 
 def _if(conditions: Iterable[str]) -> str:

@@ -101,8 +101,8 @@ class _NativeParts:
         """Prototypes, not headers: the user's own names may be those of functions that headers declare."""
         unit = self.program.unit
         called = {n: unit.symbol(at) for n, at in self.printer.libraries.items() if not n.startswith("__builtin_")}
-        for known in ("memcpy", "memset", "calloc", "free"):  # which the template has
-            called.pop(known, None)
+        for provided in ("memcpy", "memset", "calloc", "free"):  # which the template has
+            called.pop(provided, None)
         return [declare(s.type, n, state=False) + ";" for n, s in called.items()]
 
     def state_bytes(self) -> int:
@@ -133,10 +133,10 @@ class _NativeParts:
         return f"{self.head(f)}\n{self.printer.body(f)}"
 
     def constant(self, s: Symbol) -> str:
-        where = "__device__ const " if self.cuda else "static const "
+        qualifiers = "__device__ const " if self.cuda else "static const "
         init = s.decl.init if s.decl is not None else None
         value = f" = {self.printer.initial_value(init)}" if init is not None else " = {}" if self.cuda else ""
-        return f"{where}{declare(s.type, name(s.name))}{value};"
+        return f"{qualifiers}{declare(s.type, name(s.name))}{value};"
 
     def initial_values(self) -> tuple[list[str], list[str]]:
         """Constants that hold initial values, and lines that start ``c2cu_s`` for one input."""
@@ -154,8 +154,10 @@ class _NativeParts:
                     raise catalogue.ADDRESSES_INITIAL.error(s.loc, name=s.name)
                 lines.append(f"{target} = {self.printer.visit(init)};")
             else:
-                where = "__device__ const " if self.cuda else "static const "
-                constants.append(f"{where}{declare(s.type, f'initial_{member}')} = {self.printer.initial_value(init)};")
+                qualifiers = "__device__ const " if self.cuda else "static const "
+                constants.append(
+                    f"{qualifiers}{declare(s.type, f'initial_{member}')} = {self.printer.initial_value(init)};"
+                )
                 lines.append(f"memcpy(&{target}, &initial_{member}, sizeof {target});")
         return constants, lines
 
@@ -200,8 +202,8 @@ class _NativeParts:
             if not _is_object(b):
                 args.append(local)
             else:
-                where = f"slot[{k}].in" if b.shared else f"&c2cu_s->{local}"
-                args.append(f"({declare(b.symbol.type, '')})({where})")
+                address = f"slot[{k}].in" if b.shared else f"&c2cu_s->{local}"
+                args.append(f"({declare(b.symbol.type, '')})({address})")
         call = f"{name(self.program.kernel.name)}({', '.join(args)})"
         if any(b.kind == "return" for b in self.program.parameters):
             return f"{declare(self.program.kernel.returns, 'c2cu_return')} = {call};"

@@ -9,12 +9,12 @@ from ...base.ctype import UINT, Scalar
 from ...ir.nodes import Assign, Binary, Block, Cast, Const, Expr, Var, Variable
 from ...ir.walk import subexpressions
 
-SHORTEST = 4  # links that are worth it
+SHORTEST = 4  # links from which on a chain pays
 
 
 @dataclass(frozen=True)
 class Link:
-    """``low`` gets the low word of x * y + addend (+ the carry before); None: nobody wants it."""
+    """``low`` gets the low word of x * y + addend (+ the carry before); None: nothing reads it."""
 
     x: Expr
     y: Expr
@@ -40,8 +40,8 @@ def chain(block: Block, k: int, uses: Counter[Variable], single: frozenset[Varia
     links: list[Link] = []
     carry: Variable | None = None
     at = k
-    while (found := _link(block, at, carry, uses, single)) is not None:
-        link, out, after = found
+    while (linked := _link(block, at, carry, uses, single)) is not None:
+        link, out, after = linked
         if (reads(link.x) | reads(link.y) | reads(link.addend)) & {x.low for x in links}:
             break  # all operands are read before the first link writes
         links.append(link)
@@ -68,12 +68,12 @@ def _link(
     summands = terms(total)
     if carry is not None and Var(carry) not in summands:
         return None
-    rest = [x for x in summands if carry is None or x != Var(carry)]
-    products = [x for x in rest if isinstance(x, Binary) and x.op == "*"]
-    others = [word(x) for x in rest if x not in products]
-    if len(products) != 1 or len(others) > 1 or len(summands) != len(rest) + (carry is not None):
+    operands = [x for x in summands if carry is None or x != Var(carry)]
+    products = [x for x in operands if isinstance(x, Binary) and x.op == "*"]
+    addends = [word(x) for x in operands if x not in products]
+    if len(products) != 1 or len(addends) > 1 or len(summands) != len(operands) + (carry is not None):
         return None
-    x, y, addend = word(products[0].left), word(products[0].right), others[0] if others else Const(0, UINT)
+    x, y, addend = word(products[0].left), word(products[0].right), addends[0] if addends else Const(0, UINT)
     if x is None or y is None or addend is None:
         return None
     return Link(x, y, addend, low), out.var, k + size

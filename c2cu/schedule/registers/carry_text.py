@@ -1,4 +1,4 @@
-"""CUDA functions that count with the carry flag, which C++ has no name for; without it, on the CPU, the same in C++."""
+"""CUDA functions that add and multiply long numbers with the carry flag, in inline PTX; in plain C++ for the host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def multiply_add_pairs(n: int, moved: bool, fresh: bool) -> tuple[str, str]:
     w = [f"w{k}" for k in range(2 * n + (not fresh))]
     read = w[:-1] if fresh else w
     changed = [*w, *["low"] * moved]
-    taken = [*["more"] * moved, *(f"{kind}{k}" for kind in "xy" for k in range(n))]
+    inputs = [*["more"] * moved, *(f"{kind}{k}" for kind in "xy" for k in range(n))]
     asm = ["add.cc.u32 {low'}, {low}, {more};"] * moved
     plain = ["unsigned long long s, a;", "unsigned int carry = 0;"]
     plain += ["s = (unsigned long long)low + more, low = (unsigned int)s, carry = (unsigned int)(s >> 32);"] * moved
@@ -33,13 +33,13 @@ def multiply_add_pairs(n: int, moved: bool, fresh: bool) -> tuple[str, str]:
     else:
         asm.append(f"addc.u32 {{{w[-1]}'}}, {{{w[-1]}}}, 0;")
         plain.append(f"{w[-1]} += carry;")
-    parameters = _parameters(changed, taken)
+    parameters = _parameters(changed, inputs)
     name = f"multiply_add_pairs_{n}{'_moved' * moved}{'_fresh' * fresh}"
     return (
         name,
         f"""__device__ __forceinline__ void {name}({parameters}) {{
 #ifdef __CUDA_ARCH__
-{_assembly(asm, changed, [*read, *["low"] * moved, *taken])}
+{_assembly(asm, changed, [*read, *["low"] * moved, *inputs])}
 #else
 {_lines(plain)}
 #endif
@@ -71,18 +71,18 @@ def add_words(op: str, n: int) -> tuple[str, str]:
     )
 
 
-def _parameters(changed: Sequence[str], taken: Sequence[str]) -> str:
-    return ", ".join([*(f"unsigned int &{x}" for x in changed), *(f"unsigned int {x}" for x in taken)])
+def _parameters(changed: Sequence[str], inputs: Sequence[str]) -> str:
+    return ", ".join([*(f"unsigned int &{x}" for x in changed), *(f"unsigned int {x}" for x in inputs)])
 
 
 def _lines(text: Sequence[str]) -> str:
     return "\n".join(f"    {x}" for x in text)
 
 
-def _assembly(lines: Sequence[str], out: Sequence[str], taken: Sequence[str]) -> str:
-    """An asm statement. In ``lines``, ``{x}`` is the value of ``taken`` at the start and ``{x'}`` that of ``out`` at
+def _assembly(lines: Sequence[str], out: Sequence[str], inputs: Sequence[str]) -> str:
+    """An asm statement. In ``lines``, ``{x}`` is the value of ``inputs`` at the start and ``{x'}`` that of ``out`` at
     the end, in a register of its own until all is read."""
-    operand = {x: f"%{len(out) + k}" for k, x in enumerate(taken)} | {f"{x}'": f"r{k}" for k, x in enumerate(out)}
+    operand = {x: f"%{len(out) + k}" for k, x in enumerate(inputs)} | {f"{x}'": f"r{k}" for k, x in enumerate(out)}
     text = [f".reg .u32 r<{len(out)}>;"]
     for line in lines:
         opening, *parts = line.split("{")
@@ -90,5 +90,7 @@ def _assembly(lines: Sequence[str], out: Sequence[str], taken: Sequence[str]) ->
         text.append(opening + "".join(operand[name] + rest for name, rest in names))
     text += [f"mov.u32 %{k}, r{k};" for k in range(len(out))]
     quoted = "\n".join(f'        "{x}\\n"' for x in text)
-    made, read = (", ".join(f'"{how}"({x})' for x in xs) for how, xs in (("=r", out), ("r", taken)))
-    return f'    asm("{{\\n"\n{quoted}\n        "}}" : {made} : {read});'
+    written, inputs_text = (
+        ", ".join(f'"{constraint}"({x})' for x in xs) for constraint, xs in (("=r", out), ("r", inputs))
+    )
+    return f'    asm("{{\\n"\n{quoted}\n        "}}" : {written} : {inputs_text});'

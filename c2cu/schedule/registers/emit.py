@@ -92,32 +92,32 @@ def place(
     kernel: Kernel, leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tuple[Loop, ...] = ()
 ) -> Placed:
     """A kernel after `passes`, taken apart into what brings elements in, what computes and what brings them out."""
-    unrolled, *after = passes(leaving, fp, budget, loops)
+    unrolled, *others = passes(leaving, fp, budget, loops)
     kernel = through(kernel, [unrolled])
     regions = frozenset(constant_regions(kernel, True))
-    kernel = through(kernel, after)
+    kernel = through(kernel, others)
     body = list(kernel.body)
     loads: list[Assign] = []
     stores: list[Store] = []
     while body and _loads(body[0], regions):
         loads.append(body.pop(0))  # type: ignore[arg-type]
-    while body and isinstance(last := body[-1], Store) and last.region in regions:
-        stores.append(last)
+    while body and isinstance(final := body[-1], Store) and final.region in regions:
+        stores.append(final)
         body.pop()
-    arrays, given, tables = [], [], []
-    named = _named(tuple(body))
+    arrays, shared_inputs, tables = [], [], []
+    accessed = _accessed(tuple(body))
     for r in kernel.regions:
         if r in regions and r.storage == "bulk":
             continue
         if r.storage == "shared":
             if r.init is None:
-                given.append(r)
-            elif r in named:
+                shared_inputs.append(r)
+            elif r in accessed:
                 tables.append(r)
-        elif r in named or r in leaving:
+        elif r in accessed or r in leaving:
             arrays.append(r)
     return Placed(
-        tuple(body), tuple(loads), tuple(reversed(stores)), tuple(arrays), leaving, tuple(given), tuple(tables)
+        tuple(body), tuple(loads), tuple(reversed(stores)), tuple(arrays), leaving, tuple(shared_inputs), tuple(tables)
     )
 
 
@@ -125,13 +125,13 @@ def _loads(s: Stmt, regions: frozenset[Region]) -> bool:
     return isinstance(s, Assign) and isinstance(s.value, Load) and s.value.region in regions
 
 
-def _named(block: Block) -> frozenset[Region]:
+def _accessed(block: Block) -> frozenset[Region]:
     """The regions that ``block`` accesses."""
-    found = {s.region for s in statements(block) if isinstance(s, Store)}
+    regions = {s.region for s in statements(block) if isinstance(s, Store)}
     for s in statements(block):
         for e in expressions(s):
-            found |= {x.region for x in subexpressions(e) if isinstance(x, Load)}
-    return frozenset(found)
+            regions |= {x.region for x in subexpressions(e) if isinstance(x, Load)}
+    return frozenset(regions)
 
 
 def too_much(kernel: Kernel, placed: Placed) -> UnsupportedError | None:

@@ -34,7 +34,7 @@ ZERO = Const(0, UINT)
 @dataclass(frozen=True)
 class Row:
     """Statements ``start`` to ``end``: a chain, and the words above that take in its carry. The sum of addends and
-    products is that of the results, word by word; a result None: nobody wants it."""
+    products is that of the results, word by word; a result None: nothing reads it."""
 
     chain: Chain
     start: int
@@ -76,31 +76,31 @@ def long_products(block: Block, uses: Counter[Variable], single: frozenset[Varia
         if not row.fits(most) or any(a != ZERO for a in row.addends[row.n + 1 :]):
             row = _bare(row)
             most = row.most + sum(_most(a) << 32 * at for at, a in enumerate(row.addends))
-        found, bases = [row], [0]
-        while (at := _follower(found[-1], reader)) is not None:
+        chained, bases = [row], [0]
+        while (at := _follower(chained[-1], reader)) is not None:
             following = rows[at]
-            shift = _shift(found[-1], following, uses)
+            shift = _shift(chained[-1], following, uses)
             if shift is None or not following.fits((most >> 32 * shift) + following.most):
                 break
             most = (most >> 32 * shift) + following.most
             linked.add(at)
-            found.append(following)
+            chained.append(following)
             bases.append(bases[-1] + shift)
-        out.append(LongProduct(tuple(found), tuple(bases)))
+        out.append(LongProduct(tuple(chained), tuple(bases)))
     return tuple(out)
 
 
 def _rows(block: Block, uses: Counter[Variable], single: frozenset[Variable]) -> Iterator[Row]:
     k = 0
     while k < len(block):
-        found = chain(block, k, uses, single)
-        if found is not None:
-            addends, results, length = _above(block, k + found.length, found, uses, single)
-            addends = (*(x.addend for x in found.links), *addends)
-            addends += (ZERO,) * (len(found.links) + len(results) - len(addends))
-            yield Row(found, k, k + found.length + length, addends, (*(x.low for x in found.links), *results))
+        links = chain(block, k, uses, single)
+        if links is not None:
+            addends, results, length = _above(block, k + links.length, links, uses, single)
+            addends = (*(x.addend for x in links.links), *addends)
+            addends += (ZERO,) * (len(links.links) + len(results) - len(addends))
+            yield Row(links, k, k + links.length + length, addends, (*(x.low for x in links.links), *results))
             k += length
-        k += found.length if found is not None else 1
+        k += links.length if links is not None else 1
 
 
 def _above(
@@ -118,16 +118,16 @@ def _above(
             a == s and t == UINT and {s, l} <= single
         ):
             summands = terms(total)
-            others = [word(x) for x in summands if x != Var(c.carry)]
-            if len(summands) != 2 or len(others) != 1 or others[0] is None or reads(others[0]) & {*c.lows}:
+            addends = [word(x) for x in summands if x != Var(c.carry)]
+            if len(summands) != 2 or len(addends) != 1 or addends[0] is None or reads(addends[0]) & {*c.lows}:
                 return none
             if uses[s] == 1:
-                return (others[0],), (l,), 2
+                return (addends[0],), (l,), 2
             match rest:
                 case [Assign(var=h, value=high)] if (
                     uses[s] == 2 and h in single and (added := _high_word(high, s)) is not None
                 ):
-                    return (others[0], added), (l, h), 3
+                    return (addends[0], added), (l, h), 3
     return none
 
 
@@ -165,8 +165,8 @@ def _shift(row: Row, following: Row, uses: Counter[Variable]) -> int | None:
     if row.n != following.n or any(v is None or uses[v] != 1 for v in row.results[1:]):
         return None
     for shift in (0, 1):
-        left = tuple(Var(v) if v is not None else None for v in row.results[shift:])
-        if following.addends == left + (ZERO,) * (len(following.addends) - len(left)):
+        remainder = tuple(Var(v) if v is not None else None for v in row.results[shift:])
+        if following.addends == remainder + (ZERO,) * (len(following.addends) - len(remainder)):
             return shift
     return None
 
@@ -183,7 +183,7 @@ class LongProductText:
     number: int
     printer: CudaText
     functions: dict[str, str] = field(default_factory=dict)
-    known: set[str] = field(default_factory=set)  # accumulators' words that are declared
+    declared: set[str] = field(default_factory=set)  # accumulators' words that are declared
     lines: list[str] = field(default_factory=list)
 
     def row(self, k: int) -> list[str]:
@@ -210,8 +210,8 @@ class LongProductText:
     def word(self, parity: int, at: int, value: str = "0") -> str:
         """The same, declared."""
         name = self.name(parity, at)
-        if name not in self.known:
-            self.known.add(name)
+        if name not in self.declared:
+            self.declared.add(name)
             self.lines.append(f"unsigned int {name} = {value};")
         return name
 
@@ -219,7 +219,7 @@ class LongProductText:
         """Add the products of every other link from ``first`` on."""
         links = row.chain.links[first::2]
         end = base + first + 2 * len(links)
-        fresh = self.name(base + first, end - 1) not in self.known
+        fresh = self.name(base + first, end - 1) not in self.declared
         words = [self.word(base + first, at) for at in range(base + first, end + (not fresh))]
         lowest = [self.word(base, base), self.word(base + 1, base)] if moved else []
         factors = [self.printer.expr(e) for part in ("x", "y") for e in (getattr(link, part) for link in links)]
@@ -229,18 +229,18 @@ class LongProductText:
 
     def merge(self, row: Row, base: int) -> None:
         """The results but the lowest: the sum of both accumulators."""
-        made = [
+        results = [
             self.printer.variable(v) if v is not None and v.type == UINT else f"c2cu_word{self.number}_{at}"
             for at, v in enumerate(row.results)
         ][1:]
         both = [
-            name if name in self.known else "0u"
+            name if name in self.declared else "0u"
             for parity in (0, 1)
             for name in (self.name(parity, base + at) for at in range(1, len(row.results)))
         ]
-        name, text = add_words("+", len(made))
+        name, text = add_words("+", len(results))
         self.functions[name] = text
-        self.lines += [f"unsigned int {', '.join(made)};", f"{name}({', '.join([*made, *both])});"]
+        self.lines += [f"unsigned int {', '.join(results)};", f"{name}({', '.join([*results, *both])});"]
         last = row.results[-1]
         if last is not None and last.type != UINT:
-            self.lines.append(f"{type_name(last.type)} {self.printer.variable(last)} = {made[-1]};")
+            self.lines.append(f"{type_name(last.type)} {self.printer.variable(last)} = {results[-1]};")

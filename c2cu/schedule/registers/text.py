@@ -1,4 +1,4 @@
-"""The text of the schedule ``registers``: a placed kernel between what brings elements in and what takes them out."""
+"""CUDA text of the schedule ``registers``: bring elements in, compute, bring elements out."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ CONSTANT = 1 << 15  # bytes of tables that may lie in constant memory
 
 @dataclass(frozen=True)
 class Placed:
-    """A kernel taken apart. ``loads`` bring elements into variables, ``stores`` take them out; ``body`` is between.
-    ``arrays``: regions in shared memory, ``leaving`` those of them that go out; ``given``: run-time arrays of which
-    there is one copy for all; ``tables``: constants."""
+    """A kernel in three parts: ``loads`` bring elements into variables, ``body`` computes, ``stores`` bring elements
+    out. ``arrays``: regions in shared memory, ``leaving``: those regions that are outputs; ``shared_inputs``: arrays
+    of which all inputs share one copy; ``tables``: constants."""
 
     body: Block
     loads: tuple[Assign, ...]
     stores: tuple[Store, ...]
     arrays: tuple[Region, ...]
     leaving: frozenset[Region]
-    given: tuple[Region, ...]
+    shared_inputs: tuple[Region, ...]
     tables: tuple[Region, ...]
 
 
 class RegistersText(CudaText):
     """Prints a placed kernel for ``threads`` threads a block."""
 
-    swept: frozenset[int] = frozenset()  # slots that are brought in and taken out in another way
+    swept: frozenset[int] = frozenset()  # slots that schedule ``scan`` streams, which come in and go out in another way
 
     def __init__(self, placed: Placed, slots: tuple[Slot, ...], layout: Layout, threads: int):
         super().__init__()
@@ -54,22 +54,22 @@ class RegistersText(CudaText):
         self.single = _single(placed.body)
 
     def values(self) -> dict[str, Any]:
-        """What the template is filled with."""
+        """The template's values."""
         placed = self.placed
         out = {k: list(self.going_out(k)) for k, s in enumerate(self.slots) if s.writes and k not in self.swept}
-        kept = {k: self.kept(k, cells) for k, cells in out.items()}
+        holes = {k: self.holes(k, cells) for k, cells in out.items()}
         self.declare((*placed.loads, *placed.body, *placed.stores), self.single)
-        for cells in kept.values():
+        for cells in holes.values():
             for c in cells:
                 self.line(f"unsigned int {c.text} = 0;")
         for k in range(len(self.slots)):
-            self.enter(k, [*self.coming_in(k), *kept.get(k, ())])
+            self.enter(k, [*self.coming_in(k), *holes.get(k, ())])
         for s in placed.loads:
             if isinstance(s.value, Load) and s.value.region.storage == "shared":
                 self.statement(s)
         self.body()
         for k, cells in out.items():
-            self.leave(k, cells, kept[k])
+            self.leave(k, cells, holes[k])
         return {
             "functions": [text for _, text in sorted(self.functions.items())],
             "slots": self.slots,
@@ -94,9 +94,9 @@ class RegistersText(CudaText):
                 for text in printed.row(row):
                     self.line(text)
                 k = printed.product.rows[row].end
-            elif (found := word_sum(block, k, self.uses, self.single)) is not None:
-                self.word_sum(found)
-                k += found.length
+            elif (sum_ := word_sum(block, k, self.uses, self.single)) is not None:
+                self.word_sum(sum_)
+                k += sum_.length
             else:
                 self.statement(block[k])
                 k += 1
@@ -134,13 +134,13 @@ class RegistersText(CudaText):
             t = element_name(r.type)
             yield f"{t} *const {region_name(r)} = ({t} *)(c2cu_shared + {at}) + threadIdx.x;"
             at += r.type.size * r.count * self.threads
-        for r in self.placed.given:
+        for r in self.placed.shared_inputs:
             yield f"const char *const {region_name(r)} = (const char *)slot[{self.layout[r.name][0]}].in;"
 
     def element(self, r: Region, index: Expr) -> str:
         if r in self.placed.tables:
             return super().element(r, index)
-        if r in self.placed.given:
+        if r in self.placed.shared_inputs:
             return f"__ldg((const {element_name(r.type)} *)({region_name(r)} + {self.byte(r, index)}))"
         return f"{region_name(r)}[{self.expr(index)} * {self.threads}]"
 
@@ -186,7 +186,7 @@ class RegistersText(CudaText):
             if r in self.placed.leaving and self.layout[r.name][0] == k:
                 yield from self.whole(r)
 
-    def kept(self, k: int, cells: list[RowElement]) -> list[RowElement]:
+    def holes(self, k: int, cells: list[RowElement]) -> list[RowElement]:
         """Words of an output that the kernel's variables do not cover: padding, fields that it does not touch."""
         covered = {c.offset + b for c in cells for b in range(c.type.size)}
         size = self.slots[k].nbytes
@@ -196,13 +196,13 @@ class RegistersText(CudaText):
 
     def enter(self, k: int, cells: list[RowElement]) -> None:
         """Lines that bring a slot in: its rows, or the initial values."""
-        needed = [p for p in parts(k, self.slots[k]) if any(p.covers(c.offset) for c in cells)]
-        if not needed:
+        fetched = [p for p in parts(k, self.slots[k]) if any(p.covers(c.offset) for c in cells)]
+        if not fetched:
             return
         required = self.slots[k].required
         if not required:
             self.open(f"if (slot[{k}].in)")
-        for part in needed:
+        for part in fetched:
             self.use_tile(part)
             self.fetched += fetch(part, self.slots[k])
             for text in enter(part, cells):
@@ -225,10 +225,10 @@ class RegistersText(CudaText):
                     self.line(f"{cell.text} = {literal(value, r.type)};")
         self.close()
 
-    def leave(self, k: int, cells: list[RowElement], kept: list[RowElement]) -> None:
-        """Lines that take a slot out, if it is wanted."""
+    def leave(self, k: int, cells: list[RowElement], holes: list[RowElement]) -> None:
+        """Lines that bring a slot out, if the user asks for it."""
         covered = {c.offset + b for c in cells for b in range(c.type.size)}
-        for c in kept:
+        for c in holes:
             mask = sum(255 << 8 * b for b in range(c.type.size) if c.offset + b not in covered)
             cells = [*cells, RowElement(c.offset, c.type, f"({c.text} & {mask}u)")]
         self.open(f"if (slot[{k}].out)")

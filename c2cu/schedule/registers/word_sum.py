@@ -28,15 +28,15 @@ def word_sum(block: Block, k: int, uses: Counter[Variable], single: frozenset[Va
     for op in "+-":
         links: list[tuple[Expr, Expr, Variable]] = []
         carry: Variable | None = None
-        while (found := _link(block[k + 3 * len(links) :][:3], op, carry, uses, single)) is not None:
-            a, b, low, out = found
+        while (link := _link(block[k + 3 * len(links) :][:3], op, carry, uses, single)) is not None:
+            a, b, low, out = link
             if (reads(a) | reads(b)) & {r for _, _, r in links}:
                 break  # all operands are read before the first link writes
             links.append((a, b, low))
             carry = out
         if carry is not None and len(links) >= SHORTEST:
-            left, right, results = zip(*links)
-            return WordSum(op, left, right, results, carry, 3 * len(links))
+            a_words, b_words, results = zip(*links)
+            return WordSum(op, a_words, b_words, results, carry, 3 * len(links))
     return None
 
 

@@ -1,7 +1,7 @@
-"""Launches that depend on one another, on several streams or as a graph.
+"""Runs a `CudaLaunchesArtifact`: launches that depend on one another, on several streams or as a CUDA graph.
 
-Of a launch with no blocks along x there are so many a multiprocessor, for all inputs together. The first stream waits
-for all others: when it is done, everything is.
+A launch with no blocks along x has as many blocks as its y says on each multiprocessor, for all inputs together. The
+first stream waits for all others, so that everything is complete when it is.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ..schedule.artifact import CudaLaunchesArtifact, Launch
 from .cuda import CudaProgram, attributes, cupy_module
 
 DEEP = 65535  # blocks along z, at most
-GRAPHS = 8  # that are kept, each for other arrays
-_Which = tuple[bytes, int, int]  # arrays: the slot table, the address of the working storage, p
+GRAPHS = 8  # captured graphs that a program keeps, each for other arrays
+_GraphKey = tuple[bytes, int, int]  # the bytes of the slot table, the address of the working storage, p
 
 
-class CudaGepProgram(CudaProgram):
+class CudaLaunchesProgram(CudaProgram):
     """A compiled `CudaLaunchesArtifact`."""
 
     def __init__(self, artifact: CudaLaunchesArtifact):
@@ -37,8 +37,8 @@ class CudaGepProgram(CudaProgram):
         self._beside = {x.stream: stream(non_blocking=True) for x in launches if x.stream}
         self._awaited = {n for x in launches for n in x.after if launches[n].stream != x.stream}
         self._arguments = [tuple(map(numpy.int32, x.arguments)) for x in launches]
-        self._graphs: OrderedDict[_Which, Any] = OrderedDict()
-        self._seen: OrderedDict[_Which, None] = OrderedDict()
+        self._graphs: OrderedDict[_GraphKey, Any] = OrderedDict()
+        self._recent: OrderedDict[_GraphKey, None] = OrderedDict()
         self._lock = threading.Lock()  # one thread's launches, then another's
 
     def working(self, p: int) -> tuple[int, Any]:
@@ -47,38 +47,38 @@ class CudaGepProgram(CudaProgram):
 
     def go(self, table: Any, p: int, memory: Any) -> None:
         current = cupy_module().cuda.get_current_stream()
-        which = table.tobytes(), memory.data.ptr, p
+        key = table.tobytes(), memory.data.ptr, p
         with self._lock:
-            if self._captured and self._again(which):
-                self._graph(which, table, p, memory).launch(current)
+            if self._captured and self._repeated(key):
+                self._graph(key, table, p, memory).launch(current)
             else:
                 self._enqueue(current, table, p, memory)
 
-    def _again(self, which: _Which) -> bool:
-        """Whether these arrays were here before, not long ago: a graph of those that come but once is not worth it."""
-        if which in self._graphs or which in self._seen:
-            self._seen.pop(which, None)
+    def _repeated(self, key: _GraphKey) -> bool:
+        """Whether one of the last runs had these arrays: capturing a graph for a single run does not pay."""
+        if key in self._graphs or key in self._recent:
+            self._recent.pop(key, None)
             return True
-        self._seen[which] = None
-        if len(self._seen) > GRAPHS:
-            self._seen.popitem(last=False)
+        self._recent[key] = None
+        if len(self._recent) > GRAPHS:
+            self._recent.popitem(last=False)
         return False
 
-    def _graph(self, which: _Which, table: Any, p: int, memory: Any) -> Any:
+    def _graph(self, key: _GraphKey, table: Any, p: int, memory: Any) -> Any:
         """The launches for these arrays, captured when they come for the second time."""
-        if which not in self._graphs:
+        if key not in self._graphs:
             stream = cupy_module().cuda.Stream(non_blocking=True)  # the default one cannot be captured
             stream.begin_capture()
             try:
                 self._enqueue(stream, table, p, memory)
             finally:
                 graph = stream.end_capture()
-            self._graphs[which] = graph
-        self._graphs.move_to_end(which)
+            self._graphs[key] = graph
+        self._graphs.move_to_end(key)
         if len(self._graphs) > GRAPHS:
             cupy_module().cuda.Device().synchronize()  # it may still run
             self._graphs.popitem(last=False)
-        return self._graphs[which]
+        return self._graphs[key]
 
     def _enqueue(self, first: Any, table: Any, p: int, memory: Any) -> None:
         """All launches, ``first`` being stream 0."""

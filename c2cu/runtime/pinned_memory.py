@@ -1,4 +1,4 @@
-"""Page-locked memory of the host, pooled for the whole process: locking pages takes long."""
+"""A pool of page-locked host memory for the whole process, as locking pages takes long."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIMIT = 512 << 20  # bytes of free page-locked memory that the process keeps for
 
 
 class PinnedPool:
-    """Page-locked memory. What is released stays for the next stream: ``limit`` bytes at most, those used last.
+    """Page-locked memory. The pool keeps up to ``limit`` released bytes, those last used, for later streams.
 
     The garbage collector may call `_release` at any moment, even within `take`: deque allows that.
     """
@@ -54,4 +54,4 @@ class PinnedPool:
                 return
 
 
-PAGES = PinnedPool(LIMIT)
+PINNED = PinnedPool(LIMIT)

@@ -14,17 +14,22 @@ from ..slots import Slot
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 
 
-def redo(kernel: Kernel, matrices: tuple[Region, ...], slots: tuple[Slot, ...], layout: Layout) -> list[str]:
-    """Lines of a function of ``struct work *s``."""
+def sequential_lines(
+    kernel: Kernel, matrices: tuple[Region, ...], slots: tuple[Slot, ...], layout: Layout
+) -> list[str]:
+    """Lines of a C function that gets ``struct work *s``: bring the input in, run the kernel, copy the outputs out.
+    ``matrices``: the regions that have a working copy."""
     emitter = Emitter(Uniform(kernel, frozenset(), frozenset(), ()), False)
     emitter.block(kernel.body)
-    given = [r for r in kernel.regions if r.storage == "shared" and r.init is None]
+    shared_inputs = [r for r in kernel.regions if r.storage == "shared" and r.init is None]
     bulk = [r for r in kernel.regions if r.storage == "bulk"]
     lines = ["const struct c2cu_slot *slot = s->slot;"]
-    if given:
+    if shared_inputs:
         lines.append("const struct {")
-        lines += [f"    const {c_name(r.type)} *{member(r)};" for r in given]
-        lines.append(f"}} given = {{{', '.join(f'slot[{layout[r.name][0]}].in' for r in given)}}}, *g = &given;")
+        lines += [f"    const {c_name(r.type)} *{member(r)};" for r in shared_inputs]
+        lines.append(
+            f"}} given = {{{', '.join(f'slot[{layout[r.name][0]}].in' for r in shared_inputs)}}}, *g = &given;"
+        )
     for r in bulk:
         lines += enter(r, layout[r.name][0], r in matrices)
     lines += [*emitter.declarations(1), *emitter.p.lines]
@@ -37,7 +42,7 @@ def redo(kernel: Kernel, matrices: tuple[Region, ...], slots: tuple[Slot, ...], 
 
 
 def enter(r: Region, slot: int, matrix: bool) -> Iterator[str]:
-    """Lines that bring a region in as C has it."""
+    """Lines that bring a region in, in the order and type of the C program."""
     name, t = member(r), c_name(r.type)
     yield f"{t} *const {name} = ({t} *)s->x_{name};" if matrix else f"{t} {name}[{r.count}];"
     source = f"(const char *)slot[{slot}].in + s->id * slot[{slot}].in_stride"

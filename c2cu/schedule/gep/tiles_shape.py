@@ -1,4 +1,4 @@
-"""How a matrix is laid over threads: the few sensible shapes, and what each would cost."""
+"""How a matrix is distributed over threads: the shapes that `tiles` considers, and the estimated cost of each."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class TileShape:
 
     def shared_bytes(self, sides: Sides) -> int:
         """Shared memory of an input."""
-        kept = self.band if self.bands > 1 else 2
-        rows = sum(_whole(kept * self.width * r.type.size) for r in sides.rows)
+        buffered = self.band if self.bands > 1 else 2
+        rows = sum(_whole(buffered * self.width * r.type.size) for r in sides.rows)
         return rows + sum(_whole(2 * self.band * r.type.size) for r in sides.columns)
 
 
@@ -110,8 +110,8 @@ def words(regions: tuple[Region, ...]) -> int:
 def registers(s: TileShape, g: Gep, sides: Sides) -> int:
     """Registers of a thread, about."""
     passed = words(sides.columns) * s.rows + words(sides.rows) * s.columns
-    held = words(g.regions) * s.rows * s.columns
-    return held + held // AHEAD + passed + SPARE + PLACES * len(g.regions)
+    elements = words(g.regions) * s.rows * s.columns
+    return elements + elements // AHEAD + passed + SPARE + PLACES * len(g.regions)
 
 
 def granted(s: TileShape) -> int:
@@ -128,15 +128,15 @@ def bounds(s: TileShape, g: Gep, sides: Sides) -> str:
 
 def resident(s: TileShape, g: Gep, sides: Sides) -> int:
     """Blocks that a multiprocessor holds at once."""
-    held = -(-registers(s, g, sides) // 8) * 8 * -(-s.block // 32) * 32
+    block_registers = -(-registers(s, g, sides) // 8) * 8 * -(-s.block // 32) * 32
     memory = max(1, s.places * s.shared_bytes(sides))
-    return max(1, min(ALL // held, RESIDENT // s.block, BLOCKS, SHARED_BYTES // memory))
+    return max(1, min(ALL // block_registers, RESIDENT // s.block, BLOCKS, SHARED_BYTES // memory))
 
 
 def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[TileShape]:
     """Shapes that fit, the cheapest first. ``threads``: of an input, 0 for any."""
     size = max(r.type.size for r in g.regions)
-    found: list[TileShape] = []
+    fitting: list[TileShape] = []
     for rows, columns in TILES:
         unit = min(rows, columns, 4, max(1, WIDEST // size))
         across = -(-g.columns // columns)
@@ -144,15 +144,15 @@ def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[TileShape]:
         if not most:
             continue
         bands = -(-g.rows // (rows * most))
-        for more in range(bands, bands + 8):
-            down = -(-g.rows // (rows * more))
-            s = TileShape(unit, rows, columns, down, across, more)
+        for count in range(bands, bands + 8):
+            down = -(-g.rows // (rows * count))
+            s = TileShape(unit, rows, columns, down, across, count)
             fits = registers(s, g, sides) <= granted(s) and s.places * s.shared_bytes(sides) <= SHARED_BYTES
             if s.threads <= MOST and fits:
                 if threads in (0, s.threads):
-                    found.append(s)
+                    fitting.append(s)
                 break
-    return sorted(dict.fromkeys(found), key=lambda s: (cycles(s, g, sides), abs(s.rows * s.columns - USUAL)))
+    return sorted(dict.fromkeys(fitting), key=lambda s: (cycles(s, g, sides), abs(s.rows * s.columns - USUAL)))
 
 
 def cycles(s: TileShape, g: Gep, sides: Sides) -> float:
@@ -165,11 +165,11 @@ def cycles(s: TileShape, g: Gep, sides: Sides) -> float:
 def _steps(s: TileShape, g: Gep, sides: Sides) -> float:
     """Cycles of the instructions of all steps, and of what latency the other inputs there do not hide. The constants
     are those that choose best among 170 shapes that were measured on an H200 (12 sizes, 7 programs)."""
-    each = EACH * operations(g) * max(1, max(r.type.size for r in g.regions) // 4)
+    update = EACH * operations(g) * max(1, max(r.type.size for r in g.regions) // 4)
     if g.scale and words(g.regions) * s.rows * s.columns >= LARGE:
-        each *= BRANCHES
+        update *= BRANCHES
     passed = (words(sides.columns) * s.rows + words(sides.rows) * s.columns) / 2
-    instructions = s.rows * s.columns * each + passed + OVERHEAD + TURN * (not s.diagonal)
+    instructions = s.rows * s.columns * update + passed + OVERHEAD + TURN * (not s.diagonal)
     warps = 1 / (32 // s.threads) if s.warp else -(-s.threads // 32)
     inputs = resident(s, g, sides) * s.inputs
     step = instructions * warps / 4 + (STEP + DEPENDENT * instructions) / inputs
