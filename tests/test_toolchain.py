@@ -41,6 +41,15 @@ def test_a_compiler_that_was_asked_for_is_missed(monkeypatch):
         c2cu.check(FLOYD)
 
 
+def test_a_compiler_that_fails_is_named_as_the_one_that_fails(monkeypatch, tmp_path):
+    broken = tmp_path / "cc"
+    broken.write_text("#!/bin/sh\necho no licence >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    with pytest.raises(c2cu.ParseError, match="the preprocessor failed: no licence"):
+        c2cu.check(FLOYD)
+
+
 # the package ziglang
 
 

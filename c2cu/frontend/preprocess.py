@@ -324,7 +324,7 @@ def _run(run: _Run, text: str, options: Sequence[str]) -> str:
 def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError:
     if m is None:
         last = errors.strip().splitlines()[-1:] or ["no message"]
-        return catalogue.PREPROCESSOR.error(Loc(source.name), message=last[0])
+        return catalogue.PREPROCESSOR.error(Loc(source.name), message=f"the preprocessor failed: {last[0]}")
     message = catalogue.HEADER_NOT_FOUND if re.search("No such file|not found", m[4]) else catalogue.PREPROCESSOR
     error = message.error(Loc(m[1], int(m[2]), int(m[3] or 0)), message=m[4])
     error.sources = {source.name: source.text}
