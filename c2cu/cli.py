@@ -274,16 +274,17 @@ def translate(
 ) -> None:
     """Write a standalone CUDA or C program that behaves as p runs of FILE.c, one after the other."""
     with diagnosed(diagnostics_format):
-        from . import api, pipeline
+        from . import api
         from .frontend.options import options_of
         from .frontend.preprocess import read_source
         from .io import files
+        from .report import stages
 
         options = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
         if after and emit != "ir":
             raise click.UsageError("--after goes with --emit ir")
         if emit is not None:
-            text = pipeline.emit(read_source(c_source(source)), options_of(**options), emit, after)
+            text = stages.emit(read_source(c_source(source)), options_of(**options), emit, after)
             files.write(output, text.encode("utf-8", "surrogateescape"))
             return
         if p is None:

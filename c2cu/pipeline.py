@@ -1,12 +1,10 @@
 """The pipeline on one screen: C in, a program understood out. Each stage is the function its file is named after.
 
-`schedule.choose.choose` goes on from there: it chooses a schedule, which emits an artifact for the runtime. `emit`
-prints what any stage returns.
+`schedule.choose.choose` goes on from there: it chooses a schedule, which emits an artifact for the runtime.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -16,19 +14,15 @@ from .base.diagnostics import UnsupportedError, lines_of
 from .frontend.conform import conforming
 from .frontend.kernel import KernelProgram, kernel_program
 from .frontend.options import Options
-from .frontend.parse import deep, is_user_file, loc_of, parse
+from .frontend.parse import deep, parse
 from .frontend.preprocess import Preprocessed, Source, preprocess
 from .frontend.refuse import refuse
 from .frontend.typed import typed
 from .ir.canonical import canonical
-from .ir.dump import dump
 from .ir.nodes import Kernel
-from .ir.passes import through
 from .ir.substitute import bound
 from .ir.verify import verify
 from .lower import lower
-from .schedule import registry
-from .schedule.choose import choose
 from .schedule.slots import bind_extents, packed, refuse_shared_writes, require_shapes, slots
 from .schedule.understood import Understood
 from .trace import refuse_faults, trace
@@ -128,54 +122,6 @@ def analysed(program: KernelProgram, values: Mapping[str, int | float] | None = 
         if name == last:
             break
     return m
-
-
-def after(front: Understood, name: str) -> Kernel:
-    """The flat IR after a pass: one of `PASSES`, or "schedule:pass". Raises InputError for an unknown one, and
-    UnsupportedError where the program does not get that far."""
-    schedules = {e.name: e.schedule for e in registry.REGISTRY if e.schedule.pass_names}
-    names = [n for n, _ in PASSES] + [f"{name}:{n}" for name, s in schedules.items() for n in s.pass_names]
-    if name not in names:
-        raise catalogue.UNKNOWN_CHOICE.error(option="pass", value=f"'{name}'", choices=list(names))
-    kernel = front.analysed().kernel
-    schedule, _, last = name.rpartition(":")
-    with lines_of(front.pre.sources):
-        if not schedule:
-            return deep(lambda: analysed(front.program, last=last).ir)
-        return deep(lambda: through(kernel, schedules[schedule].passes(front), last))
-
-
-def emit(source: Source, options: Options, stage: str, pass_name: str = "") -> str:
-    """What a stage of the pipeline returns, as text: ``"ast"``, ``"ir"``, ``"plan"``, ``"cuda"`` or ``"c"``.
-
-    ``pass_name``: the pass after which to print the flat IR; by default the last of `PASSES`. Raises as `understand`
-    and `after` do.
-    """
-    front = understand(source, options)
-    match stage:
-        case "ast":
-            return _syntax_tree(front)
-        case "ir":
-            return dump(after(front, pass_name or PASSES[-1][0]))
-        case "plan":
-            return "".join(_plan_text(front, backend) for backend in ("cpu", "cuda"))
-    return choose(front, "cuda" if stage == "cuda" else "cpu")[1].text
-
-
-def _syntax_tree(front: Understood) -> str:
-    """The parsed declarations of the user's own files."""
-    out = io.StringIO()
-    for node in front.program.unit.ast.ext:
-        if is_user_file(front.pre, loc_of(node).file):
-            node.show(out, attrnames=True, nodenames=True)
-    return out.getvalue()
-
-
-def _plan_text(front: Understood, backend: str) -> str:
-    plan, _ = choose(front, backend)
-    threads = f" in a block of {plan.threads} threads" if plan.threads else " side by side"
-    rejected = "".join(f"    not {name}: {reason}\n" for name, reason in plan.rejected)
-    return f"{backend}: {plan.schedule}, {plan.lanes} inputs{threads}\n{rejected}"
 
 
 def analyse(

@@ -12,7 +12,8 @@ from c2cu.ir.dump import dump
 from c2cu.ir.nodes import Assign, Loop, Select, Var
 from c2cu.ir.verify import verify
 from c2cu.ir.walk import expressions, statements, subexpressions
-from c2cu.pipeline import after, understand
+from c2cu.pipeline import understand
+from c2cu.report.stages import after
 from c2cu.transform.propagate import propagate
 from c2cu.transform.unroll import unroll_by_profit
 from tests import ir_interpreter

@@ -8,7 +8,8 @@ from c2cu.cli import main
 from c2cu.frontend.options import Options
 from c2cu.frontend.preprocess import Source
 from c2cu.ir.dump import dump
-from c2cu.pipeline import PASSES, after, understand
+from c2cu.pipeline import PASSES, understand
+from c2cu.report.stages import after
 from c2cu.schedule.gang import emit
 from c2cu.schedule.registry import REGISTRY
 

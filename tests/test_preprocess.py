@@ -7,7 +7,8 @@ import pytest
 import c2cu
 from c2cu.frontend.options import Options
 from c2cu.frontend.preprocess import HEADERS, Source, preprocess, read_source
-from c2cu.pipeline import emit, understand
+from c2cu.pipeline import understand
+from c2cu.report.stages import emit
 
 
 def test_macros_that_are_given():
