@@ -23,26 +23,8 @@ import c2cu
 import c2cu.paths
 from c2cu.base import catalogue
 from c2cu.cli import main
-
-
-@dataclass(frozen=True)
-class Example:
-    """``source``: what k.c holds. ``call``: a command line after "$ ", or a Python expression. ``before``: Python that
-    runs first. ``state``: the name of one of `STATES`, for what does not happen on every machine.
-    """
-
-    source: str = ""
-    call: str = "$ c2cu check k.c"
-    before: str = ""
-    state: str = ""
-
-
-@dataclass(frozen=True)
-class State:
-    """A machine, or a moment, that is made up for an example."""
-
-    told: str
-    make: Callable[[pytest.MonkeyPatch], None]
+from tests import error_examples_states, error_fakes
+from tests.error_example import ADD, CUDA, Example, State, command, statement
 
 
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,6 +65,7 @@ def no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 STATES = {
+    **error_fakes.STATES,
     "no CuPy": State("where CuPy is not installed", no_cupy),
     "deep": State("for an expression in a million parentheses", deep),
     "no compiler": State("where no C compiler is installed", no_compiler),
@@ -103,29 +86,19 @@ STATES = {
 }
 
 
-def command(call: str) -> str:
-    return f"$ c2cu {call}"
-
-
-ADD = "float a[4], b[4];\nvoid k(void) {\n    for (int i = 0; i < 4; i++) b[i] = a[i] + 1;\n}\n"
 GANG = 'c2cu.compile("k.c", backend="cpu", schedule="gang")'
 THREAD = 'c2cu.compile("k.c", backend="cuda", schedule="thread")'
 TWO = "float a[4], b[4];\nvoid k(void) {\n    b[0] = a[0] + b[1];\n}\n"
 TWO_OUT = "int a[2], b[2];\nvoid k(void) { a[0] = b[0] = 1; }\n"
 SCALED = "void k(int a[4], int n) {\n    a[0] *= n;\n}\n"
 OUT = 'c2cu.bulk("k.c", np.ones((3, 4), np.float32), out=%s, backend="cpu")'
-CUDA = 'c2cu.compile("k.c", backend="cuda", schedule="%s")'
 RUN = command("run k.c --in a=%s --out b.npy --backend cpu")
 TRANSLATE = command("translate k.c --p 4")
 IN_MAIN = "int x;\nvoid k(void) { x++; }\nint main(void) {\n%s    return 0;\n}\n"
 
 
-def statement(text: str, head: str = "int x, a[4];") -> str:
-    """A program whose kernel has one statement."""
-    return f"{head}\nvoid k(void) {{\n    {text}\n}}\n"
-
-
 EXAMPLES = {
+    **error_examples_states.EXAMPLES,
     # reading and parsing
     "C2CU001": Example(call=command("check missing.c")),
     "C2CU100": Example(call='c2cu.check("int x")'),
@@ -458,10 +431,8 @@ EXAMPLES = {
 TOLD_ELSEWHERE = {
     f"C2CU{n}"
     for n in """
-    053 054 059 063 064 065 066 067 068 069 087 088 089 092 096 099 121 204 205 206 207 209 213 214 215 220
-    221 222 223 225 244 245 246 247 248 249 270 282 283 284 285 286 287 288 289 291 294 295 296 297 298 299
-    300 301 302 303 306 307 308 309 310 311 312 313 314 319 320 321 342 343 344 347 348 349 350 351 352 353
-    354 355 363 364 365 366 367 368 369
+    282 283 284 285 286 287 288 289 291 294 295 296 297 298 299 300 301 302 303 306 307 308 309 310 311 312
+    313 314 319 320 321 342 343 344 347 348 349 350 351 352 353 354 355 363 364 365 366 367 368 369
     """.split()
 }
 
@@ -499,7 +470,8 @@ def _run(call: str) -> Outcome:
             raise done.exception
         return Outcome(done.stderr.rstrip())
     try:
-        result = eval(call, {"c2cu": c2cu, "np": np})
+        packages = {"cupy": sys.modules.get("cupy"), "da": sys.modules.get("dask.array")}
+        result = eval(call, {"c2cu": c2cu, "np": np, **packages})
     except c2cu.Error as e:
         return Outcome(f"c2cu.{type(e).__name__}: {e}", e)
     return Outcome(str(result))

@@ -1114,14 +1114,14 @@ NOT_ON_GPU = Message(
     UnsupportedError,
     "The kernel calls a function that device code does not have.",
     "'{name}' is not available in device code",
-    "write it as a loop",
+    "write the function in C, in the file of the kernel",
 )
 DESIGNATED_ON_GPU = Message(
     "C2CU088",
     UnsupportedError,
     "CUDA C++ has no designated initialisers for arrays.",
     "designated initialisers are not available in device code",
-    "give the values in order",
+    "write the values in order",
 )
 
 # Arrays, devices and options of a call
@@ -1240,29 +1240,29 @@ BANDS_ON_DEVICE = Message(
     "C2CU205",
     InputError,
     "An array lies on a CUDA device, but 'gep:bands' reads it from the host.",
-    "an array lies on a CUDA device, but gep:bands takes it from the host by the part",
+    "an array lies on a CUDA device, but gep:bands reads it from the host in parts",
     "use schedule='gep', or copy it: cupy.asnumpy(a)",
 )
 NOT_A_STREAM = Message(
     "C2CU054",
     InputError,
     "stream= is not a CUDA stream.",
-    "stream is a {type}",
-    "give a cupy.cuda.Stream",
+    "stream has type {type}",
+    "pass a cupy.cuda.Stream",
 )
 BANDS_STREAM = Message(
     "C2CU206",
     InputError,
-    "stream= is given with 'gep:bands', which makes its own streams.",
-    "gep:bands has streams of its own",
+    "'gep:bands' makes its own streams and takes no stream=.",
+    "gep:bands makes its own streams",
     "leave stream out",
 )
 BAD_DEVICES = Message(
     "C2CU207",
     InputError,
     "devices= names a GPU that is not there, or one twice.",
-    "devices: {devices}",
-    "choose from 0 to {last}, each once",
+    "this is no choice of GPUs: {devices}",
+    "name each GPU once; the last is {last}",
     "Name each GPU once, by its number from 0.",
 )
 DEVICES_ON_CPU = Message(
@@ -1275,8 +1275,8 @@ DEVICES_ON_CPU = Message(
 DEVICES_FOR_ONE = Message(
     "C2CU209",
     InputError,
-    "Several devices are given for one input under a schedule that uses one.",
-    "several devices work at one input under {names} only, not under {schedule}",
+    "devices= names GPUs for one input, but the schedule runs an input on one GPU.",
+    "only {names} spreads one input over several GPUs, {schedule} does not",
     "leave devices out, or use c2cu.stream for many inputs",
 )
 OUT_TWICE = Message(
@@ -1305,7 +1305,7 @@ BATCH_LACKS = Message(
     InputError,
     "A batch lacks an input that the first batch had.",
     "input '{name}' is missing",
-    "the first batch had it: give it in all batches",
+    "the first batch had it: pass it in all batches",
 )
 SHARED_CHANGED = Message(
     "C2CU214",
@@ -1319,7 +1319,7 @@ BATCH_ADDS = Message(
     InputError,
     "A batch has an input that the first batch lacked.",
     "the first batch had no '{name}'",
-    "give it in all batches",
+    "pass it in all batches",
 )
 BAD_QUANTITY = Message(
     "C2CU216",
@@ -1352,7 +1352,7 @@ GROUP_AND_LATENCY = Message(
 GROUP_TOO_LARGE = Message(
     "C2CU220",
     InputError,
-    "A group of the size that is asked for does not fit the memory that is allowed.",
+    "The memory limit does not hold a group of this size.",
     "groups of {group} inputs take {need} bytes of buffers, but memory is {memory}",
     "at most {most} inputs a group fit",
     "Ask for a smaller group, or allow more memory.",
@@ -1360,7 +1360,7 @@ GROUP_TOO_LARGE = Message(
 MEMORY_TOO_SMALL = Message(
     "C2CU221",
     InputError,
-    "The memory that is allowed does not hold one input.",
+    "The memory limit does not hold one input.",
     "memory of {memory} bytes is not enough",
     "one input a group takes {need} bytes of buffers with {depth} groups in flight",
     "Allow more memory, or a smaller depth.",
@@ -1368,14 +1368,14 @@ MEMORY_TOO_SMALL = Message(
 BANDS_GROUP = Message(
     "C2CU222",
     InputError,
-    "group or interval is given with 'gep:bands'.",
-    "gep:bands works at one matrix at a time",
+    "'gep:bands' runs one matrix at a time, and takes no group and no interval.",
+    "gep:bands runs one matrix at a time",
     "leave group and interval out",
 )
 INTERVAL_ON_DEVICE = Message(
     "C2CU223",
     InputError,
-    "interval or latency_target is given for arrays that are on a device already.",
+    "interval and latency_target do not apply to arrays that are on a device already.",
     "interval and latency_target are for arrays on the host",
     "leave them out",
 )
@@ -1498,30 +1498,30 @@ BANDS_MEMORY = Message(
 DEVICE_FAILED = Message(
     "C2CU247",
     CompileError,
-    "The device does not run the kernel.",
-    "the device does not run it: {reason}",
+    "The device cannot run the kernel.",
+    "the device cannot run the kernel: {reason}",
     "try another schedule",
 )
 WORKER_FAILED = Message(
     "C2CU248",
     CompileError,
-    "A device of a stream fails, and no other is left.",
-    "{device} does not run it: {reason}",
+    "The last device of a stream fails.",
+    "{device} fails: {reason}",
     "try another schedule or device",
 )
 BANDS_ORDER = Message(
     "C2CU068",
     CompileError,
     "'gep:bands' found values for which the order of the C program matters, and cannot keep it.",
-    "{reason}, which gep:bands cannot do",
+    "{reason}: gep:bands cannot keep the order of the C program there",
     "try schedule='gep:staged'",
 )
 BANDS_OVERWRITTEN = Message(
     "C2CU249",
     CompileError,
-    "'gep:bands' must run an input again whose memory is overwritten by its output.",
-    "{reason}, so that it must be done again, but its input is overwritten",
-    "give another array as out=, or use backend='cpu'",
+    "'gep:bands' must run an input again, but the output has overwritten it.",
+    "{reason}: the input must be run again, but the output has overwritten it",
+    "pass another array as out=, or use backend='cpu'",
 )
 NO_DASK = Message(
     "C2CU069",
@@ -1542,7 +1542,7 @@ NOTHING_TO_PLOT = Message(
     InputError,
     "There is no memory access to plot.",
     "there is nothing to plot: {reason}",
-    "plot a kernel whose array accesses explain lists",
+    "plot a kernel whose array accesses 'c2cu explain' lists",
 )
 NOT_A_PICTURE = Message(
     "C2CU232",
@@ -2057,7 +2057,7 @@ PACK_FROM_ZARR = Message(
 NOT_RESUMABLE = Message(
     "C2CU059",
     InputError,
-    "--resume is given for a run that cannot be resumed.",
+    "A run that --resume cannot continue.",
     "--resume: {reason}",
     "runs from files to .npy, .bin or .zarr can be resumed",
 )
