@@ -1,15 +1,18 @@
 """Counted loops, copies and unrolling by profit: kernels mean the same before and after."""
 
+import re
+
 import numpy as np
 import pytest
 
 import c2cu
 from c2cu.analysis.uniform import uniform
+from c2cu.base.ctype import FLOAT, INT
 from c2cu.frontend.options import Options
 from c2cu.frontend.preprocess import Source
-from c2cu.ir.canonical import Extremum, canonical, chosen_extremum, counted
+from c2cu.ir.canonical import Extremum, canonical, chosen_extremum, counted, subscripts
 from c2cu.ir.dump import dump
-from c2cu.ir.nodes import Assign, Loop, Select, Var
+from c2cu.ir.nodes import Assign, Const, Loop, Region, Select, Var
 from c2cu.ir.verify import verify
 from c2cu.ir.walk import expressions, statements, subexpressions
 from c2cu.pipeline import understand
@@ -163,3 +166,38 @@ def test_a_copy_ends_where_a_branch_changes_what_it_copies():
     for schedule in ("gang", "scalar"):
         result = c2cu.bulk(text, inputs, backend="cpu", schedule=schedule)
         assert result["s"].tolist() == [1, 3, 5] and result["u"].tolist() == [2, 3, 6]
+
+
+def test_subscripts_stand_by_dimension():
+    text = """
+    float D[5][6], flat[30]; struct { int a[3], y; } s[4]; int n, which[6];
+    void kern(void) { float *p = &D[0][0]; int t[3][4];
+        for (int i = 0; i < 5; i++) for (int j = 0; j < 6; j++) {
+            D[i][5 - j] = flat[i * 6 + j] + D[which[i] % 5][2] + D[4][j];
+            p[i * 6 + j] = n;
+        }
+        for (int i = 0; i < 3; i++) for (int j = 0; j < 4; j++) { s[3 - j].a[i] = s[j].y; t[i][j] = 7; n += t[i][j]; }
+    }
+    """
+    f = front(text)
+    printed = re.sub(r"(?<=\w)\.\d", "", dump(f.analysis.kernel))  # without the numbers of variables
+    for line in (
+        "bulk float D[5][6]",
+        "bulk float flat[30]",
+        "bulk int s.a[4][3]",
+        "bulk int n",
+        "local int t[3][4]",
+        "D[i][(5 - j)] = ((flat[((i * 6) + j)] + D[(which[i] % 5)][2]) + D[4][j])",
+        "s.a[(3 - j)][i] = s.y[j]",
+        "n = (n + t[i][j])",
+    ):
+        assert line in printed.replace("    ", "").split("\n"), printed
+    assert all(r.count == np.prod(r.extents, dtype=int) for r in f.analysis.kernel.regions)
+    assert "D[(p + " in printed  # C does not bound the column of a pointer
+
+
+@pytest.mark.parametrize("k", range(30))
+def test_an_element_by_its_place(k):
+    region = Region("D", FLOAT, (5, 3, 2), "bulk")
+    apart = subscripts(region, Const(k, INT))
+    assert apart is not None and [x.value for x in apart] == list(np.unravel_index(k, region.extents))

@@ -160,7 +160,7 @@ def test_what_more_freedom_gains():
 
 # The explanation
 
-REGION = Region("b", understood(SUMS).kernel.regions[0].type, 8, "bulk")
+REGION = Region("b", understood(SUMS).kernel.regions[0].type, (8,), "bulk")
 WRITTEN, READ = Loc("x.c", 6, 9), Loc("x.c", 5, 17)
 TRACE = Trace(
     16,

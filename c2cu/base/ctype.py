@@ -238,11 +238,12 @@ class Leaf:
     dims: tuple[tuple[int, int], ...]
 
     @property
+    def extents(self) -> tuple[int, ...]:
+        return tuple(extent for extent, _ in self.dims)
+
+    @property
     def count(self) -> int:
-        n = 1
-        for extent, _ in self.dims:
-            n *= extent
-        return n
+        return math.prod(self.extents)
 
 
 def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int], ...] = ()) -> Iterator[Leaf]:

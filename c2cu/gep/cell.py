@@ -54,15 +54,11 @@ class NestShape:
     def where(self, a: Affine, region: Region) -> str:
         """Which element a subscript names: "ij", "ik", "kj", "kk"; "" for another one."""
         stride = self.strides.get(region, 0)
-        named = {
-            "ij": {self.row: stride, self.column: 1},
-            "ik": {self.row: stride, self.k: 1},
-            "kj": {self.k: stride, self.column: 1},
-            "kk": {self.k: stride + 1},
-        }
-        if a.constant or not stride:
+        if not stride:
             return ""
-        return next((w for w, terms in named.items() if terms == a.terms), "")
+        k, i, j = (Affine(0, {v: 1}) for v in (self.k, self.row, self.column))
+        named = {"ij": (i, j), "ik": (i, k), "kj": (k, j), "kk": (k, k)}
+        return next((w for w, subscripts in named.items() if subscripts == a.divided(stride)), "")
 
     def element(self, region: Region, where: str) -> str:
         """An element as C has it."""
@@ -72,20 +68,16 @@ class NestShape:
         """A subscript as C has it, as well as can be told."""
         stride = self.strides.get(region, 0)
         if not stride:
-            return f"{region.name}[{_sum(a.terms, a.constant)}]"
-        rows = {v: c // stride for v, c in a.terms.items() if c // stride}
-        columns = {v: c % stride for v, c in a.terms.items() if c % stride}
-        constant = (a.constant + stride // 2) // stride
-        return f"{region.name}[{_sum(rows, constant)}][{_sum(columns, a.constant - constant * stride)}]"
+            return f"{region.name}[{_sum(a)}]"
+        row, column = a.divided(stride)
+        return f"{region.name}[{_sum(row)}][{_sum(column)}]"
 
 
-def _sum(terms: dict[Variable, int] | object, constant: int) -> str:
-    assert isinstance(terms, dict)
-    text = " + ".join(v.name if c == 1 else f"{c} * {v.name}" for v, c in terms.items())
-    if constant or not text:
-        sign = " - " if constant < 0 else " + "
-        text = f"{text}{sign}{abs(constant)}" if text else str(constant)
-    return text
+def _sum(a: Affine) -> str:
+    text = " + ".join(v.name if c == 1 else f"{c} * {v.name}" for v, c in a.terms.items())
+    if not text:
+        return str(a.constant)
+    return f"{text} {'-' if a.constant < 0 else '+'} {abs(a.constant)}" if a.constant else text
 
 
 @dataclass

@@ -1,4 +1,5 @@
-"""What recognisers match: the functions that say whether a loop is counted and whether a choice is a minimum.
+"""What recognisers match: the functions that say whether a loop is counted, whether a choice is a minimum, and which
+subscripts an index was computed from.
 
 A counted loop stays a `Loop`, of which `counted` gives a view: a node of its own would be one more case in every
 analysis and every printer, which treat it as any other loop, and a pass that unrolls or splits one would have to
@@ -10,8 +11,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..base.ctype import INT, Scalar
-from .fold import MIRRORED
-from .nodes import Assign, Binary, Block, Cast, Const, Expr, If, Kernel, Load, Loop, Stmt, Store, Var, Variable
+from .affine import linear
+from .fold import MIRRORED, cast
+from .indices import sum_of
+from .nodes import (
+    ZERO,
+    Assign,
+    Binary,
+    Block,
+    Cast,
+    Const,
+    Expr,
+    If,
+    Kernel,
+    Load,
+    Loop,
+    Region,
+    Rows,
+    Stmt,
+    Store,
+    Var,
+    Variable,
+)
 from .walk import statements, subexpressions
 
 
@@ -191,3 +212,31 @@ def _keeps(a: Scalar, b: Scalar) -> bool:
     if a.is_float or b.is_float:
         return a.is_float and b.is_float and b.size >= a.size
     return b.size > a.size and (a.kind in "ub" or b.kind == "i") or (a.size, a.kind) == (b.size, b.kind)
+
+
+def subscripts(region: Region, index: Expr, rows: Rows = ()) -> tuple[Expr, ...] | None:
+    """The subscripts of an access, one for each of the region's extents; None where they cannot be told apart.
+
+    ``rows``: of the `Load` or `Store`. A subscript of an inner dimension is one of them, which C bounds, or a constant
+    within its extent.
+    """
+    if not region.extents:
+        return () if index == Const(0, index.type) else None
+    rest, bounded, inner = linear(index), list(rows), []
+    for extent in reversed(region.extents[1:]):
+        if extent == 0:
+            return None
+        if bounded and bounded[-1][1] == extent:
+            outside, column = rest.plus(linear(bounded[-1][0]), -1).divided(extent)
+            if column == linear(ZERO):
+                rest = outside
+                inner.append(bounded.pop()[0])
+                continue
+        rest, column = rest.divided(extent)
+        if column.terms:
+            return None
+        inner.append(Const(column.constant, index.type))
+    if not inner:
+        return (index,)
+    terms = [(c, cast(x, index.type)) for x, c in rest.terms.items()]
+    return (sum_of(terms, rest.constant, index.type), *reversed(inner))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .canonical import CountedLoop, counted
+from collections.abc import Iterable
+
+from .canonical import CountedLoop, counted, subscripts
 from .nodes import (
     Assign,
     Binary,
@@ -27,7 +29,7 @@ from .nodes import (
 def dump(kernel: Kernel) -> str:
     """One line for each region and each statement. A counted loop is ``for k.1 = 0 .. 15``, both ends included; of one
     whose counter is set elsewhere the first value is left out."""
-    lines = [f"{r.storage} {r.type} {r.name}[{r.count}]" for r in kernel.regions] + [f"{kernel.name}:"]
+    lines = [f"{r.storage} {r.type} {r.name}{_in_brackets(r.extents)}" for r in kernel.regions] + [f"{kernel.name}:"]
     _block(kernel.body, 1, lines)
     return "\n".join(lines) + "\n"
 
@@ -44,7 +46,7 @@ def _block(block: Block, depth: int, lines: list[str]) -> None:
                 if not _is_first(s, block[k + 1 : k + 2]):
                     lines.append(f"{pad}{_name(s.var)} = {_expr(s.value)}")
             case Store():
-                lines.append(f"{pad}{s.region.name}[{_expr(s.index)}] = {_expr(s.value)}")
+                lines.append(f"{pad}{_element(s)} = {_expr(s.value)}")
             case If():
                 lines.append(f"{pad}if {_expr(s.cond)}")
                 _block(s.then, depth + 1, lines)
@@ -99,6 +101,16 @@ def _last(c: CountedLoop) -> str:
     return f"({_expr(c.limit)} {'-' if one > 0 else '+'} 1)"
 
 
+def _element(access: Load | Store) -> str:
+    """An element by its subscripts; by its place among all elements where they cannot be told apart."""
+    apart = subscripts(access.region, access.index, access.rows)
+    return access.region.name + _in_brackets(map(_expr, (access.index,) if apart is None else apart))
+
+
+def _in_brackets(subscripts: Iterable[object]) -> str:
+    return "".join(f"[{x}]" for x in subscripts)
+
+
 def _expr(e: Expr) -> str:
     match e:
         case Const():
@@ -106,7 +118,7 @@ def _expr(e: Expr) -> str:
         case Var():
             return _name(e.var)
         case Load():
-            return f"{e.region.name}[{_expr(e.index)}]"
+            return _element(e)
         case Unary():
             return f"{e.op}{_expr(e.operand)}"
         case Binary():

@@ -240,7 +240,7 @@ class _Simplifier:
                     c, e = self.field(v, ratio, mask, 0, t)
                     terms.append((sign * c, e))
         terms += [(c, cast(e, t)) for e, c in s.others.items()]
-        return _added(terms, constant, t)
+        return sum_of(terms, constant, t)
 
     def field(self, v: Variable, ratio: Fraction, mask: int, flipped: int, t: Scalar) -> tuple[int, Expr]:
         """(coefficient, expression) of ratio * ((v & mask) ^ flipped)."""
@@ -298,7 +298,7 @@ def _of_string(op: str, s: Sum, n: int) -> Sum | None:
     return None
 
 
-def _added(terms: list[tuple[int, Expr]], constant: int, t: Scalar) -> Expr:
+def sum_of(terms: list[tuple[int, Expr]], constant: int, t: Scalar) -> Expr:
     """The sum of coefficients times expressions, what is subtracted after what is added, the constant last."""
     terms = sorted(terms, key=lambda x: x[0] < 0)
     out: Expr | None = None

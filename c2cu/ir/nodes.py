@@ -13,6 +13,7 @@ Every node has a ``loc``; equality ignores it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -45,20 +46,26 @@ class Variable:
 
 @dataclass(frozen=True)
 class Region:
-    """A flat array of ``count`` scalars.
+    """A flat array of ``count`` scalars, in the order of C's subscripts.
 
-    ``storage``: ``bulk`` (one copy per input, visible outside), ``local`` (one copy per input, scratch, undefined
-    at first) or ``shared`` (one copy for all inputs, never written). ``init``: the initial elements of a bulk or
-    shared region, None for all zero (bulk) or given at run time (shared). ``spelling``: as in `Variable`.
+    ``extents``: of each array that the C object has around the scalar, outermost first; () of a scalar, 0 of one that
+    only the arrays given will tell. ``storage``: ``bulk`` (one copy per input, visible outside), ``local`` (one copy
+    per input, scratch, undefined at first) or ``shared`` (one copy for all inputs, never written). ``init``: the
+    initial elements of a bulk or shared region, None for all zero (bulk) or given at run time (shared). ``spelling``:
+    as in `Variable`.
     """
 
     name: str  # the C variable, with the field's path: "D", "s.y"
     type: Scalar
-    count: int
+    extents: tuple[int, ...]
     storage: str
     init: tuple[int | float, ...] | None = field(default=None, compare=False, repr=False)
     loc: Loc = _loc()
     spelling: str = field(default="", compare=False, repr=False)
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.extents)
 
     @property
     def variable(self) -> str:

@@ -59,7 +59,7 @@ def _check(holds: bool, node: Expr | Stmt | Region, rule: str) -> None:
 
 def _region(r: Region) -> None:
     _check(r.storage in ("bulk", "local", "shared"), r, "unknown storage")
-    _check(r.count >= 0, r, "a negative extent")  # 0: an extent that only the arrays given will tell
+    _check(all(n >= 0 for n in r.extents), r, "a negative extent")
     _check(r.init is None or len(r.init) == r.count, r, "as many initial elements as elements")
     _check(r.init is None or r.storage != "local", r, "a local region has no initial elements")
 

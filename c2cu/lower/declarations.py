@@ -107,7 +107,7 @@ def initialise(cx: Context, ref: Ref, init: C.Node) -> None:
         copy_object(cx, ref, object_value(cx, init), loc)
         return
     initialisers = list(items(ref.type, init, cx.unit.require_constant, lambda n: cx.unit.types.get(id(n))))
-    scalars = sum(count for _, count in leaf_table(ref.type).values())
+    scalars = sum(leaf.count for leaf in leaf_table(ref.type).values())
     if len(initialisers) < scalars or any(isinstance(t, (Array, Struct)) for _, t, _ in initialisers):
         zero(cx, ref, loc)
     for offset, t, e in initialisers:
@@ -123,7 +123,8 @@ def initialise(cx: Context, ref: Ref, init: C.Node) -> None:
 
 def zero(cx: Context, ref: Ref, loc: Loc) -> None:
     """Set every scalar of an object to zero."""
-    for path, (t, count) in leaf_table(ref.type).items():
+    for path, leaf in leaf_table(ref.type).items():
+        t, count = leaf.type, leaf.count
         if not isinstance(t, Scalar):
             raise catalogue.POINTER_IN_MEMORY.error(loc, name=ref.object.name + path)
         start = scalars_below(ref, path, count, loc)

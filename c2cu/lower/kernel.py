@@ -59,14 +59,22 @@ def bind_parameter(cx: Context, b: Parameter, bulk: list[Region]) -> Object:
     obj = Object(b.name, b.type, storage, b.loc, None if b.shared else values, volatile=volatile)
     if b.symbol is not None:
         cx.bindings[id(b.symbol)] = obj
-    for path, (t, count) in leaf_table(b.type).items():
+    for path, leaf in leaf_table(b.type).items():
+        t = leaf.type
         if isinstance(t, Scalar) and t.size < 16:
-            region = Region(b.name + path, t, count, storage, initial_elements(obj, path), b.loc)
+            region = outside(obj, path)
             bulk.append(region)
             cx.names[region.name] = 1
-            if b.shared or count != 1 or volatile:
+            if b.shared or leaf.count != 1 or volatile:
                 obj.parts[path] = region
     return obj
+
+
+def outside(obj: Object, path: str) -> Region:
+    """The region in which a leaf of a parameter comes and goes."""
+    leaf = leaf_table(obj.type)[path]
+    assert isinstance(leaf.type, Scalar)
+    return Region(obj.name + path, leaf.type, leaf.extents, obj.storage, initial_elements(obj, path), obj.loc)
 
 
 def local_copy(cx: Context, symbol: Symbol | None) -> tuple[Symbol, Object]:
@@ -87,8 +95,7 @@ def enter(cx: Context, objects: list[tuple[Parameter, Object]], copies: list[tup
     for b, obj in objects:
         for path, part in sorted(obj.parts.items()):
             if isinstance(part, Variable) and b.kind != "return":
-                region = Region(obj.name + path, part.type, 1, "bulk", None, b.loc)
-                cx.emit(Assign(part, Load(region, Const(0, INT), b.loc), b.loc))
+                cx.emit(Assign(part, Load(outside(obj, path), Const(0, INT), b.loc), b.loc))
 
 
 def leave(cx: Context, objects: list[tuple[Parameter, Object]], changed: set[Variable]) -> None:
@@ -96,8 +103,7 @@ def leave(cx: Context, objects: list[tuple[Parameter, Object]], changed: set[Var
     for b, obj in objects:
         for path, part in sorted(obj.parts.items()):
             if isinstance(part, Variable) and part in changed and not b.by_value:
-                region = Region(obj.name + path, part.type, 1, "bulk", None, b.loc)
-                cx.emit(Store(region, Const(0, INT), Var(part, b.loc), b.loc))
+                cx.emit(Store(outside(obj, path), Const(0, INT), Var(part, b.loc), b.loc))
 
 
 def stepped(program: KernelProgram) -> list[Symbol]:

@@ -95,11 +95,11 @@ def first_scalar(target: Ref, loc: Loc) -> Ref:
         target = target.element(loc)
     if isinstance(target.type, Struct):
         table = leaf_table(target.type)
-        sizes = {t.size for t, _ in table.values()}
+        sizes = {leaf.type.size for leaf in table.values()}
         if len(table) != 1 or len(sizes) != 1:
             raise catalogue.MEMORY_OF_STRUCT.error(loc)
-        ((path, (_, count)),) = table.items()
-        target = scalars_below(target, path, count, loc)
+        (leaf,) = table.values()
+        target = scalars_below(target, leaf.path, leaf.count, loc)
     return target
 
 

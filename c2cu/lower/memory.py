@@ -16,22 +16,23 @@ def part_of(cx: Context, obj: Object, path: str, loc: Loc) -> Region | Variable:
     """Where a leaf lives: a variable where there is just one, else a region."""
     if path in obj.parts:
         return obj.parts[path]
-    t, count = leaf_table(obj.type)[path]
+    leaf = leaf_table(obj.type)[path]
+    t = leaf.type
     if not isinstance(t, Scalar):
         raise catalogue.POINTER_IN_MEMORY.error(loc, name=obj.name + path)
     if t.size == 16:
         raise catalogue.LONG_DOUBLE.error(loc, what=f"'{obj.name}{path}'")
-    if count == 1 and obj.storage != "shared" and not obj.volatile:
+    if leaf.count == 1 and obj.storage != "shared" and not obj.volatile:
         new: Region | Variable = cx.fresh(obj.name + path.replace(".", "_"), t, obj.loc, obj.name + path)
     else:
-        new = new_region(cx, obj, path, t, count)
+        new = new_region(cx, obj, path, t, leaf.extents)
     obj.parts[path] = new
     return new
 
 
-def new_region(cx: Context, obj: Object, path: str, t: Scalar, count: int) -> Region:
+def new_region(cx: Context, obj: Object, path: str, t: Scalar, extents: tuple[int, ...]) -> Region:
     name = obj.name + path
-    new = Region(cx.unique(name), t, count, obj.storage, initial_elements(obj, path), obj.loc, name)
+    new = Region(cx.unique(name), t, extents, obj.storage, initial_elements(obj, path), obj.loc, name)
     cx.regions.append(new)
     return new
 
@@ -84,7 +85,8 @@ def store(cx: Context, ref: Ref, value: Expr, loc: Loc) -> None:
 def copy_object(cx: Context, to: Ref, source: Ref, loc: Loc) -> None:
     """Struct or array assignment, leaf by leaf; the first store must not change where the others go."""
     to, source = cx.pinned(to, loc), cx.pinned(source, loc)
-    for path, (_, count) in leaf_table(to.type).items():
+    for path, leaf in leaf_table(to.type).items():
+        count = leaf.count
         copy_elements(
             cx, scalars_below(to, path, count, loc), scalars_below(source, path, count, loc), Const(count, INT), loc
         )
@@ -92,8 +94,7 @@ def copy_object(cx: Context, to: Ref, source: Ref, loc: Loc) -> None:
 
 def scalars_below(ref: Ref, path: str, count: int, loc: Loc) -> Ref:
     """The first scalar at ``path`` inside ``ref``."""
-    t, _ = leaf_table(ref.type)[path]
-    return Ref(ref.object, ref.path + path, multiply(ref.index, count), t)
+    return Ref(ref.object, ref.path + path, multiply(ref.index, count), leaf_table(ref.type)[path].type)
 
 
 def copy_elements(cx: Context, to: Ref, source: Ref, count: Expr, loc: Loc) -> None:

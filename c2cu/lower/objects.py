@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, LONG, Array, CType, Pointer, Scalar, Struct, leaves
+from ..base.ctype import BOOL, INT, LONG, Array, CType, Leaf, Pointer, Scalar, Struct, leaves
 from ..base.diagnostics import Loc
 from ..ir.fold import add, is_constant, multiply
 from ..ir.nodes import NOWHERE, Const, Expr, Region, Rows, Variable
@@ -154,12 +154,9 @@ def same_object(a: Target | None, b: Target | None) -> bool:
     return a == b
 
 
-def leaf_table(t: CType) -> dict[str, tuple[Scalar | Pointer, int]]:
-    """path -> (type, count) of every leaf; an array whose extent is not known counts 0."""
-    table: dict[str, tuple[Scalar | Pointer, int]] = {}
-    for leaf in leaves(t):
-        table[leaf.path] = (leaf.type, leaf.count)
-    return table
+def leaf_table(t: CType) -> dict[str, Leaf]:
+    """Every leaf by its path; an extent that is not known is 0."""
+    return {leaf.path: leaf for leaf in leaves(t)}
 
 
 def index_type(t: Scalar) -> Scalar:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from math import prod
 from typing import Any
 
 from ..analysis.facts import Conflict, Trace
 from ..analysis.uniform import Uniform
 from ..base import catalogue
+from ..base.ctype import LONG
 from ..base.diagnostics import Loc
+from ..ir.canonical import subscripts
+from ..ir.nodes import Const
 from ..schedule.roofline import Limits, Roofline, roofline
 from ..schedule.slots import Slot, bytes_moved
 from ..schedule.understood import Understood
@@ -160,12 +162,8 @@ def element(front: Understood, c: Conflict) -> str:
     """What two iterations share, as C spells it: ``D[1][0]``."""
     if c.element < 0:
         return c.name
-    shape = next((s.shape for s in front.slots if s.name == c.name), ())
-    counts = [r.count for r in front.kernel.regions if r.name == c.name] if front.kernel is not None else []
-    if counts != [prod(shape)]:
+    named = [r for r in front.analysed().kernel.regions if (r.spelling or r.name) == c.name]
+    if len(named) != 1 or "." in c.name:
         return f"{c.name}[{c.element}]"
-    subscripts, rest = [], c.element
-    for extent in reversed(shape):
-        rest, k = divmod(rest, extent)
-        subscripts.append(f"[{k}]")
-    return c.name + "".join(reversed(subscripts))
+    apart = subscripts(named[0], Const(c.element, LONG)) or ()
+    return c.name + "".join(f"[{k.value}]" for k in apart if isinstance(k, Const))

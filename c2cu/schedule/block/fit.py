@@ -110,7 +110,7 @@ class Basis:
         flat = tuple(t.wrap(x) for x in values.reshape(-1).tolist())
         known = next((r for r in self.tables if r.type == t and _same(r.init, flat, t)), None)
         if known is None:
-            known = Region(f"c2cu_table{len(self.tables)}", t, len(flat), "shared", flat)
+            known = Region(f"c2cu_table{len(self.tables)}", t, (len(flat),), "shared", flat)
             self.tables.append(known)
         index: Expr = Var(TID)
         if self.rounds > 1:
