@@ -248,9 +248,11 @@ def test_memory_is_stated_and_kept():
     assert c2cu.stream(SORT, inputs(3), memory="64K", backend="cpu").memory <= 1 << 16
     with pytest.raises(c2cu.InputError, match="'2X' is no size: write 2G"):
         c2cu.stream(SORT, inputs(3), memory="2X", backend="cpu")
-    with pytest.raises(c2cu.InputError, match="memory of 100 bytes is not enough"):
+    with pytest.raises(c2cu.InputError, match="memory limit of 100 bytes is not enough"):
         c2cu.stream(SORT, inputs(3), memory=100, backend="cpu")
-    with pytest.raises(c2cu.InputError, match=r"groups of 5000 inputs take \d+ bytes of buffers, but memory is 65536"):
+    with pytest.raises(
+        c2cu.InputError, match=r"groups of 5000 inputs take \d+ bytes of buffers, but the memory limit is 65536"
+    ):
         c2cu.stream(SORT, inputs(3), memory=1 << 16, group=5000, backend="cpu")
 
 
@@ -301,7 +303,7 @@ def test_one_input_may_take_more_than_the_usual_memory(monkeypatch):
     for how in ({}, {"latency_target": 10.0}):
         s = c2cu.stream(SORT, inputs(5), backend="cpu", **how)
         assert s.group == 1 and s.memory > 100 and np.array_equal(np.concatenate(list(s)), np.sort(inputs(5), 1))
-    with pytest.raises(c2cu.InputError, match="memory of 100 bytes is not enough"):
+    with pytest.raises(c2cu.InputError, match="memory limit of 100 bytes is not enough"):
         c2cu.stream(SORT, inputs(5), latency_target=10.0, memory=100, backend="cpu")
 
 
@@ -577,8 +579,9 @@ def test_a_device_with_little_memory_takes_smaller_groups(devices):
 
 def test_a_device_with_no_memory(devices):
     devices(("one", {"most": 0}))
-    with pytest.raises(c2cu.InputError, match="not enough memory for one input"):
+    with pytest.raises(c2cu.CompileError, match="not enough memory for one input") as e:
         c2cu.stream(SORT, inputs(10), backend="cpu")
+    assert e.value.code == "C2CU064"
 
 
 # channels

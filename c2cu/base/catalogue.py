@@ -1262,8 +1262,8 @@ BAD_DEVICES = Message(
     InputError,
     "devices= names a GPU that is not there, or one twice.",
     "this is no choice of GPUs: {devices}",
-    "name each GPU once; the last is {last}",
-    "Name each GPU once, by its number from 0.",
+    "the last GPU is number {last}: name each at most once",
+    "Name each GPU at most once, by its number from 0.",
 )
 DEVICES_ON_CPU = Message(
     "C2CU208",
@@ -1353,7 +1353,7 @@ GROUP_TOO_LARGE = Message(
     "C2CU220",
     InputError,
     "The memory limit does not hold a group of this size.",
-    "groups of {group} inputs take {need} bytes of buffers, but memory is {memory}",
+    "groups of {group} inputs take {need} bytes of buffers, but the memory limit is {memory}",
     "at most {most} inputs a group fit",
     "Ask for a smaller group, or allow more memory.",
 )
@@ -1361,7 +1361,7 @@ MEMORY_TOO_SMALL = Message(
     "C2CU221",
     InputError,
     "The memory limit does not hold one input.",
-    "memory of {memory} bytes is not enough",
+    "a memory limit of {memory} bytes is not enough",
     "one input a group takes {need} bytes of buffers with {depth} groups in flight",
     "Allow more memory, or a smaller depth.",
 )
@@ -1449,15 +1449,15 @@ NOT_EXTENTS = Message(
 TOO_MANY_VARIABLES = Message(
     "C2CU096",
     UnsupportedError,
-    "More variables go in and out than the parameters of a CUDA kernel have room for.",
-    "{count} variables go in and out of the kernel, and {most} are the most for CUDA",
+    "The kernel reads and writes more variables than a CUDA kernel has parameters for.",
+    "the kernel reads and writes {count} variables, but CUDA takes at most {most}",
     "put them in arrays, or use backend cpu",
 )
 TOO_MANY_FOR_DEVICE = Message(
     "C2CU244",
     CompileError,
-    "More variables go in and out than an old CUDA version or GPU takes.",
-    "{count} variables go in and out of the kernel, and {most} are the most here",
+    "The kernel reads and writes more variables than an old CUDA version or GPU takes.",
+    "the kernel reads and writes {count} variables, but this machine takes at most {most}",
     "put them in arrays, or use CUDA 12.1 and a GPU of compute capability 7.0, or later ones",
 )
 NO_CUPY = Message(
@@ -1493,7 +1493,7 @@ BANDS_MEMORY = Message(
     CompileError,
     "The device's memory does not hold a few rows of the matrix.",
     "{limit} bytes of device memory do not hold a few rows of {columns} elements",
-    "free some, or use backend='cpu'",
+    "free some of it, or use backend='cpu'",
 )
 DEVICE_FAILED = Message(
     "C2CU247",
@@ -1561,7 +1561,7 @@ TABLE_VERTEX = Message(
 PATHS_SHAPES = Message(
     "C2CU121",
     InputError,
-    "Weights or distances are not of the table's shape.",
+    "Weights or distances do not have the shape of the table.",
     "the {what} have shape {shape}, the table {table}",
     "give arrays of one graph",
 )
@@ -2057,7 +2057,7 @@ PACK_FROM_ZARR = Message(
 NOT_RESUMABLE = Message(
     "C2CU059",
     InputError,
-    "A run that --resume cannot continue.",
+    "This run cannot be resumed.",
     "--resume: {reason}",
     "runs from files to .npy, .bin or .zarr can be resumed",
 )
