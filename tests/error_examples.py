@@ -23,7 +23,7 @@ import c2cu
 import c2cu.paths
 from c2cu.base import catalogue
 from c2cu.cli import main
-from tests import error_examples_states, error_fakes
+from tests import error_examples_schedules, error_examples_states, error_fakes
 from tests.error_example import ADD, CUDA, Example, State, command, statement
 
 
