@@ -83,6 +83,7 @@ STATES = {
         "where the compiler finds a mistake in generated code",
         compiler("echo \"<stdin>:2:1: error: expected ';' before 'int'\" >&2; exit 1"),
     ),
+    **error_examples_schedules.STATES,
 }
 
 
@@ -424,6 +425,7 @@ EXAMPLES = {
         ADD, command("run k.c --in a.npy --backend cpu"), before='np.save("a.npy", np.ones((3, 4), np.float32))'
     ),
     "C2CU362": Example(IN_MAIN % "    k();\n", command("translate k.c --p 2 -o k.c")),
+    **error_examples_schedules.EXAMPLES,
 }
 
 #: Codes still without an example: what raises them needs a device, a damaged machine or a rare shape of program. Most
@@ -431,8 +433,7 @@ EXAMPLES = {
 TOLD_ELSEWHERE = {
     f"C2CU{n}"
     for n in """
-    282 283 284 285 286 287 288 289 291 294 295 296 297 298 299 300 301 302 303 306 307 308 309 310 311 312
-    313 314 319 320 321 342 343 344 347 348 349 350 351 352 353 354 355 363 364 365 366 367 368 369
+    309 342 343 344 347 348 349 350 351 352 353 354 355 363 364 365 366 367 368 369
     """.split()
 }
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from tests.error_example import CUDA, Example
+from tests.error_example import CUDA, Example, State
 
 SCAN = CUDA % "scan"
-GEP = CUDA % "gep"
+BLOCK = CUDA % "block"
 
 
 def scan(loop: str, arrays: str = "int a[500], b[500];") -> Example:
     return Example(f"{arrays}\nvoid k(void) {{\n    {loop}\n}}\n", SCAN)
 
 
-def paths(schedule: str, n: str, declared: str = "float D[N][N];", d: str = "D", k: str = "int k = 0; k < N; k++") -> Example:
+def paths(
+    schedule: str, n: str, declared: str = "float D[N][N];", d: str = "D", k: str = "int k = 0; k < N; k++"
+) -> Example:
     """Shortest paths."""
     return Example(
         f"#define N {n}\n{declared}\nvoid k(void) {{\n    for ({k})\n        for (int i = 0; i < N; i++)\n"
@@ -21,6 +23,17 @@ def paths(schedule: str, n: str, declared: str = "float D[N][N];", d: str = "D",
         CUDA % schedule,
     )
 
+
+STATES = {
+    "short blocks": State(
+        "where the limit is 100 statements, and not 40,000",
+        lambda m: m.setattr("c2cu.schedule.block.builder.LONGEST", 100),
+    ),
+    "short kernels": State(
+        "where the limit is 100 statements, and not 10,000",
+        lambda m: m.setattr("c2cu.schedule.registers.emit.LONGEST", 100),
+    ),
+}
 
 EXAMPLES = {
     "C2CU294": Example(
@@ -51,17 +64,35 @@ EXAMPLES = {
         'c2cu.compile("k.c", backend="cpu", schedule="gep")',
     ),
     "C2CU314": Example("union U { int i; float f; } u;\nvoid k(void) {\n    u.i = 1;\n}\n", CUDA % "thread"),
-    "C2CU319": Example(
-        "int a[4], x, s;\nvoid k(void) {\n    static int n;\n    int *p = x ? a : &s;\n    *p += n++;\n}\nint main(void) {\n    k();\n"
-        "    return 0;\n}\n",
-        "$ c2cu translate k.c --p 4",
+    "C2CU283": Example(
+        "int a[40];\nvoid k(void) {\n    for (int i = 0; i < 40; i++)\n        for (int j = 0; j < 200; j++) a[i] = a[i] * 3 + j;\n}\n",
+        BLOCK,
+        state="short blocks",
     ),
-    "C2CU283": Example("int a[40];\nvoid k(void) {\n    for (int i = 0; i < 40; i++)\n        for (int j = 0; j < 4000; j++) a[i] = a[i] * 3 + (j ^ i * j);\n}\n", CUDA % "block"),
-    "C2CU284": Example("int a[20], w[20];\nvoid k(void) {\n    for (int i = 0; i < 20; i++) a[i] += 1;\n    for (int i = 0; i < 20; i++) a[w[i] & 15] = i;\n}\n", 'c2cu.compile("k.c", backend="cuda", schedule="block", shared=["w"])'),
-    "C2CU286": Example("int a[12];\nvoid k(void) {\n    for (int i = 0; i < 12; i++) a[i] += 1;\n    for (int j = 0; j < 11; j++)\n        if (a[j] > a[j + 1]) {\n            int t = a[j];\n            a[j] = a[j + 1];\n            a[j + 1] = t;\n        }\n}\n", CUDA % "block"),
-    "C2CU287": Example("int a[21];\nvoid k(void) {\n    for (int i = 0; i < 7; i++) {\n        int s = 0;\n        for (int j = 0; j < 3; j++) {\n            s += a[i * 3 + j];\n            a[i * 3 + j] = s;\n        }\n    }\n}\n", CUDA % "block"),
-    "C2CU288": Example("float A[10][10];\nvoid k(void) {\n    for (int k = 0; k < 10; k++) {\n        float p = 1 / A[k][k];\n        for (int i = k + 1; i < 10; i++) {\n            A[i][k] *= p;\n            for (int j = k + 1; j < 10; j++) A[i][j] -= A[i][k] * A[k][j];\n        }\n    }\n}\n", CUDA % "block"),
-    "C2CU285": Example("int a[24], t[16];\nvoid k(void) {\n    for (int i = 0; i < 24; i++) {\n        int v = 5;\n        a[i] += v;\n        if (i < 3) v = t[i];\n        a[i] ^= v;\n    }\n}\n", 'c2cu.compile("k.c", backend="cuda", schedule="block", shared=["t"])'),
-    "C2CU320": Example("int a[16], b[20];\nvoid k(void) {\n    for (int i = 0; i < 16; i++) {\n        if (i < 8) a[i] += 1;\n        else b[i] += a[i];\n    }\n}\n", CUDA % "block"),
-    "C2CU291": Example("int a[60], s, t, u;\nvoid k(void) {\n    for (int i = 0; i < 4000; i++) {\n        s = s * 3 + a[i % 60];\n        t = t * 5 ^ s;\n        u = u * 7 + t;\n    }\n}\n", CUDA % "registers"),
+    "C2CU284": Example(
+        "int t[16], a[24];\nvoid k(void) {\n    int v = t[3];\n    for (int i = 0; i < 24; i++) a[i] += v;\n}\n",
+        'c2cu.compile("k.c", backend="cuda", schedule="block", shared=["t"])',
+    ),
+    "C2CU286": Example(
+        "int a[12];\nvoid k(void) {\n    for (int i = 0; i < 12; i++) a[i] += 1;\n    for (int j = 0; j < 11; j++)\n        if (a[j] > a[j + 1]) {\n            int t = a[j];\n            a[j] = a[j + 1];\n            a[j + 1] = t;\n        }\n}\n",
+        BLOCK,
+    ),
+    "C2CU287": Example("int a[7];\nvoid k(void) {\n    for (int i = 0; i < 7; i++) a[i] += i;\n}\n", BLOCK),
+    "C2CU288": Example(
+        "float A[10][10];\nvoid k(void) {\n    for (int k = 0; k < 10; k++) {\n        float p = 1 / A[k][k];\n        for (int i = k + 1; i < 10; i++) {\n            A[i][k] *= p;\n            for (int j = k + 1; j < 10; j++) A[i][j] -= A[i][k] * A[k][j];\n        }\n    }\n}\n",
+        BLOCK,
+    ),
+    "C2CU285": Example(
+        "int a[24], t[16];\nvoid k(void) {\n    for (int i = 0; i < 24; i++) {\n        int v = 5;\n        a[i] += v;\n        if (i < 3) v = t[i];\n        a[i] ^= v;\n    }\n}\n",
+        'c2cu.compile("k.c", backend="cuda", schedule="block", shared=["t"])',
+    ),
+    "C2CU320": Example(
+        "int a[16], b[20];\nvoid k(void) {\n    for (int i = 0; i < 16; i++) {\n        if (i < 8) a[i] += 1;\n        else b[i] += a[i];\n    }\n}\n",
+        BLOCK,
+    ),
+    "C2CU291": Example(
+        "int s, t;\nvoid k(void) {\n    for (int i = 0; i < 200; i++) s = s * 3 + t;\n}\n",
+        CUDA % "registers",
+        state="short kernels",
+    ),
 }

@@ -435,7 +435,7 @@ def test_a_global_may_be_an_argument_where_addresses_depend_on_data(tmp_path):
         (
             program(kernel="void k(void) { static int c; for (int i = 0; i < 3; i++) o[a[i] & 1] += c++; }\n"),
             "C2CU269",
-            "static local 'c' in a kernel whose addresses depend on data",
+            "'c' is a static local variable of the kernel",
         ),
         (
             program(call="k2(t);", kernel="const int t[2] = {1, 2};\nvoid k2(const int *t) { o[0] = t[1]; }\n"),

@@ -787,13 +787,6 @@ NO_PARALLEL_LOOP = Message(
     "no loop has independent iterations",
     "leave the schedule to auto",
 )
-DEPENDENT = Message(
-    "C2CU282",
-    UnsupportedError,
-    "An iteration of the loop reads what another one writes.",
-    "iterations of this loop depend on each other through '{name}'",
-    "write the results to a second array, or leave the schedule to auto",
-)
 BLOCK_SHARED_MEMORY = Message(
     "C2CU094",
     UnsupportedError,
@@ -850,26 +843,12 @@ BLOCK_OWNER = Message(
     "the accesses to '{name}' cannot be distributed over the threads' registers",
     "leave the schedule to auto",
 )
-BLOCK_PATTERN = Message(
-    "C2CU289",
-    UnsupportedError,
-    "The values in a parallel loop follow no pattern that threads can compute.",
-    "the iterations' subscripts follow no pattern that threads can compute",
-    "leave the schedule to auto",
-)
 BLOCK_SIZES = Message(
     "C2CU320",
     UnsupportedError,
     "Some iterations of a parallel loop store only to arrays of another size than the others.",
     "some iterations store only to arrays of another size",
     "give the arrays one size, or split the loop",
-)
-BLOCK_ROUNDS = Message(
-    "C2CU321",
-    UnsupportedError,
-    "A round of parallel iterations reads what another one holds.",
-    "a round reads an element that another keeps in a different thread's registers",
-    "leave the schedule to auto",
 )
 REGISTERS_ADDRESS = Message(
     "C2CU095",
@@ -1046,13 +1025,6 @@ GEP_OWN_MATRIX = Message(
     "'{name}' is not a matrix of its own that goes in or out",
     "make it a global array or a parameter of the kernel",
 )
-GEP_LINE = Message(
-    "C2CU312",
-    UnsupportedError,
-    "Row k is computed from column k, or the other way round, within one step.",
-    "{line} k is computed from {other} k",
-    "leave the schedule to auto",
-)
 GEP_LATE_START = Message(
     "C2CU313",
     UnsupportedError,
@@ -1093,13 +1065,6 @@ STATIC_STRUCT = Message(
     UnsupportedError,
     "A static local variable is a struct.",
     "'{name}' is a static struct",
-    "make it a global variable",
-)
-STATIC_LOCAL = Message(
-    "C2CU319",
-    UnsupportedError,
-    "A static local variable stands in a kernel whose addresses depend on data.",
-    "'{name}' is a static local variable",
     "make it a global variable",
 )
 ADDRESSES_INITIAL = Message(
@@ -1774,7 +1739,7 @@ STATIC_IN_KERNEL = Message(
     "C2CU269",
     UnsupportedError,
     "A static local variable stands in a kernel whose addresses depend on data.",
-    "static local '{name}' in a kernel whose addresses depend on data",
+    "'{name}' is a static local variable of the kernel",
     "make it a global variable",
 )
 HIDDEN_NAME = Message(

@@ -359,7 +359,7 @@ class _Host:
                 names[b.symbol] = self.columns_of(b, static)
         statics = used_statics(self.program)
         if statics:
-            raise catalogue.STATIC_LOCAL.error(statics[0].loc, name=statics[0].name)
+            raise catalogue.STATIC_IN_KERNEL.error(statics[0].loc, name=statics[0].name)
         slot = [("int __s__", "__s__")] if self.group else []
         plain = {s: f"__{s.name}" for s in self.program.constants if s.storage != "static-local"}
         columns = Columns(self.program, names, plain, [*slot, ("int __id__", "__id__")], False, self.width)

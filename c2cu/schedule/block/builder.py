@@ -29,6 +29,11 @@ LONGEST = 40000  # statements
 FETCHED = 96  # elements of others that a thread loads before it starts
 
 
+class NotOneLoop(Exception):
+    """Phases of one shape that cannot be the rounds of a loop: their values follow no pattern, or a round reads an
+    element that another keeps in a different thread's registers."""
+
+
 @dataclass
 class IterationGroup:
     """One iteration for each thread that has one. ``its``: of every thread; ``present``: whether it is its own."""
@@ -195,12 +200,12 @@ class Builder:
             places.start(g)
             body += self.iteration(phases, g, basis, places)
         if len(phases) > 1 and sum(r.count for r in m.tables) > LARGEST_TABLE:
-            raise catalogue.BLOCK_PATTERN.error(first.phase.loop.loc)
+            raise NotOneLoop
         if len(phases) == 1:
             self.enter(places)
             m.out += [*places.foreign.values(), *body]
         elif any(r in places.shared for r, _ in places.changed):
-            raise catalogue.BLOCK_ROUNDS.error(first.phase.loop.loc)
+            raise NotOneLoop
         else:
             self.enter_loop(places, len(phases), body)
         m.read = m.read or bool(places.foreign) or places.reads
@@ -246,7 +251,7 @@ class Builder:
         )
         try:
             self.phase(phases, mapping)
-        except UnsupportedError:
+        except (UnsupportedError, NotOneLoop):
             self.machine = before
             return False
         return True

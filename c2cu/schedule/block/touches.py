@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...analysis.uniform import Uniform
-from ...base import catalogue
-from ...base.diagnostics import UnsupportedError
 from ...ir.nodes import Assign, Block, Expr, If, Loop, Region, Store, Variable
 from ...ir.walk import loads_in
 from .vectors import NotKnown, Values, evaluate
 
 TURNS = 4096  # of a loop inside an iteration
+
+
+class Conflict(Exception):
+    """The iterations of a loop depend on each other, or are too long to tell: it is no phase."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Walk:
             self.block(s.body, mask)
             mask = self.staying(s, mask)
             self.block(s.step, mask)
-        raise catalogue.BLOCK_TOO_LONG.error(s.loc)
+        raise Conflict
 
     def staying(self, s: Loop, mask: np.ndarray) -> np.ndarray:
         for f in s.flags:
@@ -146,7 +148,7 @@ def carried(touches: list[Touch], r: Region, count: int) -> bool:
 
 def hazards(phase: Phase, touches: list[Touch], private: frozenset[Region]) -> np.ndarray:
     """The iterations that touch, on a branch on data, what others touch too: where it is taken, they were not
-    independent after all. Raises UnsupportedError where iterations conflict whatever the data."""
+    independent after all. Raises Conflict where iterations depend on each other whatever the data."""
     out = np.zeros(phase.count, bool)
     for r in dict.fromkeys(t.region for t in touches if t.store and t.region not in private):
         owner = np.full(r.count, -1, np.int64)
@@ -154,7 +156,7 @@ def hazards(phase: Phase, touches: list[Touch], private: frozenset[Region]) -> n
         for t in (t for t in mine if t.store):
             its, at = np.flatnonzero(t.mask), t.address[t.mask]
             if len(set(at.tolist())) < len(at) or ((owner[at] != -1) & (owner[at] != its)).any():
-                raise _dependent(phase, r)
+                raise Conflict
             owner[at] = its
         sure = np.zeros(r.count, bool)
         for t in (t for t in mine if t.store and not t.conditional):
@@ -165,10 +167,6 @@ def hazards(phase: Phase, touches: list[Touch], private: frozenset[Region]) -> n
                 continue
             other = (owner[at] != -1) & (owner[at] != its)
             if (other & sure[at]).any():
-                raise _dependent(phase, r)
+                raise Conflict
             out[owner[at[other]]] = True
     return out
-
-
-def _dependent(phase: Phase, r: Region) -> UnsupportedError:
-    return catalogue.DEPENDENT.error(phase.loop.loc, name=r.name)

@@ -68,11 +68,6 @@ def _refuse(g: Gep, slots: tuple[Slot, ...], layout: Layout) -> None:
             raise catalogue.GEP_OWN_MATRIX.error(r.loc, name=r.name)
         if r.name in layout and not is_plain(slots, layout[r.name]):
             raise catalogue.PART_OF_STRUCT.error(r.loc, name=r.name)
-    for part in g.scale:
-        for p in part.places:
-            if p.where not in (part.where, "kk"):
-                line, other = ("row", "column") if part.where == "kj" else ("column", "row")
-                raise catalogue.GEP_LINE.error(part.loc, line=line, other=other)
 
 
 def sides_of(g: Gep) -> Sides:
