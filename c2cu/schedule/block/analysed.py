@@ -60,7 +60,7 @@ class Analysed:
 
 
 def analysed(u: Uniform, phase: Phase) -> Analysed:
-    """Raises Conflict where iterations depend on each other whatever the data."""
+    """Raises DependentIterations where iterations depend on each other whatever the data."""
     touches = Walk(u, phase).touches
     private = frozenset(r for r in _alone(u, phase) if not carried(touches, r, phase.count))
     return Analysed(phase, touches, hazards(phase, touches, private), private)

@@ -18,7 +18,7 @@ from ...ir.canonical import counted
 from ...ir.nodes import Assign, Block, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import blocks, expressions, mapped, statements, subexpressions
 from .analysed import Analysed, analysed
-from .touches import Conflict, Phase
+from .touches import DependentIterations, Phase
 from .vectors import NotKnown, Values, as_const, evaluate
 
 STEPS = 300  # statements that every thread does, at most
@@ -210,7 +210,7 @@ class _PhaseRun:
         """Whether the iterations are independent, but perhaps for a few that a branch on data will hardly take."""
         try:
             accepted = analysed(self.u, phase)
-        except Conflict:
+        except DependentIterations:
             return False
         if accepted.hazard.mean() > RARE:
             return False

@@ -14,7 +14,7 @@ from .vectors import NotKnown, Values, evaluate
 TURNS = 4096  # of a loop inside an iteration
 
 
-class Conflict(Exception):
+class DependentIterations(Exception):
     """The iterations of a loop depend on each other, or are too long to tell: it is no phase."""
 
 
@@ -120,7 +120,7 @@ class Walk:
             self.block(s.body, mask)
             mask = self.staying(s, mask)
             self.block(s.step, mask)
-        raise Conflict
+        raise DependentIterations
 
     def staying(self, s: Loop, mask: np.ndarray) -> np.ndarray:
         for f in s.flags:
@@ -148,7 +148,7 @@ def carried(touches: list[Touch], r: Region, count: int) -> bool:
 
 def hazards(phase: Phase, touches: list[Touch], private: frozenset[Region]) -> np.ndarray:
     """The iterations that touch, on a branch on data, what others touch too: where it is taken, they were not
-    independent after all. Raises Conflict where iterations depend on each other whatever the data."""
+    independent after all. Raises DependentIterations where iterations depend on each other whatever the data."""
     out = np.zeros(phase.count, bool)
     for r in dict.fromkeys(t.region for t in touches if t.store and t.region not in private):
         owner = np.full(r.count, -1, np.int64)
@@ -156,7 +156,7 @@ def hazards(phase: Phase, touches: list[Touch], private: frozenset[Region]) -> n
         for t in (t for t in mine if t.store):
             its, at = np.flatnonzero(t.mask), t.address[t.mask]
             if len(set(at.tolist())) < len(at) or ((owner[at] != -1) & (owner[at] != its)).any():
-                raise Conflict
+                raise DependentIterations
             owner[at] = its
         sure = np.zeros(r.count, bool)
         for t in (t for t in mine if t.store and not t.conditional):
@@ -167,6 +167,6 @@ def hazards(phase: Phase, touches: list[Touch], private: frozenset[Region]) -> n
                 continue
             other = (owner[at] != -1) & (owner[at] != its)
             if (other & sure[at]).any():
-                raise Conflict
+                raise DependentIterations
             out[owner[at[other]]] = True
     return out
