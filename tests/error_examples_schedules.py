@@ -54,11 +54,45 @@ EXAMPLES = {
     "C2CU307": paths("gep:staged", "8", k="int k = 0; k < 0; k++"),
     "C2CU308": paths("gep:bands", "4", "float D[N][N] = {{1}};"),
     "C2CU310": paths("gep:tiles", "40000"),
-    "C2CU311": paths("gep:tiles", "8", "struct { float D[N][N]; int n; } s;", "s.D"),
-    "C2CU312": Example("", ""),
+    "C2CU311": Example(
+        paths("gep", "8", "struct { float D[N][N]; int n; } s;", "s.D").source,
+        'c2cu.compile("k.c", backend="cpu", schedule="gep")',
+    ),
     "C2CU313": Example(
         "float D[8][8];\nvoid k(void) {\n    for (int k = 0; k < 8; k++)\n        for (int i = k + 1; i < 8; i++)\n"
         "            for (int j = k + 2; j < 8; j++) D[i][j] -= D[i][k] * D[k][j];\n}\n",
         'c2cu.compile("k.c", backend="cpu", schedule="gep")',
+    ),
+    "C2CU314": Example("union U { int i; float f; } u;\nvoid k(void) {\n    u.i = 1;\n}\n", CUDA % "thread"),
+    "C2CU283": Example(
+        "int a[40];\nvoid k(void) {\n    for (int i = 0; i < 40; i++)\n        for (int j = 0; j < 200; j++) a[i] = a[i] * 3 + j;\n}\n",
+        BLOCK,
+        state="short blocks",
+    ),
+    "C2CU284": Example(
+        "int t[16], a[24];\nvoid k(void) {\n    int v = t[3];\n    for (int i = 0; i < 24; i++) a[i] += v;\n}\n",
+        'c2cu.compile("k.c", backend="cuda", schedule="block", shared=["t"])',
+    ),
+    "C2CU286": Example(
+        "int a[12];\nvoid k(void) {\n    for (int i = 0; i < 12; i++) a[i] += 1;\n    for (int j = 0; j < 11; j++)\n        if (a[j] > a[j + 1]) {\n            int t = a[j];\n            a[j] = a[j + 1];\n            a[j + 1] = t;\n        }\n}\n",
+        BLOCK,
+    ),
+    "C2CU287": Example("int a[7];\nvoid k(void) {\n    for (int i = 0; i < 7; i++) a[i] += i;\n}\n", BLOCK),
+    "C2CU288": Example(
+        "float A[10][10];\nvoid k(void) {\n    for (int k = 0; k < 10; k++) {\n        float p = 1 / A[k][k];\n        for (int i = k + 1; i < 10; i++) {\n            A[i][k] *= p;\n            for (int j = k + 1; j < 10; j++) A[i][j] -= A[i][k] * A[k][j];\n        }\n    }\n}\n",
+        BLOCK,
+    ),
+    "C2CU285": Example(
+        "int a[24], t[16];\nvoid k(void) {\n    for (int i = 0; i < 24; i++) {\n        int v = 5;\n        a[i] += v;\n        if (i < 3) v = t[i];\n        a[i] ^= v;\n    }\n}\n",
+        'c2cu.compile("k.c", backend="cuda", schedule="block", shared=["t"])',
+    ),
+    "C2CU320": Example(
+        "int a[16], b[20];\nvoid k(void) {\n    for (int i = 0; i < 16; i++) {\n        if (i < 8) a[i] += 1;\n        else b[i] += a[i];\n    }\n}\n",
+        BLOCK,
+    ),
+    "C2CU291": Example(
+        "int s, t;\nvoid k(void) {\n    for (int i = 0; i < 200; i++) s = s * 3 + t;\n}\n",
+        CUDA % "registers",
+        state="short kernels",
     ),
 }
