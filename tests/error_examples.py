@@ -428,15 +428,6 @@ EXAMPLES = {
     **error_examples_schedules.EXAMPLES,
 }
 
-#: Codes still without an example: what raises them needs a device, a damaged machine or a rare shape of program. Most
-#: are raised in the tests of their own stage.
-TOLD_ELSEWHERE = {
-    f"C2CU{n}"
-    for n in """
-    309 342 343 344 347 348 349 350 351 352 353 354 355 363 364 365 366 367 368 369
-    """.split()
-}
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -494,16 +485,14 @@ each code. (This page is printed by `make errors` from c2cu/base/catalogue.py an
 def entry(m: catalogue.Message) -> str:
     """The section of one code."""
     kind = m.kind.__name__.replace("InputTypeError", "InputError")
-    parts = [f"## {m.code}", f"{m.meaning} (`{kind}`)", *_shown(EXAMPLES.get(m.code), m)]
+    parts = [f"## {m.code}", f"{m.meaning} (`{kind}`)", *_shown(EXAMPLES[m.code])]
     fix = m.fix or m.hint[:1].upper() + m.hint[1:]
     parts.append(f"Fix: {fix.rstrip('.')}{'' if fix.endswith('?') else '.'}")
     return "\n\n".join(parts) + "\n"
 
 
-def _shown(example: Example | None, m: catalogue.Message) -> list[str]:
-    """The example and what it prints; the message's template where there is none."""
-    if example is None:
-        return [f"```\n{m.text}\n```"]
+def _shown(example: Example) -> list[str]:
+    """The example and what it prints."""
     parts = [f"```c\n{example.source.rstrip()}\n```"] if example.source.strip() else []
     state = f" ({STATES[example.state].told})" if example.state else ""
     before = f">>> {example.before}\n" if example.before else ""

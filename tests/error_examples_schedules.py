@@ -2,10 +2,84 @@
 
 from __future__ import annotations
 
-from tests.error_example import CUDA, Example, State
+import errno
+import io
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from c2cu.cli import main
+from c2cu.io.sources import FileSource
+from c2cu.program import Program
+from c2cu.schedule import registry
+from c2cu.streaming.streams import StreamWarning
+from tests.error_example import ADD, CUDA, Example, State, command
 
 SCAN = CUDA % "scan"
 BLOCK = CUDA % "block"
+
+
+RUN = command("run k.c --in a=%s --out b.npy --backend cpu")
+GROUPS = RUN % "a.npy" + " --group 16"
+SAVED = 'np.save("a.npy", np.ones((3, 4), np.float32))'
+LARGE = 'np.save("a.npy", np.ones((1000, 4), np.float32))'
+
+
+def raises(e: BaseException) -> Callable[..., None]:
+    def do(*_: object, **__: object) -> None:
+        raise e
+
+    return do
+
+
+def at_input(n: int, do: Callable[[], None]) -> Callable[[pytest.MonkeyPatch], None]:
+    """``do`` happens when inputs from the n-th on are read from a file."""
+    take = FileSource.take
+
+    def taken(source: FileSource, first: int, last: int) -> np.ndarray:
+        part = take(source, first, last)
+        if first >= n:
+            do()
+        return part
+
+    return lambda monkeypatch: monkeypatch.setattr(FileSource, "take", taken)
+
+
+def half_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = io.BytesIO()
+    np.save(whole, np.ones((3, 4), np.float32))
+    monkeypatch.setattr("c2cu.io.sources._stdin", lambda: io.BytesIO(whole.getvalue()[:-16]))
+
+
+def interrupted(_: pytest.MonkeyPatch) -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        at_input(64, raises(SystemExit(130)))(monkeypatch)
+        CliRunner().invoke(main, GROUPS.split()[2:])
+
+
+def tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    emit = registry.emit_schedule
+    monkeypatch.setattr(registry, "emit_schedule", lambda name, u, threads, backend: emit(name, u, 77, backend))
+
+
+def lost_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Program.stream
+
+    def warning(*args: Any, **options: Any) -> Any:
+        warnings.warn(
+            "GPU 1 failed and is left out: an illegal memory access was encountered", StreamWarning, stacklevel=2
+        )
+        return stream(*args, **options)
+
+    monkeypatch.setattr(Program, "stream", warning)
 
 
 def scan(loop: str, arrays: str = "int a[500], b[500];") -> Example:
@@ -24,7 +98,31 @@ def paths(
     )
 
 
+PATHS = paths("gep", "8", "int a[N][N];", "a").source
+
 STATES = {
+    "a.npy changes": State(
+        "where another program writes to a.npy meanwhile", at_input(0, lambda: os.utime("a.npy", (0, 0)))
+    ),
+    "half a pipe": State("where the program that writes to the pipe ends after two of three inputs", half_a_pipe),
+    "no zarr": State("where zarr is not installed", lambda m: m.setitem(sys.modules, "zarr", None)),
+    "zarr": State(
+        "where zarr is installed",
+        lambda m: m.setitem(sys.modules, "zarr", SimpleNamespace(open_array=raises(ValueError("no array found")))),
+    ),
+    "77 threads": State("while tuning tries 77 threads", tried),
+    "closed stdout": State(
+        "where stdout is closed", lambda m: m.setattr("c2cu.io.files.sys", SimpleNamespace(stdout=None))
+    ),
+    "another run": State(
+        "where another run writes b.npy", lambda m: m.setattr("fcntl.flock", raises(BlockingIOError()))
+    ),
+    "a failing disk": State(
+        "where the disk fails in mid-run", at_input(64, raises(OSError(errno.EIO, os.strerror(errno.EIO))))
+    ),
+    "interrupted": State("after a run that was interrupted", interrupted),
+    "Ctrl-C": State("where Ctrl-C is pressed", at_input(64, raises(SystemExit(130)))),
+    "a lost device": State("where a GPU fails", lost_device),
     "short blocks": State(
         "where the limit is 100 statements, and not 40,000",
         lambda m: m.setattr("c2cu.schedule.block.builder.LONGEST", 100),
@@ -53,6 +151,7 @@ EXAMPLES = {
     "C2CU306": paths("gep:staged", "20000000"),
     "C2CU307": paths("gep:staged", "8", k="int k = 0; k < 0; k++"),
     "C2CU308": paths("gep:bands", "4", "float D[N][N] = {{1}};"),
+    "C2CU309": replace(paths("gep:tiles", "16"), state="77 threads"),
     "C2CU310": paths("gep:tiles", "40000"),
     "C2CU311": Example(
         paths("gep", "8", "struct { float D[N][N]; int n; } s;", "s.D").source,
@@ -95,4 +194,49 @@ EXAMPLES = {
         CUDA % "registers",
         state="short kernels",
     ),
+    "C2CU342": Example(
+        ADD,
+        RUN % "a.npz",
+        before='np.savez("a.npz", a=np.ones((3, 4), np.float32)); d = bytearray(Path("a.npz").read_bytes()); d[200] ^= 1; '
+        'Path("a.npz").write_bytes(d)',
+    ),
+    "C2CU343": Example(
+        "void k(float *a) {\n    a[0] = 1;\n}\n",
+        command("run k.c --in a=a.bin --out b.npy --backend cpu"),
+        before='Path("a.bin").write_bytes(bytes(64))',
+    ),
+    "C2CU344": Example(
+        "float a[4], b[4], c;\nvoid k(void) {\n    c = a[0] + b[1];\n}\n",
+        command("run k.c --in a=a.npy --shared b=b.bin --out c.npy --backend cpu"),
+        before='np.save("a.npy", np.ones((3, 4), np.float32)); Path("b.bin").write_bytes(bytes(10))',
+    ),
+    "C2CU347": Example(ADD, RUN % "a.npy", before=SAVED, state="a.npy changes"),
+    "C2CU348": Example(ADD, RUN % "-", state="half a pipe"),
+    "C2CU349": Example(ADD, RUN % "a.zarr", state="no zarr"),
+    "C2CU350": Example(ADD, RUN % "a.zarr", before='Path("a.zarr").mkdir()', state="zarr"),
+    "C2CU351": Example(
+        "struct S { char c; double d; } v[2];\nvoid k(void) {\n    v[0].d += v[1].d;\n}\n",
+        command("run k.c --in v=v.bin --out v=v.zarr --backend cpu"),
+        before='Path("v.bin").write_bytes(bytes(64))',
+        state="zarr",
+    ),
+    "C2CU352": Example(
+        ADD,
+        command("run k.c --in a=a.npy --out b.zarr --backend cpu"),
+        before=SAVED + '; Path("b.zarr").mkdir(); Path("b.zarr/notes.txt").touch()',
+    ),
+    "C2CU353": Example(
+        "int x;\nvoid k(void) { x++; }\nint main(void) {\n    k();\n    return 0;\n}\n",
+        command("translate k.c --p 4 -o -"),
+        state="closed stdout",
+    ),
+    "C2CU354": Example(ADD, GROUPS, before=SAVED, state="another run"),
+    "C2CU355": Example(ADD, GROUPS, before=LARGE, state="a failing disk"),
+    "C2CU363": Example(PATHS, RUN % "- --pack 8"),
+    "C2CU364": Example(PATHS, RUN % "a.zarr --pack 8"),
+    "C2CU365": Example(ADD, GROUPS + " --resume --fp fast", before=LARGE, state="interrupted"),
+    "C2CU366": Example(ADD, GROUPS + " --resume", before=LARGE, state="interrupted"),
+    "C2CU367": Example(ADD, GROUPS + " --resume", before=SAVED),
+    "C2CU368": Example(ADD, GROUPS, before=LARGE, state="Ctrl-C"),
+    "C2CU369": Example(ADD, GROUPS, before=SAVED, state="a lost device"),
 }

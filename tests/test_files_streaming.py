@@ -262,8 +262,8 @@ def nothing_runs(monkeypatch):
     ("a.npy/b.npy", "cannot write 'a.npy/b.npy': Not a directory"),
     ("x" * 300 + ".npy", "File name too long"),
     ("loop.npy", "Too many levels of symbolic links"),
-    ("folder.zarr", "'folder.zarr' is a directory that holds something else than a zarr array"),
-    ("group.zarr", "'group.zarr' is a directory that holds something else than a zarr array"),
+    ("folder.zarr", "'folder.zarr' is a directory that holds something other than a zarr array"),
+    ("group.zarr", "'group.zarr' is a directory that holds something other than a zarr array"),
     ("sealed/b.npy", "cannot write 'sealed/b.npy': Permission denied"),
 ])  # fmt: skip
 def test_targets_are_checked_before_anything_runs(folder, nothing_runs, monkeypatch, options, out, said):

@@ -1035,7 +1035,7 @@ GEP_LATE_START = Message(
 COLUMN_TYPE = Message(
     "C2CU314",
     UnsupportedError,
-    "An object of this type cannot be stored column by column, which 'thread' does.",
+    "An object of this type cannot be stored column by column, as 'thread' does it.",
     "an object of type '{type}' cannot be stored column by column",
     "use schedule private",
 )
@@ -1864,7 +1864,7 @@ RAW_LENGTH = Message(
 RAW_SIZE = Message(
     "C2CU344",
     InputError,
-    "A .bin file for a shared variable has not the variable's size.",
+    "A .bin file for a shared variable does not have the variable's size.",
     "'{path}' has {size} bytes, wanted {expected} for '{name}'",
     "write the whole array, in the C type",
 )
@@ -1929,8 +1929,8 @@ CANNOT_WRITE = Message(
 OCCUPIED_FOLDER = Message(
     "C2CU352",
     InputError,
-    "The name of a .zarr output is that of a folder with other contents.",
-    "'{path}' is a directory that holds something else than a zarr array",
+    "The name of a .zarr output is that of a folder that holds something else.",
+    "'{path}' is a directory that holds something other than a zarr array",
     "give another name: it would be replaced",
 )
 STDOUT_CLOSED = Message(
@@ -2009,14 +2009,14 @@ PACK_FROM_PIPE = Message(
     "C2CU363",
     InputError,
     "--pack is given for an array that comes from a pipe.",
-    "pack looks at all of the input first, which a pipe shows once",
+    "pack reads all of the input before it starts, and a pipe can be read only once",
     "give a .npy file, or leave pack out",
 )
 PACK_FROM_ZARR = Message(
     "C2CU364",
     InputError,
     "--pack is given for a .zarr array.",
-    "pack takes no .zarr",
+    "pack does not read .zarr",
     "give a .npy file, or leave pack out",
 )
 NOT_RESUMABLE = Message(
@@ -2029,7 +2029,7 @@ NOT_RESUMABLE = Message(
 RESUME_REFUSED = Message(
     "C2CU365",
     InputError,
-    "A run cannot go on from what a former one left, because something has changed since.",
+    "A run cannot go on from what an earlier one left, because something has changed since.",
     "'{path}' cannot be resumed: {reason}",
     "{how}",
     "Run it without --resume to start anew.",
@@ -2037,7 +2037,7 @@ RESUME_REFUSED = Message(
 RESUMES = Message(
     "C2CU366",
     InputError,
-    "A run goes on where a former one stopped.",
+    "A run goes on where an earlier one stopped.",
     "{done:,} inputs are done: it goes on from there",
     "",
     "Nothing is wrong.",
@@ -2045,7 +2045,7 @@ RESUMES = Message(
 NOTHING_TO_RESUME = Message(
     "C2CU367",
     InputError,
-    "--resume is given, and no former run has left anything.",
+    "--resume is given, but no earlier run has left anything.",
     "nothing to resume for '{path}': it starts at the beginning",
     "",
     "Nothing is wrong.",

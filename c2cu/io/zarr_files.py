@@ -141,7 +141,7 @@ class ZarrSink:
         with writing(self._output.path):
             target = self._output.target
             if target.is_dir() and not replaceable(target):  # it has come meanwhile
-                raise FileExistsError(errno.EEXIST, "it holds something else than a zarr array")
+                raise FileExistsError(errno.EEXIST, "it holds something other than a zarr array")
             old = target.with_name(f".{target.name}.old")
             remove(old)
             if target.exists():
