@@ -17,6 +17,7 @@ from c2cu.ir.verify import verify
 from c2cu.ir.walk import expressions, statements, subexpressions
 from c2cu.pipeline import understand
 from c2cu.report.stages import after
+from c2cu.transform.common import common
 from c2cu.transform.propagate import propagate
 from c2cu.transform.unroll import unroll_by_profit
 from tests import ir_interpreter
@@ -25,6 +26,7 @@ from tests.test_uniform import elements
 
 PASSES = {
     "canonical": canonical,
+    "common": common,
     "propagate": propagate,
     "unroll": lambda k: unroll_by_profit(propagate(k)),
     "gang": lambda k: uniform(unroll_by_profit(propagate(k))).kernel,
@@ -201,3 +203,26 @@ def test_an_element_by_its_place(k):
     region = Region("D", FLOAT, (5, 3, 2), "bulk")
     apart = subscripts(region, Const(k, INT))
     assert apart is not None and [x.value for x in apart] == list(np.unravel_index(k, region.extents))
+
+
+def test_a_call_is_made_once():
+    text = """
+    #include <math.h>
+    float q[2], y[6];
+    void kern(void) {
+        float a = q[0];
+        y[0] = sinf(a) + sqrtf(sinf(a)); y[1] = sqrtf(sinf(a));
+        y[2] = cosf(q[1]); q[1] = y[1]; y[3] = cosf(q[1]);
+        if (sinf(a) > 0.5f) a = 2;
+        y[4] = sinf(a);
+        for (int i = 0; i < 100; i++) y[5] += expf(a * i) - a * expf(a * i);
+    }
+    """
+    f = front(text)
+    before, joined = (dump(after(f, f"gang:{name}")) for name in ("select", "common"))
+    names = ("sinf(", "sqrtf(", "cosf(", "expf(")
+    assert [before.count(n) for n in names] == [5, 2, 2, 2]
+    assert [joined.count(n) for n in names] == [2, 1, 2, 1]
+    inputs = {"q": np.linspace(0.1, 1.2, 40, dtype=np.float32).reshape(20, 2), "y": np.ones((20, 6), np.float32)}
+    gang, scalar = (c2cu.bulk(text, inputs, backend="cpu", schedule=s)["y"] for s in ("gang", "scalar"))
+    assert gang.tobytes() == scalar.tobytes()

@@ -11,7 +11,7 @@ from ..understood import Understood
 
 
 class GangSchedule(Schedule):
-    pass_names = ("propagate", "unroll", "scalarize", "select")
+    pass_names = ("propagate", "unroll", "scalarize", "select", "common")
 
     def objection(self, understood: Understood, p: int | None) -> str | None:
         findings = understood.analysis.findings if understood.analysis is not None else ()

@@ -17,6 +17,7 @@ from ...codegen.simd import Printer, literal, member, memory
 from ...ir.nodes import Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
+from ...transform.common import common
 from ...transform.propagate import propagate
 from ...transform.scalarize import scalarize
 from ...transform.unroll import unroll_by_profit
@@ -33,6 +34,7 @@ PASSES: tuple[Pass, ...] = (
     ("unroll", unroll_by_profit),
     ("scalarize", scalarize),
     ("select", lambda k: selects(uniform(k))),
+    ("common", common),
 )
 
 
