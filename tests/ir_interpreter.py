@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from c2cu.ir.nodes import (
     Cast,
     Const,
     Expr,
+    Extremum,
     If,
     Kernel,
     Load,
@@ -184,6 +186,8 @@ class _Machine:
                 if len({bool(c) for c in cond}) > 1:
                     self.split.add("branch")
                 return [a if c else b for c, a, b in zip(cond, yes, no)]
+            case Extremum():
+                return list(map(partial(_extremum, e), self.values(e.left, active), self.values(e.right, active)))
             case Call():
                 args = [self.values(x, active) for x in e.args]
                 return [_call(e, given) for given in zip(*args)]
@@ -268,10 +272,18 @@ def _bits(a: Number, source: Scalar, target: Scalar) -> Number:
     return np.array([a], source.numpy).view(target.numpy)[0].item()
 
 
+def _extremum(e: Extremum, a: Number, b: Number) -> Number:
+    first, second = (a, b) if e.op == "min" else (b, a)
+    match e.rule:
+        case "strict":
+            return a if first < second else b
+        case "weak":
+            return a if first <= second else b
+    return b if a != a else a if b != b else min(a, b) if e.op == "min" else max(a, b)
+
+
 def _call(e: Call, args: Sequence[Number]) -> Number:
-    """Those of libm that NumPy has under the same or a similar name; ``min`` and ``max`` of integers."""
-    if e.name in ("min", "max"):
-        return {"min": min, "max": max}[e.name](args)
+    """Those of libm that NumPy has under the same or a similar name."""
     name = e.name if hasattr(np, e.name) else e.name.removesuffix("f")
     given = [np.array(a, x.type.numpy) for a, x in zip(args, e.args)]
     with np.errstate(all="ignore"):

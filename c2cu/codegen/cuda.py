@@ -23,6 +23,7 @@ from ..ir.nodes import (
     Cast,
     Const,
     Expr,
+    Extremum,
     If,
     Load,
     Loop,
@@ -217,8 +218,10 @@ class CudaText:
                 return self.bitcast(e)
             case Select():
                 return f"{self.expr(e.cond)} ? {self.text(e.yes, SUM)} : {self.text(e.no, SUM)}", WHOLE
+            case Extremum():
+                return self.extremum(e)
             case Call():
-                return self.call(e)
+                return f"{e.name}({', '.join(map(self.text, e.args))})", NAME
         raise AssertionError(e)
 
     def truth(self, e: Expr) -> tuple[str, int]:
@@ -275,12 +278,14 @@ class CudaText:
             return f"__float_as_{'int' if b.kind == 'i' else 'uint'}({self.text(e.operand)})", NAME
         return f"({type_name(b)})__double_as_longlong({self.text(e.operand)})", PREFIX
 
-    def call(self, e: Call) -> tuple[str, int]:
-        """A function of libm, or ``min`` or ``max`` of integers of one type."""
-        if e.name not in ("min", "max"):
-            return f"{e.name}({', '.join(map(self.text, e.args))})", NAME
+    def extremum(self, e: Extremum) -> tuple[str, int]:
+        """``min`` or ``max`` of integers, `fminf` or its kin of floats where that is the rule, else a choice."""
+        if e.rule == "number":
+            return f"{e.function}({self.text(e.left)}, {self.text(e.right)})", NAME
+        if e.type.is_float:
+            return self.printed(e.choice)
         wide = INT if e.type.size < 4 else e.type
-        text = f"{e.name}({', '.join(f'({type_name(wide)}){self.expr(a)}' for a in e.args)})"
+        text = f"{e.op}({', '.join(f'({type_name(wide)}){self.expr(a)}' for a in (e.left, e.right))})"
         return (text, NAME) if wide == e.type else (f"({type_name(e.type)}){text}", PREFIX)
 
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 
 from ..analysis.uniform import Uniform
 from ..base.ctype import BOOL, UINT, Scalar
-from ..ir.canonical import chosen_extremum
 from ..ir.evaluate import COMPARISONS
 from ..ir.indices import simplified
-from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Load, Region, Select, Unary, Var, Variable
+from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Extremum, Load, Region, Select, Unary, Var, Variable
 from .precedence import NAME, PREFIX, SUM, WHOLE, enclosed, infix
 
 
@@ -93,14 +92,9 @@ def boolean(e: Expr) -> bool:
     return False
 
 
-def extreme(e: Select) -> str:
-    """ "min" or "max" where a select is the smaller or the larger of its arms, else ""."""
-    extremum = chosen_extremum(e.cond, e.yes, e.no)
-    if extremum is None or not isinstance(e.cond, Binary) or e.cond.left.type != e.type:
-        return ""
-    return (
-        extremum.name if extremum.strict or e.type.is_integer else ""
-    )  # of equal zeros the instruction takes the second
+def is_instruction(e: Expr | None) -> bool:
+    """Whether ``e`` is what x86's minima and maxima do: of equal zeros, and with NaN, they take the second operand."""
+    return isinstance(e, Extremum) and e.rule == "strict" and e.type != BOOL
 
 
 @dataclass
@@ -175,6 +169,10 @@ class Printer:
                 return f"BITS({e.type}, {e.operand.type}, {self.scalar(e.operand)})", NAME
             case Select():
                 return f"{self.scalar(e.cond)} ? {self.text(e.yes, SUM)} : {self.text(e.no, SUM)}", WHOLE
+            case Extremum(rule="number"):
+                return f"{e.function}({self.text(e.left)}, {self.text(e.right)})", NAME
+            case Extremum():
+                return self.printed(e.choice)
             case Call():
                 return f"{e.name}({', '.join(map(self.text, e.args))})", NAME
         raise AssertionError(e)
@@ -233,10 +231,14 @@ class Printer:
             case Bitcast():
                 return self.bitcast(e, rep)
             case Select():
-                if kind := extreme(e):
-                    self.extremes[f"{kind}_{rep}"] = None
-                    return f"{kind}_{rep}({self.vector(e.yes)}, {self.vector(e.no)})"
                 return self.select(self.truth(e.cond), self.vector(e.yes), self.vector(e.no), rep)
+            case Extremum(rule="number"):
+                return self.call(Call(e.function, (e.left, e.right), e.type, e.loc), rep)
+            case Extremum() if is_instruction(e):
+                self.extremes[f"{e.op}_{rep}"] = None
+                return f"{e.op}_{rep}({self.vector(e.left)}, {self.vector(e.right)})"
+            case Extremum():
+                return self.vector(e.choice)
             case Call():
                 return self.call(e, rep)
         raise AssertionError(e)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..analysis.effects import fold_known
 from ..base.ctype import BOOL, INT, Scalar
@@ -17,6 +17,7 @@ from ..ir.nodes import (
     Cast,
     Const,
     Expr,
+    Extremum,
     If,
     Load,
     Loop,
@@ -265,6 +266,10 @@ def _decided(x: Expr) -> Expr:
             return x.yes if n else x.no
         case Select() if x.yes == x.no:
             return x.yes
+        case Extremum() if x.left == x.right:
+            return x.left
+        case Extremum(left=Const(), right=Const()) if x.type.is_integer:
+            return _decided(replace(x.choice, cond=_decided(x.comparison)))
         case Unary(op="!", operand=Const() as c):
             return unary("!", c, INT, x.loc)
     return x

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from ..ir.canonical import unwidened
 from ..ir.fold import INVERSE, MIRRORED
-from ..ir.nodes import Binary, Call, Cast, Expr, Select, Unary, Var, Variable
-
-LEAST = {"min": True, "fmin": True, "fminf": True, "max": False, "fmax": False, "fmaxf": False}
+from ..ir.nodes import Binary, Cast, Expr, Extremum, Select, Unary, Var, Variable
 
 
 @dataclass(frozen=True)
@@ -28,18 +26,22 @@ class Choice:
 
 
 def guarded(value: Expr, old: Variable | None) -> tuple[list[tuple[Expr, bool]], Expr]:
-    """Conditions without which ``value`` is ``old``, and whether they must be true; what it is otherwise."""
-    found: list[tuple[Expr, bool]] = []
-    while isinstance(value, Select) and old is not None:
-        if value.no == Var(old):
-            found.append((value.cond, True))
-            value = value.yes
-        elif value.yes == Var(old):
-            found.append((value.cond, False))
-            value = value.no
-        else:
-            break
-    return found, value
+    """Conditions without which ``value`` is ``old``, and whether they must be true; what it is otherwise. A minimum of
+    floats that is a comparison and a choice is such a condition too."""
+    conditions: list[tuple[Expr, bool]] = []
+    while old is not None:
+        if isinstance(value, Extremum) and value.type.is_float and value.rule != "number":
+            value = value.choice
+        match value:
+            case Select(no=Var(var=v)) if v == old:
+                conditions.append((value.cond, True))
+                value = value.yes
+            case Select(yes=Var(var=v)) if v == old:
+                conditions.append((value.cond, False))
+                value = value.no
+            case _:
+                break
+    return conditions, value
 
 
 def choices(value: Expr, old: Variable | None) -> Iterator[Choice]:
@@ -52,6 +54,9 @@ def choices(value: Expr, old: Variable | None) -> Iterator[Choice]:
                     unordered = not true and not a.type.is_integer
                     yield Choice(op, a, b, unordered)
                     yield Choice(MIRRORED[op], b, a, unordered)
+    least = extremum(value, old)
+    if least is not None and least.x.type.is_integer:
+        yield least
 
 
 def _conjuncts(e: Expr, wanted: bool) -> Iterator[tuple[Expr, bool]]:
@@ -69,13 +74,13 @@ def _conjuncts(e: Expr, wanted: bool) -> Iterator[tuple[Expr, bool]]:
 
 
 def extremum(value: Expr, old: Variable | None) -> Choice | None:
-    """The choice of ``min(x, t)`` or ``max(x, t)`` under guards. Equal integers have equal bits; of equal floats these
-    calls return one or the other zero, as they like."""
+    """The choice of a minimum or maximum of ``old`` and something else under guards: of integers, or by rule "number",
+    which may return either of two zeros."""
     value = guarded(value, old)[1]
     while isinstance(value, Cast) and value.type.is_integer:
         value = value.operand
-    if isinstance(value, Call) and value.name in LEAST and old is not None:
-        args = [a for a in value.args if unwidened(a) != Var(old)]
-        if len(args) == 1:
-            return Choice("<" if LEAST[value.name] else ">", args[0], Var(old))
+    if isinstance(value, Extremum) and old is not None:
+        others = [x for x in (value.left, value.right) if unwidened(x) != Var(old)]
+        if len(others) == 1:
+            return Choice(value.comparison.op, others[0], Var(old))
     return None

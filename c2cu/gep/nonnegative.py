@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 
-from ..ir.nodes import Binary, Call, Const, Expr, Region, Select, Var, Variable
+from ..ir.nodes import Binary, Const, Expr, Extremum, Region, Select, Var, Variable
 from ..ir.walk import subexpressions
 from ..transform.minmax import minima
 from .form import Gep
 
-_CALLS = ("fminf", "fmaxf")
 LARGEST_BITS = 0x7F800000  # of a float that is at least 0, and no NaN, as an unsigned integer: infinity's
 
 
@@ -35,7 +34,7 @@ def nonnegative(g: Gep) -> tuple[Region, ...]:
 
 def chooses(g: Gep) -> bool:
     """Whether there is a choice that an exact program can only then make as a minimum."""
-    return any(minima(v, True) != minima(v) for _, v in g.update.values)
+    return any(minima(v, True) != v for _, v in g.update.values)
 
 
 def reduction(g: Gep) -> tuple[str, Expr] | None:
@@ -46,13 +45,13 @@ def reduction(g: Gep) -> tuple[str, Expr] | None:
     region, value = g.update.values[0]
     value = minima(value, True)
     here = [p for p in g.update.places if p.where == "ij"]
-    if not isinstance(value, Call) or value.name not in _CALLS or [p.region for p in here] != [region]:
+    if not isinstance(value, Extremum) or value.type != region.type or [p.region for p in here] != [region]:
         return None
     old = Var(here[0].variable)
-    others = [a for a in value.args if a != old]
+    others = [x for x in (value.left, value.right) if x != old]
     if len(others) != 1 or old in subexpressions(others[0]):
         return None
-    return value.name[1:4], others[0]
+    return value.op, others[0]
 
 
 def _stays(e: Expr, places: dict[Variable, Region]) -> bool:
@@ -64,8 +63,6 @@ def _stays(e: Expr, places: dict[Variable, Region]) -> bool:
             return v in places
         case Const(value=x):
             return x >= 0 and math.copysign(1, x) > 0
-        case Call(name=name):
-            return name in _CALLS
         case Binary(op=op):
             return op == "+"
-    return isinstance(e, Select)
+    return isinstance(e, (Select, Extremum))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from ..base.ctype import BOOL
 from ..ir.canonical import unwidened
-from ..ir.nodes import Binary, Call, Cast, Expr, Region, Var, Variable
-from ..transform.minmax import minima
+from ..ir.nodes import Binary, Cast, Expr, Extremum, Region, Var, Variable
 from .choice import choices, extremum, guarded
 from .form import Gep
 
@@ -40,10 +39,10 @@ def least_sum(g: Gep) -> Region | None:
 def _lesser(value: Expr, old: Variable) -> Expr | None:
     """``t``, if ``value`` is the lesser of ``old`` and t. What is stored may be cast to the element's type, which holds
     it, but not what is compared: that would be another number."""
-    value = _uncast(minima(value), old)
-    if isinstance(value, Call):
-        found = extremum(value, old) if value.name == "min" else None
-        return unwidened(found.t) if found is not None else None
+    value = _uncast(value, old)
+    if isinstance(value, Extremum):
+        least = extremum(value, old) if value.op == "min" else None
+        return unwidened(least.t) if least is not None else None
     match guarded(value, old):
         case ([(Binary(op="<" | "<=" | ">" | ">="), _)], chosen):  # and no condition besides
             less = (unwidened(c.t) for c in choices(value, old) if c.op in ("<", "<=") and _of(c.x) == old)

@@ -10,6 +10,7 @@ from ..ir.affine import Affine, affine
 from ..ir.canonical import counted
 from ..ir.nodes import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..ir.walk import blocks, expressions, loads_in, rewrite, statements
+from ..transform.minmax import minima
 from .cell import Cell, NestShape, Refused, reads
 from .fixed import moves
 from .form import Gep, NotGep, Part, Place, Range
@@ -231,7 +232,7 @@ class _Recogniser:
         return found
 
     def built(self, where: str, cell: Cell, rows: Range, columns: Range, loc: Loc) -> Part:
-        values = tuple((r, v) for (r, _), v in cell.stores.items())
+        values = tuple((r, minima(v)) for (r, _), v in cell.stores.items())
         for v, level in cell.late.items():
             self.late[v] = max(level, self.late.get(v, 0))
         for v, level in cell.early.items():

@@ -31,10 +31,9 @@ from ..base.ctype import BOOL
 from ..ir.canonical import chosen_extremum, unwidened
 from ..ir.evaluate import evaluate
 from ..ir.fold import MIRRORED
-from ..ir.nodes import Binary, Call, Cast, Const, Expr, Region, Select, Unary, Var, Variable
+from ..ir.nodes import Binary, Cast, Const, Expr, Extremum, Region, Select, Unary, Var, Variable
 from ..ir.walk import operands, subexpressions
-from ..transform.minmax import minima
-from .choice import LEAST, Choice, choices, extremum, guarded
+from .choice import Choice, choices, extremum, guarded
 from .form import Gep
 
 
@@ -65,7 +64,7 @@ def proof(g: Gep) -> Proof | None:
         r = next(iter(values))
         if _absorbs(g, r):
             return Proof(r)
-        called = extremum(minima(values[r]), _place(g, r, "ij"))
+        called = extremum(values[r], _place(g, r, "ij"))
         found = _by_choice(g, r, called)
         if called is not None and found is not None and (r.type.is_integer or _is_sum(called.t)):
             return found
@@ -102,7 +101,7 @@ def _goes_one_way(g: Gep, r: Region, t: Expr) -> bool:
     if any(r in dict(part.values) for part in g.scale):
         return False
     value, old = dict(g.update.values)[r], _place(g, r, "ij")
-    called = extremum(minima(value), old)
+    called = extremum(value, old)
     return guarded(value, old)[1] == t or (called is not None and called.t == t)
 
 
@@ -146,12 +145,9 @@ def _product(r: Region, op: str, t: Binary) -> Proof | None:
 
 def _extremum(t: Expr, across: set[Variable | None]) -> bool | None:
     """Whether ``t`` is the lesser of the two, or the greater; None for something else."""
-    match t:
-        case Call(name=n, args=(a, b)) if n in LEAST and _both(a, b, across):
-            return LEAST[n]
-        case Select(cond=cond, yes=a, no=b) if _both(a, b, across):
-            found = chosen_extremum(cond, a, b)
-            return None if found is None else found.name == "min"
+    least = chosen_extremum(t.cond, t.yes, t.no) if isinstance(t, Select) else t  # a choice of truth values stays one
+    if isinstance(least, Extremum) and _both(least.left, least.right, across):
+        return least.op == "min"
     return None
 
 

@@ -10,24 +10,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..base.ctype import INT, Scalar
+from ..base.ctype import BOOL, INT, Scalar
+from ..base.diagnostics import Loc
 from .affine import linear
 from .fold import MIRRORED, cast
 from .indices import sum_of
 from .nodes import (
+    NOWHERE,
     ZERO,
     Assign,
     Binary,
     Block,
+    Call,
     Cast,
     Const,
     Expr,
+    Extremum,
     If,
     Kernel,
     Load,
     Loop,
     Region,
     Rows,
+    Select,
     Stmt,
     Store,
     Var,
@@ -174,29 +179,29 @@ def _is_changed(e: Expr, inside: list[Stmt]) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class Extremum:
-    """``cond ? yes : no`` that is the lesser ("min") or the greater ("max") of ``yes`` and ``no``.
-
-    Where they are equal, C takes ``no`` if the comparison is ``strict``, else ``yes``: that shows in zeros of
-    both signs. Where one is NaN it takes ``no``. So ``strict`` is what x86's minps and maxps do with ``yes`` and ``no``
-    as operands, of integers either is the minimum or maximum, and `fminf` and its kin are never just this.
-    """
-
-    name: str
-    strict: bool
-
-
-def chosen_extremum(cond: Expr, yes: Expr, no: Expr) -> Extremum | None:
-    """What ``cond ? yes : no`` is where ``cond`` compares just these two; casts that keep values and their order may
-    stand around any of the four."""
+def chosen_extremum(cond: Expr, yes: Expr, no: Expr, loc: Loc = NOWHERE) -> Extremum | None:
+    """``cond ? yes : no`` as a minimum or maximum, where ``cond`` compares just these two; casts that keep values and
+    their order may stand around any of the four."""
     if not isinstance(cond, Binary) or cond.op not in MIRRORED:
         return None
     operands, arms = (unwidened(cond.left), unwidened(cond.right)), (unwidened(yes), unwidened(no))
     if arms not in (operands, operands[::-1]):
         return None
     least = (arms == operands) == (cond.op[0] == "<")
-    return Extremum("min" if least else "max", len(cond.op) == 1)
+    rule = "strict" if yes.type.is_integer or len(cond.op) == 1 else "weak"
+    return Extremum("min" if least else "max", yes, no, rule, yes.type, loc)
+
+
+def extremum(e: Expr) -> Extremum | None:
+    """``e`` as a minimum or maximum of numbers, or None."""
+    match e:
+        case Extremum():
+            return e
+        case Select() if e.type != BOOL:
+            return chosen_extremum(e.cond, e.yes, e.no, e.loc)
+        case Call(name="fmin" | "fminf" | "fmax" | "fmaxf", args=(a, b)):
+            return Extremum(e.name[1:4], a, b, "number", e.type, e.loc)
+    return None
 
 
 def unwidened(e: Expr) -> Expr:

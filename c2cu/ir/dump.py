@@ -14,6 +14,7 @@ from .nodes import (
     Cast,
     Const,
     Expr,
+    Extremum,
     If,
     Kernel,
     Load,
@@ -129,6 +130,9 @@ def _expr(e: Expr) -> str:
             return f"bits<{e.type}>({_expr(e.operand)})"
         case Select():
             return f"({_expr(e.cond)} ? {_expr(e.yes)} : {_expr(e.no)})"
+        case Extremum():
+            name = e.function if e.rule == "number" else e.op if e.rule == "strict" else f"{e.op}_or_equal"
+            return f"{name}({_expr(e.left)}, {_expr(e.right)})"
         case Call():
             return f"{e.name}({', '.join(map(_expr, e.args))})"
     raise AssertionError(e)

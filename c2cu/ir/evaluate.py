@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base.ctype import INT, Scalar
-from .nodes import Binary, Bitcast, Call, Cast, Const, Expr, Load, Select, Unary, Var
+from .nodes import Binary, Bitcast, Call, Cast, Const, Expr, Extremum, Load, Select, Unary, Var
 
 Value = Any  # int, float or np.ndarray
 Leaf = Const | Var | Load | Call
@@ -62,7 +62,22 @@ def evaluate(e: Expr, leaf: Callable[[Leaf], Value]) -> Value:
             import numpy as np
 
             return np.where(cond != 0, evaluate(e.yes, leaf), evaluate(e.no, leaf))
+        case Extremum():
+            return extremum_value(e, evaluate(e.left, leaf), evaluate(e.right, leaf))
     raise AssertionError(e)
+
+
+def extremum_value(e: Extremum, a: Value, b: Value) -> Value:
+    """The minimum or maximum ``e`` of ``a`` and ``b``, one each for its operands; by rule "number" any zero is as good
+    as the other."""
+    chosen = _OPERATORS[e.comparison.op](a, b)
+    if e.rule == "number":
+        chosen = chosen | (b != b)
+    if _is_array(chosen):
+        import numpy as np
+
+        return np.where(chosen, a, b)
+    return a if chosen else b
 
 
 def converted(a: Value, t: Scalar) -> Value:

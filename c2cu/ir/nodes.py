@@ -165,6 +165,46 @@ class Select:
 
 
 @dataclass(frozen=True)
+class Extremum:
+    """The lesser (``op`` "min") or the greater ("max") of two values of ``type``. ``rule`` says which of them that is
+    where neither is less:
+
+    ========  =================================  ==========================  ===========
+    rule      as C                               equal, or 0.0 and -0.0       one is NaN
+    ========  =================================  ==========================  ===========
+    "strict"  ``left < right ? left : right``    ``right``                   ``right``
+    "weak"    ``left <= right ? left : right``   ``left``                    ``right``
+    "number"  ``fmin(left, right)``, `fminf`     either                      the other
+    ========  =================================  ==========================  ===========
+
+    With "max" they are ``>``, ``>=``, `fmax` and `fmaxf`. Equal integers have equal bits: their rule is "strict".
+    """
+
+    op: str
+    left: Expr
+    right: Expr
+    rule: str
+    type: Scalar
+    loc: Loc = _loc()
+
+    @property
+    def function(self) -> str:
+        """What libm calls it, of floating-point numbers: "fminf"."""
+        return f"f{self.op}{'f' if self.type.size == 4 else ''}"
+
+    @property
+    def comparison(self) -> Binary:
+        """By which it is ``left``; by rule "number", where neither is NaN."""
+        op = ("<" if self.op == "min" else ">") + ("=" if self.rule == "weak" else "")
+        return Binary(op, self.left, self.right, INT, self.loc)
+
+    @property
+    def choice(self) -> Select:
+        """As a comparison and a choice, unless the rule is "number"."""
+        return Select(self.comparison, self.left, self.right, self.type, self.loc)
+
+
+@dataclass(frozen=True)
 class Call:
     """A libm function or another pure library function."""
 
@@ -174,7 +214,7 @@ class Call:
     loc: Loc = _loc()
 
 
-Expr = Union[Const, Var, Load, Unary, Binary, Cast, Bitcast, Select, Call]
+Expr = Union[Const, Var, Load, Unary, Binary, Cast, Bitcast, Select, Extremum, Call]
 #: What C bounds beside the whole index: subscripts of arrays within arrays, each with the array's extent.
 Rows = tuple[tuple[Expr, int], ...]
 

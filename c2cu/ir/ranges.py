@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ..base.ctype import Scalar
 from .evaluate import COMPARISONS
-from .nodes import Binary, Cast, Const, Expr, Select, Unary, Var, Variable
+from .nodes import Binary, Cast, Const, Expr, Extremum, Select, Unary, Var, Variable
 
 Range = tuple[int, int]
 RangeOf = Callable[[Variable], Range]  # of what a variable holds
@@ -76,6 +76,10 @@ class Ranges:
             case Select(yes=a, no=b):
                 (low, high), (least, greatest) = self(a), self(b)
                 return min(low, least), max(high, greatest)
+            case Extremum(op=op, left=a, right=b) if e.type.is_integer:
+                (low, high), (least, greatest) = self(a), self(b)
+                nearer = min if op == "min" else max
+                return nearer(low, least), nearer(high, greatest)
             case Unary(op="!"):
                 return _TRUTH
             case Unary(op=op, operand=x):

@@ -18,6 +18,7 @@ from .nodes import (
     Cast,
     Const,
     Expr,
+    Extremum,
     If,
     Kernel,
     Load,
@@ -100,6 +101,8 @@ def _expression(x: Expr, listed: frozenset[Region]) -> None:
             _check(a.type.size == t.size, x, f"the bits of a {a.type} as a {t}")
         case Select(yes=a, no=b, type=t):
             _check(a.type == t and b.type == t, x, f"arms of types {a.type} and {b.type} in a select of type {t}")
+        case Extremum():
+            _extremum(x)
         case Call():
             _call(x)
 
@@ -127,6 +130,14 @@ def _binary(x: Binary) -> None:
         _check(x.op in (*ARITHMETIC, *BITWISE), x, "unknown operator")
         _check(a == t and b == t, x, f"operands of types {a} and {b} in a node of type {t}")
         _check(x.op in ARITHMETIC or t.is_integer, x, f"'{x.op}' of what is no integer")
+
+
+def _extremum(x: Extremum) -> None:
+    a, b, t = x.left.type, x.right.type, x.type
+    _check(x.op in ("min", "max"), x, "neither a minimum nor a maximum")
+    _check(a == t and b == t, x, f"the {x.op} of a {a} and a {b} in a node of type {t}")
+    _check(t != BOOL, x, f"the {x.op} of truth values")
+    _check(x.rule in (("strict", "weak", "number") if t.is_float else ("strict",)), x, f"a {x.op} by rule '{x.rule}'")
 
 
 def _call(x: Call) -> None:

@@ -16,6 +16,7 @@ from .nodes import (
     Cast,
     Const,
     Expr,
+    Extremum,
     If,
     Load,
     Loop,
@@ -34,7 +35,7 @@ def operands(e: Expr) -> tuple[Expr, ...]:
     match e:
         case Const() | Var():
             return ()
-        case Binary(left=a, right=b):
+        case Binary(left=a, right=b) | Extremum(left=a, right=b):
             return (a, b)
         case Load(index=i):
             return (i,)
@@ -85,6 +86,8 @@ def _rebuilt(e: Expr, new: tuple[Expr, ...], row: Callable[[Expr], Expr]) -> Exp
             return Bitcast(new[0], e.type, e.loc)
         case Select():
             return Select(new[0], new[1], new[2], e.type, e.loc)
+        case Extremum():
+            return Extremum(e.op, new[0], new[1], e.rule, e.type, e.loc)
         case Call():
             return Call(e.name, new, e.type, e.loc)
     raise AssertionError(e)

@@ -52,7 +52,6 @@ def _written(block: Block) -> tuple[Expr, Expr] | None:
 
 
 def _choice(cond: Expr, yes: Expr, no: Expr, loc: Loc) -> Iterator[Idiom]:
-    extremum = chosen_extremum(cond, yes, no)
-    if extremum is not None and yes.type.is_float:
-        name = f"f{extremum.name}{'f' if yes.type.size == 4 else ''}"
-        yield Idiom(name, cond.loc if cond.loc.line else loc)
+    least = chosen_extremum(cond, yes, no)
+    if least is not None and least.type.is_float:
+        yield Idiom(least.function, cond.loc if cond.loc.line else loc)

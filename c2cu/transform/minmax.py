@@ -1,7 +1,9 @@
-"""Minimum and maximum: ``a > b ? b : a`` and its kin become one operation.
+"""Minimum and maximum: ``a > b ? b : a``, ``fminf(a, b)`` and their kin become `Extremum`.
 
-For integers always. For floats where the user allows it (``fp="fast"``): `fminf` treats NaN and the sign of zero in
-its own way. A swap under a direction, ``(a > b) == d ? b : a``, becomes ``d ? min(a, b) : max(a, b)``.
+Of integers also behind variables and negations, and a swap under a direction, ``(a > b) == d ? b : a``, becomes
+``d ? min(a, b) : max(a, b)``. Of floats so where the user allows it (``fp="fast"``), by rule "number": `fminf`
+treats NaN and the sign of zero in its own way. Else a choice stays what C says, and where a variable holds its
+condition it stays a `Select`: others may be by the same.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ..analysis.webs import webs
 from ..base.ctype import BOOL, INT, Scalar
-from ..ir.canonical import chosen_extremum
+from ..ir.canonical import chosen_extremum, extremum
 from ..ir.fold import COMPARISONS, INVERSE
 from ..ir.nodes import (
     Assign,
@@ -20,6 +22,7 @@ from ..ir.nodes import (
     Cast,
     Const,
     Expr,
+    Extremum,
     If,
     Kernel,
     Load,
@@ -37,7 +40,7 @@ LARGEST = 24  # nodes of a condition that is remembered
 
 
 def minmax(kernel: Kernel, fast: bool = False) -> Kernel:
-    """``kernel`` with calls of ``min`` and ``max`` (integers; `fminf` and so on for floats if ``fast``).
+    """``kernel`` with `Extremum` for its minima and maxima; those of floats by rule "number" if ``fast``.
 
     Variables are split into webs: straight-line code is then in single assignment, and a condition or a copy holds
     for as long as it is in use.
@@ -126,6 +129,8 @@ class _Search:
                 return self.original(e)
             case Select():
                 return self.select(e)
+            case Call() | Extremum():
+                return self.freed(extremum(e)) or e
             case Binary(op="==" | "!=") | Unary(op="!"):
                 return self.simple(e)
         return e
@@ -199,9 +204,9 @@ class _Search:
         cond = self.condition(e.cond)
         if e.yes == e.no:
             return e.yes  # 0.0 is not equal to -0.0 here
-        found = self.extremum(cond, e)
-        if found is not None:
-            return found
+        least = self.extremum(cond, e) or extremum(e)
+        if least is not None:
+            return least
         match cond:
             case Unary(op="!", operand=x):
                 return self.select(replace(e, cond=x, yes=e.no, no=e.yes))
@@ -221,10 +226,12 @@ class _Search:
             return None
         return replace(e, cond=direction, yes=a if same else b, no=b if same else a)
 
-    def extremum(self, cond: Expr, e: Select) -> Expr | None:
+    def extremum(self, cond: Expr, e: Select) -> Extremum | None:
         """``cond ? yes : no`` where ``cond`` compares just these two."""
-        found = chosen_extremum(cond, e.yes, e.no)
-        if found is None or e.type == BOOL or not self.may_invert(e.type):
+        if e.type == BOOL or not self.may_invert(e.type):
             return None
-        name = found.name if e.type.is_integer else f"f{found.name}{'f' if e.type.size == 4 else ''}"
-        return Call(name, (e.yes, e.no), e.type, e.loc)
+        return self.freed(chosen_extremum(cond, e.yes, e.no, e.loc))
+
+    def freed(self, e: Extremum | None) -> Extremum | None:
+        """A minimum of floats by the rule that the user allows."""
+        return replace(e, rule="number") if e is not None and self.fast and e.type.is_float else e

@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from ...analysis.uniform import Uniform
 from ...base.ctype import BOOL, Scalar
-from ...codegen.simd import boolean, extreme
+from ...base.diagnostics import Loc
+from ...codegen.simd import boolean, is_instruction
+from ...ir.canonical import chosen_extremum, extremum
 from ...ir.nodes import (
     Assign,
     Binary,
@@ -31,7 +33,7 @@ from ...ir.nodes import (
     Variable,
 )
 from ...ir.simplify import join
-from ...ir.walk import expressions, rewrite, statements, subexpressions, used
+from ...ir.walk import expressions, rewrite, rewritten, statements, subexpressions, used
 
 SMALL = 6  # statements of a varying `if` that is cheaper to execute than to jump over
 LARGEST = 50  # nodes of a value that is worth computing in every lane
@@ -45,8 +47,9 @@ class _MayAlias(Exception):
 
 
 def selects(u: Uniform) -> Kernel:
-    """``u.kernel`` with its minima and maxima as selects."""
-    return replace(u.kernel, body=_Selects(u).block(u.kernel.body))
+    """``u.kernel`` with its minima and maxima as such, and what else their branches store as selects."""
+    body = rewritten(u.kernel.body, lambda e: extremum(e) or e if isinstance(e, Select) else e)
+    return replace(u.kernel, body=_Selects(u).block(body))
 
 
 class _Selects:
@@ -147,8 +150,8 @@ class _Selects:
             return None
         if yes and no and any(not _apart(x, y) for x in places for y in places if x != y):
             return None  # what one arm leaves alone, the other may write under another name
-        news = [Select(cond, yes.get(x, x), no.get(x, x), x.type, s.loc) for x in places]
-        if not any(extreme(x) for x in news):
+        news = [_choice(cond, yes.get(x, x), no.get(x, x), s.loc) for x in places]
+        if not any(map(is_instruction, news)):
             return None
         kept: dict[Expr, Variable] = {}
         first: list[Stmt] = []
@@ -164,12 +167,10 @@ class _Selects:
 
         if len(places) > 1:
             news = [rewrite(x, keep) for x in news]
-        if not all(isinstance(x, Select) and extreme(x) for x in news):
+        if not all(map(is_instruction, news)):
             chosen = self.variable("chosen", BOOL)
             first.append(Assign(chosen, rewrite(cond, keep) if len(places) > 1 else cond, s.loc))
-            news = [
-                replace(x, cond=Var(chosen, s.loc)) if isinstance(x, Select) and not extreme(x) else x for x in news
-            ]
+            news = [replace(x, cond=Var(chosen, s.loc)) if isinstance(x, Select) else x for x in news]
         return (*first, *(_write(x, new) for x, new in zip(places, news)))
 
     def variable(self, name: str, t: Scalar) -> Variable:
@@ -181,6 +182,12 @@ class _Selects:
         if not isinstance(x, Var) or any(x in subexpressions(e) for e in read):
             return False
         return self.uses[x.var] == used((s,))[x.var]
+
+
+def _choice(cond: Expr, yes: Expr, no: Expr, loc: Loc) -> Expr:
+    """``cond ? yes : no`` as one instruction if it is one."""
+    least = chosen_extremum(cond, yes, no, loc)
+    return least if least is not None and is_instruction(least) else Select(cond, yes, no, yes.type, loc)
 
 
 def condition(e: Expr) -> tuple[Expr, bool]:

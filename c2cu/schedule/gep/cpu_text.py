@@ -10,7 +10,7 @@ from ...base.ctype import BOOL, Leaf, Scalar
 from ...codegen.simd import Printer, literal, mask_of, member
 from ...gep import Gep, Part, Range
 from ...gep.cell import reads, replaced
-from ...ir.nodes import Binary, Call, Expr, Kernel, Region, Variable
+from ...ir.nodes import Binary, Call, Expr, Extremum, Kernel, Region, Variable
 from ...ir.walk import subexpressions
 from ..gang.emit import c_name
 from ..slots import Slot
@@ -427,7 +427,8 @@ class GepText:
 
 def _is_heavy(x: Expr) -> bool:
     """Whether an operation is done lane by lane: unrolled many times, it would take the C compiler minutes."""
-    return isinstance(x, Call) or (isinstance(x, Binary) and x.op in ("/", "%") and x.type.is_integer)
+    called = isinstance(x, Call) or (isinstance(x, Extremum) and x.rule == "number")
+    return called or (isinstance(x, Binary) and x.op in ("/", "%") and x.type.is_integer)
 
 
 def _mask(r: Region, value: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...gep import Gep
 from ...gep.nonnegative import nonnegative
-from ...ir.nodes import Const, Load, Region, Var
+from ...ir.nodes import Const, Expr, Extremum, Load, Region, Var
 from ...ir.walk import subexpressions
 from ...transform.minmax import minima
 
@@ -180,4 +180,11 @@ def _steps(s: TileShape, g: Gep, sides: Sides) -> float:
 def operations(g: Gep) -> int:
     """Of an update of one element, with minima for choices where they may be."""
     values = [minima(v, bool(nonnegative(g))) for _, v in g.update.values]
-    return sum(not isinstance(x, (Const, Var, Load)) for v in values for x in set(subexpressions(v)))
+    return sum(map(_instructions, (x for v in values for x in set(subexpressions(v)))))
+
+
+def _instructions(x: Expr) -> int:
+    """A minimum that is a comparison and a choice is two."""
+    if isinstance(x, Extremum) and x.type.is_float and x.rule != "number":
+        return 2
+    return int(not isinstance(x, (Const, Var, Load)))
