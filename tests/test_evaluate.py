@@ -1,5 +1,6 @@
 """C's arithmetic as `ir.evaluate` says it, against gcc: every operator, type and conversion on values at the edges."""
 
+import itertools
 import math
 import struct
 import subprocess
@@ -7,9 +8,10 @@ import subprocess
 import numpy as np
 import pytest
 
-from c2cu.base.ctype import DOUBLE, FLOAT, INT, LDOUBLE, SCALARS, Scalar
+from c2cu.base.ctype import BOOL, DOUBLE, FLOAT, INT, LDOUBLE, SCALARS, Scalar
 from c2cu.ir.evaluate import COMPARISONS, binary_value, converted, evaluate, reinterpreted, unary_value
-from c2cu.ir.nodes import Binary, Bitcast, Cast, Const, Select, Unary
+from c2cu.ir.nodes import Assign, Binary, Bitcast, Cast, Const, Extremum, Kernel, Select, Unary, Variable
+from c2cu.ir.verify import verify
 from tests.oracle import FLAGS
 
 TYPES = [t for t in SCALARS if t != LDOUBLE]
@@ -208,3 +210,34 @@ def test_expressions():
     bits = Bitcast(Cast(chosen, FLOAT), INT)
     assert evaluate(bits, lambda e: e.value) == struct.unpack("<i", struct.pack("<f", -7.0))[0]
     assert evaluate(bits, lambda e: np.asarray(e.value, e.type.numpy)) == evaluate(bits, lambda e: e.value)
+
+
+@pytest.mark.parametrize("op", ("min", "max"))
+@pytest.mark.parametrize("rule", ("strict", "weak", "number"))
+def test_minima(op, rule):
+    """As the choice that they stand for; of numbers, by rule "number", either of two zeros."""
+    for a, b in itertools.product((-1.5, -0.0, 0.0, 2.0, math.inf, math.nan), repeat=2):
+        left, right = Const(a, FLOAT), Const(b, FLOAT)
+        e = Extremum(op, left, right, rule, FLOAT)
+        alone = evaluate(e, lambda x: x.value)
+        (together,) = evaluate(e, lambda x: np.array([x.value], np.float32))
+        assert repr(float(together)) == repr(alone)
+        if rule != "number":
+            assert repr(alone) == repr(evaluate(e.choice, lambda x: x.value))
+        elif not (math.isnan(a) and math.isnan(b)):
+            assert alone == (np.fmin if op == "min" else np.fmax)(a, b)
+
+
+@pytest.mark.parametrize(
+    "e",
+    [
+        Extremum("min", Const(1, INT), Const(2, INT), "weak", INT),
+        Extremum("min", Const(1, INT), Const(2.0, FLOAT), "strict", FLOAT),
+        Extremum("least", Const(1, INT), Const(2, INT), "strict", INT),
+        Extremum("max", Const(0, BOOL), Const(1, BOOL), "strict", BOOL),
+    ],
+)
+def test_minima_that_are_none(e):
+    v = Variable("v", e.type)
+    with pytest.raises(AssertionError):
+        verify(Kernel("f", (), (Assign(v, e),)))
