@@ -23,6 +23,7 @@ import c2cu
 import c2cu.paths
 from c2cu.base import catalogue
 from c2cu.cli import main
+from c2cu.runtime import cuda
 from tests import error_examples_schedules, error_examples_states, error_fakes
 from tests.error_example import ADD, CUDA, Example, State, command, statement
 
@@ -62,6 +63,7 @@ def deep(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def no_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
+    cuda.cupy_module.cache_clear()  # it may have been imported
 
 
 STATES = {

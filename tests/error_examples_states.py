@@ -84,7 +84,9 @@ EXAMPLES = {
     "C2CU064": Example(ADD, ON_GPU, state="full GPU"),
     "C2CU065": Example(IN_MAIN, command("run k.c --p 4 --backend cuda"), state="no nvcc"),
     "C2CU066": Example(ADD, command("explain k.c --backend cpu --plot k.png"), state="no matplotlib"),
-    "C2CU067": Example(statement("while (x > 1) x /= 2;"), command("explain k.c --backend cpu --plot k.png")),
+    "C2CU067": Example(
+        statement("while (x > 1) x /= 2;"), command("explain k.c --backend cpu --plot k.png"), state="matplotlib"
+    ),
     "C2CU068": Example(LATE, BANDS % MATRIX, state="negative cycle"),
     "C2CU069": Example(ADD, "c2cu.dask", state="no Dask"),
     "C2CU099": Example(ADD, state="fault"),

@@ -161,6 +161,12 @@ def without(package: str) -> Callable[[pytest.MonkeyPatch], None]:
     return make
 
 
+def matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As much of matplotlib as can be imported before there is something to plot."""
+    for name in ("matplotlib", "matplotlib.figure", "matplotlib.patches"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+
+
 def dask(monkeypatch: pytest.MonkeyPatch) -> None:
     """What c2cu.dask imports of Dask, and arrays of which a part has an unknown length."""
 
@@ -204,6 +210,7 @@ STATES = {
     "no host memory": State("where the memory is used up", no_host_memory),
     "no nvcc": State("where nvcc is not installed", lambda m: m.setattr("c2cu.base.toolchain.find_nvcc", lambda: None)),
     "no matplotlib": State("where matplotlib is not installed", without("matplotlib")),
+    "matplotlib": State("where matplotlib is installed", matplotlib),
     "no Dask": State("where Dask is not installed", without("dask")),
     "Dask": State("where Dask is installed", dask),
     "fault": State("where c2cu has a bug", fault),

@@ -92,7 +92,7 @@ U, V = Var(Variable("u", UINT, 1)), Var(Variable("v", UINT, 2))
         (Bitcast(U, FLOAT), "__uint_as_float(u_1)"),
         (
             Call("min", (A, Binary("+", A, B, INT)), INT),
-            "min((int)a_1, (int)(int)((unsigned int)a_1 + (unsigned int)b_2))",
+            "min(a_1, (int)((unsigned int)a_1 + (unsigned int)b_2))",
         ),
     ],
 )

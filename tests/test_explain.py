@@ -278,8 +278,8 @@ def test_a_number_that_is_told(folder):
     )
     assert json.loads(done.stdout)["steps"] == 21
     for wrong, words in {
-        "n=2.5": "'2.5' is no int32 for 'n'",
-        "n=99999999999": "'99999999999' is no int32",
+        "n=2.5": "C2CU230",
+        "n=99999999999": "C2CU230",
         "n=9": "element 8 is outside 'x'",
         "x=3": "'x' is",
         "m=3": "unknown variable 'm'",
@@ -323,7 +323,7 @@ def test_plot_shows_addresses_and_totals(folder):
 
 def test_plots_that_cannot_be(folder, monkeypatch):
     done = c2cu("explain", "sums.c", "--plot", "a.gif")
-    assert done.exit_code == 1 and "a picture ends in .png, .svg or .pdf" in done.output
+    assert done.exit_code == 1 and "C2CU232" in done.output and "a.gif" in done.output
     (folder / "walk.c").write_text("int a[9], o;\nvoid f(void) { while (a[o]) o = a[o]; }\n")
     if "matplotlib" in sys.modules:
         done = c2cu("explain", "walk.c", "--plot", "a.png", "--backend", "cpu")

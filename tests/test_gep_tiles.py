@@ -416,7 +416,7 @@ def resized(n):
     """The loops of 16 nodes as they would be for n, without tracing them."""
     _, g = understood(sized(PATHS["if"], 16))
     span = Range(0, n)
-    region = replace(g.regions[0], count=n * n)
+    region = replace(g.regions[0], extents=(n, n))
     return replace(g, k=span, strides=((region, n),), update=replace(g.update, rows=span, columns=span))
 
 

@@ -381,7 +381,7 @@ def test_schedules_are_listed_with_their_variants():
     with pytest.raises(c2cu.InputError) as caught:
         c2cu.compile(FW, backend="cuda", schedule="gep:tile")
     hint = caught.value.diagnostic.hint
-    assert "thread or private" in hint and "gep:tiles, gep:bits, gep:staged" in hint and hint.endswith("gep:bands")
+    assert "thread, private, gep:tiles, gep:bits, gep:staged" in hint and hint.endswith("gep:bands")
     with pytest.raises(c2cu.InputError) as caught:
         c2cu.compile(FW, backend="cpu", schedule="gep:tile")
     assert caught.value.diagnostic.hint == "choose one of auto, gep, gang, scalar"
