@@ -598,6 +598,7 @@ def test_signals_keep_what_is_done(folder, number, status):
     assert np.array_equal(np.load("b.npy"), b) and np.array_equal(np.fromfile("sum.bin", np.int32), total)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npy", "zarr"])
 def test_killed_three_times_and_resumed(folder, ending):
     if ending == "zarr":
@@ -804,6 +805,7 @@ def test_without_resume_a_run_starts_anew(folder):
     assert done.returncode == 0 and "nothing to resume for 'b.npy': it starts at the beginning" in done.stderr
 
 
+@pytest.mark.slow
 def test_another_run_of_one_of_the_outputs_ends_the_journal(folder):
     """Its partial file is that run's from then on."""
     arguments = (*long_run(folder), "--out", "sum=sum.npy")
@@ -855,6 +857,7 @@ def test_an_interrupted_run_that_cannot_be_resumed_leaves_nothing(folder):
 # memory, progress, options
 
 
+@pytest.mark.slow
 def test_peak_memory_does_not_grow_with_the_file(folder):
     peaks = []
     for size in (1, 400):
@@ -880,6 +883,7 @@ def test_peak_memory_does_not_grow_with_the_file(folder):
     assert peaks[1] < peaks[0] + 160, f"{peaks} MiB"
 
 
+@pytest.mark.slow
 def test_progress_only_on_a_terminal(folder):
     arguments = long_run(folder, seconds=3.0)
     main, side = os.openpty()

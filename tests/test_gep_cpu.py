@@ -219,6 +219,7 @@ void f(void) {{ {LOOPS} if (i == k) {{ _Bool t = D[i][j]; D[i][j] = t; }} else D
     assert same(c2cu.bulk(text, d, backend="cpu", schedule="gep"), by_gcc(text, "f", 20, {"D": d})["D"])
 
 
+@pytest.mark.slow
 def test_what_is_interrupted_ends_before_its_memory_is_freed(monkeypatch):
     """Interrupted while both workers are at it: they are told to stop, and it goes after them."""
     events, stopped = [], threading.Event()

@@ -162,6 +162,7 @@ def test_words_that_are_read_between(between):
     assert calls(judge(text, numbers(6)), "add_words") == READ[between]
 
 
+@pytest.mark.slow
 def test_factors_from_the_number_itself():
     """A factor, or an addend, that an earlier link of the same row makes; one that the row before leaves."""
     for y in ("t[0]", "t[N - 1]", "(t[0] * m[0])", "(j ? t[j - 1] : 7u)"):
@@ -235,6 +236,7 @@ def random_program(seed: int) -> tuple[str, int]:
     return HEAD.format(n=n) + "void k(void) {\n    " + "\n    ".join(lines) + "\n}\n", n
 
 
+@pytest.mark.slow
 def test_random_programs_have_linked_rows():
     printed = [artifact(random_program(seed)[0]).text for seed in range(16)]
     linked = [calls(text, "multiply_add_pairs") > 2 * calls(text, "add_words") for text in printed]

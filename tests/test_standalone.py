@@ -256,6 +256,7 @@ CPP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CPP)
 def test_names_that_mean_something_else_to_nvcc(name, tmp_path):
     check(CPP[name], tmp_path)

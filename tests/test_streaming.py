@@ -285,6 +285,7 @@ def test_an_interval_cuts_groups_that_are_not_full():
     assert ended()
 
 
+@pytest.mark.slow
 def test_a_latency_target_is_met_by_measurement():
     a = inputs(20000)
     s = c2cu.stream(SORT, a, latency_target=0.5, backend="cpu")

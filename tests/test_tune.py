@@ -350,6 +350,7 @@ def stand_in(device, monkeypatch):
     return drawbacks
 
 
+@pytest.mark.slow
 def test_a_block_that_spills_gives_way(stand_in):
     d = rng.random((70, 16, 16), dtype=np.float32)
     expected = c2cu.bulk(FW, d, backend="cpu")
