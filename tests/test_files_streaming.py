@@ -19,6 +19,7 @@ from click.testing import CliRunner
 
 import c2cu
 from c2cu.cli import main
+from tests.sample import sampled
 
 ROW = 64  # floats of an input
 
@@ -451,7 +452,7 @@ def test_full_device(folder):
 # faults
 
 
-@pytest.mark.parametrize("remains", [0.9, 0.0])
+@pytest.mark.parametrize("remains", sampled([0.9, 0.0], 1))
 def test_a_file_cut_short_before_and_while_it_is_read(folder, remains):
     """Also where a group that is being computed, or was not yet, lies beyond the end."""
     arguments = long_run(folder)
@@ -581,7 +582,7 @@ def test_a_wrong_array_leaves_nothing(folder):
 # interruption
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("number, status", sampled([(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], 3))
 def test_signals_keep_what_is_done(folder, number, status):
     arguments = (*long_run(folder), "--out", "sum=sum.bin")
     process = begun(arguments)

@@ -128,6 +128,7 @@ def test_elements_that_no_step_touches_do_not_matter():
     assert not any(check(text, n, inputs))
 
 
+@pytest.mark.slow
 def test_a_matrix_that_is_not_given():
     """Its initialiser counts, or zero."""
     start = "R[N][N] = {{0, 1, 0, 0, 0}, {0, 0, 0, 0, 1}, {0}, {0}, {0, 0, 1}};"
@@ -203,6 +204,7 @@ def test_near_misses_are_refused_with_a_reason(name):
     assert message in str(e.value) and (name == "LU" or "HERE" in text.split("\n")[e.value.line - 1])
 
 
+@pytest.mark.slow
 def test_which_matrices_go_on_bits():
     def chosen(text: str, schedule: str) -> str:
         return choose(pipeline.understand(read_source(text), options_of()), "cuda", schedule)[0].schedule

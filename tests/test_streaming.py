@@ -366,6 +366,7 @@ def test_memory_that_is_not_there_is_told(how):
     assert ended()
 
 
+@pytest.mark.slow
 def test_a_stream_in_a_cycle_is_closed_by_the_collector():
     class Node:
         pass
