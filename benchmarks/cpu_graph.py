@@ -63,7 +63,7 @@ def row(n: int, cores: int) -> dict[str, object]:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     arguments.add_argument("--json", type=Path)
     arguments.add_argument("--n", default="256,512,1024,2048,4096")
     chosen = arguments.parse_args()

@@ -70,7 +70,7 @@ def data(case: Case, run: Run) -> Data:
     w, put = case.workload, run.device.put
     p = case.quick if run.quick else case.p
     inputs = w.random(p, seed=1)
-    expected = w.results(w.compile(backend="cpu", schedule="scalar")(inputs))
+    expected = w.results(w.compile(backend="cpu", schedule="native")(inputs))
     return Data({n: put(a) for n, a in inputs.items()}, {n: put(a) for n, a in expected.items()}, p)
 
 

@@ -24,7 +24,7 @@ OURS = ("#1769aa", "#c2571a", "#2f8f5b", "#7b4fa3", "#b3123f", "#8a6d3b")
 OPEN = "osD^v<>"
 ACROSS = 3  # panels
 APART = 4  # kinds whose limits differ by more do not share an axis
-STYLE = {"font.size": 10, "axes.edgecolor": FAINT, "text.color": INK, "axes.labelcolor": INK, "xtick.color": FAINT,
+STYLE: Any = {"font.size": 10, "axes.edgecolor": FAINT, "text.color": INK, "axes.labelcolor": INK, "xtick.color": FAINT,
          "ytick.color": FAINT, "axes.spines.top": False, "axes.spines.right": False}  # fmt: skip
 
 

@@ -29,7 +29,7 @@ TITLES = {
     "fw-16": "Floyd-Warshall, n = 16",
     "montgomery-512": "Montgomery product, 512 bits",
 }
-STYLE = {"font.size": 10, "axes.edgecolor": FAINT, "text.color": INK, "axes.labelcolor": INK, "xtick.color": FAINT,
+STYLE: Any = {"font.size": 10, "axes.edgecolor": FAINT, "text.color": INK, "axes.labelcolor": INK, "xtick.color": FAINT,
          "ytick.color": FAINT, "axes.spines.top": False}  # fmt: skip
 
 

@@ -266,7 +266,7 @@ def limit(r: Ring, found: dict[str, Any]) -> float:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="")
     parser.add_argument("--parts", default="sweep,bulk,timeline")
     parser.add_argument("--backend", choices=["cuda", "cpu"], default="cuda")
@@ -276,9 +276,9 @@ def main(arguments: list[str] | None = None) -> int:
     setting, parts = Setting(a.backend, a.quick), a.parts.split(",")
     found: dict[str, Any] = {"backend": a.backend, "cases": {}}
     if a.backend == "cuda":
-        from c2cu.runtime import cuda, pages
+        from c2cu.runtime import cuda, pinned_memory
 
-        pages.PINNED.limit = KEPT
+        pinned_memory.PINNED.limit = KEPT
         found.update(device=cuda.device_name(), devices=cuda.device_count(), **links())
         print(
             f"{found['device']}, {found['devices']} of them; copies both ways at once: {found['duplex_gb_s']:.1f} GB/s"

@@ -10,7 +10,6 @@ import resource
 import tempfile
 from pathlib import Path
 
-from c2cu.base import toolchain
 from c2cu.base.cache import Cache
 from c2cu.frontend.preprocess import Source
 from c2cu.pipeline import Options, understand
@@ -54,14 +53,11 @@ def measure(name: str, n: int, cache: Cache) -> tuple[int, float, str]:
     program, defines = text(name, n)
     u = understand(Source(f"{name}.c", program), Options(defines=defines)).analysis
     assert u is not None
-    found = run.tracer(u)
-    compiler = toolchain.find_compiler()
-    flags = (*run.FLAGS, *toolchain.exact_flags(compiler))
+    printed = run.text(run.tracer(u))
     start = user_time()
-    printed = run.text(found)
-    run._run(printed, compiler, (*flags, "-DBUDGET=0u"))
+    run.Build(printed, 0).report(cache, [])
     middle = user_time()
-    run._run(printed, compiler, (*flags, f"-DBUDGET={run.BUDGET}u"))
+    run.Build(printed, run.BUDGET).report(cache, [])
     seconds = user_time() - middle - (middle - start)
     facts = trace(u, cache)
     return facts.steps, seconds, facts.stopped

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from . import dask as dask
     from . import paths as paths
     from .api import NotObliviousWarning, Program, Report, bulk, check, compile, stream, translate
-    from .base.diagnostics import CompileError, Error, InputError, NotObliviousError, ParseError, UnsupportedError
+    from .base.diagnostics import (
+        CompileError,
+        Error,
+        ExitError,
+        InputError,
+        MismatchError,
+        NotObliviousError,
+        ParseError,
+        UnsupportedError,
+    )
+    from .base.notices import CacheWarning, MismatchWarning
     from .streaming.streams import Stream, StreamWarning
 
 _HOMES = {
@@ -29,16 +39,30 @@ _HOMES = {
         ("NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "stream", "translate"), "api"
     ),
     **dict.fromkeys(
-        ("CompileError", "Error", "InputError", "NotObliviousError", "ParseError", "UnsupportedError"),
+        (
+            "CompileError",
+            "Error",
+            "ExitError",
+            "InputError",
+            "MismatchError",
+            "NotObliviousError",
+            "ParseError",
+            "UnsupportedError",
+        ),
         "base.diagnostics",
     ),
+    **dict.fromkeys(("CacheWarning", "MismatchWarning"), "base.notices"),
     **dict.fromkeys(("Stream", "StreamWarning"), "streaming.streams"),
 }
 
 __all__ = [
+    "CacheWarning",
     "CompileError",
     "Error",
+    "ExitError",
     "InputError",
+    "MismatchError",
+    "MismatchWarning",
     "NotObliviousError",
     "NotObliviousWarning",
     "ParseError",

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import backends, pipeline
 from .base import catalogue
-from .base.diagnostics import lines_of
+from .base.diagnostics import did_you_mean, lines_of
 from .base.recent import Recent
 from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
@@ -27,7 +26,7 @@ LAYOUTS = ("row", "column")
 
 
 def compile(
-    src: str | os.PathLike,
+    src: str | os.PathLike | Sequence[str | os.PathLike],
     *,
     fn: str | None = None,
     shared: Mapping[str, Any] | Sequence[str] | None = None,
@@ -41,11 +40,15 @@ def compile(
     include_dirs: Sequence[str] = (),
     tune: bool = False,
     pack: int | None = None,
+    verify: str | bool = "auto",
+    outputs: Sequence[str] | None = None,
+    status: bool = False,
+    stdio: str | None = None,
 ) -> Program:
     """Compile a C program for bulk runs.
 
     Args:
-        src: A path, or C text: a ``str`` with a newline or a brace.
+        src: A path, or C text: a ``str`` with a newline or a brace; a list of them is one program of several files.
         fn: The kernel function. Without it: the function called after ``#pragma kernel`` in ``main``, or the only
             function that is neither ``main`` nor called by another.
         shared: Names of variables that all inputs share; of a dict, only the names are used.
@@ -62,6 +65,14 @@ def compile(
             calls use it with and without ``tune``.
         pack: 4, 8 or 16. Declares that every distance of a shortest-paths kernel on integers fits into that many bits
             (at most 32767; the largest value stands for "no edge"), so that a GPU may keep two of them in a word.
+        verify: ``"auto"``: the first time on a machine, some of the inputs are run by schedule ``native`` too; where
+            results differ, those of ``native`` are returned, with a MismatchWarning; after the call has returned, if
+            the host's compiler is slow. ``"strict"``: the call waits, and a difference is an error. ``"all"``: every
+            input of every call or stream. ``False``: none. $C2CU_VERIFY replaces ``"auto"``.
+        outputs: The variables that come out, by C name; without it, all that the kernel writes.
+        status: The exit status of each input is an output too, ``status``: int32 ``(p,)``. Without it, inputs that end
+            early raise `ExitError` after the call.
+        stdio: ``"discard"``: run a kernel that prints, and drop what it prints.
 
     Returns:
         A program that can be called with arrays any number of times.
@@ -78,12 +89,13 @@ def compile(
         raise catalogue.UNKNOWN_CHOICE.error(option="layout", value=f"'{layout}'", choices=list(LAYOUTS))
     return Program(
         read_source(src),
-        options_of(fn, shared, defines, shapes, fp, include_dirs, pack),
+        options_of(fn, shared, defines, shapes, fp, include_dirs, pack, outputs, status, stdio),
         backend,
         schedule,
         layout,
         strict,
         tune,
+        verify=verify,
     )
 
 
@@ -92,7 +104,7 @@ _programs: Recent[tuple[Program, Included]] = Recent(PROGRAMS)
 
 
 def bulk(
-    src: str | os.PathLike,
+    src: str | os.PathLike | Sequence[str | os.PathLike],
     inputs: Any = None,
     *,
     fn: str | None = None,
@@ -111,6 +123,10 @@ def bulk(
     tune: bool = False,
     devices: Sequence[int] | None = None,
     pack: int | None = None,
+    verify: str | bool = "auto",
+    outputs: Sequence[str] | None = None,
+    status: bool = False,
+    stdio: str | None = None,
 ) -> Any:
     """Run a sequential C program on p independent inputs at once.
 
@@ -118,7 +134,7 @@ def bulk(
     run p times; docs/language.md names the functions of math.h for which a GPU differs.
 
     Args:
-        src: A path, or C text: a ``str`` with a newline or a brace.
+        src: A path, or C text: a ``str`` with a newline or a brace; a list of them is one program of several files.
         inputs: One array ``(p, *shape)`` of the C type's dtype where the kernel has one bulk input, else a dict of
             arrays by C name. NumPy, CuPy, or anything with DLPack on a CUDA device; on a device, results stay there.
         fn: The kernel function; see `compile`.
@@ -138,6 +154,10 @@ def bulk(
         tune: Measure the candidate schedules on these inputs; see `compile`.
         devices: Ordinals of the GPUs that work together at each matrix of a loop of Gaussian-elimination type.
         pack: 4, 8 or 16; see `compile`. An element that does not fit is an error.
+        verify: ``"auto"``, ``"strict"``, ``"all"`` or ``False``; see `compile`.
+        outputs: The variables that come out; see `compile`.
+        status: Whether the exit status comes out; see `compile`.
+        stdio: ``"discard"`` drops what the kernel prints; see `compile`.
 
     Returns:
         One array where exactly one variable is an output, else a dict of arrays by C name. ``return`` names the value
@@ -148,7 +168,9 @@ def bulk(
         UnsupportedError: The kernel needs something that c2cu does not support; the error names the line.
         NotObliviousError: ``strict`` is set, and the program is not oblivious.
         CompileError: There is no C compiler, no CUDA device where one is asked for, or not enough memory.
+        MismatchError: ``verify`` is ``"strict"``, and a schedule's results differ from the C's.
         InputError: An array or an argument is wrong: a ``ValueError``, or a ``TypeError`` for a wrong dtype.
+        ExitError: Some inputs ended early, by ``exit``, ``abort`` or a failed ``assert``; it has all results.
     """
     program = remembered(
         src,
@@ -164,22 +186,27 @@ def bulk(
         include_dirs=include_dirs,
         tune=tune,
         pack=pack,
+        verify=verify,
+        outputs=outputs,
+        status=status,
+        stdio=stdio,
     )
     return program(inputs, shared=shared, out=out, stream=stream, p=p, devices=devices)
 
 
-def remembered(src: str | os.PathLike, **options: Any) -> Program:
+def remembered(src: str | os.PathLike | Sequence[str | os.PathLike], **options: Any) -> Program:
     """`compile`, once in a process for the same program and options, as long as it is among the last `PROGRAMS`, and
     the headers that it includes are what they were."""
     source = read_source(src)
     named = {n: sorted(by_name(n, options.get(n)).items()) for n in ("defines", "shapes")}
     listed = {n: tuple(map(str, options.get(n) or ())) for n in ("include_dirs", "shared")}
-    key = (source.name, source.text, repr(sorted({**options, **named, **listed}.items())), os.environ.get("CC"))
+    texts = tuple((s.name, s.text) for s in source.units)
+    settings = (os.environ.get("CC"), os.environ.get("C2CU_VERIFY"))
+    key = (texts, repr(sorted({**options, **named, **listed}.items())), *settings)
 
     def compiled() -> tuple[Program, Included]:
         program = compile(src, **options)
-        folder = source.path.parent if source.path is not None else Path()
-        return program, Included(program.sources, folder, listed["include_dirs"])
+        return program, Included(program.sources, source, listed["include_dirs"])
 
     program, included = _programs.of(key, compiled)
     if included.changed():
@@ -189,7 +216,7 @@ def remembered(src: str | os.PathLike, **options: Any) -> Program:
 
 
 def stream(
-    src: str | os.PathLike,
+    src: str | os.PathLike | Sequence[str | os.PathLike],
     batches: Any,
     *,
     group: int | None = None,
@@ -208,7 +235,7 @@ def stream(
     Results come in order, and equal those of `bulk` bit for bit. Memory is bounded by the size of a group.
 
     Args:
-        src: A path, or C text: a ``str`` with a newline or a brace.
+        src: A path, or C text: a ``str`` with a newline or a brace; a list of them is one program of several files.
         batches: An iterable of arrays ``(p, *shape)``, or of dicts of them by C name, each with a p of its own; an
             array alone is one batch. A thread reads it, a few groups ahead of the results. The first batch is read at
             once, and its shapes hold for all.
@@ -252,28 +279,37 @@ def stream(
 
 
 def check(
-    src: str | os.PathLike,
+    src: str | os.PathLike | Sequence[str | os.PathLike],
     *,
     fn: str | None = None,
     shared: Mapping[str, Any] | Sequence[str] | None = None,
     defines: Mapping[str, Any] | None = None,
     shapes: Mapping[str, Any] | None = None,
     include_dirs: Sequence[str] = (),
+    constant_time: bool = False,
+    public: Sequence[str] = (),
+    stdio: str | None = None,
 ) -> Report:
     """Analyse a program without compiling it.
 
     Args:
-        src: A path, or C text: a ``str`` with a newline or a brace.
+        src: A path, or C text: a ``str`` with a newline or a brace; a list of them is one program of several files.
         fn: The kernel function; see `compile`.
         shared: Names of variables that all inputs share. The values of a dict that are numbers are used: they decide
             bounds and lengths.
         defines: Values of object-like macros, by name; they replace the file's own.
         shapes: The shape of one input, by name, where the C leaves it open.
         include_dirs: Folders in which ``#include`` looks for headers.
+        constant_time: Report what keeps the program from running in constant time. Every input is secret then, but
+            those of ``public``: a secret must decide no address, loop's bound or branch, and reach no division,
+            remainder or function of math.h, whose time depends on its operands.
+        public: Names of inputs that are no secrets; implies ``constant_time``.
+        stdio: ``"discard"`` if what the kernel prints is to be dropped; see `compile`.
 
     Returns:
-        The verdict. An integer parameter that decides an address or a loop's bound is most likely a length, so it is
-        assumed to be one number for all inputs; the report's notes say so.
+        The verdict. An integer parameter that decides an address or a loop's bound is most likely a length, so the
+        program is called oblivious if it is so with one number for all inputs; the report's notes say that, and what is
+        true of one number an input. Unless ``constant_time`` is asked for, lengths are taken as public.
 
     Raises:
         ParseError: The file cannot be read, or is not C.
@@ -282,15 +318,20 @@ def check(
             variable whatever the data.
     """
     source = read_source(src)
-    options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
+    options = options_of(fn, shared, defines, shapes, "exact", include_dirs, stdio=stdio)
     values = shared if isinstance(shared, Mapping) else {}
     plain = ((n, v.item() if hasattr(v, "item") and v.size == 1 else v) for n, v in values.items())
     numbers = {n: str(v) for n, v in plain if isinstance(v, (int, float, str))}
-    return check_source(source, options, numbers)
-
-
-def check_source(source: Source, options: Options, numbers: Mapping[str, str] | None = None) -> Report:
-    return report_of(*as_given(source, options, numbers))
+    front, options = _understood(source, options, numbers)
+    public = (public,) if isinstance(public, str) else tuple(public)
+    names = {b.name for b in front.program.parameters}
+    for name in public:
+        if name not in names and name not in front.program.unit.variables:
+            raise catalogue.UNKNOWN_VARIABLE.error(
+                role="public input", name=name, meant=did_you_mean(name, names), known=sorted(names)
+            )
+    secret = front if constant_time or public else None
+    return report_of(*_with_lengths(source, options, front), secret, public)
 
 
 def as_given(
@@ -298,22 +339,42 @@ def as_given(
 ) -> tuple[Understood, tuple[str, ...]]:
     """The program understood as it is most likely to be called, lengths given as one number; notes that say so.
     ``numbers``: what shared scalars are, by name. Raises InputError."""
+    front, options = _understood(source, options, numbers)
+    return _with_lengths(source, options, front)
+
+
+def _understood(source: Source, options: Options, numbers: Mapping[str, str] | None) -> tuple[Understood, Options]:
+    """The program with the numbers it is for, and the options that they belong to."""
     front = pipeline.asked(source, options)
     untouched = front.program.unit.variables.keys() - {s.name for s in front.slots}  # globals that make no difference
     numbers = {n: v for n, v in (numbers or {}).items() if n not in untouched}
     if numbers:
         options = replace(options, values=known_values(front.slots, numbers))
         front = pipeline.understand(source, options)
-    assumed_lengths = lengths(front)
-    if not assumed_lengths:
+    return front, options
+
+
+def _with_lengths(source: Source, options: Options, front: Understood) -> tuple[Understood, tuple[str, ...]]:
+    """The program with what seem to be lengths as one number for all inputs; notes that say so."""
+    names = lengths(front)
+    if not names:
         return front, ()
-    again = pipeline.understand(source, replace(options, shared=(*options.shared, *assumed_lengths)))
-    assumed = (b for b in front.program.parameters if b.name in assumed_lengths)
-    return again, tuple(f"{b.loc}: note: parameter '{b.name}' is taken as one number for all inputs" for b in assumed)
+    again = pipeline.understand(source, replace(options, shared=(*options.shared, *names)))
+    assumed = [b for b in front.program.parameters if b.name in names]
+    if again.analysis is None or front.analysis is None or not again.analysis.oblivious:
+        return again, tuple(
+            f"{b.loc}: note: parameter '{b.name}' is taken as one number for all inputs" for b in assumed
+        )
+    line = next(f.line for f in front.analysis.findings if f.severe)
+    said = " and ".join(f"'{b.name}'" for b in assumed)
+    one, each = "is one number", f"with one {said} an input"
+    if len(assumed) > 1:
+        one, each = "are one number each", "with others for each input"
+    return again, (f"{assumed[0].loc}: note: oblivious if {said} {one} for all inputs; {each}: no, line {line}",)
 
 
 def translate(
-    src: str | os.PathLike,
+    src: str | os.PathLike | Sequence[str | os.PathLike],
     *,
     p: int,
     threads: int = 64,
@@ -328,7 +389,8 @@ def translate(
     """Write a standalone program that behaves as p runs of the original, one after the other.
 
     Args:
-        src: A path, or C text: a ``str`` with a newline or a brace. It must have a ``main``.
+        src: A path, or C text: a ``str`` with a newline or a brace; a list of them is one program of several files. It
+            must have a ``main``.
         p: The number of inputs.
         threads: Threads of a CUDA block.
         target: ``"cuda"``: CUDA C for nvcc. ``"cpu"``: C for a host compiler.
@@ -351,7 +413,8 @@ def translate(
     from .standalone.program import standalone
 
     source = read_source(src)
-    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, "exact", include_dirs))
+    options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
+    front = pipeline.asked(source, replace(options, stdio="keep" if target == "cpu" else ""))
     judge(front, strict=False)
     with lines_of(front.pre.sources):
         return standalone(

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import tune
 from .base import catalogue
-from .schedule.artifact import Artifact, CpuArtifact, CpuTeamArtifact
+from .schedule.artifact import Artifact, CpuArtifact, CpuNativeArtifact, CpuTeamArtifact
 from .schedule.estimate import Device
 from .schedule.slots import Slot
 
@@ -34,12 +34,21 @@ def best() -> str:
 def loader(backend: str) -> Any:
     """The function that compiles an artifact and loads it."""
     if backend == "cpu":
-        from .runtime import cpu
-
-        return cpu.load
+        return _load_for_cpu
     from .runtime import launch
 
     return launch.load
+
+
+def _load_for_cpu(artifact: Artifact) -> Any:
+    if isinstance(artifact, CpuNativeArtifact):
+        from .runtime import native
+
+        return native.load(artifact)
+    from .runtime import cpu
+
+    assert isinstance(artifact, CpuArtifact | CpuTeamArtifact)
+    return cpu.load(artifact)
 
 
 def device(backend: str) -> Device:
@@ -104,7 +113,7 @@ def pipes(
 ) -> list[Any]:
     """One for each device. ``fixed``: what all inputs share; ``batched``: which slots come in batches. Raises
     OutOfRoom."""
-    if isinstance(artifact, CpuArtifact | CpuTeamArtifact):
+    if isinstance(artifact, CpuArtifact | CpuNativeArtifact | CpuTeamArtifact):
         from .runtime.cpu_pipe import CpuPipe
 
         return [CpuPipe(loaded, layout, fixed, depth)]

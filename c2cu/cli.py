@@ -7,19 +7,22 @@ with --constant-time, not constant-time.
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import io
 import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .base import catalogue, quantities
+from .base import catalogue, quantities, reading
 from .base.diagnostics import Diagnostic, Error, render, to_json
+from .base.notices import Notice
 from .base.version import __version__
 from .schedule.registry import names
 
@@ -55,7 +58,7 @@ class _Quantity(click.ParamType):
 
 COUNT, AMOUNT = _Quantity("integer", quantities.count), _Quantity("integer", quantities.some)
 PAIR = _Pairs()
-SOURCE = click.argument("source", metavar="FILE.c")
+SOURCE = click.argument("source", metavar="FILE.c...", nargs=-1, required=True)
 
 
 def choice(name: str, *choices: str, help: str) -> Any:
@@ -144,6 +147,9 @@ STREAMING = [
     ),
     click.option("--resume", is_flag=True, help="Continue an interrupted run after the last group that it completed."),
 ]
+STDIO = click.option(
+    "--stdio", type=click.Choice(["discard"]), help="Run a kernel that prints, and drop what it prints."
+)
 SHARED_VALUES = click.option(
     "--shared",
     multiple=True,
@@ -161,7 +167,49 @@ def with_options(*groups: Any) -> Callable[[Any], Any]:
     return apply
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@dataclass(frozen=True)
+class Common:
+    """The values of the options ``COMMON``."""
+
+    defines: tuple[str, ...]
+    include_dirs: tuple[str, ...]
+    fn: str | None
+    shapes: tuple[tuple[str, str], ...]
+    diagnostics_format: str
+
+    def options(self) -> dict[str, Any]:
+        """As the functions of `api` take them. Raises InputError where --shape does not give extents."""
+        return {
+            "fn": self.fn,
+            "defines": macros(self.defines),
+            "shapes": extents(self.shapes),
+            "include_dirs": self.include_dirs,
+        }
+
+
+def common_options(f: Any) -> Any:
+    """Give a command the options ``COMMON``, whose values it takes as one argument ``common``."""
+
+    @functools.wraps(f)
+    def command(**values: Any) -> Any:
+        common = Common(**{field.name: values.pop(field.name) for field in fields(Common)})
+        return f(common=common, **values)
+
+    return with_options(COMMON)(command)
+
+
+class _Commands(click.Group):
+    """What click writes itself, such as help, may meet a full disk too."""
+
+    def main(self, *args: Any, **how: Any) -> Any:
+        try:
+            return super().main(*args, **how)
+        except OSError as e:
+            say(catalogue.CANNOT_WRITE.diagnostic("error", path="-", reason=e.strerror or e, how=""), {}, "text")
+            sys.exit(1)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="c2cu")
 def main() -> None:
     """Run a sequential C program on many inputs at once, on a GPU or in the SIMD lanes of a CPU."""
@@ -182,8 +230,10 @@ def diagnosed(how: str) -> Iterator[None]:
 
     def show(message: Any, *_: Any, **__: Any) -> None:
         for f in message.report.findings if hasattr(message, "report") else ():
-            if f.kind != "branch":
+            if f.severe:
                 say(f.diagnostic(), message.report.sources, how)
+        if isinstance(message, Notice):
+            say(message.diagnostic, message.sources, how)
         if type(message).__name__ == "StreamWarning":
             say(catalogue.STREAM_NOTICE.diagnostic("warning", message=message), {}, how)
 
@@ -199,6 +249,9 @@ def diagnosed(how: str) -> Iterator[None]:
         raise
     except BrokenPipeError:
         sys.stderr.close()
+        sys.exit(1)
+    except MemoryError as e:
+        say(catalogue.NO_MEMORY.diagnostic("error", reason=str(e) or "an allocation failed"), {}, how)
         sys.exit(1)
     except KeyboardInterrupt:
         os._exit(130)  # at once: a thread may be in the middle of a long kernel
@@ -226,9 +279,19 @@ def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, ...]]:
     return out
 
 
-def c_source(source: str) -> str | Path:
-    """The path FILE.c, or for ``-`` the C text on stdin."""
-    return sys.stdin.read() + "\n" if source == "-" else Path(source)
+def c_source(source: tuple[str, ...]) -> list[str | Path]:
+    """The paths FILE.c..., or for ``-`` the C text on stdin."""
+    if source.count("-") > 1:
+        raise click.UsageError("stdin holds one file only: '-' stands twice")
+    return [_stdin() + "\n" if s == "-" else Path(s) for s in source]
+
+
+def _stdin() -> str:
+    text = sys.stdin.read(reading.MOST + 1) if sys.stdin is not None else None
+    if text is None or len(text) > reading.MOST:
+        reason = "stdin is closed" if text is None else os.strerror(errno.EFBIG)
+        raise catalogue.CANNOT_READ_SOURCE.error(path="-", reason=reason, meant="")
+    return text
 
 
 @main.command(short_help="Write a standalone CUDA or C program for p inputs.")
@@ -255,10 +318,10 @@ def c_source(source: str) -> str | Path:
         metavar="PASS",
         help="With --emit ir, print the IR after this pass. The default is the last pass before a schedule's own.",
     ),
-    COMMON,
 )
+@common_options
 def translate(
-    source: str,
+    source: tuple[str, ...],
     output: str,
     p: int | None,
     threads: int,
@@ -266,21 +329,17 @@ def translate(
     group: int | None,
     emit: str | None,
     after: str,
-    defines: tuple[str, ...],
-    include_dirs: tuple[str, ...],
-    fn: str | None,
-    shapes: Any,
-    diagnostics_format: str,
+    common: Common,
 ) -> None:
     """Write a standalone CUDA or C program that behaves as p runs of FILE.c, one after the other."""
-    with diagnosed(diagnostics_format):
+    with diagnosed(common.diagnostics_format):
         from . import api
         from .frontend.options import options_of
         from .frontend.preprocess import read_source
         from .io import files
         from .report import stages
 
-        options = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
+        options = common.options()
         if after and emit != "ir":
             raise click.UsageError("--after goes with --emit ir")
         if emit is not None:
@@ -290,7 +349,7 @@ def translate(
         if p is None:
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""
             raise click.UsageError(f"translate needs --p, the number of inputs{why}")
-        if os.path.exists(output) and os.path.exists(source) and os.path.samefile(source, output):
+        if any(os.path.exists(output) and os.path.exists(s) and os.path.samefile(s, output) for s in source):
             raise catalogue.OVER_SOURCE.error(path=output)
         text = api.translate(c_source(source), p=p, threads=threads, target=target, group=group, **options)
         files.write(output, text.encode("utf-8", "surrogateescape"))
@@ -312,7 +371,8 @@ def translate(
         "outputs",
         multiple=True,
         metavar="[NAME=]FILE",
-        help="Where to write an output variable. NAME may be left out where the kernel has one output.",
+        help="Where to write an output variable. NAME may be left out where the kernel has one output. status is"
+        " each input's exit status.",
     ),
     click.option(
         "--shared",
@@ -339,12 +399,22 @@ def translate(
         type=click.Choice(["4", "8", "16"]),
         help="Every distance of a shortest-paths kernel fits into so many bits, so that a GPU may keep two in a word.",
     ),
+    choice(
+        "--verify",
+        "auto",
+        "strict",
+        "all",
+        "off",
+        help="Compare results with those of the C as it stands: 'auto' some of the first run on a machine; 'strict'"
+        " makes a difference an error; 'all' every input.",
+    ),
+    STDIO,
     STREAMING,
     MACHINE,
-    COMMON,
 )
+@common_options
 def run(
-    source: str,
+    source: tuple[str, ...],
     inputs: tuple[str, ...],
     outputs: tuple[str, ...],
     shared: Any,
@@ -352,34 +422,32 @@ def run(
     layout: str,
     strict: bool,
     tune: bool,
+    verify: str,
     backend: str,
     schedule: str,
     fp: str,
     pack: str | None,
-    defines: tuple[str, ...],
-    include_dirs: tuple[str, ...],
-    fn: str | None,
-    shapes: Any,
-    diagnostics_format: str,
+    stdio: str | None,
+    common: Common,
     **streaming: Any,
 ) -> None:
     """Run the kernel of FILE.c on all inputs of the arrays in files, or the whole program p times on stdin."""
-    with diagnosed(diagnostics_format):
+    with diagnosed(common.diagnostics_format):
         from . import api
         from .io.runs import RunOptions, run_files
         from .io.whole_program import run_program
 
-        common = {"fn": fn, "defines": macros(defines), "shapes": extents(shapes), "include_dirs": include_dirs}
+        options = common.options()
         if not inputs and not outputs:
             if p is None:
                 raise click.UsageError("give --in and --out, or --p to run the whole program on stdin")
-            if source == "-":
+            if "-" in source:
                 raise click.UsageError("stdin holds the inputs then: give the C as a file")
-            for option, value in {**streaming, "tune": tune, "pack": pack}.items():
+            for option, value in {**streaming, "tune": tune, "pack": pack, "stdio": stdio}.items():
                 if value:
                     raise click.UsageError(f"--{option.replace('_', '-')} goes with --in and --out")
-            sys.exit(run_program(Path(source), p, backend, common))
-        if source == "-" and any(text.partition("=")[2] == "-" or text == "-" for text in inputs):
+            sys.exit(run_program(c_source(source), p, backend, options))
+        if "-" in source and any(text.partition("=")[2] == "-" or text == "-" for text in inputs):
             raise click.UsageError("stdin holds the inputs then: give the C as a file")
         program = api.compile(
             c_source(source),
@@ -391,60 +459,62 @@ def run(
             layout=layout,
             strict=strict,
             tune=tune,
-            **common,
+            verify=verify,
+            outputs=[text.partition("=")[0] for text in outputs] if all("=" in t for t in outputs) else None,
+            stdio=stdio,
+            **options,
         )
-        report = functools.partial(say, sources={}, how=diagnostics_format)
+        report = functools.partial(say, sources={}, how=common.diagnostics_format)
         run_files(program, inputs, outputs, shared, p, layout, RunOptions(**streaming), report)
 
 
 @main.command(short_help="Tell whether FILE.c is oblivious.")
 @with_options(
     SOURCE,
-    click.option("--constant-time", is_flag=True, help="Also require that no branch depends on data."),
+    click.option("--constant-time", is_flag=True, help="Require that no secret decides how long the program takes."),
+    click.option("--public", multiple=True, metavar="NAME", help="This input is no secret: for --constant-time."),
     click.option("--strict", is_flag=True, help="Print findings as errors instead of warnings."),
     SHARED_VALUES,
-    COMMON,
+    STDIO,
 )
+@common_options
 def check(
-    source: str,
+    source: tuple[str, ...],
     constant_time: bool,
+    public: tuple[str, ...],
     strict: bool,
     shared: tuple[str, ...],
-    defines: tuple[str, ...],
-    include_dirs: tuple[str, ...],
-    fn: str | None,
-    shapes: Any,
-    diagnostics_format: str,
+    stdio: str | None,
+    common: Common,
 ) -> None:
     """Tell whether FILE.c is oblivious, and where data decides an address, a loop's bound or a branch.
 
+    With --constant-time, all inputs are secret but those named with --public: a secret must decide no address, loop's
+    bound or branch, and reach no division, remainder or function of math.h.
+
     The exit status is 0 if it is, and 3 if not.
     """
-    with diagnosed(diagnostics_format):
+    with diagnosed(common.diagnostics_format):
         from . import api
 
         report = api.check(
             c_source(source),
-            fn=fn,
             shared={name: value or None for name, _, value in (n.partition("=") for n in shared)},
-            defines=macros(defines),
-            shapes=extents(shapes),
-            include_dirs=include_dirs,
+            constant_time=constant_time,
+            public=public,
+            stdio=stdio,
+            **common.options(),
         )
         for f in report.findings:
             severity = "error" if strict else "warning"
-            if f.kind == "branch" and not constant_time:
+            if not f.severe and not constant_time:
                 severity = "note"
-            say(f.diagnostic(severity), report.sources, diagnostics_format)
+            say(f.diagnostic(severity), report.sources, common.diagnostics_format)
         for d in report.faults:
-            say(d, report.sources, diagnostics_format)
+            say(d, report.sources, common.diagnostics_format)
         if report.why_not:
-            say(
-                catalogue.NOT_ANALYSED.diagnostic("warning", reason=report.why_not),
-                {},
-                diagnostics_format,
-            )
-        if diagnostics_format == "text":
+            say(catalogue.NOT_ANALYSED.diagnostic("warning", reason=report.why_not), {}, common.diagnostics_format)
+        if common.diagnostics_format == "text":
             for note in report.notes:
                 click.echo(note, err=True)
             click.echo(report.verdict, err=True)
@@ -460,6 +530,7 @@ def check(
         help="The number of inputs that estimates are for. The default is enough to fill the device.",
     ),
     SHARED_VALUES,
+    STDIO,
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text."),
     click.option(
         "--plot",
@@ -467,10 +538,10 @@ def check(
         help="Also draw the memory accesses and the roofline into this file: PNG, SVG or PDF.",
     ),
     MACHINE,
-    COMMON,
 )
+@common_options
 def explain(
-    source: str,
+    source: tuple[str, ...],
     p: int | None,
     shared: tuple[str, ...],
     as_json: bool,
@@ -478,14 +549,11 @@ def explain(
     backend: str,
     schedule: str,
     fp: str,
-    defines: tuple[str, ...],
-    include_dirs: tuple[str, ...],
-    fn: str | None,
-    shapes: Any,
-    diagnostics_format: str,
+    stdio: str | None,
+    common: Common,
 ) -> None:
     """Tell which schedule would run FILE.c, on what, and why."""
-    with diagnosed(diagnostics_format):
+    with diagnosed(common.diagnostics_format):
         from . import api, backends, pipeline
         from .frontend.preprocess import read_source
         from .io import files
@@ -496,7 +564,7 @@ def explain(
         if plot is not None:
             plotting.check(plot)
         names, texts = [n.partition("=")[0] for n in shared], dict(n.split("=", 1) for n in shared if "=" in n)
-        options = pipeline.Options(fn, macros(defines), include_dirs, tuple(names), extents(shapes), fp)
+        options = pipeline.Options(**common.options(), shared=tuple(names), fp=fp, stdio=stdio or "")
         front, notes = api.as_given(read_source(c_source(source)), options, texts)
         chosen = backend if backend != "auto" else backends.best()
         device = machine.device(chosen)

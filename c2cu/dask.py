@@ -22,6 +22,7 @@ from .base.recent import Recent
 from .base.version import __version__
 from .frontend.options import Options, by_name, options_of
 from .frontend.preprocess import Source, read_source
+from .program.verify import patient
 from .runtime import arrays, cpu
 from .schedule.choose import choose
 from .schedule.slots import Slot
@@ -41,7 +42,7 @@ __all__ = ["map_bulk"]
 
 
 def map_bulk(
-    src: str | os.PathLike,
+    src: str | os.PathLike | Sequence[str | os.PathLike],
     inputs: Any,
     *,
     fn: str | None = None,
@@ -59,7 +60,7 @@ def map_bulk(
     The results equal those of `bulk` bit for bit.
 
     Args:
-        src: A path, or C text: a ``str`` with a newline or a brace.
+        src: A path, or C text: a ``str`` with a newline or a brace; a list of them is one program of several files.
         inputs: One Dask array ``(p, *shape)`` of the C type's dtype where the kernel has one bulk input, else a dict of
             them by C name. Each chunk along p is one task. Chunks of several inputs are aligned, and each other axis
             becomes one chunk.
@@ -173,7 +174,9 @@ def _work(
     macros = sorted((m.name, m.value, m.overridden) for m in pre.macros.values())
     settings = (options.fn, options.shared, sorted(options.shapes.items()), options.fp, backend, schedule)
     name = key(pre.name, pre.text, pre.plain, macros, *settings, __version__)
-    return _Work(name, names, replace(front.source, path=None, pre=pre), options, backend, schedule, constants)
+    others = tuple(replace(s, path=None) for s in front.source.others)
+    source = replace(front.source, path=None, pre=pre, others=others)
+    return _Work(name, names, source, options, backend, schedule, constants)
 
 
 def _whole(a: Any, shared: bool) -> da.Array:
@@ -192,7 +195,7 @@ _programs: Recent[Program] = Recent(PROGRAMS)
 def _run(work: _Work, *blocks: Any) -> Any:
     """A chunk of the output, or of all outputs by name. ``blocks``: of the inputs ``work.names``, in lists."""
     inputs = {n: _only(b) for n, b in zip(work.names, blocks)}
-    with cpu.at_most(_share()):
+    with cpu.at_most(_share()), patient():
         return _program(work)(inputs, shared=work.shared)
 
 

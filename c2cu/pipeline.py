@@ -10,32 +10,36 @@ from dataclasses import dataclass, field, replace
 
 from .analysis.uniform import Uniform, uniform
 from .base import catalogue
-from .base.diagnostics import UnsupportedError, lines_of
+from .base.cache import cache_folder
+from .base.diagnostics import Error, ParseError, UnsupportedError, lines_of
 from .frontend.conform import conforming
 from .frontend.kernel import KernelProgram, kernel_program
+from .frontend.link import Linked, link, refuse_other_types
 from .frontend.options import Options
-from .frontend.parse import deep, parse
+from .frontend.oversized import refuse_oversized
+from .frontend.parse import deep
 from .frontend.preprocess import Preprocessed, Source, preprocess
-from .frontend.refuse import refuse
+from .frontend.refuse import refuse, unfollowed
 from .frontend.typed import typed
 from .ir.canonical import canonical
 from .ir.nodes import Kernel
 from .ir.substitute import bound
 from .ir.verify import verify
 from .lower import lower
-from .schedule.slots import bind_extents, packed, refuse_shared_writes, require_shapes, slots
+from .schedule.slots import bind_extents, chosen, packed, refuse_shared_writes, require_shapes, slots
 from .schedule.understood import Understood
 from .trace import refuse_faults, trace
 from .trace.tables import with_tables
 
 
 def understand(source: Source, options: Options) -> Understood:
-    """file.c -preprocess-> text -parse-> AST -typed-> typed AST -kernel_program-> kernel and parameters -lower->
-    flat IR -uniform-> analysis -trace-> facts -slots-> what goes in and out, -recognise-> a loop of
+    """file.c -preprocess-> text -link-> AST of all files -typed-> typed AST -kernel_program-> kernel and parameters
+    -lower-> flat IR -uniform-> analysis -trace-> facts -slots-> what goes in and out, -recognise-> a loop of
     Gaussian-elimination type."""
+    cache_folder()  # what it warns of is said at the user's line, not at a thread's
     pre = source.pre or preprocess(source, options.defines, options.include_dirs)
-    with lines_of(pre.sources), conforming(pre):
-        return deep(lambda: _understand(source, pre, options))
+    with lines_of(pre.sources), conforming(pre) as doubts:
+        return deep(lambda: _understand(source, pre, options, doubts))
 
 
 def asked(source: Source, options: Options) -> Understood:
@@ -53,21 +57,38 @@ def refuse_numbers(front: Understood, values: Mapping[str, int | float]) -> None
     deep(lambda: refuse_faults(trace(analysis, numbers=values)))
 
 
-def _understand(source: Source, pre: Preprocessed, options: Options) -> Understood:
-    unit = typed(parse(pre), pre)
-    program = kernel_program(unit, options.fn, options.shared, options.shapes)
+def _understand(source: Source, pre: Preprocessed, options: Options, doubts: list[Error]) -> Understood:
+    linked = link(pre)
+    pre = replace(pre, sources=pre.sources.spelled(linked.spellings)) if linked.spellings else pre
+    with lines_of(pre.sources):
+        return _linked(source, pre, linked, options, doubts)
+
+
+def _linked(source: Source, pre: Preprocessed, linked: Linked, options: Options, doubts: list[Error]) -> Understood:
+    unit = typed(linked.parsed, pre)
+    refuse_other_types(unit, linked)
+    doubts += unit.doubts()
+    program = kernel_program(unit, options.fn, options.shared, options.shapes, options.constants)
     extents = bind_extents(program, options)
     if extents:
         return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))
-    refuse(program)
+    obstacle, hidden = refuse(program, options.stdio)
+    program = replace(program, obstacle=obstacle, hidden=hidden)
     kernel, analysis, why_not = analyse(program, options.values)
+    if why_not is not None and isinstance(why_not.__cause__, ParseError):
+        doubts.append(why_not.__cause__)
+    refuse_oversized(program, kernel)
     crossed = analysis.kernel if analysis is not None else None
     if crossed is not None and options.values:
         crossed = analysed(program).ir
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
     inout = slots(program, crossed, facts)
-    front = Understood(source, pre, program, kernel, analysis, why_not, facts, inout, options.fp, options.pack)
+    inout = chosen(program, inout, options)
+    front = Understood(
+        source, pre, linked, program, kernel, analysis, why_not, facts, inout, options.fp, options.pack, options.stdio,
+        options.outputs is not None,
+    )
     if not options.pack:
         return front
     return replace(front, slots=packed(inout, front.gep, options.pack, program.kernel.loc))
@@ -130,8 +151,12 @@ def analyse(
     """The flat kernel and its analysis, or why there is none."""
     m = Middle(program, values or {})
     try:
+        if program.hidden is not None:
+            raise program.hidden
         m = _lowered(m)
-    except UnsupportedError as e:
+    except (UnsupportedError, ParseError) as error:
+        e = unfollowed(error)
+        e.__cause__ = error
         if e.code == catalogue.SHARED_WRITTEN.code:
             raise  # writing a shared variable is wrong under every schedule
         refuse_shared_writes(program)

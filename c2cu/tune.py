@@ -5,12 +5,10 @@ Every candidate gives the right results, so a measurement disturbed by other pro
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from .base.cache import Cache, key
@@ -118,10 +116,10 @@ def recall(front: Understood, backend: str, requested: str, p: int | None) -> Me
     if p is None:
         return None
     try:
-        path = Cache().get(name(front, backend, requested, p), ".tuned")
-        return _read(path.read_text(), _names(backend, requested)) if path else None
-    except (OSError, ValueError, TypeError, KeyError):
-        return None  # the file is incomplete, or another program wrote it
+        known = Cache().get(name(front, backend, requested, p), ".tuned")
+        return _read(known.decode(), _names(backend, requested)) if known else None
+    except (ValueError, TypeError, KeyError):
+        return None  # another version of c2cu wrote it
     except CompileError:
         return None  # there is no compiler or no device, which the run itself will report
 
@@ -133,16 +131,8 @@ def remember(front: Understood, backend: str, requested: str, p: int, measuremen
         "times": [[c.schedule, c.threads, seconds] for c, seconds in measurement.times],
         "rejected": measurement.rejected,
     }
-
-    def produce(path: Path) -> None:
-        path.write_text(json.dumps(data, indent=1) + "\n")
-
-    with contextlib.suppress(OSError):  # without the cache, the next call measures again
-        cache, which = Cache(), name(front, backend, requested, p)
-        known = cache.get(which, ".tuned")
-        if known is not None:
-            known.unlink(missing_ok=True)
-        cache.put(which, ".tuned", produce)
+    content = json.dumps(data, indent=1) + "\n"
+    Cache().store(name(front, backend, requested, p), ".tuned", content.encode())
 
 
 def _names(backend: str, requested: str) -> tuple[str, ...]:

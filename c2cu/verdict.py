@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .analysis.uniform import Finding
+from .analysis.uniform import Finding, secrets
 from .base import catalogue
 from .base.diagnostics import Diagnostic, Note, render
+from .base.notices import warn
+from .frontend.parse import deep
 from .schedule.understood import Understood
 from .trace import diagnosed
-
-_PACKAGE = os.path.join(os.path.dirname(__file__), "")
 
 
 @dataclass(frozen=True)
@@ -23,8 +20,9 @@ class Report:
 
     Attributes:
         oblivious: At each step, the program touches one fixed address or none, whatever the data.
-        constant_time: It is oblivious, and no branch depends on data.
-        findings: The places where data decides an address, a loop's bound or a branch.
+        constant_time: It is oblivious, no branch depends on data, and data reaches no division, remainder or library
+            function.
+        findings: The places where data decides an address, a loop's bound, a branch or how long an operation takes.
         why_not: Why the program could not be analysed, or "". Then ``oblivious`` and ``constant_time`` are False, as
             nothing is proved.
         notes: What the verdict assumes, one sentence each.
@@ -42,7 +40,7 @@ class Report:
     faults: tuple[Diagnostic, ...] = ()
 
     def __str__(self) -> str:
-        lines = [render(f.diagnostic("warning" if f.kind != "branch" else "note"), self.sources) for f in self.findings]
+        lines = [render(f.diagnostic("warning" if f.severe else "note"), self.sources) for f in self.findings]
         lines += [render(d, self.sources) for d in self.faults]
         if self.why_not:
             lines.append(f"not analysed: {self.why_not}")
@@ -69,41 +67,46 @@ class NotObliviousWarning(UserWarning):
         self.report = report
 
     def __str__(self) -> str:
-        severe = (f for f in self.report.findings if f.kind != "branch")
+        severe = (f for f in self.report.findings if f.severe)
         texts = [render(f.diagnostic(), self.report.sources) for f in severe]
         return "\n".join(["the program is not oblivious", *texts])
 
 
-def report_of(front: Understood, notes: tuple[str, ...] = ()) -> Report:
-    if front.analysis is None:
-        assert front.why_not is not None
-        d = front.why_not.diagnostic
-        return Report(False, False, (), f"{d.loc}: {d.message}", notes, front.pre.sources)
+def report_of(
+    front: Understood, notes: tuple[str, ...] = (), secret: Understood | None = None, public: Iterable[str] = ()
+) -> Report:
+    """The verdict. ``secret``: the program to be judged as constant-time, all of whose inputs but those of ``public``
+    are secret; its findings are the report's. Without it, obliviousness is the question."""
+    judged = secret or front
+    missing = next((x.why_not for x in (front, judged) if x.analysis is None), None)
+    if missing is not None:
+        d = missing.diagnostic
+        return Report(False, False, (), f"{d.loc}: {front.pre.sources.said(d.message)}", notes, front.pre.sources)
     a = front.analysis
-    return Report(a.oblivious, a.constant_time, a.findings, "", notes, front.pre.sources, diagnosed(front.trace))
+    assert a is not None and judged.kernel is not None
+    kernel = judged.kernel
+    findings = deep(lambda: secrets(kernel, frozenset(public)))
+    constant_time = not findings
+    if secret is None:
+        both = (*a.findings, *(f for f in findings if f.kind == "operation"))
+        findings = tuple(sorted(both, key=lambda f: (f.file, f.line, f.column, f.kind)))
+    return Report(a.oblivious, constant_time, findings, "", notes, front.pre.sources, diagnosed(front.trace))
 
 
 def judge(front: Understood, strict: bool | None) -> None:
     """Warn of a program that is not oblivious. ``strict``: raise NotObliviousError instead, also for a program that
     cannot be analysed; None: do nothing, as the program was judged before."""
+    oblivious = front.analysis is not None and front.analysis.oblivious
+    if strict is None or oblivious or (front.analysis is None and not strict):
+        return
     report = report_of(front)
-    if strict is None or report.oblivious or (front.analysis is None and not strict):
-        return
     if not strict:
-        warnings.warn(NotObliviousWarning(report), stacklevel=users_level())
+        warn(NotObliviousWarning(report))
         return
-    first = next((f for f in report.findings if f.kind != "branch"), None)
-    notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.kind != "branch")
+    first = next((f for f in report.findings if f.severe), None)
+    notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.severe)
     error = catalogue.NOT_OBLIVIOUS.error(
         first.loc if first else None, notes, reason=first.message if first else report.why_not
     )
     error.sources = front.pre.sources
     raise error
-
-
-def users_level() -> int:
-    """The ``stacklevel`` with which a warning by the caller names the first line outside c2cu."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -48,14 +48,18 @@ SECTIONS = {
         "c2cu.UnsupportedError": "base.diagnostics.UnsupportedError",
         "c2cu.NotObliviousError": "base.diagnostics.NotObliviousError",
         "c2cu.CompileError": "base.diagnostics.CompileError",
+        "c2cu.ExitError": "base.diagnostics.ExitError",
         "c2cu.InputError": "base.diagnostics.InputError",
         "c2cu.NotObliviousWarning": "verdict.NotObliviousWarning",
+        "c2cu.MismatchError": "base.diagnostics.MismatchError",
+        "c2cu.MismatchWarning": "base.notices.MismatchWarning",
+        "c2cu.CacheWarning": "base.notices.CacheWarning",
         "c2cu.StreamWarning": "streaming.streams.StreamWarning",
     },
 }
 #: Members that other parts of c2cu use, and users do not.
 INTERNAL = ("bound", "built_for", "diagnostic", "fingerprints", "loaded", "named", "outputs", "sources", "takes_bands")
-INTERNAL += ("with_notes",)
+INTERNAL += ("prove", "with_notes")
 OPTIONS = {
     "heading_level": 3,
     "line_length": 110,

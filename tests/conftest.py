@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from c2cu.runtime import cpu
+from c2cu.runtime import cpu, native
 from c2cu.trace import run as tracing
 from tests.compiled import FOLDER
 
@@ -19,8 +19,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     _listen_to_signals()
+    os.environ["C2CU_VERIFY"] = "off"  # tests compare with gcc's results themselves
     if not config.getoption("all"):
         cpu.FLAGS = tuple(f.replace("-O3", "-O1") for f in cpu.FLAGS)
+        native.FLAGS = tuple(f.replace("-O3", "-O1") for f in native.FLAGS)
         tracing.FLAGS = ("-O0", "-w")
     if config.getoption("minutes"):  # worker processes inherit it
         os.environ.setdefault("C2CU_TEST_END", str(time.time() + 60 * config.getoption("minutes")))

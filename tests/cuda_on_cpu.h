@@ -25,6 +25,13 @@ using namespace std;
 #define __launch_bounds__(...)
 #define __builtin_assume(...)
 
+static inline void __trap() { abort(); }
+static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) { return (unsigned __int128)x * y >> 64; }
+
 struct uint2 {
     unsigned x, y;
 };

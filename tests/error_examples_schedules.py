@@ -147,7 +147,7 @@ EXAMPLES = {
     "C2CU300": scan("for (int i = 0; i < 500; i++) a[i] = i + a[7];", "int a[500];"),
     "C2CU301": scan("for (int i = 0; i < 500; i++) a[i] += i;\n    for (int i = 0; i < 500; i++) b[i] = a[i];"),
     "C2CU302": scan("for (int i = 0; i < 500; i++) b += p[i].x;", "struct P { int x, y; } p[500];\nint b;"),
-    "C2CU303": scan("for (int i = 0; i < 500; i++) b += a[i];", "int a[500] = {1}, b;"),
+    "C2CU303": scan("for (int i = 0; i < 500; i++) b += a[i]++;", "int a[500] = {1}, b;"),
     "C2CU306": paths("gep:staged", "20000000"),
     "C2CU307": paths("gep:staged", "8", k="int k = 0; k < 0; k++"),
     "C2CU308": paths("gep:bands", "4", "float D[N][N] = {{1}};"),
@@ -201,7 +201,7 @@ EXAMPLES = {
         'Path("a.npz").write_bytes(d)',
     ),
     "C2CU343": Example(
-        "void k(float *a) {\n    a[0] = 1;\n}\n",
+        "void k(float *a, int n) {\n    a[n] = 1;\n}\n",
         command("run k.c --in a=a.bin --out b.npy --backend cpu"),
         before='Path("a.bin").write_bytes(bytes(64))',
     ),

@@ -100,12 +100,11 @@ EXAMPLES = {
     ),
     "C2CU246": Example(GEP.replace("8", "99"), BANDS % "np.ones((1, 99, 99), np.float32)", state="full GPU"),
     "C2CU247": Example(ADD, ON_GPU, state="GPU refuses"),
+    "C2CU256": Example(ADD, ON_GPU, state="GPU faults"),
     "C2CU248": Example(ADD, f'list(c2cu.stream("k.c", {ROWS}, backend="cuda", schedule="thread"))', state="GPU fails"),
     "C2CU249": Example(GEP, f"(lambda d: {BANDS % 'd, out=d'})({MATRIX})", state="negative cycle"),
     # what CUDA C++ has no way to say
-    "C2CU087": Example("#include <ctype.h>\n" + statement("x = isalpha(x);"), CUDA % "thread"),
-    "C2CU088": Example(statement("int t[4] = {[2] = x};\n    x = t[2];"), CUDA % "thread"),
-    "C2CU089": Example(statement("x = *p[x & 1];", "int x, a[4];\nint *p[2] = {&x, a};"), CUDA % "private"),
+    "C2CU087": Example("#include <string.h>\n" + statement('x = strcoll("a", "b");'), CUDA % "private"),
     "C2CU092": Example(
         "",
         command("explain k.c --backend cuda --schedule block"),

@@ -29,6 +29,10 @@ class CUDADriverError(Exception):
     pass
 
 
+class CUDARuntimeError(Exception):
+    pass
+
+
 class Stream:
     def __enter__(self) -> None:
         pass
@@ -61,7 +65,7 @@ def cupy(count: int, free: int, cuda: tuple[int, int]) -> Any:
     module.ndarray = DeviceArray
     module.__version__ = "14.0"
     module.ones = lambda shape, dtype: DeviceArray(np.ones(shape, dtype))
-    module.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
+    module.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
     module.cuda = SimpleNamespace(
         Device=Device,
         Stream=Stream,
@@ -71,6 +75,7 @@ def cupy(count: int, free: int, cuda: tuple[int, int]) -> Any:
         driver=SimpleNamespace(CUDADriverError=CUDADriverError),
         nvrtc=SimpleNamespace(getVersion=lambda: cuda),
         runtime=SimpleNamespace(
+            CUDARuntimeError=CUDARuntimeError,
             getDeviceCount=lambda: count,
             getDeviceProperties=lambda number: {"name": b"a GPU"},
             memGetInfo=lambda: (free, free),
@@ -88,8 +93,9 @@ def gpus(
     def make(monkeypatch: pytest.MonkeyPatch) -> None:
         module = cupy(count, free, cuda)
         monkeypatch.setitem(sys.modules, "cupy", module)
-        for found in pkgutil.iter_modules(runtime.__path__, "c2cu.runtime."):
-            user = importlib.import_module(found.name)
+        # All are imported before any is changed: one that is imported later would keep the fake for good.
+        users = [importlib.import_module(m.name) for m in pkgutil.iter_modules(runtime.__path__, "c2cu.runtime.")]
+        for user in users:
             if hasattr(user, "cupy_module"):
                 monkeypatch.setattr(user, "cupy_module", lambda: module)
         monkeypatch.setattr("c2cu.runtime.cuda.available", lambda: count > 0)
@@ -107,7 +113,7 @@ class Compiled:
 
     def __init__(self, artifact: Any, failure: Exception | None):
         _refuse_many(artifact)
-        self.failure = failure
+        self.artifact, self.failure = artifact, failure
 
     def run(self, *_: object) -> None:
         if self.failure is not None:
@@ -199,12 +205,15 @@ def fault(monkeypatch: pytest.MonkeyPatch) -> None:
 
 REGISTERS = CUDADriverError("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources requested for launch")
 
+ADDRESS = CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered")
+
 STATES = {
     "CuPy, no GPU": State("where CuPy is installed, but there is no GPU", gpus(0)),
     "GPU": State("where there is one GPU", gpus()),
     "full GPU": State("where other programs use the GPU's memory", gpus(free=4096, failure=OutOfMemoryError())),
     "old CUDA": State("with CUDA 12.0", gpus(cuda=(12, 0))),
     "GPU refuses": State("where the kernel needs more registers than the GPU has", gpus(failure=REGISTERS)),
+    "GPU faults": State("where the kernel reads past an array that comes by pointer", gpus(failure=ADDRESS)),
     "GPU fails": State("where the GPU fails during the run", failing_stream),
     "negative cycle": State("where a distance from a vertex to itself becomes negative", moving),
     "no host memory": State("where the memory is used up", no_host_memory),

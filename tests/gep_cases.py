@@ -402,7 +402,7 @@ NEAR = {
     "between the loops": near(f"{STEP} {{\n D[k][k] = 0; // HERE\n {IJ} {FW} }}", "this stands outside of the loops over rows and columns"),
     "after the loops of a step": near(f"{STEP} {{ {IJ} {FW}\n for (int j = 0; j < N; j++) D[k][j] = 0; // HERE\n}}", "this follows the loops over rows and columns"),
     "after the inner loop": near(f"{STEP} for (int i = 0; i < N; i++) {{ for (int j = 0; j < N; j++) {FW}\n D[i][k] = 0; // HERE\n}}", "this follows the inner loop"),
-    "four loops": near(f"{STEP} for (int i = 0; i < N; i++) for (int j = 0; j < N; j++)\n for (int t = 0; t < 2; t++) // HERE\n {FW}", "this loop is one too many: three in one another are wanted"),
+    "four loops": near(f"{STEP} for (int i = 0; i < N; i++) for (int j = 0; j < N; j++)\n for (int t = 0; t < 2; t++) // HERE\n {FW}", "this loop is one too many: expected three in one another"),
     "a break": near(f"{STEP} for (int i = 0; i < N; i++)\n for (int j = 0; j < N; j++) {{ // HERE\n if (D[i][j] < 0) break; {FW} }}", "this loop may be left early"),
     "a return": near(f"{STEP} // HERE\n {IJ} {{ if (D[i][j] < 0) return; {FW} }}", "this loop may be left early"),
     "written before the inner loop": near(f"{STEP} for (int i = 0; i < N; i++) {{\n D[i][k] *= 2; // HERE\n for (int j = 0; j < N; j++) {FW} }}", "only column 'k' may be written before the inner loop, and only where 'i' starts after 'k'"),

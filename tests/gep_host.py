@@ -18,7 +18,7 @@ from tests.cuda_host import shared_library, shifted, slot_table
 
 _KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
 _STATIC = "__shared__ __align__(16) unsigned char shared[SHARED];"
-_GIVEN = re.compile(r"^#define GIVEN (.*)$", re.M)
+_PARAMETERS = re.compile(r"^#define PARAMETERS (.*)$", re.M)
 
 
 def taken(text: str, fp: str = "exact"):
@@ -79,7 +79,9 @@ def library(text: str, threads: int) -> ctypes.CDLL:
     device = device.replace("__shared__ long long next;", "long long &next = *(long long *)(shared + SHARED);")
     assert "__shared__ " not in device.replace("#define", "")
     device = device.replace('extern "C" __device__ const', 'extern "C" const')
-    plain = re.sub(r"\(GIVEN\b", "(" + _GIVEN.findall(text)[0], device)  # what all kernels have in common, spelled out
+    plain = re.sub(
+        r"\(PARAMETERS\b", "(" + _PARAMETERS.findall(text)[0], device
+    )  # what all kernels have in common, spelled out
     entries = "\n".join(_entry(name, parameters, threads) for name, parameters in _KERNEL.findall(plain))
     return shared_library(f"{device}\n{entries}\n")
 

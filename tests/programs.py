@@ -41,7 +41,7 @@ NUMPY = {
     "float": "float32",
     "double": "float64",
 }
-COUNT = int(os.environ.get("C2CU_PROGRAMS", "60"))  # programs for each CPU schedule; other tests take a share
+COUNT = int(os.environ.get("C2CU_PROGRAMS", "30"))  # programs for each CPU schedule; other tests take a share
 SEED = int(os.environ.get("C2CU_SEED", "0"))
 SIZE = 8  # elements of each array: subscripts are masked with SIZE - 1
 
@@ -342,6 +342,54 @@ class _Writer:
             self.depth -= 1
         self.line("}")
 
+    def further(self) -> None:
+        """Pointers in memory, buffers swapped, jumps, and objects seen as other types."""
+        n = self.fresh("x")
+        x, y = self.integer(1), self.integer(1)
+        i, j = self.index(), self.index()
+        data = self.condition(1) if not self.oblivious else self.pick(["1", "0"])
+        turns, step = 1 + self.below(5), 1 + self.below(7)
+        kind = self.below(9)
+        if kind == 0:
+            self.line(f"struct I {n} = {{a, {{a + {self.below(3)}, 0}}, 3}};")
+            self.line(f"{n}.p[{n}.n] ^= {x}; *{n}.q[0]++ += {y}; {n}.q[1] = {n}.q[0] + {self.below(3)};")
+            self.line(f"if ({data}) {n}.p = {n}.q[1]; {n}.p[{self.below(3)}] -= {n}.q[1][0];")
+        elif kind == 1:
+            self.line(f"int {n}u[8], {n}v[8], *{n} = {n}u, *{n}w = {n}v;")
+            self.line(f"for (int k = 0; k < 8; k++) {{ {n}u[k] = a[k]; {n}v[k] = k; }}")
+            self.line(f"for (int t = 0; t < {turns}; t++) {{")
+            self.line(f"    for (int k = 0; k < 8; k++) {n}w[k] = {n}[k] + 3 * {n}[(k + {step}) & 7];")
+            self.line(f"    int *{n}s = {n}; {n} = {n}w; {n}w = {n}s;")
+            self.line(f"}} a[{i}] ^= {n}[{j}];")
+        elif kind == 2:
+            self.line(
+                f"if ({self.condition(1)}) goto {n}; a[{i}] += {x}; if (a[{j}] > 3) goto {n}; a[{j}] ^= {y}; {n}: ;"
+            )
+        elif kind == 3:
+            self.line(f"int {n} = 0; {n}l: a[{n} & 7] ^= {x}; if (++{n} < {turns}) goto {n}l; a[{i}] += {n};")
+        elif kind == 4:
+            self.line(
+                f"unsigned char {n}[16]; memcpy({n}, a + {self.below(5)}, 16); {n}[{i}] ^= {x}; {n}[{j} + 3] += {y};"
+            )
+            self.line(f"memcpy((char *)a + {self.below(17)}, {n} + {self.below(4)}, {1 + self.below(12)});")
+        elif kind == 5:
+            self.line(f"((unsigned short *)a)[{i}] += {x}; ((unsigned char *)a)[4 * {j} + {self.below(4)}] ^= {y};")
+            self.line(
+                f"unsigned long {n}; memcpy(&{n}, a + {self.below(7)}, 8); a[{i}] -= (int)({n} >> {self.below(40)});"
+            )
+        elif kind == 6:
+            self.line(f"int {n}t[8] = {{1, 2, 3}}; int *{n}[3] = {{a, {n}t, a + 1}}; {n}[{i} % 3][{j} & 3] += {x};")
+            self.line(f"int *{n}s = {n}[0]; {n}[0] = {n}[1]; {n}[1] = {n}s; a[{j}] ^= {n}[0][{i}] + {n}[{j} % 3][2];")
+        elif kind == 7:
+            self.line(
+                f"int *{n} = 0; if ({data}) {n} = a + {self.below(4)}; if ({n}) {n}[2] ^= {x}; a[{i}] += {n} != 0;"
+            )
+        else:
+            self.line(
+                f"union {{ unsigned u; unsigned char b[4]; short h[2]; }} {n}; {n}.u = {x}; {n}.b[{i} & 3] += {y};"
+            )
+            self.line(f"a[{i}] += {n}.u; {n}.h[1] ^= {y}; a[{j}] ^= {n}.b[{self.below(4)}] + {n}.h[0];")
+
     def pointer(self) -> None:
         ints = [n for n, t, r in self.arrays if t == "int" and r == 1]
         if not ints:
@@ -364,13 +412,14 @@ static const int table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
 """
 
 
-def write(seed: int) -> RandomProgram:
-    """The program of a seed."""
+def write(seed: int, further: bool = False) -> RandomProgram:
+    """The program of a seed. ``further``: with statements that schedules which print C anew may refuse."""
     rng = random.Random(seed)
     flavour = rng.random() < 0.5
     w = _Writer(rng, flavour)
     variables: list[tuple] = []
     head = ["#include <math.h>", "#include <string.h>", "struct S { int x; float y[2]; unsigned short z; };"]
+    head.append("struct I { int *p, *q[2]; int n; };")
     for k in range(1 + w.below(3)):
         t, rank = w.pick(INTS + FLOATS), 1 + w.below(2)
         w.arrays.append((f"g{k}", t, rank))
@@ -399,5 +448,8 @@ def write(seed: int) -> RandomProgram:
         w.line("memset(a + 2, 0, 3 * sizeof(int));")
     for _ in range(2 + w.below(6)):
         w.statement([])
+    w.random = random.Random(seed + 1)
+    for _ in range(w.below(4) if further else 0):
+        w.further()
     text = "\n".join([*head, HELPERS, "void kern(void) {", *w.lines, "}", ""])
     return RandomProgram(text, variables, flavour)

@@ -18,7 +18,8 @@ ORDER = """
     verdict pipeline tune backends streaming program paths api dask io report cli __main__
 """.split()
 HOMES = {
-    "pycparser": r"frontend/.*|lower/.*|analysis/effects|codegen/c_printer|schedule/(column|native)/.*|standalone/.*",
+    "pycparser": r"frontend/.*|lower/.*|analysis/effects|codegen/(c_printer|alignment)"
+    r"|schedule/(column|native|private)/.*|standalone/.*",
     "jinja2": "base/templates",
     "cupy": "runtime/cuda",
     "click": "cli",

@@ -11,6 +11,7 @@ import c2cu
 from c2cu.base import catalogue
 from c2cu.base.catalogue import CATALOGUE, Message
 from tests.error_examples import EXAMPLES, document, outcome
+from tests.sample import sampled
 
 PACKAGE = Path(c2cu.__file__).parent
 DOCUMENT = PACKAGE.parent / "docs" / "errors.md"
@@ -27,7 +28,7 @@ def messages():
                 yield file, node
 
 
-@pytest.mark.parametrize("code", sorted(EXAMPLES))
+@pytest.mark.parametrize("code", sampled(sorted(EXAMPLES), 3))
 def test_its_example_raises_each_code(code):
     done = outcome(EXAMPLES[code])
     assert f"[{code}]" in done.printed
@@ -74,5 +75,6 @@ def test_each_says_how_to_go_on(code):
     assert m.fix.endswith((".", "?")) if m.fix else m.hint and "{" not in m.hint
 
 
+@pytest.mark.slow  # every code's example once more
 def test_the_page_of_errors_is_current():
     assert DOCUMENT.read_text() == document(), "run 'make errors'"

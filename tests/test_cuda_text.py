@@ -49,6 +49,7 @@ def compiled(text: str, folder) -> ctypes.CDLL:
     return ctypes.CDLL(str(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_programs(part, tmp_path):
     cases = []

@@ -54,3 +54,59 @@ def test_what_fails_inside_is_raised_outside():
 
     with pytest.raises(KeyError, match="inside"):
         deep(lambda: deep(work))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = " + " + ".join(f"a[{k % 64}] * {k}.0" for k in range(20_000)) + ";",
+        "if (x == 0) x = 1;" + "".join(f" else if (x == {k}) x = {k * 7};" for k in range(1, 3000)),
+        "switch ((int)x) {" + "".join(f" case {k}: x = {k * 7}; break;" for k in range(3000)) + "}",
+    ],
+    ids=["terms", "else if", "cases"],
+)
+def test_long_programs_are_analysed(body):
+    """In seconds: each stage takes time in proportion, or nearly."""
+    assert c2cu.check(f"double a[64], x;\nvoid k(void) {{ {body} }}\n").oblivious
+
+
+@pytest.mark.parametrize(
+    "body, line",
+    [
+        pytest.param("if (x)\n" * 1001 + "x++;", 1002, id="if"),
+        pytest.param("for (;;)\n" * 1001 + "x++;", 1002, id="for"),
+        pytest.param("x =\n" * 25_001 + "x;", 25_000, id="assignment", marks=pytest.mark.slow),
+    ],
+)
+def test_what_is_nested_too_deeply_is_an_error_with_its_line(body, line):
+    with pytest.raises(c2cu.ParseError, match="nested more than") as e:
+        c2cu.check(f"int x;\nvoid k(void) {{ {body} }}\n")
+    assert e.value.code == "C2CU106" and abs(e.value.line - line) < 9
+
+
+@pytest.mark.parametrize(
+    "head, body",
+    [
+        ("", "for (; x > 9;) " * 51 + "x -= 7;"),
+        ("", "x = " + "x > 9 ? 1 : " * 1001 + "2;"),
+        ("", "x = x > 3" + " && x < 90" * 1001 + ";"),
+        pytest.param(
+            "static int f0(int a) { return a; }\n"
+            + "".join(f"static int f{k}(int a) {{ return f{k - 1}(a); }}\n" for k in range(1, 1010)),
+            "x = f1009(x);",
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["loops", "ternaries", "conjunction", "calls"],
+)
+def test_what_is_nested_too_deeply_for_analyses_runs_natively(head, body):
+    text = f"int x;\n{head}void k(void) {{ {body} }}\n"
+    program = c2cu.compile(text, fn="k", backend="cpu")
+    assert "nested more than" in program.report.why_not and program.plan.schedule == "native"
+
+
+@pytest.mark.slow
+def test_else_ifs_are_not_nested():
+    text = "if (x == 0) x = 1;" + "".join(f" else if (x == {k}) x = {k * 7};" for k in range(1, 1100))
+    assert not c2cu.check(f"int x;\nvoid k(void) {{ {text} }}\n").why_not

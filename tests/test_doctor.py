@@ -76,7 +76,9 @@ def test_no_compiler(monkeypatch, tmp_path):
 def test_a_compiler_without_headers(monkeypatch, tmp_path):
     """gcc where the package of C's headers is not installed."""
     fake = tmp_path / "cc"
-    fake.write_text("#!/bin/sh\n[ $1 = --version ] && exec gcc $1\necho '<stdin>:1:10: fatal error: math.h: No such file' >&2\nexit 1\n")
+    fake.write_text(
+        "#!/bin/sh\n[ $1 = --version ] && exec gcc $1\necho '<stdin>:1:10: fatal error: math.h: No such file' >&2\nexit 1\n"
+    )
     fake.chmod(0o755)
     monkeypatch.setenv("CC", str(fake))
     done = doctor()

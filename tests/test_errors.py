@@ -14,6 +14,7 @@ from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
 from c2cu.schedule.choose import choose
 from c2cu.schedule.slots import MOST_SLOTS
+from tests.sample import sampled
 from tests.workloads import EXAMPLES
 
 FW = EXAMPLES / "floyd_warshall.c"
@@ -37,7 +38,6 @@ BAD_C = [
     ("#include <nothing.h>\nint x;\nvoid f(void) { x = 1; }\n", (1, 10), "nothing.h"),
     ("#if 1\nint x;\nvoid f(void) { x = 1; }\n", (1, None), "unterminated"),
     ("struct S { int a; } s;\nvoid f(void) {\n    s.b = 1;\n}\n", (3, 7), "no member 'b'"),
-    ("int x;\nvoid f(void) {\n    f();\n    x = 1;\n}\nvoid g(void) { f(); }\n", (2, 6), "'f' is recursive"),
     (
         "float d[4];\nint main(void) {\n#pragma kernel\n    d[0] = 1;\n    return 0;\n}\nvoid f(void) { d[1] = 2; }\n",
         (4, None),
@@ -82,15 +82,15 @@ def test_strict():
 
 
 BAD_INPUT = [
-    (FW, graphs.astype(np.float64), {}, TypeError, "'D' has dtype float64, wanted float32"),
-    (FW, graphs[0, 0], {}, ValueError, "wanted (p, N, N)".replace("N", "16")),
+    (FW, graphs.astype(np.float64), {}, TypeError, "'D' has dtype float64, expected float32"),
+    (FW, graphs[0, 0], {}, ValueError, "expected (p, N, N)".replace("N", "16")),
     (FW, {}, {}, ValueError, "input 'D' is missing"),
     (FW, {"E": graphs}, {}, ValueError, "unknown input 'E'"),
     (FW, np.ones((3, 16, 8), np.float32), {}, ValueError, "'D' has extents 16 and 8, which are both N"),
-    (FW, graphs, {"defines": {"N": 8}}, ValueError, "'D' has shape (3, 16, 16), wanted (p, 8, 8)"),
+    (FW, graphs, {"defines": {"N": 8}}, ValueError, "'D' has shape (3, 16, 16), expected (p, 8, 8)"),
     (FW, graphs, {"defines": {"M": 8}}, c2cu.ParseError, "unknown macro 'M'"),
-    (FW, graphs, {"schedule": "warp"}, ValueError, "schedule is 'warp'"),
-    (FW, graphs, {"backend": "tpu"}, ValueError, "backend is 'tpu'"),
+    (FW, graphs, {"schedule": "warp"}, ValueError, "schedule cannot be 'warp'"),
+    (FW, graphs, {"backend": "tpu"}, ValueError, "backend cannot be 'tpu'"),
     (FW, [[1.0]], {}, TypeError, "is of type list, not an array"),
     (FW, graphs, {"out": np.empty((2, 16, 16), np.float32)}, ValueError, "but p is 3"),
     (
@@ -102,7 +102,7 @@ BAD_INPUT = [
     ),
     (TWO, np.ones((3, 4), np.float32), {}, ValueError, "does not have exactly one input"),
     (
-        "void k(float *a, float *o) {\n    o[0] = a[0];\n}\n",
+        "void k(float *a, float *o) {\n    for (int i = 0; i < 4; i++) o[i] = a[i];\n}\n",
         {"a": np.ones((3, 4), np.float32)},
         {},
         ValueError,
@@ -125,7 +125,7 @@ def test_two_arrays_that_want_different_extents_are_both_named():
         c2cu.bulk(text, {"a": np.ones((2, 5), np.float32), "b": np.ones((2, 6), np.float32)}, backend="cpu")
 
 
-@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+@pytest.mark.parametrize("schedule", ["gang", "native"])
 @pytest.mark.parametrize("p", [0, 1])
 def test_p_zero_and_one(p, schedule):
     result = c2cu.bulk(FW, graphs[:p], backend="cpu", schedule=schedule)
@@ -138,11 +138,14 @@ def run(args, **options):
 
 @pytest.mark.parametrize(
     "data, message",
-    [
-        (b"\x93NUMPY\x01\x00v\x00{'descr'", "whole array file"),
-        (b"", "whole array file"),
-        (b"junk" * 100, "whole array file"),
-    ],
+    sampled(
+        [
+            (b"\x93NUMPY\x01\x00v\x00{'descr'", "whole array file"),
+            (b"", "whole array file"),
+            (b"junk" * 100, "whole array file"),
+        ],
+        2,
+    ),
 )
 def test_half_written_npy(tmp_path, data, message):
     (tmp_path / "g.npy").write_bytes(data)
@@ -249,7 +252,7 @@ def test_os_errors_never_reach_the_user(tmp_path):
         assert "Traceback" not in run(["check", tmp_path / "x.c"]).stderr
 
 
-@pytest.mark.parametrize("name", ["b{r}.c", "n\nl.c", 'q"u\\o.c', "hä.c", "a:1:2.c"])
+@pytest.mark.parametrize("name", sampled(["n\nl.c", "b{r}.c", 'q"u\\o.c', "hä.c", "a:1:2.c"], 3))
 def test_any_file_name(tmp_path, name):
     (tmp_path / name).write_text("#define N 4\nfloat a[N];\nvoid k(void) {\n    a[0] = z + a[N - 1];\n}\n")
     done = run(["check", name], cwd=tmp_path)
@@ -275,15 +278,15 @@ def test_no_c_at_all():
 
 NOT_FLAT = [
     (
-        'int o[2];\nvoid k(void) {\n    const char *m[2] = {"x"};\n    o[0] = m[0][o[1] & 1];\n}\n',
+        "int o[2];\nvoid k(void) {\n    **(int **)o = 3;\n}\n",
         3,
         "stores a pointer",
     ),
     ("long double x;\nvoid k(void) {\n    x = x * 2;\n}\n", 3, "'x' is long double"),
     (
-        "union { int i; short s; } u;\nvoid k(void) {\n    u.s = 1;\n}\n",
+        "union { int *p; short s; } u;\nvoid k(void) {\n    u.s = 1;\n}\n",
         3,
-        "'u' is a union of members of different sizes",
+        "'u' is a union of a pointer and other members",
     ),
 ]
 
@@ -345,7 +348,7 @@ BEYOND = [
 @pytest.mark.parametrize("text, line", BEYOND)
 def test_a_pointer_that_is_subscripted_wants_an_axis(text, line):
     """One array of n numbers is not n inputs of one number each."""
-    with pytest.raises(c2cu.InputError, match=r"'a' has shape \(p,\), wanted \(p, n\)") as caught:
+    with pytest.raises(c2cu.InputError, match=r"'a' has shape \(p,\), expected \(p, n\)") as caught:
         c2cu.bulk(text, {"a": np.ones(64, np.float32), "n": 64}, backend="cpu")
     assert caught.value.line == line and "a[None] makes it one input" in str(caught.value)
     assert c2cu.bulk(text, {"a": np.ones((1, 64), np.float32), "n": 3}, backend="cpu").shape == (1, 64)
@@ -353,7 +356,7 @@ def test_a_pointer_that_is_subscripted_wants_an_axis(text, line):
 
 def test_a_shared_pointer_that_is_subscripted_wants_an_axis():
     text = "float k(const float *w, float x) {\n    return x * w[3];\n}\n"
-    with pytest.raises(c2cu.InputError, match=r"'w' has shape \(\), wanted \(n,\)"):
+    with pytest.raises(c2cu.InputError, match=r"'w' has shape \(\), expected \(n,\)"):
         c2cu.bulk(text, np.ones(5, np.float32), shared={"w": np.float32(1)}, backend="cpu")
 
 
@@ -394,17 +397,17 @@ def test_translation_does_not_replace_its_source(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"src": None}, "the source is None"),
-        ({"src": b"int a;"}, "the source is b'int a;'"),
-        ({"inputs": {1: 2}}, "inputs is {1: 2}"),
-        ({"p": 2.0}, "p is 2.0"),
-        ({"p": "2"}, "p is '2'"),
-        ({"defines": 3}, "defines is 3"),
-        ({"defines": {3: 4}}, "defines is {3: 4}"),
-        ({"shapes": 3}, "shapes is 3"),
-        ({"shapes": {"a": 2.5}}, "shape of 'a' is 2.5"),
-        ({"shapes": {"a": 0}}, "shape of 'a' is (0,)"),
-        ({"shapes": {"a": (2, -1)}}, "shape of 'a' is (2, -1)"),
+        ({"src": None}, "the source cannot be None"),
+        ({"src": b"int a;"}, "the source cannot be b'int a;'"),
+        ({"inputs": {1: 2}}, "inputs cannot be {1: 2}"),
+        ({"p": 2.0}, "p cannot be 2.0"),
+        ({"p": "2"}, "p cannot be '2'"),
+        ({"defines": 3}, "defines cannot be 3"),
+        ({"defines": {3: 4}}, "defines cannot be {3: 4}"),
+        ({"shapes": 3}, "shapes cannot be 3"),
+        ({"shapes": {"a": 2.5}}, "shape of 'a' cannot be 2.5"),
+        ({"shapes": {"a": 0}}, "shape of 'a' is given as (0,)"),
+        ({"shapes": {"a": (2, -1)}}, "shape of 'a' is given as (2, -1)"),
     ],
 )
 def test_arguments_of_the_wrong_kind(options, words):
@@ -416,7 +419,7 @@ def test_arguments_of_the_wrong_kind(options, words):
 
 def test_one_array_for_two_outputs():
     z = np.zeros((2, 2), np.int32)
-    with pytest.raises(c2cu.InputError, match="out= names one array twice"):
+    with pytest.raises(c2cu.InputError, match="share memory"):
         c2cu.bulk("int a[2], b[2];\nvoid f(void) { a[0] = b[0] = 1; }\n", p=2, out={"a": z, "b": z}, backend="cpu")
 
 
@@ -489,7 +492,7 @@ def test_what_a_number_does_not_lead_to_is_not_looked_at_again(monkeypatch):
 
 
 def test_a_pointers_array_with_too_many_axes():
-    with pytest.raises(c2cu.InputError, match=r"shape \(2, 3, 3\), wanted \(p, n\): 2 dimensions, not 3") as e:
+    with pytest.raises(c2cu.InputError, match=r"shape \(2, 3, 3\), expected \(p, n\): 2 dimensions, not 3") as e:
         c2cu.bulk(DOUBLED, {"n": 3, "x": np.ones((2, 3, 3), np.float32)}, backend="cpu")
     assert "x.reshape(len(x), -1)" in e.value.diagnostic.hint
 

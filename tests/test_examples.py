@@ -8,7 +8,7 @@ from tests.oracle import same
 from tests.workloads import CONSTANT_TIME, SIZES, WORKLOADS
 
 
-@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+@pytest.mark.parametrize("schedule", ["gang", "native"])
 @pytest.mark.parametrize("w", WORKLOADS, ids=lambda w: w.name)
 def test_equals_gcc(w, schedule):
     program = w.compile(backend="cpu", schedule=schedule)
@@ -43,5 +43,5 @@ def test_nan_follows_c():
     inputs = w.inputs(40)
     inputs["D"][::3, 1, 2] = np.nan
     expected = w.expected(inputs, 40)["D"]
-    for schedule in ("gang", "scalar"):
+    for schedule in ("gang", "native"):
         assert same(c2cu.bulk(w.path, inputs, backend="cpu", schedule=schedule), expected)

@@ -92,7 +92,7 @@ def check(text: str, n: int, inputs, shape=SMALL, variables=None, **how) -> list
     return again
 
 
-@pytest.mark.parametrize("name", sampled(SPELLINGS, 4))
+@pytest.mark.parametrize("name", sampled(SPELLINGS, 12))
 def test_spellings_and_types(name):
     """Inputs with elements other than 0 and 1, and no others, are done again; the C may change those, or keep them."""
     n = 140

@@ -71,7 +71,7 @@ def test_sizes(n):
     assert same(found, by_gcc(FW, "fw", n, {"D": d})["D"])
 
 
-@pytest.mark.parametrize("name", sampled([name for name in RECOGNISED if "struct" not in name], 4))
+@pytest.mark.parametrize("name", sampled([name for name in RECOGNISED if "struct" not in name], 8))
 def test_spellings(name, small_tiles):
     text, n = RECOGNISED[name][0], 45
     text = re.sub(r"#define N 12", f"#define N {n}", text)
@@ -82,7 +82,7 @@ def test_spellings(name, small_tiles):
     for a in inputs.values():
         a[:4] = a[:4] > 0 if "closure" in name else abs(a[:4])
         a.reshape(6, -1)[:4, :: a.shape[-1] + 1] = 1 if kernel.plan.schedule == "gep" and "LU" in name else 0
-    judge = c2cu.bulk(text, inputs, backend="cpu", schedule="scalar", p=6)
+    judge = c2cu.bulk(text, inputs, backend="cpu", schedule="native", p=6)
     found = kernel(inputs, p=6)
     for key in found if isinstance(found, dict) else [None]:
         a, b = (x if key is None else x[key] for x in (found, judge))
@@ -99,7 +99,7 @@ def test_random_programs(seed, small_tiles):
     try:
         kernel = c2cu.compile(made.text, backend="cpu", schedule="gep")
     except c2cu.UnsupportedError as e:
-        assert e.code == "C2CU038" and e.line
+        assert e.code in ("C2CU038", "C2CU304") and e.line  # such loops do not compute it, or there are none
         return
     want = Original(made.text, "f", variables).bulk(inputs, 4)
     found = kernel({s.name: inputs[s.name].reshape(4, *s.shape) for s in kernel.slots if s.reads}, p=4)
@@ -162,7 +162,7 @@ void product(void) {
 """
     rng = np.random.default_rng(0)
     a, b = rng.random((3, 70, 70), dtype=np.float32), rng.random((70, 70), dtype=np.float32)
-    found, want = (c2cu.bulk(text, {"A": a}, shared={"B": b}, backend="cpu", schedule=s) for s in ("gep", "scalar"))
+    found, want = (c2cu.bulk(text, {"A": a}, shared={"B": b}, backend="cpu", schedule=s) for s in ("gep", "native"))
     assert same(found, want) and found.dtype == np.float32
 
 
@@ -179,9 +179,9 @@ def test_refusals_have_a_place():
         c2cu.UnsupportedError, match=r"not of Gaussian-elimination type: it also reads D\[k \+ 1\]\[j\]"
     ):
         c2cu.compile(text, backend="cpu", schedule="gep")
-    with pytest.raises(c2cu.UnsupportedError, match=r"'s.D' is not a matrix of its own"):
+    with pytest.raises(c2cu.UnsupportedError, match=r"'s.D' is not an input or an output of its own"):
         c2cu.compile(RECOGNISED["a struct's member"][0], backend="cpu", schedule="gep")
-    with pytest.raises(c2cu.UnsupportedError, match="no three loops in one another"):
+    with pytest.raises(c2cu.UnsupportedError, match="no three nested loops"):
         c2cu.compile("int a[4];\nvoid f(void) { a[0]++; }\n", backend="cpu", schedule="gep")
 
 

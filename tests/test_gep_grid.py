@@ -220,6 +220,7 @@ def test_blocks_of_fewer_steps_than_rows(name, variant):
     check(text, variables, data(variables, n, 1), variant, FLAT, seed=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_negative_cycles(variant):
     """Rows and columns k move in their own step: these inputs, and no others, are done again, in the C's order. One

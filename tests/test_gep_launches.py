@@ -278,7 +278,7 @@ def test_loops_of_another_type_are_refused_with_a_reason():
     ):
         with pytest.raises(c2cu.UnsupportedError, match=why):
             choose(understood(TEXT.replace(old, new, 1)), "cuda", "gep")
-    with pytest.raises(c2cu.UnsupportedError, match="three loops"):
+    with pytest.raises(c2cu.UnsupportedError, match="three nested loops"):
         choose(understood("int a[4];\nvoid f(void) { a[1] = a[0]; }\n"), "cuda", "gep")
 
 

@@ -45,7 +45,7 @@ def test_a_size_given_as_a_number_is_known():
         assert program._last.front.trace.steps == 4 * n**3
 
 
-@pytest.mark.parametrize("schedule", ["gang", "scalar"])
+@pytest.mark.parametrize("schedule", ["gang", "native"])
 @pytest.mark.parametrize("n", [6, np.int32(6), np.array(6, np.int32)], ids=["int", "int32", "array"])
 def test_every_schedule_gets_the_number(schedule, n):
     d = graphs(3, 6)
@@ -55,7 +55,7 @@ def test_every_schedule_gets_the_number(schedule, n):
     assert np.array_equal(shared, out)
 
 
-@pytest.mark.parametrize("schedule", ["auto", "gep", "gang", "scalar"])
+@pytest.mark.parametrize("schedule", ["auto", "gep", "gang", "native"])
 def test_a_global_size_that_all_inputs_share(schedule):
     text = SIZED.replace("void apsp(int n, float *D)", "int n;\nvoid apsp(float *D)")
     program = c2cu.compile(text, backend="cpu", shared=["n"], schedule=schedule)
@@ -184,7 +184,7 @@ def test_numbers_are_told_apart_by_their_bits():
     program, d = c2cu.compile(text, backend="cpu"), np.ones((1, 49), np.float32)
     for a in (0.0, -0.0, 0.0):
         given = {"D": d, "n": 7, "a": np.float32(a)}
-        expected = c2cu.bulk(text, given, backend="cpu", schedule="scalar")
+        expected = c2cu.bulk(text, given, backend="cpu", schedule="native")
         assert np.signbit(expected).any() == np.signbit(a)
         assert np.array_equal(np.signbit(program(given)), np.signbit(expected))
 

@@ -8,7 +8,10 @@ import pytest
 
 import c2cu
 from c2cu.runtime import cuda
+from tests import test_annex_c as annex_c
 from tests import test_gep_tiles as tiled
+from tests import test_partial_evaluation as partial
+from tests import test_wide as wide
 from tests import whole_programs
 from tests.oracle import Original, run_original, same
 from tests.small_state import PROGRAMS as SMALL
@@ -32,6 +35,43 @@ def test_equals_gcc(w, schedule):
         result = w.results(program(w.first(inputs, p)))
         for name in w.outputs:
             assert same(result[name], expected[name][:p]), (name, p)
+
+
+def equals_gcc(text, variables, inputs, schedule, equal=same) -> None:
+    """A function kern on a GPU under a schedule that may not take it, with a reason."""
+    try:
+        program = c2cu.compile(text, fn="kern", backend="cuda", schedule=schedule)
+    except c2cu.UnsupportedError as e:
+        pytest.skip(f"{schedule} does not take it: {e.diagnostic.message}")
+    p = len(next(iter(inputs.values())))
+    expected = Original(text, "kern", variables).bulk(inputs, p, fresh=True)
+    result = program({n: a for n, a in inputs.items() if n in {s.name for s in program.slots}}, p=p)
+    result = result if isinstance(result, dict) else {next(s.name for s in program.slots if s.writes): result}
+    for name, *_ in variables:
+        assert equal(result.get(name, inputs[name]), expected[name]), name
+
+
+@pytest.mark.parametrize("schedule", ["thread", "private"])
+@pytest.mark.parametrize("entry", annex_c.PROGRAMS)
+def test_c_that_is_not_cpp(entry, schedule):
+    text = annex_c.text_of(*annex_c.PROGRAMS[entry])
+    equal = np.allclose if "mathematical" in entry else same  # CUDA's pow is another
+    equals_gcc(text, annex_c.GLOBALS, annex_c.inputs_of(len(entry)), schedule, equal)
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("schedule", ["thread", "private"])
+@pytest.mark.parametrize("name", partial.PROGRAMS)
+def test_what_lowering_resolves(name, schedule):
+    text, inputs = partial.case(*partial.PROGRAMS[name])
+    equals_gcc(text, partial.VARIABLES, inputs, schedule)
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("schedule", ["thread", "private", "auto"])
+@pytest.mark.parametrize("idiom", wide.IDIOMS)
+def test_128_bits(idiom, schedule):
+    equals_gcc(wide.text_of(*wide.IDIOMS[idiom]), wide.VARIABLES, wide.inputs_of(len(idiom)), schedule)
 
 
 @pytest.mark.parametrize("name", SMALL)

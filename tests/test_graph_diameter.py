@@ -54,7 +54,9 @@ def test_real_graphs(name, how, run, tmp_path):
         assert [lengths[v] for v in order] == d[order.index(u)].tolist()
 
 
-@pytest.mark.parametrize("name", sampled(["karate_club", "les_miserables", "davis_southern_women", "florentine_families"], 4))
+@pytest.mark.parametrize(
+    "name", sampled(["karate_club", "les_miserables", "davis_southern_women", "florentine_families"], 4)
+)
 def test_graphs_that_networkx_ships(name, run):
     g = getattr(networkx, f"{name}_graph")()
     status, out, _ = run("--real", name)

@@ -144,7 +144,7 @@ TOPS = {
 
 
 @pytest.mark.parametrize("start", ["given", "zero"])
-@pytest.mark.parametrize("top", sampled(TOPS, 3))
+@pytest.mark.parametrize("top", sampled(TOPS, 12))
 def test_tops(top, start):
     """Where words above wrap, or are read once more, the result is still that of C."""
     for n in (4, 5):
@@ -193,7 +193,7 @@ SUMS = {
 BY_FLAG = {"sum", "sum in place", "difference", "bit 32", "both at once"}
 
 
-@pytest.mark.parametrize("name", sampled(SUMS, 3))
+@pytest.mark.parametrize("name", sampled(SUMS, 6))
 def test_sums(name):
     """Long sums and differences, their carry used; what only looks like one stays as it is."""
     for n in (4, 9):
@@ -243,6 +243,7 @@ def test_random_programs_have_linked_rows():
     assert sum(linked) >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", sampled(range(4), 4))
 def test_random_rows(part):
     for seed in range(part, PROGRAMS, 4):

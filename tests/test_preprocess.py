@@ -53,6 +53,14 @@ def test_macros_before_the_headers():
     assert c2cu.check(text, fn="k").oblivious
 
 
+@pytest.mark.parametrize("order", [1, -1], ids=["ours first", "ours last"])
+def test_types_that_other_headers_of_the_system_define_too(order):
+    """glibc's <sys/time.h> has a struct timespec, <sched.h> too, <wchar.h> struct tm and FILE."""
+    names = ["time.h", "stdio.h", "sys/time.h", "sched.h", "wchar.h", "sys/stat.h", "pwd.h"]
+    text = "".join(f"#include <{name}>\n" for name in names[::order])
+    assert c2cu.check(f"{text}int n;\nvoid k(void) {{ n++; }}\n", fn="k").oblivious
+
+
 @pytest.mark.parametrize("header", sorted(HEADERS.glob("*.h")), ids=lambda h: h.name)
 def test_what_headers_name(header):
     for line in header.read_text().splitlines():

@@ -49,6 +49,7 @@ def test_readme(shell, tmp_path):
     assert outputs["c2cu check examples/floyd_warshall.c"] in README
 
 
+@pytest.mark.slow
 def test_tutorial(shell, tmp_path):
     """Fenced blocks with a file's name are files; below a command stands what it prints, "..." for any lines."""
     for info, body in BLOCK.findall(TUTORIAL):

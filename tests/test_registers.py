@@ -107,7 +107,7 @@ TYPES = {
 }
 
 
-@pytest.mark.parametrize("t", sampled(TYPES, 4))
+@pytest.mark.parametrize("t", sampled(TYPES, 12))
 @pytest.mark.parametrize("count", [1, 3, 33])
 def test_types_and_alignment(t, count):
     """Rows of any length, in units from 1 to 16 bytes; arrays that are not aligned to units; in place."""
@@ -120,6 +120,7 @@ def test_types_and_alignment(t, count):
     judge(a, text, "k", variables, inputs, 33, shift=np.dtype(TYPES[t]).itemsize)
 
 
+@pytest.mark.slow
 def test_arrays_that_keep_their_subscripts():
     text = """
     unsigned char b[5]; short h[7]; long long w[3]; float f[4]; double total;
@@ -189,6 +190,7 @@ def test_what_is_not_given_starts_from_its_initialiser():
     assert np.array_equal(result["return"], (3 * 7 + x) ^ 7)
 
 
+@pytest.mark.slow
 def test_fast_is_asked_for():
     text, fn, variables = PROGRAMS["paths"]
     exact, fast = (artifact(text, fn=fn, fp=fp) for fp in ("exact", "fast"))
@@ -227,6 +229,7 @@ def test_the_same_text_every_time():
     assert artifact(PROGRAMS["dct"][0]).text == artifact(PROGRAMS["dct"][0]).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", sampled(range(PARTS), 4))
 def test_random_programs(part):
     """All that are oblivious are taken, and they are many."""
@@ -264,6 +267,6 @@ def test_very_long_expressions():
         ("cuda", "private"),
         ("cuda", "registers"),
         ("cpu", "gang"),
-        ("cpu", "scalar"),
+        ("cpu", "native"),
     ):
         assert scheduled(front, backend, Candidate(name))[1].text

@@ -9,7 +9,7 @@ import pytest
 import c2cu
 from c2cu.report.explain import explanation
 from c2cu.schedule import registry
-from c2cu.schedule.native import ScalarSchedule
+from c2cu.schedule.native import NativeSchedule
 from c2cu.schedule.registry import Entry
 
 TEXT = "float a[8];\nvoid k(void) { for (int i = 0; i < 8; i++) a[i] = 2 * a[i] + 1; }\n"
@@ -23,18 +23,17 @@ def test_every_line_has_a_schedule(entry):
     assert all(registry.find(entry.backend, v) is entry for v in entry.variants)
 
 
-class BackwardSchedule(ScalarSchedule):
+class BackwardSchedule(NativeSchedule):
     """Inputs one after the other, the last first."""
 
     def emit(self, understood, threads, variant):
         from dataclasses import replace
 
         forward = super().emit(understood, threads, variant)
-        loop = "for (long id = begin; id < end; id++)"
+        loop = "for (long c2cu_id = c2cu_begin; c2cu_id < c2cu_end; c2cu_id++)"
         assert loop in forward.text
-        return replace(
-            forward, schedule="backward", text=forward.text.replace(loop, "for (long id = end; id-- > begin;)")
-        )
+        back = "for (long c2cu_id = c2cu_end; c2cu_id-- > c2cu_begin;)"
+        return replace(forward, schedule="backward", text=forward.text.replace(loop, back))
 
 
 def test_a_line_is_all_that_a_schedule_needs(monkeypatch):

@@ -36,8 +36,16 @@ def path(tmp_path) -> Path:
 
 
 def make(path: Path, *words: str, **more: str) -> subprocess.CompletedProcess:
-    command = ["/usr/bin/env", "make", *words, f"PYTHON={more.pop('python', sys.executable)}", f"VENV={path.parent}/venv"]
-    return subprocess.run(command, cwd=ROOT, env={"PATH": str(path), "CUDA_VISIBLE_DEVICES": "", **more}, capture_output=True, text=True)
+    command = [
+        "/usr/bin/env",
+        "make",
+        *words,
+        f"PYTHON={more.pop('python', sys.executable)}",
+        f"VENV={path.parent}/venv",
+    ]
+    return subprocess.run(
+        command, cwd=ROOT, env={"PATH": str(path), "CUDA_VISIBLE_DEVICES": "", **more}, capture_output=True, text=True
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -82,12 +90,16 @@ def test_without_a_compiler_ziglang(target, path):
 def test_what_cannot_be_installed_for_a_gpu_does_not_stop_it(fails, path):
     """Python is a script that writes down what it is asked to install."""
     log = path.parent / "log"
-    python = program(path, "python", f"""
+    python = program(
+        path,
+        "python",
+        f"""
 case "$*" in
   *driver.py) echo cuda12;;
   "-m venv"*) /bin/mkdir -p "$3/bin"; /bin/ln -s "$0" "$3/bin/python";;
   *"install"*) echo "$*" >> {log}; case "$*" in *cuda12*) exit {int(fails)};; esac;;
-esac""")
+esac""",
+    )
     done = make(path, "run", python=str(python))
     assert done.returncode == 0
     assert [line.split()[-1] for line in log.read_text().splitlines()] == [".[examples,zig]", ".[cuda12]"]

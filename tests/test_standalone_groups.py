@@ -30,7 +30,7 @@ def cuda(text: str, p: int, group: int | None, **options) -> str:
 
 
 @pytest.mark.parametrize("p, group", sampled(SIZES, 3))
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 1))
 def test_cuda(name, p, group):
     program = program_on_cpu(cuda(PROGRAMS[name], p, group, threads=32))
     for seed in SEEDS:
@@ -83,7 +83,7 @@ WAITS = {
 }
 
 
-@pytest.mark.parametrize("what", WAITS)
+@pytest.mark.parametrize("what", sampled(WAITS, 1))
 def test_what_is_not_waited_for_is_noticed(what):
     pattern, instead = WAITS[what]
     text, count = re.subn(pattern, instead, cuda(COLUMNS, 100, 7))
@@ -93,7 +93,7 @@ def test_what_is_not_waited_for_is_noticed(what):
     assert any(run(program, "\n".join(inputs("columns")[:100]), seed) != wanted for seed in SEEDS)
 
 
-@pytest.mark.parametrize("text", sampled([*KEPT.values(), *LIBRARY.values()], 4), ids=[*KEPT, *LIBRARY])
+@pytest.mark.parametrize("text", sampled([*KEPT.values(), *LIBRARY.values()], 8), ids=[*KEPT, *LIBRARY])
 def test_each_run_is_a_process_to_itself(text):
     runs = [original(text, r) for r in RUNS]
     out, status = together(runs)

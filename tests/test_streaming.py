@@ -133,8 +133,8 @@ def test_the_users_exception_comes_after_the_results_before_it():
 @pytest.mark.parametrize(
     "second, code, said",
     [
-        (inputs(5).astype(np.float64), "C2CU043", "batch 2: input 'a' has dtype float64, wanted float32"),
-        (inputs(5)[:, :7], "C2CU046", r"batch 2: input 'a' has shape \(5, 7\), wanted \(p, 8\)"),
+        (inputs(5).astype(np.float64), "C2CU043", "batch 2: input 'a' has dtype float64, expected float32"),
+        (inputs(5)[:, :7], "C2CU046", r"batch 2: input 'a' has shape \(5, 7\), expected \(p, 8\)"),
         ({"b": inputs(5)}, "C2CU041", "batch 2: unknown input 'b'"),
         ({}, "C2CU040", "batch 2: input 'a' is missing"),
         (7, "C2CU044", "batch 2: input 'a' is of type int"),
@@ -361,7 +361,7 @@ def test_two_threads_share_a_streams_results():
 
 @pytest.mark.parametrize("how", [{}, {"interval": 0.01}])
 def test_memory_that_is_not_there_is_told(how):
-    with pytest.raises((MemoryError, ValueError)):
+    with pytest.raises(c2cu.CompileError, match="not enough memory: Unable to allocate"):
         list(c2cu.stream(SORT, [inputs(10)], group=10**15, backend="cpu", **how))
     assert ended()
 
@@ -481,6 +481,7 @@ class Device(CpuPipe):
     def finish(self, token):
         number, started = token
         if number in self.unfinished:
+            self.failed.set()
             raise RuntimeError(f"{self.name} is lost")
         super().finish(started)
         self.ran.append(number)
@@ -540,7 +541,9 @@ def test_a_device_that_fails_is_left_out(devices, when):
 @pytest.mark.parametrize("when", [0, 3, 20])
 def test_a_device_that_fails_at_the_end_of_a_group(devices, when):
     """While it is about to start the next one, and cannot be closed."""
-    made = devices(("one", {"unfinished": range(when, 99), "slow": 0.01, "broken": True}), ("two", {}))
+    failed = threading.Event()
+    one = {"unfinished": range(when, 99), "slow": 0.01, "broken": True, "failed": failed}
+    made = devices(("one", one), ("two", {"waits": when, "failed": failed}))
     a = inputs(4000)
     with pytest.warns(c2cu.StreamWarning, match="one failed and is left out: one is lost"):
         found = np.concatenate(list(c2cu.stream(SORT, chunks(a, 300), group=100, backend="cpu")))
@@ -576,7 +579,7 @@ def test_a_device_with_little_memory_takes_smaller_groups(devices):
         s = c2cu.stream(SORT, a, group=1000, backend="cpu")
         found = np.concatenate(list(s))
     assert len(said) == 1 and "not enough memory for groups of 1000 inputs: they have 250" in str(said[0].message)
-    assert s.group == 250 and np.array_equal(found, np.sort(a, 1))
+    assert s.group == 250 and np.array_equal(found, np.sort(a, 1)) and said[0].filename == __file__
 
 
 def test_a_device_with_no_memory(devices):
@@ -584,6 +587,16 @@ def test_a_device_with_no_memory(devices):
     with pytest.raises(c2cu.CompileError, match="not enough memory for one input") as e:
         c2cu.stream(SORT, inputs(10), backend="cpu")
     assert e.value.code == "C2CU064"
+
+
+def test_a_host_with_no_memory(monkeypatch):
+    def allocate(self, nbytes):
+        raise MemoryError("Unable to allocate 3 GiB")
+
+    monkeypatch.setattr("c2cu.runtime.cpu_pipe.CpuPipe.allocate", allocate)
+    with pytest.raises(c2cu.CompileError, match="not enough memory: Unable to allocate 3 GiB") as e:
+        list(c2cu.stream(SORT, inputs(10), backend="cpu"))
+    assert e.value.code == "C2CU253" and ended()
 
 
 # channels

@@ -111,7 +111,7 @@ def check_all(text: str, fn: str, variables: list[tuple]) -> None:
     expected = Original(text, fn, variables).bulk(inputs, P)
     front = pipeline.understand(read_source(text), pipeline.Options(fn=fn))
     assert {s.name for s in front.slots if s.reads or s.writes} == {n for n, _, _ in variables}
-    for schedule in ("scalar", "gang", "auto"):
+    for schedule in ("native", "gang", "auto"):
         found = c2cu.bulk(text, inputs, fn=fn, backend="cpu", schedule=schedule)
         for n, a in (found if isinstance(found, dict) else {"y": found}).items():
             assert same(a, expected[n]), (schedule, n)

@@ -1,14 +1,17 @@
 """The host compiler: which one is taken, and what c2cu says where there is none."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import c2cu
 from c2cu.base import toolchain
+from tests import test_native
 from tests.oracle import same
 from tests.workloads import EXAMPLES, WORKLOADS
 
@@ -69,7 +72,7 @@ def test_ziglang_gives_the_bits_of_gcc(file, zig):
     w, p = SMALLEST[file], 33
     inputs = w.inputs(p)
     expected = w.expected(inputs, p)
-    for schedule in ("gang", "scalar", *(["gep"] if w.path == FLOYD else [])):
+    for schedule in ("gang", "native", *(["gep"] if w.path == FLOYD else [])):
         program = w.compile(backend="cpu", schedule=schedule)
         assert program.plan.schedule == schedule
         results = w.results(program(inputs))
@@ -81,6 +84,39 @@ def test_ziglang_tells_what_is_no_c(zig):
     with pytest.raises(c2cu.ParseError, match="duplicate case") as e:
         c2cu.check("int a[4];\nvoid k(void) {\n    switch (a[0]) { case 1: a[1] = 2; case 1: a[1] = 3; }\n}\n")
     assert (e.value.code, e.value.line) == ("C2CU008", 3)
+
+
+@pytest.mark.slow
+def test_ziglang_leaves_nothing_behind(zig, tmp_path, monkeypatch):
+    """It takes "-o -" for a file of that name. Layouts are read from what it writes."""
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    text = "struct __attribute__((packed)) s { char c; int i; } a;\nint k(void) { a.i++; return a.i; }\n"
+    dtype = np.dtype({"names": ["c", "i"], "formats": ["i1", "i4"], "offsets": [0, 1], "itemsize": 5})
+    a = np.array([(1, 5), (2, 7)], dtype)
+    assert c2cu.bulk(text, a, backend="cpu", schedule="native")["return"].tolist() == [6, 8]
+    assert not list(Path().iterdir())
+
+
+#: What native asks of a compiler and a linker beyond plain C.
+ASKED = (
+    "scratch thread-local constructor own-malloc exit-deep abort atexit malloc rand drand48 strtok errno rounding setjmp"
+).split()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("compiler", ["clang", "zig"])
+def test_native_with_other_compilers(compiler, name, request, monkeypatch, tmp_path):
+    if compiler == "zig":
+        request.getfixturevalue("zig")
+    elif shutil.which("clang") is None:
+        pytest.skip("clang is not installed")
+    else:
+        monkeypatch.setenv("CC", "clang")
+        monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
+    test_native.test_equals_a_fresh_process(name, monkeypatch)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import pytest
 
 import c2cu
 from c2cu.analysis.facts import CERTAIN, INPUT, LOADED, STORED
+from c2cu.base.scratch import scratch
 from c2cu.frontend.kernel import kernel_program
 from c2cu.frontend.parse import deep, parse
 from c2cu.frontend.preprocess import Source, preprocess
@@ -273,8 +274,9 @@ def test_bits_of_nan(name):
     assert told.complete and tuple(k for k, e in enumerate(a) if e) == elements
 
 
-def test_the_tracer_runs_in_the_cache_folder(monkeypatch, tmp_path):
-    """The temporary directory may be of a file system mounted noexec; the folder of compiled programs is not."""
+def test_the_tracer_runs_where_temporary_files_are_not_executed(monkeypatch, tmp_path):
+    """The temporary directory may be of a file system mounted noexec, and files in memory may be as well; the folder of
+    compiled programs is not."""
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "cache"))
     u, start = (
         analysed("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += a[7 - i]; }\n"),
@@ -282,16 +284,16 @@ def test_the_tracer_runs_in_the_cache_folder(monkeypatch, tmp_path):
     )
 
     def denied(command, **more):
-        if Path(command[0]).suffix == ".tracer" and Path(command[0]).parent != tmp_path / "cache":
+        if not Path(command[0]).is_relative_to(tmp_path / "cache") and command[0].startswith(("/proc", "/tmp")):
             raise PermissionError(13, "Permission denied")
         return start(command, **more)
 
-    monkeypatch.setattr(run.subprocess, "run", denied)
+    monkeypatch.setattr("c2cu.base.machine_code.subprocess.run", denied)
     assert trace(u).complete
     assert [e.store for e in run.sequence(u, 99)] == 8 * [False, False, True]
-    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "other"))
+    monkeypatch.setattr("c2cu.base.machine_code.scratch", lambda folder: scratch())
     with pytest.raises(c2cu.CompileError, match="cannot be executed: Permission denied") as e:
-        trace(u)
+        list(run.sequence(u, 98))
     assert e.value.code == "C2CU243" and "C2CU_CACHE_DIR" in e.value.diagnostic.hint
 
 

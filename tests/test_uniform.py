@@ -1,6 +1,5 @@
 """The analysis never calls uniform what is not: kernels executed lane by lane and in lockstep agree."""
 
-
 import numpy as np
 import pytest
 

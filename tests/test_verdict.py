@@ -22,7 +22,7 @@ CASES = {
     "binary search": (
         "int a[16], key, pos;\nvoid k(void) {\n    int lo = 0, hi = 16;\n    while (lo < hi) {\n        int m = (lo + hi) / 2;\n"
         "        if (a[m] < key)\n            lo = m + 1;\n        else\n            hi = m;\n    }\n    pos = lo;\n}\n",
-        [("loop-bound", 4, 12), ("branch", 6, 13), ("address", 6, 15)],
+        [("loop-bound", 4, 12), ("operation", 5, 18), ("branch", 6, 13), ("address", 6, 15)],
     ),
     "data-dependent break": (
         "int a[8], at;\nvoid k(void) {\n    for (int i = 0; i < 8; i++) {\n        if (a[i] == 3)\n"
@@ -79,7 +79,7 @@ def test_findings(name):
     text, expected = CASES[name]
     report = c2cu.check(text, fn="k")
     assert [(f.kind, f.line, f.column) for f in report.findings] == expected
-    assert report.oblivious == all(kind == "branch" for kind, _, _ in expected)
+    assert report.oblivious == all(kind in ("branch", "operation") for kind, _, _ in expected)
     assert report.constant_time == (not expected)
 
 
@@ -105,7 +105,39 @@ def test_text_is_as_documented():
 
 def test_length_parameter_is_taken_as_shared():
     report = c2cu.check("void k(float *a, int n) {\n    for (int i = 0; i < n; i++)\n        a[i] += 1;\n}\n")
-    assert report.oblivious and "'n' is taken as one number for all inputs" in report.notes[0]
+    assert report.oblivious
+    assert report.notes[0].endswith("oblivious if 'n' is one number for all inputs; with one 'n' an input: no, line 2")
+
+
+CONSTANT_TIME = {
+    "KyberSlash": ("unsigned t, r;\nvoid k(void) { r = ((t << 1) + 3329 / 2) / 3329; }", [], ["operation"]),
+    "public": ("unsigned t, r;\nvoid k(void) { r = ((t << 1) + 3329 / 2) / 3329; }", ["t"], []),
+    "only the divisor is public": ("int a, b, r;\nvoid k(void) { r = a % b; }", ["b"], ["operation"]),
+    "both are public": ("int a, b, c, r;\nvoid k(void) { r = a % b + c; }", ["a", "b"], []),
+    "square root": ("#include <math.h>\ndouble a;\nvoid k(void) { a = sqrt(a); }", [], ["operation"]),
+    "library": ("#include <math.h>\ndouble a;\nvoid k(void) { a = sin(a) + fabs(a); }", [], ["operation"]),
+    "quotient of floats": ("float a, b;\nvoid k(void) { a = a / b; }", [], ["operation"]),
+    "length is secret": ("void k(int *a, int n) { for (int i = 0; i < n; i++) a[i] ^= 1; }", [], ["loop-bound"]),
+    "length is public": ("void k(int *a, int n) { for (int i = 0; i < n; i++) a[i] ^= 1; }", ["n"], []),
+    "secret index": ("int a[4], s;\nvoid k(void) { a[s & 3] += 1; }", ["a"], ["address"]),
+    "public index": ("int a[4], s;\nvoid k(void) { a[s & 3] += 1; }", ["s"], []),
+    "what a secret was stored in": ("int a[4], s, r;\nvoid k(void) { a[0] = s; r = a[0] ? 1 : 2; }", ["a"], ["branch"]),
+    "numbers that are no inputs": ("int r;\nvoid k(void) { int n = 9; r ^= 100 / n; }", [], []),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANT_TIME)
+def test_constant_time(name):
+    text, public, expected = CONSTANT_TIME[name]
+    report = c2cu.check(text, fn="k", constant_time=True, public=public)
+    assert [f.kind for f in report.findings] == expected
+    assert report.constant_time == (not expected)
+
+
+def test_an_operation_is_no_reason_against_oblivious():
+    report = c2cu.check("int a, r;\nvoid k(void) { r = a / 3; }", fn="k")
+    assert report.oblivious and not report.constant_time
+    assert "only an optimising compiler does without dividing" in report.findings[0].message
 
 
 def test_shared_array_may_index():

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
 
-from ..base.ctype import Scalar
+from ..base.ctype import VOID, Array, CType, Function, Pointer, Scalar, Struct
 from ..base.diagnostics import Loc
-from ..frontend.kernel import KernelProgram, nodes
+from ..frontend.kernel import KernelProgram, nodes, touched
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
+from ..frontend.typed import decay
 from ..ir.fold import binary, cast, unary
 from ..ir.nodes import (
     Assign,
@@ -148,7 +149,7 @@ class _First:
 
 
 def _forget(block: Block, known: dict[Variable, Const]) -> None:
-    for s in statements(block):
+    for s in statements(block) if known else ():
         if isinstance(s, Assign):
             known.pop(s.var, None)
 
@@ -184,9 +185,22 @@ def fold_known(e: Expr, known: Mapping[Variable, Expr]) -> Expr:
 def may_write(program: KernelProgram) -> dict[Symbol, Loc]:
     """The variables a kernel and its callees may write, and where: for programs that cannot be lowered.
 
-    Pointers that may share a target are put into one class (Steensgaard's analysis, in its simplest form).
+    Variables that may hold addresses of one another, or hold the same address, are put into one class (Steensgaard's
+    analysis, in its simplest form). Numbers and bytes carry addresses too, where one was made a number, and where what
+    holds one is seen from outside: their copies join classes only if such a variable is in one of them.
     """
+    if not program.followed:
+        return {b.symbol: b.loc for b in program.parameters if b.symbol is not None and not _points_to_const(b.symbol)}
     return _Writes(program).run()
+
+
+#: Arguments that functions only read, where GCC knows them without a prototype.
+_READ = {"memcpy": (1,), "memmove": (1,), "memcmp": (0, 1), "memchr": (0,), "strlen": (0,), "strcmp": (0, 1)}
+_READ["strncmp"] = _READ["memcmp"]
+
+
+def _points_to_const(s: Symbol) -> bool:
+    return s.const if s.is_global else isinstance(s.type, Pointer) and s.type.const
 
 
 class _Writes:
@@ -195,33 +209,58 @@ class _Writes:
         self.parent: dict[Symbol, Symbol] = {}
         self.through: dict[Symbol, Loc] = {}  # written through a pointer or subscript
         self.direct: dict[Symbol, Loc] = {}
+        self.copies: list[tuple[tuple[Symbol, ...], tuple[Symbol, ...]]] = []  # (to, from): of numbers or bytes
+        self.holders: set[Symbol] = set()  # addresses that others may copy as numbers or bytes lie here
 
     def find(self, s: Symbol) -> Symbol:
-        while self.parent.setdefault(s, s) is not s:
-            s = self.parent[s]
-        return s
+        root = s
+        while self.parent.setdefault(root, root) is not root:
+            root = self.parent[root]
+        while s is not root:
+            s, self.parent[s] = self.parent[s], root
+        return root
 
     def run(self) -> dict[Symbol, Loc]:
+        for s in (*touched(self.unit, self.program.functions), *self.locals()):
+            if holds_pointers(s.type.to if isinstance(s.type, Pointer) else s.type):
+                self.holders.add(s)
+            if s.is_global and s.decl is not None and s.decl.init is not None:
+                self.flow((s,), s.type, s.decl.init)
         for f in self.program.functions:
             for n in nodes(f.node.body):
                 self.node(n)
                 if isinstance(n, C.Return) and n.expr is not None:
-                    for s in self.roots(n.expr):
-                        self.join(f.symbol, s)
-        written = {self.find(s): loc for s, loc in self.through.items()}
+                    self.flow((f.symbol,), f.returns, n.expr)
+        self.copy()
+        written: dict[Symbol, Loc] = {}
+        for s, loc in self.through.items():
+            written.setdefault(self.find(s), loc)
         aliased = {s: written[self.find(s)] for s in list(self.parent) if self.find(s) in written}
-        return {**aliased, **self.through, **self.direct}
+        every = {**aliased, **self.through}
+        return {**{s: loc for s, loc in every.items() if not self.is_followed(s)}, **self.direct}
+
+    def is_followed(self, s: Symbol) -> bool:
+        """Whether what is written through it is never the variable itself, but what it points to."""
+        return s.is_global and isinstance(s.type, Pointer) and s not in self.holders
+
+    def locals(self) -> list[Symbol]:
+        declared = (self.unit.symbols.get(id(n)) for f in self.program.functions for n in nodes(f.node))
+        return [s for s in declared if s is not None and s.kind == "variable" and not s.is_global]
 
     def node(self, n: C.Node) -> None:
         match n:
             case C.Assignment():
                 self.write(n.lvalue)
-                self.alias(n.lvalue, n.rvalue)
+                self.flow(self.roots(n.lvalue), self.unit.types.get(id(n.lvalue)), n.rvalue)
             case C.UnaryOp(op="++" | "--" | "p++" | "p--"):
                 self.write(n.expr)
+            case C.UnaryOp(op="&"):
+                if holds_pointers(self.unit.types.get(id(n.expr))):
+                    self.holders.update(self.roots(n.expr))
             case C.Decl() if n.init is not None and id(n) in self.unit.symbols:
-                for s in self.roots(n.init):
-                    self.join(self.unit.symbols[id(n)], s)
+                symbol = self.unit.symbols[id(n)]
+                if not symbol.is_global:
+                    self.flow((symbol,), symbol.type, n.init)
             case C.FuncCall():
                 self.call(n)
 
@@ -235,29 +274,109 @@ class _Writes:
         for s in self.roots(address):
             self.through.setdefault(s, loc_of(address))
 
-    def alias(self, a: C.Node, b: C.Node) -> None:
-        if not isinstance(self.unit.types.get(id(a)), Scalar):
-            for x in self.roots(a):
-                for y in self.roots(b):
-                    self.join(x, y)
+    def flow(self, to: tuple[Symbol, ...], t: CType | None, value: C.Node) -> None:
+        """``value`` goes into variables, as an object of type ``t``."""
+        source = self.roots(value)
+        if holds_pointers(t):
+            self.join(*to, *source)
+            return
+        self.copies.append((to, source))
+        if any(self.makes_number(n) for n in nodes(value)):
+            self.holders.update(source)
 
-    def join(self, a: Symbol, b: Symbol) -> None:
-        self.parent[self.find(a)] = self.find(b)
+    def makes_number(self, n: C.Node) -> bool:
+        """Whether an expression makes a number of an address."""
+        if not isinstance(n, C.Cast) or not isinstance(self.unit.types.get(id(n)), Scalar):
+            return False
+        return isinstance(decay(self.unit.types.get(id(n.expr), VOID)), Pointer)
 
-    def roots(self, n: C.Node) -> list[Symbol]:
-        """The variables an address or lvalue may be derived from; a function stands for what it returns."""
-        symbols = [self.unit.symbols[id(x)] for x in nodes(n) if isinstance(x, C.ID) and id(x) in self.unit.symbols]
-        return [s for s in symbols if s.kind in ("variable", "function")]
+    def copy(self) -> None:
+        """Join classes by copies of numbers, as long as any may be an address."""
+        left = self.copies
+        while True:
+            holding = {self.find(s) for s in self.holders}
+            carries = [any(self.find(s) in holding for s in source) for _, source in left]
+            if not any(carries):
+                return
+            for (to, source), carried in zip(left, carries):
+                if carried:
+                    self.join(*to, *source)
+            left = [c for c, carried in zip(left, carries) if not carried]
+
+    def join(self, *symbols: Symbol) -> None:
+        for s in symbols[1:]:
+            self.parent[self.find(symbols[0])] = self.find(s)
+
+    def roots(self, n: C.Node | None) -> tuple[Symbol, ...]:
+        """The variables that an address, an lvalue or a value comes from; a function stands for what it returns."""
+        match n:
+            case None | C.Constant() | C.Typename() | C.UnaryOp(op="sizeof" | "_Alignof" | "!"):
+                return ()
+            case C.ID():
+                symbol = self.unit.symbols.get(id(n))
+                if symbol is None or symbol.kind not in ("variable", "function"):
+                    return ()
+                defined = self.unit.functions.get(symbol.name) if symbol.kind == "function" else None
+                return (defined.symbol if defined is not None else symbol,)
+            case C.ArrayRef():
+                return self.roots(n.name if self.is_address(n.name) else n.subscript)
+            case C.StructRef():
+                return self.roots(n.name)
+            case C.UnaryOp() | C.Cast() | C.NamedInitializer():
+                return self.roots(n.expr)
+            case C.BinaryOp(op="&&" | "||" | "<" | "<=" | ">" | ">=" | "==" | "!="):
+                return ()
+            case C.BinaryOp():
+                sides = [x for x in (n.left, n.right) if self.is_address(x)] or [n.left, n.right]
+                return tuple(s for x in sides for s in self.roots(x))
+            case C.TernaryOp():
+                return (*self.roots(n.iftrue), *self.roots(n.iffalse))
+            case C.Assignment():
+                return (*self.roots(n.lvalue), *self.roots(n.rvalue))
+            case C.ExprList():
+                return self.roots(n.exprs[-1])
+            case C.Compound():
+                return self.roots(n.block_items[-1]) if n.block_items else ()
+            case C.InitList():
+                return tuple(s for x in n.exprs for s in self.roots(x))
+            case C.CompoundLiteral():
+                return self.roots(n.init)
+            case C.FuncCall(name=C.ID(name=name)) if name in self.unit.functions:
+                return self.roots(n.name)
+            case C.FuncCall():
+                return tuple(s for x in (n.name, *(n.args.exprs if n.args else [])) for s in self.roots(x))
+        return tuple(s for _, x in n.children() for s in self.roots(x))  # pyright: ignore
+
+    def is_address(self, n: C.Node) -> bool:
+        return isinstance(decay(self.unit.types.get(id(n), VOID)), Pointer)
 
     def call(self, n: C.FuncCall) -> None:
         args = n.args.exprs if n.args else []
         name = n.name.name if isinstance(n.name, C.ID) else ""
         f = self.unit.functions.get(name)
+        if f is not None:
+            for p, a in zip(f.params, args):
+                self.flow((p,), p.type, a)
+            return
+        plain = name.removeprefix("__builtin_")
+        if plain in ("memcpy", "memmove") and len(args) == 3:
+            self.copies.append((self.roots(args[0]), self.roots(args[1])))
+        t = decay(self.unit.types.get(id(n.name), VOID))
+        params = t.to.params if isinstance(t, Pointer) and isinstance(t.to, Function) else ()
         for i, a in enumerate(args):
-            if isinstance(self.unit.value_type(a), Scalar):
-                continue
-            if f is not None and i < len(f.params):
-                for s in self.roots(a):
-                    self.join(f.params[i], s)
-            elif f is None and (i == 0 or name not in ("memcpy", "memmove")):
+            p = params[i] if i < len(params) else None
+            reads = isinstance(p, Pointer) and p.const and not holds_pointers(p.to)
+            if self.is_address(a) and not reads and i not in _READ.get(plain, ()):
                 self.written_through(a)
+
+
+def holds_pointers(t: CType | None) -> bool:
+    """Whether an object of this type holds addresses; what has no type may."""
+    match t:
+        case None | Pointer() | Function():
+            return True
+        case Array():
+            return holds_pointers(t.of)
+        case Struct():
+            return any(holds_pointers(m.type) for m in t.members)
+    return False

@@ -20,8 +20,9 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
     def restored(s: If) -> list[Variable]:
         if not varies(s.cond):
             return []
-        read = used(s.other)
-        return [v for v in _assigned(s.then) if v in read and v not in varying]
+        assigned = [v for v in _assigned(s.then) if v not in varying]
+        read = used(s.other) if assigned else ()  # long chains of else if end here
+        return [v for v in assigned if v in read]
 
     def block(b: Block) -> Block:
         return tuple(x for s in b for x in statement(s))

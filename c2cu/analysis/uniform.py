@@ -17,6 +17,7 @@ from ..ir.nodes import (
     Assign,
     Binary,
     Block,
+    Call,
     Const,
     Expr,
     If,
@@ -41,7 +42,10 @@ CODES = {
     "address": catalogue.ADDRESS_DEPENDS.code,
     "loop-bound": catalogue.LOOP_DEPENDS.code,
     "branch": catalogue.BRANCH_DEPENDS.code,
+    "operation": catalogue.OPERATION_DEPENDS.code,
 }
+#: Library functions whose time does not depend on their arguments: bits are moved, no more.
+_CONSTANT_TIME = ("fabs", "fabsf", "copysign", "copysignf", "signbit")
 
 
 @dataclass(frozen=True)
@@ -54,10 +58,10 @@ class Step:
 
 @dataclass(frozen=True)
 class Finding:
-    """A place where data decides an address, a loop's bound or a branch.
+    """A place where data decides an address, a loop's bound, a branch or how long an operation takes.
 
     Attributes:
-        kind: ``"address"``, ``"loop-bound"`` or ``"branch"``.
+        kind: ``"address"``, ``"loop-bound"``, ``"branch"`` or ``"operation"``.
         message: One sentence that names the variable.
         loc: The place in the C.
         trail: The steps from there back to the input that the data comes from.
@@ -69,6 +73,11 @@ class Finding:
     loc: Loc
     trail: tuple[Step, ...]
     hint: str = ""
+
+    @property
+    def severe(self) -> bool:
+        """Whether it makes the program not oblivious; any finding makes it not constant-time."""
+        return self.kind in ("address", "loop-bound")
 
     @property
     def file(self) -> str:
@@ -109,11 +118,7 @@ class Uniform:
 
     @property
     def oblivious(self) -> bool:
-        return not any(f.kind in ("address", "loop-bound") for f in self.findings)
-
-    @property
-    def constant_time(self) -> bool:
-        return not self.findings
+        return not any(f.severe for f in self.findings)
 
 
 @dataclass(frozen=True)
@@ -126,33 +131,48 @@ class _Cause:
 
 def uniform(kernel: Kernel) -> Uniform:
     """Analyse a flat kernel: bulk regions vary, shared ones do not, and all else follows."""
+    return _analysis(kernel, frozenset()).run()
+
+
+def secrets(kernel: Kernel, public: frozenset[str] = frozenset()) -> tuple[Finding, ...]:
+    """Where a flat kernel's time may depend on its inputs, all of which are secret but those of ``public``, by name: a
+    secret decides an address, a loop's bound or a branch, or reaches a division, a remainder or a library function."""
+    analysis = _analysis(kernel, public)
+    analysis.settle()
+    return _Findings(analysis, operations=True).collect()
+
+
+def _analysis(kernel: Kernel, public: frozenset[str]) -> _Analysis:
     first = webs(kernel)
     kernel = first.kernel
     pruned = simplify(kernel.body)
     if pruned != kernel.body:
         kernel = Kernel(kernel.name, kernel.regions, pruned, kernel.loc)
     split = webs(kernel)
-    return _Analysis(split.kernel, split.escapes).run()
+    return _Analysis(split.kernel, split.escapes, public)
 
 
 class _Analysis:
-    def __init__(self, kernel: Kernel, escapes: tuple[frozenset[int], ...]):
+    def __init__(self, kernel: Kernel, escapes: tuple[int, ...], public: frozenset[str]):
         self.kernel, self.escapes = kernel, escapes
         self.causes: dict[Variable | Region, _Cause] = {}
         for r in kernel.regions:
-            if r.storage == "bulk":
+            if r.storage == "bulk" and r.variable not in public:
                 self.causes[r] = _Cause(Step(f"'{r.variable}' is an input", r.loc), None)
         self.stores: dict[Region, _Cause] = {}  # of bulk regions: where another's data first goes in
         self.diverging: dict[int, Expr] = {}  # number of a construct -> its varying condition
         self.changed = False
 
-    def run(self) -> Uniform:
-        while True:
+    def settle(self) -> None:
+        """Find all that varies."""
+        self.changed = True
+        while self.changed:
             self.changed = False
             self.definitions = self.constructs = 0
             self.block(self.kernel.body, ())
-            if not self.changed:
-                break
+
+    def run(self) -> Uniform:
+        self.settle()
         findings = _Findings(self).collect()
         variables = frozenset(k for k in self.causes if isinstance(k, Variable))
         regions = frozenset(k for k in self.causes if isinstance(k, Region))
@@ -210,7 +230,7 @@ class _Analysis:
             arrives = isinstance(s.value, Load) and s.loc == s.value.region.loc  # a bulk scalar at the start
             self.mark(s.var, "" if arrives or s.var.role else f"'{s.var.name}' is assigned here", s.loc, source)
             return
-        cond = next((self.diverging[c] for c in around if c in left and c in self.diverging), None)
+        cond = next((self.diverging[c] for c in around if c >= left and c in self.diverging), None)
         if cond is not None:
             names = {"exit": "control leaves from here", "temporary": "a value is computed"}
             what = names.get(s.var.role, f"'{s.var.name}' is assigned")
@@ -255,22 +275,22 @@ class _Analysis:
         self, source: Variable | Region | None, cause_of: Callable[[Variable | Region], _Cause]
     ) -> tuple[list[Step], bool]:
         """The steps from ``source`` back, and whether they end where nothing lies behind."""
-        steps: list[Step] = []
-        passed: list[Variable | Region] = []
+        steps: dict[Step, None] = {}
+        passed: set[Variable | Region] = set()
         while source is not None and source not in passed:
-            passed.append(source)
+            passed.add(source)
             cause = cause_of(source)
-            if cause.step is not None and cause.step not in steps:
-                steps.append(cause.step)
+            if cause.step is not None:
+                steps[cause.step] = None
             source = cause.behind
-        return steps, source is None
+        return list(steps), source is None
 
 
 class _Findings:
     """All findings of an analysis that has settled, one for each place."""
 
-    def __init__(self, analysis: _Analysis):
-        self.a = analysis
+    def __init__(self, analysis: _Analysis, operations: bool = False):
+        self.a, self.operations = analysis, operations
         self.by_place: dict[tuple[str, Loc], Finding] = {}
         self.exits: dict[Variable, list[Loc]] = {}
         for s in statements(analysis.kernel.body):
@@ -314,6 +334,20 @@ class _Findings:
                     self.branch(c, x.loc)
                 case Binary(op="&&" | "||", left=c) if x.loc.line:
                     self.branch(c, c.loc)
+                case Binary(op="/" | "%") | Call() if self.operations:
+                    self.operation(x)
+
+    def operation(self, x: Binary | Call) -> None:
+        source = self.a.source(x)
+        if source is None or (isinstance(x, Call) and x.name in _CONSTANT_TIME):
+            return
+        if isinstance(x, Call):
+            what = f"'{x.name}'"
+        elif isinstance(x.right, Const) and x.type.is_integer:
+            what = f"'{x.op}' by a constant, which only an optimising compiler does without dividing,"
+        else:
+            what = f"'{x.op}'"
+        self.add("operation", catalogue.OPERATION_DEPENDS.says(what=what), x.loc, source)
 
     def branch(self, cond: Expr, loc: Loc) -> None:
         source = self.a.source(cond)

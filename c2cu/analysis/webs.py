@@ -12,18 +12,21 @@ from dataclasses import dataclass, replace
 from ..ir.nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Store, Var, Variable
 from ..ir.walk import rewrite, subexpressions
 
-# a definition that reaches a place: its number, and the constructs left since
-Reaching = dict[Variable, frozenset[tuple[int, frozenset[int]]]]
-_NONE: frozenset[tuple[int, frozenset[int]]] = frozenset()
+# A definition that reaches a place: its number, and the outermost construct left since. Control leaves the inner ones
+# first, and their numbers are higher: one number tells them all.
+Reaching = dict[Variable, frozenset[tuple[int, int]]]
+_NONE: frozenset[tuple[int, int]] = frozenset()
+STAYS = 1 << 62  # no construct was left
 
 
 @dataclass(frozen=True)
 class Webs:
-    """``escapes[k]``: of the k-th `Assign` in textual order, the numbers (in textual order, counting `If` and `Loop`)
-    of the constructs around it that control leaves before some use."""
+    """``escapes[k]``: of the k-th `Assign` in textual order, the number (in textual order, counting `If` and `Loop`) of
+    the outermost construct around it that control leaves before some use: of those around it, it leaves the ones whose
+    numbers are no less. `STAYS` where it leaves none."""
 
     kernel: Kernel
-    escapes: tuple[frozenset[int], ...]
+    escapes: tuple[int, ...]
 
 
 def webs(kernel: Kernel) -> Webs:
@@ -31,8 +34,7 @@ def webs(kernel: Kernel) -> Webs:
     analysis = _WebAnalysis(kernel.body)
     analysis.block(kernel.body, {})
     body = _Renaming(analysis).block(kernel.body)
-    escapes = tuple(frozenset(analysis.escapes[d]) for d in range(len(analysis.parent)))
-    return Webs(replace(kernel, body=body), escapes)
+    return Webs(replace(kernel, body=body), tuple(analysis.escapes))
 
 
 class _WebAnalysis:
@@ -43,26 +45,32 @@ class _WebAnalysis:
         self.assigned: dict[int, tuple[Variable, ...]] = {}  # construct -> variables assigned inside
         self.parent: list[int] = []  # union-find over definitions
         self.variables: list[Variable] = []  # of each definition
-        self.escapes: list[set[int]] = []
+        self.escapes: list[int] = []
         self.heads: dict[int, Reaching] = {}  # id(Loop) -> what reaches its head, as far as it is known
         self.uses: dict[tuple[int, Variable], int] = {}  # (id(statement), variable) -> a definition that reaches it
         self.number(body)
 
-    def number(self, block: Block) -> None:
+    def number(self, block: Block) -> dict[Variable, None]:
+        """Number the definitions and constructs of a block; the variables it assigns, in order."""
+        assigned: dict[Variable, None] = {}
         for s in block:
             if isinstance(s, Assign):
                 assert id(s) not in self.definition, "a statement stands in two places"
                 self.definition[id(s)] = len(self.parent)
                 self.parent.append(len(self.parent))
                 self.variables.append(s.var)
-                self.escapes.append(set())
+                self.escapes.append(STAYS)
+                assigned[s.var] = None
             elif isinstance(s, (If, Loop)):
                 c = self.construct[id(s)] = len(self.construct)
                 start = len(self.parent)
+                inside: dict[Variable, None] = {}
                 for inner in (s.then, s.other) if isinstance(s, If) else (s.head, s.body, s.step):
-                    self.number(inner)
+                    inside.update(self.number(inner))
                 self.span[c] = (start, len(self.parent))
-                self.assigned[c] = tuple(dict.fromkeys(self.variables[start:]))
+                self.assigned[c] = tuple(inside)
+                assigned.update(inside)
+        return assigned
 
     def root(self, d: int) -> int:
         while self.parent[d] != d:
@@ -72,7 +80,7 @@ class _WebAnalysis:
 
     def use(self, s: Stmt, var: Variable, state: Reaching) -> None:
         for d, left in state.get(var, ()):
-            self.escapes[d] |= left
+            self.escapes[d] = min(self.escapes[d], left)
             first = self.uses.setdefault((id(s), var), d)
             a, b = self.root(first), self.root(d)
             self.parent[max(a, b)] = min(a, b)
@@ -82,28 +90,29 @@ class _WebAnalysis:
             if isinstance(x, Var):
                 self.use(s, x.var, state)
 
-    def block(self, block: Block, state: Reaching) -> Reaching:
-        """``state``, which becomes what reaches the end of ``block``."""
-        for s in block:
+    def block(self, block: Block, state: Reaching, branch: bool = False) -> Reaching:
+        """``state``, which becomes what reaches the end of ``block``. After the last statement of a ``branch`` of an
+        `If`, control leaves that `If` too."""
+        for k, s in enumerate(block):
             self.statement(s, state)
+            if isinstance(s, (If, Loop)) and not (branch and k == len(block) - 1):
+                self.left(s, state)
         return state
 
     def statement(self, s: Stmt, state: Reaching) -> None:
         match s:
             case Assign():
                 self.expression(s, s.value, state)
-                state[s.var] = frozenset({(self.definition[id(s)], frozenset())})
+                state[s.var] = frozenset({(self.definition[id(s)], STAYS)})
             case Store():
                 self.expression(s, s.index, state)
                 self.expression(s, s.value, state)
             case If():
                 self.expression(s, s.cond, state)
-                yes, no = self.block(s.then, dict(state)), self.block(s.other, dict(state))
+                yes, no = self.block(s.then, dict(state), True), self.block(s.other, dict(state), True)
                 self.join(s, state, yes, no)
-                self.left(s, state)
             case Loop():
                 self.loop(s, state)
-                self.left(s, state)
 
     def loop(self, s: Loop, state: Reaching) -> None:
         """What reaches the head only grows from visit to visit, as the loops around are gone through again: each visit
@@ -144,7 +153,7 @@ class _WebAnalysis:
         first, last = self.span[c]
         for var in self.assigned[c]:
             if var in state:
-                state[var] = frozenset((d, left | {c} if first <= d < last else left) for d, left in state[var])
+                state[var] = frozenset((d, c if first <= d < last else left) for d, left in state[var])
 
 
 class _Renaming:

@@ -18,9 +18,11 @@ from .diagnostics import (
     CompileError,
     Diagnostic,
     Error,
+    ExitError,
     InputError,
     InputTypeError,
     Loc,
+    MismatchError,
     Note,
     NotObliviousError,
     ParseError,
@@ -108,7 +110,7 @@ SYNTAX_ERROR = Message(
     ParseError,
     "The text is not C.",
     "syntax error{detail}",
-    "the C must compile as it stands: does gcc accept it?",
+    "correct it until gcc or clang accepts the file as it stands",
 )
 ENDS_TOO_EARLY = Message(
     "C2CU105",
@@ -120,9 +122,9 @@ ENDS_TOO_EARLY = Message(
 NESTED_TOO_DEEPLY = Message(
     "C2CU106",
     ParseError,
-    "An expression or a statement is nested too deeply for the parser.",
-    "an expression is nested too deeply",
-    "split it into several statements",
+    "Expressions, statements or declarations are nested too deeply.",
+    "{what} are nested more than {limit} deep",
+    "put the inner part into a statement, or a function, of its own",
 )
 GNU_EXTENSION = Message(
     "C2CU107",
@@ -131,6 +133,13 @@ GNU_EXTENSION = Message(
     "this GNU extension of C is not supported",
     "write it in standard C",
 )
+NOT_FOLLOWED = Message(
+    "C2CU166",
+    UnsupportedError,
+    "The compiler accepts the source, but c2cu does not understand it.",
+    "c2cu does not understand this: {reason}",
+    "write it with other constructs: docs/language.md lists the supported subset of C",
+)
 INVALID_C = Message(
     "C2CU008",
     ParseError,
@@ -138,9 +147,23 @@ INVALID_C = Message(
     "{message}",
     fix="Correct the C until your compiler accepts it.",
 )
+DEFINED_TWICE = Message(
+    "C2CU114",
+    ParseError,
+    "Two files of a program define the same variable or function, which the linker refuses.",
+    "'{name}' is defined in two files",
+    "make one of them 'static', or declare it 'extern' in all files but one",
+)
+DECLARED_OTHERWISE = Message(
+    "C2CU009",
+    ParseError,
+    "A file declares a variable or function with another type than the file that defines it.",
+    "'{name}' is declared as '{declared}', and defined as '{defined}'",
+    "declare it in a header that both files include",
+)
 TOO_MANY_INITIALISERS = Message(
     "C2CU003",
-    ParseError,
+    UnsupportedError,
     "An initialiser in braces has more elements than the object it initialises.",
     "too many initialisers for '{type}'",
     "remove the surplus ones, or enlarge the array",
@@ -279,7 +302,8 @@ NO_KERNEL = Message(
     ParseError,
     "The source has no function that could be the kernel.",
     "no kernel function found",
-    "move what runs for each input into a function, and put '#pragma kernel' before its call in main",
+    "move what runs for each input into a function, and put '#pragma kernel' before its call in main; where the source "
+    "only declares that function, give the file that defines it too",
 )
 SEVERAL_KERNELS = Message(
     "C2CU136",
@@ -341,40 +365,26 @@ VARIABLE_EXTENT = Message(
     "the extent of an array is not a constant",
     "give it a constant extent that is large enough for every input",
 )
-OLD_STYLE = Message(
-    "C2CU013",
-    UnsupportedError,
-    "Functions with parameters in the style before C89 are not supported.",
-    "'{name}' is defined in the old style",
-    "write the parameters' types inside the parentheses",
-)
 UNSUPPORTED_CONSTRUCT = Message(
     "C2CU014",
     UnsupportedError,
     "A construct of C is not supported.",
     "{construct} is not supported",
-    "write it in other words: docs/language.md lists the supported subset of C",
-)
-MULTI_CHARACTER = Message(
-    "C2CU141",
-    UnsupportedError,
-    "Constants of several characters, whose value C leaves to the compiler, are not supported.",
-    "a constant of several characters is not supported",
-    "write its number",
+    "write it with other constructs: docs/language.md lists the supported subset of C",
 )
 RETURNS_POINTER = Message(
     "C2CU015",
     UnsupportedError,
-    "The kernel returns a pointer.",
-    "kernel '{name}' returns a pointer",
+    "All that comes out of the kernel is a pointer that it returns.",
+    "kernel '{name}' returns a pointer, and writes nothing",
     "return a number, or write the result to an array parameter",
 )
 KERNEL_PARAMETER = Message(
     "C2CU142",
     UnsupportedError,
-    "A parameter of the kernel is a pointer to a pointer, to a function or to void.",
+    "A parameter of the kernel is a pointer to a pointer or to a function.",
     "parameter '{name}' of the kernel is a '{type}'",
-    "a kernel's pointer parameters point to numbers, structs or rows of an array",
+    "a kernel's pointer parameters point to numbers, structs, rows of an array or bytes (void)",
 )
 RECURSION = Message(
     "C2CU020",
@@ -402,7 +412,7 @@ UNKNOWN_SOURCE = Message(
     UnsupportedError,
     "The kernel calls a function whose source is not in the file.",
     "the source of '{name}', which the kernel calls, is not in the file",
-    "add its definition to the file",
+    "add its definition, or give the file that has it too: c2cu run k.c other.c, c2cu.bulk(['k.c', 'other.c'], ...)",
 )
 ALLOCATION = Message(
     "C2CU143",
@@ -418,6 +428,13 @@ INPUT_OUTPUT = Message(
     "the kernel does input or output with '{name}'",
     "do it in main, before or after the kernel",
 )
+SYSTEM_CALL = Message(
+    "C2CU164",
+    UnsupportedError,
+    "The kernel starts a process or a thread, or handles signals.",
+    "the kernel starts a process or a thread, or handles signals, with '{name}'",
+    "do it in main, before or after the kernel",
+)
 LONG_JUMP = Message(
     "C2CU145",
     UnsupportedError,
@@ -428,8 +445,8 @@ LONG_JUMP = Message(
 ENDS_PROCESS = Message(
     "C2CU146",
     UnsupportedError,
-    "The kernel ends or asks the process.",
-    "the kernel ends the process, or asks its environment, with '{name}'",
+    "The kernel ends the process, or reads its environment.",
+    "the kernel ends the process, or reads its environment, with '{name}'",
     "return a status instead, or make the answer an input",
 )
 OUTSIDE_STATE = Message(
@@ -439,11 +456,40 @@ OUTSIDE_STATE = Message(
     "'{name}' depends on state outside the program",
     "make its result an input, or write the generator in C",
 )
+NOT_ELF = Message(
+    "C2CU258",
+    CompileError,
+    "The schedule native needs a compiler that makes ELF files, as on Linux.",
+    "the compiler makes no ELF files, which the schedule native needs",
+    "another schedule runs what can be analysed: see 'c2cu explain'",
+)
+PRINTS = Message(
+    "C2CU170",
+    UnsupportedError,
+    "The kernel prints.",
+    "the kernel prints with '{name}'",
+    'print in main, after the kernel; stdio="discard" / --stdio discard runs it and drops what it prints',
+)
+STATUS_TAKEN = Message(
+    "C2CU172",
+    InputError,
+    "The exit status is asked for, and a variable of the program has its name.",
+    "a variable of the program is called 'status', as the exit status is",
+    "call the variable something else",
+)
+EXITED = Message(
+    "C2CU173",
+    ExitError,
+    "Some inputs ended early, by exit, abort or a failed assert.",
+    "{count} of {p} inputs ended early, the first of them input {first} with status {status}",
+    "status=True / --out status=FILE makes the status an output",
+    "The error's outputs and status are complete: see ExitError.",
+)
 CALLBACK = Message(
     "C2CU148",
     UnsupportedError,
-    "The kernel calls a library function that calls back.",
-    "'{name}' calls functions of the program back",
+    "The kernel calls a library function that calls a function of the program.",
+    "'{name}' calls back a function of the program",
     "write the sort or search as a loop",
 )
 LAYOUT_ATTRIBUTE = Message(
@@ -461,7 +507,7 @@ GOTO = Message(
     "write a loop, or use break and continue",
 )
 
-# What lowering to the canonical statements cannot follow: every schedule but 'native' and 'column' needs it
+# What lowering to the flat IR cannot follow: every schedule needs it but 'native', 'private' and 'thread'
 
 BIT_FIELD = Message(
     "C2CU017", UnsupportedError, "The kernel uses a bit-field.", "'{name}' is a bit-field", "use a whole integer"
@@ -469,9 +515,9 @@ BIT_FIELD = Message(
 UNION_SIZES = Message(
     "C2CU018",
     UnsupportedError,
-    "A union has members of different sizes.",
-    "'{name}' is a union of members of different sizes",
-    "give its members one size, or keep one variable for each",
+    "A union of members of different sizes has a pointer or a long double among them.",
+    "'{name}' is a union of a pointer and other members",
+    "keep one variable for each",
 )
 UNION_BOOL = Message(
     "C2CU150",
@@ -483,23 +529,9 @@ UNION_BOOL = Message(
 OTHER_TYPE = Message(
     "C2CU019",
     UnsupportedError,
-    "Memory of one type is accessed as another type of a different size.",
+    "Memory is accessed as another type than its own, and one of the two is not a number, such as a pointer.",
     "'{name}' of type '{type}' is accessed as '{other}'",
     "access it with its own type, and convert the value",
-)
-LEAVES_MEMBER = Message(
-    "C2CU151",
-    UnsupportedError,
-    "A pointer to one member of a struct is moved to the next member.",
-    "a pointer to '{name}' leaves it for the next member",
-    "name the member, or make the members an array",
-)
-COPY_BETWEEN_TYPES = Message(
-    "C2CU152",
-    UnsupportedError,
-    "memcpy or memmove copies between elements of different sizes.",
-    "'{function}' copies elements of type '{source}' to elements of type '{target}'",
-    "copy between arrays of one type",
 )
 TOO_MANY_STATEMENTS = Message(
     "C2CU021",
@@ -508,10 +540,17 @@ TOO_MANY_STATEMENTS = Message(
     "the kernel has more than {limit} statements after inlining",
     "call a long function in one place, in a loop, instead of in many",
 )
+NESTED_FOR_ANALYSIS = Message(
+    "C2CU016",
+    UnsupportedError,
+    "Loops, conditions or calls are nested more deeply than the analyses go.",
+    "{what} are nested more than {limit} deep",
+    "give the inner part statements of its own",
+)
 POINTER_IN_MEMORY = Message(
     "C2CU022",
     UnsupportedError,
-    "A pointer is stored in an array, a struct or a global variable.",
+    "A pointer is stored in memory where c2cu cannot follow it.",
     "'{name}' stores a pointer in memory",
     "store an index instead of the pointer",
 )
@@ -546,16 +585,9 @@ SHARED_WRITTEN = Message(
 STRING = Message(
     "C2CU025",
     UnsupportedError,
-    "The kernel uses a string constant as data.",
-    "a string constant is used as data",
-    'put it into a const array: static const char text[] = "..."',
-)
-POINTER_TO_POINTER = Message(
-    "C2CU026",
-    UnsupportedError,
-    "The kernel takes the address of a pointer variable.",
-    "the address of the pointer '{name}' is taken",
-    "return the new pointer, or pass an index",
+    "The kernel uses a string of wide characters.",
+    "a string of wide characters is used as data",
+    "put them into a const array of integers",
 )
 NULL_FOLLOWED = Message(
     "C2CU027",
@@ -581,16 +613,9 @@ POINTER_UNSET = Message(
 SEVERAL_TARGETS = Message(
     "C2CU028",
     UnsupportedError,
-    "A pointer may point into one of several objects.",
-    "pointer '{name}' may point into different objects here",
+    "A pointer may point into one of very many objects.",
+    "pointer '{name}' may point into too many objects here",
     "put the objects into one array, and choose the index; or swap indices instead of pointers",
-)
-TARGET_CHANGES_IN_LOOP = Message(
-    "C2CU157",
-    UnsupportedError,
-    "A pointer points into another object in the next iteration of a loop.",
-    "pointer '{name}' moves to another object inside a loop",
-    "put the objects into one array with two rows, and swap the row's index",
 )
 POINTER_AS_NUMBER = Message(
     "C2CU029",
@@ -627,26 +652,18 @@ LIBRARY_FUNCTION = Message(
     "the library function '{name}' is not supported here",
     "write it as a loop, or leave the schedule to auto",
 )
-BYTE_COUNT = Message(
-    "C2CU081",
-    UnsupportedError,
-    "A memory function's byte count is not a multiple of the element's size.",
-    "the byte count is not written as a multiple of sizeof({type})",
-    "write n * sizeof({type})",
-    "Write the count as n * sizeof(element).",
-)
 MEMORY_OF_STRUCT = Message(
     "C2CU161",
     UnsupportedError,
-    "A memory function works on a struct of several members.",
-    "a memory function works on a struct of several members",
-    "assign the struct: a = b",
+    "A memory function works on some members of a struct, how many is known only when it runs.",
+    "a memory function works on members of a struct, as many as a variable says",
+    "assign the struct: a = b, or copy a constant number of bytes",
 )
 MEMSET_VALUE = Message(
     "C2CU162",
     UnsupportedError,
-    "memset fills elements wider than a byte with a value that is not a constant.",
-    "memset of elements wider than a byte",
+    "memset fills pointers with other bytes than 0.",
+    "memset of pointers to other bytes than 0",
     "write it as a loop",
 )
 INDIRECT_CALL = Message(
@@ -685,7 +702,7 @@ MORE_THAN_ONE_ELEMENT = Message(
     "C2CU201",
     InputError,
     "One element is given for a pointer that the kernel steps or subscripts.",
-    "input '{name}' has shape {shape}, wanted {expected}: more than its first element is used",
+    "input '{name}' has shape {shape}, expected {expected}: more than its first element is used",
     "give an array of shape {expected}{rows}",
     "Give the array one more axis: a[None] makes an array of n elements one input.",
 )
@@ -693,7 +710,7 @@ UNKNOWN_CHOICE = Message(
     "C2CU051",
     InputError,
     "An option has a value that it does not know.",
-    "{option} is {value}",
+    "{option} cannot be {value}",
     "choose one of {choices}",
     "Choose one of the values that the message lists.",
 )
@@ -701,16 +718,16 @@ WRONG_KIND = Message(
     "C2CU058",
     InputTypeError,
     "An argument is of the wrong Python type.",
-    "{argument} is {value}",
-    "expected {expected}",
+    "{argument} cannot be {value}",
+    "give {expected}",
     "Give a value of the type that the message names.",
 )
 BAD_EXTENT = Message(
     "C2CU200",
     InputError,
     "An extent in shapes= or --shape is less than 1.",
-    "shape of '{name}' is {extents}",
-    "extents are at least 1",
+    "the shape of '{name}' is given as {extents}",
+    "give extents of at least 1",
 )
 
 # Compilers and devices
@@ -748,12 +765,33 @@ COMPILER_FAILED = Message(
     CompileError,
     "The compiler failed without a message about the code.",
     "{compiler} failed: {message}",
-    "does it compile a simple C file?",
+    "check that it compiles a simple C file",
+)
+COMPILER_HANGS = Message(
+    "C2CU250",
+    CompileError,
+    "The C compiler does not say what it is.",
+    "the C compiler '{command}' does not answer to --version within {seconds} seconds",
+    "set CC to a compiler that works",
+)
+CACHE_NOT_TRUSTED = Message(
+    "C2CU251",
+    CompileError,
+    "Others could change what is kept in the cache folder. Until the process ends, a private folder is used instead.",
+    "compiled programs are not kept in '{folder}': {reason}",
+    "set C2CU_CACHE_DIR to a folder of yours that is closed to others (chmod 700)",
+)
+NO_SCRATCH = Message(
+    "C2CU252",
+    CompileError,
+    "No folder can be written to in which the compiler could leave its output.",
+    "there is no room for temporary files: {reason}",
+    "set TMPDIR to a folder that can be written to",
 )
 NOT_EXECUTABLE = Message(
     "C2CU243",
     CompileError,
-    "The operating system executes no program in the cache folder, or not what the compiler wrote there.",
+    "The operating system executes nothing in memory and nothing in the cache folder, or not what the compiler made.",
     "programs in '{folder}' cannot be executed: {reason}",
     "set C2CU_CACHE_DIR to a folder where programs may be executed",
 )
@@ -763,7 +801,7 @@ NOT_TRACED = Message(
     "C2CU093",
     UnsupportedError,
     "The schedule needs proofs, and the kernel could not be executed symbolically to get them.",
-    "nothing is proved of its loops: {reason}",
+    "nothing is proved about the loops of the kernel: {reason}",
     "leave the schedule to auto; explain says what was not proved",
 )
 MAY_LEAVE_ARRAY = Message(
@@ -896,7 +934,7 @@ SCAN_WIDTH = Message(
     "C2CU294",
     UnsupportedError,
     "An iteration of the loop reads and writes more bytes than 'scan' can buffer.",
-    "an iteration needs {bytes} bytes of long arrays, {most} at most",
+    "an iteration uses {bytes} bytes of the arrays that the loop goes through; 'scan' can buffer {most}",
     "leave the schedule to auto",
 )
 SCAN_SUBSCRIPT = Message(
@@ -966,7 +1004,7 @@ NO_GEP_LOOPS = Message(
     "C2CU304",
     UnsupportedError,
     "The kernel has no three nested loops that update a matrix, which 'gep' needs.",
-    "it has no three loops in one another that write a matrix",
+    "the kernel has no three nested loops that write a matrix",
     "leave the schedule to auto",
 )
 NOT_GEP = Message(
@@ -994,35 +1032,35 @@ GEP_STEPS = Message(
     "C2CU307",
     UnsupportedError,
     "The outermost loop has too few or too many iterations.",
-    "{steps} steps are too few or too many",
+    "the outermost loop has {steps} iterations, which is too few or too many",
     "leave the schedule to auto",
 )
 GEP_INITIAL = Message(
     "C2CU308",
     UnsupportedError,
-    "A matrix has an initialiser, and 'gep:bands' reads matrices from arrays.",
-    "'{name}' has an initial value, but bands come from arrays",
+    "A matrix has an initialiser, but the schedule 'gep:bands' reads matrices from arrays.",
+    "'{name}' has an initialiser, but this schedule reads matrices from arrays",
     "give the matrix as an input",
 )
 GEP_THREADS = Message(
     "C2CU309",
     UnsupportedError,
     "No tile of the matrix gives an input the number of threads that is asked for.",
-    "no tile gives an input {threads} threads",
+    "no tile size gives an input {threads} threads",
     "leave the number of threads to c2cu",
 )
 GEP_ROWS = Message(
     "C2CU310",
     UnsupportedError,
     "The rows of the matrix do not fit the registers of a block.",
-    "its rows are too long for registers",
+    "the rows of the matrix are too long for the registers",
     "leave the schedule to auto",
 )
 GEP_OWN_MATRIX = Message(
     "C2CU311",
     UnsupportedError,
     "A matrix of the paradigm is not an input or output of its own.",
-    "'{name}' is not a matrix of its own that goes in or out",
+    "'{name}' is not an input or an output of its own",
     "make it a global array or a parameter of the kernel",
 )
 GEP_LATE_START = Message(
@@ -1030,7 +1068,7 @@ GEP_LATE_START = Message(
     UnsupportedError,
     "An inner loop begins more than one after the outermost counter.",
     "a loop begins more than one after the outermost counter",
-    "let it begin at k or at k + 1",
+    "let it begin at the outermost counter, or one after it",
 )
 COLUMN_TYPE = Message(
     "C2CU314",
@@ -1043,8 +1081,15 @@ COLUMN_POINTER = Message(
     "C2CU315",
     UnsupportedError,
     "A pointer may point to memory that is stored column by column, and to memory that is not.",
-    "'{name}' may point into two storages",
+    "'{name}' may point to memory that is stored column by column, or to other memory",
     "use two pointers, or schedule private",
+)
+COLUMN_VOID = Message(
+    "C2CU312",
+    UnsupportedError,
+    "A 'void *' points to memory that is stored column by column, where its elements' type decides their addresses.",
+    "'{name}' of type '{type}' points to memory that is stored column by column",
+    "declare the pointer with its elements' type, or use schedule private",
 )
 STRUCT_BY_VALUE = Message(
     "C2CU316",
@@ -1067,26 +1112,12 @@ STATIC_STRUCT = Message(
     "'{name}' is a static struct",
     "make it a global variable",
 )
-ADDRESSES_INITIAL = Message(
-    "C2CU089",
-    UnsupportedError,
-    "An initialiser holds addresses of other variables.",
-    "the initialiser of '{name}' holds addresses of variables",
-    "set them at the start of the kernel",
-)
 NOT_ON_GPU = Message(
     "C2CU087",
     UnsupportedError,
     "The kernel calls a function that device code does not have.",
     "'{name}' is not available in device code",
     "write the function in C, in the file of the kernel",
-)
-DESIGNATED_ON_GPU = Message(
-    "C2CU088",
-    UnsupportedError,
-    "CUDA C++ has no designated initialisers for arrays.",
-    "designated initialisers are not available in device code",
-    "write the values in order",
 )
 
 # Arrays, devices and options of a call
@@ -1102,7 +1133,7 @@ BARE_ARRAY = Message(
     "C2CU042",
     InputError,
     "One array is given without a name, but the program has several inputs, or none.",
-    "a bare array is given, but the program does not have exactly one input",
+    "one array is given without a name, but the program does not have exactly one input",
     "give a dict of arrays by name; its variables: {names}",
     "Give a dict of arrays by name.",
 )
@@ -1110,7 +1141,7 @@ BARE_OUT = Message(
     "C2CU202",
     InputError,
     "out= is one array without a name, but the program has several outputs, or none.",
-    "a bare out= is given, but the program does not have exactly one output",
+    "out= is one array without a name, but the program does not have exactly one output",
     "give a dict by name; the outputs: {names}",
     "Give a dict of arrays by name.",
 )
@@ -1118,7 +1149,7 @@ WRONG_DTYPE = Message(
     "C2CU043",
     InputTypeError,
     "An array's dtype is not that of the C variable; c2cu never converts in silence.",
-    "{role} '{name}' has dtype {dtype}, wanted {expected}",
+    "{role} '{name}' has dtype {dtype}, expected {expected}",
     "{how}",
     "Convert the array with `astype`, or declare the C variable with the array's type.",
 )
@@ -1134,7 +1165,7 @@ WRONG_DIMENSIONS = Message(
     "C2CU045",
     InputError,
     "An array has too few or too many dimensions.",
-    "{role} '{name}' has shape {shape}, wanted {expected}: {dimensions} dimensions, not {given}",
+    "{role} '{name}' has shape {shape}, expected {expected}: {dimensions} dimensions, not {given}",
     "{how}",
     "Give an array whose first axis counts inputs, with one axis more for each extent in the C declaration.",
 )
@@ -1142,8 +1173,8 @@ WRONG_SHAPE = Message(
     "C2CU046",
     InputError,
     "An extent of an array is not the one that the C declares.",
-    "{role} '{name}' has shape {shape}, wanted {expected}",
-    "the C says so: give such an array, or change what spells the extent (a macro by -D or defines=)",
+    "{role} '{name}' has shape {shape}, expected {expected}",
+    "give an array of this shape, or change the extent in the C (a macro: with -D or defines=)",
 )
 DOES_NOT_FIT = Message(
     "C2CU047",
@@ -1204,8 +1235,8 @@ ON_DEVICE = Message(
 BANDS_ON_DEVICE = Message(
     "C2CU205",
     InputError,
-    "An array lies on a CUDA device, but 'gep:bands' reads it from the host.",
-    "an array lies on a CUDA device, but gep:bands reads it from the host in parts",
+    "An array lies on a CUDA device, but the schedule 'gep:bands' computes a matrix in parts, from the host's memory.",
+    "an array lies on a CUDA device, but a matrix that is computed in parts (schedule gep:bands) must lie on the host",
     "use schedule='gep', or copy it: cupy.asnumpy(a)",
 )
 NOT_A_STREAM = Message(
@@ -1218,15 +1249,15 @@ NOT_A_STREAM = Message(
 BANDS_STREAM = Message(
     "C2CU206",
     InputError,
-    "'gep:bands' makes its own streams and takes no stream=.",
-    "gep:bands makes its own streams",
+    "stream= is given, but the schedule 'gep:bands', which computes a matrix in parts, makes its own streams.",
+    "a matrix that is computed in parts (schedule gep:bands) cannot run on a given stream",
     "leave stream out",
 )
 BAD_DEVICES = Message(
     "C2CU207",
     InputError,
     "devices= names a GPU that is not there, or one twice.",
-    "this is no choice of GPUs: {devices}",
+    "devices={devices} does not name GPUs of this machine",
     "the last GPU is number {last}: name each at most once",
     "Name each GPU at most once, by its number from 0.",
 )
@@ -1241,15 +1272,38 @@ DEVICES_FOR_ONE = Message(
     "C2CU209",
     InputError,
     "devices= names GPUs for one input, but the schedule runs an input on one GPU.",
-    "only {names} spreads one input over several GPUs, {schedule} does not",
+    "schedule {schedule} runs an input on one GPU; only {names} spreads one over several",
     "leave devices out, or use c2cu.stream for many inputs",
 )
 OUT_TWICE = Message(
     "C2CU210",
     InputError,
-    "out= names one array for two outputs.",
-    "out= names one array twice",
+    "out= names arrays for two outputs that are the same, or share memory.",
+    "out '{first}' and '{second}' share memory",
     "give each output an array of its own",
+)
+OUT_OVERLAPS_ITSELF = Message(
+    "C2CU237",
+    InputError,
+    "Several elements of an array in out= are the same place in memory.",
+    "elements of out '{name}' share memory: its strides are {strides}",
+    "give an array of its own: numpy.empty(shape, dtype)",
+)
+MASKED_ARRAY = Message(
+    "C2CU238",
+    InputTypeError,
+    "An array is a masked array of NumPy's. C has no masks.",
+    "{role} '{name}' is a masked array",
+    "{name}.filled(value) fills the gaps, and {name}.data takes the data as it is",
+    "Give plain arrays.",
+)
+BAD_COUNT = Message(
+    "C2CU239",
+    InputError,
+    "The number of inputs is negative, or larger than what can be counted.",
+    "p cannot be {p}",
+    "give a number from 0 to {most}",
+    "Give the number of inputs there are.",
 )
 OUT_LENGTH = Message(
     "C2CU211",
@@ -1297,14 +1351,14 @@ LESS_THAN_ONE = Message(
     "C2CU217",
     InputError,
     "A count is less than 1.",
-    "{argument} is {value}",
+    "{argument} is {value}, which is less than 1",
     "give at least 1",
 )
 NOT_SECONDS = Message(
     "C2CU218",
     InputError,
     "A time is not a positive number of seconds.",
-    "{argument} is {value}",
+    "{argument} is {value}, which is not a positive number of seconds",
     "give seconds, more than 0",
 )
 GROUP_AND_LATENCY = Message(
@@ -1327,14 +1381,14 @@ MEMORY_TOO_SMALL = Message(
     InputError,
     "The memory limit does not hold one input.",
     "a memory limit of {memory} bytes is not enough",
-    "one input a group takes {need} bytes of buffers with {depth} groups in flight",
+    "with one input in a group and {depth} groups in flight, buffers take {need} bytes",
     "Allow more memory, or a smaller depth.",
 )
 BANDS_GROUP = Message(
     "C2CU222",
     InputError,
-    "'gep:bands' runs one matrix at a time, and takes no group and no interval.",
-    "gep:bands runs one matrix at a time",
+    "group or interval is given for a matrix that is computed in parts: the schedule 'gep:bands' runs one at a time.",
+    "matrices that are computed in parts (schedule gep:bands) run one at a time",
     "leave group and interval out",
 )
 INTERVAL_ON_DEVICE = Message(
@@ -1349,7 +1403,7 @@ NOT_PATHS = Message(
     InputError,
     "pack= is given for a program that does not compute shortest paths of integers.",
     "pack={bits} is for shortest paths of integers: D[i][j] = min(D[i][j], D[i][k] + D[k][j])",
-    "leave it out; explain says what it makes of the loops",
+    "leave pack out; 'c2cu explain' says why these loops are not of that form",
 )
 OUTSIDE_PACK = Message(
     "C2CU225",
@@ -1385,9 +1439,9 @@ OTHER_BACKEND = Message(
     "C2CU228",
     InputError,
     "The schedule is one of the other backend.",
-    "schedule '{schedule}' is one of backend {owner}'s, and this is {backend}",
-    "give backend {owner}, or another schedule",
-    "Give the backend that has the schedule, or another schedule.",
+    "schedule '{schedule}' is for backend {owner}, but the backend is {backend}",
+    "choose backend {owner}, or another schedule",
+    "Choose the backend that has the schedule, or another schedule.",
 )
 NOT_A_SCALAR = Message(
     "C2CU229",
@@ -1430,7 +1484,7 @@ NO_CUPY = Message(
     CompileError,
     "The backend cuda needs CuPy, which is not installed.",
     "backend cuda needs CuPy",
-    "pip install 'c2cu[cuda12]' or 'c2cu[cuda13]'",
+    "run: pip install 'c2cu[cuda12]', or 'c2cu[cuda13]' if the driver is for CUDA 13",
 )
 NO_DEVICE = Message(
     "C2CU063",
@@ -1446,12 +1500,45 @@ NO_HOST_MEMORY = Message(
     "there is no memory for the working copy of an input",
     "free some memory, or use a smaller extent",
 )
+OVERSIZED = Message(
+    "C2CU254",
+    InputError,
+    "A variable is larger than any memory, or than compilers place in a program.",
+    "'{name}' has {bytes} bytes for each input, but can have at most {most}",
+    "use a smaller extent: -D NAME=N replaces the one in the C",
+)
+MISMATCH = Message(
+    "C2CU255",
+    MismatchError,
+    "A schedule gave another result than the C as the host's compiler takes it: a fault of c2cu or of a compiler. "
+    "Unless verify is strict, the call's results are those of schedule native, and so are later ones'.",
+    "schedule {schedule}: '{name}' of input {input} is {first}, but the C gives {second}",
+    "this is a fault of c2cu or of a compiler: please send the report, {report}",
+    "Please send the report that the message names; verify=False turns the comparison off.",
+)
+MISMATCH_LATE = Message(
+    "C2CU257",
+    MismatchError,
+    "Results that a call has returned differ from those of the C as the host's compiler takes it. They were compared "
+    "after the call, as it would not wait for schedule native's compilation.",
+    "an earlier call has returned wrong results: of schedule {schedule}, '{name}' of input {input} is {first}, but the "
+    "C gives {second}",
+    "run that call again: schedule native runs it now; and please send the report, {report}",
+    "Run the call again: schedule native runs it from now on. verify=\"strict\" waits for the comparison.",
+)
+NO_MEMORY = Message(
+    "C2CU253",
+    CompileError,
+    "The inputs, the outputs or the working storage of a call need more memory than there is.",
+    "there is not enough memory: {reason}",
+    "run fewer inputs at a time: c2cu.stream does, and so does 'c2cu run' with --group",
+)
 DEVICE_MEMORY = Message(
     "C2CU064",
     CompileError,
     "The device has not enough memory.",
     "the device has not enough memory for {what}",
-    "run them in several calls, or use c2cu.stream",
+    "run fewer inputs in a call, or use c2cu.stream",
 )
 BANDS_MEMORY = Message(
     "C2CU246",
@@ -1467,6 +1554,13 @@ DEVICE_FAILED = Message(
     "the device cannot run the kernel: {reason}",
     "try another schedule",
 )
+KERNEL_FAULT = Message(
+    "C2CU256",
+    CompileError,
+    "The kernel accessed memory that is not its own, or its address was not aligned.",
+    "{name} failed on the device under schedule {schedule}: {reason}; nothing more runs on the device in this process",
+    "start a new process; backend='cpu' says which access it is, or runs it",
+)
 WORKER_FAILED = Message(
     "C2CU248",
     CompileError,
@@ -1477,15 +1571,15 @@ WORKER_FAILED = Message(
 BANDS_ORDER = Message(
     "C2CU068",
     CompileError,
-    "'gep:bands' found values for which the order of the C program matters, and cannot keep it.",
-    "{reason}: gep:bands cannot keep the order of the C program there",
-    "try schedule='gep:staged'",
+    "A matrix is computed in parts, by the schedule 'gep:bands', but its values need the order of the C program.",
+    "{reason}: a matrix that is computed in parts (schedule gep:bands) cannot keep the order of the C program",
+    "if the matrix fits into the device's memory, use schedule='gep:staged'; else use backend='cpu'",
 )
 BANDS_OVERWRITTEN = Message(
     "C2CU249",
     CompileError,
-    "'gep:bands' must run an input again, but the output has overwritten it.",
-    "{reason}: the input must be run again, but the output has overwritten it",
+    "A matrix that is computed in parts must be computed again, but the output has overwritten the input.",
+    "{reason}: it must be computed again, but the output has overwritten the input",
     "pass another array as out=, or use backend='cpu'",
 )
 NO_DASK = Message(
@@ -1493,14 +1587,14 @@ NO_DASK = Message(
     CompileError,
     "c2cu.dask needs Dask, which is not installed.",
     "c2cu.dask needs Dask",
-    "pip install 'c2cu[dask]'",
+    "run: pip install 'c2cu[dask]'",
 )
 NO_MATPLOTLIB = Message(
     "C2CU066",
     InputError,
     "--plot needs matplotlib, which is not installed.",
     "--plot needs matplotlib",
-    "pip install 'c2cu[plot]'",
+    "run: pip install 'c2cu[plot]'",
 )
 NOTHING_TO_PLOT = Message(
     "C2CU067",
@@ -1513,8 +1607,8 @@ NOT_A_PICTURE = Message(
     "C2CU232",
     InputError,
     "The name of a plot has an ending that is not a picture's.",
-    "'{path}': a picture ends in {endings}",
-    "give such a name",
+    "'{path}' does not end in {endings}",
+    "give the picture a name with one of these endings",
 )
 TABLE_VERTEX = Message(
     "C2CU120",
@@ -1527,7 +1621,7 @@ PATHS_SHAPES = Message(
     "C2CU121",
     InputError,
     "Weights or distances do not have the shape of the table.",
-    "the {what} have shape {shape}, the table {table}",
+    "the {what} have shape {shape}, but the table has {table}",
     "give arrays of one graph",
 )
 NOT_A_TABLE = Message(
@@ -1541,14 +1635,14 @@ VERTEX_TYPE = Message(
     "C2CU123",
     InputTypeError,
     "A vertex is not an integer.",
-    "{argument} is {value}",
+    "{argument} is {value}, which is not an integer",
     "give the number of a vertex",
 )
 NO_SUCH_VERTEX = Message(
     "C2CU124",
     InputError,
     "A vertex is outside the graph.",
-    "{argument} is {value}",
+    "{argument} is {value}, which is not a vertex of the graph",
     "the vertices are 0 to {last}",
     "Give a number from 0 to n - 1.",
 )
@@ -1564,14 +1658,14 @@ PATH_CIRCLE = Message(
     InputError,
     "The table leads in a circle.",
     "the table leads in a circle from {source} to {target}{vertices}",
-    "is there a negative cycle, or is it a table of another kind? (next, predecessor and middle differ)",
+    "check for a negative cycle, and that the table is of the kind you name (next, predecessor or middle)",
 )
 THREADS_RANGE = Message(
     "C2CU055",
     InputError,
     "--threads is not a number of threads that a block can have.",
-    "threads is {threads}",
-    "a block has 1 to 1024 threads",
+    "threads is {threads}, but a CUDA block has 1 to 1024 threads",
+    "give a number from 1 to 1024",
 )
 
 # The verdict, and what C does not define
@@ -1605,6 +1699,14 @@ BRANCH_DEPENDS = Message(
     "branch depends on input data",
     "",
     "Nothing is wrong unless the program must run in constant time: then select with arithmetic or ?:.",
+)
+OPERATION_DEPENDS = Message(
+    "C2CU039",
+    NotObliviousError,
+    "Input data reaches an operation whose time depends on its operands: the program is not constant-time.",
+    "the time that {what} takes depends on input data",
+    "",
+    "Nothing is wrong unless the program must run in constant time: then multiply by a reciprocal and shift.",
 )
 NOT_ANALYSED = Message(
     "C2CU034",
@@ -1642,7 +1744,7 @@ CALL_INSIDE_STATEMENT = Message(
     UnsupportedError,
     "The kernel call stands inside another statement of main.",
     "the kernel call is inside another statement of main",
-    "put it at the top level of main: it runs once for all inputs",
+    "put it at the top level of main: one call runs all inputs",
 )
 PRINTS_BEFORE = Message(
     "C2CU071",
@@ -1669,14 +1771,14 @@ GENERATOR = Message(
     "C2CU075",
     UnsupportedError,
     "Both sides of the kernel call draw random numbers.",
-    "'{name}' on both sides of the kernel call: the generator's state is one for all runs",
+    "'{name}' on both sides of the kernel call: all runs would share the generator's state",
     "draw the numbers on one side, or write the generator in C",
 )
 STRTOK = Message(
     "C2CU262",
     UnsupportedError,
     "strtok is called on both sides of the kernel call.",
-    "'{name}' on both sides of the kernel call: the place it remembers is one for all runs",
+    "'{name}' on both sides of the kernel call: all runs would share the place that it remembers",
     "use strtok_r",
 )
 JUMP_ACROSS = Message(
@@ -1690,35 +1792,35 @@ STDIN_AFTER = Message(
     "C2CU264",
     UnsupportedError,
     "Both sides of the kernel call read standard input.",
-    "'{name}' on both sides of the kernel call: the inputs of all runs stand in turn on one stdin",
+    "'{name}' on both sides of the kernel call: standard input holds the inputs of all runs, one after the other",
     "read the whole input before the call",
 )
 CLOSES_FILE = Message(
     "C2CU265",
     UnsupportedError,
     "main closes a file that all runs share.",
-    "'{name}': the file is one for all runs",
+    "'{name}' closes a file that all runs share",
     "leave it open",
 )
 SETS_BUFFER = Message(
     "C2CU266",
     UnsupportedError,
     "main gives a file a buffer of its own.",
-    "'{name}': its memory changes from run to run, with what is in it",
+    "'{name}' gives the file a buffer whose contents would change from run to run",
     "pass a null pointer for the buffer",
 )
 AT_EXIT = Message(
     "C2CU267",
     UnsupportedError,
     "main registers a function that runs when the process ends.",
-    "'{name}': it would run once, after all runs",
+    "'{name}' registers a function that would run once, after all runs",
     "call the function at the end of main",
 )
 PROCESS = Message(
     "C2CU268",
     UnsupportedError,
     "main changes or ends the process, which all runs share.",
-    "'{name}': the process is one for all runs",
+    "'{name}' changes or ends the process, which all runs share",
     "do it outside the program",
 )
 GOTO_ACROSS = Message(
@@ -1731,15 +1833,9 @@ GOTO_ACROSS = Message(
 STATIC_IN_HOST = Message(
     "C2CU072",
     UnsupportedError,
-    "A static local variable in host code would keep its value from run to run.",
+    "A static local variable of host code cannot become a variable of the file: its type is known in one "
+    "function alone, or the kernel has the variable too.",
     "static local '{name}' in host code would be shared by all runs",
-    "make it a global variable",
-)
-STATIC_IN_KERNEL = Message(
-    "C2CU269",
-    UnsupportedError,
-    "A static local variable stands in a kernel whose addresses depend on data.",
-    "'{name}' is a static local variable of the kernel",
     "make it a global variable",
 )
 HIDDEN_NAME = Message(
@@ -1747,7 +1843,7 @@ HIDDEN_NAME = Message(
     UnsupportedError,
     "A variable of main hides another one of the same name.",
     "'{name}' of main hides another '{name}'",
-    "give it a name of its own",
+    "rename one of them",
 )
 MACRO_NAME = Message(
     "C2CU270",
@@ -1775,8 +1871,8 @@ ARGUMENT_CONST = Message(
     UnsupportedError,
     "An argument of the kernel call is const or static.",
     "argument '{name}' of the kernel call is const or static",
-    "name '{variable}' in the kernel, or make it a variable",
-    "Name the variable in the kernel itself, or make it neither const nor static.",
+    "use '{variable}' in the kernel directly, or declare it without const and static",
+    "Use the variable in the kernel directly, or declare it without const and static.",
 )
 ARGUMENT_LONGER = Message(
     "C2CU273",
@@ -1865,7 +1961,7 @@ RAW_SIZE = Message(
     "C2CU344",
     InputError,
     "A .bin file for a shared variable does not have the variable's size.",
-    "'{path}' has {size} bytes, wanted {expected} for '{name}'",
+    "'{path}' has {size} bytes, but '{name}' takes {expected}",
     "write the whole array, in the C type",
 )
 RAW_INPUTS = Message(
@@ -1880,7 +1976,7 @@ BAD_ENDING = Message(
     InputError,
     "A file's name does not end in one of the formats that are known.",
     "'{path}': files are .npy, .npz, .bin or .zarr, not {ending}",
-    "give a file's name, or a number where one is enough",
+    "give the file one of these endings; for a scalar, give a number instead of a file",
 )
 FILE_CHANGED = Message(
     "C2CU347",
@@ -1931,7 +2027,7 @@ OCCUPIED_FOLDER = Message(
     InputError,
     "The name of a .zarr output is that of a folder that holds something else.",
     "'{path}' is a directory that holds something other than a zarr array",
-    "give another name: it would be replaced",
+    "give another name: this run would replace the folder",
 )
 STDOUT_CLOSED = Message(
     "C2CU353",
@@ -1951,7 +2047,7 @@ CANNOT_GO_ON = Message(
     "C2CU355",
     InputError,
     "The operating system interrupts a run.",
-    "cannot go on: {reason}",
+    "cannot continue: {reason}",
     "free what the message names, and run it again with --resume",
 )
 SAME_OUTPUT = Message(
@@ -1959,14 +2055,14 @@ SAME_OUTPUT = Message(
     InputError,
     "Two outputs go to one file.",
     "--out: '{first}' and '{second}' are one file",
-    "give each its own",
+    "give each output a file of its own",
 )
 NESTED_OUTPUTS = Message(
     "C2CU357",
     InputError,
     "One output lies within the folder of another.",
     "--out: of '{first}' and '{second}' one lies within the other",
-    "give each a place of its own",
+    "give each output a folder of its own",
 )
 IN_WITHOUT_NAME = Message(
     "C2CU358",
@@ -2009,15 +2105,15 @@ PACK_FROM_PIPE = Message(
     "C2CU363",
     InputError,
     "--pack is given for an array that comes from a pipe.",
-    "pack reads all of the input before it starts, and a pipe can be read only once",
-    "give a .npy file, or leave pack out",
+    "--pack reads the whole input before the run starts, but a pipe can be read only once",
+    "give a .npy file, or leave --pack out",
 )
 PACK_FROM_ZARR = Message(
     "C2CU364",
     InputError,
     "--pack is given for a .zarr array.",
-    "pack does not read .zarr",
-    "give a .npy file, or leave pack out",
+    "--pack cannot read .zarr arrays",
+    "give a .npy file, or leave --pack out",
 )
 NOT_RESUMABLE = Message(
     "C2CU059",
@@ -2038,7 +2134,7 @@ RESUMES = Message(
     "C2CU366",
     InputError,
     "A run goes on where an earlier one stopped.",
-    "{done:,} inputs are done: it goes on from there",
+    "{done:,} inputs are done: the run continues after them",
     "",
     "Nothing is wrong.",
 )
@@ -2046,7 +2142,7 @@ NOTHING_TO_RESUME = Message(
     "C2CU367",
     InputError,
     "--resume is given, but no earlier run has left anything.",
-    "nothing to resume for '{path}': it starts at the beginning",
+    "nothing to resume for '{path}': the run starts at the beginning",
     "",
     "Nothing is wrong.",
 )

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Union
 
 
@@ -35,12 +36,19 @@ class Scalar:
         return self.kind == "f"
 
     @property
+    def is_wide(self) -> bool:
+        """Whether it is an integer of 128 bits."""
+        return self.is_integer and self.size == 16
+
+    @property
     def bits(self) -> int:
         return 1 if self.kind == "b" else 8 * self.size
 
     @property
     def numpy(self) -> str:
-        """The NumPy dtype's name, such as ``float32`` or ``uint8``."""
+        """The NumPy dtype's name, such as ``float32`` or ``uint8``; bytes where NumPy has none."""
+        if self.is_wide:
+            return "V16"
         return {"b": "bool", "i": f"int{8 * self.size}", "u": f"uint{8 * self.size}", "f": f"float{8 * self.size}"}[
             self.kind
         ]
@@ -75,15 +83,18 @@ ULLONG = Scalar("unsigned long long", "u", 8, 6)
 FLOAT = Scalar("float", "f", 4, 7)
 DOUBLE = Scalar("double", "f", 8, 8)
 LDOUBLE = Scalar("long double", "f", 16, 9)
+INT128 = Scalar("__int128", "i", 16, 7)
+UINT128 = Scalar("unsigned __int128", "u", 16, 7)
 
 SCALARS = (BOOL, CHAR, SCHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, LLONG, ULLONG, FLOAT, DOUBLE, LDOUBLE)
-_UNSIGNED = {INT: UINT, LONG: ULONG, LLONG: ULLONG, SHORT: USHORT, CHAR: UCHAR, SCHAR: UCHAR}
+_UNSIGNED = {INT: UINT, LONG: ULONG, LLONG: ULLONG, SHORT: USHORT, CHAR: UCHAR, SCHAR: UCHAR, INT128: UINT128}
 
 
 @dataclass(frozen=True)
 class Pointer:
     to: CType
     const: bool = False  # whether what it points to is const
+    volatile: bool = field(default=False, compare=False)  # or volatile
 
     @property
     def size(self) -> int:
@@ -118,9 +129,10 @@ class Array:
 class Member:
     name: str
     type: CType
-    offset: int
+    offset: int  # in bytes; of a bit-field, that of the unit of its type that it lies in
     bits: int | None = None  # width of a bit-field
     anonymous: bool = False  # a struct or union whose members are found as if they were its owner's; its name is ours
+    bit: int = 0  # where a bit-field begins in its unit
 
 
 @dataclass(frozen=True)
@@ -133,15 +145,35 @@ class Struct:
     size: int = field(default=0, compare=False)
     align: int = field(default=1, compare=False)
     complete: bool = field(default=True, compare=False)
+    #: Bit-fields without a name: the number of the member that follows, the type, the width.
+    unnamed: tuple[tuple[int, CType, int], ...] = field(default=(), compare=False)
+    foreign: bool = field(default=False, compare=False)  # laid out as plain C would not, or no struct: bytes
+
+    @cached_property
+    def by_path(self) -> dict[str, Leaf]:
+        """The leaves of a complete struct by their paths."""
+        return {leaf.path: leaf for leaf in leaves(self)}
 
     @property
     def one_cell(self) -> bool:
-        """A union of scalars of one size: its first member stands for all."""
+        """Whether this is a union of scalars of one size. Its first member then stands for all of them."""
         cells = (isinstance(m.type, Scalar) and m.bits is None and m.type.size == self.size for m in self.members)
         return self.union and all(cells)
 
+    @property
+    def bytewise(self) -> Scalar | None:
+        """Of a union whose members do not have one size: the unsigned type of its smallest scalar, in an array of which
+        all members lie. None for any other struct, and where a member is a pointer."""
+        if not self.union or self.one_cell or not self.complete:
+            return None
+        below = (leaf.type for m in self.members for leaf in leaves(m.type))
+        sizes = {t.size if isinstance(t, Scalar) else 16 for t in below}
+        if not sizes or max(sizes) > 8 or any(m.bits is not None for m in self.members):
+            return None
+        return {1: UCHAR, 2: USHORT, 4: UINT, 8: ULONG}[min(sizes)]
+
     def path(self, name: str) -> tuple[Member, ...]:
-        """The members to go through to the one of this name: more than one where it stands in an anonymous member."""
+        """The member of this name, with the anonymous members around it before it; () if there is none."""
         for m in self.members:
             if m.name == name:
                 return (m,)
@@ -159,7 +191,14 @@ class Struct:
         return "union" if self.union else "struct"
 
     def __str__(self) -> str:
+        if self.tag.startswith("__opaque "):
+            return self.tag.removeprefix("__opaque ")
         return self.kind if self.tag.startswith("__anonymous") else f"{self.kind} {self.tag}"
+
+
+def opaque(name: str, size: int, align: int) -> Struct:
+    """A type of which nothing but its size is known: 128-bit integers, vectors."""
+    return Struct(f"__opaque {name}", size=size, align=align, foreign=True)
 
 
 @dataclass(frozen=True)
@@ -213,7 +252,7 @@ def unsigned_of(t: Scalar) -> Scalar:
 
 
 def leaf_element(t: CType) -> CType:
-    """What is left of a type when all its array extents are taken off."""
+    """The type of the elements of an array of any number of dimensions; ``t`` itself if it is no array."""
     while isinstance(t, Array):
         t = t.of
     return t
@@ -247,13 +286,19 @@ class Leaf:
 
 
 def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int], ...] = ()) -> Iterator[Leaf]:
-    """The leaves of a complete type in declaration order; a union's members overlap, unless the first is for all."""
+    """The leaves of a complete type, in the order of declaration. One leaf stands for a union of scalars; the members
+    of any other union overlap. An integer of 128 bits is two words."""
     match t:
         case Array():
             yield from leaves(t.of, path, offset, dims + ((t.length or 0, t.of.size),))
+        case Struct() if cell := t.bytewise:
+            yield Leaf(path, cell, offset, dims + ((t.size // cell.size, cell.size),))
         case Struct():
             for m in t.members[:1] if t.one_cell else t.members:
                 yield from leaves(m.type, f"{path}.{m.name}", offset + m.offset, dims)
+        case Scalar() if t.is_wide:
+            yield Leaf(f"{path}.low", ULONG, offset, dims)
+            yield Leaf(f"{path}.high", ULONG, offset + 8, dims)
         case Scalar() | Pointer():
             yield Leaf(path, t, offset, dims)
         case _:
@@ -261,7 +306,8 @@ def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int
 
 
 def nearest_float(value: int | float | Fraction) -> float:
-    """The float32 next to ``value``, ties to even: one rounding, where through double there could be two."""
+    """The float32 next to ``value``, ties to even. It rounds once; by way of a double an integer could be rounded
+    twice."""
     if isinstance(value, float) or abs(value) < 2**53 and value == int(value):
         try:
             return struct.unpack("<f", struct.pack("<f", value))[0]

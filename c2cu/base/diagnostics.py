@@ -6,9 +6,9 @@ import contextlib
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,28 @@ class SourceMap(Mapping[str, str]):
         self._originals = dict(originals)
         self._macros = dict(macros or {})
         self._expanded = expanded
+        self._spellings: dict[str, str] = {}
         self._lines: dict[tuple[str, int], str] | None = None
+
+    @classmethod
+    def joined(cls, maps: Sequence[SourceMap]) -> SourceMap:
+        """The files of all of them; of a header that several have, the lines of the first."""
+        originals = {name: text for m in reversed(maps) for name, text in m._originals.items()}
+        first = {name: originals[name] for m in maps for name in m._originals}
+        macros = {name: line for m in reversed(maps) for name, line in m._macros.items()}
+        return cls(first, "\n".join(m._expanded for m in maps), macros)
+
+    def spelled(self, spellings: Mapping[str, str]) -> SourceMap:
+        """The same files, where the user calls some things otherwise than the program does: its names -> the user's."""
+        out = SourceMap(self._originals, self._expanded, self._macros)
+        out._spellings = dict(spellings)
+        return out
+
+    def said(self, message: str) -> str:
+        """A message with the names that the user has for things."""
+        if not self._spellings:
+            return message
+        return re.sub(r"[A-Za-z_]\w*", lambda m: self._spellings.get(m[0], m[0]), message)
 
     def __getitem__(self, name: str) -> str:
         return self._originals[name]
@@ -85,7 +106,11 @@ class SourceMap(Mapping[str, str]):
 
     def original(self, loc: Loc) -> tuple[Loc, Note | None]:
         """``loc`` with columns of the user's line; a note where it lies inside a macro's expansion."""
-        written, expanded = self.line(loc.file, loc.line), self._expanded_line(loc.file, loc.line)
+        written, expanded = self.line(loc.file, loc.line), self.expanded_line(loc.file, loc.line)
+        if self._spellings and written is not None and loc.end:
+            word = re.match(r"[A-Za-z_]\w*", written[loc.column - 1 :])
+            if word and word[0] in self._spellings.values():
+                loc = replace(loc, end=loc.column + len(word[0]))
         if written is None or not expanded or written == expanded or not loc.column:
             return loc, None
         same = _common_prefix(written, expanded)
@@ -107,7 +132,8 @@ class SourceMap(Mapping[str, str]):
             Note(f"expanded from macro '{name[0]}'", place),
         )
 
-    def _expanded_line(self, file: str, number: int) -> str | None:
+    def expanded_line(self, file: str, number: int) -> str | None:
+        """A line as the preprocessor left it."""
         if self._lines is None:
             self._lines = {}
             at, line = "", 0
@@ -142,6 +168,7 @@ def _common_prefix(a: str, b: str) -> int:
 
 def render(d: Diagnostic, sources: Mapping[str, str], color: bool = False) -> str:
     """A diagnostic as text: place, message and code, the line with a caret, notes, hint."""
+    d = _said(d, sources)
     loc, expanded = _placed(d.loc, sources)
     out = [_headline(loc, d.severity, f"{d.message} [{d.code}]", color), *_snippet(loc, sources)]
     for note in (*((expanded,) if expanded else ()), *d.notes):
@@ -150,6 +177,14 @@ def render(d: Diagnostic, sources: Mapping[str, str], color: bool = False) -> st
     if d.hint:
         out.append(f"hint: {d.hint}")
     return "\n".join(out)
+
+
+def _said(d: Diagnostic, sources: Mapping[str, str]) -> Diagnostic:
+    """The same with the user's names, where it is about a place in the C."""
+    if d.loc is None or not isinstance(sources, SourceMap):
+        return d
+    notes = tuple(replace(n, message=sources.said(n.message)) for n in d.notes)
+    return replace(d, message=sources.said(d.message), notes=notes)
 
 
 _COLORS = {"error": "\033[1;31m", "warning": "\033[1;35m", "note": "\033[1;36m"}
@@ -191,6 +226,7 @@ def _snippet(loc: Loc | None, sources: Mapping[str, str]) -> list[str]:
 
 def to_json(d: Diagnostic, sources: Mapping[str, str] | None = None) -> str:
     """The same as one JSON object on one line."""
+    d = _said(d, sources or {})
     loc, expanded = _placed(d.loc, sources or {})
     notes = (*((expanded,) if expanded else ()), *d.notes)
     return json.dumps(
@@ -248,8 +284,15 @@ class Error(Exception):
 
     def with_notes(self, *notes: Note) -> Self:
         """The same error with more notes."""
+        return self._with(self.diagnostic.loc, (*self.diagnostic.notes, *notes))
+
+    def moved(self, loc: Loc) -> Self:
+        """The same error at another place."""
+        return self._with(loc, self.diagnostic.notes)
+
+    def _with(self, loc: Loc | None, notes: tuple[Note, ...]) -> Self:
         d = self.diagnostic
-        error = type(self)(d.code, d.message, d.loc, d.hint, (*d.notes, *notes))
+        error = type(self)(d.code, d.message, loc, d.hint, notes)
         error.sources = self.sources
         return error
 
@@ -283,8 +326,28 @@ class CompileError(Error):
     """The C compiler, the GPU or a Python package is missing, memory is short, or the compiler failed."""
 
 
+class MismatchError(Error):
+    """A schedule gave another result than the C as the host's compiler takes it, and ``verify`` is ``"strict"``."""
+
+
 class InputError(Error, ValueError):
     """An argument or an array is wrong: a missing or unknown name, a wrong shape, a value out of range."""
+
+
+class ExitError(Error):
+    """Some inputs ended early, by ``exit``, ``abort`` or a failed ``assert``; the others are done. An input that calls
+    ``exit(0)`` ends early too, as its kernel has not returned.
+
+    Attributes:
+        status: The exit status of each input, as a shell has it: an int32 array ``(p,)``; 0 where the kernel returned.
+        early: Which inputs ended early: a bool array ``(p,)``.
+        outputs: What the call would have returned. Of an input that ended early, variables are what they were then,
+            and the returned value is 0.
+    """
+
+    status: Any = None
+    early: Any = None
+    outputs: Any = None
 
 
 class InputTypeError(InputError, TypeError):

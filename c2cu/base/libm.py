@@ -4,7 +4,24 @@ from __future__ import annotations
 
 import math
 
-from .ctype import DOUBLE, FLOAT, INT, LLONG, LONG, Function, Scalar
+from .ctype import (
+    BOOL,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LLONG,
+    LONG,
+    UINT,
+    ULLONG,
+    ULONG,
+    USHORT,
+    VOID,
+    CType,
+    Function,
+    Pointer,
+    Scalar,
+)
 
 _ONE = (
     "acos asin atan cos sin tan cosh sinh tanh acosh asinh atanh exp exp2 expm1 log log10 log1p log2 logb cbrt fabs "
@@ -44,6 +61,22 @@ CONSTANTS: dict[str, tuple[float, Scalar]] = {
 }
 
 FUNCTIONS = _functions()
+
+
+def _bits() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:
+    table: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
+    for suffix, t, signed in (("", UINT, INT), ("l", ULONG, LONG), ("ll", ULLONG, LLONG)):
+        for n in ("clz", "ctz", "popcount", "parity"):
+            table[n + suffix] = (INT, (t,))
+        table["ffs" + suffix] = (INT, (signed,))
+    for t, bits in ((USHORT, 16), (UINT, 32), (ULONG, 64)):
+        table[f"bswap{bits}"] = (t, (t,))
+    table["expect"] = (LONG, (LONG, LONG))
+    return table
+
+
+#: GCC's built-in functions on bits, and hints: name -> (result, parameters)
+BITS = _bits()
 #: What math.h declares, with its usual extensions.
 DECLARED = frozenset(FUNCTIONS) | {
     n + s
@@ -53,9 +86,30 @@ DECLARED = frozenset(FUNCTIONS) | {
 }
 
 
+#: What other built-in functions of GCC give, where that is not int.
+RESULTS: dict[str, CType] = {
+    "bswap16": USHORT,
+    "bswap32": UINT,
+    "bswap64": ULONG,
+    "expect": LONG,
+    "expect_with_probability": LONG,
+    "labs": LONG,
+    "llabs": LLONG,
+    "strlen": ULONG,
+    "strnlen": ULONG,
+    "object_size": ULONG,
+    **dict.fromkeys(("unreachable", "trap", "prefetch", "bzero"), VOID),
+    **dict.fromkeys(("memcpy", "memmove", "memset", "mempcpy", "memchr", "assume_aligned"), Pointer(VOID)),
+    **dict.fromkeys(("strcpy", "strncpy", "strcat", "strchr", "strrchr", "strstr"), Pointer(CHAR)),
+    **{f"{op}_overflow": BOOL for op in ("add", "sub", "mul")},
+}
+
+
 def builtin(name: str) -> Function:
     """The type of a function that GCC has built in and nothing declares."""
     plain = name.removeprefix("__builtin_")
     if plain in FUNCTIONS:
         return Function(*FUNCTIONS[plain])
-    return Function(CONSTANTS[plain][1] if plain in CONSTANTS else INT, (), True)
+    if plain in BITS:
+        return Function(*BITS[plain])
+    return Function(CONSTANTS[plain][1] if plain in CONSTANTS else RESULTS.get(plain, INT), (), True)

@@ -7,7 +7,22 @@ import sys
 from collections.abc import Iterator
 from fractions import Fraction
 
-from .ctype import DOUBLE, FLOAT, INT, LDOUBLE, LLONG, LONG, UINT, ULLONG, ULONG, Scalar, nearest_float
+from .ctype import (
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LDOUBLE,
+    LLONG,
+    LONG,
+    UCHAR,
+    UINT,
+    ULLONG,
+    ULONG,
+    USHORT,
+    Scalar,
+    nearest_float,
+)
 
 _SIMPLE = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63, "e": 27}
 _SIMPLE["E"] = 27
@@ -102,25 +117,49 @@ def _unescape(text: str) -> list[int]:
     return out
 
 
-def character(text: str) -> int:
-    """Value of a character constant such as ``'a'`` or ``'\\n'``, as gcc's where it has a prefix or several
-    characters; char is signed, wchar_t is int. Raises ValueError for one that is malformed."""
+def character(text: str) -> tuple[int, Scalar]:
+    """Value and type of a character constant such as ``'a'``, ``'ab'`` or ``L'\\n'``, as gcc's; char is signed, wchar_t
+    is int. Raises ValueError for one that is malformed."""
     prefix, quote, body = text[:-1].partition("'")
     codes = list(_codes(body))
     if not codes or not quote:
         raise ValueError(f"not a character constant: {text}")
     if prefix:
+        t = {"L": INT, "u": USHORT, "U": UINT}.get(prefix, UCHAR)
         last = codes[-1]
-        if prefix == "u":
-            return last & 0xFFFF if isinstance(last, int) else int.from_bytes(last.encode("utf-16-le")[-2:], "little")
-        code = last if isinstance(last, int) else int.from_bytes(last.encode("utf-32-le"), "little")
-        return int((INT if prefix == "L" else UINT).wrap(code))
-    codes = _unescape(body)
-    value = int.from_bytes(bytes(codes), "big")
-    return int(INT.wrap(value)) if len(codes) > 1 else value - 256 * (value > 127)
+        if isinstance(last, str):
+            units = last.encode("utf-16-le" if t == USHORT else "utf-32-le")
+            last = int.from_bytes(units[-t.size :], "little")
+        return int(t.wrap(last)), t
+    data = _unescape(body)
+    value = int.from_bytes(bytes(data), "big")
+    return (int(INT.wrap(value)) if len(data) > 1 else int(CHAR.wrap(value))), INT
 
 
 def string(text: str) -> bytes:
     """Bytes of a string literal without the closing zero; the parser joins adjacent ones with a space between."""
     pieces = re.findall(r'"((?:[^"\\]|\\.)*)"', text, re.S)
     return b"".join(bytes(_unescape(piece)) for piece in pieces)
+
+
+def width(text: str) -> int:
+    """The size of a string literal's characters."""
+    prefix = text.partition('"')[0]
+    return {"L": 4, "U": 4, "u": 2}.get(prefix, 1)
+
+
+def codes(text: str, size: int) -> list[int]:
+    """The characters of a string literal, ``size`` bytes each, with the closing zero."""
+    if size == 1:
+        return [*string(text), 0]
+    out: list[int] = []
+    for piece in re.findall(r'"((?:[^"\\]|\\.)*)"', text, re.S):
+        for code in _codes(piece):
+            if isinstance(code, int):
+                out.append(code)
+            elif size == 4:
+                out.append(ord(code))
+            else:
+                units = code.encode("utf-16-le")
+                out += [int.from_bytes(units[k : k + 2], "little") for k in range(0, len(units), 2)]
+    return [*out, 0]

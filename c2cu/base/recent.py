@@ -14,8 +14,8 @@ V = TypeVar("V")
 
 
 class Recent(Generic[V]):
-    """Values by key, ``most`` of them at most: what another one makes room for was not asked for since all others
-    were. A value that is forgotten lives on where it is in use."""
+    """At most ``most`` values by key. A new value takes the place of the one that was asked for least recently. A value
+    that has lost its place stays alive as long as someone uses it."""
 
     def __init__(self, most: int):
         self._most = most
@@ -30,8 +30,8 @@ class Recent(Generic[V]):
         return key in self._values
 
     def of(self, key: Hashable, make: Callable[[], V]) -> V:
-        """The value, made if there is none: by one thread, while others that want the same wait. What ``make`` raises
-        is passed on, and the next to ask makes it anew."""
+        """The value of ``key``. If there is none, ``make`` makes it: one thread calls it, and others that ask for the
+        same key wait for the result. An exception of ``make`` is passed on, and the next call of `of` tries again."""
         while True:
             with self._lock:
                 known = self._values.get(key)
@@ -43,7 +43,7 @@ class Recent(Generic[V]):
                 return self._made(key, value, make)
             try:
                 return known.result()
-            except CancelledError:  # who was to make it failed
+            except CancelledError:  # the thread that was making it failed
                 continue
 
     def drop(self, key: Hashable) -> None:
@@ -63,7 +63,7 @@ class Recent(Generic[V]):
         return value.result()
 
     def forked(self) -> None:
-        """In a child process: the threads that were at work stay with the parent."""
+        """Called in a child process after a fork: the threads that were making values exist in the parent only."""
         self._lock = threading.Lock()
         self._values = OrderedDict((k, v) for k, v in self._values.items() if v.done())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.util
@@ -10,11 +11,20 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from pathlib import Path
 
 from . import catalogue
 from .diagnostics import CompileError
+from .scratch import scratch
+
+ANSWER = 8  # seconds in which a compiler says what it is,
+LONGEST = 1 << 16  # and bytes of it
 
 
 def find_compiler() -> tuple[str, ...]:
@@ -42,32 +52,141 @@ def find_compiler() -> tuple[str, ...]:
 @functools.cache
 def compiler_version(command: tuple[str, ...]) -> str:
     """What the compiler says of itself; part of every cache key."""
+    said = _answer([*command, "--version"])
+    if said is None:
+        raise catalogue.COMPILER_HANGS.error(command=command[0], seconds=ANSWER)
+    lines = said.decode("utf-8", "replace").splitlines()
+    return f"{shutil.which(command[0])} {lines[0] if lines else ''}"
+
+
+def _answer(command: Sequence[str]) -> bytes | None:
+    """What a command says; None where it does not end, or does not stop talking. Raises CompileError."""
     try:
-        done = subprocess.run([*command, "--version"], capture_output=True, text=True, errors="replace", timeout=60)
+        asked = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
     except OSError as e:
         raise does_not_start(command[0], e) from None
-    return f"{shutil.which(command[0])} {done.stdout.splitlines()[0] if done.stdout else ''}"
+
+    def end() -> None:
+        with contextlib.suppress(OSError):
+            os.killpg(asked.pid, signal.SIGKILL)  # and what it started
+
+    late = threading.Timer(ANSWER, end)
+    late.start()
+    with asked:
+        assert asked.stdout is not None
+        said = asked.stdout.read(LONGEST)
+        if len(said) == LONGEST:
+            end()
+    late.cancel()
+    return None if asked.returncode == -signal.SIGKILL else said
 
 
 def does_not_start(compiler: str, e: OSError) -> CompileError:
     return catalogue.COMPILER_DOES_NOT_START.error(command=compiler, reason=e.strerror)
 
 
+def compiled(command: Sequence[str], text: str) -> bytes:
+    """The file that a compiler's command, given a text on standard input, makes of it. Raises CompileError."""
+    with scratch() as folder:
+        to = folder / "code"
+        done = fed([*command, "-x", "c", "-", "-o", str(to), "-lm"], text, folder)
+        if done.returncode:
+            raise rejected(command[0], text, done.stderr.decode("utf-8", "replace"))
+        try:
+            return to.read_bytes()
+        except OSError as e:
+            raise catalogue.COMPILER_FAILED.error(
+                compiler=command[0], message=f"it wrote nothing: {e.strerror}"
+            ) from None
+
+
+_gives_way: ContextVar[bool] = ContextVar("c2cu_gives_way", default=False)
+
+
+@contextlib.contextmanager
+def giving_way() -> Iterator[None]:
+    """Compilers that `fed` starts inside leave the processor to those that others start."""
+    before = _gives_way.set(True)
+    try:
+        yield
+    finally:
+        _gives_way.reset(before)
+
+
+def fed(command: Sequence[str], text: str, folder: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    """A compiler's command, run with a text on standard input. It speaks English, and what it writes on the way goes to
+    ``folder``. Raises CompileError where it does not start."""
+    environment = {**os.environ, "LC_ALL": "C", **({} if folder is None else {"TMPDIR": str(folder)})}
+    data = text.encode("utf-8", "surrogateescape")
+    if _gives_way.get() and shutil.which("nice"):
+        command = ["nice", "-n", "19", *command]
+    try:
+        return subprocess.run(command, input=data, capture_output=True, env=environment)
+    except OSError as e:
+        raise does_not_start(command[0], e) from None
+
+
+def bounded(command: Sequence[str], seconds: float, nbytes: int) -> subprocess.CompletedProcess[bytes] | None:
+    """A command's output; None where it does not end in time. It may use so many bytes of memory. Raises
+    CompileError."""
+    try:
+        started = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "LC_ALL": "C"},
+            start_new_session=True,
+        )
+    except OSError as e:
+        raise does_not_start(command[0], e) from None
+    with started, contextlib.suppress(subprocess.TimeoutExpired):
+        try:
+            with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+                import resource
+
+                resource.prlimit(started.pid, resource.RLIMIT_AS, (nbytes, nbytes))
+            said = started.communicate(timeout=seconds)
+            return subprocess.CompletedProcess(command, started.returncode, *said)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.killpg(started.pid, signal.SIGKILL)  # and what it started
+            raise
+    return None
+
+
 @functools.cache
 def exact_flags(command: tuple[str, ...]) -> tuple[str, ...]:
-    """The C that results are compared with, and what keeps GCC from giving another result than C's."""
+    """The C that results are compared with."""
     flags = ("-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
     if "clang" in compiler_version(command):
         return (*flags, "-fno-sanitize=undefined")  # which ziglang's clang turns on where nothing is optimised
-    # GCC 12 and 13: 0.0f - (float)i becomes -(float)i, which is -0.0 for i = 0; and the SLP vectoriser keeps
-    # (float)(x + y) in double on its way into the loop's next turn.
-    return (*flags, "-frounding-math", "-fno-tree-slp-vectorize")
+    # GCC 12 and 13: the SLP vectoriser keeps (float)(x + y) in double on its way into the loop's next turn.
+    return (*flags, "-fno-tree-slp-vectorize")
 
 
-def check_flags(command: tuple[str, ...]) -> tuple[str, ...]:
-    """What makes the compiler check a text, and write nothing or only to stdout."""
+@functools.cache
+def generated_flags(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Likewise for text of ours, with what keeps GCC from giving another result than C's."""
+    if "clang" in compiler_version(command):
+        return exact_flags(command)
+    # GCC 12 and 13: 0.0f - (float)i becomes -(float)i, which is -0.0 for i = 0. The user's own text does without this
+    # flag: with it, they round constants in arrays of nested structs to another float.
+    return (*exact_flags(command), "-frounding-math")
+
+
+def check_flags(command: tuple[str, ...], to: Path) -> tuple[str, ...]:
+    """What makes the compiler check a text, and write nothing but ``to``. A function that the text does not declare is
+    no mistake, as our own headers declare only a part of the C library."""
     is_zig = any(os.path.basename(word) in ("zig", "ziglang") for word in command)
-    return ("-S", "-o", "-") if is_zig else ("-fsyntax-only",)  # zig fails where no object file is written
+    writes = ("-S", "-o", str(to)) if is_zig else ("-fsyntax-only",)  # zig fails where nothing is written
+    return (*writes, "-Wno-implicit-function-declaration")
 
 
 def cpu_features() -> frozenset[str]:

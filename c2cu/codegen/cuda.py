@@ -61,7 +61,7 @@ def variable_name(v: Variable) -> str:
 
 
 def region_name(r: Region) -> str:
-    """Never a variable's name. Where its dots stand is part of it: field ``b`` of ``a`` is not the variable ``a_b``."""
+    """A region's name, which no variable has. It holds the places of the dots: field ``b`` of ``a`` is not ``a_b``."""
     dots = [str(k) for k, c in enumerate(r.name) if c == "."]
     return f"{r.name.replace('.', '_')}_at{'x'.join(dots)}"
 

@@ -33,7 +33,7 @@ def memory(t: Scalar) -> str:
 
 
 def member(r: Region) -> str:
-    """A region's C name. Where its dots stand is part of it: field ``b`` of ``a`` is not the variable ``a_b``."""
+    """A region's C name. It holds the places of the dots: field ``b`` of ``a`` is not the variable ``a_b``."""
     dots = [str(k) for k, c in enumerate(r.name) if c == "."]
     return f"r{'_'.join(dots)}_{r.name.replace('.', '_')}"
 
@@ -93,7 +93,7 @@ def boolean(e: Expr) -> bool:
 
 
 def is_instruction(e: Expr | None) -> bool:
-    """Whether ``e`` is what x86's minima and maxima do: of equal zeros, and with NaN, they take the second operand."""
+    """Whether ``e`` is one instruction of x86, whose minima and maxima take the second of equal zeros, and with NaN."""
     return isinstance(e, Extremum) and e.rule == "strict" and e.type != BOOL
 
 
@@ -295,7 +295,7 @@ class Printer:
         return f"({self.vector(e.left)} {e.op} {self.vector(e.right)})"
 
     def is_product_of_words(self, e: Binary) -> bool:
-        """Both factors are certainly below 2^32."""
+        """Whether both factors are certainly below 2^32."""
         return e.type == UINT or (e.type.is_integer and e.type.size == 8 and is_word(e.left) and is_word(e.right))
 
     def shift(self, e: Expr) -> str:

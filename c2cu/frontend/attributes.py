@@ -1,45 +1,84 @@
-"""Compiler attributes: blanked out of the preprocessed text; those that change what a program means are refused."""
+"""Compiler attributes and GNU's spellings: out of the parser's text, with a mark where one changes what C means."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from ..base import catalogue
 from ..base.diagnostics import Loc, file_of
+
+LAYOUT, MEANING = "layout", "meaning"
+#: GCC's older way to say __int128.
+WIDE_MODE = "the attribute 'mode(TI)'"
 
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*\n', re.M)
 _TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|^[ \t]*#.*|[{}();]", re.M)
 _ATTRIBUTE = ("__attribute__", "__attribute")
 _ASM = ("__asm__", "__asm", "asm")
-_MEANING = re.compile(
-    r"(?:__)?(packed|vector_size|ext_vector_type|mode|scalar_storage_order|ms_struct|transparent_union"
-    r"|constructor|destructor|cleanup|alias|ifunc)(?:__)?"
+_LAYOUTS = re.compile(r"(?:__)?(packed|ms_struct|aligned)(?:__)?")
+_MEANINGS = re.compile(
+    r"(?:__)?(vector_size|ext_vector_type|mode|scalar_storage_order|transparent_union"
+    r"|constructor|destructor|cleanup|alias|ifunc|weakref)(?:__)?"
 )
-_ALIGNED = re.compile(r"(?:__)?aligned(?:__)?")
+_WIDE_MODE = re.compile(r"\(\s*(?:__)?TI(?:__)?\s*\)")
+_EMPTY_ASM = re.compile(
+    r'\s*(?:(?:__)?(?:volatile|inline)(?:__)?\s*)*\(\s*""\s*(?:\)|:\s*(?:\)|:[^:()]*(?:\([^()]*\)[^:()]*)*(?:\)|:)))'
+)
+#: GNU's words that C has another one for, no longer than they are: columns of the user's files stay, and marks'
+#: offsets hold.
+_SPELLINGS = {
+    "__extension__": "", "__restrict": "restrict", "__restrict__": "restrict", "__inline": "inline",
+    "__inline__": "inline", "__const": "const", "__const__": "const", "__volatile": "volatile",
+    "__volatile__": "volatile", "__signed": "signed", "__signed__": "signed", "__alignof": "_Alignof",
+    "__alignof__": "_Alignof", "__builtin_offsetof": "offsetof", "__thread": "", "_Thread_local": "",
+    "__int128_t": "__int128", "__builtin_va_list": "char *", "__gnuc_va_list": "char *",
+    "__typeof__": "typeof", "__typeof": "typeof", "__complex__": "_Complex", "__complex": "_Complex",
+}  # fmt: skip
+_FLOATS = {"_Float128": "long double", "_Float64x": "long double", "_Float64": "double", "_Float32x": "double",
+           "_Float32": "float"}  # fmt: skip
+_GNU = re.compile(r"__|asm|_Alignas|_Thread_local|_Float|^[ \t]*#[ \t]*pragma", re.M)
+_KEPT_PRAGMA = re.compile(r"[ \t]*#\s*pragma\s+([kK]\w*|c2cu)\b")
 
 
-def without_attributes(text: str, is_system: Callable[[str], bool]) -> str:
-    """``text`` (with line markers) with attributes blanked out, every column kept; ``is_system`` takes a file's name.
+@dataclass(frozen=True)
+class Mark:
+    """An attribute, pragma or specifier that plain C has no word for. ``kind``: LAYOUT (of a type) or MEANING (of a
+    type, a function or a variable); ``at``: where it stands in the text; ``until``: where its effect on types ends,
+    for '#pragma pack'."""
 
-    Raises UnsupportedError where the user's own code has one that moves members or changes a type, as '#pragma pack'
-    does: without it the program would be another one. In system headers all go, and assembler names of functions too.
+    attribute: str
+    kind: str
+    loc: Loc
+    at: int
+    until: int = 0
+
+
+def without_attributes(text: str, is_system: Callable[[str], bool]) -> tuple[str, tuple[Mark, ...]]:
+    """``text`` (with line markers) in the parser's C: attributes blanked out, every column of the user's kept.
+
+    ``is_system`` takes a file's name: in system headers all go, and assembler names of functions too. The marks are of
+    the user's files alone.
     """
-    parts, begin, place = [], 0, ("", 1)
+    parts, marks, size = [], [], 0
+    begin, place = 0, ("", 1)
     for marker in [*_MARKER.finditer(text), None]:
         end = marker.start() if marker else len(text)
-        parts.append(_blanked(text[begin:end], *place, is_system(place[0])))
+        part, found = _blanked(text[begin:end], *place, is_system(place[0]), size)
+        parts += [part, f'# {marker[1]} "{marker[2]}"\n' if marker else ""]  # without flags: the parser is faster
+        marks += found
+        size += len(parts[-2]) + len(parts[-1])
         if marker:
-            parts.append(marker[0])
             begin, place = marker.end(), (file_of(marker[2]), int(marker[1]))
-    return "".join(parts)
+    return "".join(parts), tuple(_packs(marks, size))
 
 
-def _blanked(text: str, file: str, first: int, system: bool) -> str:
-    """The same for lines of one file, ``first`` and on."""
-    if "__attribute" not in text and "asm" not in text and "_Alignas" not in text and "pack" not in text:
-        return text
-    cuts: list[tuple[int, int]] = []
+def _blanked(text: str, file: str, first: int, system: bool, base: int) -> tuple[str, list[Mark]]:
+    """The same for lines of one file, ``first`` and on, that will stand at ``base``."""
+    if not _GNU.search(text):
+        return text, []
+    cuts: list[tuple[int, int, str]] = []
+    marks: list[Mark] = []
     frames: list[tuple[bool, list[str]]] = []  # of each open brace: whether it is a type's, and the words before it
     words: list[str] = []  # of the declaration so far
     done = 0
@@ -47,17 +86,34 @@ def _blanked(text: str, file: str, first: int, system: bool) -> str:
         word = m[0]
         if m.start() < done:
             continue
-        if word in _ATTRIBUTE or (system and word in _ASM):
+        empty = _EMPTY_ASM.match(text, m.end()) if word in _ASM and not system else None
+        if word in _ATTRIBUTE or (system and word in _ASM) or empty:
             done = _closing(text, m.end())
-            cuts.append((m.start(), done))
+            cuts.append((m.start(), done, ""))
+        elif word in _SPELLINGS:
+            cuts.append((*m.span(), _SPELLINGS[word]))
+        elif system and word in _FLOATS:
+            cuts.append((*m.span(), _FLOATS[word]))
+        elif word.lstrip().startswith("#") and "pragma" in word and not _KEPT_PRAGMA.match(word):
+            cuts.append((*m.span(), ""))
         of_type = bool(frames and frames[-1][0]) or "typedef" in words or words[-1:] in (["}"], ["struct"], ["union"])
-        bad = "" if system else _forbidden(word, text[m.start() : done], of_type)
-        if bad:
-            raise catalogue.LAYOUT_ATTRIBUTE.error(_loc(text, m.start(), file, first), attribute=bad)
+        if not system:
+            for kind, attribute in _marked(word, text[m.start() : done], of_type):
+                marks.append(Mark(attribute, kind, _loc(text, m.start(), file, first), base + m.start()))
         words = _declaration(word, words, frames)
-    for start, end in cuts:
-        text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
-    return text
+    parts, begin = [], 0
+    for start, end, by in cuts:
+        blank = re.sub(r"[^\n]", " ", text[start:end])
+        parts += [text[begin:start], by, blank[len(by) :]]
+        begin = end
+    return "".join([*parts, text[begin:]]), marks
+
+
+def _packs(marks: list[Mark], size: int) -> list[Mark]:
+    """The marks, each '#pragma pack' reaching to the next one; those that end it are none."""
+    packs = [m for m in marks if "pack(" in m.attribute]
+    ends = {id(m): after.at for m, after in zip(packs, [*packs[1:], Mark("", "", Loc(), size)])}
+    return [replace(m, until=ends.get(id(m), 0)) for m in marks if not re.search(r"pack\((pop)?\)", m.attribute)]
 
 
 def _declaration(word: str, words: list[str], frames: list[tuple[bool, list[str]]]) -> list[str]:
@@ -66,28 +122,39 @@ def _declaration(word: str, words: list[str], frames: list[tuple[bool, list[str]
         frames.append((")" not in words and any(w in ("struct", "union", "enum") for w in words), words))
         return []
     if word == "}" and frames:
-        of_type, before = frames.pop()
-        return [*before, "}"] if of_type else []
-    return [] if word == ";" else [*words, word]
+        of_type, words = frames.pop()
+        if not of_type:
+            return []
+    elif word == ";":
+        return []
+    words.append(word)
+    return words
 
 
-def _forbidden(word: str, attribute: str, of_type: bool) -> str:
-    """What changes the program's meaning. ``aligned`` does so on types and members, not on variables."""
-    if re.match(r"[ \t]*#\s*pragma\s+pack\b", word):
-        return "'#pragma pack'"
+def _marked(word: str, attribute: str, of_type: bool) -> list[tuple[str, str]]:
+    """(kind, name) of what changes a program. ``aligned`` does so on types and members, not on variables."""
+    if m := re.match(r"[ \t]*#\s*pragma\s+pack\b\s*(.*)", word):
+        return [(LAYOUT, f"'#pragma pack{re.sub(' ', '', m[1])}'")]
     if word == "_Alignas" and of_type:
-        return "'_Alignas' on a member"
+        return [(LAYOUT, "'_Alignas' on a member")]
+    found = []
     for name in re.findall(r"[A-Za-z_]\w*", attribute) if word in _ATTRIBUTE else ():
-        if _MEANING.fullmatch(name) or (of_type and _ALIGNED.fullmatch(name)):
-            return f"the attribute '{name}'"
-    return ""
+        if "mode" in name and _WIDE_MODE.search(attribute):
+            found.append((MEANING, WIDE_MODE))
+        elif _MEANINGS.fullmatch(name):
+            found.append((MEANING, f"the attribute '{name}'"))
+        elif _LAYOUTS.fullmatch(name) and (of_type or "aligned" not in name):
+            found.append((LAYOUT, f"the attribute '{name}'"))
+    return found
 
 
 def _closing(text: str, start: int) -> int:
-    """Past the parenthesis that closes the one which follows ``start``; ``start`` if none follows."""
+    """Past the parenthesis that closes the next one, words between allowed; ``start`` if none follows."""
     depth = 0
     for m in _TOKEN.finditer(text, start):
-        if not depth and (m[0] != "(" or text[start : m.start()].strip()):
+        if not depth and m[0] != "(":
+            if re.fullmatch(r"(?:__)?(?:volatile|inline|goto)(?:__)?", m[0]):
+                continue
             return start
         depth += (m[0] == "(") - (m[0] == ")")
         if not depth:

@@ -4,67 +4,95 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import subprocess
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from ..base import catalogue, toolchain
-from ..base.diagnostics import Error, Loc, Note
+from ..base.diagnostics import Error, Loc, Note, ParseError
+from ..base.scratch import scratch
 from .preprocess import MESSAGE, Preprocessed, file_of
 
 _SYNTAX = {catalogue.SYNTAX_ERROR.code, catalogue.ENDS_TOO_EARLY.code}
 
 
 @contextlib.contextmanager
-def conforming(pre: Preprocessed) -> Iterator[None]:
-    """Check the whole text while the body runs; ParseError with the compiler's first complaint, if it has one.
+def conforming(pre: Preprocessed) -> Iterator[list[Error]]:
+    """Check the whole text, each file by itself, while the body runs; ParseError with the compiler's first complaint,
+    if it has one.
 
-    An Error that the body raises comes first: it says how to go on. What else it raises gives way to the complaint,
-    as the stages take valid C for granted. What the compiler takes and our parser does not is GNU's, not C.
+    The list is the body's to fill with its doubts: what it did not understand when it went on. Where the compiler
+    complains at the line of one, that is raised, as it says how to go on. An Error that the body raises comes before
+    a complaint, but for syntax errors; any other exception gives way to it, as the stages take valid C for granted.
+    What the compiler takes and our parser does not is GNU's, not C.
     """
-    compiler = toolchain.find_compiler()
-    command = [*compiler, *toolchain.check_flags(compiler), "-x", "c", "-std=gnu11", "-w", "-"]
-    environment = {**os.environ, "LC_ALL": "C"}
-    with tempfile.TemporaryFile() as text:
-        text.write(pre.plain.encode("utf-8", "surrogateescape"))
-        text.seek(0)
-        reader = subprocess.Popen(
-            command, stdin=text, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
-        )
+    doubts: list[Error] = []
+    with scratch() as folder:
+        readers = [_reader(unit, folder / f"{n}.c") for n, unit in enumerate(pre.units)]
+        with _conforming(pre, readers, doubts):
+            yield doubts
+
+
+@contextlib.contextmanager
+def _conforming(pre: Preprocessed, readers: Sequence[subprocess.Popen[bytes]], doubts: list[Error]) -> Iterator[None]:
     try:
         yield
     except Error as e:
-        if e.code in _SYNTAX:
-            m, d = _complaint(reader), e.diagnostic
-            if m is None:
-                raise catalogue.GNU_EXTENSION.error(d.loc) from None
-            complaint = Note(f"the C compiler says here: {m[4]}", _place(m))
-            error = e.with_notes(complaint)
-            error.sources = error.sources or pre.plain_sources
-            raise error from None
-        reader.kill()
-        reader.wait()
-        raise
+        if e.code not in _SYNTAX and not any(d.code in _SYNTAX for d in doubts):
+            for reader in readers:
+                reader.kill()
+                reader.wait()
+            raise
+        _raise_complaint(readers, [*doubts, e], pre)
+        raise (catalogue.GNU_EXTENSION.error(e.diagnostic.loc) if e.code in _SYNTAX else e) from None
     except Exception:
-        _raise_complaint(reader, pre)
+        _raise_complaint(readers, doubts, pre)
         raise
-    _raise_complaint(reader, pre)
+    _raise_complaint(readers, doubts, pre, unless_host_takes_it=True)
 
 
-def _complaint(reader: subprocess.Popen[bytes]) -> re.Match[str] | None:
-    _, errors = reader.communicate()
-    return MESSAGE.search(errors.decode("utf-8", "replace"))
+def _reader(unit: Preprocessed, path: Path) -> subprocess.Popen[bytes]:
+    """The compiler, at work on one file. ``path``: where its text goes."""
+    compiler = toolchain.find_compiler()
+    flags = toolchain.check_flags(compiler, path.with_suffix(".s"))
+    command = [*compiler, *flags, "-x", "c", "-std=gnu11", "-w", "-"]
+    environment = {**os.environ, "LC_ALL": "C"}
+    path.write_bytes(unit.plain.encode("utf-8", "surrogateescape"))
+    with path.open("rb") as text:
+        return subprocess.Popen(command, stdin=text, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
 
 
-def _place(m: re.Match[str]) -> Loc:
-    return Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
-
-
-def _raise_complaint(reader: subprocess.Popen[bytes], pre: Preprocessed) -> None:
-    m = _complaint(reader)
-    if m is None:
+def _raise_complaint(
+    readers: Sequence[subprocess.Popen[bytes]],
+    doubts: list[Error],
+    pre: Preprocessed,
+    unless_host_takes_it: bool = False,
+) -> None:
+    """Raise the doubt that the compiler's first complaint is about, else the compiler's own words; return where it has
+    no complaint. ``unless_host_takes_it``: nor where it has none with the host's headers, which declare more than
+    ours."""
+    errors = [reader.communicate()[1].decode("utf-8", "replace") for reader in readers]
+    m = next((m for text in errors if (m := MESSAGE.search(text))), None)
+    if m is None or (unless_host_takes_it and doubts and _host_takes(pre)):
         return
-    error = catalogue.INVALID_C.error(_place(m), message=m[4])
-    error.sources = pre.plain_sources
-    raise error
+    place = Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
+    syntax = [d for d in doubts if d.code in _SYNTAX]
+    shared = [d for d in doubts if (d.diagnostic.loc or Loc()).line == place.line and isinstance(d, ParseError)]
+    error = catalogue.INVALID_C.error(place, message=m[4])
+    if shared and not syntax:
+        error = shared[0]
+    elif syntax:
+        error = syntax[0].with_notes(Note(f"the C compiler says here: {m[4]}", place))
+    error.sources = error.sources or pre.plain_sources
+    raise error from None
+
+
+def _host_takes(pre: Preprocessed) -> bool:
+    """Whether the compiler takes every file with the host's own headers."""
+    if not all(unit.host for unit in pre.units):
+        return False
+    with scratch() as folder:
+        texts = [replace(unit, plain=unit.host) for unit in pre.units]
+        readers = [_reader(unit, folder / f"{n}.c") for n, unit in enumerate(texts)]
+        return not any(MESSAGE.search(reader.communicate()[1].decode("utf-8", "replace")) for reader in readers)

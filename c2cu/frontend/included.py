@@ -6,22 +6,25 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .preprocess import Source
+
 _INCLUDE = re.compile(
     r'(?:^[ \t]*#[ \t]*include(?:_next)?|__has_include(?:_next)?[ \t]*\()[ \t]*(["<])([^">\n]+)[">]', re.M
 )
 
 
 class Included:
-    """What the preprocessor read beside the source itself. ``sources``: texts by file name, as it left them (the first
-    is the source); ``folder``: where quotes are looked up. Also the places where a file would be found first."""
+    """What the preprocessor read beside the source's own files. ``sources``: texts by file name, as it left them. Also
+    the places where a file would be found first."""
 
-    def __init__(self, sources: Mapping[str, str], folder: Path, include_dirs: Sequence[str]):
-        files = list(map(Path, sources))[1:]
-        quoted = [folder, *(f.parent for f in files), *map(Path, include_dirs)]
+    def __init__(self, sources: Mapping[str, str], source: Source, include_dirs: Sequence[str]):
+        written = {s.name for s in source.units}
+        files = [Path(name) for name in sources if name not in written]
+        folders = [s.path.parent if s.path is not None else Path() for s in source.units]
+        quoted = list(dict.fromkeys([*folders, *(f.parent for f in files), *map(Path, include_dirs)]))
         places = dict.fromkeys([*files, *(folder / f.name for f in files for folder in quoted)])
         for kind, name in _INCLUDE.findall("\n".join(sources.values())):
-            folders = quoted if kind == '"' else map(Path, include_dirs)
-            places.update(dict.fromkeys(folder / name for folder in folders))
+            places.update(dict.fromkeys(f / name for f in (quoted if kind == '"' else map(Path, include_dirs))))
         self._texts = {place: _bytes(place) for place in places}
 
     def changed(self) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TypeGuard
+from typing import Any, TypeGuard, Union
 
 from pycparser import c_ast as C
 
 from ..base import catalogue, literals
-from ..base.ctype import CHAR, Array, CType, Pointer, Scalar, Struct
+from ..base.ctype import Array, CType, Pointer, Scalar, Struct
 from ..base.diagnostics import did_you_mean
 from .parse import loc_of
 
@@ -25,9 +25,11 @@ def items(
     yield from initialised
 
 
-def count_elements(init: C.InitList, of: CType, constant: Callable[[C.Node], int]) -> int:
+def count_elements(
+    init: C.InitList, of: CType, constant: Callable[[C.Node], int], type_of: Callable[[C.Node], CType | None]
+) -> int:
     """The length that an initialiser gives to an array ``of []``."""
-    reader = _Reader(constant, lambda node: None, [])
+    reader = _Reader(constant, type_of, [])
     reader.aggregate(Array(of, None), 0, init.exprs, 0, True)
     return reader.longest
 
@@ -36,38 +38,75 @@ def _is_string(node: C.Node) -> TypeGuard[C.Constant]:
     return isinstance(node, C.Constant) and "string" in node.type
 
 
+#: What an initialiser gives to an object: the expression, a character's code, or the parts by number.
+Part = Union[C.Node, int, "dict[int, Part]"]
+
+
+def tree(t: CType, init: C.Node, constant: Callable[[C.Node], int], type_of: Callable[[int], CType | None]) -> Part:
+    """What goes where in an object of type ``t``, in order and without designators; a string for an array of characters
+    stays one. What is not named is zero."""
+    leaves: list[tuple[tuple[int, ...], CType, C.Node | int]] = []
+    _Tree(constant, lambda node: type_of(id(node)), leaves).fill(t, (), init)
+    parts: dict[int, Part] = {}
+    for path, _, value in leaves:
+        if not path:
+            return value
+        at = parts
+        for k in path[:-1]:
+            below = at.get(k)
+            if not isinstance(below, dict):
+                below = at[k] = {}
+            at = below
+        at[path[-1]] = value
+    return parts
+
+
+def _is_for(t: CType, node: C.Node) -> bool:
+    """Whether a node is a string of an array's characters."""
+    return isinstance(t, Array) and _is_string(node) and t.of.size == literals.width(node.value)
+
+
 class _Reader:
-    def __init__(self, constant: Callable[[C.Node], int], type_of: Callable[[C.Node], CType | None], out: list[Item]):
+    """``place`` is the offset in bytes; `_Tree` has the numbers of the parts instead."""
+
+    def __init__(self, constant: Callable[[C.Node], int], type_of: Callable[[C.Node], CType | None], out: list[Any]):
         self.constant, self.type_of, self.out = constant, type_of, out
         self.longest = 0
 
-    def fill(self, t: CType, offset: int, init: C.Node) -> None:
-        if isinstance(t, Array) and _is_string(init):
+    def inside(self, place: Any, t: CType, k: int) -> Any:
+        """The place of the ``k``-th part of an aggregate."""
+        if isinstance(t, Array):
+            return place + k * t.of.size
+        assert isinstance(t, Struct)
+        return place + t.members[k].offset
+
+    def fill(self, t: CType, offset: Any, init: C.Node) -> None:
+        if isinstance(t, Array) and isinstance(init, C.Constant) and _is_for(t, init):
             self.string(t, offset, init)
         elif not isinstance(init, C.InitList):
             self.out.append((offset, t, init))
         elif isinstance(t, (Scalar, Pointer)):
             self.fill(t, offset, init.exprs[0])
-        elif isinstance(t, Array) and len(init.exprs) == 1 and _is_string(init.exprs[0]) and t.of.size == 1:
+        elif isinstance(t, Array) and len(init.exprs) == 1 and _is_for(t, init.exprs[0]):
             self.string(t, offset, init.exprs[0])
         else:
             self.aggregate(t, offset, init.exprs, 0, True)
 
-    def string(self, t: Array, offset: int, node: C.Constant) -> None:
-        data = literals.string(node.value) + b"\0"
-        for k, byte in enumerate(data[: t.length]):
-            self.out.append((offset + k, t.of, int(CHAR.wrap(byte))))
+    def string(self, t: Array, offset: Any, node: C.Constant) -> None:
+        for k, code in enumerate(literals.codes(node.value, t.of.size)[: t.length]):
+            value = int(t.of.wrap(code)) if isinstance(t.of, Scalar) else code
+            self.out.append((offset + k * t.of.size, t.of, value))
 
-    def part(self, t: CType, k: int, node: C.Node) -> tuple[CType, int]:
-        """Type and offset of the ``k``-th part of an aggregate."""
+    def part(self, t: CType, k: int, node: C.Node) -> CType:
+        """The type of the ``k``-th part of an aggregate."""
         if isinstance(t, Array):
-            return t.of, k * t.of.size
+            return t.of
         assert isinstance(t, Struct)
         if k >= len(t.members):
             raise catalogue.TOO_MANY_INITIALISERS.error(loc_of(node), type=t)
-        return t.members[k].type, t.members[k].offset
+        return t.members[k].type
 
-    def aggregate(self, t: CType, offset: int, exprs: list[C.Node], i: int, braced: bool, k: int = 0) -> int:
+    def aggregate(self, t: CType, offset: Any, exprs: list[C.Node], i: int, braced: bool, k: int = 0) -> int:
         """Consume initialisers for the parts of ``t`` from the ``k``-th on; the index of the first one left."""
         limit = self.parts(t)
         while i < len(exprs):
@@ -83,8 +122,7 @@ class _Reader:
             else:
                 if limit is not None and k >= limit:
                     break
-                sub, at = self.part(t, k, e)
-                i = self.one(sub, offset + at, exprs, i)
+                i = self.one(self.part(t, k, e), self.inside(offset, t, k), exprs, i)
             k += 1
             if isinstance(t, Array) and t.length is None:
                 self.longest = max(self.longest, k)
@@ -94,17 +132,19 @@ class _Reader:
             raise catalogue.TOO_MANY_INITIALISERS.error(loc_of(exprs[i]), type=t)
         return i
 
-    def one(self, t: CType, offset: int, exprs: list[C.Node], i: int) -> int:
+    def one(self, t: CType, offset: Any, exprs: list[C.Node], i: int) -> int:
         e = exprs[i]
         whole = (
             isinstance(e, C.InitList)
             or isinstance(t, (Scalar, Pointer))
-            or (isinstance(t, Array) and t.of.size == 1 and _is_string(e))
+            or _is_for(t, e)
             or isinstance(self.type_of(e), Struct)
         )
         if whole:
             self.fill(t, offset, e)
             return i + 1
+        if self.parts(t) == 0:  # no initialiser goes into it
+            raise catalogue.TOO_MANY_INITIALISERS.error(loc_of(e), type=t)
         return self.aggregate(t, offset, exprs, i, False)
 
     @staticmethod
@@ -114,9 +154,9 @@ class _Reader:
         assert isinstance(t, Struct)
         return min(1, len(t.members)) if t.union else len(t.members)
 
-    def designated(self, t: CType, offset: int, e: C.NamedInitializer) -> list[tuple[CType, int, int]]:
+    def designated(self, t: CType, offset: Any, e: C.NamedInitializer) -> list[tuple[CType, Any, int]]:
         """(aggregate, its offset, number of the part) from ``t`` inwards; last the designated subobject itself."""
-        chain: list[tuple[CType, int, int]] = []
+        chain: list[tuple[CType, Any, int]] = []
         for d in e.name:
             if isinstance(t, Struct):
                 path = t.path(d.name) if isinstance(d, C.ID) else ()
@@ -129,12 +169,21 @@ class _Reader:
                     )
                 for m in path:
                     assert isinstance(t, Struct)
-                    chain.append((t, offset, t.members.index(m)))
-                    t, offset = m.type, offset + m.offset
+                    k = next(k for k, other in enumerate(t.members) if other is m)
+                    chain.append((t, offset, k))
+                    t, offset = m.type, self.inside(offset, t, k)
             elif isinstance(t, Array):
                 k = int(self.constant(d.expr))
                 chain.append((t, offset, k))
-                t, offset = t.of, offset + k * t.of.size
+                t, offset = t.of, self.inside(offset, t, k)
             else:
                 raise catalogue.NOTHING_TO_DESIGNATE.error(loc_of(d), type=t)
         return [*chain, (t, offset, 0)]
+
+
+class _Tree(_Reader):
+    def inside(self, place: Any, t: CType, k: int) -> Any:
+        return (*place, k)
+
+    def string(self, t: Array, offset: Any, node: C.Constant) -> None:
+        self.out.append((offset, t, node))

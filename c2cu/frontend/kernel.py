@@ -6,15 +6,16 @@ See "Program model" of docs/language.md for the rules in a user's words.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import VOID, Array, CType, Function, Pointer, Struct
-from ..base.diagnostics import Loc, Note, did_you_mean
-from .parse import loc_of
+from ..base.ctype import UCHAR, VOID, Array, CType, Function, Pointer, Struct
+from ..base.diagnostics import Loc, Note, UnsupportedError, did_you_mean
+from .parse import loc_of, nodes
 from .symbols import Symbol
 from .typed import FunctionDef, Unit
 
@@ -44,7 +45,9 @@ class Parameter:
 @dataclass(frozen=True, eq=False)
 class KernelProgram:
     """``functions``: the kernel and all it calls, callees first. ``call``: the kernel's call in ``main``, if any.
-    ``constants``: const globals the kernel touches, whose values are in the text."""
+    ``constants``: const globals the kernel touches, whose values are in the text. ``obstacle``: why the program only
+    runs as its own text, which nothing prints; ``hidden``: why nothing analyses it either. ``followed``: every function
+    is typed; else ``parameters`` has all mutable globals, as nobody knows which of them the kernel touches."""
 
     unit: Unit
     kernel: FunctionDef
@@ -53,35 +56,53 @@ class KernelProgram:
     constants: tuple[Symbol, ...]
     call: C.FuncCall | None = None
     lengths: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    obstacle: UnsupportedError | None = None
+    hidden: UnsupportedError | None = None
+    followed: bool = True
+
+    def require_text(self) -> None:
+        """Raises UnsupportedError where there is an obstacle: for schedules that print the program anew."""
+        if self.obstacle is not None:
+            raise self.obstacle
 
 
 def kernel_program(
-    unit: Unit, fn: str | None = None, shared: tuple[str, ...] = (), shapes: Mapping[str, tuple[int, ...]] | None = None
+    unit: Unit,
+    fn: str | None = None,
+    shared: tuple[str, ...] = (),
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    unwritten: tuple[str, ...] = (),
 ) -> KernelProgram:
     """Find the kernel and its parameters.
 
-    ``shapes``: the shape of one input for each array that is known so far. Raises ParseError where no kernel or
+    ``shapes``: the shape of one input for each array that is known so far; ``unwritten``: globals that are
+    `Symbol.unwritten`. Raises ParseError where no kernel or
     several are found, UnsupportedError for what no schedule can take, InputError for unknown shared names.
     """
     call, pragma_shared = _pragma_call(unit)
-    kernel = _kernel(unit, fn, call)
+    marked, skipped_shared = _skipped_pragma(unit)
+    pragma_shared += skipped_shared
+    kernel = _kernel(unit, fn or marked, call)
     if fn is not None and (call is None or _callee(call) != fn):
         call = _call_in_main(unit, fn)
     elif call is None:
         call = _call_in_main(unit, kernel.name)
-    functions = tuple(unit.require(f) for f in unit.reachable(kernel.name))
-    _refuse_recursion(unit, kernel.name)
+    functions = tuple(unit.functions[f] for f in unit.reachable(kernel.name))
+    followed = all(f.error is None for f in functions)
     names = tuple(shared) + pragma_shared
-    touched = tuple(_touched(unit, functions))
-    known = {s.name for s in touched} | {p.name for p in kernel.params} | set(unit.variables)
+    named = tuple(touched(unit, functions) if followed else _defined(unit))
+    for s in named:
+        if s.name in unwritten and s.storage != "static-local":
+            object.__setattr__(s, "unwritten", True)
+    known = {s.name for s in named} | {p.name for p in kernel.params} | set(unit.variables)
     for name in names:
         if name not in known:
             raise catalogue.UNKNOWN_VARIABLE.error(
                 kernel.loc, role="variable", name=name, meant=did_you_mean(name, known), known=sorted(known)
             )
-    parameters = tuple(_parameters(unit, kernel, touched, names, shapes or {}, call))
-    constants = tuple(s for s in touched if s.const and s.name not in names)
-    return KernelProgram(unit, kernel, functions, parameters, constants, call)
+    parameters = tuple(_parameters(unit, kernel, named, names, shapes or {}, call))
+    constants = tuple(s for s in named if s.is_constant and s.name not in names)
+    return KernelProgram(unit, kernel, functions, parameters, constants, call, followed=followed)
 
 
 # the kernel
@@ -97,7 +118,7 @@ def _pragma_call(unit: Unit) -> tuple[C.FuncCall | None, tuple[str, ...]]:
     if main is None:
         return None, ()
     marked: list[tuple[C.FuncCall, tuple[str, ...]]] = []
-    for items in _item_lists(main.node.body):
+    for items in (n.block_items for n in nodes(main.node.body) if isinstance(n, C.Compound) and n.block_items):
         for i, item in enumerate(items):
             if not isinstance(item, C.Pragma):
                 continue
@@ -109,6 +130,18 @@ def _pragma_call(unit: Unit) -> tuple[C.FuncCall | None, tuple[str, ...]]:
     if len(marked) > 1:
         raise catalogue.TWO_PRAGMAS.error(loc_of(marked[1][0]), (Note("the first", loc_of(marked[0][0])),))
     return marked[0] if marked else (None, ())
+
+
+def _skipped_pragma(unit: Unit) -> tuple[str | None, tuple[str, ...]]:
+    """The same where the parser did not take main: the kernel's name, and the names of the clause."""
+    main = unit.parsed.bodies.get("main")
+    m = main and re.search(
+        r"^[ \t]*#\s*pragma\s+kernel\b(.*)\n(?:\s*#.*\n)*\s*(?:[\w\s*.\[\]]*=\s*)?(\w+)\s*\(", main.text, re.M
+    )
+    if not m:
+        return None, ()
+    names = re.fullmatch(r"\s*shared\s*\((.*)\)\s*", m[1])
+    return m[2], tuple(n.strip() for n in names[1].split(",")) if names else ()
 
 
 def _marked(unit: Unit, rest: list[C.Node], pragma: C.Pragma) -> tuple[C.FuncCall, tuple[str, ...]]:
@@ -136,13 +169,6 @@ def _call_of(s: C.Node | None) -> C.FuncCall | None:
     return None
 
 
-def _item_lists(node: C.Node) -> Iterator[list[C.Node]]:
-    if isinstance(node, C.Compound) and node.block_items:
-        yield node.block_items
-    for _, child in node.children():  # pyright: ignore
-        yield from _item_lists(child)
-
-
 def _call_in_main(unit: Unit, name: str) -> C.FuncCall | None:
     main = unit.functions.get("main")
     if main is None:
@@ -154,15 +180,17 @@ def _call_in_main(unit: Unit, name: str) -> C.FuncCall | None:
 def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
     if fn is not None:
         if fn not in unit.functions:
+            if fn in unit.declarations.lost:
+                raise unit.declarations.lost[fn]
             raise catalogue.UNKNOWN_FUNCTION.error(
                 Loc(unit.pre.name),
                 name=fn,
                 meant=did_you_mean(fn, unit.functions),
                 functions=list(unit.functions) or "none",
             )
-        return unit.require(fn)
+        return _with_head(unit.functions[fn])
     if call is not None:
-        return unit.require(_callee(call))
+        return _with_head(unit.functions[_callee(call)])
     others = [f for f in unit.functions if f != "main"]
     called = {c for f in unit.functions.values() for c in f.calls if c != f.name}
     roots = [f for f in others if f not in called]
@@ -170,7 +198,7 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
         inner = {c for f in others for c in unit.functions[f].calls if c != f}
         roots = [f for f in others if f not in inner]
     if len(roots) == 1:
-        return unit.require(roots[0])
+        return _with_head(unit.functions[roots[0]])
     if not roots:
         raise catalogue.NO_KERNEL.error(Loc(unit.pre.name))
     raise catalogue.SEVERAL_KERNELS.error(
@@ -180,31 +208,13 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
     )
 
 
-def _refuse_recursion(unit: Unit, kernel: str) -> None:
-    path: list[str] = []
-
-    def visit(name: str) -> None:
-        if name not in unit.functions:
-            return
-        if name in path:
-            f = unit.functions[name]
-            raise catalogue.RECURSION.error(f.loc, name=name)
-        path.append(name)
-        for callee in unit.functions[name].calls:
-            visit(callee)
-        path.pop()
-
-    visit(kernel)
+def _with_head(f: FunctionDef) -> FunctionDef:
+    if f.head is not None:
+        raise f.head
+    return f
 
 
 # the parameters
-
-
-def nodes(node: C.Node) -> Iterator[C.Node]:
-    """A node and everything below it."""
-    yield node
-    for _, child in node.children():  # pyright: ignore
-        yield from nodes(child)
 
 
 def unseen_statics(program: KernelProgram) -> frozenset[str]:
@@ -215,25 +225,37 @@ def unseen_statics(program: KernelProgram) -> frozenset[str]:
     starts = [s.decl.init for s in (*program.unit.variables.values(), *program.unit.statics) if s.decl is not None]
     named = (n for part in (*bodies, *starts) if part is not None for n in nodes(part))
     mentioned = {n.name for n in named if isinstance(n, C.ID)}
+    mentioned.update(*(skipped.words for skipped in program.unit.parsed.bodies.values()))
     symbols = (b.symbol for b in program.parameters if b.kind == "global" and b.symbol is not None)
     return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in mentioned)
 
 
-def _touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
+def touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
     """Global variables that the functions name, static locals among them, in order of declaration."""
-    used: dict[int, Symbol] = {}
-    work = [f.node.body for f in functions]
+    used: set[Symbol] = set()
+    work: list[C.Node] = [f.node.body for f in functions]
     while work:
         for n in nodes(work.pop()):
             s = unit.symbols.get(id(n))
-            if s is None or id(s) in used or not s.is_global:
+            if s is None or s in used or not s.is_global:
                 continue
-            used[id(s)] = s
+            used.add(s)
             if s.decl is not None and s.decl.init is not None:
                 work.append(s.decl.init)  # it may hold the address of another
-    named = {s.name for s in used.values()}
-    yield from (s for name, s in unit.variables.items() if name in named)
-    yield from (s for s in unit.statics if id(s) in used)
+    yield from (s for s in unit.variables.values() if s in used)
+    yield from (s for s in unit.statics if s in used)
+
+
+def static_locals(program: KernelProgram) -> list[Symbol]:
+    """The static locals that the kernel reaches, const ones too, in order of declaration."""
+    return [s for s in touched(program.unit, program.functions) if s.storage == "static-local"]
+
+
+def _defined(unit: Unit) -> Iterator[Symbol]:
+    """Every global variable that the unit defines."""
+    for s in unit.variables.values():
+        if s.decl is None or s.decl.init is not None or "extern" not in s.decl.storage:
+            yield s
 
 
 def _parameters(
@@ -245,38 +267,70 @@ def _parameters(
     call: C.FuncCall | None,
 ) -> Iterator[Parameter]:
     for s in touched:
-        if s.storage == "static-local" or (s.const and s.name not in shared):
+        if s.storage == "static-local" or (s.is_constant and s.name not in shared):
             continue
         yield Parameter(s.name, "global", s.type, s, s.name in shared, s.loc)
     arguments = call.args.exprs if call is not None and call.args else []
     for i, p in enumerate(kernel.params):
         argument = arguments[i] if i < len(arguments) else None
-        if shapes.get(p.name) == ():
+        if shapes.get(p.name) == () and kernel.error is None:
             _require_one_element(unit, kernel, p, p.name in shared)
-        yield Parameter(p.name, "param", _param_type(unit, p, shapes.get(p.name), argument), p, p.name in shared, p.loc)
-    if isinstance(kernel.returns, Pointer):
-        raise catalogue.RETURNS_POINTER.error(kernel.loc, name=kernel.name)
-    if kernel.returns != VOID:
+        t = _param_type(unit, kernel, p, shapes.get(p.name), argument)
+        yield Parameter(p.name, "param", t, p, p.name in shared, p.loc)
+    if kernel.returns != VOID and not isinstance(kernel.returns, Pointer):
         yield Parameter("return", "return", kernel.returns, None, False, kernel.loc)
 
 
-def _param_type(unit: Unit, p: Symbol, shape: tuple[int, ...] | None, argument: C.Node | None) -> CType:
+def _param_type(
+    unit: Unit, kernel: FunctionDef, p: Symbol, shape: tuple[int, ...] | None, argument: C.Node | None
+) -> CType:
     """What a parameter brings in: the object itself for a pointer."""
     t = p.type
     if not isinstance(t, Pointer):
         return t
-    if isinstance(t.to, (Function, Pointer)) or t.to == VOID:
+    if isinstance(t.to, (Function, Pointer)):
         raise catalogue.KERNEL_PARAMETER.error(p.loc, name=p.name, type=t)
-    if shape is not None and len(shape) == 0 and not isinstance(t.to, Array):
-        return t.to
+    to = UCHAR if t.to == VOID else t.to  # of which nothing is known but its bytes
+    if shape is not None and len(shape) == 0 and not isinstance(to, Array):
+        return to
     if shape:
-        return Array(t.to, shape[0])
+        return Array(to, shape[0])
     length = _declared_length(unit, p)
     if length is None and argument is not None:
-        length = _argument_length(unit, argument, t.to)
-    if length is None and isinstance(t.to, Struct):
-        return t.to
-    return Array(t.to, length)
+        length = _argument_length(unit, argument, to)
+    if length is None and isinstance(to, Struct):
+        return to
+    if length is None and kernel.error is None:
+        length = _constant_extent(unit, kernel, p)
+    return Array(to, length)
+
+
+def _constant_extent(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, ...] = ()) -> int | None:
+    """How many elements ``f`` reaches through its pointer parameter ``p``, where every subscript is constant; None
+    where one is not, or the pointer goes elsewhere."""
+    if f.error is not None or f.name in within:
+        return None
+    most, mentions = 0, 0
+    for n in nodes(f.node.body):
+        extents: list[int | None] = []
+        match n:
+            case C.ID() if unit.symbols.get(id(n)) is p:
+                mentions += 1
+            case C.ArrayRef(name=C.ID() as name, subscript=subscript) if unit.symbols.get(id(name)) is p:
+                k = unit.constant(subscript)
+                extents.append(int(k) + 1 if k is not None and k >= 0 else None)
+            case C.UnaryOp(op="*", expr=C.ID() as name) if unit.symbols.get(id(name)) is p:
+                extents.append(1)
+            case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in unit.functions:
+                callee = unit.functions[_callee(n)]
+                passed = zip(callee.params, arguments)
+                mine = (q for q, a in passed if isinstance(a, C.ID) and unit.symbols.get(id(a)) is p)
+                extents += [_constant_extent(unit, callee, q, (*within, f.name)) for q in mine if q.type == p.type]
+        for extent in extents:
+            if extent is None:
+                return None
+            most, mentions = max(most, extent), mentions - 1
+    return most if most and not mentions else None
 
 
 def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: bool) -> None:
@@ -296,7 +350,7 @@ def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: boo
     )
 
 
-def _beyond(unit: Unit, f: FunctionDef, p: Symbol) -> C.Node | None:
+def _beyond(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, ...] = ()) -> C.Node | None:
     """Where ``f``, or what it calls, goes past the first element that its pointer parameter ``p`` points to."""
 
     def is_p(node: C.Node | None) -> bool:
@@ -312,10 +366,11 @@ def _beyond(unit: Unit, f: FunctionDef, p: Symbol) -> C.Node | None:
                 return n
             case C.Assignment(op="+=" | "-=") if is_p(n.lvalue):
                 return n
-            case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in unit.functions:
-                callee = unit.require(_callee(n))
+            case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in {*unit.functions} - {*within, f.name}:
+                callee = unit.functions[_callee(n)]
                 passed = [q for q, a in zip(callee.params, arguments) if is_p(a)]
-                place = next((b for q in passed if (b := _beyond(unit, callee, q)) is not None), None)
+                places = (_beyond(unit, callee, q, (*within, f.name)) for q in passed)
+                place = next((b for b in places if b is not None), None)
                 if place is not None:
                     return place
     return None
@@ -327,6 +382,9 @@ def _declared_length(unit: Unit, p: Symbol) -> int | None:
     if isinstance(node, C.ArrayDecl) and node.dim is not None:
         value = unit.declarations.constant(node.dim, unit.scope)
         return None if value is None else int(value)
+    if isinstance(node, C.TypeDecl):  # a type that is an array
+        t = unit.declarations.type(node, unit.scope)
+        return t.length if isinstance(t, Array) else None
     return None
 
 

@@ -10,13 +10,17 @@ from typing import Any
 from ..base import catalogue
 
 PACK = (4, 8, 16)
+STDIO = ("discard",)
 FP = ("exact", "reassociate", "fast")
 
 
 @dataclass(frozen=True)
 class Options:
     """What the user may choose. ``shapes``: shape of one input by name; ``values``: of shared scalar parameters, by
-    name, for which alone the program is to be understood; ``pack``: bits that elements of shortest paths fit."""
+    name, for which alone the program is to be understood; ``pack``: bits that elements of shortest paths fit.
+    ``outputs``: the variables that come out, None: all that are written; ``status``: the exit status does too;
+    ``stdio``: "discard" drops what the kernel prints; "keep": a translation's kernel prints, on a CPU. ``constants``:
+    globals that nothing writes and no call brings."""
 
     fn: str | None = None
     defines: Mapping[str, str] = field(default_factory=dict)
@@ -26,6 +30,10 @@ class Options:
     fp: str = "exact"
     values: Mapping[str, int | float] = field(default_factory=dict)
     pack: int | None = None
+    outputs: tuple[str, ...] | None = None
+    status: bool = False
+    stdio: str = ""
+    constants: tuple[str, ...] = ()
 
 
 def options_of(
@@ -36,8 +44,15 @@ def options_of(
     fp: str = "exact",
     include_dirs: Sequence[str] | None = (),
     pack: int | None = None,
+    outputs: Sequence[str] | None = None,
+    status: bool = False,
+    stdio: str | None = None,
 ) -> Options:
     """The options of a compilation. ``shapes``: an extent or a sequence of extents by name."""
+    if stdio not in (None, "", *STDIO):
+        raise catalogue.UNKNOWN_CHOICE.error(option="stdio", value=f"{stdio!r:.40}", choices=list(STDIO))
+    if isinstance(outputs, str) or not all(isinstance(n, str) for n in outputs or ()):
+        raise catalogue.WRONG_KIND.error(argument="outputs", value=f"{outputs!r:.80}", expected="a list of C names")
     if pack is not None and (isinstance(pack, bool) or pack not in PACK):
         raise catalogue.UNKNOWN_CHOICE.error(option="pack", value=f"{pack!r:.40}", choices=list(PACK))
     if fp not in FP:
@@ -50,6 +65,9 @@ def options_of(
         {n: _extents(n, s) for n, s in by_name("shapes", shapes).items()},
         fp,
         pack=pack,
+        outputs=None if outputs is None else tuple(outputs),
+        status=bool(status),
+        stdio=stdio or "",
     )
 
 

@@ -5,25 +5,65 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 from pycparser import c_ast as C
 from pycparser.c_parser import CParser
 
 from ..base import catalogue
-from ..base.diagnostics import Loc, ParseError, UnsupportedError, file_of
+from ..base.diagnostics import Loc, ParseError, file_of, quoted
+from .attributes import Mark
+from .nesting import LEVELS, POSSIBLE, too_deep
+from .pieces import Lines, Piece, blanked, emptied, pieces, words
 from .preprocess import SYSTEM, Preprocessed
 
+SIMPLE = 100  # levels of an expression whose end is looked for
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
 DEPTH = 200_000
 T = TypeVar("T")
 
 
-def parse(pre: Preprocessed) -> C.FileAST:
-    """The AST of a preprocessed text. Raises ParseError at the first syntax error."""
+@dataclass(frozen=True)
+class Skipped:
+    """A function's body or a declaration that the parser did not take, and why not."""
+
+    error: ParseError
+    text: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The identifiers in it."""
+        return words(self.text)
+
+    def renamed(self, names: Mapping[str, str]) -> Skipped:
+        return Skipped(self.error, re.sub(r"[A-Za-z_]\w*", lambda m: names.get(m[0], m[0]), self.text))
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The AST of what the parser takes. ``bodies``: functions whose braces are empty there, by name; ``lost``: names
+    that declarations, which are not in it, may have declared; ``marked``: (first line, last line) of the declarations
+    in a file that a mark of the text changes, and the mark."""
+
+    ast: C.FileAST
+    bodies: Mapping[str, Skipped] = field(default_factory=dict)
+    lost: Mapping[str, Skipped] = field(default_factory=dict)
+    marked: tuple[tuple[str, int, int, Mark], ...] = ()
+
+    def renamed(self, names: Mapping[str, str]) -> Parsed:
+        """With other names in what is not in the AST."""
+        bodies = {names.get(name, name): s.renamed(names) for name, s in self.bodies.items()}
+        lost = {names.get(name, name): s.renamed(names) for name, s in self.lost.items()}
+        return replace(self, bodies=bodies, lost=lost)
+
+
+def parse(pre: Preprocessed) -> Parsed:
+    """The AST of a preprocessed text. What the parser does not take is left out, and listed. Raises ParseError where
+    nothing is left."""
     return deep(lambda: _parse(pre))
 
 
@@ -90,31 +130,126 @@ def _started(run: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def _parse(pre: Preprocessed) -> C.FileAST:
-    parser = CParser()
+def _parse(pre: Preprocessed) -> Parsed:
+    text = pre.text
+    parts = pieces(text) if pre.marks else []
+    marked = tuple(_marked(parts, Lines(text), pre.marks))
     try:
-        return parser.parse(_without_markers(pre.text), pre.name)
+        return Parsed(_ast(text, pre), marked=marked)
+    except ParseError as e:
+        if e.code == catalogue.NESTED_TOO_DEEPLY.code:
+            raise
+        first = e
+    ast, functions, text, lost = _skeleton(text, parts or pieces(text), pre, first)
+    places = Lines(text)
+    types = sorted({n.name for n in ast.ext if isinstance(n, C.Typedef)})
+    bodies: dict[str, Skipped] = {}
+    for name, piece in functions.items():
+        error = _error_of(text[piece.begin : piece.end], places.of(piece.begin), types, pre)
+        if error is not None and piece.body is not None:
+            bodies[name] = Skipped(error, text[slice(*piece.body)])
+    if not bodies and not lost:
+        raise first
+    text = emptied(text, (p.body for n, p in functions.items() if n in bodies and p.body))
+    return Parsed(_ast(text, pre), bodies, lost, marked)
+
+
+def _marked(parts: list[Piece], places: Lines, marks: tuple[Mark, ...]) -> Iterator[tuple[str, int, int, Mark]]:
+    """(file, first line, last line, mark) of each piece that a mark stands in, or reaches."""
+    for p in parts:
+        for m in marks:
+            if p.begin <= m.at < p.end or m.at <= p.begin < m.until:
+                file, last = places.of(p.end - 1)
+                yield file, places.of(p.begin)[1], last, m
+
+
+def _error_of(text: str, place: tuple[str, int], types: list[str], pre: Preprocessed) -> ParseError | None:
+    """What the parser says of one function, where these names are types."""
+    known = f"typedef int {', '.join(types)};" if types else ""
+    try:
+        _ast(f'{known}\n# {place[1]} "{quoted(place[0])}"\n{text}', pre)
+    except ParseError as e:
+        return e
+    return None
+
+
+def _ast(text: str, pre: Preprocessed) -> C.FileAST:
+    """The AST of the whole text. Raises ParseError at the first mistake."""
+    parser = CParser()
+    _teach(parser)
+    try:
+        ast = _with_prototypes(parser.parse(text, pre.name))
     except RecursionError:
-        raise catalogue.NESTED_TOO_DEEPLY.error(Loc(pre.name)) from None
+        raise catalogue.NESTED_TOO_DEEPLY.error(Loc(pre.name), what="constructs", limit=f"{LEVELS:,}") from None
     except Exception as e:
         if type(e).__name__ not in ("ParseError", "PLYParser", "AssertionError"):
             raise
         raise _syntax_error(str(e), pre, parser) from None
+    deep = too_deep(ast, POSSIBLE)
+    if deep is not None:
+        raise catalogue.NESTED_TOO_DEEPLY.error(loc_of(deep[1]), what=deep[0].what, limit=f"{deep[0].most:,}")
+    return ast
 
 
-def _without_markers(text: str) -> str:
-    """GCC's flags after a file name are dropped: pycparser takes them, but slowly."""
-    return re.sub(r'^(# \d+ "(?:[^"\\]|\\.)*")(?: \d)+$', r"\1", text, flags=re.M)
+def _with_prototypes(ast: C.FileAST) -> C.FileAST:
+    """Definitions in the style before C89 become those with a prototype: what they compute is the same."""
+    for f in ast.ext:
+        if not isinstance(f, C.FuncDef) or not f.param_decls or f.decl.type.args is None:
+            continue
+        types = {d.name: d for d in f.param_decls if isinstance(d, C.Decl)}
+        names = (n for n in f.decl.type.args.params if isinstance(n, C.ID))
+        f.decl.type.args.params = [types.get(n.name) or _int(n) for n in names]
+        f.param_decls = None
+    return ast
 
 
-def _syntax_error(message: str, pre: Preprocessed, parser: CParser) -> ParseError | UnsupportedError:
+def _int(name: C.ID) -> C.Decl:
+    """The declaration of a parameter that has none."""
+    t = C.TypeDecl(name.name, [], None, C.IdentifierType(["int"], name.coord), name.coord)
+    return C.Decl(name.name, [], [], [], [], t, None, None, name.coord)
+
+
+def _teach(parser: CParser) -> None:
+    """Words that the parser knows of C23 only."""
+    words = getattr(parser.clex, "_keyword_map", {})
+    words["typeof"] = "TYPEOF"
+    words["__uint128_t"] = words["__int128"]
+
+
+def _skeleton(
+    text: str, parts: list[Piece], pre: Preprocessed, first: ParseError
+) -> tuple[C.FileAST, dict[str, Piece], str, dict[str, Skipped]]:
+    """The AST with every body empty; the functions by name; the text without the declarations that the parser does not
+    take; and the names in these. Raises ``first`` where no such declaration can be told."""
+    lost: dict[str, Skipped] = {}
+    remaining, places = list(parts), Lines(text)
+    while True:
+        try:
+            ast = _ast(emptied(text, (p.body for p in remaining if p.body is not None)), pre)
+            break
+        except ParseError as e:
+            loc = e.diagnostic.loc or Loc()
+            at = [k + max(0, loc.column - 1) for k in places.offsets(loc.file, loc.line)]
+            bad = next((p for k in at for p in remaining if p.begin <= k < p.end), None)
+            if bad is None or not bad.ended:
+                raise first from None
+            remaining.remove(bad)
+            skipped = Skipped(e, text[bad.begin : bad.end])
+            lost.update((n, skipped) for n in skipped.words)
+            text = blanked(text, [(bad.begin, bad.end)])
+    names = [n.decl.name for n in ast.ext if isinstance(n, C.FuncDef)]
+    found = [p for p in remaining if p.body is not None]
+    if len(names) != len(found):
+        raise first
+    return ast, dict(zip(names, found)), text, lost
+
+
+def _syntax_error(message: str, pre: Preprocessed, parser: CParser) -> ParseError:
     m = re.match(r"(.*?):(\d+)(?::(\d+))?: (.*)", message, re.S) or _next_token(parser)
     if not m:
         lines = pre.sources.get(pre.name, "").rstrip().split("\n")
         return catalogue.ENDS_TOO_EARLY.error(Loc(pre.name, len(lines), len(lines[-1]) or 1))
     loc = Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
-    if re.search(r"\b(__)?asm(__)?\b", pre.sources.line(loc.file, loc.line) or ""):
-        return catalogue.ASSEMBLER.error(loc)
     what = m[4].strip()
     before = re.fullmatch(r"before: (.*)", what, re.S)
     detail = f" before '{before[1]}'" if before else f": {what[:1].lower()}{what[1:]}"
@@ -136,6 +271,27 @@ def _next_token(parser: CParser) -> re.Match[str] | None:
         return None
 
 
+def nodes(node: C.Node) -> Iterator[C.Node]:
+    """A node and everything below it, in the order of the text."""
+    pending = [node]
+    while pending:
+        n = pending.pop()
+        yield n
+        pending.extend(child for _, child in reversed(n.children()))  # pyright: ignore
+
+
+def jumps_out(node: C.Node) -> bool:
+    """Whether control may leave a block other than at its end; a label in it counts too."""
+    match node:
+        case C.Return() | C.Goto() | C.Label() | C.Break() | C.Continue():
+            return True
+        case C.For() | C.While() | C.DoWhile():
+            return any(isinstance(n, (C.Return, C.Goto, C.Label)) for n in nodes(node))
+        case C.Switch():
+            return any(isinstance(n, (C.Return, C.Goto, C.Label, C.Continue)) for n in nodes(node))
+    return any(jumps_out(child) for _, child in node.children())  # pyright: ignore
+
+
 def loc_of(node: Any) -> Loc:
     """Where a node begins; ``end`` where its extent on the line is cheap to tell."""
     coord = getattr(node, "coord", None)
@@ -146,23 +302,23 @@ def loc_of(node: Any) -> Loc:
 
 def _end(node: Any, line: int) -> int:
     """One past the last column of a simple expression on ``line``; 0 where it is not simple."""
-    match node:
-        case C.ID():
-            return getattr(node.coord, "column", 0) + len(node.name)
-        case C.Constant():
-            return getattr(node.coord, "column", 0) + len(node.value)
-        case C.ArrayRef():
-            inner = _end(node.subscript, line) if _on(node.subscript, line) else 0
-            return inner + 1 if inner else 0
-        case C.StructRef():
-            return _end(node.field, line) if _on(node.field, line) else 0
-        case C.BinaryOp():
-            return _end(node.right, line) if _on(node.right, line) else 0
+    brackets = 0
+    for _ in range(SIMPLE):
+        coord = getattr(node, "coord", None)
+        if coord is None or coord.line != line:
+            return 0
+        match node:
+            case C.ID(name=text) | C.Constant(value=text):
+                return (coord.column or 0) + len(text) + brackets
+            case C.ArrayRef():
+                node, brackets = node.subscript, brackets + 1
+            case C.StructRef():
+                node = node.field
+            case C.BinaryOp():
+                node = node.right
+            case _:
+                return 0
     return 0
-
-
-def _on(node: Any, line: int) -> bool:
-    return getattr(node, "coord", None) is not None and node.coord.line == line
 
 
 def is_user_file(pre: Preprocessed, file: str) -> bool:

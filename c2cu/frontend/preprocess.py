@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,33 +15,40 @@ from pathlib import Path
 
 from ..base import catalogue, toolchain
 from ..base.diagnostics import Loc, ParseError, SourceMap, did_you_mean, file_of, lines_of, quoted
-from .attributes import without_attributes
+from ..base.reading import read_file
+from ..base.scratch import scratch
+from .attributes import Mark, without_attributes
 
+SECONDS, MEMORY = 8, 4 << 30  # that the preprocessor may take
+_ENDLESS = "the preprocessor does not end: is a header a device, or a pipe that nobody writes to?"
 HEADERS = Path(__file__).parent / "include"
 SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
-
-_SHIM = ("__extension__=", "__restrict=", "__restrict__=", "__inline=inline", "__inline__=inline",
-         "__const=const", "__volatile__=volatile", "__signed__=signed", "__builtin_va_list=char *",
-         "__alignof__=_Alignof", "_Float128=long double", "_Float64x=long double", "_Float64=double",
-         "_Float32x=double", "_Float32=float", "__C2CU__=1")  # fmt: skip
 
 _LITERAL = re.compile(
     r"[-+]?\s*(0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*|(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?[fF]?|'(\\.|[^'\\])+')"
 )
 _DEFINE = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(\(?)(.*)", re.S)
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.M)
+_SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[^>\n]+>", re.M)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
 class Source:
     """A C text and how messages call it. ``path`` is None for text that is in no file. ``pre``: what it was
-    preprocessed to already, where another machine, without its headers, is to go on from there."""
+    preprocessed to already, where another machine, without its headers, is to go on from there. ``others``: the
+    program's other files."""
 
     name: str
     text: str
     path: Path | None = None
     pre: Preprocessed | None = None
+    others: tuple[Source, ...] = ()
+
+    @property
+    def units(self) -> tuple[Source, ...]:
+        """Every file of the program, in the order in which they were given."""
+        return replace(self, others=()), *self.others
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,8 @@ class Macro:
 
 @dataclass(frozen=True)
 class Preprocessed:
-    """``text`` is ready for pycparser. ``includes``: the user's #include <...> lines. ``sources``: for carets."""
+    """``text`` is ready for pycparser. ``includes``: the user's lines that include system headers. ``sources``: for
+    carets. ``parts``: of a program of several files, each by itself; the rest then is what they have together."""
 
     text: str
     name: str
@@ -67,10 +73,29 @@ class Preprocessed:
     sources: SourceMap
     plain: str = ""  # as the compiler sees it: every macro expanded, attributes in place
     plain_sources: SourceMap = field(default_factory=lambda: SourceMap({}))
+    host: str = ""  # what the host's preprocessor makes of it with the host's own headers
+    parts: tuple[Preprocessed, ...] = ()
+    marks: tuple[Mark, ...] = ()  # what the attributes that ``text`` does not have any more change
+
+    @property
+    def units(self) -> tuple[Preprocessed, ...]:
+        """Each file's translation unit."""
+        return self.parts or (self,)
 
 
-def read_source(src: str | os.PathLike) -> Source:
-    """A str with a newline or a brace is C text, anything else a path. Raises ParseError if it cannot be read."""
+def read_source(src: str | os.PathLike | Sequence[str | os.PathLike]) -> Source:
+    """A str with a newline or a brace is C text, anything else a path; a list or tuple of them is one program. Raises
+    ParseError if one cannot be read."""
+    if isinstance(src, (str, bytes, os.PathLike)) or not isinstance(src, Sequence):
+        return _read(src)
+    if not src:
+        raise catalogue.WRONG_KIND.error(argument="the source", value=repr(src), expected="at least one file")
+    first, *others = (_read(s) for s in src)
+    numbered = (replace(s, name=f"<input {k}>") if s.path is None else s for k, s in enumerate(others, 2))
+    return replace(first, others=tuple(numbered))
+
+
+def _read(src: object) -> Source:
     if not isinstance(src, (str, os.PathLike)):
         raise catalogue.WRONG_KIND.error(
             argument="the source", value=f"{src!r:.80}", expected="C text or a file's name"
@@ -81,11 +106,11 @@ def read_source(src: str | os.PathLike) -> Source:
         return _checked(Source("<input>", src))
     path = Path(src)
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except OSError as e:
         beside: list[str] = []
         with suppress(OSError):  # of a folder that cannot be read, or has too long a name
-            beside = [str(f) for f in path.parent.glob("*.c")]
+            beside = [str(f) for f in path.parent.glob("*.c") if f != path]
         guess = did_you_mean(str(path), beside)
         unreadable = catalogue.CANNOT_READ_SOURCE if path.suffix or guess else catalogue.NEITHER_FILE_NOR_TEXT
         raise unreadable.error(path=path, reason=e.strerror, meant=guess) from None
@@ -107,30 +132,75 @@ def _checked(source: Source) -> Source:
 def preprocess(
     source: Source, defines: Mapping[str, str | int] | None = None, include_dirs: Sequence[str] = ()
 ) -> Preprocessed:
-    """Preprocess ``source``. ``defines`` override the file's own object-like macros.
+    """Preprocess ``source``, each of its files by itself. ``defines`` override the files' own object-like macros.
 
     Raises ParseError: an unknown name in ``defines``, and whatever the preprocessor rejects.
     """
     overrides = {name: str(value) for name, value in (defines or {}).items()}
+    if not source.others:
+        return _unit(source, overrides, include_dirs)
+    units = source.units
+    parts = [_unit(u, overrides, include_dirs, alone=False) for u in units]
+    _check_names(source, [text for p in parts for text in p.sources.values()], overrides)
+    unlike = _unlike(parts)
+    if unlike:
+        parts = [_unit(u, overrides, include_dirs, False, unlike) for u in units]
+    return _together(tuple(parts))
+
+
+def _unlike(parts: Sequence[Preprocessed]) -> frozenset[str]:
+    """Macros that would stay names in one file, and mean something else in another."""
+    named = [set(_NAME.findall(p.text)) - p.macros.keys() for p in parts]
+    values: dict[str, set[str]] = {}
+    for p in parts:
+        for m in p.macros.values():
+            values.setdefault(m.name, set()).add(m.value)
+    return frozenset(n for n, v in values.items() if len(v) > 1 or any(n in names for names in named))
+
+
+def _together(parts: tuple[Preprocessed, ...]) -> Preprocessed:
+    macros = {m.name: m for p in reversed(parts) for m in p.macros.values()}
+    return Preprocessed(
+        "\n".join(p.text for p in parts),
+        parts[0].name,
+        macros,
+        tuple(dict.fromkeys(line for p in parts for line in p.includes)),
+        SourceMap.joined([p.sources for p in parts]),
+        "\n".join(p.plain for p in parts),
+        SourceMap.joined([p.plain_sources for p in parts]),
+        parts=parts,
+    )
+
+
+def _unit(
+    source: Source,
+    overrides: Mapping[str, str],
+    include_dirs: Sequence[str],
+    alone: bool = True,
+    expanded: frozenset[str] = frozenset(),
+) -> Preprocessed:
+    """One file. ``alone``: it must use every name in ``overrides``. ``expanded``: macros that may not stay names."""
     directives = list(_directives(source.text))
     local = any(re.match(r'\s*#\s*include\s*"', d.text) for d in directives)
-    if not local:  # else a header may be the one to use a name
+    if alone and not local:  # else a header may be the one to use a name
         _check_names(source, [source.text], overrides)
     candidates = _literal_macros(source.name, directives, overrides)
     passed = {n: v for n, v in overrides.items() if n not in candidates}
-    macros, text, plain = _with_names(_Run(source, directives, passed, tuple(map(str, include_dirs))), candidates)
-    originals = {source.name: source.text, **_user_files(text, source.name)}
-    if local:
+    run = _Run(source, directives, passed, tuple(map(str, include_dirs)), candidates)
+    macros, text, plain = _with_names(run, {n: m for n, m in candidates.items() if n not in expanded})
+    host = run.host_text({name: m.value for name, m in candidates.items()})
+    originals = {source.name: source.text, **_user_files(text, source.name, run.include_dirs)}
+    if alone and local:
         _check_names(source, list(originals.values()), overrides)
-    includes = tuple(d.text.strip() for d in directives if re.match(r"\s*#\s*include\s*<", d.text))
+    includes = tuple(_system_includes(text, originals))
     sources = SourceMap(originals, text, _definitions(directives))
     plain_sources = SourceMap(originals, plain, _definitions(directives))
     system = {file_of(m[1]) for m in _MARKER.finditer(text) if "3" in m[2].split()}
     with lines_of(sources):
-        text = without_attributes(
+        text, marks = without_attributes(
             text, lambda file: file not in originals and (file.startswith(SYSTEM) or file in system)
         )
-    return Preprocessed(text, source.name, macros, includes, sources, plain, plain_sources)
+    return Preprocessed(text, source.name, macros, includes, sources, plain, plain_sources, host, marks=marks)
 
 
 # what the file's own directives say
@@ -239,17 +309,28 @@ MESSAGE = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 
 @dataclass(frozen=True)
 class _Run:
-    """What every run of the preprocessor over one file has in common. ``passed``: definitions given with -D."""
+    """What every run of the preprocessor over one file has in common. ``passed``: definitions given with -D;
+    ``literal``: macros that the file defines, and what they are now."""
 
     source: Source
     directives: list[_Directive]
     passed: Mapping[str, str]
     include_dirs: tuple[str, ...]
+    literal: Mapping[str, Macro]
 
     def text(self, bodies: Mapping[str, str], *options: str) -> str:
         """The preprocessed text where the file defines the macros of ``bodies`` so. Raises ParseError."""
+        shim = (*(x for d in (*self.include_dirs, str(HEADERS)) for x in ("-I", d)), "-D__C2CU__=1")
+        return _run(self, self.rewritten(bodies), (*options, *shim))
+
+    def host_text(self, bodies: Mapping[str, str]) -> str:
+        """Likewise, with the host's headers instead of ours. Raises ParseError."""
+        return _run(self, self.rewritten(bodies), tuple(x for d in self.include_dirs for x in ("-I", d)))
+
+    def rewritten(self, bodies: Mapping[str, str]) -> str:
+        """The file's text, in which it defines the macros of ``bodies`` so."""
         replaced: dict[str, str | None] = {**dict.fromkeys(self.passed), **bodies}
-        return _run(self, _rewritten(self.source.text, self.directives, replaced), options)
+        return _rewritten(self.source.text, self.directives, replaced)
 
 
 def _with_names(run: _Run, candidates: Mapping[str, Macro]) -> tuple[dict[str, Macro], str, str]:
@@ -258,7 +339,7 @@ def _with_names(run: _Run, candidates: Mapping[str, Macro]) -> tuple[dict[str, M
     Proved, not guessed: with the values put in for the names, the text must be the one that the values give. It is
     another one where a header's #if, or # or ## inside some macro, sees the name.
     """
-    values = {name: m.value for name, m in candidates.items()}
+    values = {name: m.value for name, m in run.literal.items()}
     plain = run.text(values)
     if run.passed:
         _check_passed(run, values)
@@ -301,19 +382,18 @@ def _check_passed(run: _Run, values: Mapping[str, str]) -> None:
 def _run(run: _Run, text: str, options: Sequence[str]) -> str:
     source = run.source
     folder = source.path.parent if source.path is not None else Path.cwd()
-    folders = [*run.include_dirs, str(HEADERS)]
-    defines = [*_SHIM, *(f"{n}={v}" for n, v in run.passed.items())]
-    command = [*toolchain.find_compiler(), "-E", "-x", "c", "-std=gnu11", "-w", *options, "-iquote", str(folder)]
-    command += [x for d in folders for x in ("-I", d)]  # not -isystem: $CPATH would come first
-    command += [f"-D{d}" for d in defines]
+    compiler = toolchain.find_compiler()
+    toolchain.compiler_version(compiler)  # what does not answer is no compiler
+    command = [*compiler, "-E", "-x", "c", "-std=gnu11", "-w", "-iquote", str(folder)]
+    command += options  # folders with -I, not -isystem: $CPATH would come first
+    command += [f"-D{n}={v}" for n, v in run.passed.items()]
     body = f'# 1 "{quoted(source.name)}"\n{text}\n'.encode("utf-8", "surrogateescape")
-    with tempfile.TemporaryDirectory(prefix="c2cu-") as nowhere:  # a text's own folder is searched for "x.h" first
-        path = Path(nowhere, "text.c")
+    with scratch() as nowhere:  # a text's own folder is searched for "x.h" first
+        path = nowhere / "text.c"
         path.write_bytes(body)
-        try:
-            done = subprocess.run([*command, str(path)], capture_output=True, env={**os.environ, "LC_ALL": "C"})
-        except OSError as e:
-            raise toolchain.does_not_start(command[0], e) from None
+        done = toolchain.bounded([*command, str(path)], SECONDS, MEMORY)
+    if done is None:
+        raise catalogue.PREPROCESSOR.error(Loc(source.name), message=_ENDLESS)
     errors = done.stderr.decode("utf-8", "replace").replace(f"{path.parent}/", "")
     m = MESSAGE.search(errors)
     if m or done.returncode:
@@ -331,14 +411,32 @@ def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError
     return error
 
 
-def _user_files(text: str, main: str) -> dict[str, str]:
-    """The texts of the local headers that took part."""
+def _system_includes(text: str, originals: Mapping[str, str]) -> list[str]:
+    """The directives for system headers in the user's own files, of those headers that took part."""
+    entered = [f"/{file_of(m[1])}" for m in _MARKER.finditer(text)]
+    own = [f"/{name}" for name in originals]  # <> finds those in the folders of -I
+    directives = [d.strip() for file in originals.values() for d in _SYSTEM_INCLUDE.findall(file)]
+
+    def is_system(d: str) -> bool:
+        end = f"/{d[d.index('<') + 1 : -1]}"
+        return any(f.endswith(end) for f in entered) and not any(f.endswith(end) for f in own)
+
+    return [d for d in dict.fromkeys(directives) if is_system(d)]
+
+
+def _user_files(text: str, main: str, include_dirs: Sequence[str]) -> dict[str, str]:
+    """The texts of the local headers that took part; those of ``include_dirs`` are local wherever these are."""
+    folders = tuple(f"{d.rstrip('/')}/" for d in include_dirs)
     files: dict[str, str] = {}
     for m in _MARKER.finditer(text):
         name = file_of(m[1])
-        if name == main or "3" in m[2].split() or name in files or name.startswith(SYSTEM):
+        if name == main or "3" in m[2].split() or name in files:
+            continue
+        if name.startswith(SYSTEM) and not name.startswith(folders):
             continue
         try:
+            if not Path(name).is_file():  # a marker may name a device, which never ends
+                continue
             files[name] = Path(name).read_text(errors="replace")
         except OSError:
             continue

@@ -1,28 +1,53 @@
-"""What no schedule can take, found before any of them starts."""
+"""What stands in the way of a kernel: errors for what nothing can run, the obstacle for what only its own text can."""
 
 from __future__ import annotations
 
+import ctypes
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TypeVar
+
 from pycparser import c_ast as C
 
-from ..base import catalogue, libm
-from ..base.ctype import Array, Function
-from ..base.diagnostics import Note, UnsupportedError
-from .kernel import KernelProgram, nodes
-from .parse import loc_of
+from ..base import catalogue, libc, libm
+from ..base.diagnostics import Error, Note, UnsupportedError
+from .kernel import KernelProgram
+from .nesting import ANALYSED, too_deep
+from .parse import loc_of, nodes
+from .symbols import Symbol
+from .typed import FunctionDef
 
-_GROUPS = {
-    catalogue.ALLOCATION: "malloc calloc realloc free alloca aligned_alloc strdup",
-    catalogue.INPUT_OUTPUT: "printf fprintf sprintf snprintf vprintf vfprintf puts fputs putchar putc fputc scanf "
-    "fscanf sscanf getchar getc fgetc gets fgets ungetc fopen freopen fclose fread fwrite fflush fseek ftell rewind "
-    "feof ferror perror getline setvbuf setbuf",
-    catalogue.LONG_JUMP: "setjmp longjmp sigsetjmp siglongjmp",
-    catalogue.ENDS_PROCESS: "exit _exit quick_exit abort atexit system getenv",
-    catalogue.OUTSIDE_STATE: "rand srand random srandom drand48 time clock clock_gettime strtok",
+E = TypeVar("E", bound=Error)
+
+#: What no run of many inputs at once has.
+_IMPOSSIBLE = {
+    catalogue.INPUT_OUTPUT: "scanf fscanf vscanf vfscanf getchar getc fgetc gets fgets ungetc fopen freopen fdopen "
+    "tmpfile fclose fread fseek ftell rewind feof getline open close read write lseek remove rename",
+    catalogue.OUTSIDE_STATE: "time clock clock_gettime gettimeofday localtime getenv",
+    catalogue.SYSTEM_CALL: "system popen fork vfork execl execv execve signal sigaction kill raise alarm "
+    "pthread_create pthread_join thrd_create thrd_join mmap socket",
+}
+#: What the program's own text can do, and nothing else.
+_TEXT_ONLY = {
+    catalogue.ALLOCATION: "malloc calloc realloc free alloca aligned_alloc posix_memalign strdup strndup",
+    catalogue.LONG_JUMP: "setjmp longjmp sigsetjmp siglongjmp _setjmp __sigsetjmp",
+    catalogue.ENDS_PROCESS: "exit _exit _Exit quick_exit abort atexit __assert_fail",
+    catalogue.OUTSIDE_STATE: "rand srand random srandom rand_r drand48 srand48 strtok",
     catalogue.CALLBACK: "qsort bsearch",
 }
-_REFUSED = {name: message for message, names in _GROUPS.items() for name in names.split()}
 
-#: Library functions a kernel may call.
+
+def _by_name(groups: dict) -> dict:
+    return {name: message for message, names in groups.items() for name in names.split()}
+
+
+_ERRORS, _OBSTACLES = _by_name(_IMPOSSIBLE), _by_name(_TEXT_ONLY)
+
+#: Functions that GCC has without a declaration.
+_COMPILERS = ("__builtin_", "__atomic_", "__sync_")
+
+#: Library functions that are analysed.
 ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
     "memcpy memmove memset memcmp memchr strlen strcmp strncmp abs labs llabs frexp frexpf modf modff "
     "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower toupper "
@@ -30,37 +55,156 @@ ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
 )
 
 
-def refuse(program: KernelProgram) -> None:
-    """Raise UnsupportedError for the first construct that no schedule takes; its notes name all the others."""
-    errors = [e for f in program.functions for n in nodes(f.node) for e in _errors(n, program)]
-    if errors:
-        first, rest = errors[0], errors[1:]
-        notes = tuple(Note(e.diagnostic.message, e.diagnostic.loc) for e in rest[:20])
-        raise first.with_notes(*notes)
+#: What lowering takes, or finds out by itself that it does not.
+_TRIED = frozenset(m.code for m in (catalogue.GOTO, catalogue.RECURSION, catalogue.LIBRARY_FUNCTION))
+
+#: What C for this machine's compiler may have.
+_HOSTED = {m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED
 
 
-def _errors(n: C.Node, program: KernelProgram) -> list[UnsupportedError]:
+def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | None, UnsupportedError | None]:
+    """The obstacle: the first construct that no schedule can print anew; its notes name the others. And the first that
+    hides from lowering what the program means. ``stdio``: where what the kernel prints is dropped, or kept. Raises
+    UnsupportedError, or ParseError for a function that is nowhere declared, for the first that nothing can run."""
+    found = [(hard and not (stdio and e.code == catalogue.PRINTS.code), e) for hard, e in _found(program)]
+    impossible = [e for hard, e in found if hard]
+    if impossible:
+        raise _all(impossible)
+    obstacles = [unfollowed(e) for _, e in found]
+    hidden = [e for e in obstacles if e.code not in _TRIED]
+    return _all(obstacles) if obstacles else None, _all(hidden) if hidden else None
+
+
+def refuse_printing(program: KernelProgram, for_host: bool = False) -> None:
+    """Raise UnsupportedError for what cannot be printed anew, for another compiler. The printer itself knows
+    which library functions it has. ``for_host``: as C, for a compiler of this machine, with all that a process has."""
+    fine = _HOSTED if for_host else {m.code for m in (catalogue.GOTO, catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
+    for _, e in _found(program):
+        if e.code not in fine:
+            raise unfollowed(e)
+
+
+def _all(errors: Sequence[E]) -> E:
+    """The first, with a note for each of the others."""
+    notes = (Note(e.diagnostic.message, e.diagnostic.loc) for e in errors[1:21])
+    return errors[0].with_notes(*notes)
+
+
+def _found(program: KernelProgram) -> Iterator[tuple[bool, Error]]:
+    """(whether nothing can run it, error)."""
+    unit = program.unit
+    if unit.always is not None:
+        yield False, unit.always
+    for f in program.functions:
+        if f.error is not None:
+            yield False, f.error
+    for f in _recursive(program):
+        yield False, catalogue.RECURSION.error(f.loc, name=f.name)
+    for f in program.functions:
+        if f.error is None:
+            foreign = _foreign(f, program) if unit.declarations.foreign else None
+            if foreign is not None:
+                yield False, foreign
+            deep = too_deep(f.node, ANALYSED)
+            if deep is not None:
+                loc = loc_of(deep[1])
+                yield False, catalogue.NESTED_FOR_ANALYSIS.error(loc, what=deep[0].what, limit=f"{deep[0].most:,}")
+            for n in nodes(f.node):
+                yield from _errors(n, program)
+
+
+def _foreign(f: FunctionDef, program: KernelProgram) -> Error | None:
+    """Why what a function uses is laid out as plain C would not."""
+    unit = program.unit
+    used = {id(t): t for n in nodes(f.node) if (t := unit.types.get(id(n))) is not None}
+    used.update((id(s.type), s.type) for n in nodes(f.node) if (s := unit.symbols.get(id(n))) is not None)
+    return next((e for t in used.values() if (e := unit.declarations.why_foreign(t)) is not None), None)
+
+
+def unfollowed(e: Error) -> UnsupportedError:
+    """What the parser or the typing ran into, where the compiler may take it."""
+    if isinstance(e, UnsupportedError):
+        return e
+    return catalogue.NOT_FOLLOWED.error(e.diagnostic.loc, reason=e.diagnostic.message)
+
+
+def _recursive(program: KernelProgram) -> Iterator[FunctionDef]:
+    """The functions that may call themselves, directly or through others."""
+    defined = {f.name: f for f in program.functions if f.error is None}
+    position = {name: k for k, name in enumerate(defined)}
+    if all(position.get(c, -1) < position[f.name] for f in defined.values() for c in f.calls):
+        return  # callees come first: nothing calls what comes after it, or itself
+    for f in defined.values():
+        reached: set[str] = set()
+        pending = [*f.calls]
+        while pending:
+            name = pending.pop()
+            if name in reached or name not in defined:
+                continue
+            reached.add(name)
+            pending += defined[name].calls
+        if f.name in reached:
+            yield f
+
+
+def _errors(n: C.Node, program: KernelProgram) -> Iterator[tuple[bool, Error]]:
     unit, loc = program.unit, loc_of(n)
     match n:
         case C.Goto():
-            return [catalogue.GOTO.error(loc)]
+            yield False, catalogue.GOTO.error(loc)
         case C.ID() if id(n) in unit.symbols and unit.symbols[id(n)].kind == "function":
-            return _function(n.name, loc, program)
-        case C.Decl() if id(n) in unit.symbols and isinstance(unit.symbols[id(n)].type, Array):
-            return []
-        case C.FuncDecl() if unit.declarations.type(n, unit.scope) and _variadic(unit.declarations.type(n, unit.scope)):
-            return [catalogue.VARIADIC.error(loc)]
-    return []
+            yield from _function(unit.symbols[id(n)], n, program)
+        case C.FuncDecl() if _variadic(n):
+            yield False, catalogue.VARIADIC.error(loc)
 
 
-def _variadic(t: object) -> bool:
-    return isinstance(t, Function) and t.variadic
+def _variadic(n: C.FuncDecl) -> bool:
+    return n.args is not None and any(isinstance(p, C.EllipsisParam) for p in n.args.params)
 
 
-def _function(name: str, loc, program: KernelProgram) -> list[UnsupportedError]:
+def _function(symbol: Symbol, n: C.ID, program: KernelProgram) -> Iterator[tuple[bool, Error]]:
+    name, loc = symbol.name, loc_of(n)
     plain = name.removeprefix("__builtin_")
     if name in program.unit.functions or plain in ALLOWED:
-        return []
+        return
     if name in ("asm", "__asm", "__asm__"):
-        return [catalogue.ASSEMBLER.error(loc)]
-    return [_REFUSED.get(plain, catalogue.UNKNOWN_SOURCE).error(loc, name=name)]
+        yield False, catalogue.ASSEMBLER.error(loc)
+    elif plain in libc.PRINTS:
+        yield True, catalogue.PRINTS.error(loc, name=name)
+    elif plain in _ERRORS:
+        yield True, _ERRORS[plain].error(loc, name=name)
+    elif plain in _OBSTACLES:
+        yield False, _OBSTACLES[plain].error(loc, name=name)
+    elif _in_the_library(name) and not (libc.is_pure(name) or name in libc.WRAPPED):
+        yield True, catalogue.OUTSIDE_STATE.error(loc, name=name)
+    elif name.startswith(_COMPILERS) or symbol.builtin or name in program.unit.declarations.lost:
+        yield False, catalogue.LIBRARY_FUNCTION.error(loc, name=name)
+    elif _in_the_library(name) or (symbol.implicit and _is_macro(name, program)):
+        yield False, catalogue.LIBRARY_FUNCTION.error(loc, name=name)
+    elif symbol.implicit:
+        yield True, catalogue.UNDECLARED_FUNCTION.error(loc, name=name)
+    else:
+        yield True, catalogue.UNKNOWN_SOURCE.error(loc, name=name)
+
+
+def _is_macro(name: str, program: KernelProgram) -> bool:
+    """Whether the host's own headers put something else for a name."""
+    texts = [unit.host for unit in program.unit.pre.units]
+    return all(texts) and not any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts)
+
+
+@cache
+def _in_the_library(name: str) -> bool:
+    """Whether the C library of this machine has such a function."""
+    return any(hasattr(library, name) for library in _libraries())
+
+
+@cache
+def _libraries() -> tuple[ctypes.CDLL, ...]:
+    found = []
+    for name in (None, "libm.so.6"):
+        try:
+            found.append(ctypes.CDLL(name))
+        except OSError:
+            continue
+    return tuple(found)

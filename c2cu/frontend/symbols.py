@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
 
@@ -14,6 +14,7 @@ from ..base.ctype import (
     DOUBLE,
     FLOAT,
     INT,
+    INT128,
     LDOUBLE,
     LLONG,
     LONG,
@@ -21,6 +22,7 @@ from ..base.ctype import (
     SHORT,
     UCHAR,
     UINT,
+    UINT128,
     ULLONG,
     ULONG,
     USHORT,
@@ -34,10 +36,13 @@ from ..base.ctype import (
     Struct,
     align_of,
     common,
+    opaque,
     promote,
 )
-from ..base.diagnostics import Loc
+from ..base.diagnostics import Error, Loc
 from ..ir.evaluate import COMPARISONS, binary_value, converted, unary_value
+from .attributes import MEANING
+from .layouts import HostLayout
 from .parse import loc_of
 
 
@@ -60,6 +65,13 @@ class Symbol:
     extents: tuple[str, ...] = ()  # per array extent: the kept macro that spells it, or ""
     builtin: bool = False  # declared by a system header
     volatile: bool = False
+    implicit: bool = False  # a function that is called, but not declared
+    unwritten: bool = False  # not const, but nothing writes it and no call brings it
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all inputs share the value that the C gives it."""
+        return self.const or self.unwritten
 
     @property
     def is_global(self) -> bool:
@@ -70,10 +82,15 @@ class Scope:
     """One block's names and tags; looks outwards."""
 
     def __init__(self, outer: Scope | None = None):
+        while outer is not None and outer.outer is not None and outer.is_empty():
+            outer = outer.outer  # what it declares from now on comes after this block
         self.outer = outer
         self.names: dict[str, Symbol] = {}
         self.tags: dict[str, Struct] = {}
         self.enums: dict[str, Scalar] = {}
+
+    def is_empty(self) -> bool:
+        return not (self.names or self.tags or self.enums)
 
     def find(self, name: str) -> Symbol | None:
         return next((s.names[name] for s in self._outwards() if name in s.names), None)
@@ -101,10 +118,18 @@ _BASIC = {
     ("long", "long"): LLONG, ("int", "long", "long"): LLONG, ("long", "long", "signed"): LLONG,
     ("int", "long", "long", "signed"): LLONG, ("long", "long", "unsigned"): ULLONG,
     ("int", "long", "long", "unsigned"): ULLONG,
-    ("float",): FLOAT, ("double",): DOUBLE, ("double", "long"): LDOUBLE,
+    ("__int128",): INT128, ("__int128", "signed"): INT128, ("__int128", "unsigned"): UINT128,
+    ("__uint128_t",): UINT128, ("float",): FLOAT, ("double",): DOUBLE, ("double", "long"): LDOUBLE,
 }  # fmt: skip
 
 
+_OPAQUE = {
+    tuple(sorted(names.split())): opaque(names, size, align)
+    for names, size, align in (
+        ("_Float128", 16, 16), ("_Complex", 16, 8), ("_Complex float", 8, 4), ("_Complex double", 16, 8),
+        ("_Complex long double", 32, 16),
+    )
+}  # fmt: skip
 _OF_INTEGERS = ("%", "&", "|", "^", "<<", ">>")
 
 
@@ -117,6 +142,9 @@ class Declarations:
         self.structs: dict[str, Struct] = {}  # every complete struct by unique tag, in order of completion
         self.struct_of: dict[int, Struct] = {}  # id of the Struct/Union node -> type
         self._enums: dict[int, Scalar] = {}  # id(Enum node) -> type of its variables
+        self.hosts: Mapping[int, HostLayout] = {}  # id of a node -> the layout that attributes give it
+        self.foreign: dict[str, Error] = {}  # tags of structs that C would lay out otherwise, and why
+        self.lost: dict[str, Error] = {}  # names whose declarations at file scope are not understood, and why
 
     # types
 
@@ -128,7 +156,9 @@ class Declarations:
             case C.IdentifierType():
                 return self._named(node, scope)
             case C.PtrDecl():
-                return Pointer(self.type(node.type, scope), "const" in _quals(node.type))
+                return Pointer(
+                    self.type(node.type, scope), has_qualifier(node.type, "const"), has_qualifier(node.type, "volatile")
+                )
             case C.ArrayDecl():
                 return Array(self.type(node.type, scope), self._extent(node, scope))
             case C.FuncDecl():
@@ -137,6 +167,10 @@ class Declarations:
                 return self._struct(node, scope)
             case C.Enum():
                 return self._enum(node, scope)
+            case C.TypeOf() if isinstance(node.expr, C.Typename):
+                return self.type(node.expr, scope)
+            case C.TypeOf() if self.type_of_expression is not None:
+                return self.type_of_expression(node.expr, scope)
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node), construct=type(node).__name__)
 
     def _named(self, node: C.IdentifierType, scope: Scope) -> CType:
@@ -148,8 +182,12 @@ class Declarations:
             if symbol and symbol.kind == "typedef":
                 return symbol.type
         names = " ".join(node.names)
-        if "_Complex" in node.names:
-            raise catalogue.COMPLEX.error(loc_of(node))
+        if names in self.lost:
+            raise self.lost[names]
+        if (known := _OPAQUE.get(tuple(sorted(node.names)))) is not None:
+            message = catalogue.COMPLEX if "_Complex" in node.names else catalogue.UNSUPPORTED_CONSTRUCT
+            self.foreign.setdefault(known.tag, message.error(loc_of(node), construct=f"'{names}'"))
+            return known
         raise catalogue.UNKNOWN_TYPE.error(loc_of(node), type=names)
 
     def _extent(self, node: C.ArrayDecl, scope: Scope) -> int | None:
@@ -180,7 +218,9 @@ class Declarations:
     def parameter(t: CType, node: C.Node) -> CType:
         """A parameter's type after adjustment, 6.7.6.3p7: arrays and functions become pointers."""
         if isinstance(t, Array):
-            return Pointer(t.of, "const" in (getattr(node, "quals", None) or []))
+            element = getattr(node, "type", None)
+            const = element is not None and has_qualifier(element, "const")
+            return Pointer(t.of, const, element is not None and has_qualifier(element, "volatile"))
         return Pointer(t) if isinstance(t, Function) else t
 
     def _struct(self, node: C.Struct | C.Union, scope: Scope) -> Struct:
@@ -190,16 +230,22 @@ class Declarations:
             known = scope.find_tag(node.name)
             if known is None:
                 known = self._new_struct(node, scope)
-            return self._completed(known)
+            return self.with_members(known)
         struct = scope.tags.get(node.name or "")
         if struct is None or struct.complete:
             struct = self._new_struct(node, scope)
         self._lay_out(struct, node, scope)
+        if (host := self.hosts.get(id(node))) is not None:
+            self._as_the_host(struct, host)
         self.struct_of[id(node)] = struct
         self.structs[struct.tag] = struct
         return struct
 
-    def _completed(self, struct: Struct) -> Struct:
+    def complete(self, t: CType) -> CType:
+        """A struct type with its members, where it was declared before them."""
+        return self.with_members(t) if isinstance(t, Struct) else t
+
+    def with_members(self, struct: Struct) -> Struct:
         return self.structs.get(struct.tag, struct)
 
     def _new_struct(self, node: C.Struct | C.Union, scope: Scope) -> Struct:
@@ -217,39 +263,78 @@ class Declarations:
 
     def _lay_out(self, struct: Struct, node: C.Struct | C.Union, scope: Scope) -> None:
         members: list[Member] = []
-        offset = size = align = 0
+        unnamed: list[tuple[int, CType, int]] = []
+        end = size = 0  # in bits: where the last member ends, and the furthest of them
         align = 1
-        bit = 0  # bits used in the current bit-field unit
         for d in node.decls:
             if not isinstance(d, C.Decl):
                 continue
             t = self.type(d.type, scope)
+            if struct.union:
+                end = 0
             if d.bitsize is not None:
-                width = int(self.constant(d.bitsize, scope) or 0)
-                if struct.union:
-                    offset = bit = 0
+                width = int(self.require(d.bitsize, scope))
                 unit = 8 * t.size
-                position = offset * 8 + bit
-                if width == 0 or position // unit != (position + width - 1) // unit:
-                    position = -(-position // unit) * unit
+                if width == 0 or end // unit != (end + width - 1) // unit:
+                    end = -(-end // unit) * unit
                 if d.name:
-                    members.append(Member(d.name, t, position // unit * t.size, width))
-                offset, bit = (position + width) // 8, (position + width) % 8
-                align = max(align, t.size)
-                size = max(size, offset + (bit > 0))
-                continue
-            if bit:
-                offset, bit = offset + 1, 0
-            a = align_of(t)
-            offset = 0 if struct.union else -(-offset // a) * a
-            if d.name or isinstance(t, Struct):
-                members.append(Member(d.name or f"c2cu_anonymous{len(members)}", t, offset, anonymous=d.name is None))
-            offset += 0 if isinstance(t, Array) and t.length is None else t.size
-            size, align = max(size, offset), max(align, a)
+                    members.append(Member(d.name, t, end // unit * t.size, width, bit=end % unit))
+                    align = max(align, t.size)
+                else:
+                    unnamed.append((len(members), t, width))
+                end += width
+            elif d.name or _is_anonymous(d.type):
+                a = align_of(t)
+                start = -(-end // (8 * a)) * a
+                name = d.name or f"c2cu_anonymous{len(members)}"
+                members.append(Member(name, t, start, anonymous=d.name is None))
+                end = 8 * (start + (0 if isinstance(t, Array) and t.length is None else t.size))
+                align = max(align, a)
+            size = max(size, end)
         object.__setattr__(struct, "members", tuple(members))
-        object.__setattr__(struct, "size", -(-size // align) * align)
+        object.__setattr__(struct, "unnamed", tuple(unnamed))
+        object.__setattr__(struct, "size", -(-size // (8 * align)) * align)
         object.__setattr__(struct, "align", align)
         object.__setattr__(struct, "complete", True)
+
+    def _as_the_host(self, struct: Struct, host: HostLayout) -> None:
+        """Lay ``struct`` out as the host's compiler does."""
+        moved = (replace(m, offset=host.offsets.get(m.name, m.offset)) for m in struct.members)
+        members = () if host.mark.kind == MEANING else tuple(moved)
+        same = (struct.members, struct.size, struct.align) == (members, host.size, host.align)
+        parts = {"members": members, "size": host.size, "align": host.align, "foreign": not same}
+        for name, value in parts.items():
+            object.__setattr__(struct, name, value)
+        self.foreign[struct.tag] = catalogue.LAYOUT_ATTRIBUTE.error(host.mark.loc, attribute=host.mark.attribute)
+
+    def opaque(self, node: C.Typedef | C.Decl, host: HostLayout) -> Struct:
+        """The type that an attribute gives to a name at file scope."""
+        t = opaque(node.name, host.size, host.align)
+        self.foreign[t.tag] = catalogue.LAYOUT_ATTRIBUTE.error(host.mark.loc, attribute=host.mark.attribute)
+        return t
+
+    def why_foreign(self, t: CType) -> Error | None:
+        """What stands in the way of whoever uses an object of this type, or a pointer to one."""
+        seen: set[str] = set()
+        pending = [t]
+        while pending and self.foreign:
+            t = pending.pop()
+            match t:
+                case Struct():
+                    if t.tag in seen:
+                        continue
+                    seen.add(t.tag)
+                    t = self.with_members(t)
+                    if t.foreign:
+                        return self.foreign.get(t.tag)
+                    pending += [m.type for m in t.members]
+                case Pointer():
+                    pending.append(t.to)
+                case Array():
+                    pending.append(t.of)
+                case Function():
+                    pending += [t.returns, *t.params]
+        return None
 
     def enum_type(self, node: C.Enum) -> Scalar:
         """The type of the variables of an enum that is defined at ``node``."""
@@ -324,12 +409,10 @@ class Declarations:
         try:
             if node.type == "string" or "string" in node.type:
                 return None
-            if node.type == "char":
-                return literals.character(node.value), INT
+            if node.value.endswith("'"):
+                return literals.character(node.value)
             if any(word in node.type for word in ("float", "double")):
                 return literals.floating(node.value)
-            if node.value.startswith("'"):
-                raise catalogue.MULTI_CHARACTER.error(loc_of(node))
             return literals.integer(node.value)
         except ValueError as e:
             raise catalogue.BAD_LITERAL.error(loc_of(node), reason=e) from None
@@ -370,6 +453,11 @@ class Declarations:
             raise catalogue.CONSTANT_DIVISION_BY_ZERO.error(loc_of(node))
         result = INT if node.op in COMPARISONS else t
         return binary_value(node.op, x, y, result), result
+
+
+def _is_anonymous(node: C.Node) -> bool:
+    """Whether a declaration without a name declares a member all the same, 6.7.2.1p13: not where it has a tag."""
+    return isinstance(node, (C.Struct, C.Union)) and node.name is None
 
 
 def _quals(node: C.Node) -> list[str]:

@@ -5,30 +5,54 @@ The AST itself stays as pycparser made it; types and symbols are kept beside it,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast as C
 
 from ..base import catalogue, libm, literals
-from ..base.ctype import CHAR, INT, LONG, ULONG, VOID, Array, CType, Function, Pointer, Scalar, Struct, common, promote
-from ..base.diagnostics import Error, Loc, did_you_mean
-from .initial import count_elements
-from .parse import is_user_file, loc_of
+from ..base.ctype import (
+    CHAR,
+    INT,
+    INT128,
+    LONG,
+    UINT,
+    UINT128,
+    ULONG,
+    USHORT,
+    VOID,
+    Array,
+    CType,
+    Function,
+    Pointer,
+    Scalar,
+    Struct,
+    common,
+)
+from ..base.diagnostics import Error, Loc, ParseError, UnsupportedError, did_you_mean
+from .attributes import MEANING, WIDE_MODE, Mark
+from .initial import count_elements, items
+from .layouts import HostLayout, layouts, mark_of
+from .parse import Parsed, is_user_file, loc_of, nodes
 from .preprocess import Preprocessed
 from .symbols import Declarations, Scope, Symbol, has_qualifier
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionDef:
-    """A function with a body. ``error``: what its typing ran into, raised when the function is needed."""
+    """A function with a body. ``error``: what the parser or the typing ran into, raised when the function is needed.
+    ``calls``: names of the functions it calls, in order of first call; where it has an error, all that it names.
+    ``head``: what is wrong with its parameters, so that it can be no kernel."""
 
     name: str
     symbol: Symbol
     params: tuple[Symbol, ...]
     node: C.FuncDef
     loc: Loc
-    calls: tuple[str, ...]  # names of the functions it calls, in order of first call
+    calls: tuple[str, ...]
     error: Error | None = None
+    head: Error | None = None
 
     @property
     def returns(self) -> CType:
@@ -41,7 +65,7 @@ class Unit:
     """One typed translation unit."""
 
     pre: Preprocessed
-    ast: C.FileAST
+    parsed: Parsed
     declarations: Declarations
     scope: Scope
     variables: dict[str, Symbol] = field(default_factory=dict)  # file-scope variables, in order
@@ -50,6 +74,19 @@ class Unit:
     types: dict[int, CType] = field(default_factory=dict)  # id(expression node) -> type
     symbols: dict[int, Symbol] = field(default_factory=dict)  # id(ID, Decl node) -> symbol
     scopes: dict[int, Scope] = field(default_factory=dict)  # id(Cast, Typename, ... node) -> scope it stands in
+    bits: dict[int, int] = field(default_factory=dict)  # id(expression whose value is a bit-field's) -> its width
+    always: UnsupportedError | None = None  # what stands in the way of any kernel
+
+    def doubts(self) -> list[Error]:
+        """All that was not understood, and may be no C."""
+        skipped = [*self.parsed.lost.values(), *self.parsed.bodies.values()]
+        errors = [s.error for s in dict.fromkeys(skipped)]
+        errors += [f.error for f in self.functions.values() if f.error is not None]
+        return [*errors, *dict.fromkeys(self.declarations.lost.values())]
+
+    @property
+    def ast(self) -> C.FileAST:
+        return self.parsed.ast
 
     def type(self, node: C.Node) -> CType:
         return self.types[id(node)]
@@ -103,24 +140,36 @@ def decay(t: CType) -> CType:
             return t
 
 
-def typed(ast: C.FileAST, pre: Preprocessed) -> Unit:
-    """Resolve and type a translation unit. Raises ParseError for names and types that do not work at file scope."""
+def typed(parsed: Parsed, pre: Preprocessed) -> Unit:
+    """Resolve and type a translation unit. A declaration or function that is not understood is an error of those who
+    use it."""
     declarations, scope = Declarations(), Scope()
-    unit = Unit(pre, ast, declarations, scope)
+    unit = Unit(pre, parsed, declarations, scope)
     annotator = _Annotator(unit)
     declarations.type_of_expression = annotator.expression
+    declarations.lost.update((n, unparsed(skipped.error, pre)) for n, skipped in parsed.lost.items())
+    if parsed.marked:
+        declarations.hosts = layouts(parsed, pre)
     for macro in pre.macros.values():
         scope.names[macro.name] = _macro(macro.name, macro.value, macro.loc)
-    for node in ast.ext:
+    for node in parsed.ast.ext:
         annotator.external(node)
+    annotator.finish()
     return unit
+
+
+def unparsed(error: ParseError, pre: Preprocessed) -> UnsupportedError:
+    """What it is that the parser did not take, if the compiler does."""
+    loc = error.diagnostic.loc or Loc()
+    assembler = re.search(r"\b(__)?asm(__)?\b", pre.sources.line(loc.file, loc.line) or "")
+    return (catalogue.ASSEMBLER if assembler else catalogue.GNU_EXTENSION).error(loc)
 
 
 def _macro(name: str, value: str, loc: Loc) -> Symbol:
     text = value.replace("(", " ").replace(")", " ").strip()
     sign, body = (-1, text[1:].strip()) if text.startswith("-") else (1, text.lstrip("+ "))
     if "'" in body:
-        number, t = literals.character(body), INT
+        number, t = literals.character(body)
     else:
         try:
             number, t = literals.integer(body)
@@ -133,12 +182,59 @@ class _Annotator:
     def __init__(self, unit: Unit):
         self.unit = unit
         self.d = unit.declarations
-        self.calls: list[str] = []  # functions named so far in the current definition
-        self.named_by: dict[Symbol, tuple[str, ...]] = {}  # functions that a variable's initialiser names
+        self.named: list[Symbol] = []  # functions and variables named so far in the current definition
+        self.named_by: dict[Symbol, tuple[Symbol, ...]] = {}  # those that a variable's initialiser names
+        self.names_of: dict[str, tuple[Symbol, ...]] = {}  # those that a function names
+        self.words_of: dict[str, frozenset[str]] = {}  # identifiers in a function that is not understood
+        self.linked: dict[str, Symbol] = {}  # objects with linkage, each with all its declarations
 
     # declarations
 
     def external(self, node: C.Node) -> None:
+        mark = mark_of(self.unit.parsed, node) if self.unit.parsed.marked else None
+        error = mark and catalogue.LAYOUT_ATTRIBUTE.error(mark.loc, attribute=mark.attribute)
+        if mark is not None and error is not None and not isinstance(node, C.FuncDef):
+            host = self.d.hosts.get(id(node))
+            if not self.d.hosts.keys() & {id(node), *map(id, _tags(node))}:
+                return self.lose(node, error)
+            assert isinstance(node, (C.Typedef, C.Decl))
+            if mark.attribute == WIDE_MODE and isinstance(node, C.Typedef) and isinstance(node.type, C.TypeDecl):
+                return self.wide(node)
+            if host is not None and mark.kind == MEANING and not _is_struct(node.type):
+                return self.opaque(node, host)
+        try:
+            self.understood(node)
+        except Error as e:
+            self.lose(node, e)
+
+    def opaque(self, node: C.Typedef | C.Decl, host: HostLayout) -> None:
+        """Declare a name of which only the size is known."""
+        t, scope, loc = self.d.opaque(node, host), self.unit.scope, loc_of(node)
+        if isinstance(node, C.Typedef):
+            scope.names[node.name] = Symbol(node.name, "typedef", t, loc)
+            return
+        const = has_qualifier(node.type, "const")
+        storage = "static" if "static" in node.storage else "global"
+        symbol = self.one_object(Symbol(node.name, "variable", t, loc, storage, const, decl=node))
+        scope.names[node.name] = self.unit.symbols[id(node)] = self.unit.variables[node.name] = symbol
+
+    def wide(self, node: C.Typedef) -> None:
+        """Declare an integer type, made one of 128 bits."""
+        t = self.d.type(node.type, self.unit.scope)
+        wide = UINT128 if isinstance(t, Scalar) and t.kind == "u" else INT128
+        self.unit.scope.names[node.name] = Symbol(node.name, "typedef", wide, loc_of(node))
+
+    def lose(self, node: C.Node, error: Error) -> None:
+        """The names that a declaration at file scope declares have no meaning that is understood."""
+        name = getattr(node, "name", None)
+        enumerators = (n.name for n in nodes(node) if isinstance(n, C.Enumerator))
+        names = [name or f"{loc_of(node)}", *(n.name for n in _tags(node) if n.name), *enumerators]
+        self.d.lost.update((n, error) for n in names)
+        if isinstance(node, C.Decl) and name is not None:
+            self.unit.scope.names.pop(name, None)
+            self.unit.variables.pop(name, None)
+
+    def understood(self, node: C.Node) -> None:
         scope = self.unit.scope
         match node:
             case C.FuncDef():
@@ -181,7 +277,7 @@ class _Annotator:
             volatile=has_qualifier(node.type, "volatile"),
         )
         if storage in ("global", "static"):
-            symbol = self.merged(symbol)
+            symbol = self.one_object(symbol)
             if not builtin:
                 self.unit.variables[node.name] = symbol
         if storage == "static-local":
@@ -189,16 +285,60 @@ class _Annotator:
         scope.names[node.name] = symbol
         self.unit.symbols[id(node)] = symbol
         if node.init is not None:
-            before = len(self.calls)
+            before = len(self.named)
             self.initialiser(node.init, scope)
-            self.named_by[symbol] = tuple(self.calls[before:])
+            self.named_by[symbol] = tuple(self.named[before:])
+            self.refuse_larger(t, node)
 
-    def merged(self, symbol: Symbol) -> Symbol:
-        """A tentative definition or ``extern`` declaration gives way to the one with the initialiser."""
-        known = self.unit.variables.get(symbol.name)
-        if known is None or known.decl is None or known.decl.init is None:
-            return symbol
+    def refuse_larger(self, t: CType, node: C.Decl) -> None:
+        """Refuse an object that its initialiser makes larger than its type: nothing else tells by how much."""
+        last = t.members[-1] if isinstance(t, Struct) and t.members else None
+        if last is None or not isinstance(last.type, Array) or last.type.length is not None:
+            return
+        explicit = items(t, node.init, self.unit.require_constant, lambda n: self.unit.types.get(id(n)))
+        if any(offset + of.size > t.size for offset, of, _ in explicit):
+            what = f"an initialiser of the flexible array member '{last.name}'"
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node.init), construct=what)
+
+    def one_object(self, new: Symbol) -> Symbol:
+        """The symbol of an object with linkage, whatever the number of its declarations: tentative ones, ``extern``
+        ones in blocks, and the definition are one symbol, which has the definition's place and the complete type."""
+        known = self.linked.setdefault(new.name, new)
+        if known is new:
+            return new
+        first, second = (new, known) if _defines(new) > _defines(known) else (known, new)
+        t = first.type
+        if isinstance(t, Array) and t.length is None:
+            t = second.type
+        storage = "static" if "static" in (known.storage, new.storage) else first.storage
+        parts = {"type": t, "storage": storage, "loc": first.loc, "decl": first.decl, "extents": first.extents}
+        parts["const"], parts["builtin"] = known.const or new.const, known.builtin and new.builtin
+        for name, value in parts.items():
+            object.__setattr__(known, name, value)
         return known
+
+    def finish(self) -> None:
+        """What is known only when every declaration was read: of which functions an initialiser holds the address, and
+        that a tentative definition without an extent has one element (6.9.2p5)."""
+        for s in self.unit.variables.values():
+            if isinstance(s.type, Array) and s.type.length is None and _defines(s):
+                object.__setattr__(s, "type", Array(s.type.of, 1))
+        names = self.unit.scope.names
+        for name, symbols in self.names_of.items():
+            symbols += tuple(names[w] for w in sorted(self.words_of.get(name, ())) if w in names and w != name)
+            calls = tuple(dict.fromkeys(s.name for s in self.closure(symbols) if s.kind == "function"))
+            self.unit.functions[name] = replace(self.unit.functions[name], calls=calls)
+
+    def closure(self, symbols: tuple[Symbol, ...]) -> Iterator[Symbol]:
+        """Symbols, and those that the initialisers of variables among them name, in order."""
+        known: set[Symbol] = set()
+        work = list(reversed(symbols))
+        while work:
+            s = work.pop()
+            if s not in known:
+                known.add(s)
+                yield s
+                work += reversed(self.named_by.get(s, ()))
 
     def extent_names(self, node: C.Node, scope: Scope) -> tuple[str, ...]:
         names: list[str] = []
@@ -209,12 +349,13 @@ class _Annotator:
         return tuple(names)
 
     def initialiser_length(self, init: C.Node, of: CType, scope: Scope) -> int:
-        if isinstance(init, C.Constant):
-            return len(literals.string(init.value)) + 1
+        whole = init.exprs[0] if isinstance(init, C.InitList) and len(init.exprs) == 1 else init
+        if isinstance(whole, C.Constant) and "string" in whole.type and of.size == literals.width(whole.value):
+            return len(literals.codes(whole.value, of.size))
         assert isinstance(init, C.InitList)  # else the compiler complains
-        if len(init.exprs) == 1 and isinstance(init.exprs[0], C.Constant) and "string" in init.exprs[0].type:
-            return len(literals.string(init.exprs[0].value)) + 1
-        return count_elements(init, of, lambda node: int(self.d.require(node, scope)))
+        return count_elements(
+            init, of, lambda node: int(self.d.require(node, scope)), lambda node: self.expression(node, scope)
+        )
 
     def initialiser(self, node: C.Node, scope: Scope) -> None:
         match node:
@@ -234,27 +375,42 @@ class _Annotator:
         loc = loc_of(node)
         scope = Scope(self.unit.scope)
         error: Error | None = None
+        head = True
         params: list[Symbol] = []
-        self.calls = []
+        self.named = []
+        skipped = self.unit.parsed.bodies.get(decl.name)
         try:
             t = self.d.type(decl.type, scope)
             assert isinstance(t, Function)
             symbol = Symbol(decl.name, "function", t, loc, builtin=not is_user_file(self.unit.pre, loc.file))
             self.unit.scope.names[decl.name] = symbol
-            if node.param_decls:
-                raise catalogue.OLD_STYLE.error(loc, name=decl.name)
             for p in decl.type.args.params if decl.type.args else []:
                 if isinstance(p, C.Decl):
                     params.append(self.param(p, scope))
+            head = False
+            if skipped is not None:
+                raise unparsed(skipped.error, self.unit.pre)
+            self.refuse_mark(mark_of(self.unit.parsed, node))
             self.statement(node.body, scope)
         except Error as e:
             error = e
             symbol = self.unit.scope.names.get(decl.name) or Symbol(decl.name, "function", Function(VOID, ()), loc)
             self.unit.scope.names.setdefault(decl.name, symbol)  # so that the error is its own, not its caller's
-        calls = tuple(dict.fromkeys(self.calls))
+            self.words_of[decl.name] = skipped.words if skipped is not None else _identifiers(node.body)
         if symbol.builtin:
             return
-        self.unit.functions[decl.name] = FunctionDef(decl.name, symbol, tuple(params), node, loc, calls, error)
+        self.names_of[decl.name] = tuple(self.named)
+        self.unit.functions[decl.name] = FunctionDef(
+            decl.name, symbol, tuple(params), node, loc, (), error, error if head else None
+        )
+
+    def refuse_mark(self, mark: Mark | None) -> None:
+        if mark is None:
+            return
+        error = catalogue.LAYOUT_ATTRIBUTE.error(mark.loc, attribute=mark.attribute)
+        if "structor" in mark.attribute:  # it runs before or after any kernel
+            self.unit.always = self.unit.always or error
+        raise error
 
     def param(self, node: C.Decl, scope: Scope) -> Symbol:
         written = self.d.type(node.type, scope)
@@ -320,14 +476,35 @@ class _Annotator:
     def expression(self, node: C.Node, scope: Scope) -> CType:
         t = self._expression(node, scope)
         self.unit.types[id(node)] = t
+        bits = self.bits(node)
+        if bits is not None:
+            self.unit.bits[id(node)] = bits
         self.unit.scopes[id(node)] = scope
         return t
+
+    def bits(self, node: C.Node) -> int | None:
+        """The width of the bit-field whose value an expression has."""
+        match node:
+            case C.StructRef():
+                base = decay(self.unit.types[id(node.name)])
+                struct = self.complete(base.to if isinstance(base, Pointer) else base)
+                member = struct.member(node.field.name) if isinstance(struct, Struct) else None
+                return member.bits if member is not None else None
+            case C.Assignment():
+                return self.unit.bits.get(id(node.lvalue))
+            case C.UnaryOp(op="++" | "--" | "p++" | "p--"):
+                return self.unit.bits.get(id(node.expr))
+            case C.ExprList():
+                return self.unit.bits.get(id(node.exprs[-1]))
+        return None
 
     def _expression(self, node: C.Node, scope: Scope) -> CType:
         match node:
             case C.Constant():
                 if "string" in node.type:
-                    return Array(CHAR, len(literals.string(node.value)) + 1)
+                    size = literals.width(node.value)
+                    element = {1: CHAR, 2: USHORT, 4: INT if node.value.startswith("L") else UINT}[size]
+                    return Array(element, len(literals.codes(node.value, size)))
                 constant = self.d.typed_constant(node, scope)
                 assert constant is not None
                 return constant[1]
@@ -353,14 +530,19 @@ class _Annotator:
                 return self.ternary(node, scope)
             case C.Cast():
                 self.expression(node.expr, scope)
-                return self.d.type(node.to_type, scope)
+                t = self.d.type(node.to_type, scope)
+                if isinstance(t, (Struct, Array)):
+                    raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node), construct=f"a cast to '{t}'")
+                return t
             case C.FuncCall():
                 return self.call(node, scope)
             case C.ExprList():
                 t: CType = VOID
                 for e in node.exprs:
                     t = self.expression(e, scope)
-                return t
+                return decay(t)
+            case C.Compound():
+                return self.block_value(node, scope)
             case C.CompoundLiteral():
                 self.initialiser(node.init, scope)
                 t = self.d.type(node.type, scope)
@@ -372,18 +554,30 @@ class _Annotator:
                 return VOID
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node), construct=_construct(node))
 
+    def block_value(self, node: C.Compound, scope: Scope) -> CType:
+        """The type of GNU's ``({ ... })``: that of its last statement, where that is an expression."""
+        inner = Scope(scope)
+        *before, last = node.block_items or [C.EmptyStatement(node.coord)]
+        for item in before:
+            self.statement(item, inner)
+        if isinstance(last, C.Compound):
+            return self.expression(last, inner)
+        self.statement(last, inner)
+        return decay(self.unit.types.get(id(last), VOID))
+
     def name(self, node: C.ID, scope: Scope) -> CType:
         symbol = scope.find(node.name)
+        if symbol is None and node.name in self.d.lost:
+            raise self.d.lost[node.name]
         if symbol is None:
             raise catalogue.UNDECLARED.error(loc_of(node), name=node.name)
         self.unit.symbols[id(node)] = symbol
-        if symbol.kind == "function":
-            self.calls.append(node.name)
-        self.calls += self.named_by.get(symbol, ())
+        if symbol.kind in ("function", "variable"):
+            self.named.append(symbol)
         return self.complete(symbol.type)
 
     def complete(self, t: CType) -> CType:
-        return self.d.structs.get(t.tag, t) if isinstance(t, Struct) else t
+        return self.d.complete(t)
 
     def member(self, node: C.StructRef, scope: Scope) -> CType:
         base = self.expression(node.name, scope)
@@ -391,9 +585,13 @@ class _Annotator:
             pointer = decay(base)
             base = pointer.to if isinstance(pointer, Pointer) else pointer
         struct = self.complete(base)
+        if isinstance(struct, Struct) and not struct.complete and struct.tag in self.d.lost:
+            raise self.d.lost[struct.tag]
         if not isinstance(struct, Struct):
             raise catalogue.NOT_A_STRUCT.error(loc_of(node), member=node.field.name)
         m = struct.member(node.field.name)
+        if m is None and struct.foreign and struct.tag in self.d.foreign:
+            raise self.d.foreign[struct.tag]
         if m is None:
             raise catalogue.NO_MEMBER.error(
                 loc_of(node.field),
@@ -422,9 +620,12 @@ class _Annotator:
             case "++" | "--" | "p++" | "p--":
                 return t
             case _:
-                return promote(self.arithmetic(t, node))
+                return self.promoted(self.arithmetic(t, node), node.expr)
 
     def arithmetic(self, t: CType, node: C.Node) -> Scalar:
+        foreign = self.d.why_foreign(t) if isinstance(t, Struct) else None
+        if foreign is not None:
+            raise foreign
         if not isinstance(t, Scalar) or t == VOID:
             raise catalogue.NOT_ARITHMETIC.error(loc_of(node), type=t)
         return t
@@ -438,24 +639,46 @@ class _Annotator:
             if isinstance(a, Pointer) and isinstance(b, Pointer):
                 return LONG
             return a if isinstance(a, Pointer) else b
-        x, y = self.arithmetic(a, node.left), self.arithmetic(b, node.right)
-        return promote(x) if op in ("<<", ">>") else common(x, y)
+        x = self.promoted(self.arithmetic(a, node.left), node.left)
+        y = self.promoted(self.arithmetic(b, node.right), node.right)
+        return x if op in ("<<", ">>") else common(x, y)
+
+    def promoted(self, t: Scalar, node: C.Node) -> Scalar:
+        """The type of an operand after promotion: that of a bit-field goes by its width, 6.3.1.1p2."""
+        bits = self.unit.bits.get(id(node), t.bits)
+        if bits > INT.bits and bits != t.bits:  # gcc computes in as many bits
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(
+                loc_of(node), construct=f"arithmetic on a bit-field of {bits} bits"
+            )
+        narrow = bits < INT.bits or (bits == INT.bits and t.kind == "i")
+        return (INT if narrow else UINT if bits == INT.bits else t) if t.is_integer else t
 
     def ternary(self, node: C.TernaryOp, scope: Scope) -> CType:
         self.expression(node.cond, scope)
         a, b = decay(self.expression(node.iftrue, scope)), decay(self.expression(node.iffalse, scope))
         if isinstance(a, Scalar) and isinstance(b, Scalar) and VOID not in (a, b):
-            return common(a, b)
+            return common(self.promoted(a, node.iftrue), self.promoted(b, node.iffalse))
+        if isinstance(a, Pointer) and isinstance(b, Pointer) and self.is_null(node.iftrue, scope):
+            return b
+        if isinstance(a, Pointer) and isinstance(b, Pointer) and b.to == VOID and not self.is_null(node.iffalse, scope):
+            return b
         return b if isinstance(a, Scalar) and isinstance(b, Pointer) else a
+
+    def is_null(self, node: C.Node, scope: Scope) -> bool:
+        """Whether an expression is a null pointer constant, 6.3.2.3p3."""
+        if isinstance(node, C.Cast) and self.unit.types.get(id(node)) == Pointer(VOID):
+            node = node.expr
+        return self.d.constant(node, scope) == 0
 
     def call(self, node: C.FuncCall, scope: Scope) -> CType:
         if isinstance(node.name, C.ID) and node.name.name in ("asm", "__asm", "__asm__"):
             raise catalogue.ASSEMBLER.error(loc_of(node))
-        if isinstance(node.name, C.ID) and scope.find(node.name.name) is None:
-            if not node.name.name.startswith("__builtin_"):
-                raise catalogue.UNDECLARED_FUNCTION.error(loc_of(node), name=node.name.name)
-            builtin = Symbol(node.name.name, "function", libm.builtin(node.name.name), loc_of(node), builtin=True)
-            self.unit.scope.names[node.name.name] = builtin
+        if isinstance(node.name, C.ID) and scope.find(node.name.name) is None and node.name.name not in self.d.lost:
+            name = node.name.name
+            known = name.startswith("__builtin_") or name in libm.FUNCTIONS
+            t = libm.builtin(name) if known else Function(INT, ())
+            implicit = Symbol(name, "function", t, loc_of(node), builtin=known, implicit=not known)
+            self.unit.scope.names[name] = implicit
         callee = decay(self.expression(node.name, scope))
         for a in node.args.exprs if node.args else []:
             self.expression(a, scope)
@@ -465,6 +688,26 @@ class _Annotator:
         return self.complete(function.returns)
 
 
+def _defines(s: Symbol) -> int:
+    """Of a declaration of an object with linkage: 2 with an initialiser, 1 where it is tentative, 0 otherwise."""
+    assert s.decl is not None
+    return 2 if s.decl.init is not None else int("extern" not in s.decl.storage)
+
+
+def _is_struct(t: C.Node) -> bool:
+    """Whether a declarator is that of a struct or union that is defined there."""
+    return isinstance(t, (C.Struct, C.Union)) or (isinstance(t, C.TypeDecl) and _is_struct(t.type))
+
+
+def _tags(node: C.Node) -> Iterator[C.Struct | C.Union]:
+    """The structs and unions that a declaration defines."""
+    yield from (n for n in nodes(node) if isinstance(n, (C.Struct, C.Union)) and n.decls is not None)
+
+
+def _identifiers(node: C.Node) -> frozenset[str]:
+    return frozenset(n.name for n in nodes(node) if isinstance(n, C.ID))
+
+
 def _construct(node: C.Node) -> str:
-    names = {"GenericSelection": "_Generic", "Compound": "a statement as an expression", "Label": "a label"}
+    names = {"GenericSelection": "_Generic", "Label": "a label"}
     return names.get(type(node).__name__, f"this construct ({type(node).__name__})")

@@ -87,8 +87,8 @@ class Cell:
     ``places``: what variables stand for elements, with ``ages`` to tell reads before and after a store apart.
     ``late``: the level of the innermost loop that reads a place: 0 in k's, 1 in the next, 2 in the innermost;
     ``early``: that of the outermost, -1 where one reads it after its matrix has been written.
-    ``seen``: stores that a read of row k or column k may have seen: there it may be the same element.
-    ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns. ``given``: numbers
+    ``maybe_read``: stores that a read of row k or column k may return, as it may be of the same element.
+    ``counter``: of a loop over one line alone, which stands for the counter of rows or of columns. ``inputs``: scalars
     that come from outside."""
 
     shape: NestShape | None
@@ -98,9 +98,9 @@ class Cell:
     ages: dict[tuple[Region, str], int] = field(default_factory=dict)
     late: dict[Variable, int] = field(default_factory=dict)
     early: dict[Variable, int] = field(default_factory=dict)
-    seen: set[tuple[Region, str]] = field(default_factory=set)
+    maybe_read: set[tuple[Region, str]] = field(default_factory=set)
     counter: Variable | None = None
-    given: frozenset[Variable] = frozenset()
+    inputs: frozenset[Variable] = frozenset()
 
     def run(self, block: Block, level: int) -> None:
         for s in block:
@@ -110,7 +110,7 @@ class Cell:
                 case Store():
                     where = self.where(affine(self.value(s.index, level)), s.region, s.loc, "writes")
                     value = self.value(s.value, level)
-                    if (s.region, where) in self.seen & self.stores.keys():
+                    if (s.region, where) in self.maybe_read & self.stores.keys():
                         raise Refused(
                             f"'{s.region.name}' is written twice here, and read at row or column k in between", s.loc
                         )
@@ -166,14 +166,14 @@ class Cell:
                 return held
             case Load():
                 where = self.where(affine(x.index), x.region, x.loc, "reads")
-                self.seen |= {(r, w) for r, w in self.stores if r == x.region and w != where}
+                self.maybe_read |= {(r, w) for r, w in self.stores if r == x.region and w != where}
                 return self.stores.get((x.region, where)) or self.old(x.region, where, level)
             case Binary(op="/" | "%", type=t) if t.is_integer and not is_safe(x):
                 raise Refused("an integer division by what may be 0", x.loc)
         return x
 
     def unknown(self, v: Variable) -> str:
-        if v in self.given:
+        if v in self.inputs:
             return f"'{v.name}' is known only when the program runs"
         return f"'{v.name}' may hold what an earlier turn left in it"
 

@@ -46,34 +46,34 @@ def guarded(value: Expr, old: Variable | None) -> tuple[list[tuple[Expr, bool]],
 
 def choices(value: Expr, old: Variable | None) -> Iterator[Choice]:
     """Comparisons without which ``value`` is ``old``, each read in both directions."""
-    for guard, wanted in guarded(value, old)[0]:
-        for e, true in _conjuncts(guard, wanted):
+    for guard, holds in guarded(value, old)[0]:
+        for e, true in _conjuncts(guard, holds):
             match e:
                 case Binary(op="<" | "<=" | ">" | ">=", left=a, right=b):
                     op = e.op if true else INVERSE[e.op]
                     unordered = not true and not a.type.is_integer
                     yield Choice(op, a, b, unordered)
                     yield Choice(MIRRORED[op], b, a, unordered)
-    least = extremum(value, old)
+    least = extremum_choice(value, old)
     if least is not None and least.x.type.is_integer:
         yield least
 
 
-def _conjuncts(e: Expr, wanted: bool) -> Iterator[tuple[Expr, bool]]:
+def _conjuncts(e: Expr, holds: bool) -> Iterator[tuple[Expr, bool]]:
     match e:
         case Unary(op="!", operand=x):
-            yield from _conjuncts(x, not wanted)
-        case Binary(op="&&", left=a, right=b) if wanted:
+            yield from _conjuncts(x, not holds)
+        case Binary(op="&&", left=a, right=b) if holds:
             yield from _conjuncts(a, True)
             yield from _conjuncts(b, True)
-        case Binary(op="||", left=a, right=b) if not wanted:
+        case Binary(op="||", left=a, right=b) if not holds:
             yield from _conjuncts(a, False)
             yield from _conjuncts(b, False)
         case _:
-            yield e, wanted
+            yield e, holds
 
 
-def extremum(value: Expr, old: Variable | None) -> Choice | None:
+def extremum_choice(value: Expr, old: Variable | None) -> Choice | None:
     """The choice of a minimum or maximum of ``old`` and something else under guards: of integers, or by rule "number",
     which may return either of two zeros."""
     value = guarded(value, old)[1]

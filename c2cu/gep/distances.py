@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ir.nodes import Binary, Cast, Expr, Region, Var, Variable
 from ..ir.walk import rewrite
-from .choice import choices, extremum, guarded
+from .choice import choices, extremum_choice, guarded
 from .form import Gep
 
 
@@ -24,7 +24,7 @@ def _is_distance(g: Gep, r: Region) -> bool:
 def _is_shorter(value: Expr, old: Variable, via: set[Variable]) -> bool:
     """Whether ``value`` is the lesser of an element and a sum, or, under some condition, the element as it is."""
     value = rewrite(value, lambda x: x.operand if isinstance(x, Cast) else x)
-    called = extremum(value, old)
+    called = extremum_choice(value, old)
     if called is not None:
         return called.op == "<" and _is_sum(called.t, via)
     less = (c.t for c in choices(value, old) if c.op in ("<", "<=") and c.x == Var(old))

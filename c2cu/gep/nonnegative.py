@@ -44,10 +44,10 @@ def reduction(g: Gep) -> tuple[str, Expr] | None:
         return None
     region, value = g.update.values[0]
     value = minima(value, True)
-    here = [p for p in g.update.places if p.where == "ij"]
-    if not isinstance(value, Extremum) or value.type != region.type or [p.region for p in here] != [region]:
+    updated = [p for p in g.update.places if p.where == "ij"]
+    if not isinstance(value, Extremum) or value.type != region.type or [p.region for p in updated] != [region]:
         return None
-    old = Var(here[0].variable)
+    old = Var(updated[0].variable)
     others = [x for x in (value.left, value.right) if x != old]
     if len(others) != 1 or old in subexpressions(others[0]):
         return None

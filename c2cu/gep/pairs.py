@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..base.ctype import BOOL
 from ..ir.canonical import unwidened
 from ..ir.nodes import Binary, Cast, Expr, Extremum, Region, Var, Variable
-from .choice import choices, extremum, guarded
+from .choice import choices, extremum_choice, guarded
 from .form import Gep
 
 LIMIT = 1 << 15  # of elements
@@ -41,7 +41,7 @@ def _lesser(value: Expr, old: Variable) -> Expr | None:
     it, but not what is compared: that would be another number."""
     value = _uncast(value, old)
     if isinstance(value, Extremum):
-        least = extremum(value, old) if value.op == "min" else None
+        least = extremum_choice(value, old) if value.op == "min" else None
         return unwidened(least.t) if least is not None else None
     match guarded(value, old):
         case ([(Binary(op="<" | "<=" | ">" | ">="), _)], chosen):  # and no condition besides

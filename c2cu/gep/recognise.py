@@ -54,8 +54,8 @@ class _Recogniser:
 
     def gep(self) -> Gep:
         loads = ((s.var, s.value) for s in self.kernel.body if isinstance(s, Assign))
-        given = (v for v, x in loads if isinstance(x, Load) and x.region.count == 1)
-        start = Cell(None, given=frozenset(given))
+        inputs = (v for v, x in loads if isinstance(x, Load) and x.region.count == 1)
+        start = Cell(None, inputs=frozenset(inputs))
         for s in self.kernel.body:
             if s is not self.nest and not isinstance(s, Assign):
                 raise Refused("this stands outside of the three loops", s.loc)
@@ -69,7 +69,7 @@ class _Recogniser:
         self.k = Range(k.first.constant, k.high)
         outer, inner = self.inner_counters(k)
         self.shape = _shape(k, outer, inner, _copies(self.kernel.body))
-        cell = Cell(self.shape, dict(start.env), given=start.given)
+        cell = Cell(self.shape, dict(start.env), inputs=start.inputs)
         cell.env[k.counter] = Var(k.counter)
         update = self.step(k.body, cell)
         return self.checked(self.whole(update))
@@ -99,23 +99,23 @@ class _Recogniser:
         inner = next(s for s in _loops(outer.body))
         if _depth(inner) > 1:
             fourth = next(s for s in _loops(inner.body))
-            raise Refused("this loop is one too many: three in one another are wanted", fourth.loc)
-        found: list[Variable] = []
+            raise Refused("this loop is one too many: expected three in one another", fourth.loc)
+        counters: list[Variable] = []
         for loop in (outer, inner):
             c = counted(loop)
             if c is None:
                 raise Refused(_uncounted(loop), loop.loc)
-            found.append(c.counter)
-        return found[0], found[1]
+            counters.append(c.counter)
+        return counters[0], counters[1]
 
     def range(self, c: _Bounded) -> Range:
         k = self.shape.k
         if set(c.first.terms) - {k} or c.first.of(k) not in (0, 1):
             raise Refused(f"'{c.counter.name}' starts at neither a number nor '{k.name}' + a number", c.loop.loc)
-        found = Range(c.first.constant, c.high, bool(c.first.terms))
-        if found.start(self.k.low) < 0:
+        span = Range(c.first.constant, c.high, bool(c.first.terms))
+        if span.start(self.k.low) < 0:
             raise Refused(f"'{c.counter.name}' starts below 0", c.loop.loc)
-        return found
+        return span
 
     # one step of k
 
@@ -224,12 +224,12 @@ class _Recogniser:
 
     def part(self, where: str, cell: Cell, span: Range, loc: Loc) -> Part:
         k = Range(0, 1, True)
-        found = self.built(where, cell, *((k, span) if where == "kj" else (span, k)), loc)
-        other = next((p for p in found.places if p.where not in (where, "kk")), None)
+        part = self.built(where, cell, *((k, span) if where == "kj" else (span, k)), loc)
+        other = next((p for p in part.places if p.where not in (where, "kk")), None)
         if other is not None:
             line = self.shape.element(other.region, where)
             raise Refused(f"it computes {line} from {self.shape.element(other.region, other.where)}", loc)
-        return found
+        return part
 
     def built(self, where: str, cell: Cell, rows: Range, columns: Range, loc: Loc) -> Part:
         values = tuple((r, minima(v)) for (r, _), v in cell.stores.items())
@@ -237,7 +237,7 @@ class _Recogniser:
             self.late[v] = max(level, self.late.get(v, 0))
         for v, level in cell.early.items():
             self.early[v] = min(level, self.early.get(v, 2))
-        found: dict[Variable, Place] = {}
+        places: dict[Variable, Place] = {}
         for _, value in values:
             for v in reads(value):
                 p = cell.places.get(v)
@@ -249,19 +249,19 @@ class _Recogniser:
                     if not cell.current(v):
                         element = self.shape.element(p.region, p.where)
                         raise Refused(f"{element} is used as it was before this step wrote it: read it anew", loc)
-                    found[v] = p
-        return Part(where, values, tuple(found.values()), rows, columns, loc)
+                    places[v] = p
+        return Part(where, values, tuple(places.values()), rows, columns, loc)
 
     def whole(self, update: Part) -> Gep:
         named = {r for p in (*self.scale, update) for r in (*dict(p.values), *(x.region for x in p.places))}
         strides = tuple((r, self.shape.strides[r]) for r in self.kernel.regions if r in named)
         counters = (self.shape.k, self.shape.row, self.shape.column)
-        found = Gep(self.k, counters, strides, tuple(self.scale), update, True, True, self.nest.loc)
-        row, column = moves(found, self.shape.rows_outside, self.late)
+        gep = Gep(self.k, counters, strides, tuple(self.scale), update, True, True, self.nest.loc)
+        row, column = moves(gep, self.shape.rows_outside, self.late)
         places = [p.variable for p in update.places if p.where != "ij"]
         levels = tuple((v, self.late[v] if self.late[v] == self.early[v] else -1) for v in places)
         outside = self.shape.rows_outside
-        return replace(found, row_moves=row, column_moves=column, rows_outside=outside, levels=levels)
+        return replace(gep, row_moves=row, column_moves=column, rows_outside=outside, levels=levels)
 
     def checked(self, g: Gep) -> Gep:
         for r, stride in g.strides:
@@ -283,9 +283,9 @@ def _loops(block: Block) -> list[Loop]:
 
 def _no_number(c: Variable, end: Expr, cell: Cell) -> str:
     """What is wrong with a loop's end."""
-    given = next((v.name for v in reads(end) if v in cell.given), None)
-    if given is not None:
-        return f"where '{c.name}' ends is '{given}', which is known only when the program runs"
+    name = next((v.name for v in reads(end) if v in cell.inputs), None)
+    if name is not None:
+        return f"where '{c.name}' ends is '{name}', which is known only when the program runs"
     return f"where '{c.name}' ends is no number: it depends on data or on another counter"
 
 
@@ -330,8 +330,8 @@ def _shape(k: _Bounded, outer: Variable, inner: Variable, copies: dict[Variable,
 def _copies(block: Block) -> dict[Variable, Expr]:
     """What variables that are set once hold, where that may be part of a subscript."""
     count = Counter(s.var for s in statements(block) if isinstance(s, Assign))
-    found: dict[Variable, Expr] = {}
+    copies: dict[Variable, Expr] = {}
     for s in statements(block):
         if isinstance(s, Assign) and count[s.var] == 1 and affine(s.value) is not None:
-            found[s.var] = rewrite(s.value, lambda x: found.get(x.var, x) if isinstance(x, Var) else x)
-    return found
+            copies[s.var] = rewrite(s.value, lambda x: copies.get(x.var, x) if isinstance(x, Var) else x)
+    return copies

@@ -28,12 +28,12 @@ from dataclasses import dataclass
 from itertools import product
 
 from ..base.ctype import BOOL
-from ..ir.canonical import chosen_extremum, unwidened
+from ..ir.canonical import extremum, unwidened
 from ..ir.evaluate import evaluate
 from ..ir.fold import MIRRORED
-from ..ir.nodes import Binary, Cast, Const, Expr, Extremum, Region, Select, Unary, Var, Variable
+from ..ir.nodes import Binary, Cast, Const, Expr, Region, Select, Unary, Var, Variable
 from ..ir.walk import operands, subexpressions
-from .choice import Choice, choices, extremum, guarded
+from .choice import Choice, choices, extremum_choice, guarded
 from .form import Gep
 
 
@@ -64,17 +64,17 @@ def proof(g: Gep) -> Proof | None:
         r = next(iter(values))
         if _absorbs(g, r):
             return Proof(r)
-        called = extremum(values[r], _place(g, r, "ij"))
-        found = _by_choice(g, r, called)
-        if called is not None and found is not None and (r.type.is_integer or _is_sum(called.t)):
-            return found
+        called = extremum_choice(values[r], _place(g, r, "ij"))
+        result = _by_choice(g, r, called)
+        if called is not None and result is not None and (r.type.is_integer or _is_sum(called.t)):
+            return result
     for r in values:
         for choice in choices(values[r], _place(g, r, "ij")):
             rest = (choices(values[q], _place(g, q, "ij")) for q in read)
             if choice.is_strict and all(choice in c for c in rest):
-                found = _by_choice(g, r, choice)
-                if found is not None:
-                    return found
+                result = _by_choice(g, r, choice)
+                if result is not None:
+                    return result
     return None
 
 
@@ -91,9 +91,9 @@ def _by_choice(g: Gep, r: Region, choice: Choice | None) -> Proof | None:
     """The rule for ``t op x``, if there is one."""
     if choice is None or unwidened(choice.x) != Var(_place(g, r, "ij") or Variable("", r.type)):
         return None
-    found = _rule(g, r, choice.op, choice.t)
-    tested = found is not None and found != Proof(r)
-    return None if tested and not _goes_one_way(g, r, choice.t) else found
+    rule = _rule(g, r, choice.op, choice.t)
+    tested = rule is not None and rule != Proof(r)
+    return None if tested and not _goes_one_way(g, r, choice.t) else rule
 
 
 def _goes_one_way(g: Gep, r: Region, t: Expr) -> bool:
@@ -101,7 +101,7 @@ def _goes_one_way(g: Gep, r: Region, t: Expr) -> bool:
     if any(r in dict(part.values) for part in g.scale):
         return False
     value, old = dict(g.update.values)[r], _place(g, r, "ij")
-    called = extremum(value, old)
+    called = extremum_choice(value, old)
     return guarded(value, old)[1] == t or (called is not None and called.t == t)
 
 
@@ -145,8 +145,8 @@ def _product(r: Region, op: str, t: Binary) -> Proof | None:
 
 def _extremum(t: Expr, across: set[Variable | None]) -> bool | None:
     """Whether ``t`` is the lesser of the two, or the greater; None for something else."""
-    least = chosen_extremum(t.cond, t.yes, t.no) if isinstance(t, Select) else t  # a choice of truth values stays one
-    if isinstance(least, Extremum) and _both(least.left, least.right, across):
+    least = extremum(t)
+    if least is not None and _both(least.left, least.right, across):
         return least.op == "min"
     return None
 

@@ -14,6 +14,7 @@ from typing import Any
 from .. import api, backends
 from ..base import catalogue
 from ..base.diagnostics import Diagnostic, Error, InputError
+from ..program.verify import patient
 from ..schedule.slots import Slot
 from . import files, journal
 from .arguments import FileJob, job_of
@@ -77,7 +78,8 @@ def _run_in_one_call(job: FileJob, p: int | None) -> None:
     outputs = [o for o in job.outputs().values() if o.is_resumable]
     with journal.locked(outputs):
         inputs = {n: s.take(0, job.total) for n, s in job.batched.items()}
-        results = _by_name(job.slots, job.program(inputs, shared=job.shared, p=p))
+        with patient():
+            results = _by_name(job.slots, job.program(inputs, shared=job.shared, p=p))
         job.check_unchanged()
         for name, path in job.targets.items():
             files.write(path, results[name])
@@ -120,7 +122,8 @@ def _run_in_bands(job: FileJob, options: RunOptions) -> None:
                 results[name] = mapped
             inputs = {n: s.whole() for n, s in job.batched.items()}
             devices = backends.ordinals(options.devices)
-            job.program(inputs, shared=job.shared, out=results, p=job.total, devices=devices)
+            with patient():
+                job.program(inputs, shared=job.shared, out=results, p=job.total, devices=devices)
             job.check_unchanged()
             for name in unmapped:
                 sinks[name].write(0, results[name])

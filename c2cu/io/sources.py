@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 PIECE = 2 << 20  # bytes that a thread reads at a time: one alone does not keep up with a GPU
 
 
-
 class ArraySource(Protocol):
     """``shape`` and ``dtype``: as an array's. ``is_pipe``: it can be read only once, in order. ``fingerprint``: of its
     file when that was opened."""

@@ -5,23 +5,24 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import api, backends
 from ..base import catalogue, toolchain
+from ..base.cache import cache_folder
+from ..base.scratch import scratch
 
 
-def run_program(source: Path, p: int, backend: str, options: Mapping[str, Any]) -> int:
+def run_program(source: Sequence[str | Path], p: int, backend: str, options: Mapping[str, Any]) -> int:
     """Translate the whole program for p runs, compile it, and run it on stdin. Its exit status."""
     target = backend
     if backend == "auto":
         target = "cuda" if toolchain.find_nvcc() and backends.best() == "cuda" else "cpu"
     text = api.translate(source, p=p, target=target, **options)
-    with tempfile.TemporaryDirectory(prefix="c2cu-") as folder:
-        program = Path(folder) / "program"
+    with scratch(cache_folder()) as folder:  # where programs may be executed
+        program = folder / "program"
         if target == "cuda":
             nvcc = toolchain.find_nvcc()
             if nvcc is None:
@@ -29,7 +30,7 @@ def run_program(source: Path, p: int, backend: str, options: Mapping[str, Any]) 
             command = [nvcc, "-O3", "-arch=native", "-x", "cu", "-", "-o", str(program)]
         else:
             compiler = toolchain.find_compiler()
-            flags = ("-O3", "-march=native", "-w", *toolchain.exact_flags(compiler))
+            flags = ("-O3", "-march=native", "-w", *toolchain.generated_flags(compiler))
             command = [*compiler, *flags, "-x", "c", "-", "-o", str(program), "-lm"]
         _compile(command, text)
         sys.stdout.flush()
@@ -37,9 +38,6 @@ def run_program(source: Path, p: int, backend: str, options: Mapping[str, Any]) 
 
 
 def _compile(command: list[str], text: str) -> None:
-    try:
-        done = subprocess.run(command, input=text.encode("utf-8", "surrogateescape"), capture_output=True)
-    except OSError as e:
-        raise catalogue.COMPILER_DOES_NOT_START.error(command=command[0], reason=e.strerror) from None
+    done = toolchain.fed(command, text)
     if done.returncode:
         raise toolchain.rejected(os.path.basename(command[0]), text, done.stderr.decode("utf-8", "replace"))

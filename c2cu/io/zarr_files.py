@@ -58,8 +58,8 @@ class ZarrSource:
             end = min(-(-last // self._chunk) * self._chunk, self.shape[axis])
             part = slice(first, end) if self._is_row else (..., slice(first, end))
             self._first, self._block = first, numpy.asarray(_read(self.path, lambda: self._array[part]))
-        here = slice(first - self._first, last - self._first)
-        return self._block[here] if self._is_row else self._block[..., here]
+        rows = slice(first - self._first, last - self._first)
+        return self._block[rows] if self._is_row else self._block[..., rows]
 
     def whole(self) -> numpy.ndarray:
         import numpy

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..base.ctype import BOOL, INT, Scalar
+from ..base.ctype import INT, Scalar
 from ..base.diagnostics import Loc
 from .affine import linear
 from .fold import MIRRORED, cast
@@ -193,11 +193,11 @@ def chosen_extremum(cond: Expr, yes: Expr, no: Expr, loc: Loc = NOWHERE) -> Extr
 
 
 def extremum(e: Expr) -> Extremum | None:
-    """``e`` as a minimum or maximum of numbers, or None."""
+    """``e`` as a minimum or maximum, or None."""
     match e:
         case Extremum():
             return e
-        case Select() if e.type != BOOL:
+        case Select():
             return chosen_extremum(e.cond, e.yes, e.no, e.loc)
         case Call(name="fmin" | "fminf" | "fmax" | "fmaxf", args=(a, b)):
             return Extremum(e.name[1:4], a, b, "number", e.type, e.loc)

@@ -19,8 +19,16 @@ def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
     if e.type == t:
         return e
     if isinstance(e, Const) and (t.is_float or e.type.is_integer or math.isfinite(e.value)):
-        return Const(converted(e.value, t), t, e.loc)
+        value = e.value if t.is_float or e.type.is_integer or t == BOOL else nearest_integer(e.value, t)
+        return Const(converted(value, t), t, e.loc)
     return Cast(e, t, loc or e.loc)
+
+
+def nearest_integer(value: int | float, t: Scalar) -> int:
+    """What GCC makes of a constant that an integer type does not hold: the type's nearest number."""
+    bits = 8 * t.size - (t.kind == "i")
+    least = -(1 << bits) if t.kind == "i" else 0
+    return min(max(int(value), least), (1 << bits) - 1)
 
 
 def bitcast(e: Expr, t: Scalar, loc: Loc) -> Expr:

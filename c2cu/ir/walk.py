@@ -50,9 +50,11 @@ def operands(e: Expr) -> tuple[Expr, ...]:
 
 def subexpressions(e: Expr) -> Iterator[Expr]:
     """``e`` and everything below it, parents first."""
-    yield e
-    for x in operands(e):
-        yield from subexpressions(x)
+    pending = [e]  # no recursion: expressions may be deep, and each would pass on what all below it yield
+    while pending:
+        e = pending.pop()
+        yield e
+        pending += reversed(operands(e))
 
 
 def mapped(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
@@ -140,10 +142,16 @@ def blocks(s: Stmt) -> tuple[Block, ...]:
 
 def loads_in(e: Expr) -> Iterator[Load]:
     """Every load of an expression, inner ones first."""
-    for x in operands(e):
-        yield from loads_in(x)
-    if isinstance(e, Load):
-        yield e
+    pending: list[tuple[Expr, bool]] = [(e, False)]
+    while pending:
+        e, done = pending.pop()
+        if done:
+            assert isinstance(e, Load)
+            yield e
+            continue
+        if isinstance(e, Load):
+            pending.append((e, True))
+        pending += [(x, False) for x in reversed(operands(e))]
 
 
 def used(block: Block) -> Counter[Variable]:
@@ -170,7 +178,9 @@ def touched(block: Block) -> Counter[Region]:
 
 def statements(block: Block) -> Iterator[Stmt]:
     """Every statement of a block and below, in textual order."""
-    for s in block:
+    pending = list(reversed(block))
+    while pending:
+        s = pending.pop()
         yield s
-        for inner in blocks(s):
-            yield from statements(inner)
+        for inner in reversed(blocks(s)):
+            pending += reversed(inner)

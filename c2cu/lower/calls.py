@@ -5,17 +5,26 @@ from __future__ import annotations
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, LONG, VOID, Pointer, Scalar
+from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar
+from ..base.diagnostics import Error, Loc
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import FunctionDef
-from ..ir.nodes import Const, Expr, Var, Variable
+from ..ir.fold import binary
+from ..ir.nodes import Const, Expr
 from .context import Context, Frame
-from .expressions import converted
+from .expressions import number
 from .library import library_call
-from .lvalues import current_target, object_value, pointer_value, set_pointer
-from .memory import copy_object, store
-from .objects import FunctionRef, Object, PointerVariable, Ref, Target, whole
+from .lvalues import object_value, pointer_value
+from .memory import copy_object, load, store, store_wide
+from .objects import FunctionRef, LValue, Object, OneOf, Target, Wide, whole
+from .order import in_register
+from .pointers import read_pointer, write_pointer
+from .substitutes import LIBRARY, placed, substitute
+
+MOST_FRAMES = 200  # of one function that calls itself
+MOST_CALLS = 1_000  # functions that call one another in turn
+Argument = Expr | Target | Wide
 
 
 def function_body(cx: Context, f: FunctionDef) -> None:
@@ -28,68 +37,155 @@ def function_body(cx: Context, f: FunctionDef) -> None:
     cx.jumps = outer
 
 
-def call(cx: Context, node: C.FuncCall) -> Expr | Ref | Target | None:
+def call(cx: Context, node: C.FuncCall) -> Expr | Target | None:
     """Inline a call: its value, the object that it returns, or where the pointer that it returns points."""
     loc = loc_of(node)
-    callee = callee_name(cx, node)
-    if callee not in cx.unit.functions:
-        return library_call(cx, callee, node)
-    f = cx.unit.require(callee)
+    callees = callees_of(cx, node)
     args = node.args.exprs if node.args else []
+    if isinstance(callees, OneOf):
+        return one_of_several(cx, callees, args, loc)
+    f = function_named(cx, callees.name)
+    if f is None:
+        return library_call(cx, callees.name, node)
+    require_arguments(f, args, loc)
+    objects = bound_arguments(cx, f, args)
+    ours = in_library(f) and not in_library(cx.frames[-1].function)
+    try:
+        with cx.block() as body:
+            result = inlined(cx, f, objects, result_place(cx, f))
+    except Error as e:
+        if not ours:
+            raise
+        raise e.moved(loc) from None
+    cx.out += placed(tuple(body), loc) if ours else body
+    return result_of(cx, result, loc)
+
+
+def in_library(f: FunctionDef) -> bool:
+    return f.loc.file == LIBRARY
+
+
+def function_named(cx: Context, name: str) -> FunctionDef | None:
+    """The program's function of this name, else the C that stands for the library's; None where there is neither."""
+    if name in cx.unit.functions and not in_library(cx.frames[-1].function):
+        return cx.unit.require(name)
+    return substitute(cx, name)
+
+
+def one_of_several(cx: Context, callees: OneOf, args: list[C.Node], loc: Loc) -> Expr | Target | None:
+    """A call of the function that a pointer points to, one of a few."""
+    names = [(n, t.name) for n, t in callees.targets if isinstance(t, FunctionRef)]
+    functions = [(n, cx.unit.require(name)) for n, name in names if name in cx.unit.functions]
+    if not functions:
+        raise catalogue.INDIRECT_CALL.error(loc)
+    for _, f in functions:
+        require_arguments(f, args, loc)
+    tag = cx.saved(callees.tag, loc)
+    first = functions[0][1]
+    values: list[Argument] = []
+    for a, p in reversed(list(zip(args, first.params))):
+        v = argument(cx, a, p.type)
+        values.insert(0, v if isinstance(v, Target | Wide) else cx.saved(v, loc))
+    result = result_place(cx, first)
+
+    def inline(f: FunctionDef) -> None:
+        inlined(cx, f, [bound(cx, p, v, loc) for p, v in zip(f.params, values)], result)
+
+    def choose(rest: list[tuple[int, FunctionDef]]) -> None:
+        (n, f), *others = rest
+        if not others:
+            inline(f)
+            return
+        is_f = binary("==", tag, Const(n, INT), INT, loc)
+        cx.either(is_f, lambda: inline(f), lambda: choose(others), loc)
+
+    choose(functions)
+    return result_of(cx, result, loc)
+
+
+def require_arguments(f: FunctionDef, args: list[C.Node], loc: Loc) -> None:
     if len(args) != len(f.params):
-        raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"a call of '{callee}' with {len(args)} arguments")
-    saved = {id(p): cx.bindings.get(id(p)) for p in f.params}
-    bound = [argument(cx, p, a) for p, a in zip(f.params, args)]
-    cx.bindings.update(zip((id(p) for p in f.params), bound))
-    frame = Frame(f, cx.exit_flag("returned", f.loc), result_place(cx, f))
-    cx.frames.append(frame)
+        raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"a call of '{f.name}' with {len(args)} arguments")
+
+
+def inlined(cx: Context, f: FunctionDef, arguments: list[Object], result: Object | None) -> Object | None:
+    """The body of ``f`` with its parameters in these objects; its result is in ``result``."""
+    if len(cx.frames) > MOST_CALLS:
+        raise catalogue.NESTED_FOR_ANALYSIS.error(f.loc, what="calls of functions", limit=f"{MOST_CALLS:,}")
+    if sum(frame.function is f for frame in cx.frames) > MOST_FRAMES:
+        raise catalogue.RECURSION.error(f.loc, name=f.name)
+    outer = dict(cx.bindings)
+    cx.bindings.update(zip((id(p) for p in f.params), arguments))
+    cx.frames.append(Frame(f, cx.exit_flag("returned", f.loc), result))
     function_body(cx, f)
     cx.frames.pop()
-    cx.bindings.update((k, v) for k, v in saved.items() if v is not None)
-    match frame.result:
-        case Variable():
-            return Var(frame.result, loc)
-        case Object():
-            return whole(frame.result)
-        case PointerVariable():
-            return current_target(cx, frame.result, loc)
-    return None
+    cx.bindings.update(outer)  # where it calls itself, the caller's objects
+    return result
 
 
-def callee_name(cx: Context, node: C.FuncCall) -> str:
-    """The name of the function that is called, by itself or through a pointer that is known."""
+def result_of(cx: Context, result: Object | None, loc: Loc) -> Expr | Target | None:
+    if result is None:
+        return None
+    if isinstance(result.type, Scalar) and not result.type.is_wide:
+        return load(cx, whole(result), loc)
+    return read_pointer(cx, whole(result), loc) if isinstance(result.type, Pointer) else whole(result)
+
+
+def callees_of(cx: Context, node: C.FuncCall) -> FunctionRef | OneOf:
+    """The function that is called, by itself or through a pointer, which may point to one of several."""
     if isinstance(node.name, C.ID) and cx.unit.symbol(node.name).kind == "function":
-        return node.name.name
+        return FunctionRef(node.name.name)
     target = pointer_value(cx, node.name)
+    if isinstance(target, OneOf):
+        functions = tuple((n, t) for n, t in target.targets if isinstance(t, FunctionRef))
+        if len(functions) == 1:
+            return functions[0][1]
+        return OneOf(target.tag, functions)
     if not isinstance(target, FunctionRef):
         raise catalogue.INDIRECT_CALL.error(loc_of(node))
-    return target.name
+    return target
 
 
-def result_place(cx: Context, f: FunctionDef) -> Variable | Object | PointerVariable | None:
+def result_place(cx: Context, f: FunctionDef) -> Object | None:
     """What holds a function's result."""
-    t = f.returns
-    if t == VOID:
-        return None
+    return (
+        None if f.returns == VOID else cx.new_object(f.name, cx.unit.declarations.complete(f.returns), "local", f.loc)
+    )
+
+
+def argument(cx: Context, node: C.Node, t: CType) -> Argument:
+    """An argument's value, or the object that is passed by value."""
     if isinstance(t, Pointer):
-        return PointerVariable(f.name, t, cx.fresh(f.name, LONG, f.loc), f.loc)
-    if isinstance(t, Scalar):
-        return cx.fresh(f.name, t, f.loc)
-    return Object(f.name, t, "local", f.loc)
+        return pointer_value(cx, node)
+    if isinstance(t, Scalar) and t.is_wide:
+        return cx.wide(node, t)
+    return number(cx, node, t, loc_of(node)) if isinstance(t, Scalar) else object_value(cx, node)
 
 
-def argument(cx: Context, p: Symbol, node: C.Node) -> Object | PointerVariable:
+def bound_arguments(cx: Context, f: FunctionDef, args: list[C.Node]) -> list[Object]:
+    """The parameters, holding the arguments' values: from the last to the first, and last of all the variables that are
+    read where the call is made."""
+    pairs = list(enumerate(zip(f.params, args)))
+    objects: dict[int, Object] = {}
+    for last in (False, True):
+        for k, (p, a) in reversed(pairs):
+            if in_register(cx, a) == last:
+                objects[k] = bound(cx, p, argument(cx, a, p.type), loc_of(a))
+    return [objects[k] for k, _ in pairs]
+
+
+def bound(cx: Context, p: Symbol, value: Argument, loc: Loc) -> Object:
     """A parameter, holding the argument's value."""
-    loc = loc_of(node)
+    obj = cx.new_object(p.name, p.type, "local", p.loc, volatile=p.volatile)
     if isinstance(p.type, Pointer):
-        variable = PointerVariable(p.name, p.type, cx.fresh(p.name, LONG, loc), p.loc)
-        target = pointer_value(cx, node)
-        set_pointer(cx, variable, target, loc)
-        return variable
-    obj = Object(p.name, p.type, "local", p.loc, volatile=p.volatile)
-    ref = Ref(obj, "", Const(0, INT), p.type)
-    if isinstance(p.type, Scalar):
-        store(cx, ref, converted(cx.value(node), p.type, loc), loc)
+        assert isinstance(value, Target)
+        write_pointer(cx, whole(obj), value, loc)
+    elif isinstance(value, Wide):
+        store_wide(cx, whole(obj), value, loc)
+    elif isinstance(p.type, Scalar):
+        assert not isinstance(value, Target)
+        store(cx, whole(obj), value, loc)
     else:
-        copy_object(cx, ref, object_value(cx, node), loc)
+        assert isinstance(value, LValue)
+        copy_object(cx, whole(obj), value, loc)
     return obj

@@ -5,21 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, Scalar
+from ..base.ctype import BOOL, CType, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.symbols import Symbol
 from ..frontend.typed import FunctionDef, Unit
 from ..ir.fold import cast
-from ..ir.nodes import Assign, Const, Expr, If, Region, Stmt, Var, Variable
-from .objects import Object, PointerVariable, Ref, Target, Targets, join
+from ..ir.nodes import Assign, Block, Const, Expr, If, Region, Stmt, Var, Variable
+from .environment import Environment, join
+from .objects import LValue, Null, Object, OneOf, Ref, Single, Target, View, Wide, at_start
 
 LIMIT = 60_000  # statements of one flat kernel
+WORK = 400_000  # statements written until there is one, those of loops that had to be written again among them
 Flags = frozenset[Variable]
 NONE: Flags = frozenset()
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@dataclass
+class Label:
+    """Where a ``goto`` leads to: the flag that it sets, and what is known at each."""
+
+    flag: Variable
+    paths: list[Environment] = field(default_factory=list)
 
 
 @dataclass
@@ -28,21 +41,22 @@ class Frame:
 
     function: FunctionDef
     flag: Variable
-    result: Variable | Object | PointerVariable | None
-    exits: list[Targets] = field(default_factory=list)
+    result: Object | None
+    exits: list[Environment] = field(default_factory=list)
+    labels: dict[str, Label] = field(default_factory=dict)  # those that a jump from here can reach
 
 
 @dataclass
 class Jump:
     """What ``break`` and ``continue`` mean here; a switch has no ``proceed`` of its own.
 
-    ``exits``, ``repeats``: what pointers point to at each ``break`` and at each ``continue``.
+    ``exits``, ``repeats``: what is known at each ``break`` and at each ``continue``.
     """
 
     leave: Variable
     proceed: Variable | None
-    exits: list[Targets] = field(default_factory=list)
-    repeats: list[Targets] = field(default_factory=list)
+    exits: list[Environment] = field(default_factory=list)
+    repeats: list[Environment] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -50,10 +64,12 @@ class Rules:
     """Functions that a file calls although theirs imports it: an lvalue has subscripts, which are expressions, which
     have calls, which have statements, which have lvalues. `kernel.py` lists them, `Context` has a method for each."""
 
-    binding: Callable[[Context, Symbol, Loc], Object | PointerVariable]
+    binding: Callable[[Context, Symbol, Loc], Object]
     value: Callable[[Context, C.Node], Expr]
-    call: Callable[[Context, C.FuncCall], Expr | Ref | Target | None]
-    initialise: Callable[[Context, Ref, C.Node], None]
+    wide: Callable[[Context, C.Node, Scalar | None], Wide]
+    condition: Callable[[Context, C.Node], Expr]
+    call: Callable[[Context, C.FuncCall], Expr | Target | None]
+    initialise: Callable[[Context, LValue, C.Node], None]
     effect: Callable[[Context, C.Node], None]
     statements: Callable[[Context, list[C.Node]], Flags]
 
@@ -66,19 +82,32 @@ class Context:
     rules: Rules
     out: list[Stmt] = field(default_factory=list)
     size: int = 0  # statements so far
+    work: int = 0  # statements so far, and those that were given up
     uids: int = 0  # variables so far
+    objects: int = 0  # objects so far
     names: dict[str, int] = field(default_factory=dict)  # name -> regions that asked for it
     regions: list[Region] = field(default_factory=list)
-    bindings: dict[int, Object | PointerVariable] = field(default_factory=dict)  # id(Symbol) -> what it stands for here
-    targets: Targets = field(default_factory=dict)
+    bindings: dict[int, Object] = field(default_factory=dict)  # id(Symbol) -> what it stands for here
+    env: Environment = field(default_factory=Environment)
+    start: Environment = field(default_factory=Environment)  # what holds of initial values, whatever the path
+    numbers: dict[Single, int] = field(default_factory=lambda: {Null(): 0})  # of what pointers point to: their tags
+    changing: dict[int, set[tuple[str, Loc]]] = field(default_factory=dict)  # id(loop) -> what its turns change
+    library: bool = False  # whether it knows the functions of `substitutes`
+    unset: list[tuple[Loc, str]] = field(default_factory=list)  # pointers that were read and not set
+    literals: dict[int, Object] = field(default_factory=dict)  # id(string) -> its array
     conjunctions: set[Variable] = field(default_factory=set)  # what && comes to, each read once
     frames: list[Frame] = field(default_factory=list)
     jumps: list[Jump] = field(default_factory=list)
     statics: list[Stmt] = field(default_factory=list)  # what sets up static locals
+    integer_zeros: dict[int, bool] = field(default_factory=dict)  # id(expression) -> `zeros.is_integer_zero`
+    without_value: dict[int, tuple[C.ExprList | C.BinaryOp, ...]] = field(default_factory=dict)  # the same of `order`'s
+    begun: dict[int, C.Node | None] = field(default_factory=dict)  # id(`order.without_value`) -> what is left of it
+    addressed: frozenset[Symbol] = frozenset()  # local variables whose address is taken
+    static_locals: list[tuple[Symbol, Object]] = field(default_factory=list)
 
     # the functions of other files
 
-    def binding(self, symbol: Symbol, loc: Loc) -> Object | PointerVariable:
+    def binding(self, symbol: Symbol, loc: Loc) -> Object:
         """What a name stands for: `declarations.binding`."""
         return self.rules.binding(self, symbol, loc)
 
@@ -86,11 +115,19 @@ class Context:
         """The number that an expression gives: `expressions.value`."""
         return self.rules.value(self, node)
 
-    def call(self, node: C.FuncCall) -> Expr | Ref | Target | None:
+    def wide(self, node: C.Node, t: Scalar | None = None) -> Wide:
+        """The integer of 128 bits that an expression gives: `wide_values.wide`."""
+        return self.rules.wide(self, node, t)
+
+    def condition(self, node: C.Node) -> Expr:
+        """A controlling expression, as truth: `expressions.condition`."""
+        return self.rules.condition(self, node)
+
+    def call(self, node: C.FuncCall) -> Expr | Target | None:
         """What a call returns: `calls.call`."""
         return self.rules.call(self, node)
 
-    def initialise(self, ref: Ref, init: C.Node) -> None:
+    def initialise(self, ref: LValue, init: C.Node) -> None:
         """Store an initialiser: `declarations.initialise`."""
         self.rules.initialise(self, ref, init)
 
@@ -107,9 +144,15 @@ class Context:
     def emit(self, s: Stmt) -> None:
         """Append a statement to the current block."""
         self.size += 1
-        if self.size > LIMIT:
+        self.work += 1
+        if self.size > LIMIT or self.work > WORK:
             raise catalogue.TOO_MANY_STATEMENTS.error(s.loc, limit=LIMIT)
         self.out.append(s)
+
+    def insert(self, at: int, s: Stmt) -> None:
+        """Put a statement before those that the current block has from ``at`` on."""
+        self.emit(s)
+        self.out.insert(at, self.out.pop())
 
     @contextmanager
     def block(self) -> Iterator[list[Stmt]]:
@@ -128,24 +171,50 @@ class Context:
     def either(
         self, cond: Expr, yes: Callable[[], object], no: Callable[[], object], loc: Loc, branch: bool = True
     ) -> None:
-        """An `If` around what ``yes()`` and ``no()`` emit; pointers that differ afterwards are marked."""
+        """An `If` around what ``yes()`` and ``no()`` emit."""
         if isinstance(cond, Const):
             (yes if cond.value else no)()
             return
-        before = dict(self.targets)
-        with self.block() as then:
-            yes()
-        after_yes, self.targets = self.targets, dict(before)
-        with self.block() as other:
-            no()
-        self.targets = join(after_yes, self.targets)
+        (then, _), (other, _) = self.arms(yes, no)
         if then or other:
-            self.emit(If(cond, tuple(then), tuple(other), branch, loc))
+            self.emit(If(cond, then, other, branch, loc))
 
-    def meet(self, paths: Iterable[Targets]) -> None:
-        """Jumps arrive here too: ``paths`` says what pointers point to at each."""
-        for targets in paths:
-            self.targets = join(self.targets, targets)
+    # what is known
+
+    def arms(self, yes: Callable[[], A], no: Callable[[], B]) -> tuple[tuple[Block, A], tuple[Block, B]]:
+        """What ``yes()`` and ``no()`` emit and return: two paths that begin with what is known here, and meet."""
+        before = self.env.copy()
+        with self.block() as then:
+            a = yes()
+        after_yes, self.env = self.env, before
+        with self.block() as other:
+            b = no()
+        self.meet([after_yes])
+        return (tuple(then), a), (tuple(other), b)
+
+    def meet(self, paths: Iterable[Environment]) -> None:
+        """Other paths arrive here too: ``paths`` says what is known on each."""
+        for env in paths:
+            self.env = join(self.env, env, self.start)
+
+    def part_ways(self) -> Environment:
+        """What is known where control leaves for elsewhere; it does not go on from here."""
+        gone = self.env
+        self.env = replace(gone.copy(), reached=False)
+        return gone
+
+    def number(self, target: Single) -> int:
+        """The tag of a pointer to ``target``, whatever its index."""
+        return self.numbers.setdefault(at_start(target), len(self.numbers))
+
+    def learn(self, var: Variable, value: Expr) -> None:
+        """``var`` was assigned ``value``."""
+        self.env.known[var] = value if isinstance(value, Const) and value.type.is_integer else None
+
+    def settled(self, var: Variable, loc: Loc) -> Expr:
+        """The value of ``var``: a constant where that is known."""
+        constant = self.env.known[var] if var in self.env.known else self.start.known.get(var)
+        return replace(constant, loc=loc) if constant is not None else Var(var, loc)
 
     # variables
 
@@ -175,6 +244,26 @@ class Context:
         self.assign(var, value, loc)
         return Var(var, loc)
 
-    def pinned(self, ref: Ref, loc: Loc, name: str = "t") -> Ref:
+    def pinned(self, ref: LValue, loc: Loc, name: str = "t") -> LValue:
         """``ref`` with its index computed here and now, whatever is stored later."""
-        return ref.at(self.saved(ref.index, ref.index.loc if ref.index.loc.line else loc, name))
+        if isinstance(ref, (Ref, View)):
+            return ref.at(self.saved(ref.index, ref.index.loc if ref.index.loc.line else loc, name))
+        tag = self.saved(ref.tag, loc)
+        return OneOf(tag, tuple((n, self._pinned(t, loc, name)) for n, t in ref.targets))
+
+    def _pinned(self, t: Single, loc: Loc, name: str) -> Single:
+        return t.at(self.saved(t.index, loc, name)) if isinstance(t, (Ref, View)) else t
+
+    # objects
+
+    def new_object(
+        self,
+        name: str,
+        t: CType,
+        storage: str,
+        loc: Loc,
+        values: dict[int, Const] | None = None,
+        volatile: bool = False,
+    ) -> Object:
+        self.objects += 1
+        return Object(name, t, storage, loc, values, volatile=volatile, born=self.objects)

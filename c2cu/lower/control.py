@@ -9,28 +9,27 @@ from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar, Struct, promot
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.fold import binary, cast, truth, unary
-from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Loop, Stmt, Var, Variable
+from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Var, Variable
 from .context import NONE, Context, Flags, Jump
 from .declarations import declare
-from .expressions import assignment, condition, converted, increment
-from .lvalues import (
-    assign_object,
-    current_target,
-    index_value,
-    object_value,
-    pointee,
-    pointer_value,
-    pointer_variable,
-    set_pointer,
-    step_pointer,
-)
-from .memory import copy_object, store
-from .objects import Object, PointerVariable, Targets, join, same_object, whole
+from .environment import Environment
+from .expressions import assignment, condition, increment, number
+from .jumps import labelled, none_of, skipped
+from .loops import do_while, loop
+from .lvalues import assign_object, assign_pointer, last_of, object_value, pointer_value, step_pointer
+from .memory import copy_object, store, store_wide
+from .objects import Object, whole
+from .pointers import write_pointer
+from .wide import is_wide
 
 
 def statements(cx: Context, nodes: list[C.Node]) -> Flags:
     """Lower a statement list; the flags it may have set."""
+    if any(isinstance(s, C.Label) for s in nodes):
+        return labelled(cx, nodes)
     for i, s in enumerate(nodes):
+        if not cx.env.reached:
+            return NONE
         rest = nodes[i + 1 :]
         if isinstance(s, C.If) and rest and escapes(s.iftrue) and not (s.iffalse and escapes(s.iffalse)):
             other = [s.iffalse, *rest] if s.iffalse is not None else rest
@@ -45,11 +44,7 @@ def statements(cx: Context, nodes: list[C.Node]) -> Flags:
 
 def unless(cx: Context, flags: Flags, rest: list[C.Node]) -> Flags:
     """``rest``, skipped where a flag is set."""
-    with cx.block() as inner:
-        more = statements(cx, rest)
-    if inner:
-        cx.emit(If(none_of(flags, inner[0].loc), tuple(inner), (), False, inner[0].loc))
-    return more
+    return skipped(cx, flags, lambda: statements(cx, rest))
 
 
 def statement(cx: Context, node: C.Node | None) -> Flags:
@@ -84,37 +79,44 @@ def statement(cx: Context, node: C.Node | None) -> Flags:
             return return_(cx, node)
         case C.Case() | C.Default():
             raise catalogue.NESTED_CASE.error(loc)
-        case C.Goto() | C.Label():
-            raise catalogue.GOTO.error(loc)
+        case C.Goto():
+            label = cx.frames[-1].labels.get(node.name)
+            if label is None:
+                raise catalogue.GOTO.error(loc)
+            return take_jump(cx, label.paths, label.flag, loc)
+        case C.Label():
+            return statements(cx, [node])
     effect(cx, node)
     return NONE
 
 
-def take_jump(cx: Context, paths: list[Targets], flag: Variable, loc: Loc) -> Flags:
-    """Set the flag; ``paths`` collects what pointers point to where control goes on."""
+def take_jump(cx: Context, paths: list[Environment], flag: Variable, loc: Loc) -> Flags:
+    """Set the flag; ``paths`` collects what is known where control goes on."""
     cx.emit(Assign(flag, Const(1, BOOL, loc), loc))
-    paths.append(dict(cx.targets))
+    paths.append(cx.part_ways())
     return frozenset({flag})
 
 
 def return_(cx: Context, node: C.Return) -> Flags:
     frame, loc = cx.frames[-1], loc_of(node)
     if node.expr is not None:
-        match frame.result:
-            case Variable():
-                cx.assign(frame.result, converted(cx.value(node.expr), frame.result.type, loc), loc)
-            case PointerVariable():
-                set_pointer(cx, frame.result, pointer_value(cx, node.expr), loc)
-            case Object() if isinstance(frame.result.type, Scalar):
-                ref = whole(frame.result)
-                store(cx, ref, converted(cx.value(node.expr), frame.result.type, loc), loc)
-            case Object():
-                copy_object(cx, whole(frame.result), object_value(cx, node.expr), loc)
-            case None:
-                effect(cx, node.expr)
-    cx.emit(Assign(frame.flag, Const(1, BOOL, loc), loc))
-    frame.exits.append(dict(cx.targets))
-    return frozenset({frame.flag})
+        if frame.result is None:
+            effect(cx, node.expr)
+        else:
+            set_result(cx, frame.result, node.expr, loc)
+    return take_jump(cx, frame.exits, frame.flag, loc)
+
+
+def set_result(cx: Context, result: Object, node: C.Node, loc: Loc) -> None:
+    match result.type:
+        case Pointer():
+            write_pointer(cx, whole(result), pointer_value(cx, node), loc)
+        case Scalar() if is_wide(result.type):
+            store_wide(cx, whole(result), cx.wide(node, result.type), loc)
+        case Scalar():
+            store(cx, whole(result), number(cx, node, result.type, loc), loc)
+        case _:
+            copy_object(cx, whole(result), object_value(cx, node), loc)
 
 
 def if_else(cx: Context, node: C.If, then: list[C.Node], other: list[C.Node]) -> Flags:
@@ -122,20 +124,11 @@ def if_else(cx: Context, node: C.If, then: list[C.Node], other: list[C.Node]) ->
     cond = condition(cx, node.cond)
     if isinstance(cond, Const):
         return statements(cx, then if cond.value else other)
-    before = dict(cx.targets)
-    with cx.block() as yes:
-        flags = statements(cx, then)
-    after, cx.targets = cx.targets, before
-    with cx.block() as no:
-        more = statements(cx, other)
-    if escapes_list(other):
-        cx.targets = after
-    elif not escapes_list(then):
-        cx.targets = join(after, cx.targets)
+    (yes, flags), (no, more) = cx.arms(lambda: statements(cx, then), lambda: statements(cx, other))
     if no:
-        cx.emit(If(cond, tuple(yes), tuple(no), True, loc))
-    else:
-        emit_if(cx, cond, tuple(yes), loc)
+        cx.emit(If(cond, yes, no, True, loc))
+    elif yes:
+        emit_if(cx, cond, yes, loc)
     return flags | more
 
 
@@ -153,74 +146,6 @@ def emit_if(cx: Context, cond: Expr, then: Block, loc: Loc) -> None:
             emit_if(cx, first.cond, tuple(inner), first.loc)
         case _:
             cx.emit(If(cond, then, (), True, loc))
-
-
-def loop(cx: Context, node: C.For | C.While) -> Flags:
-    loc = loc_of(node)
-    if isinstance(node, C.For) and node.init is not None:
-        statement(cx, node.init)
-    step = node.next if isinstance(node, C.For) else None
-    start = dict(cx.targets)
-    with cx.block() as head:
-        cond = condition(cx, node.cond) if node.cond is not None else Const(1, INT, loc)
-    return repeat(cx, node.stmt, start, cond, head, lambda: effect(cx, step) if step is not None else None, loc)
-
-
-def do_while(cx: Context, node: C.DoWhile) -> Flags:
-    loc = loc_of(node.cond)
-    if cx.unit.constant(node.cond) == 0:
-        return once(cx, node.stmt, loc)
-    go = cx.fresh_temporary("again", BOOL, loc)
-    cx.assign(go, Const(1, BOOL), loc)
-
-    def test() -> None:
-        cx.assign(go, condition(cx, node.cond), loc)
-
-    return repeat(cx, node.stmt, dict(cx.targets), Var(go, loc), [], test, loc)
-
-
-def once(cx: Context, body: C.Node, loc: Loc) -> Flags:
-    """``do body while (0)``, as macros have it: no loop."""
-    jump = Jump(cx.exit_flag("left", loc), cx.exit_flag("skipped", loc))
-    cx.assign(jump.leave, Const(0, BOOL), loc)
-    assert jump.proceed is not None
-    cx.assign(jump.proceed, Const(0, BOOL), loc)
-    cx.jumps.append(jump)
-    flags = statement(cx, body)
-    cx.jumps.pop()
-    cx.meet([*jump.repeats, *jump.exits])
-    return flags - {jump.leave, jump.proceed}
-
-
-def repeat(cx: Context, body: C.Node, start: Targets, cond: Expr, head: list[Stmt], step, loc: Loc) -> Flags:
-    """The loop itself. ``start``: what pointers point to before its first test."""
-    jump = Jump(cx.exit_flag("left", loc), cx.exit_flag("skipped", loc))
-    assert jump.proceed is not None
-    frame = cx.frames[-1]
-    cx.jumps.append(jump)
-    with cx.block() as inner:
-        cx.assign(jump.proceed, Const(0, BOOL), loc)
-        flags = statement(cx, body)
-    cx.jumps.pop()
-    cx.meet(jump.repeats)
-    with cx.block() as last:
-        step()
-    check_targets(cx, start, loc)
-    cx.meet(jump.exits)
-    exits = tuple(f for f in (jump.leave, frame.flag) if f in flags)
-    if jump.leave in flags:
-        cx.assign(jump.leave, Const(0, BOOL), loc)
-    cx.emit(Loop(cond, tuple(inner), tuple(last), tuple(head), exits, loc))
-    return flags - {jump.leave, jump.proceed}
-
-
-def check_targets(cx: Context, start: Targets, loc: Loc) -> None:
-    """A pointer that points into another object on the next turn: its uses were lowered for the first."""
-    for p, target in start.items():
-        now = cx.targets.get(p)
-        if target is not None and not same_object(target, now):
-            raise catalogue.TARGET_CHANGES_IN_LOOP.error(loc, name=p.name)
-    cx.targets = join(start, cx.targets)
 
 
 def switch(cx: Context, node: C.Switch) -> Flags:
@@ -247,7 +172,19 @@ def labelled_groups(cx: Context, node: C.Switch) -> list[tuple[list[C.Node], boo
             labels, default = groups[-1][0] + labels, groups[-1][1] or default
             groups.pop()
         groups.append((labels, default, list(s.stmts or [])))
+        refuse_nested_labels(groups[-1][2])
     return groups
+
+
+def refuse_nested_labels(statements: list[C.Node]) -> None:
+    """Raise UnsupportedError for a case label inside another statement, which a known selector would pass over."""
+    pending = list(statements)
+    while pending:
+        n = pending.pop()
+        if isinstance(n, (C.Case, C.Default)):
+            raise catalogue.NESTED_CASE.error(loc_of(n))
+        if not isinstance(n, C.Switch):  # whose labels are its own
+            pending += [child for _, child in n.children()]  # pyright: ignore
 
 
 def label_matches(cx: Context, labels: list[C.Node], value: Expr, loc: Loc) -> Expr:
@@ -265,14 +202,12 @@ def if_chain(cx: Context, cases, default: list[C.Node], value: Expr, loc: Loc) -
     if not cases:
         return arm(cx, default)
     (labels, body), *rest = cases
-    before = dict(cx.targets)
-    with cx.block() as yes:
-        flags = arm(cx, body)
-    after, cx.targets = cx.targets, before
-    with cx.block() as no:
-        more = if_chain(cx, rest, default, value, loc)
-    cx.targets = join(after, cx.targets)
-    cx.emit(If(label_matches(cx, labels, value, loc), tuple(yes), tuple(no), True, loc))
+    test = label_matches(cx, labels, value, loc)
+    if isinstance(test, Const):
+        return arm(cx, body) if test.value else if_chain(cx, rest, default, value, loc)
+    (yes, flags), (no, more) = cx.arms(lambda: arm(cx, body), lambda: if_chain(cx, rest, default, value, loc))
+    if yes or no:
+        cx.emit(If(test, yes, no, True, loc))
     return flags | more
 
 
@@ -311,9 +246,9 @@ def fall_through(cx: Context, segments, value: Expr, loc: Loc) -> Flags:
         if flags:
             test = binary("&&", test, none_of(flags, loc), INT, loc)
         with cx.block() as inner:
-            before = dict(cx.targets)
+            before = cx.env.copy()
             flags |= statements(cx, body)
-            cx.targets = join(before, cx.targets)
+            cx.meet([before])
         if inner:
             cx.emit(If(test, tuple(inner), (), True, loc))
     cx.jumps.pop()
@@ -329,6 +264,10 @@ def effect(cx: Context, node: C.Node) -> None:
         case C.ExprList():
             for e in node.exprs:
                 effect(cx, e)
+        case C.Compound():
+            statement(cx, last_of(cx, node))
+        case _ if is_wide(cx.unit.types.get(id(node))):
+            cx.wide(node)
         case C.Assignment() if isinstance(cx.unit.type(node), Struct):
             assign_object(cx, node)
         case C.Assignment() if isinstance(cx.unit.type(node), Pointer):
@@ -354,35 +293,14 @@ def effect(cx: Context, node: C.Node) -> None:
             object_value(cx, node)
 
 
-def assign_pointer(cx: Context, node: C.Assignment) -> None:
-    loc = loc_of(node)
-    p = pointer_variable(cx, node.lvalue)
-    if node.op == "=":
-        set_pointer(cx, p, pointer_value(cx, node.rvalue), loc)
-        return
-    start = pointee(current_target(cx, p, loc), p.type.to, loc)
-    by = index_value(cx, node.rvalue)
-    set_pointer(cx, p, start.moved(by if node.op == "+=" else unary("-", by, by.type, by.loc)), loc)
-
-
 def cast_promoted(e: Expr) -> Expr:
     return cast(e, promote(e.type))
-
-
-def none_of(flags: Flags, loc: Loc) -> Expr:
-    """True where no flag is set."""
-    test: Expr | None = None
-    for f in sorted(flags, key=lambda v: v.uid):
-        one = unary("!", Var(f, loc), INT, loc)
-        test = one if test is None else binary("&&", test, one, INT, loc)
-    assert test is not None
-    return test
 
 
 def escapes(node: C.Node | None) -> bool:
     """Whether control never comes out at the end of a statement."""
     match node:
-        case C.Break() | C.Continue() | C.Return():
+        case C.Break() | C.Continue() | C.Return() | C.Goto():
             return True
         case C.Compound():
             return escapes_list(node.block_items or [])

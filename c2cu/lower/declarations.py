@@ -2,50 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import INT, LONG, Array, CType, Pointer, Scalar, Struct
+from ..base.ctype import INT, ULONG, Array, CType, Pointer, Scalar, Struct
 from ..base.diagnostics import Loc, UnsupportedError
-from ..frontend.initial import items
+from ..frontend.initial import Item, items
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
-from ..ir.nodes import Const
+from ..ir.nodes import Block, Const, Region, Stmt, Store
+from ..ir.walk import statements
 from .context import Context
-from .expressions import converted
-from .lvalues import object_value, pointer_value, set_pointer
-from .memory import copy_object, for_each, scalars_below, store
-from .objects import Object, PointerVariable, Ref, leaf_table
+from .environment import Environment
+from .expressions import number
+from .lvalues import object_value, pointer_value
+from .memory import copy_object, initial_elements, store, store_wide, zero
+from .objects import LValue, Null, Object, PointerCells, Ref, View, leaf_table, whole
+from .pointers import cells_of, exact, put, write_pointer
 
 
-def binding(cx: Context, symbol: Symbol, loc: Loc) -> Object | PointerVariable:
+def binding(cx: Context, symbol: Symbol, loc: Loc) -> Object:
     """What a name stands for; a global that is no parameter is made on its first use."""
     bound = cx.bindings.get(id(symbol))
     if bound is not None:
         return bound
     if not symbol.is_global or symbol.builtin:
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"'{symbol.name}'")
-    values = initial_values(cx, symbol)
-    if symbol.const:
-        obj = Object(symbol.name, symbol.type, "shared", symbol.loc, values or {})
+    if symbol.is_constant:
+        values = initial_values(cx, symbol) or {}
+        obj = cx.new_object(symbol.name, symbol.type, "shared", symbol.loc, values)
+        cx.bindings[id(symbol)] = obj  # before its pointers: they may lead back to it
+        start_pointers(cx, obj, symbol)
     elif symbol.storage == "static-local":
-        obj = static_local(cx, symbol, values)
+        obj = cx.new_object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
+        obj.lasting = True
+        cx.static_locals.append((symbol, obj))
+        cx.bindings[id(symbol)] = obj
+        start_static(cx, obj, symbol)
     else:
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"'{symbol.name}'")
-    cx.bindings[id(symbol)] = obj
     return obj
 
 
-def static_local(cx: Context, symbol: Symbol, values: dict[int, Const] | None) -> Object:
-    """A static local of one run: initialised at the start of the kernel."""
-    obj = Object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
+@contextmanager
+def before_all(cx: Context) -> Iterator[None]:
+    """What is lowered inside goes to the start of the kernel; what it makes known holds from there on."""
+    outer, cx.env = cx.env, Environment()
     with cx.block() as first:
-        ref = Ref(obj, "", Const(0, INT), symbol.type)
-        zero(cx, ref, symbol.loc)
-        if symbol.decl is not None and symbol.decl.init is not None:
-            initialise(cx, ref, symbol.decl.init)
+        yield
     cx.statics += first
-    return obj
+    cx.start, cx.env = cx.env.over(cx.start), outer
+
+
+def start_static(cx: Context, obj: Object, symbol: Symbol) -> None:
+    """A static local of one run: initialised at the start of the kernel."""
+    with before_all(cx):
+        zero(cx, whole(obj), symbol.loc)
+        if symbol.decl is not None and symbol.decl.init is not None:
+            initialise(cx, whole(obj), symbol.decl.init)
+
+
+def start_pointers(cx: Context, obj: Object, symbol: Symbol) -> None:
+    """What the pointers of a global point to at the start."""
+    paths = [path for path, leaf in leaf_table(obj.type).items() if isinstance(leaf.type, Pointer)]
+    if not paths:
+        return
+    init = symbol.decl.init if symbol.decl is not None else None
+    with before_all(cx):
+        for path in paths:
+            cells = cells_of(cx, obj, path, symbol.loc)
+            for k in range(cells.count):
+                put(cx, Ref(obj, path, Const(k, INT), cells.type), Null(), symbol.loc)
+        for offset, t, e in initialisers(cx, symbol.type, init) if init is not None else ():
+            if isinstance(t, Pointer) and isinstance(e, C.Node):
+                at = at_offset(whole(obj), offset, t, symbol.loc)
+                at = exact(at, symbol.loc) if isinstance(at, View) else at
+                put(cx, at, pointer_value(cx, e), loc_of(e))
+    if obj.storage == "shared":
+        for path in paths:
+            made_constant(cx, cells_of(cx, obj, path, symbol.loc))
+
+
+def made_constant(cx: Context, cells: PointerCells) -> None:
+    """Pointers that never change need no stores: their tags and indices are tables."""
+    if not isinstance(cells.tag, Region) or not isinstance(cells.index, Region):
+        return
+    old = {cells.tag: [0] * cells.count, cells.index: [0] * cells.count}
+    rest: list[Stmt] = []
+    for s in cx.statics:
+        match s:
+            case Store(region=r, index=Const(value=k), value=Const(value=v)) if r in old:
+                old[r][int(k)] = int(v)
+            case Store(region=r) if r in old:
+                return
+            case _:
+                rest.append(s)
+    tag, index = (replace(r, storage="shared", init=tuple(values)) for r, values in old.items())
+    cx.regions = [tag if r == cells.tag else index if r == cells.index else r for r in cx.regions]
+    cx.statics, cells.tag, cells.index = rest, tag, index
+
+
+def tables(cx: Context, body: Block) -> dict[Region, Region]:
+    """The regions of static locals that ``body`` never writes, each with the table that it is."""
+    written = {s.region for s in statements(body) if isinstance(s, Store)}
+    found: dict[Region, Region] = {}
+    for symbol, obj in cx.static_locals:
+        regions = [(path, r) for path, r in obj.parts.items() if isinstance(r, Region) and r not in written]
+        if not regions or obj.volatile:
+            continue
+        try:
+            obj.values = initial_values(cx, symbol) or {}
+        except UnsupportedError:
+            continue
+        for path, r in regions:
+            found[r] = replace(r, storage="shared", init=initial_elements(obj, path))
+    return found
+
+
+def initialisers(cx: Context, t: CType, init: C.Node) -> Iterator[Item]:
+    """What an initialiser of an object of type ``t`` initialises."""
+    yield from items(t, init, cx.unit.require_constant, lambda n: cx.unit.types.get(id(n)))
 
 
 def initial_values(cx: Context, symbol: Symbol) -> dict[int, Const] | None:
@@ -54,14 +134,19 @@ def initial_values(cx: Context, symbol: Symbol) -> dict[int, Const] | None:
     if init is None:
         return None
     out: dict[int, Const] = {}
-    for offset, t, e in items(symbol.type, init, cx.unit.require_constant, lambda n: cx.unit.types.get(id(n))):
+    for offset, t, e in initialisers(cx, symbol.type, init):
+        if isinstance(t, Pointer):
+            continue  # `start_pointers`
         value = e if isinstance(e, int) else cx.unit.constant(e)
-        if isinstance(t, Pointer) and value == 0:
-            continue
         if value is None or not isinstance(t, Scalar):
             at = symbol.loc if isinstance(e, int) else loc_of(e)
             raise catalogue.ADDRESS_IN_INITIALISER.error(at, name=symbol.name)
-        out[offset] = Const(t.wrap(value), t, symbol.loc if isinstance(e, int) else loc_of(e))
+        loc = symbol.loc if isinstance(e, int) else loc_of(e)
+        if t.is_wide:
+            for k in (0, 8):
+                out[offset + k] = Const(ULONG.wrap(int(value) >> 8 * k), ULONG, loc)
+        else:
+            out[offset] = Const(t.wrap(value), t, loc)
     return out
 
 
@@ -70,23 +155,18 @@ def declare(cx: Context, node: C.Decl) -> None:
     symbol = cx.unit.symbols.get(id(node))
     if symbol is None or symbol.is_global:
         return
-    if isinstance(symbol.type, Pointer):
-        p = PointerVariable(symbol.name, symbol.type, cx.fresh(symbol.name, LONG, symbol.loc), symbol.loc)
-        cx.bindings[id(symbol)] = p
-        if node.init is not None:
-            init = node.init.exprs[0] if isinstance(node.init, C.InitList) else node.init
-            set_pointer(cx, p, pointer_value(cx, init), symbol.loc)
-        return
-    obj = Object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
+    obj = cx.new_object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
     if symbol.const and isinstance(symbol.type, Array) and node.init is not None and constant_table(cx, symbol, obj):
         return
     cx.bindings[id(symbol)] = obj
     if node.init is not None:
-        initialise(cx, Ref(obj, "", Const(0, INT), symbol.type), node.init)
+        initialise(cx, whole(obj), node.init)
 
 
 def constant_table(cx: Context, symbol: Symbol, obj: Object) -> bool:
     """A const local array of constants needs no stores: it is a table."""
+    if any(isinstance(leaf.type, Pointer) for leaf in leaf_table(symbol.type).values()):
+        return False
     try:
         obj.values = initial_values(cx, symbol)
     except UnsupportedError:
@@ -96,42 +176,43 @@ def constant_table(cx: Context, symbol: Symbol, obj: Object) -> bool:
     return True
 
 
-def initialise(cx: Context, ref: Ref, init: C.Node) -> None:
+def initialise(cx: Context, ref: LValue, init: C.Node) -> None:
     """Store an initialiser in an object; what a list leaves out is zero."""
     loc = loc_of(init)
-    if isinstance(ref.type, Scalar):
-        e = init.exprs[0] if isinstance(init, C.InitList) else init
-        store(cx, ref, converted(cx.value(e), ref.type, loc), loc)
+    if isinstance(ref.type, (Scalar, Pointer)):
+        set_value(cx, ref, init.exprs[0] if isinstance(init, C.InitList) else init, loc)
         return
     if isinstance(ref.type, Struct) and not isinstance(init, C.InitList):
         copy_object(cx, ref, object_value(cx, init), loc)
         return
-    initialisers = list(items(ref.type, init, cx.unit.require_constant, lambda n: cx.unit.types.get(id(n))))
+    assert isinstance(ref, Ref)
+    given = list(initialisers(cx, ref.type, init))
     scalars = sum(leaf.count for leaf in leaf_table(ref.type).values())
-    if len(initialisers) < scalars or any(isinstance(t, (Array, Struct)) for _, t, _ in initialisers):
+    if len(given) < scalars or any(isinstance(t, (Array, Struct)) for _, t, _ in given):
         zero(cx, ref, loc)
-    for offset, t, e in initialisers:
+    for offset, t, e in sorted(given, key=lambda item: item[0]):  # gcc's order: that of the elements and members
         at = at_offset(ref, offset, t, loc)
         if isinstance(t, Struct) and isinstance(e, C.Node):
             copy_object(cx, at, object_value(cx, e), loc)
-            continue
-        if not isinstance(t, Scalar):
-            raise catalogue.POINTER_IN_MEMORY.error(loc, name=ref.object.name + ref.path)
-        value = Const(e, t, loc) if isinstance(e, int) else converted(cx.value(e), t, loc_of(e))
-        store(cx, at, value, loc)
+        elif isinstance(e, int) and isinstance(t, Scalar):
+            store(cx, at, Const(e, t, loc), loc)
+        elif isinstance(e, C.Node):
+            set_value(cx, at, e, loc)
 
 
-def zero(cx: Context, ref: Ref, loc: Loc) -> None:
-    """Set every scalar of an object to zero."""
-    for path, leaf in leaf_table(ref.type).items():
-        t, count = leaf.type, leaf.count
-        if not isinstance(t, Scalar):
-            raise catalogue.POINTER_IN_MEMORY.error(loc, name=ref.object.name + path)
-        start = scalars_below(ref, path, count, loc)
-        for_each(cx, Const(count, INT), lambda k, s=start, t=t: store(cx, s.moved(k), Const(t.wrap(0), t), loc), loc)
+def set_value(cx: Context, ref: LValue, e: C.Node, loc: Loc) -> None:
+    """Store a number or a pointer."""
+    if isinstance(ref.type, Pointer):
+        write_pointer(cx, ref, pointer_value(cx, e), loc)
+        return
+    assert isinstance(ref.type, Scalar)
+    if ref.type.is_wide:
+        store_wide(cx, ref, cx.wide(e, ref.type), loc)
+    else:
+        store(cx, ref, number(cx, e, ref.type, loc_of(e)), loc)
 
 
-def at_offset(ref: Ref, offset: int, t: CType, loc: Loc) -> Ref:
+def at_offset(ref: Ref | View, offset: int, t: CType, loc: Loc) -> Ref | View:
     """The subobject of type ``t`` at a byte offset."""
     while ref.type != t or offset:
         if isinstance(ref.type, Array):
@@ -139,7 +220,18 @@ def at_offset(ref: Ref, offset: int, t: CType, loc: Loc) -> Ref:
             ref = ref.element(loc).moved(Const(k, INT))
         else:
             assert isinstance(ref.type, Struct)
-            before = (m for m in ref.type.members if m.offset <= offset)
-            m = max(before, key=lambda m: (m.offset, m.type == t))  # in a union, the one that is meant
+            m = next(m for m in ref.type.members if _holds(m.type, offset - m.offset, t))  # a union's that is meant
             ref, offset = ref.member(m.name, loc), offset - m.offset
     return ref
+
+
+def _holds(whole: CType, offset: int, t: CType) -> bool:
+    """Whether an object has a subobject of type ``t`` at a byte offset."""
+    if offset < 0 or (whole == t and not offset):
+        return not offset
+    match whole:
+        case Array():
+            return bool(whole.of.size) and offset < whole.size and _holds(whole.of, offset % whole.of.size, t)
+        case Struct():
+            return any(_holds(m.type, offset - m.offset, t) for m in whole.members)
+    return False

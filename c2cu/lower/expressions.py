@@ -8,17 +8,24 @@ from ..base import catalogue
 from ..base.ctype import INT, LONG, ULONG, VOID, Array, Pointer, Scalar, common, promote
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
-from ..ir.fold import binary, cast, is_safe, loads, truth, unary
-from ..ir.nodes import Assign, Const, Expr, If, Select, Var
+from ..ir.fold import add, binary, cast, is_safe, loads, multiply, truth, unary
+from ..ir.nodes import NOWHERE, Assign, Const, Expr, If, Select, Unary, Var
 from .context import Context
-from .lvalues import lvalue, pointer_value
+from .lvalues import last_of, lvalue, pointer_value
 from .memory import load, store
-from .objects import FunctionRef, Null, Ref, Target, join
+from .objects import FunctionRef, LValue, Null, OneOf, Ref, Target, View, seen_as, step_of
+from .order import before, has_effects, in_register, read_last, right_first, value_first, without_value
+from .wide import arithmetic as wide_arithmetic
+from .wide import compared as compared_wide
+from .wide import is_true, is_wide, narrowed, unsupported, widened
+from .zeros import is_integer_zero, is_zero, never_minus_zero
 
 
 def value(cx: Context, node: C.Node) -> Expr:
     """The scalar value of an expression, promoted by nobody yet: it has the expression's C type."""
     loc = loc_of(node)
+    if is_wide(cx.unit.types.get(id(node))):
+        raise unsupported("this use of a number", loc)
     match node:
         case C.Constant():
             return constant_value(cx, node)
@@ -31,7 +38,7 @@ def value(cx: Context, node: C.Node) -> Expr:
         case C.BinaryOp(op="&&" | "||"):
             return logical(cx, node)
         case C.BinaryOp():
-            return binary_value(cx, node)
+            return in_order(cx, node)
         case C.Assignment():
             return assignment(cx, node)
         case C.TernaryOp():
@@ -40,13 +47,17 @@ def value(cx: Context, node: C.Node) -> Expr:
             return cast_value(cx, node)
         case C.FuncCall():
             result = cx.call(node)
-            if not isinstance(result, (Ref, Null, FunctionRef)) and result is not None:
+            if isinstance(result, (Ref, View, OneOf)) and isinstance(result.type, Scalar):
+                return load(cx, result, loc)
+            if not isinstance(result, (Ref, View, OneOf, Null, FunctionRef)) and result is not None:
                 return result
             raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct="the value of this call")
-        case C.ExprList():
-            for e in node.exprs[:-1]:
-                cx.effect(e)
-            return cx.value(node.exprs[-1])
+        case C.ExprList() if id(node) in cx.begun:
+            rest = cx.begun[id(node)]
+            assert rest is not None
+            return cx.value(rest)
+        case C.ExprList() | C.Compound():
+            return cx.value(last_of(cx, node))
     raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=type(node).__name__)
 
 
@@ -76,23 +87,35 @@ def unary_value(cx: Context, node: C.UnaryOp) -> Expr:
         return Const(value, ULONG, loc)
     if op in ("++", "--", "p++", "p--"):
         return increment(cx, node)
-    if op == "!" and isinstance(cx.unit.value_type(node.expr), Pointer):
-        return unary("!", pointer_truth(cx, node.expr), INT, loc)
-    x = cx.value(node.expr)
     if op == "!":
-        return unary("!", truth(x), INT, loc)
+        return unary("!", cx.condition(node.expr), INT, loc)
+    x = cx.value(node.expr)
     x = cast(x, promote(x.type))
     return x if op == "+" else unary(op, x, x.type, loc)
 
 
 def pointer_truth(cx: Context, node: C.Node) -> Expr:
-    return Const(0 if isinstance(pointer_value(cx, node), Null) else 1, INT, loc_of(node))
+    """Whether a pointer is not null."""
+    loc = loc_of(node)
+    match pointer_value(cx, node):
+        case Null():
+            return Const(0, INT, loc)
+        case OneOf(tag=tag, targets=targets) if any(isinstance(t, Null) for _, t in targets):
+            test: Expr = Const(1, INT, loc)
+            for n, t in targets:
+                if isinstance(t, Null):
+                    one = binary("!=", tag, Const(n, INT), INT, loc)
+                    test = one if isinstance(test, Const) else binary("&&", test, one, INT, loc)
+            return test
+    return Const(1, INT, loc)
 
 
 def condition(cx: Context, node: C.Node) -> Expr:
     """A controlling expression, as truth."""
     if isinstance(cx.unit.value_type(node), Pointer):
         return pointer_truth(cx, node)
+    if is_wide(cx.unit.type(node)):
+        return is_true(cx.wide(node), loc_of(node))
     return truth(cx.value(node), loc_of(node))
 
 
@@ -111,18 +134,78 @@ def increment(cx: Context, node: C.UnaryOp, used: bool = True) -> Expr:
     return old if after else load(cx, ref, loc)
 
 
-def stable(cx: Context, ref: Ref) -> Ref:
+def stable(cx: Context, ref: LValue) -> LValue:
     """``ref`` with an index that storing to it does not change."""
-    return cx.pinned(ref, ref.index.loc, "index") if loads(ref.index) else ref
+    if isinstance(ref, OneOf) or loads(ref.index):
+        return cx.pinned(ref, NOWHERE if isinstance(ref, OneOf) else ref.index.loc, "index")
+    return ref
+
+
+def operands(cx: Context, node: C.BinaryOp) -> tuple[Expr, Expr]:
+    """Their values, read in gcc's order."""
+    loc = loc_of(node)
+    if right_first(cx, node):
+        b = cx.value(node.right)
+        mark = len(cx.out)
+        a = cx.value(node.left)
+        return a, before(cx, b, mark, loc)
+    a = cx.value(node.left)
+    mark = len(cx.out)
+    b = cx.value(node.right)
+    if len(cx.out) == mark:
+        return a, b
+    late = read_last(cx, node.op, node.left) and (a.type.is_float, a.type.size) == (b.type.is_float, b.type.size)
+    return cx.value(node.left) if late or in_register(cx, node.left) else before(cx, a, mark, loc), b
+
+
+def in_order(cx: Context, node: C.BinaryOp) -> Expr:
+    """An operation; the parts that do not make its value come first."""
+    if id(node) in cx.begun:
+        t = cx.unit.type(node)
+        assert isinstance(t, Scalar)
+        return Const(0, t, loc_of(node))
+    begun = [part for part in without_value(cx, node) if id(part) not in cx.begun]
+    for part in begun:
+        cx.begun[id(part)] = begin(cx, part)
+    try:
+        return cx.value(node) if id(node) in cx.begun else binary_value(cx, node)
+    finally:
+        for part in begun:
+            del cx.begun[id(part)]
+
+
+def begin(cx: Context, part: C.ExprList | C.BinaryOp) -> C.Node | None:
+    """Lower what does not make a part's value; the expression that does, None for zero."""
+    if isinstance(part, C.ExprList):
+        return last_of(cx, part)
+    factors = sorted((part.left, part.right), key=lambda x: not is_integer_zero(cx, x))
+    for x in factors:
+        cx.effect(x)
+    return None
 
 
 def binary_value(cx: Context, node: C.BinaryOp) -> Expr:
     a_type, b_type = cx.unit.value_type(node.left), cx.unit.value_type(node.right)
     if isinstance(a_type, Pointer) or isinstance(b_type, Pointer):
         return pointer_binary(cx, node)
-    a = cx.value(node.left)
-    b = cx.value(node.right)
-    return arithmetic(node.op, a, b, loc_of(node))
+    loc = loc_of(node)
+    if is_wide(b_type) and node.op in ("<<", ">>"):
+        a = cx.value(node.left)
+        return arithmetic(node.op, a, number(cx, node.right, INT, loc), loc)
+    if is_wide(a_type) or is_wide(b_type):
+        assert isinstance(a_type, Scalar) and isinstance(b_type, Scalar)
+        t = common(a_type, b_type)
+        return compared_wide(node.op, cx.wide(node.left, t), cx.wide(node.right, t), loc)
+    a, b = operands(cx, node)
+    if node.op == "-" and is_zero(cx, node.left, a):
+        t = common(a.type, b.type)
+        if never_minus_zero(cast(b, t)):
+            return unary("-", cast(b, t), t, loc)
+    if node.op == "+":
+        for zero, z, x in ((node.left, a, b), (node.right, b, a)):
+            if isinstance(x, Unary) and x.op == "-" and is_zero(cx, zero, z) and never_minus_zero(x.operand):
+                return x
+    return arithmetic(node.op, a, b, loc)
 
 
 def arithmetic(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
@@ -139,38 +222,61 @@ def arithmetic(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
 
 def pointer_binary(cx: Context, node: C.BinaryOp) -> Expr:
     loc = loc_of(node)
-    a, b = pointer_or_null(cx, node.left), pointer_or_null(cx, node.right)
-    if not (isinstance(a, Ref) and isinstance(b, Ref)):
-        if node.op not in ("==", "!="):
+    a, b = pointer_value(cx, node.left), pointer_value(cx, node.right)
+    return compared(node.op, a, b, loc)
+
+
+def compared(op: str, a: Target, b: Target, loc: Loc) -> Expr:
+    """A comparison or difference of pointers."""
+    if isinstance(a, OneOf) and isinstance(b, (Null, FunctionRef)) and op in ("==", "!="):
+        return compared(op, b, a, loc)
+    for x, y, swapped in ((a, b, False), (b, a, True)):
+        if isinstance(x, OneOf):
+            if op not in ("==", "!=") and x.places:
+                x = OneOf(x.tag, x.places)  # null is not ordered
+            (_, last), *others = reversed(x.targets)
+            result = compared(op, y, last, loc) if swapped else compared(op, last, y, loc)
+            for n, t in others:
+                here = compared(op, y, t, loc) if swapped else compared(op, t, y, loc)
+                if here != result:
+                    is_t = binary("==", x.tag, Const(n, INT), INT, loc)
+                    result = Select(is_t, here, result, result.type, loc)
+            return result
+    assert not isinstance(a, OneOf) and not isinstance(b, OneOf)
+    if not (isinstance(a, (Ref, View)) and isinstance(b, (Ref, View))):
+        if op not in ("==", "!="):
             raise catalogue.NULL_COMPARED.error(loc)
-        return Const(int((a == b) == (node.op == "==")), INT, loc)
-    if (a.object, a.path) != (b.object, b.path) or a.type != b.type:
-        if node.op in ("==", "!=") and a.object is not b.object:
-            return Const(int(node.op == "!="), INT, loc)
+        return Const(int((a == b) == (op == "==")), INT, loc)
+    if a.object is not b.object:
+        if op in ("==", "!="):
+            return Const(int(op == "!="), INT, loc)
         raise catalogue.DIFFERENT_OBJECTS.error(loc)
-    x, y = cast(a.index, LONG), cast(b.index, LONG)
-    return binary(node.op, x, y, LONG if node.op == "-" else INT, loc)
+    size = step_of(a.type)
+    if isinstance(a, Ref) and isinstance(b, Ref) and a.path == b.path and a.type == b.type:
+        x, y = cast(a.index, LONG), cast(b.index, LONG)
+        return binary(op, x, y, LONG if op == "-" else INT, loc)
+    x, y = bytes_to(a, loc), bytes_to(b, loc)
+    if op != "-":
+        return binary(op, x, y, INT, loc)
+    return binary("/", binary("-", x, y, LONG, loc), Const(size, LONG), LONG, loc)
 
 
-def pointer_or_null(cx: Context, node: C.Node) -> Target:
-    if isinstance(cx.unit.value_type(node), Scalar):
-        if cx.unit.constant(node) == 0:
-            return Null()
-        raise catalogue.POINTER_AS_NUMBER.error(loc_of(node))
-    return pointer_value(cx, node)
+def bytes_to(ref: Ref | View, loc: Loc) -> Expr:
+    """How far a place is from the start of its object."""
+    view = seen_as(ref, ref.type, loc) if isinstance(ref, Ref) else ref
+    return add(multiply(cast(view.index, LONG), view.scale), Const(view.constant, LONG))
 
 
 def logical(cx: Context, node: C.BinaryOp) -> Expr:
     loc = loc_of(node)
     a = condition(cx, node.left)
-    if isinstance(a, Const) and bool(a.value) == (node.op == "||"):
-        return Const(int(bool(a.value)), INT, loc)
-    before = dict(cx.targets)
-    with cx.block() as right:
-        b = condition(cx, node.right)
+    if isinstance(a, Const):
+        if bool(a.value) == (node.op == "||"):
+            return Const(int(bool(a.value)), INT, loc)
+        return cast(condition(cx, node.right), INT)
+    (right, b), _ = cx.arms(lambda: condition(cx, node.right), lambda: None)
     if not right and is_safe(b, loads(a)):
         return binary(node.op, a, b, INT, loc)
-    cx.targets = join(before, cx.targets)
     result = cx.fresh_temporary("both" if node.op == "&&" else "any", INT, loc)
     if node.op == "&&":
         cx.conjunctions.add(result)
@@ -188,13 +294,7 @@ def ternary(cx: Context, node: C.TernaryOp) -> Expr:
     cond = condition(cx, node.cond)
     if isinstance(cond, Const):
         return cast(cx.value(node.iftrue if cond.value else node.iffalse), t)
-    before = dict(cx.targets)
-    with cx.block() as yes:
-        a = cast(cx.value(node.iftrue), t)
-    after_yes, cx.targets = cx.targets, before
-    with cx.block() as no:
-        b = cast(cx.value(node.iffalse), t)
-    cx.targets = join(after_yes, cx.targets)
+    (yes, a), (no, b) = cx.arms(lambda: cast(cx.value(node.iftrue), t), lambda: cast(cx.value(node.iffalse), t))
     if not yes and not no and is_safe(a, loads(cond)) and is_safe(b, loads(cond)):
         return Select(cond, a, b, t, loc)
     result = cx.fresh_temporary("chosen", t, loc)
@@ -208,8 +308,17 @@ def cast_value(cx: Context, node: C.Cast) -> Expr:
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"a cast to '{t}'")
     if isinstance(cx.unit.value_type(node.expr), Pointer):
         raise catalogue.POINTER_AS_NUMBER.error(loc)
-    e = cx.value(node.expr)
-    return Const(0, INT, loc) if t == VOID else converted(e, t, loc)
+    if t == VOID:
+        cx.effect(node.expr)
+        return Const(0, INT, loc)
+    return number(cx, node.expr, t, loc)
+
+
+def number(cx: Context, node: C.Node, t: Scalar, loc: Loc) -> Expr:
+    """The value of an expression, converted to ``t``, which has at most 64 bits."""
+    if is_wide(cx.unit.types.get(id(node))):
+        return narrowed(cx.wide(node), t, loc)
+    return converted(cx.value(node), t, loc)
 
 
 def converted(e: Expr, t: Scalar, loc: Loc) -> Expr:
@@ -221,16 +330,39 @@ def converted(e: Expr, t: Scalar, loc: Loc) -> Expr:
 def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
     """A scalar assignment; its value, which no one may ask for unless ``used``, is what was stored."""
     loc = loc_of(node)
+    op, source = node.op[:-1], node.rvalue
+    while isinstance(source, C.ExprList):
+        source = last_of(cx, source)
+    other = cx.unit.value_type(source)
+    first = None  # the right side, where it goes before the left
+    if not is_wide(other) and has_effects(cx, source) and (op or value_first(source)):
+        first = cx.value(source)
+    mark = len(cx.out)
     ref = lvalue(cx, node.lvalue)
     if used:
         ref = stable(cx, ref)
     t = ref.type
     if not isinstance(t, Scalar):
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct="the value of this assignment")
-    if node.op == "=":
-        value = converted(cx.value(node.rvalue), t, loc)
+    if first is not None:
+        right = before(cx, first, mark, loc)
+        right = arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc) if op else right
+        value = converted(right, t, loc)
+    elif not op:
+        mark = len(cx.out)
+        value = number(cx, source, t, loc)
+        if len(cx.out) > mark and not isinstance(ref, OneOf):
+            index = before(cx, ref.index, mark, loc)
+            ref = ref if index is ref.index else ref.at(index)
+    elif op in ("<<", ">>") and is_wide(other):
+        right = number(cx, source, INT, loc)
+        value = converted(arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc), t, loc)
+    elif is_wide(other):
+        right = cx.wide(source)
+        left = widened(cx, load(cx, ref, loc_of(node.lvalue)), right.type, loc)
+        value = narrowed(wide_arithmetic(cx, op, left, right, loc), t, loc)
     else:
-        right = cx.value(node.rvalue)
-        value = converted(arithmetic(node.op[:-1], load(cx, ref, loc_of(node.lvalue)), right, loc), t, loc)
+        right = cx.value(source)
+        value = converted(arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc), t, loc)
     store(cx, ref, value, loc)
     return load(cx, ref, loc) if not isinstance(value, Const) else value

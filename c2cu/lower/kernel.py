@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
 from pycparser import c_ast as C
 
-from ..base.ctype import INT, Pointer, Scalar
+from ..base import catalogue
+from ..base.ctype import INT, Array, Pointer, Scalar
 from ..frontend.kernel import KernelProgram, Parameter, nodes
 from ..frontend.symbols import Symbol
-from ..ir.nodes import Assign, Const, Kernel, Load, Region, Store, Var, Variable
+from ..ir.nodes import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..ir.simplify import simplify
-from ..ir.walk import statements
-from . import calls, control, declarations, expressions
+from ..ir.walk import expressions as expressions_of
+from ..ir.walk import loads_in, rewritten, statements, touched
+from . import calls, control, declarations, expressions, wide_values
 from .calls import function_body
 from .context import Context, Frame, Rules
-from .declarations import initial_values
-from .lvalues import rebound
+from .declarations import initial_values, start_pointers, tables
 from .memory import copy_object, initial_elements
 from .objects import Object, leaf_table, whole
+from .pointers import write_pointer
 
 #: Functions that files of this folder call although theirs are imported later.
 RULES = Rules(
     binding=declarations.binding,
     value=expressions.value,
+    wide=wide_values.wide,
+    condition=expressions.condition,
     call=calls.call,
     initialise=declarations.initialise,
     effect=control.effect,
@@ -32,23 +39,85 @@ RULES = Rules(
 def lower(program: KernelProgram) -> Kernel:
     """The flat kernel of a program. Its bulk regions are the leaves of its parameters: "D", "s.x", "return"."""
     cx, k = Context(program.unit, RULES), program.kernel
+    cx.addressed = frozenset(addressed(program))
     bulk: list[Region] = []
     objects = [(b, bind_parameter(cx, b, bulk)) for b in program.parameters]
     copies = [local_copy(cx, b.symbol) for b in program.parameters if b.shared and b.by_value]
     result = next((obj for b, obj in objects if b.kind == "return"), None)
+    for b, obj in objects:
+        if b.kind == "global" and b.symbol is not None:
+            start_pointers(cx, obj, b.symbol)
     with cx.block() as body:
         cx.frames.append(Frame(k, cx.exit_flag("returned", k.loc), result))
-        for p in stepped(program):
-            bound = cx.bindings[id(p)]
-            assert isinstance(bound, Object)
-            rebound(cx, p, bound)
+        for b, obj in objects:
+            if b.kind == "param" and b.symbol is not None and isinstance(b.symbol.type, Pointer):
+                point_to(cx, b.symbol, obj)
         function_body(cx, k)
+    for loc, name in cx.unset:
+        raise catalogue.POINTER_UNSET.error(loc, name=name)
     with cx.block() as first:
         enter(cx, objects, copies)
     with cx.block() as last:
         leave(cx, objects, {s.var for s in statements(tuple(body)) if isinstance(s, Assign)})
-    regions = [*bulk, *(r for r in cx.regions if r not in bulk)]
-    return Kernel(k.name, tuple(regions), simplify((*first, *cx.statics, *body, *last)), k.loc)
+    lowered = simplify(without_unread((*first, *cx.statics, *body, *last)))
+    constant = tables(cx, tuple(body))
+    if constant:
+        lowered = simplify(as_tables(lowered, constant))
+    named = set(touched(lowered))
+    given = set(bulk)
+    regions = [*bulk, *(constant.get(r, r) for r in cx.regions if r not in given)]
+    regions = [r for r in regions if r in given or r in named]
+    return Kernel(k.name, tuple(regions), lowered, k.loc)
+
+
+def addressed(program: KernelProgram) -> Iterator[Symbol]:
+    """The variables whose address is taken."""
+    for f in program.functions:
+        for n in nodes(f.node.body):
+            if isinstance(n, C.UnaryOp) and n.op == "&" and id(n.expr) in program.unit.symbols:
+                yield program.unit.symbols[id(n.expr)]
+
+
+def without_unread(block: Block) -> Block:
+    """Without what goes into local regions that nothing reads: tags and indices of pointers that are known."""
+    read = {x.region for s in statements(block) for e in expressions_of(s) for x in loads_in(e)}
+    return without_stores(block, lambda r: r.storage == "local" and r not in read)
+
+
+def as_tables(block: Block, constant: dict[Region, Region]) -> Block:
+    """Regions that are written where they begin and nowhere else become tables."""
+
+    def expression(e: Expr) -> Expr:
+        return replace(e, region=constant[e.region]) if isinstance(e, Load) and e.region in constant else e
+
+    return rewritten(without_stores(block, lambda r: r in constant), expression)
+
+
+def without_stores(block: Block, dropped: Callable[[Region], bool]) -> Block:
+    def kept(b: Block) -> Block:
+        out: list[Stmt] = []
+        for s in b:
+            match s:
+                case Store(region=r) if dropped(r):
+                    continue
+                case If():
+                    s = replace(s, then=kept(s.then), other=kept(s.other))
+                case Loop():
+                    s = replace(s, head=kept(s.head), body=kept(s.body), step=kept(s.step))
+            out.append(s)
+        return tuple(out)
+
+    return kept(block)
+
+
+def point_to(cx: Context, symbol: Symbol, obj: Object) -> None:
+    """A pointer parameter of the kernel points to the array that comes in."""
+    assert isinstance(symbol.type, Pointer)
+    pointer = cx.new_object(symbol.name, symbol.type, "local", symbol.loc)
+    ref = whole(obj)
+    start = ref.element(symbol.loc) if isinstance(ref.type, Array) and ref.type != symbol.type.to else ref
+    write_pointer(cx, whole(pointer), start, symbol.loc)
+    cx.bindings[id(symbol)] = pointer
 
 
 def bind_parameter(cx: Context, b: Parameter, bulk: list[Region]) -> Object:
@@ -56,7 +125,7 @@ def bind_parameter(cx: Context, b: Parameter, bulk: list[Region]) -> Object:
     storage = "shared" if b.shared else "bulk"
     values = initial_values(cx, b.symbol) if b.kind == "global" and b.symbol is not None else None
     volatile = b.symbol is not None and b.symbol.volatile
-    obj = Object(b.name, b.type, storage, b.loc, None if b.shared else values, volatile=volatile)
+    obj = cx.new_object(b.name, b.type, storage, b.loc, None if b.shared else values, volatile)
     if b.symbol is not None:
         cx.bindings[id(b.symbol)] = obj
     for path, leaf in leaf_table(b.type).items():
@@ -65,7 +134,7 @@ def bind_parameter(cx: Context, b: Parameter, bulk: list[Region]) -> Object:
             region = outside(obj, path)
             bulk.append(region)
             cx.names[region.name] = 1
-            if b.shared or leaf.count != 1 or volatile:
+            if b.shared or leaf.count != 1 or volatile or (b.kind == "global" and isinstance(b.type, Array)):
                 obj.parts[path] = region
     return obj
 
@@ -82,7 +151,7 @@ def local_copy(cx: Context, symbol: Symbol | None) -> tuple[Symbol, Object]:
     assert symbol is not None
     shared = cx.bindings[id(symbol)]
     assert isinstance(shared, Object)
-    cx.bindings[id(symbol)] = Object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
+    cx.bindings[id(symbol)] = cx.new_object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
     return symbol, shared
 
 
@@ -104,14 +173,3 @@ def leave(cx: Context, objects: list[tuple[Parameter, Object]], changed: set[Var
         for path, part in sorted(obj.parts.items()):
             if isinstance(part, Variable) and part in changed and not b.by_value:
                 cx.emit(Store(outside(obj, path), Const(0, INT), Var(part, b.loc), b.loc))
-
-
-def stepped(program: KernelProgram) -> list[Symbol]:
-    """Pointer parameters of the kernel that it assigns to or steps."""
-    changed: set[int] = set()
-    for n in nodes(program.kernel.node.body):
-        target = n.lvalue if isinstance(n, C.Assignment) else n.expr if isinstance(n, C.UnaryOp) else None
-        steps = isinstance(n, C.Assignment) or (isinstance(n, C.UnaryOp) and n.op in ("++", "--", "p++", "p--"))
-        if isinstance(target, C.ID) and steps:
-            changed.add(id(program.unit.symbol(target)))
-    return [p for p in program.kernel.params if isinstance(p.type, Pointer) and id(p) in changed]

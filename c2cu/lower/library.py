@@ -7,19 +7,21 @@ import math
 from pycparser import c_ast as C
 
 from ..base import catalogue, libm
-from ..base.ctype import DOUBLE, FLOAT, INT, LONG, UCHAR, Array, CType, Scalar, Struct
+from ..base.ctype import BOOL, DOUBLE, FLOAT, INT, LONG, ULONG, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
-from ..ir.fold import binary, bitcast, cast, unary
-from ..ir.nodes import Binary, Call, Const, Expr, Select
+from ..ir.fold import binary, cast, unary
+from ..ir.nodes import Call, Const, Expr, Select
 from .context import Context
-from .lvalues import pointer_value
-from .memory import for_each, load, scalars_below, store
-from .objects import Ref, Target, leaf_table
+from .copies import memory_function
+from .lvalues import pointee, pointer_value
+from .memory import store
+from .objects import Target
+from .order import before
 
 
-def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target:
-    """A call of a C library function: pure ones, and memcpy, memmove, memset."""
+def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | None:
+    """A call of a C library function or one of GCC's, but those that `substitutes` has."""
     loc = loc_of(node)
     args = node.args.exprs if node.args else []
     name = name.removeprefix("__builtin_")
@@ -31,12 +33,30 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target:
         return is_normal(cx.value(args[0]), loc)
     if name in ("abs", "labs", "llabs"):
         return absolute(cx.value(args[0]), {"abs": INT}.get(name, LONG), loc)
+    if name in ("expect", "expect_with_probability"):
+        value = cast(cx.value(args[0]), LONG)
+        for a in args[1:]:
+            cx.effect(a)
+        return value
+    if name == "constant_p":
+        return Const(int(isinstance(cx.value(args[0]), Const)), INT, loc)
+    if name in ("unreachable", "trap"):
+        cx.part_ways()
+        return None
+    if name == "prefetch":
+        return None
+    if name == "assume_aligned":
+        return pointer_value(cx, args[0])
+    if name in ("add_overflow", "sub_overflow", "mul_overflow"):
+        return overflow(cx, {"a": "+", "s": "-", "m": "*"}[name[0]], args, loc)
     if name not in libm.FUNCTIONS:
         raise catalogue.LIBRARY_FUNCTION.error(loc, name=name)
     returns, params = libm.FUNCTIONS[name]
-    values = []
-    for a, t in zip(args, params, strict=True):
-        values.append(cast(cx.value(a), t))
+    values: list[Expr] = []
+    for a, t in reversed(list(zip(args, params, strict=True))):
+        mark = len(cx.out)
+        value = cast(cx.value(a), t)
+        values = [value, *(before(cx, v, mark, loc) for v in values)]
     return Call(name, tuple(values), returns, loc)
 
 
@@ -53,80 +73,46 @@ def absolute(x: Expr, t: Scalar, loc: Loc) -> Expr:
     return Select(binary("<", x, Const(0, t), INT, loc), unary("-", x, t, loc), x, t, loc)
 
 
-def memory_function(cx: Context, name: str, args: list[C.Node], loc: Loc) -> Ref:
-    """Returns what they return: where they wrote."""
-    result = cx.pinned(followed_pointer(cx, args[0], loc), loc)
-    to = first_scalar(result, loc)
-    if name == "memset":
-        value = filled_element(cx.saved(cx.value(args[1]), loc), to.type, loc)
-        count = element_count(cx, args[2], to, loc)
-        for_each(cx, count, lambda k: store(cx, to.moved(k), value, loc), loc)
-        return result
-    source = first_scalar(followed_pointer(cx, args[1], loc), loc)
-    count = element_count(cx, args[2], to, loc)
-    if source.type.size != to.type.size:
-        raise catalogue.COPY_BETWEEN_TYPES.error(loc, function=name, source=source.type, target=to.type)
-    source = cx.pinned(source, loc)
-
-    def move(k: Expr) -> None:
-        assert isinstance(to.type, Scalar)
-        store(cx, to.moved(k), bitcast(load(cx, source.moved(k), loc), to.type, loc), loc)
-
-    if name == "memmove" and to.object is source.object:
-        later = binary(">", cast(to.index, LONG), cast(source.index, LONG), INT, loc)
-        cx.either(
-            later, lambda: for_each(cx, count, move, loc, True), lambda: for_each(cx, count, move, loc), loc, False
-        )
-        return result
-    for_each(cx, count, move, loc)
-    return result
+def overflow(cx: Context, op: str, args: list[C.Node], loc: Loc) -> Expr:
+    """``__builtin_add_overflow`` and its kind: stores the result, converted; whether that changes it."""
+    a, b = cx.saved(cx.value(args[0]), loc), cx.saved(cx.value(args[1]), loc)
+    pointer = cx.unit.value_type(args[2])
+    assert isinstance(pointer, Pointer)
+    t = pointer.to
+    if not isinstance(t, Scalar) or not (a.type.is_integer and b.type.is_integer and t.is_integer):
+        raise catalogue.LIBRARY_FUNCTION.error(loc, name="__builtin_..._overflow")
+    to = cx.pinned(pointee(pointer_value(cx, args[2]), t, loc), loc)
+    if max(a.type.size, b.type.size, t.size) <= 4:
+        wide = ULONG if op == "*" and a.type.kind in "ub" and b.type.kind in "ub" else LONG
+        exact = cx.saved(binary(op, cast(a, wide), cast(b, wide), wide, loc), loc)
+        result = cx.saved(cast(exact, t), loc)
+        wrong = binary("!=", cast(result, wide), exact, INT, loc)
+    else:
+        if not same_kind(a.type, b.type, t) or (op == "*" and t.kind == "i"):
+            raise catalogue.LIBRARY_FUNCTION.error(loc, name="__builtin_..._overflow")
+        result = cx.saved(binary(op, cast(a, t), cast(b, t), t, loc), loc)
+        wrong = cx.saved(wrapped(op, cast(a, t), cast(b, t), result, t, loc), loc)
+    wrong = cx.saved(cast(wrong, BOOL), loc)
+    store(cx, to, result, loc)
+    return wrong
 
 
-def followed_pointer(cx: Context, node: C.Node, loc: Loc) -> Ref:
-    target = pointer_value(cx, node)
-    if not isinstance(target, Ref):
-        raise catalogue.NULL_FOLLOWED.error(loc)
-    return target
+def same_kind(*types: Scalar) -> bool:
+    return len({(t.kind, t.size) for t in types}) == 1
 
 
-def first_scalar(target: Ref, loc: Loc) -> Ref:
-    """The first scalar at a place."""
-    while isinstance(target.type, Array):
-        target = target.element(loc)
-    if isinstance(target.type, Struct):
-        table = leaf_table(target.type)
-        sizes = {leaf.type.size for leaf in table.values()}
-        if len(table) != 1 or len(sizes) != 1:
-            raise catalogue.MEMORY_OF_STRUCT.error(loc)
-        (leaf,) = table.values()
-        target = scalars_below(target, leaf.path, leaf.count, loc)
-    return target
+def wrapped(op: str, a: Expr, b: Expr, result: Expr, t: Scalar, loc: Loc) -> Expr:
+    """Whether ``result`` of ``a op b`` is not what it would be in more bits; all of one type of 64 bits."""
 
+    def bits(op: str, x: Expr, y: Expr) -> Expr:
+        return binary(op, x, y, t, loc)
 
-def element_count(cx: Context, node: C.Node, ref: Ref, loc: Loc) -> Expr:
-    """A byte count as a count of elements."""
-    size = ref.type.size
-    n = cx.value(node)
-    if size == 1:
-        return n
-    if isinstance(n, Const):
-        if n.value % size:
-            raise catalogue.BYTE_COUNT.error(loc, type=ref.type)
-        return Const(int(n.value) // size, LONG)
-    if isinstance(n, Binary) and n.op == "*":
-        for a, b in ((n.left, n.right), (n.right, n.left)):
-            if isinstance(b, Const) and b.value % size == 0:
-                return binary("*", a, Const(int(b.value) // size, a.type), a.type, loc)
-    raise catalogue.BYTE_COUNT.error(loc, type=ref.type)
-
-
-def filled_element(byte: Expr, t: CType, loc: Loc) -> Expr:
-    """An element whose bytes all are ``byte``."""
-    assert isinstance(t, Scalar)
-    if isinstance(byte, Const) and byte.value == 0:
-        return Const(t.wrap(0), t, loc)
-    if t.size == 1:
-        return cast(cast(byte, UCHAR), t)
-    if isinstance(byte, Const) and t.is_integer:
-        return Const(t.wrap(int.from_bytes(bytes([int(byte.value) & 255]) * t.size, "little")), t, loc)
-    raise catalogue.MEMSET_VALUE.error(loc)
+    zero = Const(0, t)
+    if t.kind == "u":
+        if op == "*":  # a factor of 0 is replaced for the division, and the product is right
+            divisor = Select(binary("==", a, zero, INT, loc), Const(1, t), a, t, loc)
+            differs = binary("!=", bits("/", result, divisor), b, INT, loc)
+            return binary("&&", binary("!=", a, zero, INT, loc), differs, INT, loc)
+        return binary("<", result, a, INT, loc) if op == "+" else binary("<", a, b, INT, loc)
+    signs = bits("&", bits("^", a, result), bits("^", b, result) if op == "+" else bits("^", a, b))
+    return binary("<", signs, zero, INT, loc)

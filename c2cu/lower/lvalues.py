@@ -6,25 +6,31 @@ from dataclasses import replace
 
 from pycparser import c_ast as C
 
-from ..base import catalogue
-from ..base.ctype import INT, LONG, VOID, Array, CType, Function, Pointer, Scalar
-from ..base.diagnostics import Loc, UnsupportedError
-from ..frontend.parse import loc_of
-from ..frontend.symbols import Symbol
-from ..ir.fold import cast, truth, unary
-from ..ir.nodes import Const, Expr, Rows, Var
+from ..base import catalogue, literals
+from ..base.ctype import CHAR, INT, LONG, Array, CType, Function, Pointer, Scalar
+from ..base.diagnostics import Loc
+from ..frontend.parse import jumps_out, loc_of
+from ..ir.fold import cast, unary
+from ..ir.nodes import Const, Expr, Rows
 from .context import Context
 from .memory import copy_object
 from .objects import (
     FunctionRef,
+    LValue,
     Null,
     Object,
-    PointerVariable,
+    OneOf,
     Ref,
     Target,
+    View,
     index_type,
     whole,
 )
+from .order import before, in_register
+from .pointers import as_declared, read_pointer, write_pointer
+from .wide import is_wide, narrowed
+
+MOST_PLACES = 16  # that one access is written for
 
 
 def written(node: C.Node) -> str:
@@ -37,7 +43,7 @@ def written(node: C.Node) -> str:
     return node.name
 
 
-def lvalue(cx: Context, node: C.Node) -> Ref:
+def lvalue(cx: Context, node: C.Node) -> LValue:
     """The object an lvalue designates."""
     loc = loc_of(node)
     match node:
@@ -47,23 +53,39 @@ def lvalue(cx: Context, node: C.Node) -> Ref:
             base, subscript = node.name, node.subscript
             if not isinstance(cx.unit.value_type(base), Pointer):
                 base, subscript = subscript, base
+            start = pointee(pointer_value(cx, base), cx.unit.type(node), loc)
+            mark = len(cx.out)
             index = index_value(cx, subscript)
-            ref = pointee(pointer_value(cx, base), cx.unit.type(node), loc).moved(index)
-            return replace(ref, rows=(*ref.rows, *row_bounds(cx, base, index)))
+            if len(cx.out) > mark:
+                start = start_of(cx, base, start, mark, cx.unit.type(node), loc)
+            ref = start.moved(index, loc)
+            return replace(ref, rows=(*ref.rows, *row_bounds(cx, base, index))) if isinstance(ref, Ref) else ref
         case C.StructRef(type="."):
             return object_value(cx, node.name).member(node.field.name, loc)
         case C.StructRef():
             t = cx.unit.value_type(node.name)
             assert isinstance(t, Pointer)
-            return pointee(pointer_value(cx, node.name), t.to, loc).member(node.field.name, loc)
+            return pointee(pointer_value(cx, node.name), cx.unit.declarations.complete(t.to), loc).member(
+                node.field.name, loc
+            )
         case C.UnaryOp(op="*"):
             return pointee(pointer_value(cx, node.expr), cx.unit.type(node), loc)
         case C.CompoundLiteral():
-            obj = Object("literal", cx.unit.type(node), "local", loc)
+            obj = cx.new_object("literal", cx.unit.type(node), "local", loc)
             ref = whole(obj)
             cx.initialise(ref, node.init)
             return ref
     raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"{type(node).__name__} as an object")
+
+
+def start_of(cx: Context, base: C.Node, start: LValue, mark: int, t: CType, loc: Loc) -> LValue:
+    """Where a pointer pointed before the statements from ``mark`` on, which changed its subscript's variables."""
+    if in_register(cx, base):
+        return pointee(pointer_value(cx, base), t, loc)
+    if isinstance(start, OneOf):
+        return start
+    index = before(cx, start.index, mark, loc)
+    return start if index is start.index else start.at(index)
 
 
 def row_bounds(cx: Context, base: C.Node, index: Expr) -> Rows:
@@ -74,34 +96,53 @@ def row_bounds(cx: Context, base: C.Node, index: Expr) -> Rows:
     return () if isinstance(index, Const) and 0 <= index.value < t.length else ((index, t.length),)
 
 
-def object_value(cx: Context, node: C.Node) -> Ref:
+def object_value(cx: Context, node: C.Node) -> LValue:
     """A struct or array value: an lvalue, or a temporary that holds what a call or ``?:`` gives."""
     match node:
         case C.FuncCall():
             result = cx.call(node)
-            assert isinstance(result, Ref)
+            assert isinstance(result, (Ref, View, OneOf))
             return result
-        case C.Assignment() | C.ExprList():
-            return effect_object(cx, node)
+        case C.Assignment():
+            return assign_object(cx, node)
+        case C.ExprList() | C.Compound():
+            return object_value(cx, last_of(cx, node))
         case C.TernaryOp():
             return chosen_object(cx, node)
         case C.Constant():
-            raise catalogue.STRING.error(loc_of(node))
+            return whole(string_object(cx, node))
         case C.Cast():
             return object_value(cx, node.expr)
     return lvalue(cx, node)
 
 
-def effect_object(cx: Context, node: C.Node) -> Ref:
+def string_object(cx: Context, node: C.Constant) -> Object:
+    """The array that a string literal is."""
+    t, loc = cx.unit.type(node), loc_of(node)
+    if id(node) not in cx.literals:
+        if not isinstance(t, Array) or t.of != CHAR or not node.value.startswith(('"', 'u8"')):
+            raise catalogue.STRING.error(loc)
+        data = literals.string(node.value) + b"\0"
+        values = {k: Const(CHAR.wrap(byte), CHAR, loc) for k, byte in enumerate(data)}
+        cx.literals[id(node)] = cx.new_object("string", Array(CHAR, len(data)), "shared", loc, values)
+    return cx.literals[id(node)]
+
+
+def last_of(cx: Context, node: C.ExprList | C.Compound) -> C.Node:
+    """The expression whose value a comma expression or GNU's ``({ ... })`` has; what comes before it is lowered."""
     if isinstance(node, C.ExprList):
         for e in node.exprs[:-1]:
             cx.effect(e)
-        return object_value(cx, node.exprs[-1])
-    assert isinstance(node, C.Assignment)
-    return assign_object(cx, node)
+        return node.exprs[-1]
+    items: list[C.Node] = node.block_items or [C.EmptyStatement(node.coord)]
+    *before, last = items
+    if jumps_out(node):
+        raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node), construct="a jump in an expression")
+    cx.statements(before)
+    return last
 
 
-def assign_object(cx: Context, node: C.Assignment) -> Ref:
+def assign_object(cx: Context, node: C.Assignment) -> LValue:
     """A struct assignment; the object that was assigned."""
     loc = loc_of(node)
     ref = cx.pinned(lvalue(cx, node.lvalue), loc)
@@ -109,12 +150,11 @@ def assign_object(cx: Context, node: C.Assignment) -> Ref:
     return ref
 
 
-def chosen_object(cx: Context, node: C.TernaryOp) -> Ref:
+def chosen_object(cx: Context, node: C.TernaryOp) -> LValue:
     loc = loc_of(node)
-    ref = Ref(Object("chosen", cx.unit.type(node), "local", loc), "", Const(0, INT), cx.unit.type(node))
-    cond = truth(cx.value(node.cond))
+    ref = whole(cx.new_object("chosen", cx.unit.type(node), "local", loc))
     cx.either(
-        cond,
+        cx.condition(node.cond),
         lambda: copy_object(cx, ref, object_value(cx, node.iftrue), loc),
         lambda: copy_object(cx, ref, object_value(cx, node.iffalse), loc),
         loc,
@@ -123,24 +163,27 @@ def chosen_object(cx: Context, node: C.TernaryOp) -> Ref:
 
 
 def named_object(cx: Context, node: C.ID) -> Ref:
-    symbol = cx.unit.symbol(node)
-    bound = cx.binding(symbol, loc_of(node))
-    if isinstance(bound, PointerVariable):
-        raise catalogue.POINTER_TO_POINTER.error(loc_of(node), name=symbol.name)
-    return whole(bound)
+    return whole(cx.binding(cx.unit.symbol(node), loc_of(node)))
 
 
-def pointee(target: Target, t: CType, loc: Loc) -> Ref:
+def pointee(target: Target, t: CType, loc: Loc) -> LValue:
+    """What a pointer leads to, as an object of type ``t``."""
     match target:
-        case Ref():
+        case Ref() | View():
             return target.viewed(t, loc)
-        case Null():
-            raise catalogue.NULL_FOLLOWED.error(loc)
+        case OneOf():
+            if len(target.places) > MOST_PLACES:
+                raise catalogue.SEVERAL_TARGETS.error(loc, name=target.name)
+            if target.places:
+                return target.viewed(t, loc)
         case FunctionRef():
             raise catalogue.FUNCTION_AS_DATA.error(loc)
+    raise catalogue.NULL_FOLLOWED.error(loc)
 
 
 def index_value(cx: Context, node: C.Node) -> Expr:
+    if is_wide(cx.unit.value_type(node)):
+        return narrowed(cx.wide(node), LONG, loc_of(node))
     e = cx.value(node)
     return cast(e, index_type(e.type))
 
@@ -152,7 +195,8 @@ def pointer_value(cx: Context, node: C.Node) -> Target:
         case C.UnaryOp(op="&"):
             if isinstance(cx.unit.type(node.expr), Function):
                 return pointer_value(cx, node.expr)
-            return replace(lvalue(cx, node.expr), rows=())  # one past the end has an address
+            ref = lvalue(cx, node.expr)
+            return replace(ref, rows=()) if isinstance(ref, Ref) else ref  # one past the end has an address
         case C.UnaryOp(op="++" | "--" | "p++" | "p--"):
             return step_pointer(cx, node)
         case C.UnaryOp(op="*") if isinstance(cx.unit.type(node), Function):
@@ -163,136 +207,80 @@ def pointer_value(cx: Context, node: C.Node) -> Target:
                 base, by = by, base
             start = pointee(pointer_value(cx, base), pointed_type(cx, base), loc)
             index = index_value(cx, by)
-            return start.moved(index if node.op == "+" else unary("-", index, index.type, index.loc))
+            return start.moved(index if node.op == "+" else unary("-", index, index.type, index.loc), loc)
         case C.Cast():
             return cast_pointer(cx, node)
         case C.TernaryOp():
             return chosen_pointer(cx, node)
         case C.FuncCall():
             result = cx.call(node)
-            assert isinstance(result, (Ref, Null, FunctionRef)), node
+            if not isinstance(result, (Ref, View, OneOf, Null, FunctionRef)):
+                raise catalogue.POINTER_FROM_NUMBER.error(loc)
             return result
         case C.Assignment():
-            cx.effect(node)
-            return pointer_value(cx, node.lvalue)
-        case C.ExprList():
-            for e in node.exprs[:-1]:
-                cx.effect(e)
-            return pointer_value(cx, node.exprs[-1])
-        case C.Constant() if "string" not in node.type and cx.unit.constant(node) == 0:
-            return Null()
-        case C.ID():
-            return named_pointer(cx, node)
+            return assign_pointer(cx, node)
+        case C.ExprList() | C.Compound():
+            return pointer_value(cx, last_of(cx, node))
+        case C.Constant() if "string" in node.type:
+            return whole(string_object(cx, node)).element(loc)
+        case C.ID() if cx.unit.symbol(node).kind == "function":
+            return FunctionRef(node.name)
     t = cx.unit.type(node)
     if isinstance(t, Array):
         return object_value(cx, node).element(loc)
-    raise catalogue.POINTER_IN_MEMORY.error(loc, name=written(node))
+    if isinstance(t, Scalar):
+        if cx.unit.constant(node) == 0:
+            return Null()
+        raise catalogue.POINTER_FROM_NUMBER.error(loc)
+    return read_pointer(cx, lvalue(cx, node), loc)
 
 
 def pointed_type(cx: Context, node: C.Node) -> CType:
     t = cx.unit.value_type(node)
     assert isinstance(t, Pointer)
-    return t.to
-
-
-def named_pointer(cx: Context, node: C.ID) -> Target:
-    symbol, loc = cx.unit.symbol(node), loc_of(node)
-    if symbol.kind == "function":
-        return FunctionRef(symbol.name)
-    if isinstance(symbol.type, Array):
-        return named_object(cx, node).element(loc)
-    bound = cx.binding(symbol, loc)
-    if isinstance(bound, Object):
-        return viewed_parameter(whole(bound), symbol, loc)
-    return current_target(cx, bound, loc)
-
-
-def viewed_parameter(ref: Ref, symbol: Symbol, loc: Loc) -> Target:
-    """A pointer parameter of the kernel is bound to the array it points to."""
-    if not isinstance(symbol.type, Pointer):
-        raise catalogue.OTHER_TYPE.error(loc, name=symbol.name, type=symbol.type, other="pointer")
-    return ref.element(loc) if isinstance(ref.type, Array) and ref.type != symbol.type.to else ref
-
-
-def current_target(cx: Context, p: PointerVariable, loc: Loc) -> Target:
-    if p not in cx.targets:
-        raise catalogue.POINTER_UNSET.error(loc, name=p.name)
-    target = cx.targets[p]
-    if target is None:
-        raise catalogue.SEVERAL_TARGETS.error(loc, name=p.name)
-    return target.at(Var(p.index, loc)) if isinstance(target, Ref) else target
-
-
-def set_pointer(cx: Context, p: PointerVariable, target: Target, loc: Loc) -> None:
-    """``p = target``."""
-    if isinstance(target, Ref):
-        try:
-            target = target.viewed(p.type.to, loc)
-        except UnsupportedError:
-            pass  # a void pointer, or a view that is cast back before it is used
-        cx.assign(p.index, target.index, loc)
-    cx.targets[p] = target
+    return cx.unit.declarations.complete(t.to)
 
 
 def step_pointer(cx: Context, node: C.UnaryOp) -> Target:
+    """``++`` or ``--``: the old place or the new one."""
     loc = loc_of(node)
-    p = pointer_variable(cx, node.expr)
-    old = current_target(cx, p, loc)
-    if not isinstance(old, Ref):
-        raise catalogue.NULL_FOLLOWED.error(loc)
-    old = pointee(old, p.type.to, loc)
+    ref = cx.pinned(lvalue(cx, node.expr), loc)
+    old = pointee(read_pointer(cx, ref, loc), pointed_type(cx, node.expr), loc)
     if node.op.startswith("p"):
-        old = cx.pinned(old, loc, p.name)
-    set_pointer(cx, p, old.moved(Const(1 if "+" in node.op else -1, INT)), loc)
-    return old if node.op.startswith("p") else current_target(cx, p, loc)
+        old = cx.pinned(old, loc, ref.name.replace(".", "_"))
+    write_pointer(cx, ref, old.moved(Const(1 if "+" in node.op else -1, INT), loc), loc)
+    return old if node.op.startswith("p") else read_pointer(cx, ref, loc)
 
 
-def pointer_variable(cx: Context, node: C.Node) -> PointerVariable:
-    if isinstance(node, C.ID):
-        symbol = cx.unit.symbol(node)
-        bound = cx.binding(symbol, loc_of(node))
-        if isinstance(bound, PointerVariable):
-            return bound
-        if symbol.storage == "param":
-            return rebound(cx, symbol, bound)
-    raise catalogue.POINTER_IN_MEMORY.error(loc_of(node), name=written(node))
-
-
-def rebound(cx: Context, symbol: Symbol, obj: Object) -> PointerVariable:
-    """A pointer parameter of the kernel that the kernel changes: a variable from here on."""
-    assert isinstance(symbol.type, Pointer)
-    p = PointerVariable(symbol.name, symbol.type, cx.fresh(symbol.name, LONG, symbol.loc), symbol.loc)
-    set_pointer(cx, p, viewed_parameter(whole(obj), symbol, symbol.loc), symbol.loc)
-    cx.bindings[id(symbol)] = p
-    return p
+def assign_pointer(cx: Context, node: C.Assignment) -> Target:
+    """``=``, ``+=`` or ``-=``; where it points then."""
+    loc = loc_of(node)
+    ref = cx.pinned(lvalue(cx, node.lvalue), loc)
+    if node.op == "=":
+        write_pointer(cx, ref, pointer_value(cx, node.rvalue), loc)
+    else:
+        by = index_value(cx, node.rvalue)
+        start = pointee(read_pointer(cx, ref, loc), pointed_type(cx, node.lvalue), loc)
+        write_pointer(cx, ref, start.moved(by if node.op == "+=" else unary("-", by, by.type, by.loc), loc), loc)
+    return read_pointer(cx, ref, loc)
 
 
 def cast_pointer(cx: Context, node: C.Cast) -> Target:
     loc = loc_of(node)
-    if isinstance(cx.unit.value_type(node.expr), Scalar):
-        if cx.unit.constant(node.expr) == 0:
-            return Null()
-        raise catalogue.POINTER_FROM_NUMBER.error(loc)
     target = pointer_value(cx, node.expr)
     to = cx.unit.type(node)
-    if isinstance(target, Ref) and isinstance(to, Pointer) and to.to != VOID and not isinstance(to.to, Function):
-        try:
-            return target.viewed(to.to, loc)
-        except UnsupportedError:
-            return target  # fine as long as it is cast back: pointee() checks at the access
-    return target
+    return as_declared(target, to, loc) if isinstance(to, Pointer) else target
 
 
 def chosen_pointer(cx: Context, node: C.TernaryOp) -> Target:
-    loc = loc_of(node)
-    t = cx.unit.value_type(node)
+    """``c ? p : q``: it may point to either's places."""
+    loc, t = loc_of(node), cx.unit.value_type(node)
     assert isinstance(t, Pointer)
-    p = PointerVariable("p", t, cx.fresh_temporary("p", LONG, loc), loc)
-    cond = truth(cx.value(node.cond))
+    ref = whole(cx.new_object("p", t, "local", loc))
     cx.either(
-        cond,
-        lambda: set_pointer(cx, p, pointer_value(cx, node.iftrue), loc),
-        lambda: set_pointer(cx, p, pointer_value(cx, node.iffalse), loc),
+        cx.condition(node.cond),
+        lambda: write_pointer(cx, ref, pointer_value(cx, node.iftrue), loc),
+        lambda: write_pointer(cx, ref, pointer_value(cx, node.iffalse), loc),
         loc,
     )
-    return current_target(cx, p, loc)
+    return read_pointer(cx, ref, loc)

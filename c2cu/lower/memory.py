@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..base import catalogue
-from ..base.ctype import INT, LONG, Scalar, leaves
+from ..base.ctype import INT, LONG, ULONG, Array, Leaf, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..ir.evaluate import reinterpreted
 from ..ir.fold import binary, bitcast, cast, multiply
-from ..ir.nodes import Assign, Const, Expr, Load, Loop, Region, Store, Var, Variable
+from ..ir.nodes import NOWHERE, Assign, Const, Expr, Load, Loop, Region, Store, Var, Variable
 from .context import Context
-from .objects import Object, Ref, leaf_table
+from .objects import LValue, Null, Object, OneOf, Ref, View, Wide, leaf_table
+from .pointers import all_cells, cells_of, for_one_of, read_pointer, write_pointer
+from .views import WORDS, ElementPart, fixed, pieces, put_together, replaced
+from .wide import atom, unsupported
 
 
 def part_of(cx: Context, obj: Object, path: str, loc: Loc) -> Region | Variable:
-    """Where a leaf lives: a variable where there is just one, else a region."""
-    if path in obj.parts:
-        return obj.parts[path]
-    leaf = leaf_table(obj.type)[path]
+    """Where a leaf lives: a variable where there is just one, else a region. An array of one element is a region too,
+    for its subscripts to be checked; a member is not, as a struct may end with `[1]` for what comes after it."""
+    part = obj.parts.get(path)
+    if isinstance(part, (Region, Variable)):
+        return part
+    leaf = leaf_table(obj.type).get(path)
+    if leaf is None:
+        raise catalogue.UNION_SIZES.error(loc, name=obj.name)
     t = leaf.type
     if not isinstance(t, Scalar):
-        raise catalogue.POINTER_IN_MEMORY.error(loc, name=obj.name + path)
+        raise catalogue.POINTER_AS_NUMBER.error(loc)
     if t.size == 16:
         raise catalogue.LONG_DOUBLE.error(loc, what=f"'{obj.name}{path}'")
-    if leaf.count == 1 and obj.storage != "shared" and not obj.volatile:
+    array = obj.storage == "local" and isinstance(obj.type, Array)
+    if leaf.count == 1 and obj.storage != "shared" and not obj.volatile and not array:
         new: Region | Variable = cx.fresh(obj.name + path.replace(".", "_"), t, obj.loc, obj.name + path)
     else:
         new = new_region(cx, obj, path, t, leaf.extents)
@@ -41,64 +51,200 @@ def initial_elements(obj: Object, path: str) -> tuple[int | float, ...] | None:
     """Initial elements of a leaf, in order; None: zero, or given at run time."""
     if obj.values is None:
         return None
-    leaf = next(x for x in leaves(obj.type) if x.path == path)
+    leaf = leaf_table(obj.type)[path]
     offsets = [leaf.offset]
     for extent, stride in leaf.dims:
         offsets = [o + k * stride for o in offsets for k in range(extent)]
     assert isinstance(leaf.type, Scalar)
+    inside = ((c, fixed(o, leaf)) for o, c in obj.values.items())
+    if any(spot and (spot.byte or c.type.size != leaf.type.size) for c, spot in inside):
+        return from_bytes(obj, leaf, offsets)
     zero = Const(0, INT)
     return tuple(_bits(obj.values.get(o, zero), leaf.type) for o in offsets)
 
 
-def load(cx: Context, ref: Ref, loc: Loc) -> Expr:
+def from_bytes(obj: Object, leaf: Leaf, offsets: list[int]) -> tuple[int, ...]:
+    """The elements of a union's leaf, whose members were initialised as other types."""
+    image = bytearray(obj.type.size)
+    for o, c in (obj.values or {}).items():
+        number = reinterpreted(c.value, c.type, WORDS[c.type.size]) if c.type.is_float else c.value
+        image[o : o + c.type.size] = (int(number) % (1 << 8 * c.type.size)).to_bytes(c.type.size, "little")
+    size = leaf.type.size
+    return tuple(int.from_bytes(image[o : o + size], "little") for o in offsets)
+
+
+def load(cx: Context, ref: LValue, loc: Loc) -> Expr:
     """The value of a scalar lvalue."""
-    part, viewed = leaf_of(cx, ref, loc)
+    if isinstance(ref, OneOf):
+        return load_one_of(cx, ref, loc)
+    t = scalar_type(ref, loc)
+    if isinstance(ref, View):
+        parts = pieces(ref, t.size, loc)
+        loaded = [(x, element(cx, ref.object, x, loc)) for x in parts]
+        if len(loaded) == 1 and parts[0].size == loaded[0][1].type.size:
+            return bitcast(loaded[0][1], t, loc)
+        return bitcast(put_together(loaded, t.size, loc), t, loc)
+    part = part_of(cx, ref.object, ref.path, loc)
+    if part.type.size != t.size:
+        raise catalogue.OTHER_TYPE.error(loc, name=part.name, type=part.type, other=t)
     if isinstance(part, Variable):
-        return bitcast(Var(part, loc), viewed, loc)
+        return bitcast(cx.settled(part, loc), t, loc)
     constant = part.init if part.storage == "shared" else None
     if constant and isinstance(ref.index, Const) and 0 <= ref.index.value < part.count:
-        return bitcast(Const(constant[int(ref.index.value)], part.type, loc), viewed, loc)
-    return bitcast(Load(part, ref.index, loc, ref.rows), viewed, loc)
+        return bitcast(Const(constant[int(ref.index.value)], part.type, loc), t, loc)
+    return bitcast(Load(part, ref.index, loc, ref.rows), t, loc)
 
 
-def leaf_of(cx: Context, ref: Ref, loc: Loc) -> tuple[Region | Variable, Scalar]:
+def halves(ref: LValue) -> tuple[LValue, LValue]:
+    """The two words of an integer of 128 bits."""
+    if isinstance(ref, OneOf):
+        low, high = (tuple((n, halves(x)[k]) for n, x in ref.places) for k in (0, 1))
+        return OneOf(ref.tag, low), OneOf(ref.tag, high)  # pyright: ignore
+    if isinstance(ref, View):
+        low = ref.viewed(ULONG, NOWHERE)
+        return low, low.moved(Const(1, LONG))
+    return replace(ref, path=f"{ref.path}.low", type=ULONG), replace(ref, path=f"{ref.path}.high", type=ULONG)
+
+
+def load_wide(cx: Context, ref: LValue, loc: Loc) -> Wide:
+    assert isinstance(ref.type, Scalar)
+    low, high = halves(ref)
+    return Wide(atom(cx, load(cx, low, loc), loc), atom(cx, load(cx, high, loc), loc), ref.type)
+
+
+def store_wide(cx: Context, ref: LValue, value: Wide, loc: Loc) -> None:
+    low, high = halves(ref)
+    store(cx, low, value.low, loc)
+    store(cx, high, value.high, loc)
+
+
+def scalar_type(ref: Ref | View, loc: Loc) -> Scalar:
+    if isinstance(ref.type, Pointer):
+        raise catalogue.POINTER_AS_NUMBER.error(loc)
     if not isinstance(ref.type, Scalar):
-        raise catalogue.POINTER_IN_MEMORY.error(loc, name=ref.object.name + ref.path)
-    part = part_of(cx, ref.object, ref.path, loc)
-    if part.type.size != ref.type.size:
-        raise catalogue.OTHER_TYPE.error(loc, name=part.name, type=part.type, other=ref.type)
-    return part, ref.type
+        raise catalogue.OTHER_TYPE.error(loc, name=ref.name, type=ref.type, other="number")
+    if ref.type.is_wide:
+        raise unsupported("this use of a number", loc)
+    if ref.type.size == 16:
+        raise catalogue.LONG_DOUBLE.error(loc, what=f"'{ref.name}'")
+    return ref.type
 
 
-def store(cx: Context, ref: Ref, value: Expr, loc: Loc) -> None:
+def element(cx: Context, obj: Object, piece: ElementPart, loc: Loc) -> Expr:
+    """The element that a piece is part of."""
+    return load(cx, Ref(obj, piece.leaf.path, piece.index, piece.leaf.type), loc)
+
+
+def load_one_of(cx: Context, ref: OneOf, loc: Loc) -> Expr:
+    """A load from one of several places: only that one is accessed."""
+    t = scalar_type(ref.first, loc)
+    value = cx.fresh_temporary("loaded", t, loc)
+    for_one_of(cx, ref, lambda x: cx.assign(value, load(cx, x, loc), loc), loc)
+    return Var(value, loc)
+
+
+def store(cx: Context, ref: LValue, value: Expr, loc: Loc) -> None:
     """``ref = value``; value has the lvalue's type already."""
-    part, viewed = leaf_of(cx, ref, loc)
+    if isinstance(ref, OneOf):
+        value = cx.saved(value, loc)
+        pinned = cx.pinned(ref, loc)
+        assert isinstance(pinned, OneOf)
+        for_one_of(cx, pinned, lambda x: store(cx, x, value, loc), loc)
+        return
+    t = scalar_type(ref, loc)
+    if isinstance(ref, View):
+        store_bytes(cx, ref, t, value, loc)
+        return
+    part = part_of(cx, ref.object, ref.path, loc)
+    if part.type.size != t.size:
+        raise catalogue.OTHER_TYPE.error(loc, name=part.name, type=part.type, other=t)
     value = bitcast(value, part.type, loc)
     if isinstance(part, Variable):
         cx.emit(Assign(part, value, loc))
+        cx.learn(part, value)
         return
     if part.storage == "shared":
         raise catalogue.SHARED_WRITTEN.error(loc, name=ref.object.name)
     cx.emit(Store(part, ref.index, value, loc, ref.rows))
 
 
-def copy_object(cx: Context, to: Ref, source: Ref, loc: Loc) -> None:
+def store_bytes(cx: Context, ref: View, t: Scalar, value: Expr, loc: Loc) -> None:
+    """A store into the elements that a view covers, whole or in part."""
+    parts = pieces(ref, t.size, loc)
+    first, cell = parts[0], parts[0].leaf.type
+    assert isinstance(cell, Scalar)
+    if len(parts) == 1 and first.size == cell.size:
+        store(
+            cx,
+            Ref(ref.object, first.leaf.path, first.index, cell),
+            bitcast(value, cell, loc),
+            loc,
+        )
+        return
+    bits = cx.saved(bitcast(value, WORDS[t.size], loc), loc, "bits")
+    for x in parts:
+        cell = x.leaf.type
+        assert isinstance(cell, Scalar)
+        x = replace(x, index=cx.saved(x.index, loc), low=cx.saved(x.low, loc))
+        place = Ref(ref.object, x.leaf.path, x.index, cell)
+        whole_element = x.size == cell.size
+        old = bits if whole_element else bitcast(load(cx, place, loc), WORDS[cell.size], loc)
+        store(cx, place, bitcast(replaced(old, bits, x, loc), cell, loc), loc)
+
+
+def copy_object(cx: Context, to: LValue, source: LValue, loc: Loc) -> None:
     """Struct or array assignment, leaf by leaf; the first store must not change where the others go."""
     to, source = cx.pinned(to, loc), cx.pinned(source, loc)
+    if isinstance(to, OneOf):
+        for_one_of(cx, to, lambda x: copy_object(cx, x, source, loc), loc)
+        return
+    if isinstance(source, OneOf):
+        for_one_of(cx, source, lambda x: copy_object(cx, to, x, loc), loc)
+        return
     for path, leaf in leaf_table(to.type).items():
-        count = leaf.count
-        copy_elements(
-            cx, scalars_below(to, path, count, loc), scalars_below(source, path, count, loc), Const(count, INT), loc
-        )
+        a, b = below(to, path, loc), below(source, path, loc)
+        copy_elements(cx, a, b, Const(leaf.count, INT), loc)
 
 
-def scalars_below(ref: Ref, path: str, count: int, loc: Loc) -> Ref:
-    """The first scalar at ``path`` inside ``ref``."""
-    return Ref(ref.object, ref.path + path, multiply(ref.index, count), leaf_table(ref.type)[path].type)
+def below(ref: Ref | View, path: str, loc: Loc) -> Ref | View:
+    """The first scalar or pointer of a leaf inside ``ref``."""
+    leaf = leaf_table(ref.type)[path]
+    if isinstance(ref, Ref):
+        return Ref(ref.object, ref.path + path, multiply(ref.index, leaf.count), leaf.type)
+    if any(stride != leaf.type.size for _, stride in leaf.dims[-1:]) or len(leaf.dims) > 1 and not _dense(leaf.dims):
+        raise catalogue.OTHER_TYPE.error(loc, name=ref.name, type=ref.object.type, other=ref.type)
+    return replace(ref, constant=ref.constant + leaf.offset, type=leaf.type)
 
 
-def copy_elements(cx: Context, to: Ref, source: Ref, count: Expr, loc: Loc) -> None:
-    for_each(cx, count, lambda k: store(cx, to.moved(k), load(cx, source.moved(k), loc), loc), loc)
+def _dense(dims: tuple[tuple[int, int], ...]) -> bool:
+    return all(a[1] == b[0] * b[1] for a, b in zip(dims, dims[1:]))
+
+
+def copy_elements(cx: Context, to: Ref | View, source: Ref | View, count: Expr, loc: Loc) -> None:
+    """Scalars or pointers one after the other; where each is known to lowering, pointers are too."""
+
+    def copy(k: Expr) -> None:
+        a, b = to.moved(k), source.moved(k)
+        if isinstance(a.type, Pointer):
+            write_pointer(cx, a, read_pointer(cx, b, loc), loc)
+            return
+        t = scalar_type(a, loc)
+        store(cx, a, bitcast(load(cx, b, loc), t, loc), loc)
+
+    if isinstance(to.type, Pointer) and isinstance(count, Const) and count.value <= 1024:
+        for k in range(int(count.value)):
+            if not (isinstance(source, Ref) and unset(cx, source.moved(Const(k, INT)), loc)):
+                copy(Const(k, INT))
+        return
+    for_each(cx, count, copy, loc)
+
+
+def unset(cx: Context, ref: Ref | View, loc: Loc) -> bool:
+    """Whether no pointer has been stored there: a copy of it is not set either."""
+    if not isinstance(ref, Ref):
+        return False
+    cells = cells_of(cx, ref.object, ref.path, loc)
+    return not any(cx.env.places.get(c) or cx.start.places.get(c) for c in all_cells(cells))
 
 
 def for_each(cx: Context, count: Expr, body, loc: Loc, backwards: bool = False) -> None:
@@ -117,6 +263,21 @@ def for_each(cx: Context, count: Expr, body, loc: Loc, backwards: bool = False) 
     condition = binary(">=", Var(k), Const(0, LONG), INT, loc) if backwards else binary("<", Var(k), count, INT, loc)
     step = Assign(k, binary("-" if backwards else "+", Var(k), one, LONG, loc), loc)
     cx.emit(Loop(condition, tuple(inner), (step,), loc=loc))
+
+
+def zero(cx: Context, ref: LValue, loc: Loc) -> None:
+    """Set every scalar and every pointer of an object to zero."""
+    if isinstance(ref, OneOf):
+        for_one_of(cx, ref, lambda x: zero(cx, x, loc), loc)
+        return
+    for path, leaf in leaf_table(ref.type).items():
+        t, count = leaf.type, leaf.count
+        start = below(ref, path, loc)
+        if isinstance(t, Pointer):
+            for k in range(count):
+                write_pointer(cx, start.moved(Const(k, INT)), Null(), loc)
+            continue
+        for_each(cx, Const(count, INT), lambda k, s=start, t=t: store(cx, s.moved(k), Const(t.wrap(0), t), loc), loc)
 
 
 def _bits(c: Const, t: Scalar) -> int | float:

@@ -1,17 +1,35 @@
 """C objects and pointers as lowering sees them: regions and linear indices.
 
-An object is split into its leaves; a pointer is an object, a path to a member, and an index that counts elements of
-the type at that path. ``&D[i][0]`` of ``float D[4][8]`` is (D, "", 8*i, float); ``&s[k].y`` is (s, ".y", k, float[3]).
+An object is split into its leaves; a place in it is the object, a path to a member, and an index that counts what has
+the type at that path. ``&D[i][0]`` of ``float D[4][8]`` is (D, "", 8*i, float); ``&s[k].y`` is (s, ".y", k,
+float[3]).
+Where C sees an object as another type, its place is a number of bytes: a `View`.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, LONG, Array, CType, Leaf, Pointer, Scalar, Struct, leaves
+from ..base.ctype import (
+    BOOL,
+    INT,
+    LONG,
+    VOID,
+    Array,
+    CType,
+    Function,
+    Leaf,
+    Pointer,
+    Scalar,
+    Struct,
+    leaf_element,
+    leaves,
+)
 from ..base.diagnostics import Loc
-from ..ir.fold import add, is_constant, multiply
+from ..ir.fold import add, binary, cast, is_constant, multiply
 from ..ir.nodes import NOWHERE, Const, Expr, Region, Rows, Variable
 
 
@@ -19,7 +37,8 @@ from ..ir.nodes import NOWHERE, Const, Expr, Region, Rows, Variable
 class Object:
     """A C object. ``storage`` as in `Region`; ``values``: initial values by byte offset, None where not known.
 
-    ``volatile``: every access stays one.
+    ``volatile``: every access stays one. ``born``: how many objects lowering had made before it. ``lasting``: a static,
+    which outlives its block.
     """
 
     name: str
@@ -27,16 +46,42 @@ class Object:
     storage: str
     loc: Loc
     values: dict[int, Const] | None = None
-    parts: dict[str, Region | Variable] = field(default_factory=dict)  # path -> where that leaf lives
+    parts: dict[str, Region | Variable | PointerCells] = field(default_factory=dict)  # path -> where that leaf lives
     volatile: bool = False
+    born: int = 0
+    lasting: bool = False
+
+
+@dataclass(eq=False)
+class PointerCells:
+    """Where the pointers of one leaf of an object live: in variables where there is one, else in regions.
+
+    A pointer's value is which of the places lowering knows (`Context.numbers`) it points to, the ``tag``, and the index
+    there, both computed at run time; `Environment` has what is known of them before.
+    """
+
+    name: str
+    type: Pointer
+    loc: Loc
+    count: int
+    tag: Variable | Region
+    index: Variable | Region
+    born: int
+
+
+@dataclass(frozen=True)
+class PointerCell:
+    """One of `PointerCells`; ``at`` is None where all of them are one to lowering, since they are many."""
+
+    of: PointerCells
+    at: int | None
 
 
 @dataclass(frozen=True)
 class Ref:
     """Element ``index`` of all those of type ``type`` at ``path`` in ``object``: an lvalue, or a pointer to it.
 
-    ``alone``: what comes after it in memory is another member, so a pointer to it must not move.
-    ``rows``: as in `Load`.
+    ``alone``: what comes after it in memory is another member. ``rows``: as in `Load`.
     """
 
     object: Object
@@ -46,11 +91,16 @@ class Ref:
     alone: bool = False
     rows: Rows = ()
 
-    def moved(self, by: Expr, loc: Loc = NOWHERE) -> Ref:
+    @property
+    def name(self) -> str:
+        """How C calls it, subscripts apart."""
+        return self.object.name + self.path
+
+    def moved(self, by: Expr, loc: Loc = NOWHERE) -> Ref | View:
         if is_constant(by, 0):
             return self
         if self.alone:
-            raise catalogue.LEAVES_MEMBER.error(loc or by.loc, name=self.object.name + self.path)
+            return seen_as(self, self.type, loc or by.loc).moved(by, loc)
         return replace(self, index=add(self.index, by))
 
     def at(self, index: Expr) -> Ref:
@@ -66,7 +116,7 @@ class Ref:
             return replace(self, type=self.type.of)
         return replace(self, index=multiply(self.index, self.type.length), type=self.type.of)
 
-    def member(self, name: str, loc: Loc) -> Ref:
+    def member(self, name: str, loc: Loc) -> Ref | View:
         struct = self.type
         assert isinstance(struct, Struct)
         m, *below = struct.path(name)
@@ -74,43 +124,101 @@ class Ref:
             return self.member(m.name, loc).member(name, loc)
         if m.bits is not None:
             raise catalogue.BIT_FIELD.error(loc, name=name)
+        if struct.bytewise:
+            return seen_as(self, m.type, loc)
         if not struct.union:
             alone = not isinstance(m.type, Array) and (self.alone or len(struct.members) > 1)
             return replace(self, path=f"{self.path}.{name}", type=m.type, alone=alone)
+        if not struct.one_cell:
+            raise catalogue.UNION_SIZES.error(loc, name=self.name)
         first = struct.members[0]
-        if not all(isinstance(x.type, Scalar) and x.type.size == first.type.size for x in struct.members):
-            name = self.object.name + self.path
-            raise catalogue.UNION_SIZES.error(loc, name=name)
         if first.type == BOOL and any(x.type != BOOL for x in struct.members):  # a cell of it has no other bits
-            name = self.object.name + self.path
-            raise catalogue.UNION_BOOL.error(loc, name=name)
+            raise catalogue.UNION_BOOL.error(loc, name=self.name)
         return replace(self, path=f"{self.path}.{first.name}", type=m.type)
 
-    def viewed(self, t: CType, loc: Loc) -> Ref:
-        """The same address as a pointer to ``t``; UnsupportedError where elements would be torn apart."""
-        ref = self
-        while True:
+    def viewed(self, t: CType, loc: Loc) -> Ref | View:
+        """The same address as a pointer to ``t``."""
+        ref: Ref | View = self
+        while isinstance(ref, Ref):
             if ref.type == t:
                 return ref
             if isinstance(ref.type, Scalar) and isinstance(t, Scalar) and ref.type.size == t.size:
                 return replace(ref, type=t)
             if isinstance(ref.type, Array):
                 ref = ref.element(loc)
-            elif isinstance(ref.type, Struct) and ref.type.members and not ref.type.union:
+            elif isinstance(ref.type, Struct) and ref.type.members and not ref.type.union and _plain(ref.type):
                 several = len(ref.type.members) > 1
-                ref = replace(ref.member(ref.type.members[0].name, loc), alone=ref.alone or several)
+                first = ref.member(ref.type.members[0].name, loc)
+                ref = replace(first, alone=ref.alone or several) if isinstance(first, Ref) else first
             else:
                 break
         if isinstance(t, Array) and isinstance(self.type, Scalar) and isinstance(self.index, Const) and t.size:
             rows = int(self.index.value) * self.type.size
-            if rows % t.size == 0:
+            if rows % t.size == 0 and not self.alone:
                 return replace(self, index=Const(rows // t.size, INT), type=t)
-        raise catalogue.OTHER_TYPE.error(loc, name=self.object.name, type=self.type, other=t)
+        return seen_as(self, t, loc)
 
 
-def whole(obj: Object) -> Ref:
-    """All of an object."""
-    return Ref(obj, "", Const(0, INT), obj.type)
+@dataclass(frozen=True)
+class View:
+    """What lies ``constant + scale * index`` bytes from the start of ``object``, seen as ``type``. ``across``: it is
+    made of a pointer to a struct, so an index may lead it from one member into the next."""
+
+    object: Object
+    index: Expr
+    scale: int
+    constant: int
+    type: CType
+    across: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.object.name
+
+    @property
+    def rows(self) -> Rows:
+        return ()
+
+    def moved(self, by: Expr, loc: Loc = NOWHERE) -> View:
+        return self.farther(by, self.type.size)
+
+    def farther(self, by: Expr, size: int) -> View:
+        """``by * size`` bytes on."""
+        if isinstance(by, Const):
+            return replace(self, constant=self.constant + int(by.value) * size)
+        if is_constant(self.index, 0):
+            return replace(self, index=cast(by, LONG), scale=size)
+        common = math.gcd(self.scale, size)
+        old = multiply(cast(self.index, LONG), self.scale // common)
+        return replace(self, index=add(old, multiply(cast(by, LONG), size // common)), scale=common)
+
+    def at(self, index: Expr) -> View:
+        return replace(self, index=index)
+
+    def element(self, loc: Loc) -> View:
+        assert isinstance(self.type, Array)
+        return replace(self, type=self.type.of)
+
+    def member(self, name: str, loc: Loc) -> View:
+        assert isinstance(self.type, Struct)
+        m = self.type.member(name)
+        assert m is not None
+        if m.bits is not None:
+            raise catalogue.BIT_FIELD.error(loc, name=name)
+        return replace(self, constant=self.constant + m.offset, type=m.type)
+
+    def viewed(self, t: CType, loc: Loc) -> View:
+        return replace(self, type=t)
+
+    def normal(self) -> View:
+        """With as much of the way as possible in the index: the same however often a pointer is stepped."""
+        size = step_of(self.type)
+        whole, rest = divmod(self.constant, size)
+        common = math.gcd(self.scale, size)
+        if is_constant(self.index, 0):
+            return replace(self, index=Const(whole, LONG), scale=size, constant=rest)
+        index = add(multiply(cast(self.index, LONG), self.scale // common), Const(whole * (size // common), LONG))
+        return replace(self, index=index, scale=common, constant=rest)
 
 
 @dataclass(frozen=True)
@@ -123,42 +231,154 @@ class FunctionRef:
     name: str
 
 
-Target = Ref | Null | FunctionRef  # what a pointer's value can be
+Place = Ref | View
+Single = Ref | View | Null | FunctionRef
 
 
-@dataclass(eq=False)
-class PointerVariable:
-    """A C variable of pointer type: what it points into is known at each place; ``index`` changes at run time."""
+@dataclass(frozen=True)
+class OneOf:
+    """One of several targets, the one whose number is ``tag``: a pointer, or an lvalue that it leads to."""
 
-    name: str
-    type: Pointer
-    index: Variable
-    loc: Loc
+    tag: Expr
+    targets: tuple[tuple[int, Single], ...]
+
+    @property
+    def places(self) -> tuple[tuple[int, Place], ...]:
+        return tuple((n, t) for n, t in self.targets if isinstance(t, (Ref, View)))
+
+    @property
+    def first(self) -> Place:
+        return self.places[0][1]
+
+    @property
+    def object(self) -> Object:
+        return self.first.object
+
+    @property
+    def name(self) -> str:
+        return self.first.name
+
+    @property
+    def type(self) -> CType:
+        return self.first.type
+
+    @property
+    def rows(self) -> Rows:
+        return ()
+
+    def each(self, f: Callable[[Place], Place]) -> OneOf:
+        """What ``f`` makes of every place; what is no place is not followed."""
+        return OneOf(self.tag, tuple((n, f(t)) for n, t in self.places))
+
+    def moved(self, by: Expr, loc: Loc = NOWHERE) -> OneOf:
+        return self.each(lambda t: t.moved(by, loc))
+
+    def element(self, loc: Loc) -> OneOf:
+        return self.each(lambda t: t.element(loc))
+
+    def member(self, name: str, loc: Loc) -> OneOf:
+        return self.each(lambda t: t.member(name, loc))
+
+    def viewed(self, t: CType, loc: Loc) -> OneOf:
+        return self.each(lambda x: x.viewed(t, loc))
 
 
-Targets = dict[PointerVariable, Target | None]  # what each points to; None: not the same on all paths
+LValue = Ref | View | OneOf
+Target = Ref | View | Null | FunctionRef | OneOf  # what a pointer's value can be
 
 
-def join(a: Targets, b: Targets) -> Targets:
-    """What pointers point to after two paths meet; one not set on a path keeps what the other says."""
-    out = dict(a)
-    for p, target in b.items():
-        out[p] = target if p not in out or same_object(out[p], target) else None
-    return out
+@dataclass(frozen=True)
+class Wide:
+    """The value of an integer of 128 bits: its words, which are constants or variables."""
+
+    low: Expr
+    high: Expr
+    type: Scalar
 
 
-def same_object(a: Target | None, b: Target | None) -> bool:
-    """Whether a pointer variable can hold either with no more than a change of its index."""
-    if isinstance(a, Ref) and isinstance(b, Ref):
-        return (a.object, a.path, a.type, a.alone) == (b.object, b.path, b.type, b.alone)
-    return a == b
+def whole(obj: Object) -> Ref:
+    """All of an object."""
+    return Ref(obj, "", Const(0, INT), obj.type)
+
+
+def at_start(target: Single) -> Single:
+    """A target with no index: what tells apart the places a pointer can point to."""
+    match target:
+        case Ref():
+            return replace(target, index=Const(0, INT), rows=())
+        case View():
+            return replace(target, index=Const(0, INT))
+    return target
 
 
 def leaf_table(t: CType) -> dict[str, Leaf]:
     """Every leaf by its path; an extent that is not known is 0."""
-    return {leaf.path: leaf for leaf in leaves(t)}
+    return t.by_path if isinstance(t, Struct) and t.complete else {leaf.path: leaf for leaf in leaves(t)}
 
 
 def index_type(t: Scalar) -> Scalar:
     """Type in which a subscript of type ``t`` is computed: int, or long for what does not fit."""
     return INT if t.size < 4 or t == INT else LONG
+
+
+def step_of(t: CType) -> int:
+    """Bytes by which a pointer to ``t`` steps."""
+    return 1 if t == VOID or isinstance(t, Function) else max(t.size, 1)
+
+
+def seen_as(ref: Ref, t: CType, loc: Loc) -> View:
+    """The place of ``ref`` by its bytes. Raises UnsupportedError where an extent is not known."""
+    dims, offset = around(ref.object.type, ref.path, ref.type, ref, loc)
+    across = ref.alone or isinstance(leaf_element(ref.type), Struct)
+    view = View(ref.object, Const(0, INT), 1, offset, t, across)
+    if isinstance(ref.index, Const):
+        rest = int(ref.index.value)
+        for extent, stride in reversed(dims[1:]):
+            rest, k = divmod(rest, extent or 1)
+            view = replace(view, constant=view.constant + k * stride)
+        return replace(view, constant=view.constant + rest * dims[0][1]) if dims else view
+    while len(dims) > 1 and dims[-2][1] == dims[-1][0] * dims[-1][1]:  # rows without gaps count as one array
+        dims = (*dims[:-2], (dims[-2][0] * dims[-1][0], dims[-1][1]))
+    rest = cast(ref.index, LONG)
+    for extent, stride in reversed(dims[1:]):
+        n = Const(extent, LONG)
+        view = view.farther(binary("%", rest, n, LONG), stride)
+        rest = binary("/", rest, n, LONG)
+    return view.farther(rest, dims[0][1]) if dims else view
+
+
+def around(t: CType, path: str, to: CType, ref: Ref, loc: Loc) -> tuple[tuple[tuple[int, int], ...], int]:
+    """The arrays (extent, stride in bytes) around what an index into a member counts, and where the member begins."""
+    dims: list[tuple[int, int]] = []
+    offset, names = 0, [x for x in path.split(".") if x]
+    while True:
+        if not names and _counted(t, to):
+            break
+        if isinstance(t, Array):
+            dims.append((t.length or 0, t.of.size))
+            t = t.of
+        elif names and isinstance(t, Scalar):  # a word of an integer of 128 bits
+            offset, t = offset + (8 if names.pop() == "high" else 0), to
+        elif names:
+            assert isinstance(t, Struct)
+            m = t.member(names.pop(0))
+            assert m is not None
+            offset, t = offset + m.offset, m.type
+        else:
+            break
+    if isinstance(to, Array) and isinstance(t, Scalar):
+        return ((0, to.size),), offset  # scalars seen as rows
+    if not dims:
+        dims.append((1, to.size if not isinstance(to, Function) else 1))
+    return tuple(dims), offset
+
+
+def _counted(t: CType, to: CType) -> bool:
+    """Whether ``t`` is what an index counts whose elements are ``to``: scalars may be seen as others of their size."""
+    if t == to or (isinstance(t, Array) and isinstance(to, Array) and to.length is None):
+        return True
+    return isinstance(t, Scalar) and isinstance(to, Scalar)
+
+
+def _plain(t: Struct) -> bool:
+    return not t.bytewise and t.members[0].bits is None

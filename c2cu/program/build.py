@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import backends, tune
@@ -18,6 +18,7 @@ from ..schedule.estimate import Device, preferred
 from ..schedule.schedule import Candidate
 from ..schedule.understood import Understood
 from .extents import LENGTHS, Extents, Understandings
+from .verify import NATIVE, Verification
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,26 @@ class Built:
     plan: Plan
     artifact: Artifact
     loaded: Any  # CpuProgram or CudaProgram
+    proof: Verification | None = None  # of its results; None where there is nothing to prove
+
+    @property
+    def trusted(self) -> Built:
+        """What gives the C's results: this, or native where it is known not to."""
+        if self.proof is not None:
+            self.proof.tell()
+        if self.proof is None or not self.proof.different:
+            return self
+        plan, _ = scheduled(self.front, "cpu", Candidate(NATIVE))
+        why = (*self.plan.rejected, (self.plan.schedule, "its results were found to be wrong on this machine"))
+        native = self.proof.native()
+        return Built(self.front, replace(plan, rejected=why), native.artifact, native)
 
 
 @dataclass(frozen=True)
 class CallInputs:
     """What a call brings: arrays and numbers by name, and how many inputs that is."""
 
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     p: int | None
     stream: Any = None
     together: bool = False
@@ -40,11 +54,13 @@ class CallInputs:
 
 class Builds:
     """What runs the inputs of a program, built when it is first needed. ``backend``, ``schedule``: as asked for;
-    ``measure``: whether to choose by measurement."""
+    ``measure``: whether to choose by measurement; ``verify``: one of `verify.MODES`."""
 
-    def __init__(self, understandings: Understandings, backend: str, schedule: str, layout: str, measure: bool):
+    def __init__(
+        self, understandings: Understandings, backend: str, schedule: str, layout: str, measure: bool, verify: str
+    ):
         self._understandings, self._backend, self._schedule = understandings, backend, schedule
-        self._layout, self._tune = layout, measure
+        self._layout, self._tune, self._verify = layout, measure, verify
         self._built: Recent[Built] = Recent(LENGTHS)
         self._lock = threading.RLock()  # what two threads want first is built once
 
@@ -90,7 +106,7 @@ class Builds:
 
         def built() -> Built:
             plan, artifact = scheduled(front, backend, Candidate(name))
-            return Built(front, plan, artifact, backends.loader(backend)(artifact))
+            return self._loaded(front, plan, artifact)
 
         return self._built.of((*which, "bands"), built)
 
@@ -100,19 +116,19 @@ class Builds:
             return None
         if registry.is_oversized(backend, self._schedule):
             return None  # there is nothing to choose
-        found = tune.recall(front, backend, self._schedule, call.p)
-        if found is None and self._tune:
+        measured = tune.recall(front, backend, self._schedule, call.p)
+        if measured is None and self._tune:
             require_known(backend, self._schedule)
-            run = backends.timer(backend, front.slots, call.given, self._layout, call.stream)
-            found = tune.tune(front, backend, self._schedule, backends.loader(backend), run, call.p)
-            if found is not None:
-                tune.remember(front, backend, self._schedule, call.p, found)
-        if found is None:
+            run = backends.timer(backend, front.slots, call.arguments, self._layout, call.stream)
+            measured = tune.tune(front, backend, self._schedule, backends.loader(backend), run, call.p)
+            if measured is not None:
+                tune.remember(front, backend, self._schedule, call.p, measured)
+        if measured is None:
             return None
         try:
-            plan, artifact = scheduled(front, backend, found.winner, found)
+            plan, artifact = scheduled(front, backend, measured.winner, measured)
             with lines_of(front.pre.sources):
-                return Built(front, plan, artifact, backends.loader(backend)(artifact))
+                return self._loaded(front, plan, artifact)
         except (UnsupportedError, CompileError):
             return None  # the cache remembers nonsense
 
@@ -133,17 +149,23 @@ class Builds:
         while True:
             plan, artifact = choose(front, backend, self._schedule, rejected, p, device)
             with lines_of(front.pre.sources):
-                loaded = backends.loader(backend)(artifact)
-            if self._schedule != "auto" or not loaded.drawback:
-                return Built(front, plan, artifact, loaded)
-            rejected = (*rejected, (plan.schedule, loaded.drawback))
+                built = self._loaded(front, plan, artifact)
+            if self._schedule != "auto" or not built.loaded.drawback:
+                return built
+            rejected = (*rejected, (plan.schedule, built.loaded.drawback))
+
+    def _loaded(self, front: Understood, plan: Plan, artifact: Artifact) -> Built:
+        proves = self._verify != "off" and plan.schedule != NATIVE
+        proof = Verification(front, artifact, plan.backend, self._verify) if proves else None
+        return Built(front, plan, artifact, backends.loader(plan.backend)(artifact), proof)
 
 
 def _fits(built: Built, call: CallInputs) -> bool:
     """Whether the whole device works at one input that fits it, or at arrays that are there."""
     from ..runtime import arrays
 
-    if not isinstance(built.artifact, CudaLaunchesArtifact) or any(arrays.on_device(a) for a in call.given.values()):
+    on_device = any(arrays.on_device(a) for a in call.arguments.values())
+    if on_device or not isinstance(built.artifact, CudaLaunchesArtifact):
         return True
     slots = built.artifact.slots
-    return built.loaded.fits(sum(s.nbytes * ((s.name in call.given) + s.writes) for s in slots))
+    return built.loaded.fits(sum(s.nbytes * ((s.name in call.arguments) + s.writes) for s in slots))

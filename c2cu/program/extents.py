@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from .. import pipeline
+from ..base.diagnostics import UnsupportedError
 from ..base.recent import Recent
 from ..frontend.kernel import Parameter
 from ..frontend.options import Options
 from ..frontend.preprocess import Source
 from ..gep import Gep, NotGep
+from ..ir.nodes import Store
+from ..ir.walk import statements
 from ..schedule.understood import Understood
 from ..verdict import judge
 
@@ -21,11 +25,13 @@ LENGTHS = 128  # shapes, values of shared scalars and magnitudes of p of which a
 @dataclass(frozen=True)
 class Extents:
     """``shapes``: of one input, by name; ``numbers``: scalar parameters that are given as one number; ``values``: of
-    these, and of the shared ones, where they are known without asking a device."""
+    these, and of the shared ones, where they are known without asking a device; ``constants``: globals that the call
+    does not bring and the kernel only reads, so that all inputs share the value that the C gives them."""
 
     shapes: Mapping[str, tuple[int, ...]]
     numbers: tuple[str, ...]
     values: Mapping[str, Any] = field(default_factory=dict)
+    constants: tuple[str, ...] = ()
 
 
 class Understandings:
@@ -46,22 +52,36 @@ class Understandings:
     def __len__(self) -> int:
         return len(self._fronts)
 
-    def extents(self, given: Mapping[str, Any], shared: frozenset[str]) -> Extents:
+    def extents(self, arguments: Mapping[str, Any], shared: frozenset[str]) -> Extents:
         """What of a call decides which program runs."""
         from ..runtime import arrays
 
-        arrays.check_names(given, self.first.slots)
-        numbers = tuple(sorted(n for n, v in given.items() if self._is_number(n, v)))
-        arrived = ((n, v) for n, v in given.items() if n not in numbers and hasattr(v, "shape"))
+        arrays.check_names(arguments, self.first.slots)
+        numbers = tuple(sorted(n for n, v in arguments.items() if self._is_number(n, v)))
+        arrived = ((n, v) for n, v in arguments.items() if n not in numbers and hasattr(v, "shape"))
         axes = {s.name: len(s.shape) for s in self.first.slots}
         inner = {n: self._inner_shape(n, v, n in shared) for n, v in arrived}
         shapes = {n: s for n, s in inner.items() if len(s) in (0, axes[n])}  # of others no axis says which it is
         for s in self.first.slots:
             if -1 in s.shape and s.name in inner and s.name not in shapes and s.name not in shared:
-                arrays.checked(given[s.name], s, self._layout)  # else it would be said that its length is not known
+                arrays.checked(arguments[s.name], s, self._layout)  # else it would be said that its length is not known
         one = {s.name for s in self.first.slots if not s.shape and (s.name in numbers or s.name in shared)}
-        values = {n: v for n, v in given.items() if n in one and arrays.is_number(v)}
-        return Extents(shapes, numbers, values)
+        values = {n: v for n, v in arguments.items() if n in one and arrays.is_number(v)}
+        return Extents(shapes, numbers, values, self.constants(arguments))
+
+    def constants(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        """The globals that all inputs share because a call brings none of them, and the kernel only reads them."""
+        return tuple(name for name in self._only_read if name not in arguments)
+
+    @cached_property
+    def _only_read(self) -> tuple[str, ...]:
+        """Globals that the kernel only reads, and that have a value without a call."""
+        front = self.first
+        body = front.kernel.body if front.kernel is not None else ()
+        stored = {s.region.variable for s in statements(body) if isinstance(s, Store)}  # scratch is no output
+        read = {s.name for s in front.slots if s.reads and not s.writes and not s.shared and not s.required} - stored
+        symbols = (b.symbol for b in front.program.parameters if b.kind == "global" and b.name in read)
+        return tuple(s.name for s in symbols if s is not None and not s.volatile)
 
     def of(self, e: Extents) -> tuple[tuple, Understood]:
         """The program understood for these, and their key."""
@@ -69,10 +89,10 @@ class Understandings:
 
         slots = self.first.slots
         differing = {s.name: e.shapes[s.name] for s in slots if e.shapes.get(s.name, s.shape) != s.shape}
-        which = (tuple(sorted(differing.items())), e.numbers)
+        which = (tuple(sorted(differing.items())), e.numbers, e.constants)
         front = self._fronts.of(which, lambda: self._understood(replace(e, shapes=e.shapes if differing else {})))
-        given = [s for s in front.slots if s.name in e.values]
-        numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in given}
+        scalars = [s for s in front.slots if s.name in e.values]
+        numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in scalars}
         if numbers and isinstance(front.gep, NotGep) and (*which, tuple(numbers)) not in self._unhelped:
             values = (*which, _bytes(numbers))  # of that type it may be for these: a number that a bound comes from
             special = self._fronts.of(values, lambda: self._with_numbers(e, numbers, front, which))
@@ -116,7 +136,12 @@ class Understandings:
 
     def _understood(self, e: Extents) -> Understood:
         front = self.first
-        if e.shapes or e.numbers:
+        if e.constants:
+            try:
+                front = pipeline.understand(self._source, self.options_of(e))
+            except UnsupportedError:  # a statement writes them that is never reached
+                e = replace(e, constants=())
+        if not e.constants and (e.shapes or e.numbers):
             front = pipeline.understand(self._source, self.options_of(e))
         if self.lengths:
             judge(front, self._strict)
@@ -124,7 +149,10 @@ class Understandings:
 
     def options_of(self, e: Extents) -> Options:
         return replace(
-            self._options, shapes={**self._options.shapes, **e.shapes}, shared=(*self._options.shared, *e.numbers)
+            self._options,
+            shapes={**self._options.shapes, **e.shapes},
+            shared=(*self._options.shared, *e.numbers),
+            constants=(*self._options.constants, *e.constants),
         )
 
 
@@ -137,7 +165,7 @@ def lengths(front: Understood) -> tuple[str, ...]:
     """Integer parameters that some address or bound comes from."""
     if front.analysis is None:
         return ()
-    steps = [s for f in front.analysis.findings if f.kind != "branch" for s in f.trail]
+    steps = [s for f in front.analysis.findings if f.severe for s in f.trail]
     return tuple(b.name for b in front.program.parameters if _may_be_length(b) and any(s.loc == b.loc for s in steps))
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .. import backends
 from ..base.diagnostics import UnsupportedError, lines_of
+from ..base.memory import enough_memory
 from ..base.version import __version__
 from ..frontend.options import Options, by_name, whole
 from ..frontend.preprocess import Source
@@ -20,6 +23,7 @@ from ..verdict import Report, report_of
 from .build import Builds, Built, CallInputs
 from .extents import Extents, Understandings
 from .run import run
+from .verify import MOST, mode, patient
 
 if TYPE_CHECKING:
     from ..streaming.streams import Stream
@@ -42,16 +46,18 @@ class Program:
         strict: bool | None,
         tune: bool = False,
         build: bool = True,
+        verify: Any = "auto",
     ):
         """``strict``: see `judge`. ``build``: compile at once if the C alone decides all shapes."""
         self._source, self._options, self._layout = source, options, layout
         self._backend, self._schedule = backend, schedule
         self._understandings = Understandings(source, options, layout, strict)
-        self._builds = Builds(self._understandings, backend, schedule, layout, tune)
+        self._builds = Builds(self._understandings, backend, schedule, layout, tune, mode(verify))
         self._front, self._lengths = self._understandings.first, self._understandings.lengths
+        self._extents = Extents({}, self._lengths, constants=self._understandings.constants({}))
         self._last: Built | None = None
         if build and all(-1 not in s.shape for s in self._front.slots):
-            self._last = self._builds.of(Extents({}, self._lengths))
+            self._last = self._builds.of(self._extents)
 
     def __repr__(self) -> str:
         from ..runtime import arrays
@@ -59,7 +65,8 @@ class Program:
         slots = "; ".join(f"{s.name}: {arrays.words(s, self._layout)}" for s in self.slots)
         last = self._last  # what was not called yet may be built on the first call
         runs = f"backend {last.plan.backend}, schedule {last.plan.schedule}" if last else "built on the first call"
-        return f"<c2cu.Program {self._source.name}, kernel {self._front.program.kernel.name} ({slots}), {runs}>"
+        files = ", ".join(s.name for s in self._source.units)
+        return f"<c2cu.Program {files}, kernel {self._front.program.kernel.name} ({slots}), {runs}>"
 
     @property
     def source(self) -> str:
@@ -74,7 +81,9 @@ class Program:
     @property
     def report(self) -> Report:
         """Whether the program is oblivious, and what speaks against it."""
-        return report_of(self._last.front if self._last else self._front)
+        if self._last is None:
+            return report_of(self._front)
+        return report_of(self._understandings.of(replace(self._extents, constants=()))[1])
 
     @property
     def loaded(self) -> Any:
@@ -84,7 +93,8 @@ class Program:
     @property
     def slots(self) -> tuple[Slot, ...]:
         """The variables that the kernel reads or writes, in the order of the C: name, dtype, shape of one input."""
-        return (self._last.front if self._last else self._front).slots
+        known = {s.name: s for s in self._last.front.slots} if self._last else {}
+        return tuple(known.get(s.name, s) for s in self._front.slots)
 
     @property
     def layout(self) -> str:
@@ -108,6 +118,7 @@ class Program:
             "--shape": repr(sorted(o.shapes.items())),
             "--shared": repr(sorted(o.shared)),
             "--fp": o.fp,
+            "--stdio": o.stdio,
             "--layout": self._layout,
             "--backend": self._backend if self._backend != "auto" else backends.best(),
             "--schedule": self._schedule,
@@ -116,7 +127,7 @@ class Program:
 
     def _current(self) -> Built:
         if self._last is None:
-            self._last = self._builds.of(Extents({}, self._lengths))
+            self._last = self._builds.of(self._extents)
         return self._last
 
     def __call__(
@@ -149,8 +160,9 @@ class Program:
             NotObliviousError: ``strict`` was set, and with these shapes the program is not oblivious.
             CompileError: The C compiler failed, or there is not enough memory.
             InputError: An array is wrong: a ``ValueError``, or a ``TypeError`` for a wrong dtype.
+            ExitError: Some inputs ended early; see `bulk`.
         """
-        with lines_of(self._front.pre.sources):
+        with lines_of(self._front.pre.sources), enough_memory():
             return self._call(inputs, dict(by_name("shared", shared)), out, stream, p, devices)
 
     def _call(
@@ -162,10 +174,11 @@ class Program:
         p: int | None,
         devices: Sequence[int] | None,
     ) -> Any:
-        given = {**self.named(inputs), **shared}
+        started = time.perf_counter()
+        arguments = {**self.named(inputs), **shared}
         p = None if p is None else whole("p", p)
-        built = self.built_for(given, frozenset(shared), p, stream, devices is not None)
-        return run(self, built, given, out, self._layout, stream, p, devices)
+        built = self.built_for(arguments, frozenset(shared), p, stream, devices is not None)
+        return run(self, built, arguments, out, self._layout, stream, p, devices, started)
 
     def named(self, inputs: Any) -> Mapping[str, Any]:
         """The inputs of a call by C name: a single array belongs to the kernel's only bulk input."""
@@ -175,7 +188,7 @@ class Program:
 
     def built_for(
         self,
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         shared: frozenset[str],
         p: int | None = None,
         stream: Any = None,
@@ -185,10 +198,23 @@ class Program:
         ``together``: several GPUs work at one input. Raises InputError."""
         from ..runtime import arrays
 
-        extents = self._understandings.extents(given, shared)
-        count = arrays.count(given, self._front.slots, self._layout, p)
-        self._last = self._builds.of(extents, CallInputs(given, count, stream, together))
+        self._extents = extents = self._understandings.extents(arguments, shared)
+        count = arrays.count(arguments, self._front.slots, self._layout, p)
+        self._last = self._builds.of(extents, CallInputs(arguments, count, stream, together))
         return self._last
+
+    def prove(self, named: Mapping[str, Any], shared: Mapping[str, Any]) -> None:
+        """Have the first of these inputs verified, if that has yet to be done: for streams. One that is to verify all
+        inputs does it group by group."""
+        from ..runtime import arrays
+
+        arguments = {**named, **shared}
+        built = self.built_for(arguments, frozenset(shared))
+        if built.proof is None or built.proof.how == "all" or not (built.proof.open and named):
+            return
+        arrays.fitted(arguments, built.artifact.slots, self._layout)
+        with patient():
+            self(arrays.first(named, built.artifact.slots, self._layout, MOST), shared=shared)
 
     def bound(
         self, inputs: Any, shared: Mapping[str, Any], p: int | None = None
@@ -198,10 +224,10 @@ class Program:
         from ..runtime import arrays
 
         with lines_of(self.sources):
-            given = {**self.named(inputs), **shared}
-            extents = self._understandings.extents(given, frozenset(shared))
+            arguments = {**self.named(inputs), **shared}
+            extents = self._understandings.extents(arguments, frozenset(shared))
             _, front = self._understandings.of(extents)
-            fitted, _ = arrays.fitted(given, front.slots, self._layout, p)
+            fitted, _ = arrays.fitted(arguments, front.slots, self._layout, p)
             return front, self._understandings.options_of(extents), fitted
 
     def stream(self, batches: Any, **how: Any) -> Stream:
@@ -221,15 +247,15 @@ class Program:
 
         return open_stream(self, batches, **how)
 
-    def takes_bands(self, given: Mapping[str, Any], shared: frozenset[str], p: int | None, together: bool) -> bool:
+    def takes_bands(self, arguments: Mapping[str, Any], shared: frozenset[str], p: int | None, together: bool) -> bool:
         """Whether a call with these works at matrices in bands of rows. ``together``: if that is possible."""
         backend = self._builds.backend()
         if not self._builds.oversized(backend):
             return False
         with lines_of(self.sources):
-            if not isinstance(self._understandings.of(self._understandings.extents(given, shared))[1].gep, Gep):
+            if not isinstance(self._understandings.of(self._understandings.extents(arguments, shared))[1].gep, Gep):
                 return False
             try:
-                return isinstance(self.built_for(given, shared, p, None, together).artifact, CudaBandsArtifact)
+                return isinstance(self.built_for(arguments, shared, p, None, together).artifact, CudaBandsArtifact)
             except UnsupportedError:
                 return False

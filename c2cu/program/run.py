@@ -3,41 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import backends
-from ..schedule.artifact import CudaBandsArtifact
+from ..schedule.artifact import CpuNativeArtifact, CudaBandsArtifact
 from .build import Built
+from .verify import verified
 
 
 def run(
     program: Any,
     built: Built,
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
+    out: Any,
+    layout: str,
+    stream: Any,
+    p: int | None,
+    devices: Sequence[int] | None,
+    started: float,
+) -> Any:
+    """The results of a call of ``program``, by what was ``built`` for it, verified; otherwise as `Program.__call__`
+    says. ``started``: when it was called."""
+    from ..runtime import arrays
+
+    def call(out: Any) -> Any:
+        return _run(program, built, arguments, out, layout, stream, p, devices)
+
+    if built.proof is None or built.proof.settled:
+        return call(out)
+    slots = built.artifact.slots
+    fitted, count = arrays.fitted(arguments, slots, layout, p)
+    arrays.targets(slots, out, layout, count)
+    return verified(built.proof, call, fitted, out, layout, count, started)
+
+
+def _run(
+    program: Any,
+    built: Built,
+    arguments: Mapping[str, Any],
     out: Any,
     layout: str,
     stream: Any,
     p: int | None,
     devices: Sequence[int] | None,
 ) -> Any:
-    """The results of a call of ``program``, by what was ``built`` for it; otherwise as `Program.__call__` says."""
     from ..runtime import arrays
 
     slots, more = built.artifact.slots, ()
     if isinstance(built.artifact, CudaBandsArtifact):
-        backends.refuse_in_bands(given, stream)
+        backends.refuse_in_bands(arguments, stream)
         more = (None if devices is None else backends.ordinals(devices),)
     elif built.plan.backend == "cuda":
         from ..runtime import launch
 
-        if stream is None and arrays.in_groups(slots, given, out, layout):
+        if stream is None and arrays.in_groups(slots, arguments, out, layout):
             from ..streaming.streams import in_groups
 
-            return in_groups(program, slots, given, out, arrays.common_p(given, slots, layout, p))
-        return launch.run(built.loaded, slots, given, out, layout, stream, p)
+            return in_groups(program, slots, arguments, out, arrays.common_p(arguments, slots, layout, p))
+        return launch.run(built.loaded, slots, arguments, out, layout, stream, p)
     else:
-        backends.refuse_device_arrays(given)
-    bound = arrays.bind(slots, given, {}, out, layout, p)
-    if bound.p:
-        built.loaded.run(bound.inputs, bound.outputs, bound.p, *more)
-    return arrays.deliver(bound, slots, out, layout, lambda a, s: a)
+        backends.refuse_device_arrays(arguments)
+    bound = arrays.bind(slots, arguments, {}, out, layout, p)
+    exited = built.loaded.run(bound.inputs, bound.outputs, bound.p, *more) if bound.p else None
+    if isinstance(built.artifact, CpuNativeArtifact) and out is None and bound.p:
+        dropped = built.loaded.unchanged(bound.inputs, bound.outputs)
+        bound = replace(bound, outputs=tuple(None if s.name in dropped else x for s, x in zip(slots, bound.outputs)))
+    results = arrays.deliver(bound, slots, out, layout, lambda a, s: a)
+    if isinstance(built.artifact, CpuNativeArtifact) and built.artifact.guessed and not isinstance(results, dict):
+        results = {next(s.name for s, x in zip(slots, bound.outputs) if x is not None): results}  # not by chance alone
+    if exited is not None and not any(s.is_status for s in slots):
+        from ..runtime.native import ended
+
+        raise ended(exited, results)
+    return results

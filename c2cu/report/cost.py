@@ -25,7 +25,8 @@ SIMULATED_P, SIMULATED = 2 * WIDTH, 256  # inputs and accesses that are simulate
 
 @dataclass(frozen=True)
 class Accesses:
-    """The first accesses of a program. ``n``: words of one input; elements from n on are tables that all share."""
+    """The first accesses of a program. ``elements``: the element that each accesses, all arrays of an input numbered
+    through; ``n``: how many elements an input has. Elements from n on belong to tables that all inputs share."""
 
     n: int
     elements: tuple[int, ...]
@@ -36,7 +37,7 @@ class Accesses:
 
 
 def first_accesses(analysis: Uniform, trace: Trace) -> Accesses:
-    """As many as are simulated, with all arrays of an input numbered through."""
+    """The accesses that the model is simulated with: the first `SIMULATED`."""
     limit = min(SIMULATED, trace.steps)
     unshared = [r for r in analysis.kernel.regions if r.storage != "shared"]
     tables = [r for r in analysis.kernel.regions if r.storage == "shared"]
@@ -49,15 +50,15 @@ def first_accesses(analysis: Uniform, trace: Trace) -> Accesses:
 
 
 def complete(front: Understood) -> Trace | None:
-    """The trace, if there is one to rely on."""
+    """The trace, if it covers the whole program."""
     return front.trace if front.trace is not None and front.trace.complete else None
 
 
 def untraced(front: Understood) -> str:
-    """Why there is none; "" if there is one."""
+    """Why `complete` has no trace to return; "" if it has one."""
     if front.trace is not None:
         scalars = {s.name for s in front.slots if not s.shape}
-        known = front.analysis is not None and front.analysis.oblivious  # else that would not help
+        known = front.analysis is not None and front.analysis.oblivious  # else a value would not help
         tell = [f"--shared {n}=N" for n in front.trace.unknown if known and n in scalars]
         return front.trace.stopped + (f"; {' '.join(tell)} tells what it is" if tell else "")
     return front.why_not.diagnostic.message if front.why_not is not None else "the program was not traced"
@@ -83,12 +84,13 @@ def model(trace: Trace, first: Accesses, p: int | None) -> dict[str, Any]:
 
 
 def _units(arrangement: Arrangement, t: int, tables: int, p: int) -> int:
-    """By formula; the threads of a warp read one element of a table in one request, however inputs are arranged."""
+    """Time units by formula. ``tables``: how many of the accesses read tables: all threads of a warp read the same
+    element there, which is one request in either arrangement."""
     return formula(arrangement, t - tables, p, WIDTH, LATENCY) + formula("column", tables, p, WIDTH, LATENCY)
 
 
 def unknown_length(front: Understood) -> Slot | None:
-    """An array of an input whose length nothing has told."""
+    """An array whose length neither the C nor an input tells; None if there is none."""
     return next((s for s in front.slots if -1 in s.shape and not s.shared and (s.reads or s.writes)), None)
 
 
@@ -99,7 +101,8 @@ def on_machine(front: Understood, trace: Trace, limits: Limits, p: int | None) -
 
 
 def pictured(front: Understood, limits: Limits | None) -> tuple[str, tuple[int, ...], int, Roofline, Limits]:
-    """What `plot` draws. Raises InputError where there is nothing to draw."""
+    """The arguments of `plot`: the kernel's name, its first accesses, elements of an input, roofline and limits. Raises
+    InputError where there is nothing to draw."""
     trace = complete(front)
     if trace is None or front.analysis is None or limits is None:
         raise catalogue.NOTHING_TO_PLOT.error(reason=untraced(front))
@@ -118,7 +121,7 @@ def widest(analysis: Uniform | None) -> int:
 
 
 def loops(front: Understood, trace: Trace) -> list[dict[str, Any]]:
-    """Every loop in textual order, and what keeps its turns in order."""
+    """Every loop in textual order, with the conflicts for which its turns must stay in order."""
     return [
         {
             **place(x.loc),
@@ -159,7 +162,7 @@ def _conflict(front: Understood, c: Conflict) -> dict[str, Any]:
 
 
 def element(front: Understood, c: Conflict) -> str:
-    """What two iterations share, as C spells it: ``D[1][0]``."""
+    """The element that two iterations access, as C spells it: ``D[1][0]``."""
     if c.element < 0:
         return c.name
     named = [r for r in front.analysed().kernel.regions if (r.spelling or r.name) == c.name]

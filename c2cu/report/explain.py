@@ -14,7 +14,9 @@ from ..gep.closure import closure
 from ..gep.distances import distances
 from ..ir.nodes import Expr, Kernel, Region, Var
 from ..ir.walk import expressions, statements, subexpressions
+from ..program.verify import expected, mode
 from ..schedule import registry
+from ..schedule.artifact import Artifact
 from ..schedule.choose import Measurement, Plan, choose, foreseen, require_known, scheduled
 from ..schedule.estimate import USUAL, Device
 from ..schedule.roofline import Limits, Roofline, rate, scaled
@@ -38,11 +40,11 @@ def explanation(
     limits: Limits | None = None,
     speed: Device = USUAL,
 ) -> dict[str, Any]:
-    """All there is to say, as plain data; its keys are the names that the text's lines begin with. ``limits``: of the
-    machine; without them nothing is said of what it could reach. ``speed``: of the device, for the schedules'
-    estimates."""
+    """The explanation as plain data, for `as_json` and `text`. Its keys are the words that lines of the text begin
+    with. ``limits``: of the machine; without them, the best time that it could reach is left out. ``speed``: of the
+    device, for the schedules' estimates."""
     report = report_of(front)
-    chosen = _chosen(front, backend, schedule, p, speed)
+    chosen, artifact = _chosen(front, backend, schedule, p, speed)
     unknown = cost.unknown_length(front)
     moved = bytes_moved(front.slots) if unknown is None else None
     return {
@@ -85,11 +87,12 @@ def explanation(
         "measured": _measured(chosen.measured),
         "fp": fp,
         "fp_gain": _gain(front, chosen, fp),
+        "verify": expected(front, artifact, backend, mode("auto")),
     }
 
 
 def _gep(front: Understood) -> dict[str, Any] | None:
-    """Of three loops in one another: whether and how they are of Gaussian-elimination type."""
+    """Whether three nested loops are of Gaussian-elimination type, and how; or why not."""
     match front.gep:
         case None:
             return None
@@ -117,13 +120,13 @@ def _gep(front: Understood) -> dict[str, Any] | None:
 
 
 def _sources(g: Gep, value: Expr) -> list[Place]:
-    """What a new value is computed from, beside the element itself and what only other arrays' values read."""
+    """The other elements that ``value``, the new value of an element, is computed from."""
     read = {x.var for x in subexpressions(value) if isinstance(x, Var)}
     return [p for p in g.update.places if p.variable in read and p.where != "ij"]
 
 
 def _traced(front: Understood, p: int | None, limits: Limits | None) -> dict[str, Any]:
-    """What only an exact trace tells; all None where there is none."""
+    """The part of the explanation that comes from the exact trace; every value is None where there is none."""
     trace = cost.complete(front)
     keys = ("steps", "operations", "footprint", "footprint_bytes", "loops", "faults", "model", "machine")
     sections: dict[str, Any] = {"why_not_traced": cost.untraced(front), **dict.fromkeys(keys)}
@@ -164,18 +167,21 @@ def _roofline(r: Roofline, limits: Limits) -> dict[str, Any]:
     }
 
 
-def _chosen(front: Understood, backend: str, schedule: str, p: int | None, device: Device) -> Plan:
+def _chosen(
+    front: Understood, backend: str, schedule: str, p: int | None, device: Device
+) -> tuple[Plan, Artifact | None]:
+    """The artifact is None where an extent is not known yet."""
     if any(-1 in s.shape for s in front.slots):
         try:
-            return replace(foreseen(front, backend, schedule), lanes=0)
+            return replace(foreseen(front, backend, schedule), lanes=0), None
         except UnsupportedError as e:
-            return Plan(backend, "none", ((schedule, e.diagnostic.message),), 0)
+            return Plan(backend, "none", ((schedule, e.diagnostic.message),), 0), None
     require_known(backend, schedule)
     measured = tune.recall(front, backend, schedule, p)
     if measured is not None:
         with contextlib.suppress(UnsupportedError):
-            return scheduled(front, backend, measured.winner, measured)[0]
-    return choose(front, backend, schedule, p=p, device=device)[0]
+            return scheduled(front, backend, measured.winner, measured)
+    return choose(front, backend, schedule, p=p, device=device)
 
 
 def _measured(m: Measurement | None) -> dict[str, Any] | None:
@@ -191,7 +197,7 @@ def _measured(m: Measurement | None) -> dict[str, Any] | None:
 def _gain(front: Understood, chosen: Plan, fp: str) -> str:
     """What another value of fp would give."""
     if fp == "fast":
-        return "nothing: this is the freest"
+        return "nothing: 'fast' already allows the most"
     if not registry.rounds_freely(chosen.backend, chosen.schedule):
         return f"nothing: schedule {chosen.schedule} rounds as C does under every value"
     if front.analysis is None or not _has_floats(front.analysis.kernel):
@@ -221,6 +227,7 @@ def text(e: dict[str, Any], report: Report) -> str:
         ("model", _model(e)),
         ("machine", _machine(e["machine"]) if e["machine"] else []),
         ("fp", [f"{e['fp']}; more freedom would gain {e['fp_gain']}"]),
+        ("verify", [e["verify"]]),
     ]
     lines = [str(report), ""]
     for name, texts in rows:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..base.diagnostics import Loc
-from ..ir.canonical import chosen_extremum
+from ..ir.canonical import extremum
 from ..ir.nodes import Assign, Block, Expr, If, Kernel, Load, Select, Stmt, Store, Var
 from ..ir.walk import expressions, statements, subexpressions
 
@@ -32,13 +32,13 @@ def _of(s: Stmt) -> Iterator[Idiom]:
     for e in expressions(s):
         for x in subexpressions(e):
             if isinstance(x, Select):
-                yield from _choice(x.cond, x.yes, x.no, x.loc)
+                yield from _choice(x)
     if isinstance(s, If):
         then, other = _written(s.then), _written(s.other)
         if then is not None and other is not None and then[0] == other[0]:
-            yield from _choice(s.cond, then[1], other[1], s.loc)
+            yield from _choice(Select(s.cond, then[1], other[1], then[1].type, s.loc))
         elif then is not None and not s.other:
-            yield from _choice(s.cond, then[1], then[0], s.loc)
+            yield from _choice(Select(s.cond, then[1], then[0], then[1].type, s.loc))
 
 
 def _written(block: Block) -> tuple[Expr, Expr] | None:
@@ -51,7 +51,7 @@ def _written(block: Block) -> tuple[Expr, Expr] | None:
     return None
 
 
-def _choice(cond: Expr, yes: Expr, no: Expr, loc: Loc) -> Iterator[Idiom]:
-    least = chosen_extremum(cond, yes, no)
+def _choice(e: Select) -> Iterator[Idiom]:
+    least = extremum(e)
     if least is not None and least.type.is_float:
-        yield Idiom(least.function, cond.loc if cond.loc.line else loc)
+        yield Idiom(least.function, e.cond.loc if e.cond.loc.line else e.loc)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import platform
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 
 from ..base import driver, toolchain
-from ..base.cache import Cache, key
-from ..base.diagnostics import Error
+from ..base.cache import Cache, chosen_folder, key
+from ..base.diagnostics import CompileError, Error
+from ..base.scratch import scratch
 from ..base.version import __version__
 from ..runtime import cpu, cuda
 from ..schedule.estimate import USUAL, Device
@@ -96,17 +94,14 @@ def _nominal(count: int, clock: float) -> str:
     return f"nominal: {count} multiprocessors at {clock / 1e9:.2f} GHz, instructions a clock as on an H200"
 
 
-def _measured(what: tuple[object, ...], measure: Callable[[], float], again: bool = False) -> float:
+def _measured(identity: tuple[object, ...], measure: Callable[[], float], again: bool = False) -> float:
     """A rate from the cache, or measured now."""
-
-    def produce(path: Path) -> None:
-        path.write_text(f"{measure():.4g}\n")
-
-    cache, name = Cache(), key("bandwidth", *what, __version__)
-    known = cache.get(name, ".rate")
-    if known is not None and again:
-        known.unlink(missing_ok=True)
-    return float(cache.put(name, ".rate", produce).read_text())
+    cache, name = Cache(), key("bandwidth", *identity, __version__)
+    known = None if again else cache.get(name, ".rate")
+    if known is None:
+        known = f"{measure():.4g}".encode()
+        cache.store(name, ".rate", known)
+    return float(known)
 
 
 @dataclass(frozen=True)
@@ -143,13 +138,21 @@ def findings() -> list[Capability]:
         Capability("c2cu", f"{__version__}, Python {platform.python_version()} at {sys.executable}"),
         _compiler(),
         Capability("CPU", device("cpu")),
-        Capability("cache", str(Cache().folder)),
+        _cache(),
         Capability("CUDA driver", f"for CUDA {_dotted(version)}" if version else "none: c2cu runs on the CPU"),
         _cupy(version),
         Capability("CUDA device", cuda.device_name() if has_device else "none that CuPy sees"),
         _nvcc(),
         *(_optional(*package) for package in OPTIONAL),
     ]
+
+
+def _cache() -> Capability:
+    folder, why_not = chosen_folder()
+    if not why_not:
+        return Capability("cache", str(folder))
+    private = f"nothing is kept: {folder or 'no folder'} is not used, as {why_not}"
+    return Capability("cache", private, "set C2CU_CACHE_DIR to a folder of yours that is closed to others (chmod 700)")
 
 
 def _compiler() -> Capability:
@@ -166,13 +169,13 @@ def _compiler() -> Capability:
 
 def _complaint(command: tuple[str, ...]) -> str:
     """What a compiler says of a program with a header of C's and a function of its library; "" where it compiles."""
-    program = b"#include <math.h>\n#include <stdlib.h>\ndouble f(double x) { return sin(x); }\n"
-    with tempfile.TemporaryDirectory(prefix="c2cu-") as folder:
-        options = ["-shared", "-fPIC", "-x", "c", "-", "-o", str(Path(folder, "f.so")), "-lm"]
+    program = "#include <math.h>\n#include <stdlib.h>\ndouble f(double x) { return sin(x); }\n"
+    with scratch() as folder:
+        options = ["-shared", "-fPIC", "-x", "c", "-", "-o", str(folder / "f.so"), "-lm"]
         try:
-            done = subprocess.run([*command, *options], input=program, capture_output=True)
-        except OSError as e:
-            return e.strerror or str(e)
+            done = toolchain.fed([*command, *options], program, folder)
+        except CompileError as e:
+            return e.diagnostic.message
     if not done.returncode:
         return ""
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()

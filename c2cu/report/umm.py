@@ -29,15 +29,16 @@ def formula(arrangement: Arrangement, t: int, p: int, width: int, latency: int) 
 
 
 def addresses(arrangement: Arrangement, element: int, n: int, p: int) -> list[int]:
-    """Where the p threads' copies of an element are. Elements from n on stand for tables that all inputs share."""
+    """The addresses of one element in all p inputs. An element from n on is one of a table that all inputs share,
+    so its address is the same for all."""
     if element >= n:
         return [n * p + element - n] * p
     return [j * n + element if arrangement == "row" else element * p + j for j in range(p)]
 
 
 class Request(NamedTuple):
-    """What a warp requests of one address group in one round; the time units in which it enters the pipeline's first
-    stage and reaches the last, where it is complete."""
+    """What a warp requests of one address group in one round. It ``enters`` the first stage of the pipeline in one time
+    unit, and is complete when it reaches the last stage, in the unit ``completes``."""
 
     warp: int
     round: int
@@ -61,25 +62,25 @@ def pipeline(
     on as soon as its own requests are complete.
     """
     queues: list[deque[list[Request]]] = []  # what each warp has yet to request, a list for each round
-    left: list[int] = []  # of each round: requests that are not complete
+    pending: list[int] = []  # of each round: requests that are not complete
     for number, requested in enumerate(rounds):
-        left.append(0)
+        pending.append(0)
         for warp, first in enumerate(range(0, len(requested), width)):
             if warp == len(queues):
                 queues.append(deque())
             groups = dict.fromkeys(a // width for a in requested[first : first + width] if a is not None)
             if groups:
                 queues[warp].append([Request(warp, number, g) for g in groups])
-                left[number] += len(groups)
+                pending[number] += len(groups)
 
     stages: deque[Request | None] = deque([None] * latency, maxlen=latency)
     flying = [0] * len(queues)  # requests of each warp that are not complete
     sending: deque[Request] = deque()  # of the warp that was dispatched last
     unit = now = first = 0
-    remaining = sum(left)
+    remaining = sum(pending)
     while remaining:
         unit += 1
-        while not left[now]:
+        while not pending[now]:
             now += 1
         if not sending:
             turns = [*range(first, len(queues)), *range(first)]
@@ -92,7 +93,7 @@ def pipeline(
         if done is not None:
             yield done._replace(completes=unit)
             flying[done.warp] -= 1
-            left[done.round] -= 1
+            pending[done.round] -= 1
             remaining -= 1
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -10,8 +12,9 @@ from typing import Any
 
 import numpy
 
-from ..base import catalogue
+from ..base import catalogue, quantities
 from ..base.diagnostics import did_you_mean
+from ..base.memory import require_memory
 from ..schedule.slots import Slot, in_range, piece, shape_of
 
 
@@ -141,6 +144,8 @@ def checked(array: Any, slot: Slot, layout: str, role: str = "input") -> Any:
 
 
 def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
+    if "numpy.ma" in sys.modules and isinstance(array, numpy.ma.MaskedArray):  # which takes long to import
+        raise catalogue.MASKED_ARRAY.error(slot.loc, role=role, name=slot.name)
     if not hasattr(array, "dtype") or not hasattr(array, "shape"):
         raise catalogue.NOT_AN_ARRAY.error(
             slot.loc,
@@ -212,6 +217,8 @@ def common_p(arrays: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, p:
             raise catalogue.DISAGREE_ON_P.error(s.loc, first=message, name=s.name, count=n)
     if known is None:
         raise catalogue.NO_P.error()
+    if not 0 <= known[1] <= quantities.MOST:
+        raise catalogue.BAD_COUNT.error(p=known[1], most=quantities.MOST)
     return known[1]
 
 
@@ -250,13 +257,45 @@ def bind(
     for s in slots:
         source = arrays.get(s.name)
         ins.append(None if source is None else _batch_first(_moved(source, s, xp), s, layout, xp))
-        outs.append(empty(s, count, xp=xp) if s.writes else None)
-    if out_arrays and xp is numpy and layout == "row":
-        outs = [
-            out_arrays[s.name] if s.name in out_arrays and out_arrays[s.name].flags.c_contiguous else o
-            for s, o in zip(slots, outs)
-        ]
+    direct = {n: a for n, a in out_arrays.items() if xp is numpy and layout == "row" and _in_place(n, a, slots, ins)}
+    if xp is numpy:
+        require_memory(sum(count * s.nbytes for s in slots if s.writes and s.name not in direct))
+    for s in slots:
+        outs.append((direct[s.name] if s.name in direct else empty(s, count, xp=xp)) if s.writes else None)
     return Bound(tuple(ins), tuple(outs), count, device)
+
+
+def _in_place(name: str, out: Any, slots: tuple[Slot, ...], ins: list[Any]) -> bool:
+    """Whether results may go straight to ``out``: where it overlaps an input it has to be that variable's own, from
+    its first element on, as no other input is read before the first is written."""
+    if not (out.flags.c_contiguous and out.flags.aligned):
+        return False
+    for s, a in zip(slots, ins):
+        if a is None or not numpy.may_share_memory(a, out):
+            continue
+        if s.name != name or s.shared or a.ctypes.data != out.ctypes.data or a.shape != out.shape:
+            return False
+    return True
+
+
+def _overlaps_itself(array: numpy.ndarray) -> bool:
+    """Whether elements share memory, or could: those along an axis do not span what the next larger stride skips."""
+    reach = array.dtype.itemsize
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(array.strides, array.shape) if n > 1):
+        if stride < reach:
+            return array.size > 0
+        reach += stride * (n - 1)
+    return False
+
+
+def _share(a: Any, b: Any) -> bool:
+    """Whether two arrays share memory; two of which that is hard to tell do."""
+    if not isinstance(a, numpy.ndarray) or not isinstance(b, numpy.ndarray):
+        return a is b
+    try:
+        return numpy.shares_memory(a, b, max_work=100_000)  # pyright: ignore[reportArgumentType]
+    except numpy.exceptions.TooHardError:
+        return True
 
 
 GROUPED = 32 << 20  # bytes in and out from which copies are worth overlapping with kernels
@@ -296,8 +335,6 @@ def targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str,
             raise catalogue.BARE_OUT.error(names=[s.name for s in written])
         out = {written[0].name: out}
     by_name = {s.name: s for s in written}
-    if len({id(array) for array in out.values()}) < len(out):
-        raise catalogue.OUT_TWICE.error()
     for name, array in out.items():
         if name not in by_name:
             raise catalogue.UNKNOWN_VARIABLE.error(
@@ -308,6 +345,11 @@ def targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str,
             raise catalogue.OUT_LENGTH.error(name=name, shape=tuple(array.shape), p=p)
         if isinstance(array, numpy.ndarray) and not array.flags.writeable:
             raise catalogue.READ_ONLY.error(name=name)
+        if isinstance(array, numpy.ndarray) and _overlaps_itself(array):
+            raise catalogue.OUT_OVERLAPS_ITSELF.error(name=name, strides=array.strides)
+    for first, second in itertools.combinations(out, 2):
+        if _share(out[first], out[second]):
+            raise catalogue.OUT_TWICE.error(first=first, second=second)
     return dict(out)
 
 
@@ -357,4 +399,6 @@ def _moved(array: Any, slot: Slot, xp: ModuleType) -> Any:
 def _batch_first(array: Any, slot: Slot, layout: str, xp: ModuleType) -> Any:
     if layout == "column" and not slot.shared:
         array = xp.moveaxis(array, -1, 0)
+    if xp is numpy and not array.flags.aligned:  # C takes it for granted
+        return array.copy(order="C")
     return xp.ascontiguousarray(array) if array.ndim else array

@@ -7,17 +7,17 @@ import contextlib
 import ctypes
 import functools
 import os
-import subprocess
 import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Any
 
 from ..base import catalogue, toolchain
 from ..base.cache import Cache, key
+from ..base.machine_code import library
+from ..base.memory import require_memory
 from ..base.recent import Recent
 from ..base.version import __version__
 from ..schedule.artifact import CpuArtifact, CpuTeamArtifact
@@ -41,37 +41,52 @@ class CpuProgram:
 
     drawback = ""  # what would make another schedule the better choice: see `runtime.cuda.CudaProgram`
 
-    def __init__(self, artifact: CpuArtifact | CpuTeamArtifact, path: Path):
+    def __init__(self, artifact: CpuArtifact | CpuTeamArtifact, code: bytes):
+        """``code``: the shared object that a compiler made of the artifact's text."""
         self.artifact = artifact
-        library = ctypes.CDLL(str(path))
-        unload = weakref.finalize(library, _ctypes.dlclose, library._handle)  # functions keep it while they run
+        loaded = library(code)
+        unload = weakref.finalize(loaded, _ctypes.dlclose, loaded._handle)  # functions keep it while they run
         unload.atexit = False
         if isinstance(artifact, CpuTeamArtifact):
-            self._team = Team(library)
+            self._team = Team(loaded)
         else:
-            self._run = library.c2cu_run
+            self._run = loaded.c2cu_run
             self._run.argtypes = (ctypes.POINTER(_Slot), ctypes.c_long, ctypes.c_long)
-            self._run.restype = None
+            self._run.restype = ctypes.c_int
+            self._copy = artifact.lanes * sum(s.nbytes for s in artifact.slots)  # bytes that a thread works in, about
 
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> None:
         """Do p inputs. One C-contiguous array or None for each slot, batch-first; without the p axis if shared.
 
         An output's memory may be an input's.
         """
-        table: Any = (_Slot * max(1, len(self.artifact.slots)))()
-        for entry, slot, source, target in zip(table, self.artifact.slots, inputs, outputs, strict=False):
-            if source is not None:
-                batched = not slot.shared and source.ndim > len(slot.shape)
-                entry.in_, entry.in_stride = source.ctypes.data, slot.nbytes if batched else 0
-            if target is not None:
-                entry.out, entry.out_stride = target.ctypes.data, slot.nbytes
-        table.arrays = inputs, outputs  # whoever has the table keeps them: after Ctrl-C threads are still at work
-        workers = threads()
+        table, workers = slot_table(self.artifact.slots, inputs, outputs), threads()
+        for slot, output in zip(self.artifact.slots, outputs):
+            if slot.is_status and output is not None:
+                output[...] = 0  # what is analysed does not end early
         if isinstance(self.artifact, CpuTeamArtifact):
             self._team.run(table, p, workers)
         else:
-            ranges = _ranges(p, self.artifact.lanes, workers)
-            _all([functools.partial(self._run, table, a, b) for a, b in ranges], workers)
+            parts = ranges(p, self.artifact.lanes, workers)
+            require_memory(min(len(parts), workers) * self._copy)
+            all_of([functools.partial(self._range, table, a, b) for a, b in parts], workers)
+
+    def _range(self, table: Any, begin: int, end: int) -> None:
+        if not self._run(table, begin, end):
+            raise catalogue.NO_HOST_MEMORY.error()
+
+
+def slot_table(slots: tuple[Slot, ...], inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    """The table that a library is called with: see `CpuArtifact`."""
+    table: Any = (_Slot * max(1, len(slots)))()
+    for entry, slot, source, target in zip(table, slots, inputs, outputs, strict=False):
+        if source is not None:
+            batched = not slot.shared and source.ndim > len(slot.shape)
+            entry.in_, entry.in_stride = source.ctypes.data, slot.nbytes if batched else 0
+        if target is not None:
+            entry.out, entry.out_stride = target.ctypes.data, slot.nbytes
+    table.arrays = inputs, outputs  # whoever has the table keeps them: after Ctrl-C threads are still at work
+    return table
 
 
 class _State:
@@ -102,7 +117,7 @@ class Team:
         if p >= 2 * workers or workers == 1:
             step = -(-p // (4 * workers))
             ranges = [(a, min(a + step, p)) for a in range(0, p, step)]
-            _all([functools.partial(self._inputs, table, a, b, 1) for a, b in ranges], workers)
+            all_of([functools.partial(self._inputs, table, a, b, 1) for a, b in ranges], workers)
         else:
             self._inputs(table, 0, p, workers)
 
@@ -113,14 +128,14 @@ class Team:
             if workers == 1:
                 work()
             else:
-                _all([work] * workers, workers, functools.partial(self._stop, state.address))
+                all_of([work] * workers, workers, functools.partial(self._stop, state.address))
 
     def _on(self, table: Any, state: _State) -> None:
         """``table``: what the state points into."""
         self._work(state.address)
 
 
-def _all(calls: Sequence[Callable[[], None]], workers: int, stop: Callable[[], None] | None = None) -> None:
+def all_of(calls: Sequence[Callable[[], None]], workers: int, stop: Callable[[], None] | None = None) -> None:
     """Do all of them on the pool, even where it is one: the caller's thread stays free for Ctrl-C. ``stop``: ends them
     early, where this is interrupted."""
     waiting: list[Future[None]] = []
@@ -204,7 +219,7 @@ def copy_bandwidth(total: int = 256 << 20) -> float:
     return sum(2 * source.nbytes for source, _ in pairs) / min(once() for _ in range(12))
 
 
-def _ranges(p: int, lanes: int, workers: int) -> list[tuple[int, int]]:
+def ranges(p: int, lanes: int, workers: int) -> list[tuple[int, int]]:
     """Split 0..p at multiples of the gang: a few ranges a worker, so that a slow one does not hold up the rest."""
     if workers == 1 or p < 2 * GRAIN:
         return [(0, p)]
@@ -230,23 +245,12 @@ def load(artifact: CpuArtifact | CpuTeamArtifact, cache: Cache | None = None) ->
     """Compile (or find) an artifact and load it. Raises CompileError."""
     compiler = toolchain.find_compiler()
     version = toolchain.compiler_version(compiler)
-    flags = (*FLAGS, *toolchain.exact_flags(compiler), *artifact.flags)
+    flags = (*FLAGS, *toolchain.generated_flags(compiler), *artifact.flags)
     name = key(artifact.text, flags, version, toolchain.cpu_key(), __version__)
     meaning = (name, repr(artifact.slots))  # one text may serve a variable that is shared and one that is not
 
     def loaded() -> CpuProgram:
-        path = (cache or Cache()).put(name, ".so", lambda to: build(artifact, (*compiler, *flags), to))
-        return CpuProgram(artifact, path)
+        code = (cache or Cache()).put(name, ".so", lambda: toolchain.compiled((*compiler, *flags), artifact.text))
+        return CpuProgram(artifact, code)
 
     return _loaded.of(meaning, loaded)
-
-
-def build(artifact: CpuArtifact | CpuTeamArtifact, compiler: tuple[str, ...], to: Path) -> None:
-    """Compile an artifact's text into the shared object ``to``. ``compiler``: its command and flags."""
-    command = [*compiler, "-x", "c", "-", "-o", str(to), "-lm"]
-    try:
-        result = subprocess.run(command, input=artifact.text.encode("utf-8", "surrogateescape"), capture_output=True)
-    except OSError as e:
-        raise toolchain.does_not_start(compiler[0], e) from None
-    if result.returncode:
-        raise toolchain.rejected(compiler[0], artifact.text, result.stderr.decode("utf-8", "replace"))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy
 
 from .cpu import CpuProgram
+from .native import NativeProgram, ended
 from .pipe import Span
 
 Token = tuple[Sequence[Any], Sequence[Any], int]  # inputs, outputs, count
@@ -19,7 +20,7 @@ class CpuPipe:
     name = "cpu"
     memory = 0
 
-    def __init__(self, program: CpuProgram, layout: str, shared: Sequence[Any], depth: int):
+    def __init__(self, program: CpuProgram | NativeProgram, layout: str, shared: Sequence[Any], depth: int):
         self._program, self._layout, self._shared, self.depth = program, layout, shared, depth
 
     def allocate(self, nbytes: int) -> numpy.ndarray:
@@ -45,7 +46,11 @@ class CpuPipe:
 
     def _run(self, inputs: Sequence[Any], outputs: Sequence[Any], count: int) -> None:
         ins = [x if s is None else s for x, s in zip(inputs, self._shared)]
-        self._program.run(ins, outputs, count)
+        exited = self._program.run(ins, outputs, count)
+        slots = self._program.artifact.slots
+        if exited is not None and not any(s.is_status for s in slots):
+            copies = {s.name: x.copy() for s, x in zip(slots, outputs) if x is not None}
+            raise ended(exited, copies if len(copies) != 1 else next(iter(copies.values())))
 
     def spans(self) -> list[Span]:
         return []

@@ -9,13 +9,13 @@ import contextlib
 import functools
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy
 
 from ..base import catalogue
 from ..base.cache import Cache, key
+from ..base.scratch import scratch
 from ..base.toolchain import rejected
 from ..schedule.artifact import Artifact, CudaArtifact, CudaLaunchesArtifact
 from ..schedule.estimate import USUAL, Device
@@ -126,11 +126,16 @@ class CudaProgram:
         self._kernels: dict[str, Any] = {}
         self._threads = artifact.threads
         _refuse_many(artifact)
-        module = cupy.RawModule(path=str(_compiled(artifact)))
+        code = _compiled(artifact)
+        with scratch() as folder:  # CuPy loads files only, and remembers their names
+            path = folder / "module.cubin"
+            path.write_bytes(code)
+            module = cupy.RawModule(path=str(path))
+            pointer = module.get_global("c2cu_bytes")
+            for name in artifact.kernels:
+                self._kernels[name] = module.get_function(name)
+                _ = self._kernels[name].num_regs  # which loads it
         self.compile_seconds = time.perf_counter() - started
-        for name in artifact.kernels:
-            self._kernels[name] = module.get_function(name)
-        pointer = module.get_global("c2cu_bytes")
         self.block_bytes = int(cupy.ndarray((1,), numpy.uint64, pointer)[0])
         most = attributes().get("MaxSharedMemoryPerBlockOptin", artifact.shared_bytes)
         if UNASKED < artifact.shared_bytes <= most:
@@ -221,20 +226,26 @@ class CudaProgram:
         self._kernels[name]((blocks,), (self._threads,), arguments, shared_mem=self.artifact.shared_bytes)
 
 
-def _compiled(artifact: Artifact) -> Path:
-    """The file of an artifact's machine code for the current device. Raises CompileError.
+def nvrtc_options(artifact: Artifact) -> tuple[str, ...]:
+    """What NVRTC is given beside an artifact's text."""
+    wide = ("--device-int128",) if "__int128" in artifact.text else ()
+    flags = {flag.partition("=")[0]: flag for flag in (*OPTIONS, *wide, *artifact.flags)}  # NVRTC takes none twice
+    return tuple(flags.values())
+
+
+def _compiled(artifact: Artifact) -> bytes:
+    """An artifact's machine code for the current device. Raises CompileError.
 
     CuPy's RawModule would append -ftz=true when it compiles, and so take subnormal numbers for zero.
     """
     cupy = cupy_module()
-    flags = {flag.partition("=")[0]: flag for flag in (*OPTIONS, *artifact.flags)}  # NVRTC takes none twice
-    options = tuple(flags.values())
+    options = nvrtc_options(artifact)
     device = cupy.cuda.Device().compute_capability
     name = key(artifact.text, options, device, cupy.cuda.nvrtc.getVersion(), cupy.__version__)
 
-    def produce(to: Path) -> None:
+    def produce() -> bytes:
         code, _ = cupy.cuda.compiler.compile_using_nvrtc(artifact.text, options, cache_in_memory=True)
-        to.write_bytes(code)
+        return code
 
     try:
         return Cache().put(name, ".cubin", produce)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy
 
 from ..base import catalogue
+from ..base.diagnostics import Error
 from ..base.recent import Recent
 from ..schedule.artifact import Artifact, CudaArtifact, CudaBandsArtifact, CudaLaunchesArtifact
 from ..schedule.slots import Slot
@@ -96,10 +98,29 @@ def run(
                 program.run(bound.inputs, bound.outputs, bound.p)
         except cupy.cuda.memory.OutOfMemoryError:
             raise catalogue.DEVICE_MEMORY.error(what="these inputs") from None
-        except cupy.cuda.driver.CUDADriverError as e:
-            raise catalogue.DEVICE_FAILED.error(reason=e) from None
+        except (cupy.cuda.driver.CUDADriverError, cupy.cuda.runtime.CUDARuntimeError) as e:
+            raise _failed(e, program, slots) from None
         deliver = _to_device if bound.on_device else _to_host
-        return arrays.deliver(bound, slots, out, layout, deliver)
+        try:
+            return arrays.deliver(bound, slots, out, layout, deliver)
+        except cupy.cuda.runtime.CUDARuntimeError as e:  # the copy back is the first to hear of a fault
+            raise _failed(e, program, slots) from None
+
+
+#: What a kernel's own access or instruction ends in; CUDA takes no other call from the process then.
+_FAULTS = re.compile(r"illegal|misaligned|launch.?fail|unspecified|hardware|invalid.?(pc|address)|assert|stack", re.I)
+
+
+def _failed(e: Exception, program: CudaProgram, slots: tuple[Slot, ...]) -> Error:
+    """What is said of an error of the device."""
+    if not _FAULTS.search(str(e)):
+        return catalogue.DEVICE_FAILED.error(reason=e)
+    artifact = getattr(program, "artifact", None)
+    heading = re.match(r"/\* (\w+)", artifact.text if artifact is not None else "")
+    name = f"'{heading[1]}'" if heading else "the kernel"
+    where = next((s.loc for s in slots if s.loc.line), None)
+    schedule = artifact.schedule if artifact is not None else "cuda"
+    return catalogue.KERNEL_FAULT.error(where, name=name, schedule=schedule, reason=e)
 
 
 def _to_device(array: Any, slot: Slot) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..base.diagnostics import Loc
 from .slots import Slot
 
 _KERNEL = r"__global__ void (?:__launch_bounds__\([\d, ]+\) )?"
@@ -24,8 +25,9 @@ class Artifact:
 
 @dataclass(frozen=True, kw_only=True)
 class CpuArtifact(Artifact):
-    """C whose inputs are done in any order by any number of threads: it exports ``void c2cu_run(const struct c2cu_slot
+    """C whose inputs are done in any order by any number of threads: it exports ``int c2cu_run(const struct c2cu_slot
     *slot, long begin, long end)``, which does inputs begin <= id < end and may be called for disjoint ranges at once.
+    It returns 0 where there is no memory for a working copy of ``lanes`` inputs, else 1.
     ``lanes``: inputs side by side, of which a range had best be a multiple. ``slot[k]`` belongs to ``slots[k]``::
 
         struct c2cu_slot {
@@ -38,6 +40,23 @@ class CpuArtifact(Artifact):
     """
 
     lanes: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuNativeArtifact(Artifact):
+    """Preprocessed C, compiled as it stands. ``text`` is the user's, with functions appended; ``units``: the user's
+    other texts; ``support``: a text of ours that is linked with them, and exports what `runtime.native` calls.
+    ``pointers``: the slots that are what a pointer parameter points to, each input's own. ``calls``: functions and
+    variables that no text defines, and where the kernel names them. ``stdio``: "discard", or "" to refuse output.
+    ``guessed``: variables that come out, of which nobody knows whether the kernel writes them.
+    """
+
+    support: str
+    pointers: frozenset[str]
+    calls: tuple[tuple[str, Loc], ...] = ()
+    units: tuple[str, ...] = ()
+    stdio: str = ""
+    guessed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)

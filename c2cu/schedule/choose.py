@@ -67,17 +67,17 @@ class Plan:
 def choose(
     understood: Understood,
     backend: str,
-    wanted: str = AUTO,
+    schedule: str = AUTO,
     rejected: Rejected = (),
     p: int | None = None,
     device: Device = USUAL,
 ) -> tuple[Plan, Artifact]:
-    """The plan for ``p`` inputs (None: for many), and the artifact that carries it out. ``wanted``: a schedule, a
+    """The plan for ``p`` inputs (None: for many), and the artifact that carries it out. ``schedule``: its name, a
     variant, or "auto". ``rejected``: (schedule, why) of those that were tried in vain. Raises InputError for an unknown
     one, and UnsupportedError for one by name that does not take the program."""
-    require_known(backend, wanted)
-    if wanted != AUTO:
-        return scheduled(understood, backend, Candidate(wanted))
+    require_known(backend, schedule)
+    if schedule != AUTO:
+        return scheduled(understood, backend, Candidate(schedule))
     entries = applicable(understood, backend)
     reasons = dict(rejected)
     artifacts: list[Artifact] = []
@@ -135,15 +135,15 @@ def estimate(entry: Entry, artifact: Artifact, trace: Trace | None) -> Estimate 
     return entry.schedule.estimate(artifact, trace) if trace is not None and trace.complete else None
 
 
-def foreseen(understood: Understood, backend: str, wanted: str) -> Plan:
+def foreseen(understood: Understood, backend: str, schedule: str) -> Plan:
     """The plan before extents are known: "auto" takes the first that nothing speaks against. Raises InputError for an
     unknown schedule, and UnsupportedError for one by name that cannot be."""
-    require_known(backend, wanted)
+    require_known(backend, schedule)
     last = registry.names(backend)[-1]
-    if wanted != AUTO:
-        if understood.why_not is not None and wanted != last:
+    if schedule != AUTO:
+        if understood.why_not is not None and schedule != last:
             raise understood.why_not
-        return Plan(backend, wanted, ())
+        return Plan(backend, schedule, ())
     reasons: list[tuple[str, str]] = []
     for entry in applicable(understood, backend)[:-1]:
         reason = objection(entry, understood)
@@ -153,15 +153,15 @@ def foreseen(understood: Understood, backend: str, wanted: str) -> Plan:
     return Plan(backend, last, tuple(reasons))
 
 
-def require_known(backend: str, wanted: str) -> None:
+def require_known(backend: str, schedule: str) -> None:
     """Raises InputError for a schedule that ``backend`` does not have."""
-    if wanted in (AUTO, *registry.all_names(backend)):
+    if schedule in (AUTO, *registry.all_names(backend)):
         return
-    owner = next((b for b in registry.BACKENDS if wanted in registry.all_names(b)), None)
+    owner = next((b for b in registry.BACKENDS if schedule in registry.all_names(b)), None)
     if owner is not None:
-        raise catalogue.OTHER_BACKEND.error(schedule=wanted, owner=owner, backend=backend)
+        raise catalogue.OTHER_BACKEND.error(schedule=schedule, owner=owner, backend=backend)
     choices = [AUTO, *registry.names(backend), *registry.variants(backend)]
-    raise catalogue.UNKNOWN_CHOICE.error(option="schedule", value=f"'{wanted}'", choices=choices)
+    raise catalogue.UNKNOWN_CHOICE.error(option="schedule", value=f"'{schedule}'", choices=choices)
 
 
 def applicable(understood: Understood, backend: str) -> tuple[Entry, ...]:
@@ -176,9 +176,9 @@ def objection(entry: Entry, understood: Understood, p: int | None = None) -> str
     return entry.schedule.objection(understood, p)
 
 
-def depends_on(p: int, understood: Understood, backend: str, wanted: str) -> bool:
+def depends_on(p: int, understood: Understood, backend: str, schedule: str) -> bool:
     """Whether so few inputs may want another schedule than many do."""
-    if wanted != AUTO:
+    if schedule != AUTO:
         return False
     entries = applicable(understood, backend)[:-1]
     return any((objection(e, understood, p) is None) != (objection(e, understood) is None) for e in entries)

@@ -76,5 +76,5 @@ def good_enough(artifact: Artifact, e: Estimate | None, trace: Trace | None) -> 
 def slower(e: Estimate | None, other: Estimate | None, p: int | None, device: Device = USUAL) -> str:
     """Why another schedule is preferred."""
     assert e is not None and other is not None
-    mine, its = (scaled(x.seconds(p, device)) for x in (e, other))
-    return f"an input takes {mine} by estimate, {its} under {other.schedule}"
+    seconds, other_seconds = (scaled(x.seconds(p, device)) for x in (e, other))
+    return f"an input takes {seconds} by estimate, {other_seconds} under {other.schedule}"

@@ -41,13 +41,13 @@ class Entry:
 REGISTRY = (
     Entry("cpu", "gep", "gep:CpuGepSchedule"),
     Entry("cpu", "gang", "gang:GangSchedule"),
-    Entry("cpu", "scalar", "native:ScalarSchedule"),
+    Entry("cpu", "native", "native:NativeSchedule"),
     Entry("cuda", "registers", "registers:RegistersSchedule"),
     Entry("cuda", "gep", "gep:CudaGepSchedule"),
     Entry("cuda", "scan", "scan:ScanSchedule"),
     Entry("cuda", "block", "block:BlockSchedule"),
     Entry("cuda", "thread", "column:ThreadSchedule"),
-    Entry("cuda", "private", "native:PrivateSchedule"),
+    Entry("cuda", "private", "private:PrivateSchedule"),
 )
 BACKENDS = tuple(dict.fromkeys(e.backend for e in REGISTRY))
 
@@ -91,11 +91,11 @@ def is_oversized(backend: str, name: str) -> bool:
     return any(name == e.oversized for e in entries(backend) if e.oversized)
 
 
-def oversized(backend: str, wanted: str) -> str:
-    """The variant that ``wanted`` (auto, a schedule, or the variant itself) becomes for an input that does not fit a
+def oversized(backend: str, schedule: str) -> str:
+    """The variant that ``schedule`` (auto, a schedule, or the variant itself) becomes for an input that does not fit a
     device, or that several work at; "" where it becomes none."""
-    found = (e.oversized for e in entries(backend) if e.oversized and wanted in ("auto", e.name, e.oversized))
-    return next(found, "")
+    variants = (e.oversized for e in entries(backend) if e.oversized and schedule in ("auto", e.name, e.oversized))
+    return next(variants, "")
 
 
 def emit_schedule(name: str, understood: Understood, threads: int = 0, backend: str = "cuda") -> Artifact:

@@ -36,6 +36,7 @@ class Slot:
         shared: One copy serves all inputs.
         loc: Its declaration in the C.
         most: The largest integer that an input may have, the least being 0; None where ``pack`` sets no limit.
+        is_status: It is the exit status.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Slot:
     shared: bool = False
     loc: Loc = field(default=Loc(), compare=False)
     most: int | None = None
+    is_status: bool = False
 
 
 def bytes_moved(slots: tuple[Slot, ...]) -> int:
@@ -67,9 +69,36 @@ def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
 
 def slots(program: KernelProgram, kernel: Kernel | None, trace: Trace | None) -> tuple[Slot, ...]:
     """The slots of a program's parameters, in order. ``kernel``: its flat form with dead code removed, if there is one;
-    ``trace``: what it touches, where that is known."""
+    ``trace``: what it touches, where that is known. Raises UnsupportedError where only a pointer comes out."""
     inner = _inner_effects(program, kernel, _not_inputs(program, trace))
-    return tuple(_slot(b, *inner[b.name]) for b in program.parameters)
+    out = tuple(_slot(b, *inner[b.name]) for b in program.parameters)
+    f = program.kernel
+    if isinstance(f.returns, Pointer) and not any(s.writes for s in out):
+        raise catalogue.RETURNS_POINTER.error(f.loc, name=f.name)
+    return out
+
+
+STATUS = "status"  # the output that is each input's exit status
+
+
+def chosen(program: KernelProgram, slots: tuple[Slot, ...], options: Options) -> tuple[Slot, ...]:
+    """The slots, those written that ``options`` does not ask for no outputs any more, and the exit status where it asks
+    for that. Raises InputError for what is no output."""
+    taken = next((s for s in slots if s.name == STATUS), None)
+    if options.status and taken is not None:
+        raise catalogue.STATUS_TAKEN.error(taken.loc)
+    status = options.status or (STATUS in (options.outputs or ()) and taken is None)
+    if options.outputs is not None:
+        names = [s.name for s in slots if s.writes]
+        for name in options.outputs:
+            if name not in names and not (status and name == STATUS):
+                raise catalogue.UNKNOWN_VARIABLE.error(
+                    role="output", name=name, meant=did_you_mean(name, names), known=names
+                )
+        slots = tuple(s if s.name in options.outputs else replace(s, writes=False) for s in slots)
+    if status:
+        slots = (*slots, Slot(STATUS, "int32", (), 4, False, True, loc=program.kernel.loc, is_status=True))
+    return slots
 
 
 def _slot(b: Parameter, reads: bool, writes: bool, required: bool) -> Slot:
@@ -113,6 +142,9 @@ def _inner_effects(
     unseen = unseen_statics(program)
     out = {}
     for b in program.parameters:
+        if _holds_addresses(b):
+            out[b.name] = False, False, False
+            continue
         names = [b.name + leaf.path for leaf in leaves(b.type)]
         first = [e.first.get(n) for n in names]
         reads = any(
@@ -121,18 +153,25 @@ def _inner_effects(
         writes = b.kind == "return" or (not b.shared and any(n in e.writes for n in names))
         if writes and b.name in unseen and any(n in e.reads for n in names):
             writes = not all(n in not_inputs or f in (WRITE, None) for n, f in zip(names, first))  # else it is scratch
-        out[b.name] = reads, writes, _required(b, READ in first, reads, writes)
+        out[b.name] = reads, writes, _required(b, READ in first, writes)
     return out
 
 
+def _holds_addresses(b: Parameter) -> bool:
+    """Whether it is a global of pointers: an address means nothing outside the program."""
+    return b.kind == "global" and isinstance(leaf_element(b.type), Pointer)
+
+
 def _from_ast(b: Parameter, written: bool) -> tuple[bool, bool, bool]:
+    if _holds_addresses(b):
+        return False, False, False
     writes = b.kind == "return" or (written and not b.shared and not b.by_value)
     reads = b.kind != "return"
-    return reads, writes, _required(b, reads and not writes, reads, writes)
+    return reads, writes, _required(b, reads and not writes, writes)
 
 
-def _required(b: Parameter, read_first: bool, reads: bool, writes: bool) -> bool:
-    """What must be given: anything proved to be read before it is written, unless the C gives it a value."""
+def _required(b: Parameter, read_first: bool, writes: bool) -> bool:
+    """What a call must pass: anything proved to be read before it is written, unless the C gives it a value."""
     if b.shared:
         return True
     if b.kind == "return":
@@ -150,7 +189,11 @@ def numpy_dtype(t: CType) -> object:
             return t.numpy
         case Pointer():
             return "uint64"
-        case Struct(union=True):
+        case Struct(tag="__opaque _Complex float"):
+            return "complex64"
+        case Struct(tag="__opaque _Complex double" | "__opaque _Complex"):
+            return "complex128"
+        case Struct(union=True) | Struct(members=()):
             return f"V{t.size}"
         case Struct():
             fields = list(_fields(t))
@@ -220,10 +263,10 @@ def require_shapes(slots: tuple[Slot, ...], asked: Mapping[str, tuple[int, ...]]
         s = by_name[name]
         if shape == s.shape[: len(shape)]:  # a pointer to rows takes the first extent alone
             continue
-        given = ",".join(map(str, shape))
+        spelled = ",".join(map(str, shape))
         if len(shape) > len(s.shape):
-            raise catalogue.SURPLUS_EXTENTS.error(s.loc, name=name, shape=given, extents=_extents(len(s.shape)))
-        raise catalogue.CONTRADICTED_SHAPE.error(s.loc, name=name, shape=given, expected=",".join(map(str, s.shape)))
+            raise catalogue.SURPLUS_EXTENTS.error(s.loc, name=name, shape=spelled, extents=_extents(len(s.shape)))
+        raise catalogue.CONTRADICTED_SHAPE.error(s.loc, name=name, shape=spelled, expected=",".join(map(str, s.shape)))
 
 
 def _extents(n: int) -> str:
@@ -290,7 +333,7 @@ def bind_extents(program: KernelProgram, options: Options) -> dict[str, str]:
 
 def refuse_shared_writes(program: KernelProgram) -> None:
     """Raise UnsupportedError where a program that could not be lowered may write what all inputs share."""
-    written = may_write(program)
+    written = may_write(program) if program.followed else {}
     for b in program.parameters:
         if b.shared and not b.by_value and b.symbol in written:
             raise catalogue.SHARED_WRITTEN.error(written[b.symbol], name=b.name)

@@ -9,6 +9,7 @@ from ..analysis.facts import Trace
 from ..analysis.uniform import Uniform
 from ..base.diagnostics import UnsupportedError
 from ..frontend.kernel import KernelProgram
+from ..frontend.link import Linked
 from ..frontend.preprocess import Preprocessed, Source
 from ..gep import Gep, NotGep, recognise
 from ..ir.nodes import Kernel, Region
@@ -18,10 +19,12 @@ from .slots import Layout, Slot, layout
 @dataclass(frozen=True)
 class Understood:
     """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
-    where ``why_not`` says what cannot be analysed; ``trace`` and ``gep`` are then None too."""
+    where ``why_not`` says what cannot be analysed; ``trace`` and ``gep`` are None then. ``stdio``: see `Options`.
+    ``asked``: the user names the outputs."""
 
     source: Source
     pre: Preprocessed
+    linked: Linked
     program: KernelProgram
     kernel: Kernel | None
     analysis: Uniform | None
@@ -30,6 +33,8 @@ class Understood:
     slots: tuple[Slot, ...]
     fp: str = "exact"
     pack: int | None = None
+    stdio: str = ""
+    asked: bool = False
 
     @cached_property
     def gep(self) -> Gep | NotGep | None:

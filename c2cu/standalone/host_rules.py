@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from pycparser import c_ast as C
@@ -11,6 +11,7 @@ from ..base import catalogue
 from ..base.diagnostics import Note, UnsupportedError
 from ..frontend.kernel import nodes
 from ..frontend.parse import loc_of
+from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
 
 Statements = tuple[C.Node, ...]
@@ -86,7 +87,7 @@ _RULES = (
 
 
 def reach(unit: Unit, statements: Statements) -> tuple[list[Mention], set[str]]:
-    """What ``statements`` may call: library functions, and names of the file's own.
+    """What ``statements`` may name: library functions, and the file's own functions and variables.
 
     Whatever is named counts: in them, or in a function or in a variable's initialiser that they name.
     """
@@ -105,7 +106,7 @@ def reach(unit: Unit, statements: Statements) -> tuple[list[Mention], set[str]]:
             if n.name not in names and (symbol.kind == "function" or symbol.is_global):
                 names.add(n.name)
                 waiting += _inside(unit, n.name, symbol.kind)
-    return mentions, names & set(unit.functions)
+    return mentions, names
 
 
 def _inside(unit: Unit, name: str, kind: str) -> Iterator[C.Node]:
@@ -164,12 +165,38 @@ def _refuse_jumps(before: Statements, after: Statements) -> None:
                 raise catalogue.GOTO_ACROSS.error(loc_of(n), name=n.name)
 
 
-def refuse_statics(unit: Unit, functions: tuple[str, ...]) -> None:
-    """A static local has its value from the run before."""
-    for s in unit.statics:
-        inside = any(n is s.decl for f in ("main", *functions) for n in nodes(unit.functions[f].node))
-        if inside and not s.const:
+def host_statics(unit: Unit, functions: tuple[str, ...], device: Container[Symbol]) -> tuple[Symbol, ...]:
+    """The static locals of main and ``functions`` that every run starts anew: they become variables of the file.
+    ``device``: those that the kernel has too, as its own. Raises UnsupportedError where that cannot be."""
+    bodies = [unit.functions[f].node for f in ("main", *functions)]
+    inside = {id(n) for body in bodies for n in nodes(body)}
+    statics = tuple(s for s in unit.statics if not s.const and id(s.decl) in inside)
+    local = {name for body in bodies for n in nodes(body) if (name := _defined_type(n))} if statics else set()
+    for s in statics:
+        declared = nodes(s.decl) if s.decl is not None else ()
+        if s in device or not all(_means_the_same_outside(unit, n, statics, local) for n in declared):
             raise catalogue.STATIC_IN_HOST.error(s.loc, name=s.name)
+    return statics
+
+
+def _defined_type(n: C.Node) -> str:
+    """The type, tag or enumerator that a node defines."""
+    if isinstance(n, (C.Struct, C.Union)) and n.decls is None:
+        return ""
+    return (n.name or "") if isinstance(n, (C.Typedef, C.Struct, C.Union, C.Enum, C.Enumerator)) else ""
+
+
+def _means_the_same_outside(unit: Unit, n: C.Node, moved: tuple[Symbol, ...], local: set[str]) -> bool:
+    """Whether what a declaration names is known at file scope. ``local``: the types that functions define."""
+    match n:
+        case C.IdentifierType():
+            return not local & set(n.names)
+        case C.Struct() | C.Union() | C.Enum():
+            return n.name not in local
+        case C.ID():
+            symbol = unit.symbols.get(id(n))
+            return n.name not in local and (symbol is None or symbol.storage != "static-local" or symbol in moved)
+    return True
 
 
 _FRESH = (

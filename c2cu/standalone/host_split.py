@@ -13,63 +13,69 @@ from dataclasses import dataclass
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import VOID, Array, CType, Pointer, Struct
-from ..codegen.c_printer import Indented, base_name
-from ..frontend.kernel import KernelProgram, nodes
+from ..base.ctype import VOID, Array, CType, Function, Pointer, Struct
+from ..codegen.c_printer import CPrinter, Indented, base_name, declare
+from ..frontend.kernel import KernelProgram, nodes, static_locals
 from ..frontend.parse import is_user_file, loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
-from .host_rules import ENDS, READS, UNBUFFERED, fresh_library, reach, refuse_host, refuse_statics
+from .host_rules import ENDS, READS, UNBUFFERED, fresh_library, host_statics, reach, refuse_host
 
 
 @dataclass(frozen=True)
 class HostSplit:
-    """``result``: what the kernel's value is assigned to, as an AST node, or None. ``arguments``: of the call."""
+    """``result``: what the kernel's value is assigned to, as an AST node, or None. ``arguments``: of the call.
+    ``whole``: the statement that calls the kernel is part of ``after``."""
 
     before: tuple[C.Node, ...]
     after: tuple[C.Node, ...]
     result: C.Node | None
     arguments: tuple[C.Node, ...]
     kept: tuple[Symbol, ...]  # locals of main that outlive the part before the call
+    statics: tuple[Symbol, ...]  # static locals of host code that a run has its own of
     types: tuple[C.Node, ...]  # that main defines before the call
     functions: tuple[str, ...]  # that host code calls, in the file's order
     fresh: tuple[list[str], list[str]]  # statements by which the library starts anew, before each part
     unbuffered: bool  # some output goes past stdio's buffers
     reads: bool  # the part before the call may read stdin
+    whole: bool = False
 
 
-def hostsplit(program: KernelProgram) -> HostSplit:
-    """Split the main of ``program``. Raises UnsupportedError where its parts cannot be run apart."""
+def hostsplit(program: KernelProgram, whole: bool = False) -> HostSplit:
+    """Split the main of ``program``. ``whole``: before the kernel call, which stays as it stands. Raises
+    UnsupportedError where its parts cannot be run apart."""
     unit, call = program.unit, program.call
     main = unit.functions.get("main")
     if main is None or call is None:
         raise catalogue.NO_MAIN.error(program.kernel.loc)
     unit.require("main")
     items = main.node.body.block_items or []
-    k = next((i for i, s in enumerate(items) if _is_call(s, call)), None)
+    k = next((i for i, s in enumerate(items) if _is_call(s, call) or (whole and call in nodes(s))), None)
     if k is None:
         raise catalogue.CALL_INSIDE_STATEMENT.error(loc_of(call))
-    before, after = tuple(items[:k]), tuple(items[k + 1 :])
+    before, after = tuple(items[:k]), tuple(items[k if whole else k + 1 :])
     library, named = reach(unit, (*before, *after, *(s.decl for s in globals_of(unit) if s.decl is not None)))
     called = tuple(f for f in unit.functions if f in named)
     for f in called:
         unit.require(f)
     refuse_host(unit, before, after)
-    refuse_statics(unit, called)
-    kept = _kept(unit, before, (items[k], *after))
+    statics = host_statics(unit, called, () if whole else static_locals(program))
+    kept = _kept(unit, before, tuple(items[k:]))
     types = tuple(t for n in before for t in _types(n))
     _refuse_hidden_names(unit, types)
     return HostSplit(
-        tuple(n for n in before if n not in types and not _is_unnamed(unit, n, before)),
-        tuple(n for n in before if _is_lasting(n) and not _is_unnamed(unit, n, after)) + after,
-        items[k] if not isinstance(items[k], C.FuncCall) else None,
-        tuple(call.args.exprs if call.args else []),
+        tuple(n for n in before if n not in types and not _is_unnamed(n, before)),
+        tuple(n for n in before if _is_lasting(n) and not _is_unnamed(n, after)) + after,
+        items[k] if not isinstance(items[k], C.FuncCall) and not whole else None,
+        tuple(call.args.exprs if call.args and not whole else []),
         kept,
+        statics,
         types,
         called,
         fresh_library(unit, before, after),
         any(m.name in UNBUFFERED for m in library),
         any(m.name in READS for m in reach(unit, before)[0]),
+        whole,
     )
 
 
@@ -83,21 +89,21 @@ def _kept(unit: Unit, before: tuple[C.Node, ...], rest: tuple[C.Node, ...]) -> t
     locals_ = [s for s in symbols if s.storage == "local"]
     named = {unit.symbols[id(n)] for s in rest for n in nodes(s) if id(n) in unit.symbols}
     reached = [*(s for s in locals_ if s in named), *globals_of(unit)]
-    if any(_holds_pointer(unit, s.type) for s in reached):
+    if any(holds_pointer(unit, s.type) for s in reached):
         _refuse_nameless(unit, before)
         named |= {s for s in locals_ if isinstance(s.type, (Array, Struct))} | _addressed(unit, before)
     return tuple(s for s in locals_ if s in named)
 
 
-def _holds_pointer(unit: Unit, t: CType) -> bool:
+def holds_pointer(unit: Unit, t: CType) -> bool:
     match t:
         case Pointer():
             return True
         case Array():
-            return _holds_pointer(unit, t.of)
+            return holds_pointer(unit, t.of)
         case Struct():
-            members = unit.declarations.structs.get(t.tag, t).members
-            return any(_holds_pointer(unit, m.type) for m in members)
+            members = unit.declarations.with_members(t).members
+            return any(holds_pointer(unit, m.type) for m in members)
     return False
 
 
@@ -133,7 +139,7 @@ def _is_lasting(n: C.Node) -> bool:
     return isinstance(n, C.Decl) and (isinstance(n.type, C.FuncDecl) or bool({"static", "extern"} & set(n.storage)))
 
 
-def _is_unnamed(unit: Unit, n: C.Node, part: tuple[C.Node, ...]) -> bool:
+def _is_unnamed(n: C.Node, part: tuple[C.Node, ...]) -> bool:
     """A lasting declaration that ``part`` does not use."""
     if not _is_lasting(n):
         return False
@@ -150,16 +156,36 @@ def _refuse_hidden_names(unit: Unit, types: tuple[C.Node, ...]) -> None:
             raise catalogue.HIDDEN_NAME.error(loc_of(n), name=name)
 
 
+class _Conversions(CPrinter):
+    """What C++ wants said of values in host code, whose expressions ``host`` prints."""
+
+    def __init__(self, host: HostPrinter):
+        super().__init__(host.unit)
+        self.host = host
+
+    def _visit_expr(self, n: C.Node, *, allow_comma: bool = False) -> str:
+        return self.host._visit_expr(n, allow_comma=allow_comma)
+
+    def converted(self, n: C.Node, to: CType, braced: bool = False) -> str:
+        if self.host.from_void(n, to):
+            return self.cast(to, self._visit_expr(n), n)
+        return super().converted(n, to, braced)
+
+
 class HostPrinter(Indented):
-    """Host code as the user wrote it, for C and C++. ``kept``: locals of main that live in its run.
+    """Host code as the user wrote it, for C and C++. ``kept``: locals of main that live in its run. ``statics``: static
+    locals that are variables of the file.
 
     ``ended``: what a ``return`` of main before the kernel sets.
     """
 
-    def __init__(self, unit: Unit, kept: tuple[Symbol, ...], cplusplus: bool):
+    def __init__(self, unit: Unit, kept: tuple[Symbol, ...], statics: tuple[Symbol, ...], cplusplus: bool):
         super().__init__()
         self.unit, self.kept, self.cplusplus = unit, kept, cplusplus
+        self.statics = {s: f"__{s.name}_static{k}" for k, s in enumerate(statics)}
         self.ended = ""
+        self.labelled = False  # the function that is printed has labels
+        self.jumps = False  # no declaration may give a value here
         self.ends: set[str] = set()  # those of hostrules.ENDS that were printed
         self.defined: set[int] = set()  # ids of the structs, unions and enums whose members were printed
         self.enumerated: set[int] = set()  # ids of those enums whose enumerators stand before, by themselves
@@ -168,6 +194,8 @@ class HostPrinter(Indented):
         symbol = self.unit.symbols.get(id(n))
         if symbol in self.kept:
             return f"__kept->{n.name}"
+        if symbol in self.statics:
+            return self.statics[symbol]
         if symbol is None or symbol.kind != "function" or n.name in self.unit.functions or n.name not in ENDS:
             return n.name
         self.ends.add(ENDS[n.name])
@@ -206,31 +234,53 @@ class HostPrinter(Indented):
         symbol = self.unit.symbols.get(id(n))
         if symbol in self.kept:
             return self.first_value(n, symbol.type)
+        if symbol in self.statics:
+            return ""
+        if self.jumps and n.init is not None and symbol is not None and symbol.storage == "local" and not no_type:
+            return f"{self.member(symbol)}; {self.assigned(n, n.name, symbol.type)}"
+        return self.declaration(n, symbol, no_type)
+
+    def declaration(self, n: C.Decl, symbol: Symbol | None, no_type: bool = False) -> str:
+        if n.init is not None and symbol is not None and not no_type:
+            value = self.initial(n.init, symbol.type)
+            if value is not None:
+                return f"{self.without_value(n, n.name)} = {value}"
         if n.init is None or symbol is None or not self.from_void(n.init, symbol.type):
             return super().visit_Decl(n, no_type)
         return f"{self.without_value(n, n.name)} = (__typeof__({n.name}))({self.visit(n.init)})"
 
     def first_value(self, n: C.Decl, t: CType) -> str:
         """The initialiser of a kept variable, as statements."""
-        if n.init is None:
-            return ""
-        left = f"__kept->{n.name}"
+        return self.assigned(n, f"__kept->{n.name}", t) if n.init is not None else ""
+
+    def assigned(self, n: C.Decl, left: str, t: CType) -> str:
+        """Statements that give ``left`` the value of an initialiser."""
+        assert n.init is not None
         if not isinstance(n.init, C.InitList) and not isinstance(t, Array):
             cast = f"(__typeof__({left}))" if self.from_void(n.init, t) else ""
             return f"{left} = {cast}{f'({self.visit(n.init)})' if cast else self._visit_expr(n.init)}"
         start = f"__first_{n.name}"
-        text = f"{self.without_value(n, start)} = {self._visit_expr(n.init)};"
-        return f"{text}\n    memcpy(&{left}, &{start}, sizeof {start})"
+        text = f"{self.without_value(n, start)} = {self.initial(n.init, t) or self._visit_expr(n.init)};"
+        copy = f"memcpy(&{left}, &{start}, sizeof {start})"
+        return f"{{ {text} {copy}; }}" if self.jumps else f"{text}\n    {copy}"
 
     def without_value(self, n: C.Decl, name: str) -> str:
         """A declaration without its initialiser, of ``name``."""
         return super().visit_Decl(C.Decl(name, n.quals, n.align, n.storage, n.funcspec, _of(n.type, name), None, None))
 
+    def static(self, s: Symbol) -> str:
+        """The definition of a static local at file scope."""
+        d, own = s.decl, self.statics[s]
+        assert d is not None
+        moved = C.Decl(own, d.quals, d.align, d.storage, d.funcspec, _of(d.type, own), d.init, None)
+        return f"{self.declaration(moved, s)};"
+
     def member(self, s: Symbol) -> str:
         """A variable's declaration as a struct's member, which can be written; typedefs stay."""
         d = s.decl
         assert d is not None
-        text = super().visit_Decl(C.Decl(d.name, [], [], [], [], _of(d.type, d.name, writable=True), None, None))
+        own = self.statics.get(s, s.name)
+        text = super().visit_Decl(C.Decl(own, [], [], [], [], _of(d.type, own, writable=True), None, None))
         if isinstance(s.type, Array) and isinstance(d.type, C.ArrayDecl) and d.type.dim is None:
             text = text.replace("[]", f"[{s.type.length}]", 1)
         return text
@@ -239,23 +289,73 @@ class HostPrinter(Indented):
         """The declaration of a member of a type that the kernel's head names; typedefs stay."""
         return super().visit_Decl(C.Decl(name, [], [], [], [], _of(t, name, writable=True), None, None))
 
+    def visit_FuncCall(self, n: C.FuncCall) -> str:
+        t = self.unit.types.get(id(n.name)) if self.cplusplus else None
+        t = t.to if isinstance(t, Pointer) else t
+        if not isinstance(t, Function) or n.args is None or not t.params:
+            return super().visit_FuncCall(n)
+        args = [self.passed(a, t.params[k] if k < len(t.params) else None) for k, a in enumerate(n.args.exprs)]
+        return f"{self._parenthesize_unless_simple(n.name)}({', '.join(args)})"
+
+    def passed(self, n: C.Node, t: CType | None) -> str:
+        """An argument, cast where C++ does not convert it by itself."""
+        if t is None or id(n) not in self.unit.types or not self.from_void(n, t) or "__anonymous" in declare(t, ""):
+            return self._visit_expr(n)
+        return f"({declare(t, '', state=False)})({self._visit_expr(n)})"
+
+    def initial(self, init: C.Node, t: CType) -> str | None:
+        """An initialiser that C++ takes: whole, in order, with room for every NUL; None where it takes C's."""
+        if not self.cplusplus or not isinstance(t, (Array, Struct)):
+            return None
+        strings = any(isinstance(n, C.Constant) and "string" in n.type for n in nodes(init))
+        if not strings and not any(isinstance(n, C.NamedInitializer) for n in nodes(init)):
+            return None
+        whole = isinstance(init, C.InitList) or isinstance(t, Array)
+        if not whole or any(isinstance(n, C.CompoundLiteral) for n in nodes(init)):
+            return None
+        conversions = _Conversions(self)
+        if conversions.as_statements(init, t):
+            return None
+        return conversions.initial_value(init, t)
+
     def visit_Cast(self, n: C.Cast) -> str:
         null = self.cplusplus and self.unit.types.get(id(n)) == Pointer(VOID) and getattr(n.expr, "value", "") == "0"
         return "NULL" if null else super().visit_Cast(n)
 
     def from_void(self, value: C.Node, to: CType | None) -> bool:
-        """C++ does not convert void pointers by itself."""
+        """C++ does not convert void pointers by itself, and its strings are const."""
+        if self.cplusplus and isinstance(value, C.Constant) and "string" in value.type:
+            return isinstance(to, Pointer) and to.to.size == 1 and not to.const
         t = self.unit.types.get(id(value))
         return self.cplusplus and isinstance(t, Pointer) and t.to == VOID and isinstance(to, Pointer) and to.to != VOID
 
     def statements(self, items: tuple[C.Node, ...]) -> str:
         self.indent_level = 4
+        self.jumps = self.labelled = self.cplusplus and _has_label(items)
         text = "".join(self._generate_stmt(s) for s in items)
-        self.indent_level = 0
+        self.indent_level, self.jumps, self.labelled = 0, False, False
         return "\n".join(line for line in text.split("\n") if line.strip())
 
     def function(self, n: C.FuncDef) -> str:
-        return self.visit(n).rstrip("\n")
+        self.labelled = self.cplusplus and _has_label((n.body,))
+        text = self.visit(n).rstrip("\n")
+        self.labelled = False
+        return text
+
+    def visit_Compound(self, n: C.Compound) -> str:
+        """C++ lets no case and no label jump past a declaration that gives a value."""
+        outer = self.jumps
+        cases = self.cplusplus and any(isinstance(x, (C.Case, C.Default)) for x in n.block_items or [])
+        self.jumps = self.labelled or cases
+        text = super().visit_Compound(n)
+        self.jumps = outer
+        return text
+
+    def visit_For(self, n: C.For) -> str:
+        outer, self.jumps = self.jumps, False
+        text = super().visit_For(n)
+        self.jumps = outer
+        return text
 
     def enumerators(self, n: C.Node) -> str:
         """The enum that a declaration defines, by itself."""
@@ -277,9 +377,13 @@ class HostPrinter(Indented):
         return before + ("__attribute__((unused)) " if alone else "") + self.visit(n) + ";"
 
 
+def _has_label(statements: tuple[C.Node, ...]) -> bool:
+    return any(isinstance(n, C.Label) for s in statements for n in nodes(s))
+
+
 def _of(n: C.Node, name: str, writable: bool = False) -> C.Node:
-    """A declarator, of ``name``. ``writable``: whose object is not const."""
-    quals = [q for q in getattr(n, "quals", None) or [] if q != "const" or not writable]
+    """A declarator, of ``name``. ``writable``: whose object is plain memory, neither const nor volatile."""
+    quals = [q for q in getattr(n, "quals", None) or [] if q not in ("const", "volatile") or not writable]
     match n:
         case C.TypeDecl():
             return C.TypeDecl(name, quals, n.align, n.type)

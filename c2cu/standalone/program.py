@@ -8,23 +8,25 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast as C
 
-from ..analysis.effects import may_write
 from ..base import catalogue
-from ..base.ctype import Array, CType, Pointer, Scalar, Struct, leaf_element
+from ..base.ctype import Array, CType, Pointer, Scalar, Struct, extents, leaf_element
 from ..base.diagnostics import UnsupportedError
 from ..base.libm import DECLARED
 from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
-from ..frontend.kernel import Parameter, nodes
+from ..codegen.device_library import definitions
+from ..frontend.kernel import Parameter, nodes, static_locals
 from ..frontend.parse import is_user_file, loc_of
+from ..frontend.refuse import refuse_printing
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
 from ..schedule.column.columns import COLUMN, PLAIN, Columns
-from ..schedule.column.emit import constant_tables, used_statics
+from ..schedule.column.emit import constant_names, constant_tables
 from ..schedule.gang.emit import gang
-from ..schedule.native.emit import private
+from ..schedule.private.emit import private
 from ..schedule.slots import require_extents, require_few
-from .host_split import HostPrinter, HostSplit, declarations, globals_of, hostsplit
+from .host_rules import reach
+from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
 from .tidy import headers, split_includes, without_unused
 
 if TYPE_CHECKING:
@@ -85,18 +87,25 @@ def standalone(front: Understood, *, p: int, threads: int = 64, target: str = "c
         raise catalogue.GROUP_RANGE.error(group=group)
     if target == "cuda" and min(p, group or p) > MOST_THREADS:
         raise catalogue.TOO_MANY_RUNS.error()
-    require_extents(front.slots)
-    host = _Host(front, hostsplit(front.program), target == "cuda", p, group)
+    whole = target == "cpu" and not _is_vector_code(front)
+    if not whole:
+        require_extents(front.slots)
+    refuse_printing(front.program, whole)
+    host = _Host(front, hostsplit(front.program, whole), target == "cuda", p, group)
     _refuse_macros(front, words(*(_AROUND_COLUMNS if target == "cuda" else _AROUND)))
-    if target == "cuda":
-        _refuse_places(front)
     if target == "cpu":
         return host.cpu()
+    _refuse_places(front)
     try:
         text = host.cuda_thread(threads)
     except UnsupportedError as e:
         text = host.cuda_private(e)
     return _respelled(text, front.program.unit)
+
+
+def _is_vector_code(front: Understood) -> bool:
+    """Whether a CPU runs the kernel under ``gang``: else its own text is what runs."""
+    return front.analysis is not None and not any(f.kind == "address" for f in front.analysis.findings)
 
 
 def _refuse_macros(front: Understood, names: frozenset[str]) -> None:
@@ -159,9 +168,10 @@ class _Host:
         self.in_flight = min(IN_FLIGHT, -(-p // self.group)) if self.group else 1
         self.width = "__G__" if group else "__P__"
         self.program, self.unit = front.program, front.program.unit
-        self.printer = HostPrinter(self.unit, split.kept, cplusplus)
+        self.printer = HostPrinter(self.unit, split.kept, split.statics, cplusplus)
         self.globals = globals_of(self.unit)
-        self.where = {b.name: self.place(b) for b in self.program.parameters}
+        self.parameters = () if split.whole else self.program.parameters  # of the kernel, as a part of its own
+        self.where = {b.name: self.place(b) for b in self.parameters}
         self.refuse_two_ways()
 
     # where a parameter's value lies in a run
@@ -191,7 +201,7 @@ class _Host:
 
     def refuse_two_ways(self) -> None:
         """What the kernel writes must reach it one way only: each parameter is a copy of its own."""
-        parameters, writes = self.program.parameters, {s.name: s.writes for s in self.front.slots}
+        parameters, writes = self.parameters, {s.name: s.writes for s in self.front.slots}
         for k, b in enumerate(parameters):
             twins = [o for o in parameters[:k] if self.where[o.name] == self.where[b.name]]
             if not any(writes[o.name] or writes[b.name] for o in twins):
@@ -208,9 +218,10 @@ class _Host:
 
     def common(self) -> dict[str, object]:
         macros = self.unit.pre.macros
-        scalars = [q for q in self.program.kernel.params if self.where[q.name].startswith("argument_")]
-        returns = any(b.kind == "return" for b in self.program.parameters)
+        scalars = [q for q in self.program.kernel.params if self.where.get(q.name, "").startswith("argument_")]
+        returns = any(b.kind == "return" for b in self.parameters)
         head = self.program.kernel.node.decl.type
+        variables = {**{s: s.name for s in self.globals}, **self.printer.statics}
         renames = [f"#define {n} {new}" for n, new in _renamed(self.unit)] if self.printer.cplusplus else []
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
@@ -222,11 +233,15 @@ class _Host:
             "all_before": not (self.group and self.printer.cplusplus),
             "reads": self.split.reads,
             "macros": [f"#define {m.name} {m.value}" for m in macros.values()] + renames,
-            "declarations": [self.printer.top(n) for n in declarations(self.unit, self.split.functions)],
+            "declarations": [
+                *(self.printer.top(n) for n in declarations(self.unit, self.split.functions)),
+                *(self.printer.static(s) for s in self.split.statics),
+            ],
             "functions": [self.printer.function(self.unit.functions[f].node) for f in host_functions],
             "types": [self.printer.top(n) for n in self.split.types],
-            "globals": [self.printer.member(s) for s in self.globals],
-            "global_names": [s.name for s in self.globals],
+            "globals": [self.printer.member(s) for s in variables],
+            "global_names": list(variables.values()),
+            "volatile": [own for s, own in variables.items() if s.volatile],
             "locals": [self.printer.member(s) for s in self.split.kept],
             "arguments": [
                 self.printer.parameter(q.decl.type, f"argument_{q.name}") for q in scalars if q.decl is not None
@@ -266,7 +281,7 @@ class _Host:
     def set_arguments(self) -> list[str]:
         return [
             f"__r->{self.where[b.name]} = {self.printer.visit(self.argument(b))};"
-            for b in self.program.parameters
+            for b in self.parameters
             if self.where[b.name].startswith("argument_")
         ]
 
@@ -288,18 +303,14 @@ class _Host:
 
     def cpu(self) -> str:
         values = self.common()
-        analysis = self.front.analysis
         text, slots, included = "", [], []
-        if analysis is not None and not any(f.kind == "address" for f in analysis.findings):
+        if not self.split.whole:
+            analysis = self.front.analysis
+            assert analysis is not None
             artifact = gang(analysis, self.front.slots, self.front.layout, PORTABLE_BYTES, self.front.trace)
             text, included = split_includes(artifact.text)
             text = without_unused(_GANG_NAMES.sub(r"c2cu_\1", text))
             slots = self.slots()
-        written = {} if text else may_write(self.program)
-        statics = [s for s in used_statics(self.program) if s in written]
-        if statics:
-            raise catalogue.STATIC_IN_KERNEL.error(statics[0].loc, name=statics[0].name)
-        kernel_functions = [] if text else [f for f in self.program.functions if f.name not in self.split.functions]
         defined = {*self.unit.variables, *self.unit.functions}
         hidden = [] if "math.h" in headers(self.unit.pre.includes) else sorted(defined & DECLARED)
         return render(
@@ -308,30 +319,31 @@ class _Host:
             headers=[h for h in self.headers(*included) if not (hidden and h == "math.h")],
             gang=text,
             slots=slots,
-            call="" if text else self.direct_call(),
-            kernel_functions=[self.printer.function(f.node) for f in kernel_functions],
             **values,
         )
-
-    def direct_call(self) -> str:
-        """A call of the original kernel for one run, whose globals are in place."""
-        args = []
-        for q in self.program.kernel.params:
-            where = self.where[q.name]
-            place = where.removeprefix("globals.") if where.startswith("globals.") else f"__r->{where}"
-            args.append(f"(void *)&{place}" if isinstance(q.type, Pointer) else place)
-        call = f"{self.program.kernel.name}({', '.join(args)});"
-        return f"__r->result = {call}" if any(b.kind == "return" for b in self.program.parameters) else call
 
     def slots(self) -> list[str]:
         """Initialisers of the slot table over ``__runs``."""
         out = []
         for b, s in zip(self.program.parameters, self.front.slots):
+            if self.is_the_devices(b):
+                out.append("{0, 0, 0, 0}")
+                continue
             where = f"&__runs[0].{self.where[b.name]}"
             source = f"{where}, sizeof *__runs" if b.kind != "return" else "0, 0"
             target = f"{where}, sizeof *__runs" if s.writes else "0, 0"
             out.append(f"{{{source}, {target}}}")
         return out
+
+    def is_the_devices(self, b: Parameter) -> bool:
+        """Whether a variable that holds addresses stays on the device, as the host's would mean nothing there."""
+        if not self.printer.cplusplus or b.kind != "global" or not holds_pointer(self.unit, b.type):
+            return False
+        if b.name not in reach(self.unit, (*self.split.before, *self.split.after))[1]:
+            return True
+        if isinstance(leaf_element(b.type), Pointer):
+            raise catalogue.POINTER_IN_MEMORY.error(b.loc, name=b.name)
+        return False
 
     def cuda_private(self, why: UnsupportedError) -> str:
         require_few(self.front.slots)
@@ -350,35 +362,43 @@ class _Host:
 
     def cuda_thread(self, threads: int) -> str:
         names: dict[Symbol, str] = {}
-        size = sum(s.nbytes for s in self.front.slots) * (self.group or self.p) * self.in_flight
+        statics = self.static_arrays()
+        size = sum(s.nbytes for s in self.front.slots) + sum(b.type.size for b in statics)
+        size *= (self.group or self.p) * self.in_flight
         static = size <= STATIC_BYTES
         for b in self.program.parameters:
+            if isinstance(leaf_element(b.type), Pointer):
+                raise catalogue.POINTER_IN_MEMORY.error(b.loc, name=b.name)
             if isinstance(leaf_element(b.type), Struct) or b.shared:
                 raise catalogue.PART_OF_STRUCT.error(b.loc, name=b.name)
             if b.kind == "global" and b.symbol is not None:
                 names[b.symbol] = self.columns_of(b, static)
-        statics = used_statics(self.program)
-        if statics:
-            raise catalogue.STATIC_IN_KERNEL.error(statics[0].loc, name=statics[0].name)
+        names.update((b.symbol, self.columns_of(b, static)) for b in statics if b.symbol is not None)
         slot = [("int __s__", "__s__")] if self.group else []
-        plain = {s: f"__{s.name}" for s in self.program.constants if s.storage != "static-local"}
+        plain = {s: f"__{text}" for s, text in constant_names(self.program).items()}
         columns = Columns(self.program, names, plain, [*slot, ("int __id__", "__id__")], False, self.width)
         kernel = self.program.kernel
         storages = tuple(COLUMN if isinstance(q.type, Pointer) else PLAIN for q in kernel.params)
         entry = columns.instance(kernel, storages)
         tables = constant_tables(self.program, columns)
-        structs = [s for s in structs_used(self.unit, self.program.functions, []) if s.tag.startswith("__anonymous")]
+        declared = {t.tag for t in self.unit.scope.tags.values()}  # by the host's part, which has the file's types
+        structs = [s for s in structs_used(self.unit, self.program.functions, []) if s.tag not in declared]
+        first, start = self.first_values(statics, columns)
         bare = not kernel.params and not any(b.kind == "return" for b in self.program.parameters)
+        parameters = zip(self.program.parameters, self.front.slots)
         done = [f for f in columns.finished if not (bare and f is entry)]
         return render(
             "cuda/standalone.cu.j2",
             threads=threads,
             static=static,
             structs=[define_struct(s) for s in structs],
-            constants=tables,
+            constants=tables + first,
+            start=start,
+            helpers=definitions(columns.helpers),
             device_prototypes=[f.head + ";" for f in done],
             device_functions=[f.text for f in done],
-            arrays=[self.array(b, k, static) for k, b in enumerate(self.program.parameters)],
+            arrays=[self.array(b, s.nbytes, b.kind != "return", s.writes, static) for b, s in parameters]
+            + [self.array(b, b.type.size, False, False, static) for b in statics],
             kernel=name(kernel.name) if bare else f"{name(kernel.name)}__all",
             entry=entry.name,
             body=self.inlined(columns, kernel) if bare else "",
@@ -391,7 +411,7 @@ class _Host:
         """The kernel function's statements, for the __global__ function that takes its place."""
         text = columns.instances[(kernel.name, ())].text
         body = text[text.index("{") + 1 : text.rindex("}")].strip("\n")
-        return body.replace("\n", "\n").rstrip()
+        return body.rstrip()
 
     def column_call(self, entry: str, static: bool) -> str:
         args = []
@@ -411,18 +431,42 @@ class _Host:
             return f"{device_name(b)}[__s__]"
         return device_name(b) if static or isinstance(b.type, Array) else f"(*{device_name(b)})"
 
-    def array(self, b: Parameter, k: int, static: bool) -> dict[str, object]:
-        """A device array and how it gets its values."""
+    def static_arrays(self) -> list[Parameter]:
+        """The kernel's static locals as variables that a run has its own of."""
+        statics = [s for s in static_locals(self.program) if not s.const]
+        for s in statics:
+            if not isinstance(leaf_element(s.type), Scalar):
+                raise catalogue.STATIC_STRUCT.error(s.loc, name=s.name)
+        return [Parameter(f"{s.name}_static{k}", "static", s.type, s, False, s.loc) for k, s in enumerate(statics)]
+
+    def first_values(self, statics: list[Parameter], columns: Columns) -> tuple[list[str], list[str]]:
+        """Constants with the first values of static locals, and the loops by which a thread starts its own."""
+        constants: list[str] = []
+        lines: list[str] = []
+        for b in statics:
+            assert b.symbol is not None
+            counters = [f"__i{d}" for d in range(len(extents(b.type)))]
+            loops = [f"for (int {i} = 0; {i} < {n}; {i}++) " for i, n in zip(counters, extents(b.type))]
+            at = "".join(f"[{i}]" for i in counters)
+            init = b.symbol.decl.init if b.symbol.decl is not None else None
+            value = "0" if init is None else f"{device_name(b)}_first{at}"
+            if init is not None:
+                constants.append(columns.device_constant(b.symbol, f"{device_name(b)}_first"))
+            lines.append(f"{''.join(loops)}{columns.names[b.symbol]}{at}[__id__] = {value};")
+        return constants, lines
+
+    def array(self, b: Parameter, nbytes: int, reads: bool, writes: bool, static: bool) -> dict[str, object]:
+        """A device array of ``nbytes`` a run, and how it gets its values."""
         element = leaf_element(b.type)
         assert isinstance(element, Scalar)
         return {
             "name": device_name(b),
             "declaration": self.device_declaration(b, static),
-            "count": self.front.slots[k].nbytes // element.size,
+            "count": nbytes // element.size,
             "size": element.size,
-            "place": self.where[b.name],
-            "reads": b.kind != "return",
-            "writes": self.front.slots[k].writes,
+            "place": self.where.get(b.name, ""),
+            "reads": reads,
+            "writes": writes,
         }
 
     def device_declaration(self, b: Parameter, static: bool) -> str:

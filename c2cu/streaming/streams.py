@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import warnings
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,8 @@ import numpy
 from .. import backends
 from ..base import catalogue
 from ..base.diagnostics import lines_of
+from ..base.memory import enough_memory
+from ..base.notices import warn
 from ..frontend.options import by_name, whole
 from ..runtime import arrays
 from ..runtime.pipe import Pipe, Span
@@ -29,6 +30,7 @@ from .batches import BatchCheck, CountOnly, regrouped
 from .channel import Closed
 from .copying import count_copiers
 from .engine import LENT, Engine, Targets
+from .verifying import VerifyingPipe
 
 GPU_DEPTH = 4  # groups in flight on a GPU: one comes in, one is computed, one goes out, one is ready
 CPU_DEPTH = 2  # one is computed, one is ready
@@ -45,7 +47,9 @@ class CompiledProgram(Protocol):
 
     def named(self, inputs: Any) -> Mapping[str, Any]: ...
 
-    def built_for(self, given: Mapping[str, Any], shared: frozenset[str]) -> Any: ...
+    def built_for(self, arguments: Mapping[str, Any], shared: frozenset[str]) -> Any: ...
+
+    def prove(self, named: Mapping[str, Any], shared: Mapping[str, Any]) -> None: ...
 
     def __call__(self, inputs: Any, *, shared: Any, p: int | None = None, devices: Any = None) -> Any: ...
 
@@ -135,7 +139,8 @@ class Stream:
     def __next__(self) -> Any:
         with self._one:
             try:
-                first, _, latency, outputs = next(self._results)
+                with enough_memory():
+                    first, _, latency, outputs = next(self._results)
             except BaseException:
                 self.close()
                 raise
@@ -216,7 +221,7 @@ def open_stream(
     if first is _NOTHING:
         return Stream(iter(()), ())
     options = _Options(settings, devices, timeline, copy and not is_one, inner)
-    with lines_of(program.sources):
+    with lines_of(program.sources), enough_memory():
         return _opened(program, first, iterator, constants, options)
 
 
@@ -224,7 +229,9 @@ def _opened(
     program: CompiledProgram, first: Any, rest: Iterator[Any], shared: dict[str, Any], options: _Options
 ) -> Stream:
     named = {} if isinstance(first, CountOnly) else program.named(first)
-    built = program.built_for({**named, **shared}, frozenset(shared))
+    if options.inner.targets is None:  # else they belong to a call that is verified itself
+        program.prove(named, shared)
+    built = program.built_for({**named, **shared}, frozenset(shared)).trusted
     batches = chain((first,), rest)
     check = BatchCheck(built.artifact.slots, program.layout, named, shared)
     if isinstance(built.artifact, CudaBandsArtifact):
@@ -236,7 +243,7 @@ def _opened(
     if backend == "cuda" and any(arrays.on_device(a) for a in named.values()):
         return _on_device(program, batches, check, shared, options.settings)
     backends.refuse_device_arrays(named)
-    return _through_engine(_setup(built, program.layout, check, options), batches, check, sample, options)
+    return _through_engine(built, _setup(built, program.layout, check, options), batches, check, sample, options)
 
 
 def _setup(built: Any, layout: str, check: BatchCheck, options: _Options) -> sizing.Setup:
@@ -245,7 +252,10 @@ def _setup(built: Any, layout: str, check: BatchCheck, options: _Options) -> siz
 
     def pipes(group: int, depth: int) -> list[Pipe]:
         room = (check.fixed, check.batched, group, depth, options.devices, options.timeline)
-        return backends.pipes(built.artifact, built.loaded, layout, *room)
+        opened = backends.pipes(built.artifact, built.loaded, layout, *room)
+        if not _verifies_all(built, options):
+            return opened
+        return [VerifyingPipe(pipe, built.proof, layout, check.slots, check.fixed) for pipe in opened]
 
     return sizing.Setup(
         check.slots,
@@ -262,8 +272,18 @@ def _setup(built: Any, layout: str, check: BatchCheck, options: _Options) -> siz
     )
 
 
+def _verifies_all(built: Any, options: _Options) -> bool:
+    """Whether each group is compared with native's results. Groups of a call are not: it is verified itself."""
+    return built.proof is not None and built.proof.how == "all" and options.inner.targets is None
+
+
 def _through_engine(
-    setup: sizing.Setup, batches: Iterator[Any], check: BatchCheck, sample: tuple[Any, int], options: _Options
+    built: Any,
+    setup: sizing.Setup,
+    batches: Iterator[Any],
+    check: BatchCheck,
+    sample: tuple[Any, int],
+    options: _Options,
 ) -> Stream:
     settings = options.settings
     curve: Sequence[sizing.Point] = ()
@@ -274,37 +294,40 @@ def _through_engine(
     sized = sizing.sized(setup, settings, group)
     engine = sized.setup.engine(sized.group, sized.pipes, options.inner.targets)
     engine.start(Batcher(batches, check, setup.layout, sized.group, settings.interval, engine, options.copy))
-    stream = Stream(_results(engine), check.outputs, engine, sized.pipes)
+    stream = Stream(_results(engine, built.proof), check.outputs, engine, sized.pipes)
     stream.group, stream.depth, stream.curve = sized.group, sized.setup.depth, tuple(curve)
     stream.memory, stream.device_memory = sized.setup.cost(sized.group), sum(x.memory for x in sized.pipes)
     stream.devices = tuple(x.name for x in sized.pipes)
     for notice in (*notices, *sized.notices):
-        warnings.warn(notice, StreamWarning, stacklevel=5)
+        warn(StreamWarning(notice))
     return stream
 
 
-def _results(engine: Engine) -> Iterator[Outputs]:
+def _results(engine: Engine, proof: Any) -> Iterator[Outputs]:
     while True:
         try:
             done = engine.result()
         except Closed:
             return
         except BaseException:
-            _warn(engine)
+            _warn(engine, proof)
             raise
         if done is None:
-            _warn(engine)
+            _warn(engine, proof)
             return
         yield done.first, done.count, done.latency, engine.hand_over(done)
-        _warn(engine)
+        _warn(engine, proof)
 
 
-def _warn(engine: Engine) -> None:
+def _warn(engine: Engine, proof: Any) -> None:
+    """``proof``: a `program.verify.Verification`, None where nothing is verified."""
+    if proof is not None:
+        proof.tell()
     for notice in engine.notices():
-        warnings.warn(notice, StreamWarning, stacklevel=4)
+        warn(StreamWarning(notice))
 
 
-def in_groups(program: CompiledProgram, slots: tuple[Slot, ...], given: Mapping[str, Any], out: Any, p: int) -> Any:
+def in_groups(program: CompiledProgram, slots: tuple[Slot, ...], arguments: Mapping[str, Any], out: Any, p: int) -> Any:
     """A bulk run of ``p`` inputs in host arrays on the current GPU, group by group: copies and kernels overlap, and the
     arrays need not fit into the GPU's memory. Returns what `bulk` returns."""
     from ..runtime import cuda
@@ -322,8 +345,8 @@ def in_groups(program: CompiledProgram, slots: tuple[Slot, ...], given: Mapping[
         for target, output in pairs:
             numpy.copyto(target, output)
 
-    batch = {n: v for n, v in given.items() if n not in shared_names}
-    shared = {n: v for n, v in given.items() if n in shared_names}
+    batch = {n: v for n, v in arguments.items() if n not in shared_names}
+    shared = {n: v for n, v in arguments.items() if n in shared_names}
     n = count_copiers()
     with (
         open_stream(program, batch, shared=shared, devices=[cuda.current()], inner=Inner(targets_of, n + 1)) as stream,

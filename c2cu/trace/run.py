@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import struct
 import subprocess
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
 from ..analysis.facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
 from ..analysis.uniform import Uniform
-from ..base import catalogue, toolchain
+from ..base import toolchain
 from ..base.cache import Cache, key
+from ..base.machine_code import execute
 from ..base.version import __version__
 from ..ir.nodes import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
 from ..ir.walk import expressions, operands
@@ -28,6 +27,7 @@ BUDGET = 100_000_000  # accesses and turns, after which the tracer stops
 MEMORY = 1 << 29  # bytes of records about elements that it may take
 SECONDS = 60  # in case it hangs
 FLAGS = ("-O2", "-w")
+LONG = 100_000  # characters of a tracer that is not optimised: gcc takes the square of a block's length
 _STOPPED = {
     Why.BUDGET_SPENT: "it takes more than {:,} accesses",
     Why.DIVIDED: "it divides by zero, or the least integer by -1",
@@ -68,17 +68,14 @@ def _traced(u: Uniform, cache: Cache, numbers: Mapping[str, int | float]) -> Tra
         return _nothing("an extent is not known yet")
     if t.memory > MEMORY:
         return _nothing(f"its arrays have more than {MEMORY * t.cells // t.memory} elements")
-    build, arguments = _Build(text(t), BUDGET), _arguments(t, numbers)
+    build, arguments = Build(text(t), BUDGET), _arguments(t, numbers)
     name = key(build.key, *arguments)
     known = cache.get(name, ".trace")
-    report = known.read_bytes() if known else build.report(cache, arguments)
+    report = known or build.report(cache, arguments)
     if not report:  # it is not put into the cache: what did not end may have had a busy machine
         return _nothing("its uniform part did not run to its end")
-
-    def produce(to: Path) -> None:
-        to.write_bytes(report)
-
-    cache.put(name, ".trace", produce)
+    if known is None:
+        cache.store(name, ".trace", report)
     return _facts(u, t, report, BUDGET)
 
 
@@ -91,7 +88,7 @@ def _arguments(t: Tracer, numbers: Mapping[str, int | float]) -> list[str]:
 def sequence(u: Uniform, limit: int) -> Iterator[Event]:
     """The first accesses to array elements, in order. Raises Unknown."""
     t = tracer(u)
-    report = _Build(text(t, record=True), limit).report(Cache(), [])
+    report = Build(text(t, record=True), limit).report(Cache(), [])
     for what, where in struct.iter_unpack("=2I", report[: len(report) // 8 * 8]):
         if what < len(t.sites):
             site = t.sites[what]
@@ -104,7 +101,7 @@ def _nothing(why: str, unknown: tuple[str, ...] = ()) -> Trace:
 
 
 @dataclass(frozen=True)
-class _Build:
+class Build:
     """A tracer's C text, and after how many accesses and turns it stops."""
 
     text: str
@@ -112,7 +109,8 @@ class _Build:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        return (*FLAGS, *toolchain.exact_flags(toolchain.find_compiler()), f"-DBUDGET={self.budget}u")
+        fast = ("-O0",) if len(self.text) > LONG else ()
+        return (*FLAGS, *fast, *toolchain.generated_flags(toolchain.find_compiler()), f"-DBUDGET={self.budget}u")
 
     @property
     def key(self) -> str:
@@ -120,37 +118,15 @@ class _Build:
 
     def report(self, cache: Cache, arguments: Sequence[str]) -> bytes:
         """What the tracer writes; b"" where it does not end by itself. A tracer with arguments stays in the cache."""
-        if arguments:
-            return _run(cache.put(self.key, ".tracer", self.compile), arguments)
-        handle, program = tempfile.mkstemp(".tracer", ".c2cu-", cache.folder)  # where programs may be executed
-        os.close(handle)
+        code = cache.put(self.key, ".tracer", self.compile) if arguments else self.compile()
         try:
-            self.compile(Path(program))
-            return _run(Path(program), arguments)
-        finally:
-            Path(program).unlink(missing_ok=True)
+            done = execute(code, arguments, capture_output=True, timeout=SECONDS, env={**os.environ, "LC_ALL": "C"})
+        except subprocess.TimeoutExpired:
+            return b""
+        return b"" if done.returncode < 0 else done.stdout
 
-    def compile(self, to: Path) -> None:
-        compiler = toolchain.find_compiler()
-        command = [*compiler, *self.flags, "-x", "c", "-", "-o", str(to), "-lm"]
-        try:
-            done = subprocess.run(command, input=self.text.encode(), capture_output=True)
-        except OSError as e:
-            raise toolchain.does_not_start(compiler[0], e) from None
-        if done.returncode:
-            raise toolchain.rejected(compiler[0], self.text, done.stderr.decode("utf-8", "replace"))
-        to.chmod(0o700)
-
-
-def _run(program: Path, arguments: Sequence[str]) -> bytes:
-    environment = {**os.environ, "LC_ALL": "C"}
-    try:
-        done = subprocess.run([program, *arguments], capture_output=True, timeout=SECONDS, env=environment)
-    except subprocess.TimeoutExpired:
-        return b""
-    except OSError as e:
-        raise catalogue.NOT_EXECUTABLE.error(folder=program.parent, reason=e.strerror) from None
-    return b"" if done.returncode < 0 else done.stdout
+    def compile(self) -> bytes:
+        return toolchain.compiled((*toolchain.find_compiler(), *self.flags), self.text)
 
 
 def _facts(u: Uniform, t: Tracer, data: bytes, budget: int) -> Trace:
@@ -283,7 +259,8 @@ def _fault(t: Tracer, f: tuple[int, ...]) -> Fault:
         return Fault(
             "uninitialised", f"'{_name(site)}' is read before anything is written to it", site.loc, certain, counters
         )
-    which = f"element {index} is outside '{_name(site)}', which has {site.extent} elements"
+    extent = f"{site.extent} element{'s' if site.extent != 1 else ''}"
+    which = f"element {index} is outside '{_name(site)}', which has {extent}"
     if site.row:
-        which = f"subscript {index} is outside this dimension of '{_name(site)}', which has {site.extent} elements"
+        which = f"subscript {index} is outside this dimension of '{_name(site)}', which has {extent}"
     return Fault("ahead" if kind == Why.AHEAD else "bounds", which, site.loc, certain, counters)

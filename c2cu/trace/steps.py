@@ -1,5 +1,5 @@
-"""What the tracer does, in order: the uniform slice of a kernel, with a record made at every access. `text` prints it
-as C."""
+"""The steps of the tracer in order: the uniform part of a kernel, and a record of every access. `text` prints them as
+C."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class Unknown(Exception):
         self.regions = regions
 
 
-# Steps. An `Assign` or a `Store` among them is done as it stands: it is uniform.
+# Steps. An `Assign` or a `Store` among them is uniform, and is executed as it is.
 
 
 @dataclass(frozen=True)
 class CountBlock:
-    """A straight line of statements, of this number, begins."""
+    """Counts an execution of the straight line of statements that has this number."""
 
     block: int
 
@@ -75,7 +75,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Guarded:
-    """An arm of a branch on data; where ``cond`` is false no data leads into it."""
+    """An arm of a branch on data. Where ``cond`` is false, the arm cannot be reached, whatever the data."""
 
     cond: Expr
     steps: Steps
@@ -109,7 +109,8 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Check:
-    """Whether an index is one of ``extent``. The fault is of ``site``; ``stops``: what follows cannot be known then."""
+    """Checks that ``index`` is at least 0 and below ``extent``; else ``site`` has a fault. ``stops``: whether the trace
+    ends then, as what follows depends on it."""
 
     index: Expr
     extent: int
@@ -119,11 +120,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Access:
-    """``checks`` come first, the last of them that of the index itself; where one fails there is no access. ``cell``:
-    of the place's first element. ``local``: to be stored to before it is loaded. ``known``: every turn knows its value.
-    ``own``/``ordered``: a bit for the depth of each loop whose turns may have a copy of the place / must store to it in
-    order. ``certain``: a store that happens whatever the data; ``once``: in one arm; ``pair``: certain, if its other
-    arm stored there too."""
+    """Records an access. ``checks`` are made first, that of the index last; if one fails, nothing is recorded.
+
+    ``cell``: the number of the record of the place's first element. ``local``: the place has no value before the first
+    store. ``known``: every turn computes the value by itself. ``own``, ``ordered``: a bit for the depth of each loop
+    whose turns may have a copy of the place each (``own``), or must store to it in order (``ordered``). ``certain``: a
+    store that happens whatever the data. ``once``: a store in one arm of a branch on data; ``pair``: the number of that
+    branch, as the store is certain if its other arm stores there too."""
 
     site: int
     store: bool
@@ -145,7 +148,7 @@ Steps = tuple[Step, ...]
 
 @dataclass(frozen=True)
 class Tracer:
-    """What is to be done, and what the numbers in the report stand for."""
+    """The steps, and what the numbers in the tracer's report stand for."""
 
     u: Uniform
     steps: Steps
@@ -165,7 +168,7 @@ class Tracer:
 
     @property
     def depths(self) -> int:
-        """How many loops there are in one another; at least 1."""
+        """The depth of the deepest loop nest; at least 1."""
         return max((len(n.around) + 1 for n in self.nests), default=1)
 
     @property
@@ -175,8 +178,8 @@ class Tracer:
 
 
 def tracer(u: Uniform, numbers: Container[str] = ()) -> Tracer:
-    """The tracer of a kernel. Addresses and loops that data decides on are passed over, and then only the subscripts of
-    the rest are looked at. ``numbers``: names of shared scalars that the tracer is started with the values of. Raises
+    """The tracer of a kernel. Where data decides on an address or a loop, it is left out; the tracer then only checks
+    the subscripts of the rest. ``numbers``: names of shared scalars whose values the tracer gets as arguments. Raises
     Unknown."""
     writer = _Writer(u, numbers)
     writer.block(u.kernel.body)
@@ -223,7 +226,7 @@ class _Writer:
             self.cells += r.count
 
     def apart(self, work: Callable[[], None]) -> Steps:
-        """The steps that ``work`` adds, to stand inside another."""
+        """The steps that ``work`` adds, for the inside of another step."""
         outer, self.steps = self.steps, []
         work()
         inner, self.steps = self.steps, outer
@@ -281,7 +284,7 @@ class _Writer:
                 self.steps += [Stop(cond, why) for cond, why in undefined(e)]
 
     def arm(self, cond: Expr, truth: bool, e: Expr, computed: bool) -> None:
-        """Record what an operand reads that is evaluated where ``cond`` is ``truth``."""
+        """Record what an operand reads that C evaluates only where ``cond`` is ``truth``."""
         if isinstance(e, Const):
             return
         if self.u.is_varying(cond):

@@ -1,4 +1,4 @@
-"""The tracer as a C program."""
+"""The tracer as a C program: `steps` in C, in the template cpu/tracer.c.j2."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..ir.walk import subexpressions
 from .steps import COUNTERS, Access, Began, Branch, Check, CountBlock, Guarded, Repeat, Step, Steps, Stop, Tracer
 from .undefined import Why
 
-FAULTS = 32  # that are reported
-CONFLICTS, TRIES = 8, 256  # of one loop: different ones that are reported, and all that are looked at
+FAULTS = 32  # how many are reported at most
+CONFLICTS, TRIES = 8, 256  # of one loop, at most: different conflicts that are reported, and all that are examined
 
 
 def text(t: Tracer, record: bool = False) -> str:
-    """The C of a tracer; if ``record``, of one that writes down every access."""
+    """The C of a tracer. With ``record``, it writes every access instead of facts about all."""
     writer = _TextWriter(t, Printer(t.u))
     writer.block(t.steps)
     return render(
@@ -99,18 +99,18 @@ class _TextWriter:
 
     def loop(self, s: Repeat) -> None:
         n = s.nest.number
-        left = " || ".join(self.var(f) for f in s.nest.loop.flags)
+        ended = " || ".join(self.var(f) for f in s.nest.loop.flags)
         self.line(f"enter({n});")
         self.line("for (;;) {")
-        if left:
-            self.line(f"if ({left}) break;")
+        if ended:
+            self.line(f"if ({ended}) break;")
         self.line(f"turn({n});")
         self.block(s.head)
         self.line(f"if (!{self.scalar(s.nest.loop.cond)}) break;")
         self.line(f"count({n});")
         self.block(s.body)
-        if left:
-            self.line(f"if ({left}) break;")
+        if ended:
+            self.line(f"if ({ended}) break;")
         self.block(s.step)
         self.line("}")
         self.line(f"leave({n});")
@@ -137,11 +137,11 @@ class _TextWriter:
     def record(self, s: Access, e: str) -> str:
         if s.known:
             return f"state[{e}] |= {'STORED' if s.store else 'LOADED'};"
-        here = s.loops[-1] if s.loops else "none"
+        loop = s.loops[-1] if s.loops else "none"
         if not s.store:
-            return f"load_{here}({e}, {s.site}, {s.own});"
+            return f"load_{loop}({e}, {s.site}, {s.own});"
         certain = str(int(s.certain))
         if s.pair >= 0:
             certain = f"cells[{e}].once > began[{s.pair}] && cells[{e}].once <= turned[{s.pair}]"
         once = f" cells[{e}].once = now;" if s.once else ""
-        return f"store_{here}({e}, {s.site}, {s.ordered}, {certain});{once}"
+        return f"store_{loop}({e}, {s.site}, {s.ordered}, {certain});{once}"

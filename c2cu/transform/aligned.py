@@ -25,8 +25,8 @@ def fold_aligned(e: Expr, base: Variable, unit: int) -> Expr:
             case Binary(op="^" | "&", left=Var(var=v), right=Const(value=c)) if v == base and c >= 0 and not c % unit:
                 return x, 0
             case Binary(op="+", left=left, right=Const(value=c)) if 0 < c < unit:
-                found = parts(left)
-                return (found[0], int(c)) if found is not None and found[1] == 0 else None
+                inner = parts(left)
+                return (inner[0], int(c)) if inner is not None and inner[1] == 0 else None
         return None
 
     def step(x: Expr) -> Expr:

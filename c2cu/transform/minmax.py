@@ -204,7 +204,7 @@ class _Search:
         cond = self.condition(e.cond)
         if e.yes == e.no:
             return e.yes  # 0.0 is not equal to -0.0 here
-        least = self.extremum(cond, e) or extremum(e)
+        least = self.extremum(cond, e) or (extremum(e) if e.type != BOOL else None)
         if least is not None:
             return least
         match cond:

@@ -62,20 +62,21 @@ class _Elements:
 
     chosen: frozenset[Region]
     top: int
-    found: dict[tuple[Region, int], Variable] = field(default_factory=dict)
+    variables: dict[tuple[Region, int], Variable] = field(default_factory=dict)
 
     def variable(self, r: Region, index: int) -> Variable:
-        if (r, index) not in self.found:
+        if (r, index) not in self.variables:
             r = next(listed for listed in self.chosen if listed == r)  # what a node names may lack the initial elements
-            self.found[r, index] = Variable(r.name.replace(".", "_"), r.type, self.top + 1 + len(self.found), r.loc)
-        return self.found[r, index]
+            uid = self.top + 1 + len(self.variables)
+            self.variables[r, index] = Variable(r.name.replace(".", "_"), r.type, uid, r.loc)
+        return self.variables[r, index]
 
     def loads(self) -> Block:
         """Loads of all elements that come in, in order of regions and places."""
-        visible = [(r, k) for r, k in self.found if r.storage != "local"]
+        visible = [(r, k) for r, k in self.variables if r.storage != "local"]
         order = {r: n for n, r in enumerate(dict.fromkeys(r for r, _ in visible))}
         visible.sort(key=lambda e: (order[e[0]], e[1]))
-        return tuple(Assign(self.found[r, k], Load(r, Const(k, INT), r.loc), r.loc) for r, k in visible)
+        return tuple(Assign(self.variables[r, k], Load(r, Const(k, INT), r.loc), r.loc) for r, k in visible)
 
     def load(self, x: Expr) -> Expr:
         if not isinstance(x, Load) or x.region not in self.chosen:

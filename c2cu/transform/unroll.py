@@ -64,39 +64,65 @@ class _Unknown(_TooLong):
     """Whether there is another turn is not known."""
 
 
-def unroll(kernel: Kernel, budget: int = BUDGET, whole: bool = False, kept: tuple[Loop, ...] = ()) -> Kernel:
+def unroll(kernel: Kernel, budget: int = BUDGET, whole: bool = False, rolled: tuple[Loop, ...] = ()) -> Kernel:
     """``kernel`` with its short loops written out, as long as they are ``budget`` statements. ``whole``: a loop only
     together with the loops inside it whose turns are known, so that a nest's subscripts all become constants or none.
-    ``kept``: loops that stay loops, themselves.
+    ``rolled``: loops that stay loops.
     """
-    unroller = _Unroller(kernel.body, whole, kept, WORK * budget)
-    body = simplify(tuple(unroller.block(kernel.body, {}, budget)))
-    return replace(kernel, body=body)
+    return _unrolled(kernel, budget, _Unroller(kernel.body, _Folding(), whole, rolled, WORK * budget))
 
 
 def unroll_by_profit(kernel: Kernel, budget: int = BUDGET) -> Kernel:
     """``kernel`` with those of its short loops written out that decide branches, or subscripts of local arrays of which
     every subscript can be decided so."""
-    local = any(r.storage == "local" for r in kernel.regions)
-    arrays = frozenset(constant_regions(unroll(kernel, budget))) if local else frozenset()
-    unroller = _Unroller(kernel.body, False, (), WORK * budget, _Profit(arrays, _data(kernel.body, arrays)))
+    folding = _Folding()
+    arrays: frozenset[Region] = frozenset()
+    if any(r.storage == "local" for r in kernel.regions):
+        unrolled = _unrolled(kernel, budget, _Unroller(kernel.body, folding, work=WORK * budget))
+        arrays = frozenset(constant_regions(unrolled))
+    profit = _Profit(arrays, _data(kernel.body, arrays), folding)
+    return _unrolled(kernel, budget, _Unroller(kernel.body, folding, work=WORK * budget, profit=profit))
+
+
+def _unrolled(kernel: Kernel, budget: int, unroller: _Unroller) -> Kernel:
     return replace(kernel, body=simplify(tuple(unroller.block(kernel.body, {}, budget))))
+
+
+@dataclass
+class _Folding:
+    """`fold_known` for the expressions of one kernel. It remembers its results, as a loop may be tried many times with
+    the same values. ``reads``: an expression and its variables, by its identity; ``folded``: by its identity and what
+    is known of each of its variables."""
+
+    reads: dict[int, tuple[Expr, tuple[Variable, ...]]] = field(default_factory=dict)
+    folded: dict[tuple[int | Expr | None, ...], Expr] = field(default_factory=dict)
+
+    def __call__(self, e: Expr, known: Known) -> Expr:
+        if id(e) not in self.reads:
+            self.reads[id(e)] = e, tuple(_variables(e))
+        key = (id(e), *map(known.get, self.reads[id(e)][1]))
+        if key not in self.folded:
+            self.folded[key] = fold_known(e, known)
+        return self.folded[key]
 
 
 @dataclass
 class _Profit:
     """What unrolling gains, loop by loop. ``arrays``: the local arrays that can become variables; ``data``: the
-    variables that no unrolling decides; ``causes``: of a variable whose value is known, the loops (by identity) that
-    must be unrolled for that; ``gains``: of a loop; ``hopeful``: whether it may gain anything at all; ``unpaid``: how
-    often it was tried in vain; ``unrolling``: the loops that are being tried, the outermost first."""
+    variables that no unrolling decides; ``fold``: of the kernel's expressions; ``causes``: of a variable whose value is
+    known, the loops (by identity) that must be unrolled for that; ``gains``: of a loop; ``hopeful``: whether it may
+    gain anything at all; ``unpaid``: how often it was tried in vain; ``unrolling``: the loops that are being tried, the
+    outermost first; ``decidable``: of a statement (by identity), its divisions and its subscripts of ``arrays``."""
 
     arrays: frozenset[Region]
     data: frozenset[Variable]
+    fold: _Folding
     causes: dict[Variable, frozenset[int]] = field(default_factory=dict)
     gains: dict[int, int] = field(default_factory=dict)
     hopeful: dict[int, bool] = field(default_factory=dict)
     unpaid: dict[int, int] = field(default_factory=dict)
     unrolling: list[int] = field(default_factory=list)
+    decidable: dict[int, tuple[list[Expr], list[Expr]]] = field(default_factory=dict)
 
     def may_pay(self, s: Loop) -> bool:
         """Whether it is worth trying: what the loop changes decides a branch or a subscript inside it."""
@@ -136,14 +162,16 @@ class _Profit:
     def decided(self, s: Stmt, known: Known) -> None:
         """Count the divisions and the subscripts of ``arrays`` in a statement that have become constants. Such an array
         is carried in registers, which each loop around that is unrolled too saves from being moved."""
-        accesses = [(s.region, s.index)] if isinstance(s, Store) else []
-        for x in (x for e in expressions(s) for x in subexpressions(e)):
-            if isinstance(x, Load):
-                accesses.append((x.region, x.index))
-            elif _divides(x) and isinstance(fold_known(x, known), Const):
+        if id(s) not in self.decidable:
+            nodes = [x for e in expressions(s) for x in subexpressions(e)]
+            accesses = [x for x in (s, *nodes) if isinstance(x, (Load, Store)) and x.region in self.arrays]
+            self.decidable[id(s)] = [x for x in nodes if _divides(x)], [x.index for x in accesses]
+        divisions, subscripts = self.decidable[id(s)]
+        for x in divisions:
+            if isinstance(self.fold(x, known), Const):
                 self.gain(x)
-        for region, index in accesses:
-            if region in self.arrays and isinstance(fold_known(index, known), Const):
+        for x in subscripts:
+            if isinstance(self.fold(x, known), Const):
                 for loop in self.unrolling:
                     self.gains[loop] = self.gains.get(loop, 0) + 1
 
@@ -153,8 +181,8 @@ class _Profit:
             if isinstance(x, Assign):
                 self.causes[x.var] = self.causes.get(x.var, frozenset()) | {id(s)}
 
-    def pays(self, s: Loop, turns: list[Stmt]) -> bool:
-        length = size(turns)
+    def pays(self, s: Loop, length: int) -> bool:
+        """Whether unrolling ``s`` into ``length`` statements is worth it."""
         if length < FEW or length <= WORTH * self.gains.get(id(s), 0) or recurs(s):
             return True
         self.unpaid[id(s)] = self.unpaid.get(id(s), 0) + 1
@@ -164,10 +192,10 @@ class _Profit:
 def _data(body: Block, arrays: frozenset[Region]) -> frozenset[Variable]:
     """The variables that hold, at some time, what was read from memory or computed by a function."""
     assigned = [s for s in statements(body) if isinstance(s, Assign)]
-    found: set[Variable] = set()
-    while more := {s.var for s in assigned if s.var not in found and _has_data(s.value, found, arrays)}:
-        found |= more
-    return frozenset(found)
+    data: set[Variable] = set()
+    while more := {s.var for s in assigned if s.var not in data and _has_data(s.value, data, arrays)}:
+        data |= more
+    return frozenset(data)
 
 
 def _has_data(e: Expr, data: Collection[Variable], arrays: frozenset[Region]) -> bool:
@@ -190,17 +218,25 @@ def _variables(e: Expr) -> set[Variable]:
 
 class _Unroller:
     def __init__(
-        self, body: Block, whole: bool, kept: tuple[Loop, ...], work: int, profit: _Profit | None = None
+        self,
+        body: Block,
+        folding: _Folding,
+        whole: bool = False,
+        rolled: tuple[Loop, ...] = (),
+        work: int = 0,
+        profit: _Profit | None = None,
     ) -> None:
         self.uses = used(body)
-        self.whole, self.kept, self.profit = whole, kept, profit
+        self.fold_known = folding
+        self.whole, self.rolled, self.profit = whole, rolled, profit
         self.work = work  # statements that may still be tried
         self.failed: dict[int, tuple[int, int]] = {}  # of loops (by identity) that did not fit: their turns, the room
+        self.sizes: dict[int, tuple[Stmt, int]] = {}  # of new statements (by identity)
         self.trying = 0  # loops being unrolled: only inside them is there a limit
         self.counter: Variable | None = None  # of the loop being unrolled in part: a multiple of UNIT
 
     def fold(self, e: Expr, known: Known) -> Expr:
-        new = fold_known(e, known)
+        new = self.fold_known(e, known)
         return new if self.counter is None else fold_aligned(new, self.counter, UNIT)
 
     def is_known(self, e: Expr) -> bool:
@@ -208,7 +244,14 @@ class _Unroller:
 
     def count(self, block: Iterable[Stmt]) -> int:
         """What a block takes of the budget."""
-        return sum(1 for _ in block) if self.whole else size(block)
+        if self.whole:
+            return sum(1 for _ in block)
+        length = 0
+        for s in block:
+            if id(s) not in self.sizes:
+                self.sizes[id(s)] = s, size((s,))
+            length += self.sizes[id(s)][1]
+        return length
 
     def block(self, block: Block, known: Known, room: int) -> list[Stmt]:
         """The statements of ``block``; ``known`` is updated. Raises _TooLong beyond ``room`` statements."""
@@ -263,7 +306,7 @@ class _Unroller:
 
     def loop(self, s: Loop, known: Known, room: int) -> list[Stmt]:
         trial = dict(known)
-        turns = None if any(s is k for k in self.kept) else self.attempt(s, trial, room)
+        turns = None if any(s is k for k in self.rolled) else self.attempt(s, trial, room)
         if turns is not None:
             known.clear()
             known.update(trial)
@@ -275,7 +318,7 @@ class _Unroller:
             return [partly]
         inner = dict(known)
         head = tuple(self.block(s.head, inner, room))
-        cond = fold_known(s.cond, inner)
+        cond = self.fold_known(s.cond, inner)
         body = tuple(self.block(s.body, inner, room))
         step = tuple(self.block(s.step, inner, room))
         return [replace(s, head=head, cond=cond, body=body, step=step)]
@@ -287,7 +330,7 @@ class _Unroller:
             return None
         if not isinstance(s.cond, Binary) or s.cond.op != c.op:
             return None  # not in canonical form
-        v, end = c.counter, fold_known(c.limit, known)
+        v, end = c.counter, self.fold_known(c.limit, known)
         body, inside = list(statements(s.body)), used(s.body)
         if any(isinstance(x, Loop) for x in body) or self.counter is not None:
             return None
@@ -302,7 +345,7 @@ class _Unroller:
         try:
             for k in range(UNIT):
                 inner[v] = binary("+", Var(v, s.loc), Const(k, v.type), v.type)
-                out += self.block(s.body, inner, room // SHARE - size(out))
+                out += self.block(s.body, inner, room // SHARE - self.count(out))
         except _TooLong:
             return None
         finally:
@@ -331,7 +374,7 @@ class _Unroller:
             self.profit.unrolling.append(id(s))
         try:
             turns = self.turns(s, known, room, expected)
-            if self.profit is None or self.profit.pays(s, turns):
+            if self.profit is None or self.profit.pays(s, self.count(turns)):
                 return turns
             self.profit.gains = gains
             return None
@@ -362,7 +405,7 @@ class _Unroller:
 
         while not self.flagged(s, known):
             add(s.head)
-            cond = fold_known(s.cond, known)
+            cond = self.fold_known(s.cond, known)
             if not isinstance(cond, Const):
                 raise _Unknown
             if not cond.value:
@@ -429,9 +472,9 @@ def turns_of(s: Loop, known: Known) -> int:
 
 def size(block: Iterable[Stmt]) -> int:
     """Statements that will be left of a block: assignments of constants vanish, calls are made for each lane."""
-    left = [s for s in statements(tuple(block)) if not (isinstance(s, Assign) and isinstance(s.value, Const))]
-    found = (x for s in left for e in expressions(s) for x in subexpressions(e))
-    return len(left) + LANEWISE * sum(isinstance(x, Call) and x.name not in VECTOR for x in found)
+    remaining = [s for s in statements(tuple(block)) if not (isinstance(s, Assign) and isinstance(s.value, Const))]
+    nodes = (x for s in remaining for e in expressions(s) for x in subexpressions(e))
+    return len(remaining) + LANEWISE * sum(isinstance(x, Call) and x.name not in VECTOR for x in nodes)
 
 
 def depends_only_on(e: Expr, v: Variable) -> bool:

@@ -50,4 +50,13 @@ float ldexpf(float, int); float scalbnf(float, int); float frexpf(float, int *);
 float modff(float, float *); long lroundf(float); long long llroundf(float); long lrintf(float);
 long long llrintf(float); int ilogbf(float);
 int isnan(double); int isinf(double); int isfinite(double); int signbit(double); int isnormal(double);
+#define FP_NAN 0
+#define FP_INFINITE 1
+#define FP_ZERO 2
+#define FP_SUBNORMAL 3
+#define FP_NORMAL 4
+int __fpclassify(double); int __fpclassifyf(float);
+#define fpclassify(x) (sizeof(x) == sizeof(float) ? __fpclassifyf(x) : __fpclassify(x))
+int isgreater(double, double); int isgreaterequal(double, double); int isless(double, double);
+int islessequal(double, double); int islessgreater(double, double); int isunordered(double, double);
 #endif

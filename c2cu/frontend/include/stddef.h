@@ -4,4 +4,6 @@ typedef unsigned long size_t;
 typedef long ptrdiff_t;
 typedef int wchar_t;
 #define NULL ((void *)0)
+#define offsetof(type, member) __builtin_offsetof(type, member)
+typedef struct { long long c2cu_a; long double c2cu_b; } max_align_t;
 #endif

@@ -2,7 +2,10 @@
 #define C2CU_STDIO_H
 #include <stddef.h>
 #include <stdarg.h>
+#ifndef __FILE_defined /* as glibc guards it, whose other headers define it too */
+#define __FILE_defined 1
 typedef struct c2cu_file FILE;
+#endif
 typedef long off_t;
 extern FILE *stdin, *stdout, *stderr;
 #define EOF (-1)

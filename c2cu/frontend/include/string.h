@@ -26,7 +26,13 @@ char *strtok_r(char *, const char *, char **);
 char *strsep(char **, const char *);
 char *strndup(const char *, size_t);
 char *stpcpy(char *, const char *);
+char *stpncpy(char *, const char *, size_t);
 size_t strnlen(const char *, size_t);
 int strcoll(const char *, const char *);
 size_t strxfrm(char *, const char *, size_t);
+#ifdef _GNU_SOURCE
+void *mempcpy(void *, const void *, size_t);
+void *memrchr(const void *, int, size_t);
+char *strchrnul(const char *, int);
+#endif
 #endif

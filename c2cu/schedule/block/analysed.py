@@ -52,10 +52,10 @@ class Analysed:
         )
 
     def same_stores(self, other: Analysed) -> bool:
-        mine, theirs = ([t for t in a.touches if t.store] for a in (self, other))
-        return len(mine) == len(theirs) and all(
+        own_stores, other_stores = ([t for t in a.touches if t.store] for a in (self, other))
+        return len(own_stores) == len(other_stores) and all(
             a.region == b.region and np.array_equal(a.address, b.address) and np.array_equal(a.mask, b.mask)
-            for a, b in zip(mine, theirs)
+            for a, b in zip(own_stores, other_stores)
         )
 
 

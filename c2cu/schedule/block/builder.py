@@ -106,13 +106,13 @@ class Builder:
         for k, a in enumerate(items):
             if not isinstance(a, Analysed) or not a.stores(self.resident):
                 continue
-            mine = a.joined(self.resident, self.radices)
-            if self.size(mine) > self.slots:
+            digits = a.joined(self.resident, self.radices)
+            if self.size(digits) > self.slots:
                 continue
-            if self.size(joined | mine) > self.slots:
+            if self.size(joined | digits) > self.slots:
                 close()
                 current, joined = [], set()
-            joined |= mine
+            joined |= digits
             current.append(k)
         close()
         return out
@@ -143,13 +143,13 @@ class Builder:
 
     def loads(self, a: Analysed, mapping: Mapping) -> int:
         """How many different elements thread 0 loads for them."""
-        mine = np.zeros(a.phase.count, bool)
+        first_thread = np.zeros(a.phase.count, bool)
         for t in a.stores(self.resident):
             owner, _ = mapping.split(t.address)
-            mine |= t.mask & (owner == 0)
+            first_thread |= t.mask & (owner == 0)
         addresses: dict[str, list[np.ndarray]] = {}
         for t in self.foreign(a):
-            addresses.setdefault(t.region.name, []).append(t.address[mine & t.mask])
+            addresses.setdefault(t.region.name, []).append(t.address[first_thread & t.mask])
         return sum(len(np.unique(np.concatenate(x))) for x in addresses.values())
 
     # phases
@@ -371,9 +371,9 @@ class Places:
         if self.mapping is None or r not in self.b.resident:
             return None
         owner, slot = self.mapping.split(address)
-        mine = owner == np.arange(self.b.threads)[None, :]
+        is_owner = owner == np.arange(self.b.threads)[None, :]
         k = slot[mask][0]
-        return int(k) if (mine | ~mask).all() and (slot[mask] == k).all() else None
+        return int(k) if (is_owner | ~mask).all() and (slot[mask] == k).all() else None
 
     def element(self, r: Region, address: np.ndarray, mask: np.ndarray, loc: Loc) -> Variable:
         """An element of an array that the iteration has for itself."""

@@ -152,16 +152,16 @@ def hazards(phase: Phase, touches: list[Touch], private: frozenset[Region]) -> n
     out = np.zeros(phase.count, bool)
     for r in dict.fromkeys(t.region for t in touches if t.store and t.region not in private):
         owner = np.full(r.count, -1, np.int64)
-        mine = [t for t in touches if t.region == r]
-        for t in (t for t in mine if t.store):
+        accesses = [t for t in touches if t.region == r]
+        for t in (t for t in accesses if t.store):
             its, at = np.flatnonzero(t.mask), t.address[t.mask]
             if len(set(at.tolist())) < len(at) or ((owner[at] != -1) & (owner[at] != its)).any():
                 raise DependentIterations
             owner[at] = its
         sure = np.zeros(r.count, bool)
-        for t in (t for t in mine if t.store and not t.conditional):
+        for t in (t for t in accesses if t.store and not t.conditional):
             sure[t.address[t.mask]] = True
-        for t in mine:
+        for t in accesses:
             its, at = np.flatnonzero(t.mask), t.address[t.mask]
             if t.store:
                 continue

@@ -7,15 +7,20 @@ A function is cloned for each combination of storages its pointer parameters com
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
 
 from ...base import catalogue
 from ...base.ctype import VOID, Array, CType, Function, Pointer, Scalar, Struct, leaf_element
+from ...base.diagnostics import Loc
+from ...codegen.alignment import loose_types
 from ...codegen.c_printer import CPrinter, base_name, declare, name
+from ...frontend.initial import Part
 from ...frontend.kernel import KernelProgram, nodes
 from ...frontend.parse import loc_of
+from ...frontend.refuse import refuse_printing
 from ...frontend.symbols import Symbol
 from ...frontend.typed import FunctionDef
 from ...lower.lvalues import written
@@ -24,16 +29,16 @@ COLUMN, PLAIN = "column", "plain"
 Storage = str | None  # None: a null pointer, or nothing known yet
 
 
-def column(t: CType, width: str = "__P__") -> CType:
+def column(t: CType, width: str = "__P__", loc: Loc | None = None) -> CType:
     """A type with the input dimension, ``width`` inputs wide, appended to each of its leaves."""
     match t:
-        case Scalar():
+        case Scalar() if not t.is_wide:
             return Array(t, width)  # type: ignore[arg-type]  # an extent that is a macro
         case Array():
-            return Array(column(t.of, width), t.length)
+            return Array(column(t.of, width, loc), t.length)
         case Struct(union=False):
             return replace(t, tag=f"{t.tag}__column")
-    raise catalogue.COLUMN_TYPE.error(type=t)
+    raise catalogue.COLUMN_TYPE.error(loc, type=t)
 
 
 def define_column_struct(s: Struct) -> str:
@@ -69,7 +74,9 @@ class Columns(CPrinter):
         fused: bool,
         width: str = "__P__",
     ):
-        super().__init__(program.unit, True, fused)
+        refuse_printing(program)
+        super().__init__(program.unit, fused)
+        self.loose = loose_types(program.unit, program.functions)
         self.program, self.names, self.plain, self.extra = program, names, plain, extra
         self.width = width
         self.instances: dict[tuple[str, tuple[Storage, ...]], Instance] = {}
@@ -89,39 +96,39 @@ class Columns(CPrinter):
         count = sum(1 for n, _ in self.instances if n == f.name)
         clone = Instance(name(f.name) + (f"__{count + 1}" if count else ""), None)
         self.instances[key] = clone
-        saved = self.pointees, self.counters, self.indent_level
-        self.pointees, self.indent_level = {p: s for p, s in zip(f.params, storages)}, 0
+        outer, self.pointees = self.pointees, {p: s for p, s in zip(f.params, storages)}
         self.infer(f)
         clone.returns = self.returned(f)
         text = self.body(f)
         params = [self.declared(p) for p in f.params] + [d for d, _ in self.extra]
-        clone.head = f"__device__ {self.result_type(f, clone)} {clone.name}({', '.join(params)})"
+        declarator = f"{clone.name}({', '.join(params)})"
+        clone.head = f"__device__ {declare(self.result_type(f, clone), declarator, state=False)}"
         clone.text = f"{clone.head}\n{text}"
-        self.pointees, self.counters, self.indent_level = saved
+        self.pointees = outer
         self.finished.append(clone)
         return clone
 
-    def result_type(self, f: FunctionDef, clone: Instance) -> str:
+    def result_type(self, f: FunctionDef, clone: Instance) -> CType:
         t = f.returns
         if isinstance(t, Pointer) and clone.returns == COLUMN:
-            t = Pointer(self.columned(t.to), t.const)
-        return declare(t, "", state=False)
+            return Pointer(self.columned(t.to), t.const)
+        return t
 
-    def columned(self, t: CType) -> CType:
+    def columned(self, t: CType, loc: Loc | None = None) -> CType:
         element = leaf_element(t)
         if isinstance(element, Struct):
-            self.use_struct(element)
-        return column(t, self.width)
+            self.use_struct(element, loc)
+        return column(t, self.width, loc)
 
-    def use_struct(self, s: Struct) -> None:
+    def use_struct(self, s: Struct, loc: Loc | None) -> None:
         for m in s.members:
             inner = leaf_element(m.type)
             if isinstance(inner, Struct):
-                self.use_struct(inner)
+                self.use_struct(inner, loc)
             if m.anonymous or not isinstance(inner, (Scalar, Struct)) or m.bits is not None:
-                raise catalogue.COLUMN_TYPE.error(type=m.type)
+                raise catalogue.COLUMN_TYPE.error(loc, type=m.type)
         if s.union:
-            raise catalogue.COLUMN_TYPE.error(type=s)
+            raise catalogue.COLUMN_TYPE.error(loc, type=s)
         self.column_structs.setdefault(s.tag, s)
 
     def infer(self, f: FunctionDef) -> None:
@@ -204,6 +211,8 @@ class Columns(CPrinter):
                 return self.pointee(n.rvalue)
             case C.ExprList():
                 return self.pointee(n.exprs[-1])
+            case C.Compound():
+                return self.pointee(n.block_items[-1])
             case C.Constant() if "string" not in n.type:
                 return None
         return PLAIN
@@ -218,12 +227,9 @@ class Columns(CPrinter):
             return None
         storage = self.pointee(n.expr)
         to, source = self.unit.type(n), self.unit.value_type(n.expr)
-        if (
-            storage == COLUMN
-            and isinstance(to, Pointer)
-            and isinstance(source, Pointer)
-            and VOID not in (to.to, source.to)
-        ):
+        if storage == COLUMN and isinstance(to, Pointer) and isinstance(source, Pointer) and to.to != VOID:
+            if source.to == VOID:
+                raise catalogue.COLUMN_VOID.error(loc_of(n), name=written(n.expr), type=source)
             if to.to != source.to:
                 raise catalogue.OTHER_TYPE.error(loc_of(n), name=written(n), type=source, other=to)
         return storage
@@ -249,6 +255,9 @@ class Columns(CPrinter):
             return self.names[symbol]
         return self.plain.get(symbol, name(symbol.name))
 
+    def function_address(self, n: C.ID, symbol: Symbol) -> str:
+        raise catalogue.INDIRECT_CALL.error(loc_of(n))
+
     def visit(self, n: C.Node) -> str:
         text = super().visit(n)
         if not isinstance(n, (C.ID, C.ArrayRef, C.StructRef, C.UnaryOp)) or any(n is b for b in self.bare):
@@ -268,24 +277,59 @@ class Columns(CPrinter):
 
     def visit_UnaryOp(self, n: C.UnaryOp) -> str:
         if n.op != "&" or self.place(n.expr) != COLUMN:
+            if n.op == "&" and isinstance(self.unit.types.get(id(n.expr)), Pointer) and self.pointee(n.expr) == COLUMN:
+                raise catalogue.POINTER_IN_MEMORY.error(loc_of(n), name=written(n.expr))
             return super().visit_UnaryOp(n)
         return f"&{self.unread(n.expr)}"
 
-    def visit_Cast(self, n: C.Cast) -> str:
-        t = self.unit.type(n)
+    def cast(self, t: CType, text: str, n: C.Node) -> str:
         if isinstance(t, Pointer) and self.pointee(n) == COLUMN and t.to != VOID:
-            return f"({declare(Pointer(self.columned(t.to), t.const), '')})({self.visit(n.expr)})"
-        return super().visit_Cast(n)
+            t = Pointer(self.columned(t.to), t.const, t.volatile)
+        return super().cast(t, text, n)
 
-    def declared(self, symbol: Symbol) -> str:
+    def is_loose(self, n: C.Node) -> bool:
+        return super().is_loose(n) and self.place(n) != COLUMN
+
+    def declared(self, symbol: Symbol, constant: bool = True) -> str:
         t = symbol.type
         if isinstance(t, Pointer) and self.pointees.get(symbol) == COLUMN:
             if t.to == VOID:
-                return declare(t, name(symbol.name), False, False)
-            return declare(Pointer(self.columned(t.to), t.const), name(symbol.name))
-        if any(isinstance(x, Function) for x in _inside(t)):
+                raise catalogue.COLUMN_VOID.error(symbol.loc, name=symbol.name, type=t)
+            return declare(Pointer(self.columned(t.to), t.const, t.volatile), name(symbol.name))
+        if self.has_function(t):
             raise catalogue.INDIRECT_CALL.error(symbol.loc)
-        return super().declared(symbol)
+        return super().declared(symbol, constant)
+
+    def has_function(self, t: CType, seen: tuple[str, ...] = ()) -> bool:
+        """Whether a value of a type holds a function's address."""
+        match t:
+            case Function():
+                return True
+            case Pointer():
+                return self.has_function(t.to, seen)
+            case Array():
+                return self.has_function(t.of, seen)
+            case Struct() if t.tag not in seen:
+                members = self.unit.declarations.with_members(t).members
+                return any(self.has_function(m.type, (*seen, t.tag)) for m in members)
+        return False
+
+    def braces(self, t: CType, part: Part | None) -> str:
+        if isinstance(part, C.Node):
+            self.refuse_in_memory(t, part)
+        return super().braces(t, part)
+
+    def leaf_values(self, target: str, t: CType, part: Part | None) -> Iterable[str]:
+        if isinstance(part, C.Node):
+            self.refuse_in_memory(t, part)
+        return super().leaf_values(target, t, part)
+
+    def refuse_in_memory(self, t: CType, n: C.Node) -> None:
+        """Raise UnsupportedError for what columns hold where plain memory is to hold it."""
+        if isinstance(t, Pointer) and self.pointee(n) == COLUMN:
+            raise catalogue.POINTER_IN_MEMORY.error(loc_of(n), name=written(n))
+        if isinstance(t, Struct) and self.place(n) == COLUMN:
+            raise catalogue.STRUCT_BY_VALUE.error(loc_of(n), name=written(n))
 
     def visit_Decl(self, n: C.Decl, no_type: bool = False) -> str:
         symbol = self.unit.symbols.get(id(n))
@@ -304,8 +348,6 @@ class Columns(CPrinter):
         t = self.unit.type(n)
         if isinstance(t, Struct):
             return self.struct_assignment(n, t)
-        if isinstance(t, Pointer) and n.op == "=" and self.pointee(n.rvalue) == COLUMN:
-            return f"{self.visit(n.lvalue)} = {self._visit_expr(n.rvalue)}"
         return super().visit_Assignment(n)
 
     def struct_assignment(self, n: C.Assignment, t: Struct) -> str:
@@ -328,6 +370,7 @@ class Columns(CPrinter):
                 self.depth -= 1
                 return f"for (int {k} = 0; {k} < {t.length}; {k}++) {{ {inner} }}"
             case Struct():
+                t = self.unit.declarations.with_members(t)
                 inner = " ".join(
                     self.copied(f"{to}.{name(m.name)}", a, f"{source}.{name(m.name)}", b, m.type) for m in t.members
                 )
@@ -343,7 +386,7 @@ class Columns(CPrinter):
             if isinstance(self.unit.types.get(id(a)), Struct) and self.place(a) == COLUMN:
                 raise catalogue.STRUCT_BY_VALUE.error(loc_of(a), name=written(a))
         clone = self.instance(f, self.argument_storages(f, n))
-        texts = [self._visit_expr(a) for a in args] + [argument for _, argument in self.extra]
+        texts = self.passed(args, tuple(p.type for p in f.params)) + [argument for _, argument in self.extra]
         return f"{clone.name}({', '.join(texts)})"
 
     def library_call(self, n: C.FuncCall, args: list[C.Node]) -> str:
@@ -395,12 +438,3 @@ class Columns(CPrinter):
 
     def input_subscript(self, n: C.Node) -> str:
         return "[__id__]" if self.pointee(n) == COLUMN else ""
-
-
-def _inside(t: CType) -> list[CType]:
-    """A type and those it is made of, through pointers and arrays."""
-    out = [t]
-    while isinstance(out[-1], (Pointer, Array)):
-        last = out[-1]
-        out.append(last.to if isinstance(last, Pointer) else last.of)
-    return out

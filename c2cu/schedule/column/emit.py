@@ -9,8 +9,9 @@ from __future__ import annotations
 from ...base import catalogue
 from ...base.ctype import Array, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
 from ...base.templates import render
-from ...codegen.c_printer import declare, define_struct, name, structs_used, undefined
-from ...frontend.kernel import KernelProgram, Parameter, nodes
+from ...codegen.c_printer import declare, define_struct, in_order, name, structs_used
+from ...codegen.device_library import definitions
+from ...frontend.kernel import KernelProgram, Parameter, nodes, static_locals
 from ...frontend.symbols import Symbol
 from ..artifact import CudaArtifact
 from ..slots import Slot
@@ -27,23 +28,15 @@ def thread(program: KernelProgram, slots: tuple[Slot, ...], threads: int = THREA
     return CudaArtifact("thread", text, slots, inputs=threads, threads=threads)
 
 
-def used_statics(program: KernelProgram) -> list[Symbol]:
-    """Static locals of the kernel's functions that are not const."""
-    unit = program.unit
-    used = {id(unit.symbols[id(n)]) for f in program.functions for n in nodes(f.node.body) if id(n) in unit.symbols}
-    return [s for s in unit.statics if id(s) in used]
+def constant_names(program: KernelProgram) -> dict[Symbol, str]:
+    """How const variables are spelled: those of functions may have one name."""
+    statics = {s: f"{name(s.name)}_static{k}" for k, s in enumerate(static_locals(program))}
+    return {s: statics.get(s) or name(s.name) for s in program.constants}
 
 
 def constant_tables(program: KernelProgram, printer: Columns) -> list[str]:
-    """Const globals as constants of the device."""
-    out = []
-    for s in program.constants:
-        if s.storage == "static-local":
-            continue
-        init = s.decl.init if s.decl is not None else None
-        value = printer.initial_value(init) if init is not None else "{}"
-        out.append(f"__device__ const {declare(s.type, printer.plain.get(s, name(s.name)))} = {value};")
-    return out
+    """Const variables as constants of the device."""
+    return [printer.device_constant(s, printer.plain[s]) for s in in_order(program.unit, program.constants)]
 
 
 class _ColumnParts:
@@ -51,15 +44,14 @@ class _ColumnParts:
         self.program, self.slots = program, slots
         self.members: list[tuple[str, CType]] = []
         names: dict[Symbol, str] = {}
-        plain: dict[Symbol, str] = {}
-        self.statics = used_statics(program)
+        plain = constant_names(program)
+        self.statics = {s: f"{name(s.name)}_static{k}" for k, s in enumerate(static_locals(program)) if not s.const}
         for b in program.parameters:
             if b.kind == "global" and b.symbol is not None:
                 (plain if b.shared else names)[b.symbol] = (
                     f"(*__m->{name(b.name)})" if b.shared else f"__m->{name(b.name)}"
                 )
-        for k, s in enumerate(self.statics):
-            names[s] = f"__m->{name(s.name)}_static{k}"
+        names.update((s, f"__m->{member}") for s, member in self.statics.items())
         self.columns = Columns(
             program, names, plain, [("struct c2cu_tile *__m", "__m"), ("int __id__", "__id__")], True
         )
@@ -79,7 +71,8 @@ class _ColumnParts:
         pack, unpack, initial = self.packing()
         return {
             "macros": [f"#define {m} {macros[m].value}" for m in self.columns.macros],
-            "undefined": undefined(self.columns.macros),
+            "undefined": [f"#undef {m}" for m in self.columns.macros],
+            "helpers": definitions(self.columns.helpers),
             "structs": [define_struct(s) for s in structs]
             + [define_column_struct(s) for s in structs if s.tag in self.columns.column_structs],
             "members": members,
@@ -97,10 +90,8 @@ class _ColumnParts:
             if b.shared and b.kind == "global":
                 out.append(declare(Pointer(b.type), name(b.name)))
             elif not b.shared:
-                out.append(declare(self.columns.columned(b.type), self.member(b)))
-        for k, s in enumerate(self.statics):
-            out.append(declare(self.columns.columned(s.type), f"{name(s.name)}_static{k}"))
-        return out
+                out.append(declare(self.columns.columned(b.type, b.loc), self.member(b)))
+        return out + [declare(self.columns.columned(s.type, s.loc), member) for s, member in self.statics.items()]
 
     @staticmethod
     def member(b: Parameter) -> str:
@@ -114,7 +105,7 @@ class _ColumnParts:
             pointer = isinstance(b.symbol.type, Pointer)
             if b.shared:
                 t = declare(b.symbol.type if pointer else Pointer(b.type), "")
-                args.append(f"{'' if pointer else '*'}({t})slot[{k}].in")
+                args.append(f"{'' if pointer else '*'}({t})c2cu_table[{k}].in")
             elif not pointer:
                 if not isinstance(b.type, Scalar):
                     raise catalogue.STRUCT_BY_VALUE.error(b.loc, name=b.name)
@@ -137,12 +128,12 @@ class _ColumnParts:
         for k, b in enumerate(self.program.parameters):
             if b.shared and b.kind == "global":
                 pack.append(
-                    f"if (threadIdx.x == 0) __m->{name(b.name)} = ({declare(Pointer(b.type), '')})slot[{k}].in;"
+                    f"if (threadIdx.x == 0) __m->{name(b.name)} = ({declare(Pointer(b.type), '')})c2cu_table[{k}].in;"
                 )
             elif not b.shared:
                 self.pack_parameter(k, b, pack, unpack, initial)
-        for k, s in enumerate(self.statics):
-            self.start_static(f"{name(s.name)}_static{k}", s, pack, initial)
+        for s, member in self.statics.items():
+            self.start_static(member, s, pack, initial)
         return pack, unpack, initial
 
     def pack_parameter(self, k: int, b: Parameter, pack: list[str], unpack: list[str], initial: list[str]) -> None:
@@ -157,8 +148,12 @@ class _ColumnParts:
             plain = not isinstance(leaf_element(b.type), Struct)
             if plain:
                 first = f"({word} *)&{to}"
-                pack.append(f"pack<{word}>({first}, slot[{k}], {leaf.count}, p, ({word} const *){start});")
-                unpack += [f"unpack<{word}>({first}, slot[{k}], {leaf.count}, p);"] if self.slots[k].writes else []
+                pack.append(f"::pack<{word}>({first}, c2cu_table[{k}], {leaf.count}, c2cu_p, ({word} const *){start});")
+                unpack += (
+                    [f"::unpack<{word}>({first}, c2cu_table[{k}], {leaf.count}, c2cu_p);"]
+                    if self.slots[k].writes
+                    else []
+                )
                 continue
             pack.append(self.struct_move(k, b, leaf, True))
             if self.slots[k].writes:
@@ -172,12 +167,14 @@ class _ColumnParts:
             if extent:
                 loops.append(f"for (int i{d} = 0; i{d} < {extent}; i{d}++)")
                 path, offset = path + f"[i{d}]", [*offset, f"i{d} * {stride}"]
-        mine = f"{path}[threadIdx.x]"
+        column = f"{path}[threadIdx.x]"
         side, type_ = ("in", f"{leaf.type} const") if inwards else ("out", str(leaf.type))
-        theirs = f"*({type_} *)((char *)slot[{k}].{side} + id * slot[{k}].{side}_stride + {' + '.join(offset)})"
-        move = f"{mine} = slot[{k}].in ? {theirs} : 0;" if inwards else f"{theirs} = {mine};"
-        guard = "if (id < p)" if inwards else f"if (id < p && slot[{k}].out)"
-        return " ".join(["{ long long id = (long long)blockIdx.x * __P__ + threadIdx.x;", guard, *loops, move, "}"])
+        slot = f"c2cu_table[{k}]"
+        row = f"*({type_} *)((char *){slot}.{side} + c2cu_id * {slot}.{side}_stride + {' + '.join(offset)})"
+        move = f"{column} = {slot}.in ? {row} : 0;" if inwards else f"{row} = {column};"
+        guard = "if (c2cu_id < c2cu_p)" if inwards else f"if (c2cu_id < c2cu_p && {slot}.out)"
+        start = "{ long long c2cu_id = (long long)blockIdx.x * __P__ + threadIdx.x;"
+        return " ".join([start, guard, *loops, move, "}"])
 
     def initial(self, symbol: Symbol, constants: list[str]) -> str:
         """The name of a constant that holds a variable's initial value, or 0."""
@@ -187,7 +184,7 @@ class _ColumnParts:
         if any(id(n) in self.program.unit.symbols and self.program.unit.symbols[id(n)].storage for n in nodes(init)):
             raise catalogue.ADDRESS_IN_INITIALISER.error(symbol.loc, name=symbol.name)
         where = f"initial_{name(symbol.name)}"
-        constants.append(f"__device__ const {declare(symbol.type, where)} = {self.columns.initial_value(init)};")
+        constants.append(self.columns.device_constant(symbol, where))
         return f"&{where}"
 
     def start_static(self, member: str, s: Symbol, pack: list[str], constants: list[str]) -> None:
@@ -197,7 +194,9 @@ class _ColumnParts:
         element = leaf_element(s.type)
         assert isinstance(element, Scalar)
         word = _WORDS[element.size]
-        pack.append(f"start<{word}>(({word} *)&__m->{member}, {s.type.size // element.size}, (const {word} *){start});")
+        pack.append(
+            f"::start<{word}>(({word} *)&__m->{member}, {s.type.size // element.size}, (const {word} *){start});"
+        )
 
 
 def _steps(t: CType, path: str) -> list[str]:

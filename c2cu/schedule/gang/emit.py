@@ -47,11 +47,11 @@ def gang(
     lanes = native_bytes // widest
     emitter = Emitter(u, widest == 8)
     emitter.block(u.kernel.body)
-    body = emitter.declarations(lanes) + emitter.p.lines
+    body = emitter.declarations() + emitter.p.lines
     bulk = [r for r in u.kernel.regions if r.storage == "bulk"]
     coming = [r for r in bulk if trace is None or trace.comes_in(r.name, slots[layout[r.name][0]].writes)]
-    given = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
-    fields = frozenset(r for r in given if not pack.is_plain(slots, layout[r.name]))
+    shared_inputs = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
+    fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
     members, tables = _storage(u, emitter.p, fields)
     transposed = sorted({r.type.size for r in bulk if pack.is_plain(slots, layout[r.name])})
     text = render(
@@ -66,7 +66,7 @@ def gang(
         roots=sorted(emitter.p.roots),
         extremes=[extreme_text(name, lanes) for name in sorted(emitter.p.extremes)],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
-        shared=[line for r in given for line in pack.share(r, slots, layout[r.name])],
+        shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
         pack=[line for r in coming for line in pack.pack(r, slots, layout[r.name], lanes, widest == 8)],
         unpack=[line for r in bulk for line in pack.unpack(r, slots, layout[r.name], lanes, widest == 8)],
     )
@@ -118,18 +118,18 @@ class Emitter:
         self.p = Printer(u, wide=wide)
         self.masks = 0
 
-    def declarations(self, lanes: int) -> list[str]:
+    def declarations(self) -> list[str]:
         """Variables and uniform local regions of the kernel's frame."""
-        found: dict[Variable, None] = {}
+        variables: dict[Variable, None] = {}
         for s in statements(self.u.kernel.body):
             if isinstance(s, Assign):
-                found[s.var] = None
+                variables[s.var] = None
             if isinstance(s, Loop):
-                found.update(dict.fromkeys(s.flags))
+                variables.update(dict.fromkeys(s.flags))
             for e in expressions(s):
-                found.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
+                variables.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
         out = []
-        for v in found:
+        for v in variables:
             if v in self.u.varying:
                 out.append(f"{self.p.register(v.type)} {self.p.var(v)} = {{0}};")
             else:
@@ -183,7 +183,7 @@ class Emitter:
         if s.region not in self.u.varying_regions:
             self.line(f"{target}[{self.p.subscript(s.index)}] = {self.p.text(s.value)};")
             return
-        rep, kept = self.p.register(s.region.type), self.p.memory(s.region.type)
+        rep, memory_rep = self.p.register(s.region.type), self.p.memory(s.region.type)
         if self.u.is_varying(s.index):
             index = self.p.lanes_index(s.index)
             value = self.p.temporary(rep)
@@ -194,9 +194,9 @@ class Emitter:
         place = f"{target}[{self.p.subscript(s.index)}]"
         value = self.p.vector(s.value)
         if self.p.mask:
-            old = place if kept == rep else f"CONVERT({rep}, {place})"
+            old = place if memory_rep == rep else f"CONVERT({rep}, {place})"
             value = self.p.select(self.p.mask, value, old, rep)
-        self.line(f"{place} = {value if kept == rep else f'CONVERT({kept}, {value})'};")
+        self.line(f"{place} = {value if memory_rep == rep else f'CONVERT({memory_rep}, {value})'};")
 
     def uniform_if(self, s: If) -> None:
         self.line(f"if ({self.p.text(s.cond)}) {{")

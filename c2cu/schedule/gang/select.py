@@ -48,7 +48,7 @@ class _MayAlias(Exception):
 
 def selects(u: Uniform) -> Kernel:
     """``u.kernel`` with its minima and maxima as such, and what else their branches store as selects."""
-    body = rewritten(u.kernel.body, lambda e: extremum(e) or e if isinstance(e, Select) else e)
+    body = rewritten(u.kernel.body, _extremum)
     return replace(u.kernel, body=_Selects(u).block(body))
 
 
@@ -153,23 +153,23 @@ class _Selects:
         news = [_choice(cond, yes.get(x, x), no.get(x, x), s.loc) for x in places]
         if not any(map(is_instruction, news)):
             return None
-        kept: dict[Expr, Variable] = {}
+        saved: dict[Expr, Variable] = {}
         first: list[Stmt] = []
 
-        def keep(x: Expr) -> Expr:
+        def save(x: Expr) -> Expr:
             changes = x in places if isinstance(x, Var) else any(not _apart(x, y) for y in places)
             if not isinstance(x, (Var, Load)) or not changes:
                 return x
-            if x not in kept:
-                kept[x] = self.variable("old", x.type)
-                first.append(Assign(kept[x], x, s.loc))
-            return Var(kept[x], x.loc)
+            if x not in saved:
+                saved[x] = self.variable("old", x.type)
+                first.append(Assign(saved[x], x, s.loc))
+            return Var(saved[x], x.loc)
 
         if len(places) > 1:
-            news = [rewrite(x, keep) for x in news]
+            news = [rewrite(x, save) for x in news]
         if not all(map(is_instruction, news)):
             chosen = self.variable("chosen", BOOL)
-            first.append(Assign(chosen, rewrite(cond, keep) if len(places) > 1 else cond, s.loc))
+            first.append(Assign(chosen, rewrite(cond, save) if len(places) > 1 else cond, s.loc))
             news = [replace(x, cond=Var(chosen, s.loc)) if isinstance(x, Select) else x for x in news]
         return (*first, *(_write(x, new) for x, new in zip(places, news)))
 
@@ -182,6 +182,11 @@ class _Selects:
         if not isinstance(x, Var) or any(x in subexpressions(e) for e in read):
             return False
         return self.uses[x.var] == used((s,))[x.var]
+
+
+def _extremum(e: Expr) -> Expr:
+    """A choice of numbers as a minimum or maximum, if it is one."""
+    return extremum(e) or e if isinstance(e, Select) and e.type != BOOL else e
 
 
 def _choice(cond: Expr, yes: Expr, no: Expr, loc: Loc) -> Expr:

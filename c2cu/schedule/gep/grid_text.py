@@ -103,7 +103,7 @@ def values(
     return {
         **common,
         "name": u.kernel.name,
-        "mine": "unsigned char *const mine",
+        "matrix": "unsigned char *const matrix",
         "shape": shape,
         "resident": resident(gep, shape),
         "storage": storage,

@@ -32,7 +32,7 @@ def sequential_lines(
         )
     for r in bulk:
         lines += enter(r, layout[r.name][0], r in matrices)
-    lines += [*emitter.declarations(1), *emitter.p.lines]
+    lines += [*emitter.declarations(), *emitter.p.lines]
     for r in bulk:
         k = layout[r.name][0]
         if slots[k].writes:

@@ -1,238 +1,176 @@
-"""Schedules ``private`` (CUDA) and ``scalar`` (CPU): the pass-through that takes any C.
+"""Schedule ``native``: the user's text as the host's preprocessor leaves it, with a function appended that does inputs.
 
-The program's text stays; its mutable globals and static locals move into one state struct an input, and every
-function gets a pointer to it.
+The text is not printed again, so whatever the compiler takes runs as it does in the user's own build. The appended
+function brings an input into the program's variables, calls the kernel, and takes the results out. What needs headers
+stands in a second text: it is compiled by itself, and the user's text sees none of its names.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+from pycparser import c_ast as C
+
 from ...base import catalogue
-from ...base.ctype import Array, CType, Pointer, Struct
+from ...base.ctype import CType, Pointer, Scalar
+from ...base.diagnostics import Loc
 from ...base.templates import render
-from ...codegen.c_printer import CPrinter, declare, define_struct, name, structs_used, undefined
 from ...frontend.kernel import KernelProgram, Parameter, nodes
-from ...frontend.symbols import Symbol
-from ..artifact import CpuArtifact, CudaArtifact
-from ..slots import Slot
-
-THREADS = 64
-LOCAL_BYTES = 4096  # a state up to this size is a local variable of its thread
+from ...frontend.parse import loc_of
+from ..artifact import CpuNativeArtifact
+from ..understood import Understood
 
 
-def scalar(program: KernelProgram, slots: tuple[Slot, ...]) -> CpuArtifact:
-    """C text for the host compiler: one input after the other."""
-    parts = _NativeParts(program, slots, False)
-    return CpuArtifact("scalar", render("cpu/scalar.c.j2", **parts.values()), slots)
+def native(understood: Understood) -> CpuNativeArtifact:
+    """The user's C for the host compiler, one input after the other."""
+    program, slots, linked = understood.program, understood.slots, understood.linked
+    constants = frozenset(
+        linked.spelled(b.name) for b in program.parameters if b.symbol is not None and b.shared and b.symbol.const
+    )
+    texts = [_without_threads(_writable(unit.host, constants)) for unit in understood.pre.units]
+    home = linked.owner(program.kernel.name)
+    others = [n for n in range(len(texts)) if n != home]
+    for n in others:
+        texts[n] += render("cpu/native_unit.c.j2", number=n, variables=_defined(understood, n))
+    driver = render("cpu/native_driver.c.j2", slots=max(1, len(slots)), others=others, **_driver(understood))
+    return CpuNativeArtifact(
+        "native",
+        texts[home] + driver,
+        slots,
+        support=render("cpu/native_support.c.j2"),
+        pointers=frozenset(b.name for b in program.parameters if b.kind == "param" and _is_pointer(b) and not b.shared),
+        calls=tuple(_calls(program)),
+        units=tuple(texts[n] for n in others),
+        stdio=understood.stdio,
+        guessed=frozenset() if program.followed or understood.asked else _globals(program),
+    )
 
 
-def private(program: KernelProgram, slots: tuple[Slot, ...]) -> CudaArtifact:
-    """CUDA text: one thread an input, its state in local memory, or in global memory where it is large."""
-    parts = _NativeParts(program, slots, True)
-    local = parts.state_bytes() <= LOCAL_BYTES
-    text = render("cuda/private.cu.j2", slots=slots, local=local, threads=THREADS, **parts.values())
-    return CudaArtifact("private", text, slots, inputs=THREADS, threads=THREADS)
+def _globals(program: KernelProgram) -> frozenset[str]:
+    return frozenset(b.name for b in program.parameters if b.kind == "global")
 
 
-class _PassThrough(CPrinter):
-    """Globals are members of the state."""
-
-    def __init__(self, program: KernelProgram, members: dict[Symbol, str], shared: frozenset[Symbol], cuda: bool):
-        super().__init__(program.unit, cuda)
-        self.members, self.shared = members, shared
-
-    def variable(self, symbol: Symbol) -> str:
-        if symbol not in self.members:
-            return name(symbol.name)
-        text = f"c2cu_s->{self.members[symbol]}"
-        return f"(*{text})" if symbol in self.shared else text
+def _defined(understood: Understood, number: int) -> list[dict[str, object]]:
+    """The slots' variables that a file defines."""
+    linked = understood.linked
+    return [
+        {"k": k, "name": linked.spelled(b.name)}
+        for k, b in enumerate(understood.program.parameters)
+        if b.kind == "global" and linked.owner(b.name) == number
+    ]
 
 
-class _NativeParts:
-    """The pieces that both templates are filled with."""
-
-    def __init__(self, program: KernelProgram, slots: tuple[Slot, ...], cuda: bool):
-        self.program, self.slots, self.cuda = program, slots, cuda
-        unit = program.unit
-        used = {id(unit.symbols[id(n)]) for f in program.functions for n in nodes(f.node.body) if id(n) in unit.symbols}
-        self.statics = [s for s in unit.statics if id(s) in used]
-        self.constants = [s for s in program.constants if s.storage != "static-local"]
-        self.members: dict[Symbol, str] = {}
-        for b in program.parameters:
-            if b.kind == "global" and b.symbol is not None:
-                self.members[b.symbol] = name(b.name)
-        for k, s in enumerate(self.statics):
-            self.members[s] = f"{name(s.name)}_static{k}"
-        shared = frozenset(
-            b.symbol for b in program.parameters if b.shared and b.kind == "global" and b.symbol is not None
-        )
-        self.printer = _PassThrough(program, self.members, shared, cuda)
-
-    def values(self) -> dict[str, object]:
-        functions = [self.function(f) for f in self.program.functions]
-        prototypes = [self.head(f) + ";" for f in self.program.functions]
-        initial, start = self.initial_values()
-        constants = [self.constant(s) for s in self.constants]
-        macros = self.program.unit.pre.macros
-        return {
-            "name": self.program.kernel.name,
-            "structs": [
-                define_struct(s)
-                for s in structs_used(
-                    self.program.unit,
-                    self.program.functions,
-                    [t for b in self.program.parameters for t in (b.type,)] + [s.type for s in self.constants],
-                )
-            ],
-            "macros": [f"#define {m} {macros[m].value}" for m in self.printer.macros],
-            "undefined": undefined(self.printer.macros),
-            "library": self.library_prototypes(),
-            "members": self.member_list(),
-            "constants": constants,
-            "prototypes": prototypes,
-            "functions": functions,
-            "initial": initial,
-            "start": start,
-            "enter": self.enter(),
-            "call": self.call(),
-            "leave": self.leave(),
-        }
-
-    def library_prototypes(self) -> list[str]:
-        """Prototypes, not headers: the user's own names may be those of functions that headers declare."""
-        unit = self.program.unit
-        called = {n: unit.symbol(at) for n, at in self.printer.libraries.items() if not n.startswith("__builtin_")}
-        for provided in ("memcpy", "memset", "calloc", "free"):  # which the template has
-            called.pop(provided, None)
-        return [declare(s.type, n, state=False) + ";" for n, s in called.items()]
-
-    def state_bytes(self) -> int:
-        total = sum(self.slots[k].nbytes for k, b in enumerate(self.program.parameters) if not b.shared)
-        return total + sum(s.type.size for s in self.statics)
-
-    def member_list(self) -> list[str]:
-        out = []
-        for b in self.program.parameters:
-            if b.kind == "global" and b.symbol is not None:
-                t: CType = Pointer(b.type) if b.shared else b.type
-                out.append(declare(t, self.members[b.symbol]))
-            elif b.kind == "param" and not b.shared and _is_object(b):
-                out.append(declare(b.type, _argument(b)))
-        out += [declare(s.type, self.members[s]) for s in self.statics]
-        return out
-
-    def head(self, f) -> str:
-        params = ["struct c2cu_state *c2cu_s"]
-        for p in f.params:
-            constant = p.const and not isinstance(p.type, Pointer)
-            params.append(declare(p.type, name(p.name), constant))
-        return (
-            "__device__ " if self.cuda else ""
-        ) + f"static {declare(f.returns, '')} {name(f.name)}({', '.join(params)})"
-
-    def function(self, f) -> str:
-        return f"{self.head(f)}\n{self.printer.body(f)}"
-
-    def constant(self, s: Symbol) -> str:
-        qualifiers = "__device__ const " if self.cuda else "static const "
-        init = s.decl.init if s.decl is not None else None
-        value = f" = {self.printer.initial_value(init)}" if init is not None else " = {}" if self.cuda else ""
-        return f"{qualifiers}{declare(s.type, name(s.name))}{value};"
-
-    def initial_values(self) -> tuple[list[str], list[str]]:
-        """Constants that hold initial values, and lines that start ``c2cu_s`` for one input."""
-        constants: list[str] = []
-        lines: list[str] = []
-        for s, member in self.members.items():
-            if s in self.printer.shared:
-                continue
-            init = s.decl.init if s.decl is not None else None
-            target = f"c2cu_s->{member}"
-            if init is None:
-                lines.append(f"memset(&{target}, 0, sizeof {target});")
-            elif self.has_address(init):
-                if isinstance(s.type, (Array, Struct)):
-                    raise catalogue.ADDRESSES_INITIAL.error(s.loc, name=s.name)
-                lines.append(f"{target} = {self.printer.visit(init)};")
-            else:
-                qualifiers = "__device__ const " if self.cuda else "static const "
-                constants.append(
-                    f"{qualifiers}{declare(s.type, f'initial_{member}')} = {self.printer.initial_value(init)};"
-                )
-                lines.append(f"memcpy(&{target}, &initial_{member}, sizeof {target});")
-        return constants, lines
-
-    def has_address(self, init) -> bool:
-        symbols = self.program.unit.symbols
-        return any(symbols[id(n)] in self.members for n in nodes(init) if id(n) in symbols)
-
-    def enter(self) -> list[str]:
-        """Lines that bring the slots' inputs into the state, for input ``id``."""
-        lines = []
-        for k, b in enumerate(self.program.parameters):
-            if b.kind == "return":
-                continue
-            source = f"(const char *)slot[{k}].in + id * slot[{k}].in_stride"
-            if b.kind == "global" and b.symbol is not None:
-                member = f"c2cu_s->{self.members[b.symbol]}"
-                if b.shared:
-                    lines.append(f"{member} = ({declare(Pointer(b.type), '')})slot[{k}].in;")
-                else:
-                    lines.append(f"if (slot[{k}].in) memcpy(&{member}, {source}, sizeof {member});")
-                continue
-            self.enter_param(k, b, source, lines)
-        return lines
-
-    def enter_param(self, k: int, b: Parameter, source: str, lines: list[str]) -> None:
-        local = _argument(b)
-        if _is_object(b) and not b.shared:
-            member = f"c2cu_s->{local}"
-            lines.append(f"if (slot[{k}].in) memcpy(&{member}, {source}, sizeof {member});")
-            lines.append(f"else memset(&{member}, 0, sizeof {member});")
-        elif not _is_object(b):
-            lines.append(f"{declare(b.type, local)};")
-            lines.append(f"if (slot[{k}].in) memcpy(&{local}, {source}, sizeof {local});")
-            lines.append(f"else memset(&{local}, 0, sizeof {local});")
-
-    def call(self) -> str:
-        args = ["c2cu_s"]
-        for k, b in enumerate(self.program.parameters):
-            if b.kind != "param" or b.symbol is None:
-                continue
-            local = _argument(b)
-            if not _is_object(b):
-                args.append(local)
-            else:
-                address = f"slot[{k}].in" if b.shared else f"&c2cu_s->{local}"
-                args.append(f"({declare(b.symbol.type, '')})({address})")
-        call = f"{name(self.program.kernel.name)}({', '.join(args)})"
-        if any(b.kind == "return" for b in self.program.parameters):
-            return f"{declare(self.program.kernel.returns, 'c2cu_return')} = {call};"
-        return f"{call};"
-
-    def leave(self) -> list[str]:
-        """Lines that bring the slots' outputs out of the state."""
-        lines = []
-        for k, b in enumerate(self.program.parameters):
-            if not self.slots[k].writes:
-                continue
-            if b.kind == "return":
-                value = "c2cu_return"
-            elif b.kind == "global" and b.symbol is not None:
-                value = f"c2cu_s->{self.members[b.symbol]}"
-            else:
-                value = f"c2cu_s->{_argument(b)}"
-            lines.append(
-                f"if (slot[{k}].out) memcpy((char *)slot[{k}].out + id * slot[{k}].out_stride, &{value}, "
-                f"sizeof {value});"
-            )
-        return lines
-
-
-def _argument(b: Parameter) -> str:
-    """What holds the kernel's argument for a parameter: no name that generated code has for anything else."""
-    return f"c2cu_argument_{name(b.name)}"
-
-
-def _is_object(b: Parameter) -> bool:
-    """A parameter that is a pointer: the kernel gets the address of what it points to."""
+def _is_pointer(b: Parameter) -> bool:
     return b.symbol is not None and isinstance(b.symbol.type, Pointer)
+
+
+def _driver(understood: Understood) -> dict[str, object]:
+    """What the driver's template is filled with."""
+    program, linked = understood.program, understood.linked
+    home = linked.owner(program.kernel.name)
+    once, enter, leave, values, variables, arguments = [], [], [], [], [], []
+    returned = None
+    for k, b in enumerate(program.parameters):
+        if b.kind == "return":
+            returned = k
+        elif b.kind == "global":
+            name, owner = linked.spelled(b.name), linked.owner(b.name)
+            at = f"(void *)&{name}" if owner == home else f"c2cu_variable_{owner}({k})"
+            place = {"k": k, "at": at, "size": understood.slots[k].nbytes, "zero": False}
+            variables.append(place)
+            (once if b.shared else enter).append(place)
+            if not b.shared:
+                leave.append(place)
+        elif not _is_pointer(b):
+            values.append({"k": k, "type": _spelled(b)})
+            arguments.append(f"c2cu_argument_{k}")
+        elif b.shared:
+            arguments.append(f"(void *)c2cu_slot[{k}].in")
+        else:
+            place = {"k": k, "at": f"c2cu_buffer[{k}]", "size": b.type.size, "zero": True}
+            enter.append(place)
+            leave.append(place)
+            arguments.append(f"c2cu_buffer[{k}]")
+    return {
+        "once": once,
+        "enter": enter,
+        "leave": leave,
+        "values": values,
+        "variables": variables,
+        "returned": returned,
+        "returned_size": program.kernel.returns.size,
+        "call": f"{linked.spelled(program.kernel.name)}({', '.join(arguments)})",
+    }
+
+
+def _spelled(b: Parameter) -> str:
+    """The type of a parameter that is passed by value, as the user's text has it. Raises UnsupportedError."""
+    t: CType = b.type
+    if isinstance(t, Scalar):
+        return t.name
+    node = b.symbol.decl.type if b.symbol is not None and b.symbol.decl is not None else None
+    match getattr(node, "type", None):
+        case C.IdentifierType(names=names):
+            return " ".join(names)
+        case C.Struct(name=str(name)):
+            return f"struct {name}"
+        case C.Union(name=str(name)):
+            return f"union {name}"
+    raise catalogue.KERNEL_PARAMETER.error(b.loc, name=b.name, type=t)
+
+
+def _calls(program: KernelProgram) -> Iterator[tuple[str, Loc]]:
+    """Functions that the file does not define, and where the kernel, what it calls, or an initialiser names each."""
+    seen: set[str] = set()
+    unit = program.unit
+    initialisers = (d.init for d in unit.ast.ext if isinstance(d, C.Decl) and d.init is not None)
+    for part in (*(f.node.body for f in reversed(program.functions)), *initialisers):
+        for n in nodes(part):
+            if isinstance(n, C.ID) and n.name not in unit.functions and n.name not in seen:
+                symbol = unit.symbols.get(id(n))
+                if symbol is not None and (symbol.kind == "function" or symbol.storage == "extern"):
+                    seen.add(n.name)
+                    yield n.name, loc_of(n)
+
+
+_TOKEN = r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#.*|\w+'
+
+
+def _without_threads(text: str) -> str:
+    """The text whose variables of threads are the library's: a library has one thread at a time."""
+    if "thread" not in text:
+        return text
+    words = ("_Thread_local", "__thread")
+    return re.sub(_TOKEN, lambda m: " " * len(m[0]) if m[0] in words else m[0], text, flags=re.M)
+
+
+def _writable(text: str, names: frozenset[str]) -> str:
+    """The text without the ``const`` of variables whose values come in with a call: the compiler must not use those
+    that the text has."""
+    if not names:
+        return text
+    token = re.compile(_TOKEN + "|[{}();=]", re.M)
+    depth, initialiser, constants, wanted, cuts = 0, False, [], False, []
+    for m in token.finditer(text):
+        word = m[0]
+        if word in "{(":
+            depth += 1
+        elif word in "})":
+            depth -= 1
+        if depth:
+            continue
+        if word == "=":
+            initialiser = True
+        elif word in ";}":
+            if wanted:
+                cuts += constants
+            if word == ";" or not initialiser:
+                initialiser, constants, wanted = False, [], False
+        elif word in ("const", "__const", "__const__") and not initialiser:
+            constants.append(m.span())
+        elif word in names and not initialiser:
+            wanted = True
+    for start, end in reversed(cuts):
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text

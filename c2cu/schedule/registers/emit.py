@@ -62,7 +62,7 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
 def refuse_findings(findings: tuple[Finding, ...]) -> None:
     """Raise UnsupportedError where data decides on an address or on the turns of a loop."""
     for f in findings:
-        if f.kind != "branch":
+        if f.severe:
             raise catalogue.REGISTERS_ADDRESS.error(f.loc, finding=f.message)
 
 
@@ -80,7 +80,7 @@ def passes(leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tup
     """Elements in variables, selects for small branches and minima for selects. ``leaving``: the regions that go out;
     ``budget``: statements to unroll; ``loops``: those that stay loops."""
     return (
-        ("unroll", lambda k: unroll(k, budget, whole=True, kept=loops)),
+        ("unroll", lambda k: unroll(k, budget, whole=True, rolled=loops)),
         ("scalarize", lambda k: scalarize(k, leaving)),
         ("webs", lambda k: pruned(webs(k).kernel)),
         ("if_convert", if_convert),

@@ -40,21 +40,20 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
         raise catalogue.SCAN_NO_LOOP.error(u.kernel.loc)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
     placed = place(u.kernel, leaving, fp, BUDGET, loops)
-    found = sweeps(placed.body, placed.arrays, slots, layout, trace)
-    if not found:
+    streaming_loops = sweeps(placed.body, placed.arrays, slots, layout, trace)
+    if not streaming_loops:
         raise catalogue.SCAN_NO_LOOP.error(u.kernel.loc)
-    swept = {w.region for s in found for w in s.windows}
+    swept = {w.region for s in streaming_loops for w in s.windows}
     placed = replace(placed, arrays=tuple(r for r in placed.arrays if r not in swept), leaving=leaving - swept)
     error = too_much(u.kernel, placed)
     if error is not None:
         raise error
-    pitch = max(s.pitch for s in found)
+    pitch = max(s.pitch for s in streaming_loops)
     if pitch > PITCH:
-        raise catalogue.SCAN_WIDTH.error(found[0].walk.loop.loc, bytes=pitch, most=PITCH)
-    text = ScanText(placed, slots, layout, THREADS, found)
-    source = render(
-        "cuda/scan.cu.j2", name=u.kernel.name, threads=THREADS, bounds=_bounds(found, placed), **text.values()
-    )
+        raise catalogue.SCAN_WIDTH.error(streaming_loops[0].walk.loop.loc, bytes=pitch, most=PITCH)
+    text = ScanText(placed, slots, layout, THREADS, streaming_loops)
+    bounds = _bounds(streaming_loops, placed)
+    source = render("cuda/scan.cu.j2", name=u.kernel.name, threads=THREADS, bounds=bounds, **text.values())
     shared = text.array_bytes + text.tile_bytes * THREADS // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaArtifact("scan", source, slots, flags, inputs=THREADS, threads=THREADS, shared_bytes=shared, spills=0)
@@ -63,14 +62,14 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
 def kept_loops(kernel: Kernel) -> tuple[Loop, ...]:
     """The loops that are worth keeping: at top level, through a bulk array that no other kind of loop uses."""
     loops = tuple(walks(kernel.body))
-    found = [a for a in accesses(kernel.body, loops) if a.region.storage == "bulk"]
-    other = {a.region for a in found if a.offset is None and not isinstance(a.index, Const)}
-    through = {a.sweep for a in found if a.offset is not None and a.region not in other}
+    bulk = [a for a in accesses(kernel.body, loops) if a.region.storage == "bulk"]
+    other = {a.region for a in bulk if a.offset is None and not isinstance(a.index, Const)}
+    through = {a.sweep for a in bulk if a.offset is not None and a.region not in other}
     return tuple(x.loop for k, x in enumerate(loops) if k in through)
 
 
-def _bounds(found: tuple[Sweep, ...], placed: Placed) -> str:
+def _bounds(streaming_loops: tuple[Sweep, ...], placed: Placed) -> str:
     """What __launch_bounds__ says: threads, and blocks that hide latency where registers allow them without spills."""
-    following = max(sum(s.tile * w.region.type.size for w in s.windows if w.loaded) // 4 for s in found)
+    following = max(sum(s.tile * w.region.type.size for w in s.windows if w.loaded) // 4 for s in streaming_loops)
     few = following <= NEXT and pressure((*placed.loads, *placed.body, *placed.stores)) <= WORDS
     return f"{THREADS}, {BLOCKS}" if few else str(THREADS)

@@ -102,9 +102,9 @@ def walks(body: Block) -> Iterator[ArrayWalk]:
     known: dict[Variable, Const] = {}
     for s in body:
         if isinstance(s, Loop):
-            found = _walk(s, known)
-            if found is not None:
-                yield found
+            walk = _walk(s, known)
+            if walk is not None:
+                yield walk
         value = fold_known(s.value, known) if isinstance(s, Assign) else None
         for inner in statements((s,)):
             if isinstance(inner, Assign):
@@ -152,16 +152,16 @@ def sweeps(
     """The sweeps of ``body``, of whose regions ``arrays`` are not in variables. Raises UnsupportedError for an array
     that a sweep uses in another way too."""
     loops = tuple(walks(body))
-    found = [a for a in accesses(body, loops) if a.region in arrays]
-    swept = {a.region for a in found if a.offset is not None}
-    found = [a for a in found if a.region in swept]
-    for a in found:
+    in_memory = [a for a in accesses(body, loops) if a.region in arrays]
+    swept = {a.region for a in in_memory if a.offset is not None}
+    streamed = [a for a in in_memory if a.region in swept]
+    for a in streamed:
         _refuse_access(a)
-    used = {k: [a for a in found if a.sweep == k] for k in range(len(loops))}
+    used = {k: [a for a in streamed if a.sweep == k] for k in range(len(loops))}
     loops_used = [k for k in used if used[k]]
-    written = {a.region: a.sweep for a in found if a.store and a.sweep is not None}
-    for a in found:
-        _refuse_order(a, written, found)
+    written = {a.region: a.sweep for a in streamed if a.store and a.sweep is not None}
+    for a in streamed:
+        _refuse_order(a, written, streamed)
     widest = max((r.type.size for r in swept), default=1)
     tile = ROW // widest
     by_name = {f.region.name: f.elements for f in trace.regions}
@@ -190,11 +190,11 @@ def _refuse_access(a: StreamedAccess) -> None:
         raise catalogue.SCAN_FAR.error(a.loc, name=a.region.name, distance=abs(a.offset), most=REACH)
 
 
-def _refuse_order(a: StreamedAccess, written: Mapping[Region, int], found: list[StreamedAccess]) -> None:
+def _refuse_order(a: StreamedAccess, written: Mapping[Region, int], streamed: list[StreamedAccess]) -> None:
     """Elements that are written are those of one sweep: its tiles are not read again."""
     r = a.region
     if r not in written:
-        if any(x.store for x in found if x.region == r):
+        if any(x.store for x in streamed if x.region == r):
             raise catalogue.SCAN_WRITTEN_OUTSIDE.error(a.loc, name=r.name)
         if r.storage != "bulk":
             raise catalogue.SCAN_UNWRITTEN.error(a.loc, name=r.name)
@@ -215,9 +215,9 @@ def _between(
     """What is executed at the first and last tile of each sweep: statements between two of them belong to the second
     from where none uses the first's windows any more."""
     groups: list[list[Stmt]] = [[]]
-    own = [loops[k].loop for k in chosen]
+    streaming = [loops[k].loop for k in chosen]
     for s in body:
-        if any(s is x for x in own):
+        if any(s is x for x in streaming):
             groups.append([])
         else:
             groups[-1].append(s)

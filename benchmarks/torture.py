@@ -1,0 +1,172 @@
+"""GCC's own execution tests (c-torture/execute) as kernels: programs that abort where a compiler has made them wrong.
+
+The suite is no part of this repository: gcc has it, and so has the LLVM test suite. Every program is run for three
+inputs in two ways:
+
+    as it stands   ``main`` is the kernel, under ``native``; right is an exit status of 0 for each input
+    noted          calls of abort and exit are noted in a global and return, so that the program can be analysed; under
+                   ``gang``, where it can. Right is what gcc's build of the same text (-O1) notes.
+
+A program that gcc's build does not pass, or does not end, is left out. Usage:
+
+    python benchmarks/torture.py --suite DIR [--only TEXT] [--jobs 2] [--seconds 60] [--reasons FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import multiprocessing
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+import numpy as np
+
+import c2cu
+
+P = 3
+FLAGS = ["-std=gnu11", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w"]
+FAULTS = ("WRONG", "crash", "traceback")
+WAYS = ("as it stands", "noted")
+
+_NOTING = """int noted;
+static void note_abort(void) { noted |= 1; }
+static void note_exit(int status) { noted |= status ? 2 : 4; }
+#define abort note_abort
+#define __builtin_abort note_abort
+#define exit note_exit
+#define __builtin_exit note_exit
+"""
+_DECLARED = re.compile(r"^\s*(extern\s+)?void\s+(abort|exit)\s*\([^;{]*\)[^;{]*;", re.M)
+
+
+def text_of(path: Path) -> str:
+    """A program whose ``main`` is called ``kernel``."""
+    return f'#define main kernel\n#line 1 "{path.name}"\n{path.read_bytes().decode("utf-8", "surrogateescape")}'
+
+
+def noting(path: Path) -> str:
+    text = text_of(path)
+    headers = "#include <stdlib.h>\n#include <stdio.h>\n#include <string.h>\n" if "#include" in text else ""
+    return f"{headers}{_NOTING}{_DECLARED.sub('', text)}"
+
+
+def gcc_notes(text: str, seconds: float) -> int | None:
+    """The global ``noted`` after gcc's build of a text; None where it does not build or does not end by itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = f"{folder}/program"
+        main = '\n#undef main\nint main(void) { kernel(); __builtin_printf("\\n%d\\n", noted); return 0; }\n'
+        data = (text + main).encode("utf-8", "surrogateescape")
+        command = ["gcc", *FLAGS, "-x", "c", "-", "-o", program, "-lm"]
+        built = subprocess.run(command, input=data, capture_output=True)
+        try:
+            done = subprocess.run([program], capture_output=True, timeout=seconds) if not built.returncode else built
+        except subprocess.TimeoutExpired:
+            return None
+        return int(done.stdout.split()[-1]) if not done.returncode else None
+
+
+def gcc_passes(path: Path, seconds: float) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        program = f"{folder}/program"
+        if subprocess.run(["gcc", *FLAGS, str(path), "-o", program, "-lm"], capture_output=True).returncode:
+            return False
+        try:
+            return not subprocess.run([program], capture_output=True, timeout=seconds).returncode
+        except subprocess.TimeoutExpired:
+            return False
+
+
+def as_it_stands(path: Path, seconds: float) -> tuple[str, str]:
+    if not gcc_passes(path, seconds):
+        return "left out", "gcc's build does not pass"
+    options = {"fn": "kernel", "backend": "cpu", "schedule": "native", "status": True, "stdio": "discard"}
+    program = c2cu.compile(text_of(path), **options)
+    results = program({s.name: np.zeros((P, *s.shape), s.dtype) for s in program.slots if s.required}, p=P)
+    status = np.asarray(results["status"] if isinstance(results, dict) else results)
+    return ("WRONG", f"status {status.tolist()}") if status.any() else ("equal", "")
+
+
+def noted(path: Path, seconds: float) -> tuple[str, str]:
+    text = noting(path)
+    expected = gcc_notes(text, seconds)
+    if expected is None:
+        return "left out", "gcc's build of the text that notes does not end by itself"
+    why = c2cu.check(text, fn="kernel").why_not
+    if why:
+        return "not analysed", str(why)
+    program = c2cu.compile(text, fn="kernel", backend="cpu", schedule="gang")
+    results = program({s.name: np.zeros((P, *s.shape), s.dtype) for s in program.slots if s.required}, p=P)
+    if not isinstance(results, dict):
+        results = {next((s.name for s in program.slots if s.writes), ""): results}
+    notes = np.asarray(results.get("noted", 0))  # no output: nothing that runs writes it
+    return ("equal", "") if (notes == expected).all() else ("WRONG", f"{notes.tolist()}, gcc {expected}")
+
+
+def outcome(way: str, path: Path, seconds: float) -> tuple[str, str]:
+    """What one program comes to in a process of its own, and why: "equal", "not analysed", "refused", "left out", "too
+    long" or a fault."""
+    mine, theirs = multiprocessing.Pipe(duplex=False)
+
+    def run() -> None:
+        with open(os.devnull, "w") as nothing:
+            os.dup2(nothing.fileno(), 1)
+            os.dup2(nothing.fileno(), 2)
+        warnings.simplefilter("ignore")
+        try:
+            theirs.send((as_it_stands if way == WAYS[0] else noted)(path, seconds))
+        except c2cu.Error as e:
+            theirs.send(("refused", str(e)))
+        except BaseException as e:
+            theirs.send(("traceback", f"{type(e).__name__}: {e}"))
+
+    process = multiprocessing.get_context("fork").Process(target=run)
+    process.start()
+    theirs.close()
+    try:
+        return mine.recv() if mine.poll(seconds) else ("too long", "")
+    except EOFError:
+        return "crash", ""
+    finally:
+        process.kill()
+        process.join()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", type=Path, required=True)
+    parser.add_argument("--only", default="", help="programs whose names have this")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=60, help="for one program")
+    parser.add_argument("--reasons", type=Path, help="a line of JSON for each program")
+    options = parser.parse_args()
+    files = sorted(f for f in options.suite.glob("*.c") if options.only in f.name)
+    os.environ["C2CU_VERIFY"] = "off"
+    work = [(way, f) for way in WAYS for f in files]
+    counts: dict[str, collections.Counter[str]] = {way: collections.Counter() for way in WAYS}
+    lines = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = pool.map(lambda one: outcome(one[0], one[1], options.seconds), work)
+        for (way, f), (what, why) in zip(work, results):
+            counts[way][what] += 1
+            lines.append(json.dumps({"way": way, "program": f.name, "outcome": what, "why": why}))
+            if what in FAULTS:
+                print(f"{f.name}, {way}: {what}: {why}", flush=True)
+    if options.reasons:
+        options.reasons.write_text("\n".join(lines) + "\n")
+    for way in WAYS:
+        print(f"{way}: {', '.join(f'{n} {what}' for what, n in counts[way].most_common())}")
+    return int(any(counts[way][fault] for way in WAYS for fault in FAULTS))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

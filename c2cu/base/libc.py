@@ -1,0 +1,81 @@
+"""The functions of the C library by what they do to a process: which of them a kernel may reach under ``native``."""
+
+from __future__ import annotations
+
+from . import libm
+
+#: Functions that end an input instead of the process.
+ENDS = frozenset("exit _exit _Exit quick_exit abort __assert_fail atexit".split())
+#: Functions whose memory lasts as long as the input.
+HEAP = frozenset(
+    "malloc calloc realloc reallocarray free aligned_alloc memalign valloc posix_memalign malloc_usable_size strdup "
+    "__strdup strndup asprintf vasprintf".split()
+)
+#: Functions with a memory of their own, which every input finds as a fresh process does.
+COUNTS = frozenset(
+    "rand srand random srandom drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48 strtok".split()
+)
+#: Output, which is discarded or refused.
+PRINTS = frozenset(
+    "printf fprintf vprintf vfprintf __printf_chk __fprintf_chk __vprintf_chk __vfprintf_chk puts fputs putchar fputc "
+    "putc _IO_putc putchar_unlocked fputc_unlocked putc_unlocked fputs_unlocked fwrite fwrite_unlocked perror fflush "
+    "fflush_unlocked ferror clearerr setvbuf setbuf".split()
+)
+#: The streams that they print to.
+STREAMS = frozenset("stdout stderr".split())
+#: Those that are replaced at link time.
+WRAPPED = ENDS | HEAP | COUNTS | PRINTS
+#: The state that each thread has: the error number, and how floats are rounded.
+ERRORS = frozenset("__errno_location ___errno __error".split())
+ROUNDING = frozenset(
+    "feclearexcept fegetexceptflag feraiseexcept fesetexceptflag fetestexcept fegetround fesetround fegetenv "
+    "feholdexcept fesetenv feupdateenv feenableexcept fedisableexcept fegetexcept fesetexcept".split()
+)
+
+_TEXT = (
+    "memcpy memmove memset memcmp memchr memrchr memmem mempcpy memccpy rawmemchr bcmp bcopy bzero explicit_bzero "
+    "ffs ffsl ffsll index rindex strlen strnlen strcpy strncpy stpcpy stpncpy strlcpy strlcat strcat strncat strcmp "
+    "strncmp strcasecmp strncasecmp strcoll strxfrm strchr strchrnul strrchr strstr strcasestr strspn strcspn strpbrk "
+    "strsep strtok_r __strtok_r strerror strverscmp basename swab "
+    "sprintf snprintf vsprintf vsnprintf sscanf vsscanf "
+    "isalnum isalpha isascii isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit toascii "
+    "tolower toupper _tolower _toupper"
+).split()
+_NUMBERS = (
+    "atoi atol atoll atof strtol strtoul strtoll strtoull strtoq strtouq strtof strtod strtold strtoimax strtoumax "
+    "abs labs llabs imaxabs div ldiv lldiv imaxdiv qsort qsort_r bsearch lfind lsearch rand_r random_r srandom_r "
+    "initstate_r setstate_r drand48_r erand48_r lrand48_r nrand48_r mrand48_r jrand48_r "
+    "srand48_r seed48_r lcong48_r a64l l64a htonl htons ntohl ntohs frexpf frexp frexpl modf modff modfl "
+    "copysignl scalbnl ldexpl finite isinf isnan finitef isinff isnanf finitel isinfl isnanl gmtime_r timegm difftime"
+).split()
+_WIDE = (
+    "btowc wctob mbtowc wctomb mblen mbstowcs wcstombs mbrtowc wcrtomb mbrlen mbsinit mbsrtowcs wcsrtombs "
+    "wcslen wcsnlen wcscpy wcsncpy wcscat wcsncat wcscmp wcsncmp wcschr wcsrchr wcsstr wcsspn wcscspn wcspbrk wcstok "
+    "wmemcpy wmemmove wmemset wmemcmp wmemchr wcstol wcstoul wcstoll wcstoull wcstod wcstof swprintf vswprintf "
+    "iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit "
+    "towlower towupper wctype iswctype wctrans towctrans"
+).split()
+_COMPLEX = (
+    "cabs carg cimag creal conj cproj cexp clog cpow csqrt csin ccos ctan casin cacos catan csinh ccosh ctanh casinh "
+    "cacosh catanh"
+).split()
+_JUMPS = "setjmp _setjmp sigsetjmp __sigsetjmp longjmp _longjmp siglongjmp __longjmp_chk".split()
+_INNER = (
+    "__ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc __stack_chk_fail __chk_fail __cxa_finalize "
+    "_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __gmon_start__ __tls_get_addr _GLOBAL_OFFSET_TABLE_ "
+    "__fpclassify __fpclassifyf __fpclassifyl __signbit __signbitf __signbitl __isnan __isnanf __isnanl __isinf "
+    "__isinff __isinfl __finite __finitef __finitel"
+).split()
+
+#: Functions that depend on their arguments alone.
+PURE = frozenset(libm.DECLARED) | frozenset((*_TEXT, *_NUMBERS, *_WIDE, *_COMPLEX, *_JUMPS, *_INNER))
+
+
+def is_pure(name: str) -> bool:
+    """Whether a function, by whatever name a compiler and its headers call it, depends on its arguments alone."""
+    if name in PURE or name in ERRORS or name in ROUNDING:
+        return True
+    plain = name.removeprefix("__isoc99_").removeprefix("__isoc23_").removeprefix("__builtin_").strip("_")
+    for ending in ("_chk", "_finite", "_r", "f", "l"):
+        plain = plain.removesuffix(ending) if plain not in PURE else plain
+    return plain in PURE

@@ -1,0 +1,152 @@
+"""The pieces of a preprocessed text: one for each declaration or function definition at file scope."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..base.diagnostics import file_of
+
+_TOKEN = re.compile(
+    r"^[ \t]*#.*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[A-Za-z_$]\w*|[{}()\[\];=,:]|\.?\d[\w.]*", re.M
+)
+_MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*\n', re.M)
+_TYPE_WORDS = ("struct", "union", "enum")
+_NO_DECLARATOR = ("_Alignas", "typeof", "_Atomic", "_BitInt", "asm", "__asm__", "__asm", "__attribute__")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """``begin`` <= offset < ``end``. ``body``: that of a function's braces, from one to past the other; None for a
+    declaration. ``names``: the words before them, without those in parentheses or brackets; the last of a function's is
+    its name. ``ended``: whether its last bracket is closed."""
+
+    begin: int
+    end: int
+    body: tuple[int, int] | None
+    names: tuple[str, ...]
+    ended: bool = True
+
+
+def pieces(text: str) -> list[Piece]:
+    """All of them in order. A piece that never ends reaches to the end of the text."""
+    found: list[Piece] = []
+    begin, depth, brace = 0, 0, 0
+    names: list[str] = []
+    last = before = of_parameters = ""
+    declarator = old_style = False
+    body = 0
+
+    def end(at: int, of_body: tuple[int, int] | None, ended: bool = True) -> None:
+        nonlocal begin, depth, brace, last, before, declarator, old_style, names, body
+        found.append(Piece(begin, at, of_body, tuple(names), ended))
+        begin, depth, brace, last, before, declarator, old_style, names, body = at, 0, 0, "", "", False, False, [], 0
+
+    for m in _TOKEN.finditer(text):
+        word = m[0]
+        if word.lstrip().startswith("#"):
+            continue
+        begin = begin if last else m.start()
+        if word in "([":
+            if not depth and not brace and word == "(":
+                of_parameters = last
+            depth += 1
+        elif word in ")]":
+            depth = max(0, depth - 1)
+            if not depth and not brace and word == ")":
+                declarator = declarator or of_parameters not in _NO_DECLARATOR
+        elif word == "{":
+            if (
+                not depth
+                and not brace
+                and declarator
+                and last != "="
+                and not _of_type(last, before)
+                and "=" not in names
+            ):
+                body = m.start()
+            brace += 1
+        elif word == "}":
+            brace = max(0, brace - 1)
+            if not brace and body:
+                end(m.end(), (body, m.end()))
+                continue
+        elif not depth and not brace:
+            if word == ";" and not old_style:
+                end(m.end(), None)
+                continue
+            if word[0].isalpha() or word[0] in "_$":
+                old_style = old_style or (
+                    declarator and last == ")" and word not in _NO_DECLARATOR and "=" not in names
+                )
+                if not declarator:
+                    names.append(word)
+            elif word == "=":
+                names.append(word)
+        before, last = last, word
+    if text[begin:].strip():
+        end(len(text), (body, len(text)) if body else None, False)
+    return found
+
+
+def _of_type(last: str, before: str) -> bool:
+    return last in _TYPE_WORDS or before in _TYPE_WORDS
+
+
+class Lines:
+    """Offsets in a text with line markers, and the lines of files that they are."""
+
+    def __init__(self, text: str):
+        self.text = text
+        self.starts, self.files = [0], [("", 1)]
+        for m in _MARKER.finditer(text):
+            self.starts.append(m.end())
+            self.files.append((file_of(m[2]), int(m[1])))
+
+    def of(self, at: int) -> tuple[str, int]:
+        """(file, line) of an offset."""
+        k = bisect_right(self.starts, at) - 1
+        file, line = self.files[k]
+        return file, line + self.text.count("\n", self.starts[k], at)
+
+    def offsets(self, file: str, line: int) -> list[int]:
+        """Where that line begins: several where a file was included again."""
+        found = []
+        for k, (start, (name, first)) in enumerate(zip(self.starts, self.files)):
+            end = self.starts[k + 1] if k + 1 < len(self.starts) else len(self.text)
+            if name != file or line < first:
+                continue
+            at = start
+            for _ in range(line - first):
+                at = self.text.find("\n", at, end) + 1
+                if not at:
+                    break
+            else:
+                if at < end:
+                    found.append(at)
+        return found
+
+
+def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in these spans; lines stay."""
+    parts, done = [], 0
+    for begin, end in sorted(spans):
+        parts += [text[done:begin], re.sub(r"^# \d.*|[^\n]", _blank, text[begin:end], flags=re.M)]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def emptied(text: str, bodies: Iterable[tuple[int, int]]) -> str:
+    """The text with nothing between the braces of these bodies."""
+    return blanked(text, ((begin + 1, end - 1) for begin, end in bodies))
+
+
+def _blank(m: re.Match[str]) -> str:
+    return m[0] if len(m[0]) > 1 else " "
+
+
+def words(text: str) -> frozenset[str]:
+    """The identifiers of a text; what stands in strings and line markers does not count."""
+    return frozenset(m[0] for m in _TOKEN.finditer(text) if m[0][0].isalpha() or m[0][0] in "_$")

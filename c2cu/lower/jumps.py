@@ -1,0 +1,152 @@
+"""``goto``: a flag says that control is on its way to a label; what lies between is skipped where it is set.
+
+A label further on in the same list of statements, or in one around it, ends the way. A label further back begins a loop
+that goes on to the last statement that leads back to it. What jumps into a block that it is not in is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pycparser import c_ast as C
+
+from ..base.ctype import BOOL, INT
+from ..base.diagnostics import Loc
+from ..frontend.kernel import nodes
+from ..frontend.parse import loc_of
+from ..ir.fold import binary, unary
+from ..ir.nodes import Assign, Const, Expr, If, Loop, Var
+from .context import NONE, Context, Flags, Label
+from .loops import fixpoint
+
+
+@dataclass(frozen=True)
+class Item:
+    """A statement, the labels before it, and those that it may jump to."""
+
+    labels: tuple[str, ...]
+    statement: C.Node
+    leads_to: frozenset[str]
+
+
+def labelled(cx: Context, statements: list[C.Node]) -> Flags:
+    """A list of statements with labels in it; the flags it may have set."""
+    return _list(cx, [_item(s) for s in statements])
+
+
+def skipped(cx: Context, flags: Flags, lowered: Callable[[], Flags]) -> Flags:
+    """What ``lowered()`` emits, skipped where a flag is set."""
+    if not flags:
+        return lowered()
+    with cx.block() as inner:
+        more = lowered()
+    if inner:
+        cx.emit(If(none_of(flags, inner[0].loc), tuple(inner), (), False, inner[0].loc))
+    return more
+
+
+def none_of(flags: Flags, loc: Loc) -> Expr:
+    """True where no flag is set."""
+    test: Expr | None = None
+    for f in sorted(flags, key=lambda v: v.uid):
+        one = unary("!", Var(f, loc), INT, loc)
+        test = one if test is None else binary("&&", test, one, INT, loc)
+    assert test is not None
+    return test
+
+
+def _item(node: C.Node) -> Item:
+    labels: list[str] = []
+    while isinstance(node, C.Label):
+        labels.append(node.name)
+        node = node.stmt
+    return Item(tuple(labels), node, frozenset(n.name for n in nodes(node) if isinstance(n, C.Goto)))
+
+
+def _list(cx: Context, items: list[Item]) -> Flags:
+    labels = cx.frames[-1].labels
+    outer = dict(labels)
+    parts = list(_parts(items))
+    for part, _ in parts:
+        loc = loc_of(part[0].statement)
+        for name in part[0].labels:
+            labels[name] = Label(cx.exit_flag(f"to_{name}", loc))
+            cx.assign(labels[name].flag, Const(0, BOOL), loc)
+    flags: Flags = NONE
+    for part, repeats in parts:
+        for name in part[0].labels:
+            here = labels.pop(name)
+            flags -= {here.flag}
+            cx.meet(here.paths)
+        if not cx.env.reached:
+            continue
+        if repeats:
+            flags |= skipped(cx, flags, lambda part=part: _backward(cx, part))
+        else:
+            flags |= skipped(cx, flags, lambda part=part: cx.statements([x.statement for x in part]))
+    labels.clear()
+    labels.update(outer)
+    return flags
+
+
+def _parts(items: list[Item]):
+    """A list cut at its labels: (statements, whether something in them leads back to the labels they begin with)."""
+    k = 0
+    while k < len(items):
+        last = _last(items, k)
+        if last is not None:
+            yield items[k : last + 1], True
+            k = last + 1
+            continue
+        end = next((j for j in range(k + 1, len(items)) if items[j].labels), len(items))
+        yield items[k:end], False
+        k = end
+
+
+def _last(items: list[Item], first: int) -> int | None:
+    """Where a loop ends that begins at ``first``: whatever leads back into it is in it. None where nothing does."""
+    if not any(x.leads_to & set(items[first].labels) for x in items[first:]):
+        return None
+    last = first
+    while True:
+        inside = {name for x in items[first : last + 1] for name in x.labels}
+        farther = max(j for j in range(first, len(items)) if j <= last or items[j].leads_to & inside)
+        if farther == last:
+            return last
+        last = farther
+
+
+def _backward(cx: Context, part: list[Item]) -> Flags:
+    """Statements with jumps back to their beginning: a loop that a jump repeats."""
+    first, loc = part[0], loc_of(part[0].statement)
+    labels = cx.frames[-1].labels
+    back = Label(cx.exit_flag(f"back_to_{first.labels[0]}", loc))
+    again = cx.fresh_temporary("again", BOOL, loc)
+    cx.assign(again, Const(1, BOOL), loc)
+    outer = dict(labels)
+    labels.update((name, back) for name in first.labels)
+    flags: Flags = NONE
+
+    def turn() -> None:
+        nonlocal flags
+        back.paths.clear()
+        cx.assign(back.flag, Const(0, BOOL), loc)
+        flags = _list(cx, [replace(first, labels=()), *part[1:]])
+
+    def body() -> None:
+        turn()
+        left.append(cx.env)
+        cx.env = replace(cx.env.copy(), reached=False)
+        cx.meet(back.paths)
+
+    left: list = []
+    with cx.block() as inner:
+        fixpoint(cx, first.statement, [x.statement for x in part], body)
+    labels.clear()
+    labels.update(outer)
+    cx.env = left[-1]
+    flags -= {back.flag}
+    exits = tuple(sorted(flags, key=lambda f: f.uid))
+    cx.emit(Loop(Var(again, loc), tuple(inner), (Assign(again, Var(back.flag, loc), loc),), (), exits, loc))
+    return flags

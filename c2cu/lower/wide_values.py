@@ -1,0 +1,95 @@
+"""Expressions that give an integer of 128 bits, and what happens to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pycparser import c_ast as C
+
+from ..base import catalogue
+from ..base.ctype import UINT, ULONG, Pointer, Scalar
+from ..base.diagnostics import Loc
+from ..frontend.parse import loc_of
+from ..ir.nodes import Assign, Const, Var
+from .context import Context
+from .expressions import number
+from .lvalues import last_of, lvalue
+from .memory import load_wide, store_wide
+from .objects import OneOf, Ref, View, Wide
+from .wide import arithmetic, complement, is_wide, made, negative, shifted, unsupported, widened
+
+
+def wide(cx: Context, node: C.Node, t: Scalar | None = None) -> Wide:
+    """The value of an expression, converted to ``t``; without one, it has the expression's own type."""
+    loc, own = loc_of(node), cx.unit.value_type(node)
+    if isinstance(own, Pointer):
+        raise catalogue.POINTER_AS_NUMBER.error(loc)
+    if not is_wide(own):
+        assert t is not None
+        return widened(cx, cx.value(node), t, loc)
+    assert isinstance(own, Scalar)
+    value = _value(cx, node, own, loc)
+    return value if t is None else replace(value, type=t)
+
+
+def _value(cx: Context, node: C.Node, t: Scalar, loc: Loc) -> Wide:
+    match node:
+        case C.UnaryOp(op="++" | "--" | "p++" | "p--"):
+            return _step(cx, node, t, loc)
+        case C.UnaryOp(op="+" | "-" | "~" as op):
+            x = wide(cx, node.expr, t)
+            return x if op == "+" else negative(cx, x, loc) if op == "-" else complement(cx, x, loc)
+        case C.BinaryOp(op="<<" | ">>"):
+            return shifted(cx, node.op, wide(cx, node.left, t), number(cx, node.right, UINT, loc), loc)
+        case C.BinaryOp():
+            return arithmetic(cx, node.op, wide(cx, node.left, t), wide(cx, node.right, t), loc)
+        case C.Assignment():
+            return _assignment(cx, node, t, loc)
+        case C.TernaryOp():
+            return _chosen(cx, node, t, loc)
+        case C.Cast():
+            return wide(cx, node.expr, t)
+        case C.FuncCall():
+            result = cx.call(node)
+            if not isinstance(result, (Ref, View, OneOf)):
+                raise unsupported("this function", loc)
+            return load_wide(cx, result, loc)
+        case C.ExprList() | C.Compound():
+            return wide(cx, last_of(cx, node))
+    return load_wide(cx, lvalue(cx, node), loc)
+
+
+def _step(cx: Context, node: C.UnaryOp, t: Scalar, loc: Loc) -> Wide:
+    ref = cx.pinned(lvalue(cx, node.expr), loc)
+    old = load_wide(cx, ref, loc)
+    old = made(cx, old.low, old.high, t, loc)
+    new = arithmetic(cx, node.op[-1], old, widened(cx, Const(1, UINT), t, loc), loc)
+    store_wide(cx, ref, new, loc)
+    return old if node.op.startswith("p") else new
+
+
+def _assignment(cx: Context, node: C.Assignment, t: Scalar, loc: Loc) -> Wide:
+    ref = cx.pinned(lvalue(cx, node.lvalue), loc)
+    op = node.op[:-1]
+    if not op:
+        value = wide(cx, node.rvalue, t)
+    elif op in ("<<", ">>"):
+        count = number(cx, node.rvalue, UINT, loc)
+        value = shifted(cx, op, load_wide(cx, ref, loc), count, loc)
+    else:
+        right = wide(cx, node.rvalue, t)
+        value = arithmetic(cx, op, load_wide(cx, ref, loc), right, loc)
+    store_wide(cx, ref, value, loc)
+    return value
+
+
+def _chosen(cx: Context, node: C.TernaryOp, t: Scalar, loc: Loc) -> Wide:
+    low, high = (cx.fresh_temporary(name, ULONG, loc) for name in ("low", "high"))
+
+    def choose(arm: C.Node) -> None:
+        value = wide(cx, arm, t)
+        cx.emit(Assign(low, value.low, loc))
+        cx.emit(Assign(high, value.high, loc))
+
+    cx.either(cx.condition(node.cond), lambda: choose(node.iftrue), lambda: choose(node.iffalse), loc)
+    return Wide(Var(low, loc), Var(high, loc), t)

@@ -1,0 +1,530 @@
+"""What was found wrong from outside, each with its neighbours: gcc's own build says what is right.
+
+Every kernel reads the global ``int x``; what it writes are globals that each sample lists.
+"""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu.base.ctype import SCALARS, Array, CType, Member, Struct, align_of
+from c2cu.frontend.parse import parse
+from c2cu.frontend.preprocess import Source, preprocess
+from c2cu.frontend.typed import typed
+from c2cu.pipeline import Options, understand
+from tests.oracle import Original, same
+from tests.sample import sampled
+from tests.test_annex_c import emulated
+
+P = 7
+INT = np.dtype(np.int32)
+DOUBLE = np.dtype(np.float64)
+R = [("r", INT, ())]
+
+
+def agrees(text: str, outputs: list, schedule: str = "auto", whole: bool = True) -> None:
+    """The outputs are those listed (``whole``), and every one is gcc's."""
+    x = np.arange(P, dtype=INT) - 2
+    original = Original(text, "kernel", [("x", INT, ()), *outputs])
+    expected = original.bulk({"x": x}, P, fresh=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = c2cu.bulk(text, {"x": x}, fn="kernel", backend="cpu", schedule=schedule)
+    results = results if isinstance(results, dict) else {outputs[0][0]: results}
+    assert not whole or set(results) == {name for name, *_ in outputs}
+    for name, value in results.items():
+        assert same(value, expected[name]), name
+
+
+def kernel(body: str, outside: str = "") -> str:
+    return f"int x, r;\n{outside}\nvoid kernel(void) {{ {body} }}\n"
+
+
+G = [("g", INT, ())]
+WRITTEN = {
+    "static initialiser": ("int g; int *q = &g;", "*q = x * 2;", G),
+    "element": ("int g[4]; int *q = g + 1;", "q[1] = x * 2;", [("g", INT, (4,))]),
+    "static local": ("int g;", "static int *q = &g; *q = x + 1;", G),
+    "pointer to the pointer": ("int g; int *q = &g; int **t = &q;", "**t = x;", G),
+    "memcpy": ("int g;", "int *a = &g, *b; __builtin_memcpy(&b, &a, sizeof a); *b = x;", G),
+    "memcpy of a global": ("int g; int *a = &g;", "int *b; __builtin_memcpy(&b, &a, sizeof a); *b = x;", G),
+    "byte by byte": (
+        "int g;",
+        "int *a = &g, *b; char *s = (char *)&a, *d = (char *)&b; for (int i = 0; i < 8; i++) d[i] = s[i]; *b = x;",
+        G,
+    ),
+    "as a number": ("int g;", "unsigned long u = (unsigned long)&g, v = u + 4; *(int *)(v - 4) = x;", G),
+    "union": ("int g;", "union { int *p; unsigned long u; } u; u.p = &g; *u.p = x;", G),
+    "struct by value": (
+        "int g; struct S { int *p; }; static void f(struct S s) { *s.p = x; }",
+        "struct S s = {&g}; f(s);",
+        G,
+    ),
+    "returned": ("int g; static void *f(void *p) { return p; }", "*(int *)f(&g) = x;", G),
+    "given back": ("int g; static void f(int **p) { *p = &g; }", "int *q; f(&q); *q = x;", G),
+    "through a function's address": ("int g; static void f(int *p) { *p = x; } void (*h)(int *) = f;", "h(&g);", G),
+}
+
+
+@pytest.mark.parametrize("sample", sampled(WRITTEN, 2))
+def test_what_is_written_through_a_pointer_is_an_output(sample):
+    outside, body, outputs = WRITTEN[sample]
+    agrees(kernel(body, outside), outputs)
+
+
+@pytest.mark.parametrize("sample", sampled([s for s, (_, _, outputs) in WRITTEN.items() if outputs is G], 3))
+def test_what_is_shared_is_not_written_through_a_pointer(sample):
+    outside, body, _ = WRITTEN[sample]
+    with pytest.raises(c2cu.Error, match="'g' is shared"):
+        c2cu.bulk(
+            kernel(body, outside), {"x": np.arange(P, dtype=INT)}, fn="kernel", backend="cpu", shared={"g": INT.type(3)}
+        )
+
+
+UNION = (
+    "union { int i; char c[4]; } u; u.i = x; r = u.c[0];"  # so that nothing but the text itself says what is written
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int a[4] = {0}; a[g[x & 3] & 3] = 1; r += a[1];",
+        "int a[4]; for (int i = 0; i < 4; i++) a[i] = g[i]; a[0] = 1; r += a[x & 3];",
+        "int a[2] = {g[0], g[1]}; a[1] += x; r += a[1];",
+        "int a[4]; __builtin_memcpy(a, g, sizeof a); a[1] += x; r += a[1];",
+        "r += __builtin_memcmp(g, g + 1, 4) + g[1];",
+    ],
+)
+def test_what_is_only_read_may_be_shared(body):
+    text = kernel(UNION + body, "int g[4];")
+    g = np.array([1, 2, 3, 0], INT)
+    x = np.arange(P, dtype=INT)
+    result = c2cu.bulk(text, {"x": x}, fn="kernel", backend="cpu", shared={"g": g})
+    original = Original(text, "kernel", [("x", INT, ()), ("g", INT, (4,)), *R])
+    assert same(result, original.bulk({"x": x, "g": np.tile(g, (P, 1))}, P)["r"])
+
+
+def test_a_null_global_pointer():
+    agrees(kernel("r = q ? 1 : x;", "int *q;"), R)
+
+
+DECLARED = {
+    "extern in a block, const": ("", "extern const int g; r = x + g;", "const int g = 41;", R),
+    "extern in a block, const, defined before": ("const int g = 41;", "extern const int g; r = x + g;", "", R),
+    "extern in a block": ("", "extern int g; g += x;", "int g = 41;", G),
+    "extern in two blocks": (
+        "static int f(void) { extern int g; return g * x; }",
+        "extern int g; g += x; r = f();",
+        "int g = 41;",
+        R + G,
+    ),
+    "extern in a loop": (
+        "",
+        "r = 0; for (int i = 0; i < 3; i++) { extern const int t[3]; r += t[i] * x; }",
+        "const int t[3] = {4, 5, 6};",
+        R,
+    ),
+    "extern behind a local": ("int g = 5;", "int y = x; { int g = x; { extern int g; g += y; } r = g; }", "", R + G),
+    "tentative": ("int g;", "g += x;", "int g = 41;", G),
+    "tentative, static": ("static int g;", "r = g + x; g = r;", "static int g = 41;", R + G),
+    "tentative, without an extent": ("int g[];", "g[0] = x + 1;", "", [("g", INT, (1,))]),
+    "without an extent": ("extern double t[];", "t[1] += x;", "double t[3] = {1.5, 2.5, 3.5};", [("t", DOUBLE, (3,))]),
+    "const, without an extent": ("extern const int t[];", "r = t[x & 1];", "const int t[3] = {4, 5, 6};", R),
+    "const, declared again": ("const int g = 41; extern const int g;", "r = x + g;", "extern const int g;", R),
+    "struct completed later": (
+        "struct S; extern struct S s; struct S { int a, b; };",
+        "s.a += x;",
+        "struct S s = {3, 4};",
+        [("s", np.dtype([("a", INT), ("b", INT)]), ())],
+    ),
+    "static prototype": ("static int f(int);", "r = f(x);", "static int f(int y) { return 3 * y; }", R),
+    "prototype in a block": ("", "int f(int); r = f(x);", "int f(int y) { return 3 * y; }", R),
+    "function named by a table that comes later": (
+        "typedef int (*fn)(int); extern const fn t[];",
+        "r = t[1](x);",
+        "static int f(int y) { return 3 * y; } static int h(int y) { return 5 * y; } const fn t[] = {f, h};",
+        R,
+    ),
+}
+
+
+@pytest.mark.parametrize("sample", sampled(DECLARED, 2))
+def test_all_declarations_of_an_object_are_one(sample):
+    before, body, after, outputs = DECLARED[sample]
+    agrees(kernel(body, before) + after + "\n", outputs)
+
+
+# the layout of structs
+
+
+TYPES = ["char", "signed char", "short", "unsigned short", "int", "unsigned", "long", "long long", "unsigned long long"]
+TYPES += ["_Bool", "enum E", "float", "double", "long double", "void *", "int (*)(void)"]
+WIDTHS = {
+    "_Bool": 1,
+    "char": 8,
+    "signed char": 8,
+    "short": 16,
+    "unsigned short": 16,
+    "int": 32,
+    "unsigned": 32,
+    "enum E": 32,
+}
+
+
+def random_struct(rng: np.random.Generator, name: str, depth: int = 0) -> tuple[str, list[str], list[str]]:
+    """The text of a struct or union (without what declares its name), and the paths of its members: bit-fields are the
+    second list."""
+    members: list[str] = []
+    paths: list[str] = []
+    fields: list[str] = []
+    for k in range(rng.integers(1, 7)):
+        t, m = str(rng.choice(TYPES)), f"{name}{k}"
+        match rng.integers(0, 10):
+            case 0 | 1 if depth < 2:
+                inner, below, bits = random_struct(rng, m, depth + 1)
+                shape = rng.integers(0, 4)
+                if shape == 0:  # declares no member
+                    members.append(f"{inner.replace(' ', f' T{m} ', 1)};")
+                    continue
+                dims, prefix = [("", ""), ("", f"{m}."), ("[2]", f"{m}[1].")][shape - 1]  # the first is anonymous
+                members.append(f"{inner} {prefix and m}{dims};")
+                paths += [prefix + path for path in below]
+                fields += [prefix + path for path in bits]
+            case 2 | 3 | 4 | 5 if t in WIDTHS or t.endswith("long long") or t == "long":
+                width = int(rng.integers(0, WIDTHS.get(t, 64) + 1))
+                named = width and rng.random() < 0.75
+                members.append(f"{t} {m if named else ''} : {width};")
+                fields += [m] * bool(named)
+            case kind:
+                d = f"{m}[3]" if kind == 6 else m
+                members.append(f"{t.replace('(*)', f'(*{d})') if '(*)' in t else f'{t} {d}'};")
+                paths.append(m)
+    keyword = rng.choice(["struct", "struct", "union"])
+    return f"{keyword} {{ {' '.join(members)} int end{name}; }}", [*paths, f"end{name}"], fields
+
+
+def member_at(t: CType, path: str) -> Member:
+    """The member of a path, its offset from the start of ``t``."""
+    offset = 0
+    for name in path.split("."):
+        assert isinstance(t, Struct)
+        m = t.member(name.removesuffix("[1]"))
+        assert m is not None
+        offset, t = offset + m.offset, m.type
+        if isinstance(t, Array) and name.endswith("[1]"):
+            offset, t = offset + t.of.size, t.of
+    return replace(m, type=t, offset=offset)
+
+
+FIRST_BIT = """
+static long first_bit(const unsigned char *s) { long k = 0; while (!(s[k / 8] >> k % 8 & 1)) k++; return k; }
+#define BIT(s, m) (__builtin_memset(&s, 0, sizeof s), s.m = -1, first_bit((void *)&s))
+"""
+
+
+def test_layouts_are_the_compilers():
+    rng = np.random.default_rng(5)
+    structs = [random_struct(rng, f"m{k}_") for k in range(50)]
+    declared = "enum E { E0, E1 = 0x7fffffff };\n" + "".join(f"{s} s{k};\n" for k, (s, _, _) in enumerate(structs))
+    members = [(k, path) for k, (_, paths, _) in enumerate(structs) for path in paths]
+    fields = [(k, path) for k, (_, _, paths) in enumerate(structs) for path in paths]
+    asked = [f"sizeof s{k}, _Alignof(s{k})" for k in range(len(structs))]
+    asked += [f"(char *)&s{k}.{path} - (char *)&s{k}, sizeof s{k}.{path}" for k, path in members]
+    asked += [f"BIT(s{k}, {path}), 0" for k, path in fields]
+    answers = " ".join(f"{{ long v[] = {{{a}}}; t[{k}][0] = v[0]; t[{k}][1] = v[1]; }}" for k, a in enumerate(asked))
+    n = len(asked)
+    judge = f"{declared}{FIRST_BIT}long t[{n}][2];\nvoid kernel(void) {{ {answers} }}\n"
+    expected = Original(judge, "kernel", [("t", np.dtype(np.int64), (n, 2))]).bulk({}, 1)["t"][0]
+
+    unit = understand(Source("<input>", declared + kernel("r = x;")), Options(fn="kernel")).program.unit
+    types = [unit.variables[f"s{k}"].type for k in range(len(structs))]
+    found = [(t.size, align_of(t)) for t in types]
+    found += [(m.offset, m.type.size) for m in (member_at(types[k], path) for k, path in members)]
+    found += [(8 * m.offset + m.bit, 0) for m in (member_at(types[k], path) for k, path in fields)]
+    for question, answer, right in zip(asked, found, expected.tolist(), strict=True):
+        assert answer == tuple(right), question
+
+
+# literals and the types of expressions
+
+
+def test_character_constants():
+    constants = ["'a'", "'\\xff'", "'ab'", "'abcd'", "'\\377\\377'", "L'a'", "L'\\xffffffff'", "u'\\xffff'"]
+    constants += ["U'\\xffffffff'", "u'\\u20ac'", "L'\\U0001f600'", "'\\0'", "'\\''"]
+    body = "".join(
+        f"t[{4 * k}] = {c}; t[{4 * k + 1}] = sizeof({c}); t[{4 * k + 2}] = {c} - 1 - 0xffff < x; t[{4 * k + 3}] = -1 < {c};"
+        for k, c in enumerate(constants)
+    )
+    agrees(kernel(body, f"long t[{4 * len(constants)}];"), [("t", np.dtype(np.int64), (4 * len(constants),))])
+
+
+VARIABLES = """int x; enum E { E0, E1 } en; enum N { N0 = -1 } nn; enum L { L0 = 1l << 40 } ll;
+_Bool b; char c; signed char sc; unsigned char uc; short h; unsigned short uh; int i; unsigned u; long l; unsigned long ul;
+long long q; unsigned long long uq; float f; double d; long double ld; int a[3]; char m[2][5]; int *p; double *dp; void *vp;
+int fi(char); float ff(void); struct T { char x[3]; short y; } t, *tp; struct T ft(void);
+struct S { unsigned a:3, b:31, c:32; int d:5, e:32; long f:5; unsigned long g:31, h:32; _Bool i:1; char j:7; } s, *sp;
+"""
+NUMBERS = (
+    "b c sc uc h uh i u l ul q uq f d ld en nn ll E0 N0 L0 a[1] m[1][2] *p *dp fi(c) ff() t.x[0] tp->y sp->a".split()
+)
+NUMBERS += [
+    f"s.{m}" for m in "abcdefghij"
+] + "1 1u 1l 1ull 0x80000000 2147483648 1.f 1. 1.l 'a' L'a' u'a' U'a' 'ab'".split()
+INTEGERS = [n for n in NUMBERS if n not in "f d ld *dp ff() 1.f 1. 1.l".split()]
+OTHERS = [
+    "a",
+    "m",
+    "m[1]",
+    "p",
+    "vp",
+    "&p",
+    "&a",
+    "&m[1]",
+    "*m",
+    "t",
+    "tp",
+    "ft()",
+    "&t",
+    "p + 1",
+    "1 + a",
+    "p++",
+    "t = ft()",
+]
+OTHERS += [
+    "(char[7]){0}",
+    "(struct T){{1}}",
+    "(int[]){1, 2, [5] = 3}",
+    "x ? p : 0",
+    "0 ? vp : p",
+    "fi",
+    "&fi",
+    "*fi",
+    "tp->x",
+]
+OTHERS += [f'{prefix}"ab\\0" "c\\1" "2"' for prefix in ("", "u8")]
+OTHERS += [
+    "ft().x",
+    "x ? t : ft()",
+    "(t, a)",
+    "(0, m[1])",
+    "p = 0",
+    "p += 1",
+    "p - p",
+    "&a[2] - a",
+    "&*fi",
+    "sizeof(int[3])",
+]
+
+
+def random_number(rng: np.random.Generator, depth: int, integer: bool = False) -> str:
+    if depth == 0:
+        return str(rng.choice(INTEGERS if integer else NUMBERS))
+    x, y = (random_number(rng, int(rng.integers(0, depth)), integer) for _ in "xy")
+    match rng.integers(0, 10):
+        case 0 | 1 | 2:
+            return f"({x} {rng.choice(['+', '-', '*', '/'])} {y})"
+        case 3 | 4:
+            x, y = (random_number(rng, depth - 1, True) for _ in "xy")
+            return f"({x} {rng.choice(['%', '&', '|', '^', '<<', '>>'])} {y})"
+        case 5:
+            return f"({x} {rng.choice(['<', '==', '&&', '||'])} {y})"
+        case 6:
+            return f"({y} ? {x} : {y})"
+        case 7:
+            return f"({rng.choice(['s.a', 's.c', 's.g', 'c', 'uh', 'u'] + ['f'] * (not integer))} {rng.choice(['=', '+=', '-='])} {x})"
+        case 8:
+            return rng.choice(["-", "+", "!"]) + x if rng.random() < 0.7 else f"~{random_number(rng, depth - 1, True)}"
+        case _:
+            return rng.choice(
+                [f"(unsigned char){x}", f"(0, {x})", "s.a++", "--uh", "sizeof x", "_Alignof(short)", "q--"]
+            )
+
+
+def test_types_of_expressions():
+    """Of random expressions: the type after promotion, and the size."""
+    rng = np.random.default_rng(3)
+    numbers = [*NUMBERS, *(random_number(rng, int(rng.integers(1, 4))) for _ in range(400))]
+    sized = OTHERS + [n for n in numbers if "s." not in n and "sp" not in n]
+    body = "".join(f"+({n});" for n in numbers) + "".join(f"sizeof({e});" for e in sized)
+    pre = preprocess(Source("<input>", VARIABLES + kernel(body)))
+    unit = typed(parse(pre), pre)
+    statements = unit.require("kernel").node.body.block_items
+    found = [str(unit.type(n)) for n in statements[: len(numbers)]]
+    found += [str(unit.constant(n)) for n in statements[len(numbers) :]]
+
+    codes = ", ".join(f"{t}: {k}" for k, t in enumerate(SCALARS))
+    asked = [f"_Generic(+({n}), {codes})" for n in numbers] + [f"sizeof({e})" for e in sized]
+    answers = "".join(f"answer[{k}] = {a};" for k, a in enumerate(asked))
+    judge = f"{VARIABLES} long answer[{len(asked)}];\nvoid kernel(void) {{ {answers} }}"
+    right = Original(judge, "kernel", [("answer", np.dtype(np.int64), (len(asked),))]).bulk({}, 1)["answer"][0].tolist()
+    expected = [str(SCALARS[k]) for k in right[: len(numbers)]] + [str(k) for k in right[len(numbers) :]]
+    for question, answer, wanted in zip([*numbers, *asked[len(numbers) :]], found, expected, strict=True):
+        assert answer == wanted, question
+
+
+# what GCC makes of C
+
+
+ZEROS = {
+    "0.0 - (double)x": True, "0 - (double)x": True, "0.0 - x": True, "(1.0 - 1.0) - (double)x": True, "0.0 - (float)x": False,
+    "0.0 - __builtin_fabs(y)": True, "0.0 - (x ? 1.0 : (double)x)": True, "0.0 - (x ? 1.0 : y)": False, "0.0 - y": False,
+    "0.0 + -(double)x": True, "-(double)x + 0.0": True, "0.0 - ((double)x + 0.0)": True, "0.0 - 1.0 * (double)x": True,
+    "zero - (double)x": True, "table[0] - (double)x": False, "-0.0 - (double)x": True,
+    "(float)u * 0 - (float)x": True,
+    "(float)(x > 9) * 0 - x": True,
+    "(float)(x & 7) * 0 - x": True,
+    "(double)(x - x) - (double)x": True, "(x ^ x) - (double)x": True, "(double)((x & 0) << x) - (double)x": True,
+    "(double)-(0 / (x | 1)) - (double)x": True, "(double)(x ? u - u : 0) - x": True, "(x - (int)u) - (double)x": False,
+    "(double)(y - y) - x": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", sampled(ZEROS, 3))
+def test_differences_from_zero(expression):
+    """GCC makes -x of 0.0 - x where it sees that x is not -0.0; then zero has the other sign."""
+    outside = "double d; static const double zero = 0, table[1] = {0};"
+    text = kernel(f"double y = x; unsigned char u = x; d = 1 / ({expression});", outside)
+    agrees(text, [("d", DOUBLE, ())], "gang")
+    zero = Original(text, "kernel", [("x", INT, ()), ("d", DOUBLE, ())]).bulk({}, 1)["d"][0]
+    assert bool(np.signbit(zero)) == ZEROS[expression]
+
+
+FLEXIBLE = {
+    "string": 'struct { char n; char v[]; } t = {1, "wxy"};',
+    "list": "static struct { int n; short v[]; } t = {2, {5, 6, 7}};",
+    "designated": "static struct { int n; int v[]; } t = {.v = {[2] = 5}, .n = 3};",
+    "const": "static const struct { char n; int v[]; } t = {2, {5, 6, 7}};",
+}
+
+
+@pytest.mark.parametrize("name", FLEXIBLE)
+def test_an_initialiser_makes_an_object_larger_than_its_type(name):
+    agrees(kernel("r = t.v[2] + 3 * t.v[x & 1] + t.n;", FLEXIBLE[name]), R)
+
+
+ACROSS = {
+    "memcmp": 'r = memcmp(&s, "\\1HE", 3);',
+    "characters": "char *p = (char *)&s; for (int k = 0; k < 9; k++) r += p[k] * (k + 1);",
+    "from the first member": "char *p = &s.m; for (int k = 0; k < 9; k++) r += p[k] * (k + 1);",
+    "a known place": "char *p = (char *)&s; r = p[1] + 3 * p[7] + 5 * ((char *)&s)[8];",
+}
+
+
+@pytest.mark.parametrize("first", ["m", "m[1]", "m[3]"])
+@pytest.mark.parametrize("name", sampled(ACROSS, 1))
+def test_a_pointer_to_a_struct_leads_across_its_members(name, first):
+    if name == "from the first member" and first != "m":
+        pytest.skip("it is an array, which its elements' addresses do not leave")
+    start = f"struct {{ char {first}, n[5]; int k; }} s; memset(&s, 0, sizeof s); "
+    start += "s.n[0] = x; s.n[1] = 'E'; *(char *)&s = 1; s.k = 7 << (x & 7); "
+    agrees(kernel(start + ACROSS[name], "#include <string.h>"), R)
+
+
+def test_constants_that_an_integer_type_does_not_hold():
+    """GCC takes the type's nearest number."""
+    constants = (
+        "(int)2147483648.0f",
+        "(int)-3e10",
+        "(short)70000.0",
+        "(signed char)-300.5f",
+        "(unsigned)-1.5",
+        "(_Bool)0.5",
+    )
+    body = "c[6] = x; " + " ".join(f"c[{k}] = {c};" for k, c in enumerate(constants))
+    agrees(
+        kernel(f"{body} c[7] = (long)1e30 == 0x7fffffffffffffff;", "long c[8];"),
+        [("c", np.dtype(np.int64), (8,))],
+        "gang",
+    )
+
+
+def test_an_integer_that_a_function_returns_is_no_pointer():
+    text = kernel("int *p = (void *)f(); r = p ? *p : x;", "static long f(void) { return (long)&x; }")
+    assert "a pointer is used as a number" in str(c2cu.check(text, fn="kernel").why_not)
+    text = text.replace("(long)&x", "x - x")
+    assert "a pointer is made from an integer" in str(c2cu.check(text, fn="kernel").why_not)
+    agrees(text, R)
+
+
+STRUCTS = {
+    "variables": "struct S s = {x, 2}, a[] = {s, s, s}; r = sizeof a + a[2].y + a[1].x;",
+    "calls": "struct S a[] = {f(x), f(1), {3}}; r = sizeof a + a[1].y;",
+    "literals and numbers": "struct S a[] = {x ? f(1) : f(4), (struct S){5, 6}, 3, 4, 5}; r = sizeof a + a[1].y + a[0].x;",
+    "members": "struct S s = {x, 2}; struct { int k; struct S s; } a[] = {1, s, 2, s}; r = sizeof a + a[1].s.y;",
+}
+
+
+@pytest.mark.parametrize("name", sampled(STRUCTS, 1))
+def test_structs_initialise_elements_of_an_array_without_extent(name):
+    outside = "struct S { int x, y; }; static struct S f(int k) { struct S s = {k, k}; return s; }"
+    agrees(kernel(STRUCTS[name], outside), R, "gang")
+
+
+def test_vectors_in_an_array_without_extent():
+    outside = "typedef int V __attribute__((vector_size(16))); V v[] = {(V){1, 2, 3, 4}, (V){5, 6, 7, 8}};"
+    agrees(kernel("r = sizeof v / sizeof v[0] + x;", outside), R)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "r = one[1];",
+        "int l[1]; l[1] = x; r = l[0];",
+        "static int l[1]; r = l[1];",
+        "int l[1], *p = l; *++p = x; r = l[0];",
+    ],
+)
+def test_an_array_of_one_element_has_one(body):
+    with pytest.raises(c2cu.UnsupportedError, match="element 1 is outside '(one|l)', which has 1 element ") as e:
+        c2cu.check(kernel(body, "int one[1];"))
+    assert e.value.code == "C2CU035" and e.value.line == 3
+
+
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+def test_what_is_inside_an_array_of_one_element(schedule):
+    text = kernel(
+        "int l[1], *p = l; static int s[1] = {4}; l[0] = x; one[*p - x] += s[0] + l[0]; r = p[0] + one[0];",
+        "int one[1] = {3};",
+    )
+    agrees(text, [*R, ("one", INT, (1,))], schedule)
+
+
+def test_a_struct_may_end_with_an_array_of_one_element():
+    """Room for more behind it is an old idiom."""
+    text = kernel("s.n = x; r = s.d[x > 99];", "struct { int n; int d[1]; } s;")
+    assert c2cu.check(text).why_not == ""
+
+
+SPECIAL = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, -np.nan, 5e-324, -1e-310, 1e-40, 3e38, 1e308, -1e-45])
+FLOATS = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, -np.nan, 1e-45, -1e-40, 1e-38, 3e38, 1.5e-38, -1e-45], "f4")
+CLASSES = ("isnan", "isfinite", "isnormal", "signbit", "fpclassify", "__builtin_isnan", "__builtin_isinf", "isinf")
+ORDERS = ("isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered", "__builtin_isless")
+
+
+def test_classifications_of_special_values():
+    """A truth is 1 or another number, as the compiler likes; but fpclassify and isinf tell which."""
+    results = [f"{f}({v}){'' if f in ('fpclassify', 'isinf') else ' != 0'}" for f in CLASSES for v in "df"]
+    results += [f"{f}(d, f) != 0" for f in ORDERS]
+    lines = " ".join(f"r[{k}] = {e};" for k, e in enumerate(results))
+    text = f"#include <math.h>\ndouble d; float f; int r[{len(results)}];\nvoid kern(void) {{ {lines} }}\n"
+    inputs = {"d": np.repeat(SPECIAL, len(SPECIAL)), "f": np.tile(FLOATS, len(SPECIAL))}
+    variables = [("d", DOUBLE, ()), ("f", np.dtype(np.float32), ()), ("r", INT, (len(results),))]
+    assert not c2cu.check(text).why_not
+    expected = Original(text, "kern", variables).bulk(inputs, len(inputs["d"]))["r"]
+    for schedule in ("gang", "native"):
+        assert np.array_equal(c2cu.bulk(text, inputs, backend="cpu", schedule=schedule), expected), schedule
+    for schedule in ("private", "thread"):
+        emulated(text, variables, inputs, schedule)
+
+
+def test_what_the_hosts_headers_define_is_declared():
+    text = kernel("fd_set s; FD_ZERO(&s); FD_SET(x & 63, &s); r = FD_ISSET(5, &s) != 0;", "#include <sys/select.h>")
+    agrees(text, R)
+    text = kernel("r = isfinite((long double)x) + math_errhandling;", "#include <math.h>")
+    agrees(text, R)
+    text = kernel("static int n; __atomic_fetch_add(&n, x, 5); __sync_fetch_and_or(&n, 1); r = n;")
+    agrees(text, R)

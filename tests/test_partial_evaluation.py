@@ -1,0 +1,380 @@
+"""Pointers in memory, views and jumps that lowering resolves before the program runs: what gang gives is what gcc gives."""
+
+import numpy as np
+import pytest
+
+import c2cu
+from tests.oracle import Original, same
+from tests.sample import sampled
+from tests.test_annex_c import emulated
+
+P = 19
+HEAD = (
+    "#include <math.h>\n#include <string.h>\n#include <stdint.h>\nint a[8], b[8];\nfloat f[8];\ndouble d[8], e[8];\n"
+    "unsigned char c[16];\n"
+)
+VARIABLES = [
+    ("a", "i4", (8,)), ("b", "i4", (8,)), ("f", "f4", (8,)), ("d", "f8", (8,)), ("e", "f8", (8,)), ("c", "u1", (16,))
+]  # fmt: skip
+
+# name -> (declarations, statements of the kernel)
+POINTERS = {
+    "instance struct": (
+        "typedef struct { int *buf; int n; } S; static void push(S *s, int v) { s->buf[s->n++] = v; } "
+        "static void init(S *s, int *p) { s->buf = p; s->n = 0; }",
+        "S s; init(&s, b); for (int i = 0; i < 8; i++) if (a[i] > 0) push(&s, a[i]); push(&s, s.n & 0); b[7] = s.n;",
+    ),
+    "vtable": (
+        "struct V { int (*f)(int); int (*g)(int); }; static int p1(int x) { return x + 1; } static int m2(int x) "
+        "{ return x * 2; } static const struct V v = {p1, m2}; struct O { const struct V *v; int x; }; "
+        "static int both(struct O *o) { return o->v->f(o->x) + o->v->g(o->x); }",
+        "struct O o = {&v, a[0]}; b[0] = both(&o); o.x = a[1]; b[1] = both(&o);",
+    ),
+    "table of functions, known index": (
+        "static int g(int x) { return x + 1; } static int h(int x) { return x * 3; } static int (*const k[2])(int) = {g, h};",
+        "b[0] = k[1](a[0]); b[1] = k[0](a[1]);",
+    ),
+    "table of functions, counted": (
+        "static int g(int x) { return x + 1; } static int h(int x) { return x * 3; } typedef int (*F)(int); "
+        "static const F k[3] = {g, h, g};",
+        "for (int i = 0; i < 8; i++) b[i] = k[i % 3](a[i]);",
+    ),
+    "pointer to a const table": (
+        "static const int t[4] = {5, 6, 7, 8}; static const int *q = t;",
+        "const int *r = q + 1; for (int i = 0; i < 3; i++) b[i] += r[i]; b[3] = *q;",
+    ),
+    "double buffer": (
+        "",
+        "double u[8], v[8]; double *cur = u, *nxt = v; for (int i = 0; i < 8; i++) u[i] = d[i]; "
+        "for (int t = 0; t < 5; t++) { for (int i = 0; i < 8; i++) nxt[i] = cur[i] + 0.5 * cur[(i + 1) & 7]; "
+        "double *tmp = cur; cur = nxt; nxt = tmp; } for (int i = 0; i < 8; i++) e[i] = cur[i];",
+    ),
+    "double buffer, data decides how often": (
+        "",
+        "double u[8] = {0}, v[8] = {0}; double *cur = u, *nxt = v; for (int i = 0; i < 8; i++) u[i] = d[i]; "
+        "for (int t = 0; t < (a[0] & 7); t++) { for (int i = 0; i < 8; i++) nxt[i] = cur[i] + cur[(i + 1) & 7]; "
+        "double *tmp = cur; cur = nxt; nxt = tmp; } for (int i = 0; i < 8; i++) e[i] = cur[i];",
+    ),
+    "double buffer, inputs swapped": (
+        "static void step(const double *x, double *y) { for (int i = 0; i < 8; i++) y[i] = x[i] * 0.5 + x[7 - i]; }",
+        "double *p = d, *q = e; for (int t = 0; t < 4; t++) { step(p, q); double *s = p; p = q; q = s; }",
+    ),
+    "three buffers": (
+        "",
+        "int x[8] = {0}, y[8] = {0}, z[8] = {0}; int *p[3] = {x, y, z}; for (int i = 0; i < 8; i++) x[i] = a[i]; "
+        "for (int t = 0; t < 7; t++) { for (int i = 0; i < 8; i++) p[2][i] = p[0][i] + 2 * p[1][7 - i]; "
+        "int *s = p[2]; p[2] = p[1]; p[1] = p[0]; p[0] = s; } for (int i = 0; i < 8; i++) b[i] = p[0][i];",
+    ),
+    "rows of a matrix": (
+        "",
+        "int m[4][3]; int *r[4]; for (int i = 0; i < 4; i++) r[i] = m[i]; for (int i = 0; i < 4; i++) "
+        "for (int j = 0; j < 3; j++) r[i][j] = a[i] * j; int *t = r[1]; r[1] = r[2]; r[2] = t; "
+        "for (int i = 0; i < 4; i++) b[i] = r[i][2] + r[(i + 1) & 3][1];",
+    ),
+    "rows chosen by data": (
+        "",
+        "int x[4] = {1, 2, 3, 4}; int *r[3] = {a, b, x}; for (int i = 0; i < 3; i++) b[i + 4] = r[(a[i] & 255) % 3][i];",
+    ),
+    "pivoting by pointers": (
+        "",
+        "double m[3][3]; double *r[3]; for (int i = 0; i < 3; i++) { r[i] = m[i]; for (int j = 0; j < 3; j++) "
+        "m[i][j] = d[i] * (j + 1) + d[(i + 3 * j) & 7]; } for (int k = 0; k < 3; k++) { int w = k; for (int i = k + 1; i < 3; "
+        "i++) if (fabs(r[i][k]) > fabs(r[w][k])) w = i; double *t = r[k]; r[k] = r[w]; r[w] = t; for (int i = k + 1; i < 3; "
+        "i++) { double q = r[i][k] / r[k][k]; for (int j = k; j < 3; j++) r[i][j] -= q * r[k][j]; } } "
+        "for (int i = 0; i < 3; i++) e[i] = r[i][i];",
+    ),
+    "null tests": (
+        "int *q; static int g(const int *p, int *out) { if (!p) return -1; if (out) *out = *p; return 1; }",
+        "if (q) b[0] = 1; else b[0] = 2; b[1] = g(0, b); b[2] = g(a, 0); b[3] = g(a + 1, b + 4); if (q == 0) b[5] = 1;",
+    ),
+    "null or not, decided by data": (
+        "",
+        "int *p = 0; if (a[0] > 0) p = b + 1; if (p) p[0] = 7; else b[2] = 3; b[0] = p != 0; b[3] = p == b + 1;",
+    ),
+    "casadi": (
+        "static int g(const double **arg, double **res, int *iw, double *w, int mem) { double t = arg[0] ? arg[0][0] : 0; "
+        "w[0] = t; if (res[0] != 0) res[0][0] = w[0] + (arg[1] ? arg[1][1] : 0); if (res[1]) res[1][2] = 1; return 0; } "
+        "static int f2(const double **arg, double **res, int *iw, double *w, int mem) { const double **arg1 = arg + 2; "
+        "double **res1 = res + 1; arg1[0] = arg[0] + 3; arg1[1] = arg[1]; res1[0] = w; res1[1] = 0; w += 2; "
+        "if (g(arg1, res1, iw, w, 0)) return 1; if (res[0] != 0) res[0][0] = (w - 2)[0]; return 0; }",
+        "const double *arg[4] = {d, e}; double *res[3] = {e + 4}; double w[5]; int iw[1]; b[0] = f2(arg, res, iw, w, 0);",
+    ),
+    "linked list": (
+        "struct N { int v; struct N *next; };",
+        "struct N n[4]; for (int i = 0; i < 4; i++) { n[i].v = a[i]; n[i].next = i < 3 ? &n[i + 1] : 0; } "
+        "int s = 0; for (struct N *p = n; p; p = p->next) s = s * 3 + p->v; b[0] = s;",
+    ),
+    "out pointers": (
+        'static void next(const char **s, int **p) { (*s)++; *p += 2; } static const char text[] = "abc";',
+        "const char *s = text; int *p = a; next(&s, &p); b[0] = *s; b[1] = *p; next(&s, &p); b[2] = *s + *p;",
+    ),
+    "returned pointer, one of two": (
+        "static int *larger(int *x, int *y) { return *x > *y ? x : y; }",
+        "*larger(&a[0], &b[0]) += 5; int *m = a; for (int i = 1; i < 8; i++) m = larger(m, &b[i]); *m = 1000;",
+    ),
+    "void pointer to a context": (
+        "struct K { int s; int *o; }; static void cb(void *x, int v) { struct K *k = x; k->s += v; *k->o++ = k->s; } "
+        "static void each(const int *p, int n, void (*g)(void *, int), void *x) { for (int i = 0; i < n; i++) g(x, p[i]); }",
+        "struct K k = {0, b}; each(a, 8, cb, &k);",
+    ),
+    "struct copied with its pointers": (
+        "struct P { int *p; int n; };",
+        "struct P x = {a, 2}, y; y = x; y.n++; x.p = b; b[0] = y.p[y.n] + x.p[1]; struct P z[2] = {x, y}; "
+        "for (int i = 0; i < 2; i++) b[i + 2] = z[i].p[z[i].n];",
+    ),
+    "strings": (
+        'static const char *const names[3] = {"one", "two", "three"};',
+        'for (int i = 0; i < 3; i++) b[i] = names[i][1]; b[3] = "xyz"[a[0] & 1]; const char *s = "hello"; while (*s) b[4] += *s++;',
+    ),
+    "static pointer": (
+        "static int next(void) { static int *p = a; static int n = 2; n++; return *p++ + n; }",
+        "b[0] = next(); b[1] = next(); for (int i = 0; i < 3; i++) b[i + 2] = next();",
+    ),
+    "workspace carved up": (
+        "typedef struct { double *x, *y, *z; int n; } W; static double *take(double **w, int n) { double *r = *w; *w += n; return r; }",
+        "double store[24]; double *w = store; W s; s.n = 8; s.x = take(&w, 8); s.y = take(&w, 8); s.z = take(&w, 8); "
+        "for (int i = 0; i < s.n; i++) { s.x[i] = d[i]; s.y[i] = s.x[i] * 2; s.z[i] = s.y[7 - i < i ? 7 - i : i] + s.x[i]; } "
+        "for (int i = 0; i < 8; i++) e[i] = s.z[i];",
+    ),
+    "difference and order": (
+        "",
+        "int *p = a + 2, *q = a + 6; int t[2]; b[0] = q - p; b[1] = p < q; b[2] = p == a + 2; b[3] = p == t; "
+        "int *r = a[0] > 0 ? p : t; b[4] = r == p; b[5] = r != t;",
+    ),
+    "pointer set in a loop before it is used": (
+        "",
+        "int *p; for (int i = 0; i < 4; i++) { if (i == 0) p = a; else p = p + 1; b[i] = *p; }",
+    ),
+    "pointer to a pointer": ("", "int *p = a; int **q = &p; **q = 3; *q = b; *p = 4; (*q)[1] = 5; b[2] = **q + 1;"),
+}
+VIEWS = {
+    "words out of bytes": (
+        "",
+        "uint32_t w[4]; memcpy(w, c, 16); for (int i = 0; i < 4; i++) b[i] = w[i] ^ (w[3 - i] >> 3);",
+    ),
+    "bytes out of words": (
+        "",
+        "unsigned char t[32]; memcpy(t, a, 32); for (int i = 0; i < 8; i++) b[i] = t[4 * i + 1] - t[31 - i];",
+    ),
+    "a word by a cast": (
+        "",
+        "const uint32_t *w = (const uint32_t *)c; b[0] = w[1]; b[1] = *(const uint32_t *)(c + 8); ((uint16_t *)c)[3] = 77;",
+    ),
+    "unaligned words": (
+        "",
+        "uint32_t x; memcpy(&x, c + 3, 4); b[0] = x; uint64_t y; memcpy(&y, c + 5, 8); b[1] = y >> 20; memcpy(c + 1, &x, 4);",
+    ),
+    "words at an index": (
+        "static uint32_t get(const void *p) { uint32_t x; memcpy(&x, p, 4); return x; } "
+        "static void put(void *p, uint32_t x) { memcpy(p, &x, 4); }",
+        "for (int i = 0; i < 4; i++) b[i] = get(c + 4 * i) * 3u; for (int i = 0; i < 3; i++) put(c + 3 * i, a[i]);",
+    ),
+    "the bits of a double": (
+        "",
+        "uint64_t u; memcpy(&u, &d[0], 8); b[0] = u >> 52; u &= ~(1ull << 63); memcpy(&e[0], &u, 8); b[1] = *(int *)&d[1]; "
+        "b[2] = ((int *)&d[1])[1];",
+    ),
+    "union of a double and its words": (
+        "union U { double d; struct { uint32_t lo, hi; } w; unsigned char b[8]; };",
+        "union U u; u.d = d[0]; b[0] = u.w.lo; b[1] = u.w.hi; u.b[7] ^= 0x80; e[0] = u.d; u.w.hi = 0x3ff00000; u.w.lo = 5; e[1] = u.d;",
+    ),
+    "union tables": (
+        "static const union { unsigned char b[8]; double d; } k[2] = {{{0, 0, 0, 0, 0, 0, 0xf0, 0x3f}}, {{1, 2, 3, 4, 5, 6, 7, 8}}};",
+        "e[0] = k[0].d + d[0]; e[1] = k[1].d; b[0] = k[1].b[a[0] & 7];",
+    ),
+    "struct as bytes": (
+        "struct H { uint16_t type; uint32_t len; uint8_t tag[3]; };",
+        "struct H h; memset(&h, 0, sizeof h); h.type = a[0]; h.len = a[1]; h.tag[1] = a[2]; unsigned char t[sizeof h]; "
+        "memcpy(t, &h, sizeof h); unsigned s = 0; for (unsigned i = 0; i < sizeof h; i++) s = s * 31 + t[i]; b[0] = s; "
+        "struct H g; memcpy(&g, t, sizeof g); b[1] = g.type + g.len * 3 + g.tag[1];",
+    ),
+    "struct over bytes": (
+        "struct H { uint16_t type; uint8_t x[2]; uint32_t len; };",
+        "struct H *h = (struct H *)c; b[0] = h->type; b[1] = h[1].len; h->x[1] = 9; h[1].type = a[0]; struct H k = *h; b[2] = k.len;",
+    ),
+    "members walked as an array": (
+        "struct V { double x, y, z; };",
+        "struct V v = {d[0], d[1], d[2]}; double *p = &v.x; e[0] = p[0] + p[1] * p[2]; p[2] = 4; e[1] = v.z;",
+    ),
+    "wiped": (
+        "",
+        "uint64_t k[4]; memcpy(k, c, 16); memset(k + 2, a[0], 16); b[0] = k[0] + k[1]; b[1] = k[3]; memset(k, 0, sizeof k); b[2] = k[0];",
+    ),
+    "part of a word": (
+        "",
+        "memset((char *)a + 5, 0xab, 6); memcpy((char *)b + 3, c, 7); memcpy(b + 4, (char *)a + 2, 8);",
+    ),
+    "swapped through bytes": (
+        "static void swap(void *x, void *y, int n) { unsigned char *p = x, *q = y; while (n--) { unsigned char t = *p; *p++ = *q; *q++ = t; } }",
+        "swap(a, b, sizeof(int)); swap(&d[0], &d[3], sizeof(double)); swap(a + 2, c, 8);",
+    ),
+    "long at a byte offset": (
+        "",
+        "for (int i = 0; i < 2; i++) b[i] = *(uint64_t *)(c + 8 * i) >> (8 * i + 3); *(uint64_t *)(c + 8) += a[0];",
+    ),
+    "array of unions": (
+        "typedef union { uint32_t u; uint8_t b[4]; } W;",
+        "W w[4]; for (int i = 0; i < 4; i++) w[i].u = a[i]; for (int i = 0; i < 4; i++) for (int k = 0; k < 4; k++) b[i] += w[i].b[k] << k; w[a[0] & 3].b[2] = 1; b[4] = w[2].u;",
+    ),
+    "as many bytes as a variable says, into a member": (
+        "typedef struct { unsigned n; unsigned char buf[16]; unsigned w[3]; } S; static void add(S *s, const unsigned char *p, "
+        "unsigned n) { memcpy(&s->buf[s->n], p, n); s->n += n; }",
+        "S s; memset(&s, 0, sizeof s); add(&s, c, 3 + (a[0] & 3)); add(&s, c + 2, a[1] & 7); for (int i = 0; i < 8; i++) "
+        "b[i] = s.buf[i] + 256 * s.buf[i + 8]; a[0] = s.w[0];",
+    ),
+    "memmove of bytes": ("", "memmove(c + 2, c, 9); memmove((char *)a + 1, a, 11); memmove(b, b + 1, 12);"),
+}
+
+
+def case(head: str, body: str) -> tuple[str, dict[str, np.ndarray]]:
+    """A program's text and its inputs."""
+    text = f"{HEAD}{head}\nvoid kern(void) {{\n    {body}\n}}\n"
+    rng = np.random.default_rng(3)
+    return text, {
+        "a": rng.integers(-99, 99, (P, 8)).astype("i4"),
+        "b": rng.integers(-99, 99, (P, 8)).astype("i4"),
+        "f": rng.normal(size=(P, 8)).astype("f4"),
+        "d": rng.normal(size=(P, 8)),
+        "e": rng.normal(size=(P, 8)),
+        "c": rng.integers(0, 256, (P, 16)).astype("u1"),
+    }
+
+
+def judged(name: str, head: str, body: str, schedules=("gang",)) -> None:
+    text, inputs = case(head, body)
+    expected = Original(text, "kern", VARIABLES).bulk(inputs, P, fresh=True)
+    for schedule in schedules:
+        compiled = c2cu.compile(text, fn="kern", backend="cpu", schedule=schedule)
+        slots = {s.name for s in compiled.slots}
+        result = compiled({n: v for n, v in inputs.items() if n in slots})
+        if not isinstance(result, dict):
+            result = {next(s.name for s in compiled.slots if s.writes): result}
+        for n, *_ in VARIABLES:
+            assert same(result.get(n, inputs[n]), expected[n]), (name, schedule, n)
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name", sampled(POINTERS, 2))
+def test_pointers(name):
+    judged(name, *POINTERS[name])
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name", sampled(VIEWS, 3))
+def test_views(name):
+    judged(name, *VIEWS[name])
+
+
+JUMPS = {
+    "cleanup": (
+        "static int g(const int *p) { int r = -1; if (p[0] < 0) goto out; r = 1; for (int i = 0; i < 8; i++) { if (p[i] > 90) "
+        "goto out; r += p[i]; } r *= 2; out: return r; }",
+        "b[0] = g(a); b[1] = g(b);",
+    ),
+    "out of nested loops": (
+        "",
+        "int i, j; for (i = 0; i < 8; i++) for (j = 0; j < 8; j++) if (a[i] + a[j] == b[2]) goto found; i = j = -1; "
+        "found: b[0] = i; b[1] = j;",
+    ),
+    "back": ("", "int n = 0; again: n++; b[n & 7] += n; if (n < 11) goto again; b[0] = n;"),
+    "back, data decides": (
+        "",
+        "unsigned x = a[0]; int n = 0; next: if (x > 1) { x = x & 1 ? 3 * x + 1 : x / 2; n++; if (n < 50) goto next; } b[0] = n;",
+    ),
+    "several labels": (
+        "",
+        "if (a[0] > 50) goto two; if (a[0] > 0) goto one; b[0] = 1; goto end; one: b[1] = 2; two: b[2] = 3; end: b[3] = 4;",
+    ),
+    "state machine": (
+        "",
+        "int i = 0, n = 0; start: if (i >= 8) goto end; if (a[i] < 0) goto neg; i++; n += 2; goto start; "
+        "neg: n -= a[i]; i++; if (i < 8 && a[i] < 0) goto neg; goto start; end: b[0] = n; b[1] = i;",
+    ),
+    "out of a switch": (
+        "",
+        "for (int i = 0; i < 8; i++) { switch (a[i] & 3) { case 0: goto next; case 1: b[i] = 1; break; default: if (a[i] > 40) "
+        "goto stop; b[i] = 2; } b[i] += 5; next: b[i]++; } stop: b[0] = 9;",
+    ),
+    "errors in a chain": (
+        "static int step(int *p, int v) { if (v < -60) return 1; *p += v; return 0; }",
+        "int err = 0, s = 0; if ((err = step(&s, a[0]))) goto fail; if ((err = step(&s, a[1]))) goto fail; "
+        "if ((err = step(&s, a[2])) != 0) goto fail; b[0] = s; goto done; fail: b[0] = -err; done: b[1] = s;",
+    ),
+    "bounded recursion": (
+        "static int r(int n, int x) { return n < 1 ? x : x + r(n - 1, x * 2); } "
+        "static int sum(const int *p, int n) { if (n == 1) return *p; int h = n / 2; return sum(p, h) + sum(p + h, n - h); }",
+        "b[0] = r(5, a[0]); b[1] = sum(a, 8);",
+    ),
+    "transform by halves": (
+        "static void fft(double *p, int n, int s) { if (n == 1) return; fft(p, n / 2, 2 * s); fft(p + s, n / 2, 2 * s); "
+        "for (int k = 0; k < n / 2; k++) { double x = p[2 * k * s % 8], y = p[(2 * k + 1) * s % 8]; p[k % 4] = x + y; p[k % 4 + 4 - 4 * (s > 1)] = x - y; } }",
+        "double w[16]; for (int i = 0; i < 16; i++) w[i] = d[i & 7]; fft(w, 4, 1); for (int i = 0; i < 8; i++) e[i] = w[i];",
+    ),
+}
+LIBRARY = {
+    "memcmp": ("", "b[0] = memcmp(a, b, 8) != 0; b[1] = memcmp(a, a, 32); b[2] = memcmp(c, c + 3, 5) < 0;"),
+    "strings": (
+        "static char s[16], t[16];",
+        "for (int i = 0; i < 7; i++) s[i] = 97 + (c[i] & 3); s[7] = 0; strcpy(t, s); t[2] = 98; b[0] = strlen(s); "
+        "b[1] = strcmp(s, t) < 0; b[2] = strncmp(s, t, 2); b[3] = strchr(s, 98) ? strchr(s, 98) - s : -1; "
+        'b[4] = strcmp(s, "abc") > 0; b[5] = strstr(s, "ab") != 0; strncpy(t, "xy", 6); b[6] = t[1] + t[5]; '
+        'b[7] = strrchr(s, 97) ? strrchr(s, 97) - s : 77; a[0] = strspn(s, "ab"); a[1] = strcspn(s, "d");',
+    ),
+    "character classes": (
+        "#include <ctype.h>",
+        "for (int i = 0; i < 8; i++) { int x = c[i] & 127; b[i] = !!isdigit(x) + 2 * !!isalpha(x) + 4 * !!isspace(x) + 8 * !!isupper(x) "
+        "+ 16 * !!ispunct(x) + 32 * !!isxdigit(x) + 64 * !!isalnum(x) + 128 * !!isprint(x) + 256 * !!iscntrl(x); a[i] = toupper(x) + 300 * tolower(x); }",
+    ),
+    "bits": (
+        "",
+        "unsigned x = a[0]; unsigned long y = (unsigned long)a[1] * 0x123456789abcdul; b[0] = __builtin_popcount(x) + __builtin_popcountll(y); "
+        "b[1] = __builtin_bswap32(x); b[2] = __builtin_bswap64(y) >> 30; b[3] = __builtin_clz(x | 1) + __builtin_clzl(y | 1); "
+        "b[4] = __builtin_ctz(x | 256) + __builtin_ctzll(y | 4096); b[5] = __builtin_parity(x) + __builtin_ffs(x); b[6] = __builtin_bswap16(x);",
+    ),
+    "expectations": (
+        "#define likely(x) __builtin_expect(!!(x), 1)\nstatic int g(int x) { switch (x & 1) { case 0: return 4; case 1: return 5; } __builtin_unreachable(); }",
+        "if (likely(a[0] > 0)) b[0] = 1; b[1] = g(a[1]); int *p = __builtin_assume_aligned(a, 4); b[2] = p[2];",
+    ),
+    "overflow": (
+        "",
+        "int r; unsigned u; long l; unsigned long w; b[0] = __builtin_add_overflow(a[0] << 25, a[1] << 25, &r); b[1] = r; "
+        "b[2] = __builtin_mul_overflow((unsigned)a[0], 3u, &u); b[3] = u; b[4] = __builtin_sub_overflow((long)a[0] << 57, (long)a[1] << 57, &l); "
+        "b[5] = l >> 40; b[6] = __builtin_mul_overflow((unsigned long)a[0], (unsigned long)a[1], &w); b[7] = w;",
+    ),
+}
+
+
+PROGRAMS = {**POINTERS, **VIEWS, **JUMPS, **LIBRARY}
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name", sampled(JUMPS, 3))
+def test_jumps(name):
+    judged(name, *JUMPS[name])
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name", sampled(LIBRARY, 2))
+def test_library(name):
+    judged(name, *LIBRARY[name])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("schedule", ["private", "thread"])
+def test_as_cuda_text(name, schedule):
+    """The schedules that keep the program's own pointers, jumps and calls."""
+    text, inputs = case(*PROGRAMS[name])
+    try:
+        emulated(text, VARIABLES, inputs, schedule)
+    except c2cu.UnsupportedError as e:
+        assert e.line, e
+
+
+def test_an_address_is_no_output():
+    """Lowering follows the pointers of an array at file scope; none of them comes out as a number."""
+    text = 'int a[4], b; char *words[2];\nvoid k(void) { if (a[0]) words[a[1] & 1] = "ab"; b = a[2] + 1; }\n'
+    program = c2cu.compile(text, backend="cpu", schedule="gang")
+    assert [s.name for s in program.slots if s.writes] == ["b"]
+    assert program(np.arange(8, dtype=np.int32).reshape(2, 4)).tolist() == [3, 7]
