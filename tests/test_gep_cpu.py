@@ -99,7 +99,8 @@ def test_random_programs(seed, small_tiles):
     try:
         kernel = c2cu.compile(made.text, backend="cpu", schedule="gep")
     except c2cu.UnsupportedError as e:
-        assert e.code in ("C2CU038", "C2CU304") and e.line  # such loops do not compute it, or there are none
+        # Such loops do not compute it, there are none, or a matrix that they never reach is no input.
+        assert e.code in ("C2CU038", "C2CU304", "C2CU311") and e.line
         return
     want = Original(made.text, "f", variables).bulk(inputs, 4)
     found = kernel({s.name: inputs[s.name].reshape(4, *s.shape) for s in kernel.slots if s.reads}, p=4)
