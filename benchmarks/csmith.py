@@ -3,7 +3,7 @@
 Every program gets five random inputs for its globals; right is what gcc's build (-O1) makes of them, bit for bit.
 csmith is a package of Debian (csmith, libcsmith-dev); programs can be written where it is, and run elsewhere:
 
-    python benchmarks/csmith.py --write DIR --seeds 0:500
+    python benchmarks/csmith.py --write DIR --seeds 0:500 [--options="--max-funcs 3"]
     python benchmarks/csmith.py --programs DIR [--backend cuda] [--schedules auto,private,thread] [--jobs 2]
 """
 
@@ -28,12 +28,12 @@ from tests import csmith_programs as csmith
 DEFAULTS = {"cpu": "native,gang", "cuda": "auto,private,thread"}
 
 
-def write(folder: Path, first: int, last: int) -> None:
+def write(folder: Path, options: str, first: int, last: int) -> None:
     """Programs by their seeds, and csmith's headers beside them."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copytree(csmith.headers(), folder / "include", dirs_exist_ok=True)
     for seed in range(first, last):
-        (folder / f"{seed}.c").write_text(csmith.program(seed, str(folder)))
+        (folder / f"{seed}.c").write_text(csmith.program(seed, str(folder), options))
 
 
 def serve(pipe, include: str, backend: str, schedules: list[str]) -> None:
@@ -81,6 +81,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", type=Path, metavar="DIR")
     parser.add_argument("--seeds", default="0:100", metavar="FIRST:LAST")
+    parser.add_argument("--options", default="", help="for csmith, beside its own")
     parser.add_argument("--programs", type=Path, metavar="DIR")
     parser.add_argument("--backend", choices=list(DEFAULTS), default="cpu")
     parser.add_argument("--schedules")
@@ -89,7 +90,7 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=float("inf"), help="seconds after which none is begun")
     options = parser.parse_args()
     if options.write:
-        write(options.write, *map(int, options.seeds.split(":")))
+        write(options.write, options.options, *map(int, options.seeds.split(":")))
         return 0
     if not options.programs:
         parser.error("--write or --programs")

@@ -30,9 +30,9 @@ def headers() -> str:
     return next((str(d) for d in folders if (d / "csmith.h").exists()), "")
 
 
-def program(seed: int, folder: str | None = None) -> str:
-    """A program. csmith writes its notes of the machine to ``folder``."""
-    options = OPTIONS[seed % len(OPTIONS)].split()
+def program(seed: int, folder: str | None = None, more: str = "") -> str:
+    """A program. csmith writes its notes of the machine to ``folder``. ``more``: options beside the seed's."""
+    options = [*OPTIONS[seed % len(OPTIONS)].split(), *more.split()]
     command = ["csmith", "--no-volatiles", "--no-argc", "--concise", "--seed", str(seed), *options]
     return subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder).stdout
 

@@ -493,6 +493,9 @@ EXAMPLES = {
     "C2CU318": Example(
         "struct S { int n; };\nint x;\nvoid k(void) {\n    static struct S s;\n    x = s.n++;\n}\n", CUDA % "thread"
     ),
+    "C2CU319": Example(
+        "int x;\nconst union { int low : 4; int whole; } u = {3};\nvoid k(void) {\n    x += u.whole;\n}\n", CUDA % "thread"
+    ),
     # files
     "C2CU056": Example(ADD, RUN % "none.npy"),
     "C2CU341": Example(ADD, RUN % "a.npy", before='Path("a.npy").write_bytes(b"junk" * 20)'),

@@ -183,6 +183,12 @@ PROGRAMS = {
         "b[0] = dot(v, p) + dot((struct V){1, 2}, &(struct V){.y = 5}); b[1] = sum((int[]){a[0], 2, 3}, 3) + (int){7} + ((int[2]){8, 9})[1]; "
         "for (int i = 0; i < 3; i++) { int *q = (int[2]){i}; b[2] += q[0] + q[1]++; }",
     ),
+    "a union starts with a bit-field": (
+        "union U { unsigned low : 7; int whole; }; struct S { int tag; union U u; }; union U g = {5}; "
+        "struct S s = {1, {9}}; static const union U c = {3};",
+        "union U l = {7}; struct S t = {2, {4}}; static union U w = {6}; b[0] = a[0] + g.whole + s.u.whole + s.tag; "
+        "b[1] = c.whole + l.whole; b[2] = t.u.low + w.whole; g.low = a[1]; b[3] = g.whole;",
+    ),
     "unions are read as other members": (
         "union U { float f; unsigned u; unsigned char c[4]; double wide; }; struct W { int tag; union { int i; float f; } v; };",
         "union U u = {.u = 0x40490fdb}; b[0] = u.c[1] + (int)(u.f * 100); u.f = a[0]; b[1] = u.u >> 8; union U z = {.wide = 1.0}; b[2] = z.c[7 - 4]; "

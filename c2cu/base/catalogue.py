@@ -1112,6 +1112,13 @@ STATIC_STRUCT = Message(
     "'{name}' is a static struct",
     "make it a global variable",
 )
+UNION_CONSTANT = Message(
+    "C2CU319",
+    UnsupportedError,
+    "A constant is a union whose initialiser CUDA C++ does not have.",
+    "'{name}' is a union that C++ cannot initialise: its value is a bit-field, or not the first member",
+    "use schedule 'private', which assigns it",
+)
 NOT_ON_GPU = Message(
     "C2CU087",
     UnsupportedError,

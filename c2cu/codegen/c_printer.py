@@ -803,8 +803,11 @@ class CPrinter(Indented):
         return f"alignas(16) {text}" if wide and symbol.storage == "local" else text
 
     def device_constant(self, s: Symbol, own: str) -> str:
-        """A constant of the device, ``own``, with the value that a variable starts with."""
+        """A constant of the device, ``own``, with the value that a variable starts with. Raises UnsupportedError where
+        only statements could give it."""
         init = s.decl.init if s.decl is not None else None
+        if init is not None and self.as_statements(init, s.type):
+            raise catalogue.UNION_CONSTANT.error(s.loc, name=s.name)
         value = self.initial_value(init, s.type) if init is not None else "{}"
         return f"__device__ {declare(s.type, own, not s.unwritten)} = {value};"
 
@@ -847,7 +850,8 @@ class CPrinter(Indented):
         return f"{{{', '.join(str(t.of.wrap(x)) for x in codes)}}}"
 
     def as_statements(self, init: C.Node, t: CType) -> bool:
-        """Whether C++ has no initialiser for it: a member of a union that is not its first, or one given twice."""
+        """Whether C++ has no initialiser for it: a member of a union that is not its first, or one given twice. Nor
+        has CUDA's compiler for a bit-field in a union."""
         if not isinstance(t, (Array, Struct)) or not isinstance(init, C.InitList):
             return False
         return self.has_union(t) and self.chooses(t, self.tree(t, init))
@@ -863,7 +867,7 @@ class CPrinter(Indented):
             return any(self.chooses(t.of, x) for x in part.values())
         assert isinstance(t, Struct)
         t = self.unit.declarations.with_members(t)
-        return (t.union and any(k > 0 for k in part)) or any(
+        return (t.union and any(k > 0 or t.members[k].bits is not None for k in part)) or any(
             self.chooses(t.members[k].type, x) for k, x in part.items()
         )
 
