@@ -8,11 +8,11 @@ import pytest
 
 import c2cu
 from c2cu.runtime import cuda
+from tests import conversions, whole_programs
 from tests import test_annex_c as annex_c
 from tests import test_gep_tiles as tiled
 from tests import test_partial_evaluation as partial
 from tests import test_wide as wide
-from tests import whole_programs
 from tests.oracle import Original, run_original, same
 from tests.small_state import PROGRAMS as SMALL
 from tests.whole_programs import PROGRAMS
@@ -72,6 +72,14 @@ def test_what_lowering_resolves(name, schedule):
 @pytest.mark.parametrize("idiom", wide.IDIOMS)
 def test_128_bits(idiom, schedule):
     equals_gcc(wide.text_of(*wide.IDIOMS[idiom]), wide.VARIABLES, wide.inputs_of(len(idiom)), schedule)
+
+
+@pytest.mark.parametrize("schedule", ["registers", "block", "thread", "private"])
+@pytest.mark.parametrize("integers", conversions.INTEGERS)
+@pytest.mark.parametrize("float_type", conversions.FLOATS)
+def test_floats_that_no_integer_type_holds(float_type, integers, schedule):
+    text, variables, inputs = conversions.case(float_type, integers)
+    equals_gcc(text, variables, inputs, schedule)
 
 
 @pytest.mark.parametrize("name", SMALL)

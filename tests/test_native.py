@@ -1,11 +1,16 @@
 """Schedule native: whatever gcc compiles, each input as a fresh process of gcc's own finds it."""
 
+import platform
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from pycparser import c_ast
 
 import c2cu
 from c2cu.cli import main
+from c2cu.frontend.parse import parse
+from c2cu.frontend.preprocess import preprocess, read_source
 from tests.fresh import judge
 from tests.oracle import same
 from tests.sample import sampled
@@ -196,7 +201,11 @@ def test_what_the_kernel_does_not_reach_is_not_linked():
     "text, line, column",
     [
         ("int f(int);\nint k(int x) { return f(x) + 1; }\n", 2, 23),
-        ("int f(int);\nstatic int g(int x) { return f(x); }\nint k(int x) { __auto_type y = x; return g(y); }\n", 2, 30),
+        (
+            "int f(int);\nstatic int g(int x) { return f(x); }\nint k(int x) { __auto_type y = x; return g(y); }\n",
+            2,
+            30,
+        ),
         (
             "struct s { int (*f)(int); };\nint f(int);\nstatic const struct s s = {f};\nint k(int x) { return s.f(x); }\n",
             3,
@@ -341,3 +350,21 @@ int k(int x) { __auto_type t = x; n += t; m[1] += x > 2; return t + never + c[x 
     assert list(result) == ["n", "m", "return"] and (result["n"] == 7).all()
     assert result["return"].tolist() == [x + x + (1, 2)[x & 1] + 1 for x in range(5)]
     assert c2cu.bulk(text, given, fn="k", backend="cpu", outputs=["never"]).tolist() == x.tolist()
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="immintrin.h is of x86")
+@pytest.mark.parametrize(
+    "body, is_analysed",
+    [
+        ("for (int i = 0; i < 4; i++) o[i] = a[i] * 2;", True),
+        ("_mm_storeu_ps(o, _mm_add_ps(_mm_loadu_ps(a), _mm_set1_ps(1)));", False),
+    ],
+)
+def test_a_header_of_thousands_of_functions(body, is_analysed):
+    """Those that nothing reaches are not parsed; what is reached is C like any other."""
+    text = f"#include <immintrin.h>\nfloat a[4], o[4];\nvoid k(void) {{ {body} }}\n"
+    parsed = parse(preprocess(read_source(text)))
+    assert len([n for n in parsed.ast.ext if isinstance(n, c_ast.FuncDef)]) < 10
+    assert bool(c2cu.check(text).why_not) is not is_analysed
+    a = np.arange(12, dtype=np.float32).reshape(3, 4)
+    assert same(c2cu.bulk(text, {"a": a}, backend="cpu"), a * 2 if is_analysed else a + 1)

@@ -12,6 +12,7 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.runtime.cuda import nvrtc_options
 from c2cu.schedule import registry
 from c2cu.schedule.choose import choose
+from tests import conversions
 from tests import test_annex_c as annex_c
 from tests import test_partial_evaluation as partial
 from tests.small_state import PROGRAMS as SMALL
@@ -35,6 +36,7 @@ TEXTS = {
     **{f"lowering, {n}": (partial.case(*x)[0], "kern") for n, x in partial.PROGRAMS.items()},
     **{f"small, {n}": (text, fn) for n, (text, fn, _) in SMALL.items()},
     **{w.name: (w.text, w.fn) for w in WORKLOADS},
+    **{f"floats to {i}": (conversions.case("double", i)[0], "kern") for i in conversions.INTEGERS},
 }
 
 

@@ -161,6 +161,12 @@ def bounded(command: Sequence[str], seconds: float, nbytes: int) -> subprocess.C
     return None
 
 
+def machine_flags() -> tuple[str, ...]:
+    """This CPU's instructions, but for AVX-512, whose conversions of negative floats to unsigned integers give other
+    numbers than those of every other x86."""
+    return ("-march=native", *(["-mno-avx512f"] if platform.machine() in ("x86_64", "AMD64") else []))
+
+
 @functools.cache
 def exact_flags(command: tuple[str, ...]) -> tuple[str, ...]:
     """The C that results are compared with."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from math import isfinite
 
 from pycparser import c_ast as C
 from pycparser.c_generator import CGenerator
@@ -40,7 +41,9 @@ from ..frontend.kernel import nodes
 from ..frontend.parse import jumps_out, loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import FunctionDef, Unit
+from ..ir.fold import nearest_integer
 from . import device_library
+from .cuda import literal
 
 STATE = "struct c2cu_state *"
 CPP_KEYWORDS = frozenset(
@@ -320,7 +323,23 @@ class CPrinter(Indented):
 
     def visit_Cast(self, n: C.Cast) -> str:
         t = self.unit.type(n)
-        return self.cast(t, self.through_long(n.expr, t), n)
+        integer = self.integer(n.expr, t)
+        return integer or self.cast(t, self.through_long(n.expr, t), n)
+
+    def integer(self, n: C.Node, t: CType) -> str:
+        """The value of ``n``, a float, as an integer type has it; "" for any other two types, and where C++ agrees."""
+        source = self.unit.value_type(n)
+        if not (isinstance(source, Scalar) and source.is_float and isinstance(t, Scalar) and t.is_integer) or t == BOOL:
+            return ""
+        value = self.unit.constant(n)
+        if value is None or not isfinite(value):
+            return self.integer_of(self._visit_expr(n), t)
+        nearest = nearest_integer(value, t)
+        return "" if nearest == int(value) else literal(nearest, t)
+
+    def integer_of(self, text: str, t: CType) -> str:
+        self.helpers["c2cu_integer"] = None
+        return f"c2cu_integer<{t}>({text})"
 
     def through_long(self, n: C.Node, t: CType) -> str:
         """The value of ``n``, which a cast to ``t`` takes: C++ lets no address become a small number at once."""
@@ -330,6 +349,8 @@ class CPrinter(Indented):
 
     def converted(self, n: C.Node, to: CType, braced: bool = False) -> str:
         """The value of ``n`` as C converts it where a ``to`` is wanted. ``braced``: C++ narrows nothing there."""
+        if integer := self.integer(n, to):
+            return integer
         text = self._visit_expr(n)
         source = self.spelled(n)
         if isinstance(source, Struct) and self.is_loose(n):
@@ -744,6 +765,12 @@ class CPrinter(Indented):
         if not isinstance(t, Scalar) or not isinstance(r, Scalar):
             return None
         both = promote(t) if op in ("<<", ">>") else common(t, r)
+        if both.is_float and t.is_integer and t != BOOL and not self.is_bit_field(n.lvalue):
+            a, b = f"({both}){{0}}", f"({both}){{1}}"
+            multiplied = op == "*" and not self.fused
+            return self.integer_of(
+                f"__{'f' if both.size == 4 else 'd'}mul_rn({a}, {b})" if multiplied else f"{a} {op} {b}", t
+            )
         counts = isinstance(n.lvalue, (C.ID, C.Constant)) and self.is_index(n.lvalue) and self.is_index(n.rvalue)
         if both.kind == "i" and op in ("+", "-", "*", "<<") and not counts:
             u = unsigned_of(both)

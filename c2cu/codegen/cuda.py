@@ -264,6 +264,8 @@ class CudaText:
     def cast(self, e: Cast) -> tuple[str, int]:
         if e.type == BOOL:
             return self.truth(e.operand)
+        if e.operand.type.is_float and e.type.is_integer:
+            return f"c2cu_integer<{type_name(e.type)}>({self.text(e.operand)})", NAME
         return f"({type_name(e.type)}){self.expr(e.operand)}", PREFIX
 
     def bitcast(self, e: Bitcast) -> tuple[str, int]:

@@ -253,6 +253,13 @@ template <class T> __device__ static T &c2cu_literal(T &to, const typename c2cu_
     memcpy((void *)&to, (const void *)&value, sizeof to);
     return to;
 }""",
+    "c2cu_integer": """/* A float's integer as x86 has it: where none of 32, or of 64, bits holds it, the least. */
+template <class T, class F> __device__ __forceinline__ static T c2cu_integer(F x) {
+    const bool is_signed = (T)-1 < (T)1;
+    if (sizeof(T) < 4 || (sizeof(T) == 4 && is_signed)) return (T)(x < (F)0x1p31 ? (int)x : (int)(1u << 31));
+    if (sizeof(T) == 8 && !is_signed && x >= (F)0x1p63) return (T)(x < (F)0x1p64 ? (unsigned long long)x : 0);
+    return (T)(x < (F)0x1p63 ? (long long)x : (long long)(1ull << 63));
+}""",
     "c2cu_step": """/* x++ and its kind, where signed numbers wrap, and addresses of void count bytes. */
 template <class U, class T> __device__ static T c2cu_before(T &x, int by) { return x = (T)((U)x + (U)by); }
 template <class U, class T> __device__ static T c2cu_after(T &x, int by) {
@@ -407,6 +414,11 @@ def call(callee: str, args: list[str], types: list[CType], helpers: dict[str, No
     _, params = libm.FUNCTIONS[plain]
     own = [a if k < len(types) and types[k] == p else f"({p})({a})" for k, (a, p) in enumerate(zip(args, params))]
     return f"::{plain}({', '.join(own)})"
+
+
+def with_integers(text: str) -> str:
+    """A kernel's text, with the definition of ``c2cu_integer`` where it calls it."""
+    return f"{_TEMPLATES['c2cu_integer']}\n{text}" if "c2cu_integer<" in text else text
 
 
 def definitions(helpers: Iterable[str]) -> list[str]:

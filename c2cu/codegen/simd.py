@@ -106,6 +106,9 @@ class Printer:
     temporaries: int = 0
     wide_multiply: bool = False
     roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken
+    unsigned: dict[tuple[str, int], None] = field(
+        default_factory=dict
+    )  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
     mask: str = ""  # name of the mask of active lanes; "" where all are
@@ -164,7 +167,7 @@ class Printer:
             case Binary():
                 return infix(e, self.text)
             case Cast():
-                return f"({e.type}){self.scalar(e.operand)}", PREFIX
+                return self.scalar_cast(e)
             case Bitcast():
                 return f"BITS({e.type}, {e.operand.type}, {self.scalar(e.operand)})", NAME
             case Select():
@@ -176,6 +179,16 @@ class Printer:
             case Call():
                 return f"{e.name}({', '.join(map(self.text, e.args))})", NAME
         raise AssertionError(e)
+
+    def scalar_cast(self, e: Cast) -> tuple[str, int]:
+        """A conversion as x86 has it without AVX-512, whose own gives other numbers for what the type does not hold."""
+        x = self.scalar(e.operand)
+        if not e.operand.type.is_float or e.type.kind != "u" or e.type.size < 4:
+            return f"({e.type}){x}", PREFIX
+        if e.type.size == 4:
+            return f"({e.type})(long){x}", PREFIX
+        high = f"({e.type})(long)({x} - 0x1p63) ^ (1ul << 63)"
+        return f"{x} >= 0x1p63 ? {high} : ({e.type})(long){x}", WHOLE
 
     # masks
 
@@ -310,6 +323,9 @@ class Printer:
         if b.is_float or a.is_float:
             if b.is_integer and b.size < 4:
                 return self.wrapped(f"CONVERT(i32, {text})", b)
+            if a.is_float and b.kind == "u":
+                self.unsigned[source, b.bits] = None
+                return f"u{b.bits}_of_{source}({text})"
             return text if source == target else f"CONVERT({target}, {text})"
         if b.size < 4:
             inner = f"CONVERT(i32, {text})" if source[1:] == "64" else text if source == "i32" else f"((i32){text})"

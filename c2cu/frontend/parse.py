@@ -18,7 +18,7 @@ from ..base import catalogue
 from ..base.diagnostics import Loc, ParseError, file_of, quoted
 from .attributes import Mark
 from .nesting import LEVELS, POSSIBLE, too_deep
-from .pieces import Lines, Piece, blanked, emptied, pieces, words
+from .pieces import Lines, Piece, blanked, emptied, pieces, without_unused, words
 from .preprocess import SYSTEM, Preprocessed
 
 SIMPLE = 100  # levels of an expression whose end is looked for
@@ -132,7 +132,10 @@ def _started(run: Callable[[], None]) -> threading.Thread:
 
 def _parse(pre: Preprocessed) -> Parsed:
     text = pre.text
-    parts = pieces(text) if pre.marks else []
+    has_host_headers = any(file.startswith("/usr/") for file, _ in Lines(text).files)
+    parts = pieces(text) if pre.marks or has_host_headers else []
+    if has_host_headers:
+        text, parts = without_unused(text, parts, lambda file: is_user_file(pre, file))
     marked = tuple(_marked(parts, Lines(text), pre.marks))
     try:
         return Parsed(_ast(text, pre), marked=marked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ..base.diagnostics import file_of
@@ -141,6 +141,22 @@ def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
 def emptied(text: str, bodies: Iterable[tuple[int, int]]) -> str:
     """The text with nothing between the braces of these bodies."""
     return blanked(text, ((begin + 1, end - 1) for begin, end in bodies))
+
+
+def without_unused(text: str, parts: list[Piece], is_user_file: Callable[[str], bool]) -> tuple[str, list[Piece]]:
+    """The text, and its pieces, without those functions of system headers that nothing of the user's reaches:
+    immintrin.h defines thousands."""
+    places = Lines(text)
+    system = {p.names[-1]: p for p in parts if p.body and p.names and not is_user_file(places.of(p.body[0])[0])}
+    dropped = set(system.values())
+    pending = [p for p in parts if p not in dropped]
+    while pending and dropped:
+        p = pending.pop()
+        for word in words(text[p.begin : p.end]) & system.keys():
+            if system[word] in dropped:
+                dropped.discard(system[word])
+                pending.append(system[word])
+    return blanked(text, ((p.begin, p.end) for p in dropped)), [p for p in parts if p not in dropped]
 
 
 def _blank(m: re.Match[str]) -> str:

@@ -27,8 +27,10 @@ def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
 def nearest_integer(value: int | float, t: Scalar) -> int:
     """What GCC makes of a constant that an integer type does not hold: the type's nearest number."""
     bits = 8 * t.size - (t.kind == "i")
-    least = -(1 << bits) if t.kind == "i" else 0
-    return min(max(int(value), least), (1 << bits) - 1)
+    least, most = -(1 << bits) if t.kind == "i" else 0, (1 << bits) - 1
+    if not math.isfinite(value):
+        return {math.inf: most, -math.inf: least}.get(value, 0)
+    return min(max(int(value), least), most)
 
 
 def bitcast(e: Expr, t: Scalar, loc: Loc) -> Expr:

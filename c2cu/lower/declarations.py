@@ -9,11 +9,12 @@ from dataclasses import replace
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import INT, ULONG, Array, CType, Pointer, Scalar, Struct
+from ..base.ctype import BOOL, INT, ULONG, Array, CType, Pointer, Scalar, Struct
 from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.initial import Item, items
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
+from ..ir.fold import nearest_integer
 from ..ir.nodes import Block, Const, Region, Stmt, Store
 from ..ir.walk import statements
 from .context import Context
@@ -146,7 +147,8 @@ def initial_values(cx: Context, symbol: Symbol) -> dict[int, Const] | None:
             for k in (0, 8):
                 out[offset + k] = Const(ULONG.wrap(int(value) >> 8 * k), ULONG, loc)
         else:
-            out[offset] = Const(t.wrap(value), t, loc)
+            integer = isinstance(value, float) and t.is_integer and t != BOOL
+            out[offset] = Const(nearest_integer(value, t) if integer else t.wrap(value), t, loc)
     return out
 
 

@@ -32,7 +32,7 @@ from ..schedule.artifact import CpuNativeArtifact
 from .cpu import LIBRARIES, all_of, ranges, slot_table, threads
 from .elf import NOBITS, Elf, ElfSymbol, Section
 
-FLAGS = ("-O3", "-march=native")
+FLAGS = ("-O3", *toolchain.machine_flags())
 OWN = ("-std=gnu11", "-fPIC", "-w", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 _LINKED = ("-Wl,-z,relro", "-Wl,-z,now", "-Wl,--gc-sections")
 _OURS = ("mmap", "munmap")  # what our own text asks of the C library, whatever the kernel reaches

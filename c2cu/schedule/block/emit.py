@@ -14,6 +14,7 @@ from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
+from ...codegen.device_library import with_integers
 from ...ir.indices import simplified_indices
 from ...ir.nodes import Block, Kernel, Region
 from ...ir.passes import Pass, through
@@ -61,7 +62,7 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
     while inputs > 1 and inputs * need > SHARED_BYTES // 4:
         inputs //= 2
     filled = values(u, trace, program.builder, program.body, slots, layout, inputs)
-    text = render("cuda/block.cu.j2", slots=slots, **filled)
+    text = with_integers(render("cuda/block.cu.j2", slots=slots, **filled))
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaArtifact(
         "block",

@@ -64,6 +64,7 @@ def gang(
         tables=tables,
         wide_multiply=emitter.p.wide_multiply,
         roots=sorted(emitter.p.roots),
+        unsigned=sorted(emitter.p.unsigned),
         extremes=[extreme_text(name, lanes) for name in sorted(emitter.p.extremes)],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],

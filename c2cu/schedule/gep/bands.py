@@ -14,6 +14,7 @@ from __future__ import annotations
 from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.templates import render
+from ...codegen.device_library import with_integers
 from ...gep import Gep
 from ..artifact import BandMatrix, Bands, CpuTeamArtifact, CudaBandsArtifact
 from ..slots import Slot
@@ -40,7 +41,7 @@ def bands(
     storage = checked_storage(gep, shape, False, fp)
     steps = tuple((b, b + 1) for b in range(storage.first, storage.last))
     filled = values(u, gep, slots, layout, fp, shape, storage, steps)
-    text = render("cuda/gep_bands.cu.j2", **{**filled, "matrix": "const struct c2cu_band matrix"})
+    text = with_integers(render("cuda/gep_bands.cu.j2", **{**filled, "matrix": "const struct c2cu_band matrix"}))
     sizes = {region_name(r): r.type.size for r in gep.regions}
     matrices = tuple(
         BandMatrix(m.name, m.slot, sizes[m.name], m.stride, m.count, m.written, _copies(gep, m.name))

@@ -45,6 +45,7 @@ def cpu(
         vectors=vectors(lanes, widest),
         wide_multiply=text.printer.wide_multiply,
         roots=sorted(text.printer.roots),
+        unsigned=sorted(text.printer.unsigned),
         extremes=[extreme_text(name, lanes) for name in sorted(text.printer.extremes)],
         redo=sequential_lines(u.kernel, g.regions, slots, layout),
         **values,

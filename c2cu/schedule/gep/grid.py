@@ -16,6 +16,7 @@ from collections.abc import Callable
 from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.templates import render
+from ...codegen.device_library import with_integers
 from ...gep import Gep
 from ..artifact import CudaLaunchesArtifact, Launch
 from ..slots import Slot
@@ -70,7 +71,7 @@ def grid(
     if variant == "recursive":
         steps = grid_launches.products(launches)
     filled = values(u, gep, slots, layout, fp, shape, storage, steps)
-    text = render("cuda/gep_grid.cu.j2", slots=slots, single=variant == "single", **filled)
+    text = with_integers(render("cuda/gep_grid.cu.j2", slots=slots, single=variant == "single", **filled))
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaLaunchesArtifact(
         f"gep:{variant}", text, slots, flags, threads=shape.threads, launches=launches, graph=variant == "graph"

@@ -16,6 +16,7 @@ from __future__ import annotations
 from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.templates import render
+from ...codegen.device_library import with_integers
 from ...gep import Gep, NotGep
 from ...ir.nodes import Region
 from ..artifact import CudaArtifact
@@ -47,7 +48,9 @@ def tiles(
     if not candidates:
         raise catalogue.GEP_THREADS.error(g.loc, threads=threads) if threads else catalogue.GEP_ROWS.error(g.loc)
     s = candidates[0]
-    text = render("cuda/gep_tiles.cu.j2", slots=slots, **values(u.kernel, g, sides, s, slots, layout, fp == "fast"))
+    text = with_integers(
+        render("cuda/gep_tiles.cu.j2", slots=slots, **values(u.kernel, g, sides, s, slots, layout, fp == "fast"))
+    )
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaArtifact(
         "gep",

@@ -17,6 +17,7 @@ from ...base import catalogue
 from ...base.ctype import Leaf
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
+from ...codegen.device_library import with_integers
 from ...ir.nodes import Assign, Block, Kernel, Load, Loop, Region, Stmt, Store
 from ...ir.passes import Pass, through
 from ...ir.simplify import pruned
@@ -51,7 +52,7 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
         if too_much(u.kernel, placed) is not None:
             raise error
     text = RegistersText(placed, slots, layout, threads)
-    source = render("cuda/registers.cu.j2", name=u.kernel.name, threads=threads, **text.values())
+    source = with_integers(render("cuda/registers.cu.j2", name=u.kernel.name, threads=threads, **text.values()))
     shared = text.array_bytes + text.tile_bytes * threads // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaArtifact(

@@ -14,6 +14,7 @@ from ...analysis.liveness import pressure
 from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.templates import render
+from ...codegen.device_library import with_integers
 from ...ir.nodes import Const, Kernel, Loop
 from ..artifact import CudaArtifact
 from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, too_much
@@ -53,7 +54,9 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
         raise catalogue.SCAN_WIDTH.error(streaming_loops[0].walk.loop.loc, bytes=pitch, most=PITCH)
     text = ScanText(placed, slots, layout, THREADS, streaming_loops)
     bounds = _bounds(streaming_loops, placed)
-    source = render("cuda/scan.cu.j2", name=u.kernel.name, threads=THREADS, bounds=bounds, **text.values())
+    source = with_integers(
+        render("cuda/scan.cu.j2", name=u.kernel.name, threads=THREADS, bounds=bounds, **text.values())
+    )
     shared = text.array_bytes + text.tile_bytes * THREADS // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaArtifact("scan", source, slots, flags, inputs=THREADS, threads=THREADS, shared_bytes=shared, spills=0)

@@ -1,0 +1,50 @@
+"""Conversions of floats that no integer type holds, under every way to compute them."""
+
+import pytest
+
+import c2cu
+from c2cu import pipeline
+from c2cu.frontend.preprocess import read_source
+from c2cu.schedule import registry
+from c2cu.schedule.choose import choose
+from tests.conversions import FLOATS, INTEGERS, case
+from tests.oracle import Original, same
+
+
+@pytest.mark.parametrize("schedule", ["native", "gang"])
+@pytest.mark.parametrize("integers", INTEGERS)
+@pytest.mark.parametrize("float_type", FLOATS)
+def test_equal_to_gcc(float_type, integers, schedule):
+    text, variables, inputs = case(float_type, integers)
+    expected = Original(text, "kern", variables).bulk(inputs, len(inputs["a"]))
+    assert same(c2cu.bulk(text, inputs, fn="kern", backend="cpu", schedule=schedule), expected["o"])
+
+
+@pytest.mark.parametrize("integers", ["unsigned", "unsigned long"])
+@pytest.mark.parametrize("float_type", FLOATS)
+def test_once_for_all_lanes(float_type, integers):
+    """Values that no lane has for itself."""
+    text, variables, inputs = case(float_type, integers)
+    program = c2cu.compile(text, fn="kern", backend="cpu", schedule="gang", shared=["a"])
+    for k, x in enumerate(inputs["a"]):
+        expected = Original(text, "kern", variables).bulk({n: a[k : k + 1] for n, a in inputs.items()}, 1)
+        assert same(program({"a": x, "o": inputs["o"][k : k + 1]}), expected["o"]), x
+
+
+@pytest.mark.parametrize("schedule", registry.names("cuda"))
+def test_cuda_text_asks_for_them(schedule):
+    front = pipeline.understand(read_source(case("float", "unsigned")[0]), pipeline.Options(fn="kern"))
+    try:
+        text = choose(front, "cuda", schedule)[1].text
+    except c2cu.UnsupportedError:
+        assert schedule in ("gep", "scan", "block")
+        return
+    assert text.count("c2cu_integer<unsigned int>(") == 4
+
+
+def test_constants_are_the_nearest():
+    """As GCC computes them, in device constants too, which need a value that is known."""
+    text = "int r[3]; static int t[2] = {3e9, -2.5}; void kern(void) { r[0] = t[0]; r[1] = t[1]; r[2] = -3e9; t[1]++; }"
+    expected = Original(text, "kern", [("r", "int32", (3,))]).bulk({}, 1)["r"]
+    for schedule in ("native", "gang"):
+        assert same(c2cu.bulk(text, {}, fn="kern", p=1, backend="cpu", schedule=schedule, outputs=["r"]), expected)
