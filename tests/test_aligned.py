@@ -4,6 +4,7 @@ import random
 import re
 
 import numpy as np
+import pytest
 
 import c2cu
 from c2cu.analysis.effects import fold_known
@@ -36,6 +37,7 @@ def test_the_value_is_the_same():
     assert folded > 1000
 
 
+@pytest.mark.slow
 def test_loops_with_branches_on_their_counter():
     text = """
     float a[1024], s[3]; int hits;

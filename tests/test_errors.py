@@ -318,6 +318,7 @@ def test_an_array_of_the_bytes_of_structs():
     assert np.array_equal(found.view(np.complex64), x.conj())
 
 
+@pytest.mark.slow
 def test_more_variables_than_a_cuda_kernel_takes():
     n = MOST_SLOTS + 1
     statements = " ".join(f"a{k}++;" for k in range(n))

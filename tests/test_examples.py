@@ -5,11 +5,12 @@ import pytest
 
 import c2cu
 from tests.oracle import same
+from tests.sample import sampled
 from tests.workloads import CONSTANT_TIME, SIZES, WORKLOADS
 
 
 @pytest.mark.parametrize("schedule", ["gang", "native"])
-@pytest.mark.parametrize("w", WORKLOADS, ids=lambda w: w.name)
+@pytest.mark.parametrize("w", sampled(WORKLOADS, 2), ids=lambda w: w.name)
 def test_equals_gcc(w, schedule):
     program = w.compile(backend="cpu", schedule=schedule)
     assert program.plan.schedule == schedule

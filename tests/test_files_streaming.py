@@ -504,6 +504,7 @@ def meddling(change, *arguments):
     ("os.truncate('a.npy', 5000); os.truncate('a.npy', 256128)", "was changed while it was read"),
 ])  # fmt: skip
 @pytest.mark.parametrize("options", sampled([["--group", "64"], []], 1))
+@pytest.mark.slow
 def test_an_input_that_is_changed_while_it_is_read(folder, options, change, said):
     """Nothing appears, though nothing was read after the change: what was read before may be wrong."""
     done = meddling(change, *usual()[:-2], *options)
@@ -678,6 +679,7 @@ def interrupted(folder):
     return arguments
 
 
+@pytest.mark.slow
 def test_what_has_changed_is_not_resumed(folder):
     arguments = interrupted(folder)
     kept = done_by_journal()
@@ -851,6 +853,7 @@ def test_another_run_of_one_of_the_outputs_ends_the_journal(folder):
     (("--in", "a=a.npy", "--out", "b=b.npz"), "'b.npz' is written in one run"),
     (("--in", "a=a.npy", "--out", "b=-"), "'-' is written in one run"),
 ])  # fmt: skip
+@pytest.mark.slow
 def test_what_cannot_be_resumed(folder, options, said):
     done = run(*options, "--in", "turns=3", "--resume", input=(folder / "a.npy").read_bytes())
     assert done.returncode == 1 and said in done.stderr.decode() and left(folder) == []

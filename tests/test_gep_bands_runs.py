@@ -19,6 +19,7 @@ from c2cu.schedule.artifact import CudaBandsArtifact
 from c2cu.schedule.estimate import USUAL
 from c2cu.verdict import report_of
 from tests.oracle import Original, same
+from tests.sample import sampled
 from tests.test_gep_grid import PATHS, data
 
 N = 520
@@ -56,7 +57,7 @@ def expected(inputs):
     return Original(TEXT, "f", VARIABLES).bulk(inputs, len(inputs["D"]))["D"]
 
 
-@pytest.mark.parametrize("schedule", ["auto", "gep", "gep:bands"])
+@pytest.mark.parametrize("schedule", sampled(["auto", "gep", "gep:bands"], 2))
 def test_a_matrix_that_does_not_fit_is_taken_in_bands(schedule):
     inputs = data(VARIABLES, N, 2)
     program = c2cu.compile(TEXT, backend="cuda", schedule=schedule)

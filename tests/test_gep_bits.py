@@ -93,6 +93,7 @@ def check(text: str, n: int, inputs, shape=SMALL, variables=None, **how) -> list
 
 
 @pytest.mark.parametrize("name", sampled(SPELLINGS, 12))
+@pytest.mark.slow
 def test_spellings_and_types(name):
     """Inputs with elements other than 0 and 1, and no others, are done again; the C may change those, or keep them."""
     n = 140

@@ -71,7 +71,7 @@ def test_sizes(n):
     assert same(found, by_gcc(FW, "fw", n, {"D": d})["D"])
 
 
-@pytest.mark.parametrize("name", sampled([name for name in RECOGNISED if "struct" not in name], 8))
+@pytest.mark.parametrize("name", sampled([name for name in RECOGNISED if "struct" not in name], 16))
 def test_spellings(name, small_tiles):
     text, n = RECOGNISED[name][0], 45
     text = re.sub(r"#define N 12", f"#define N {n}", text)
@@ -186,7 +186,7 @@ def test_refusals_have_a_place():
         c2cu.compile("int a[4];\nvoid f(void) { a[0]++; }\n", backend="cpu", schedule="gep")
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.parametrize("threads", sampled(["2", "1"], 1))
 def test_interrupted_while_threads_are_at_work(threads, monkeypatch):
     """What they use stays until they are done."""
     monkeypatch.setenv("C2CU_THREADS", threads)

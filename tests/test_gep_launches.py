@@ -232,6 +232,7 @@ def test_recursion_ends_in_large_products():
     assert max(depths) == 7 and 1 in depths  # of 13 blocks
 
 
+@pytest.mark.slow
 def test_names_of_variants():
     assert set(variants("cuda", "gep")) == {f"gep:{v}" for v in ("tiles", "bits", "bands", *grid.VARIANTS)}
     front = understood()

@@ -250,6 +250,7 @@ TYPES = {"int": "int32", "unsigned": "uint32", "short": "int16", "unsigned char"
 
 
 @pytest.mark.parametrize("t", sampled(TYPES, 3))
+@pytest.mark.slow
 def test_types(t):
     """Sums that wrap, cycles that are negative; by minima and by maxima."""
     n, rng, d = 9, np.random.default_rng(5), np.dtype(TYPES[t])

@@ -208,7 +208,7 @@ def test_every_line_has_a_sample_and_every_sample_a_line():
     assert sorted(n for n, _ in LINES) == sorted(SAMPLES)
 
 
-@pytest.mark.parametrize("name", sampled([n for n, s in LINES if s.startswith("analysed")], 2))
+@pytest.mark.parametrize("name", sampled([n for n, s in LINES if s.startswith("analysed")], 4))
 def test_analysed(name):
     compare(name, ("gang", "native"))
 
@@ -315,7 +315,7 @@ CONDITIONS = [
 ]
 
 
-@pytest.mark.parametrize("condition", sampled(CONDITIONS, 2))
+@pytest.mark.parametrize("condition", sampled(CONDITIONS, 4))
 @pytest.mark.parametrize("body", ["y[i] = 3 + n;", "{ y[i] = n; continue; }", "{ n += 2; if (x[0] > 5) break; }"])
 def test_conditions(condition, body):
     """An `if` stands inside the one that && makes only where it asks for the whole && alone."""

@@ -22,7 +22,7 @@ FW = EXAMPLES / "floyd_warshall.c"
 rng = np.random.default_rng(5)
 
 
-@pytest.mark.parametrize("schedule", ["gang", "native"])
+@pytest.mark.parametrize("schedule", sampled(["gang", "native"], 1))
 def test_extent_binds_from_the_shape(schedule):
     d = rng.random((7, 5, 5), dtype=np.float32)
     result = c2cu.bulk(FW, d, backend="cpu", schedule=schedule)
@@ -160,6 +160,7 @@ def test_a_kernel_longer_than_the_unrolling_budget():
     assert np.array_equal(*results)
 
 
+@pytest.mark.slow
 def test_same_bytes_under_two_hash_seeds():
     script = (
         "import c2cu; print(c2cu.translate('examples/montgomery.c', p=8)); "

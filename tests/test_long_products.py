@@ -62,7 +62,7 @@ def calls(text: str, name: str) -> int:
     return len(re.findall(rf"\b{name}_\d+\w*\(", text.split("c2cu_run(")[1]))
 
 
-@pytest.mark.parametrize("name", ["montgomery-512", "montgomery-512-shared"])
+@pytest.mark.parametrize("name", sampled(["montgomery-512", "montgomery-512-shared"], 1))
 def test_montgomery_needs_one_sum(name):
     w = next(w for w in WORKLOADS if w.name == name)
     options = pipeline.Options(defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared)
@@ -143,7 +143,7 @@ TOPS = {
 }
 
 
-@pytest.mark.parametrize("start", ["given", "zero"])
+@pytest.mark.parametrize("start", sampled(["given", "zero"], 1))
 @pytest.mark.parametrize("top", sampled(TOPS, 12))
 def test_tops(top, start):
     """Where words above wrap, or are read once more, the result is still that of C."""
@@ -194,6 +194,7 @@ BY_FLAG = {"sum", "sum in place", "difference", "bit 32", "both at once"}
 
 
 @pytest.mark.parametrize("name", sampled(SUMS, 6))
+@pytest.mark.slow
 def test_sums(name):
     """Long sums and differences, their carry used; what only looks like one stays as it is."""
     for n in (4, 9):

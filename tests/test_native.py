@@ -13,7 +13,7 @@ from c2cu.frontend.parse import parse
 from c2cu.frontend.preprocess import preprocess, read_source
 from tests.fresh import judge
 from tests.oracle import same
-from tests.sample import sampled
+from tests.sample import sampled, slow
 
 DISTINCT = 33
 
@@ -357,7 +357,7 @@ int k(int x) { __auto_type t = x; n += t; m[1] += x > 2; return t + never + c[x 
     "body, is_analysed",
     [
         ("for (int i = 0; i < 4; i++) o[i] = a[i] * 2;", True),
-        ("_mm_storeu_ps(o, _mm_add_ps(_mm_loadu_ps(a), _mm_set1_ps(1)));", False),
+        slow(("_mm_storeu_ps(o, _mm_add_ps(_mm_loadu_ps(a), _mm_set1_ps(1)));", False)),
     ],
 )
 def test_a_header_of_thousands_of_functions(body, is_analysed):

@@ -84,6 +84,7 @@ def libraries() -> int:
         return len({line.split()[-1] for line in maps if line.rstrip().endswith(".so") and "c2cu" in line})
 
 
+@pytest.mark.slow
 def test_programs_and_libraries_are_bounded(monkeypatch, tmp_path):
     monkeypatch.setattr(api, "_programs", Recent(2))
     monkeypatch.setattr(cpu, "_loaded", Recent(2))

@@ -15,7 +15,7 @@ from c2cu.schedule.schedule import Candidate
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 from tests.programs import share, write
-from tests.sample import sampled
+from tests.sample import sampled, slow
 from tests.small_state import PROGRAMS
 from tests.workloads import SIZES, WORKLOADS
 
@@ -212,7 +212,7 @@ def test_fast_is_asked_for():
         ("int a[8], b;\nvoid k(void) { b = a[b & 7]; }\n", "subscript of 'a' depends on input data"),
         ("int a, b;\nvoid k(void) { while (a > b) a -= b; }\n", "loop condition depends on input data"),
         ("int a[300];\nvoid k(void) { a[299] = a[0]; }\n", "1200 bytes go out"),
-        ("int a[500], s;\nvoid k(void) { for (int i = 0; i < 30000; i++) s += a[i % 500]; }\n", "'a' has subscripts that do not become constants: 2000 bytes"),
+        slow(("int a[500], s;\nvoid k(void) { for (int i = 0; i < 30000; i++) s += a[i % 500]; }\n", "'a' has subscripts that do not become constants: 2000 bytes")),
         ("int a[240], s[20];\nvoid k(void) { for (int i = 0; i < 240; i++) s[i % 20] += a[i] * a[239 - i]; }\n", "words are live at once"),
     ],
 )  # fmt: skip

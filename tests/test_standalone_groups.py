@@ -29,7 +29,7 @@ def cuda(text: str, p: int, group: int | None, **options) -> str:
     return c2cu.translate(text, p=p, group=group, **options)
 
 
-@pytest.mark.parametrize("p, group", sampled(SIZES, 3))
+@pytest.mark.parametrize("p, group", sampled(SIZES, 6))
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 1))
 def test_cuda(name, p, group):
     program = program_on_cpu(cuda(PROGRAMS[name], p, group, threads=32))
@@ -37,7 +37,7 @@ def test_cuda(name, p, group):
         assert run(program, "\n".join(inputs(name)[:p]), seed) == expected(name, p)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 1))
 def test_cuda_all_at_once(name):
     text = cuda(PROGRAMS[name], 33, None)
     assert "Stream" not in text

@@ -100,6 +100,7 @@ def test_tables(name):
     check_all(TABLES[name], "k", [("x", "i4", (8,)), ("y", "i4", (8,))])
 
 
+@pytest.mark.slow
 def test_an_fft_with_its_tables():
     check_all(FFT, "fft", VARIABLES)
 

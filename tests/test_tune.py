@@ -70,6 +70,7 @@ MEASURED = {  # milliseconds on an NVIDIA H200 for p inputs; "auto" must take th
 
 
 @pytest.mark.parametrize("name", sampled(MEASURED, 2))
+@pytest.mark.slow
 def test_estimates_resemble_measurements(name):
     w = next(w for w in WORKLOADS if w.name == name)
     front = understood(w.path, defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared)
@@ -159,12 +160,14 @@ def test_candidates_of_registers_and_of_the_cpu():
     assert [c.schedule for c, _ in found.times] == ["native", "gang"]
 
 
+@pytest.mark.slow
 def test_one_schedule_by_name():
     found, _ = measured(understood(FW), block_best, schedule="block")
     assert {c.schedule for c, _ in found.times} == {"block"} and found.rejected == ()
     assert measured(understood(FW), block_best, schedule="registers")[0] is None
 
 
+@pytest.mark.slow
 def test_what_does_not_compile_is_rejected():
     found, _ = measured(understood(FW), block_best, refuse=("block",))
     assert found.winner.schedule == "thread" and dict(found.rejected)["block"] == "NVRTC does not take it"
@@ -250,6 +253,7 @@ def test_what_the_cache_should_not_hold_is_ignored(content, device):
 # The library, on the CPU
 
 
+@pytest.mark.slow
 def test_results_are_the_winners(monkeypatch):
     d = rng.random((300, 16, 16), dtype=np.float32)
     expected = c2cu.bulk(FW, d, backend="cpu")

@@ -29,6 +29,7 @@ from c2cu.program.verify import NATIVE
 from c2cu.runtime import cpu
 from c2cu.schedule import registry
 from tests.cuda_host import run_on_cpu
+from tests.sample import sampled
 from tests.workloads import EXAMPLES
 
 P = 300
@@ -274,7 +275,7 @@ def test_streams(planted, runs):
         assert np.array_equal(np.concatenate([r["a"] for r in streamed()]), expected["a"])
 
 
-@pytest.mark.parametrize("how", ["batches", pytest.param("column", marks=pytest.mark.slow), "target"])
+@pytest.mark.parametrize("how", sampled(["batches", "column", "target"], 2))
 def test_all_compares_every_group_of_a_stream(runs, monkeypatch, how):
     """One input in the third group is wrong."""
     inputs, layout = given(1000), "column" if how == "column" else "row"
@@ -465,6 +466,7 @@ print(program(np.ones((5, 4), np.int32))[0])
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_tells_first(tmp_path):
     done = subprocess.run([sys.executable, "-c", AT_EXIT], capture_output=True, text=True)
     assert done.stdout == "[4 2 2 2]\n" and "[C2CU257]" in done.stderr and "Traceback" not in done.stderr, done.stderr

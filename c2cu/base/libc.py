@@ -41,6 +41,25 @@ _TEXT = (
     "isalnum isalpha isascii isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit toascii "
     "tolower toupper _tolower _toupper"
 ).split()
+#: What headers of the C library declare beside the functions of math.h and those above.
+_OTHERS = (
+    "alloca arc4random arc4random_buf arc4random_uniform asctime asctime_r at_quick_exit canonicalize_file_name "
+    "clearenv clock clock_adjtime clock_getcpuclockid clock_getres clock_gettime clock_nanosleep clock_settime clone "
+    "ctermid ctime ctime_r cuserid daylight dprintf duplocale dysize ecvt ecvt_r environ fclose fcloseall fcvt fcvt_r "
+    "fdopen feof fgetc fgetpos fgets fgetwc fgetws fileno flockfile fmemopen fopen fopencookie fputwc fputws fread "
+    "freelocale freopen fscanf fseek fseeko fsetpos ftell ftello ftrylockfile funlockfile fwide fwprintf fwscanf gcvt "
+    "getc getchar getcpu getdate getdate_r getdelim getenv getline getloadavg getpt getsubopt getw getwc getwchar "
+    "gmtime grantpt initstate isctype localeconv localtime localtime_r mbsnrtowcs memfrob mkdtemp mkostemp mkostemps "
+    "mkstemp mkstemps mktemp mktime nanosleep newlocale on_exit open_memstream open_wmemstream pclose popen "
+    "posix_openpt pselect ptsname ptsname_r putenv putw putwc putwchar qecvt qecvt_r qfcvt qfcvt_r qgcvt realpath "
+    "remove rename renameat renameat2 rewind rpmatch scanf secure_getenv select setbuffer setenv setlinebuf setlocale "
+    "setns setstate stdin strerror_r strfmon strfry strftime strptime strsignal swscanf system tempnam time timelocal "
+    "timer_create timer_delete timer_getoverrun timer_gettime timer_settime timespec_get timezone tmpfile tmpnam "
+    "tmpnam_r tzname tzset ungetc ungetwc unlockpt unsetenv unshare uselocale vdprintf vfscanf vfwprintf vfwscanf "
+    "vscanf vswscanf vwprintf vwscanf wcpcpy wcpncpy wcscasecmp wcschrnul wcscoll wcsdup wcsftime wcsncasecmp "
+    "wcsnrtombs wcstold wcstoq wcstouq wcswcs wcswidth wcsxfrm wcwidth wmempcpy wprintf wscanf read write open close "
+    "pipe link unlink access dup fork sleep pause nice sync signal raise kill"
+).split()
 _NUMBERS = (
     "atoi atol atoll atof strtol strtoul strtoll strtoull strtoq strtouq strtof strtod strtold strtoimax strtoumax "
     "abs labs llabs imaxabs div ldiv lldiv imaxdiv qsort qsort_r bsearch lfind lsearch rand_r random_r srandom_r "
@@ -69,6 +88,8 @@ _INNER = (
 
 #: Functions that depend on their arguments alone.
 PURE = frozenset(libm.DECLARED) | frozenset((*_TEXT, *_NUMBERS, *_WIDE, *_COMPLEX, *_JUMPS, *_INNER))
+#: Names that a header may declare, whatever a program includes.
+DECLARED = PURE | WRAPPED | STREAMS | frozenset(_OTHERS)
 
 
 def is_pure(name: str) -> bool:

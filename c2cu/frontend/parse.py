@@ -197,10 +197,12 @@ def _ast(text: str, pre: Preprocessed) -> C.FileAST:
 def _with_prototypes(ast: C.FileAST) -> C.FileAST:
     """Definitions in the style before C89 become those with a prototype: what they compute is the same."""
     for f in ast.ext:
-        if not isinstance(f, C.FuncDef) or not f.param_decls or f.decl.type.args is None:
+        if not isinstance(f, C.FuncDef) or f.decl.type.args is None:
             continue
-        types = {d.name: d for d in f.param_decls if isinstance(d, C.Decl)}
-        names = (n for n in f.decl.type.args.params if isinstance(n, C.ID))
+        types = {d.name: d for d in f.param_decls or () if isinstance(d, C.Decl)}
+        names = [n for n in f.decl.type.args.params if isinstance(n, C.ID)]
+        if not names:
+            continue
         f.decl.type.args.params = [types.get(n.name) or _int(n) for n in names]
         f.param_decls = None
     return ast

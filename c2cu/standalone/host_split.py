@@ -7,6 +7,7 @@ that both parts may reach are *kept*: they live in the run's own memory, where p
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -188,6 +189,9 @@ class HostPrinter(Indented):
         self.jumps = False  # no declaration may give a value here
         self.ends: set[str] = set()  # those of hostrules.ENDS that were printed
         self.defined: set[int] = set()  # ids of the structs, unions and enums whose members were printed
+        self.literals: list[str] | None = None  # declarations of the block at work, None outside of functions
+        self.literal_count = 0
+        self.addressed: set[C.CompoundLiteral] = set()  # those that & is applied to
         self.enumerated: set[int] = set()  # ids of those enums whose enumerators stand before, by themselves
 
     def visit_ID(self, n: C.ID) -> str:
@@ -214,6 +218,22 @@ class HostPrinter(Indented):
             return f"{name} {n.name}" if n.name else "int"
         self.defined.add(id(n))
         return super()._generate_struct_union_enum(n, name)
+
+    @functools.cached_property
+    def typedefs(self) -> dict[str, str]:
+        """New names for typedefs that are called like a struct, union or enum: these are one kind of name to C++."""
+        ast = self.unit.ast.ext
+        tags = {n.name for x in ast for n in nodes(x) if isinstance(n, (C.Struct, C.Union, C.Enum)) and n.name}
+        typedefs = [n for x in ast for n in nodes(x) if isinstance(n, C.Typedef) and n.name in tags]
+        clashing = {n.name for n in typedefs if not _is_of_its_tag(n) and is_user_file(self.unit.pre, loc_of(n).file)}
+        return {n: f"{n}_type" for n in clashing} if self.cplusplus else {}
+
+    def visit_IdentifierType(self, n: C.IdentifierType) -> str:
+        return " ".join(self.typedefs.get(name, name) for name in map(str, n.names or ()))
+
+    def visit_Typedef(self, n: C.Typedef) -> str:
+        own = self.typedefs.get(n.name or "", n.name or "")
+        return super().visit_Typedef(C.Typedef(own, n.quals, n.storage, _of(n.type, own)))
 
     def visit_Pragma(self, n: C.Pragma) -> str:
         return "" if n.string.split("(")[0].split()[:1] == ["kernel"] else super().visit_Pragma(n)
@@ -318,6 +338,24 @@ class HostPrinter(Indented):
             return None
         return conversions.initial_value(init, t)
 
+    def visit_CompoundLiteral(self, n: C.CompoundLiteral) -> str:
+        """As long as its block, in C; C++'s has no address."""
+        t = self.unit.type(n)
+        if not self.cplusplus or self.literals is None or not (isinstance(t, Array) or n in self.addressed):
+            return super().visit_CompoundLiteral(n)
+        conversions = _Conversions(self)
+        if conversions.as_statements(n.init, t):
+            return super().visit_CompoundLiteral(n)
+        own = f"__literal{self.literal_count}"
+        self.literal_count += 1
+        self.literals.append(f"{declare(t, own, state=False)};")
+        return f"__literal({own}, {conversions.initial_value(n.init, t)})"
+
+    def visit_UnaryOp(self, n: C.UnaryOp) -> str:
+        if n.op == "&" and isinstance(n.expr, C.CompoundLiteral):
+            self.addressed.add(n.expr)
+        return super().visit_UnaryOp(n)
+
     def visit_Cast(self, n: C.Cast) -> str:
         null = self.cplusplus and self.unit.types.get(id(n)) == Pointer(VOID) and getattr(n.expr, "value", "") == "0"
         return "NULL" if null else super().visit_Cast(n)
@@ -332,7 +370,10 @@ class HostPrinter(Indented):
     def statements(self, items: tuple[C.Node, ...]) -> str:
         self.indent_level = 4
         self.jumps = self.labelled = self.cplusplus and _has_label(items)
+        self.literals = []
         text = "".join(self._generate_stmt(s) for s in items)
+        text = "".join(f"    {d}\n" for d in self.literals) + text
+        self.literals = None
         self.indent_level, self.jumps, self.labelled = 0, False, False
         return "\n".join(line for line in text.split("\n") if line.strip())
 
@@ -347,8 +388,13 @@ class HostPrinter(Indented):
         outer = self.jumps
         cases = self.cplusplus and any(isinstance(x, (C.Case, C.Default)) for x in n.block_items or [])
         self.jumps = self.labelled or cases
+        around, self.literals = self.literals, []
         text = super().visit_Compound(n)
-        self.jumps = outer
+        if self.literals:
+            head, _, rest = text.partition("{\n")
+            indent = " " * (self.indent_level + 4)
+            text = head + "{\n" + "".join(f"{indent}{d}\n" for d in self.literals) + rest
+        self.jumps, self.literals = outer, around
         return text
 
     def visit_For(self, n: C.For) -> str:
@@ -356,6 +402,20 @@ class HostPrinter(Indented):
         text = super().visit_For(n)
         self.jumps = outer
         return text
+
+    def once(self, n: C.Decl) -> C.Decl | None:
+        """A variable's declaration as C++ has it, which defines a variable once: one before the definition names it,
+        one after it is None. None of them is static then, as C++ has no declaration of a static variable."""
+        mine = [d for d in self.unit.ast.ext if isinstance(d, C.Decl) and d.name == n.name]
+        plain = [d for d in mine if "extern" not in d.storage] or mine
+        definition = next((d for d in mine if d.init is not None), plain[0])
+        if len(mine) == 1 or (n is definition and n is mine[0]):
+            return n if n.init is not None or "const" not in n.quals or "extern" in n.storage else _zeros(n)
+        if n is definition:
+            return C.Decl(n.name, n.quals, n.align, [], n.funcspec, n.type, n.init, n.bitsize, n.coord)
+        if mine.index(n) > mine.index(definition):
+            return None
+        return C.Decl(n.name, n.quals, n.align, ["extern"], n.funcspec, n.type, None, n.bitsize, n.coord)
 
     def enumerators(self, n: C.Node) -> str:
         """The enum that a declaration defines, by itself."""
@@ -373,8 +433,24 @@ class HostPrinter(Indented):
         if before and isinstance(n, C.Decl) and n.name is None:
             return before.rstrip()
         symbol = self.unit.symbols.get(id(n))
+        if self.cplusplus and isinstance(n, C.Decl) and n.name in self.unit.variables:
+            once = self.once(n)
+            if once is None:
+                return before.rstrip()
+            n = once
         alone = self.cplusplus and symbol is not None and symbol.const  # maybe the device has it, and nobody else
         return before + ("__attribute__((unused)) " if alone else "") + self.visit(n) + ";"
+
+
+def _is_of_its_tag(n: C.Typedef) -> bool:
+    """``typedef struct S S``, which C++ takes; of an enum it would not know that the type is a number."""
+    inner = n.type.type if isinstance(n.type, C.TypeDecl) else None
+    return isinstance(inner, (C.Struct, C.Union)) and inner.name == n.name
+
+
+def _zeros(n: C.Decl) -> C.Decl:
+    """A constant that nothing initialises, which C++ wants said."""
+    return C.Decl(n.name, n.quals, n.align, n.storage, n.funcspec, n.type, C.InitList([]), n.bitsize, n.coord)
 
 
 def _has_label(statements: tuple[C.Node, ...]) -> bool:

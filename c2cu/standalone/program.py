@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast as C
 
-from ..base import catalogue
+from ..base import catalogue, libc
 from ..base.ctype import Array, CType, Pointer, Scalar, Struct, extents, leaf_element
-from ..base.diagnostics import UnsupportedError
+from ..base.diagnostics import Error, UnsupportedError
 from ..base.libm import DECLARED
 from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
@@ -53,6 +53,12 @@ _COMPILERS_OWN = frozenset(
     " hadd rhadd uhadd urhadd byte_perm prof_trigger pm0 pm1 pm2 pm3 half half2 int128 float128 try catch decltype"
     " constinit int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t".split()
 )
+_LITERAL = """/* The object of a compound literal, which has an address. */
+template <class T> struct __same { typedef T type; };
+template <class T> static T &__literal(T &to, const typename __same<T>::type &value) {
+    memcpy(&to, &value, sizeof to);
+    return to;
+}"""
 _TRUTHS = frozenset(("bool", "true", "false"))  # what our own text says
 _PLACES = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
 #: Those keywords of C++ that no macro can be named.
@@ -87,20 +93,36 @@ def standalone(front: Understood, *, p: int, threads: int = 64, target: str = "c
         raise catalogue.GROUP_RANGE.error(group=group)
     if target == "cuda" and min(p, group or p) > MOST_THREADS:
         raise catalogue.TOO_MANY_RUNS.error()
-    whole = target == "cpu" and not _is_vector_code(front)
-    if not whole:
-        require_extents(front.slots)
-    refuse_printing(front.program, whole)
-    host = _Host(front, hostsplit(front.program, whole), target == "cuda", p, group)
     _refuse_macros(front, words(*(_AROUND_COLUMNS if target == "cuda" else _AROUND)))
     if target == "cpu":
-        return host.cpu()
+        return _cpu(front, p, group)
+    host = _host(front, False, True, p, group)
     _refuse_places(front)
     try:
         text = host.cuda_thread(threads)
     except UnsupportedError as e:
         text = host.cuda_private(e)
     return _respelled(text, front.program.unit)
+
+
+def _host(front: Understood, whole: bool, cplusplus: bool, p: int, group: int | None) -> _Host:
+    if not whole:
+        require_extents(front.slots)
+    refuse_printing(front.program, whole)
+    return _Host(front, hostsplit(front.program, whole), cplusplus, p, group)
+
+
+def _cpu(front: Understood, p: int, group: int | None) -> str:
+    """A program for a C compiler: the kernel in lanes, or, where it or its call cannot be taken apart, as it stands."""
+    if not _is_vector_code(front):
+        return _host(front, True, False, p, group).cpu()
+    try:
+        return _host(front, False, False, p, group).cpu()
+    except Error as e:
+        try:
+            return _host(front, True, False, p, group).cpu()
+        except Error:
+            raise e from None
 
 
 def _is_vector_code(front: Understood) -> bool:
@@ -131,8 +153,19 @@ def _renamed(unit: Unit) -> list[tuple[str, str]]:
     clashing = (
         every & CPP_KEYWORDS - _TRUTHS - _OPERATORS
         | top_level & DECLARED
+        | _hidden_in_headers(unit, words(*_AROUND_COLUMNS))
         | {n for n in top_level if _CUDAS.fullmatch(n)}
     )
+    return _new_names(clashing, every)
+
+
+def _hidden_in_headers(unit: Unit, ours: frozenset[str]) -> set[str]:
+    """What the program defines and headers that it does not include declare otherwise; not what our own text calls."""
+    defined = {s.name for s in unit.variables.values() if s.decl is None or "extern" not in s.decl.storage}
+    return (defined | unit.functions.keys()) & _names(unit)[1] & (libc.DECLARED - DECLARED - ours)
+
+
+def _new_names(clashing: set[str], every: set[str]) -> list[tuple[str, str]]:
     return [(n, next(new for k in count(1) if (new := n + "_" * k) not in every)) for n in sorted(clashing)]
 
 
@@ -222,7 +255,9 @@ class _Host:
         returns = any(b.kind == "return" for b in self.parameters)
         head = self.program.kernel.node.decl.type
         variables = {**{s: s.name for s in self.globals}, **self.printer.statics}
-        renames = [f"#define {n} {new}" for n, new in _renamed(self.unit)] if self.printer.cplusplus else []
+        hidden = _hidden_in_headers(self.unit, words(*_AROUND))
+        renamed = _renamed(self.unit) if self.printer.cplusplus else _new_names(hidden, _names(self.unit)[0])
+        renames = [f"#define {n} {new}" for n, new in renamed]
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
@@ -256,6 +291,7 @@ class _Host:
             "fresh_after": self.split.fresh[1],
             "unbuffered": self.split.unbuffered,
             "ends": sorted(self.printer.ends),  # after all that is printed
+            "host_helpers": [_LITERAL] if self.printer.literal_count else [],
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
         }
 
