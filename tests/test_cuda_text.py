@@ -8,6 +8,7 @@ import pytest
 
 from c2cu.base.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from c2cu.codegen.cuda import CudaText, element_name, literal, region_name
+from c2cu.codegen.device_library import with_integers
 from c2cu.frontend.preprocess import Source
 from c2cu.ir.nodes import Binary, Bitcast, Call, Cast, Const, Unary, Var, Variable
 from c2cu.pipeline import Options, understand
@@ -42,7 +43,7 @@ def compiled(text: str, folder) -> ctypes.CDLL:
     done = subprocess.run(
         [*command, "-fsanitize=signed-integer-overflow", "-fsanitize-undefined-trap-on-error", "-shared", "-fPIC"]
         + ["-x", "c++", "-", "-o", str(path)],
-        input=f'#include "{HEADER}"\n{text}'.encode(),
+        input=f'#include "{HEADER}"\n{with_integers(text)}'.encode(),
         capture_output=True,
     )
     assert done.returncode == 0, done.stderr.decode() + text

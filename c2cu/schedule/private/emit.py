@@ -20,6 +20,7 @@ from ...frontend.typed import FunctionDef
 from ..artifact import CudaArtifact
 from ..slots import Slot
 
+_WORDS = {1: "char", 2: "short", 4: "int", 8: "long"}  # by bytes
 THREADS = 64
 LOCAL_BYTES = 4096  # a state up to this size is a local variable of its thread
 
@@ -192,7 +193,7 @@ class _PrivateParts:
                 if b.shared:
                     lines.append(f"{member} = ({declare(Pointer(b.type, False, b.symbol.volatile), '')}){slot}.in;")
                 else:
-                    lines.append(f"if ({slot}.in) memcpy((void *)&{member}, {source}, sizeof {member});")
+                    lines.append(f"if ({slot}.in) c2cu_enter<{_word(b.type)}>(&{member}, {source}, sizeof {member});")
                 continue
             self.enter_param(slot, b, source, lines)
         return lines
@@ -201,11 +202,11 @@ class _PrivateParts:
         local = _argument(b)
         if _is_object(b) and not b.shared:
             member = f"c2cu_s->{local}"
-            lines.append(f"if ({slot}.in) memcpy((void *)&{member}, {source}, sizeof {member});")
+            lines.append(f"if ({slot}.in) c2cu_enter<{_word(b.type)}>(&{member}, {source}, sizeof {member});")
             lines.append(f"else memset((void *)&{member}, 0, sizeof {member});")
         elif not _is_object(b):
             lines.append(f"{declare(b.type, local)};")
-            lines.append(f"if ({slot}.in) memcpy((void *)&{local}, {source}, sizeof {local});")
+            lines.append(f"if ({slot}.in) c2cu_enter<{_word(b.type)}>(&{local}, {source}, sizeof {local});")
             lines.append(f"else memset((void *)&{local}, 0, sizeof {local});")
 
     def call(self) -> str:
@@ -238,8 +239,8 @@ class _PrivateParts:
                 value = f"c2cu_s->{_argument(b)}"
             slot = f"c2cu_table[{k}]"
             lines.append(
-                f"if ({slot}.out) memcpy((char *){slot}.out + c2cu_id * {slot}.out_stride, (const void *)&{value}, "
-                f"sizeof {value});"
+                f"if ({slot}.out) c2cu_leave<{_word(b.type)}>((char *){slot}.out + c2cu_id * {slot}.out_stride, "
+                f"&{value}, sizeof {value});"
             )
         return lines
 
@@ -247,6 +248,12 @@ class _PrivateParts:
 def _argument(b: Parameter) -> str:
     """What holds the kernel's argument for a parameter: no name that generated code has for anything else."""
     return f"c2cu_argument_{name(b.name)}"
+
+
+def _word(t: CType) -> str:
+    """What a variable in the state is moved by: the widest integer that its size and its alignment there have."""
+    alignment = WIDE if isinstance(t, Array) and t.size >= WIDE else align_of(t)
+    return f"unsigned {_WORDS[max(n for n in _WORDS if alignment % n == 0 and t.size % n == 0)]}"
 
 
 def _is_object(b: Parameter) -> bool:
