@@ -36,22 +36,27 @@ api: $(VENV)/tools
 bench: $(VENV)/tools
 	$(BIN)/python benchmarks/cpu.py
 
-$(VENV)/ready: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --no-compile -e '.[$(EXTRAS)]'
+# $(1): extras beside those for the examples.
+define install
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --no-compile -e '.[$(EXTRAS)$(1)]'
 	$(call install_cuda,$(CUDA))
-	touch $@
+endef
 
 # $(1): the extra for the driver, or nothing. What cannot be installed is no reason to stop: the CPU is still there.
 install_cuda = $(if $(1),$(BIN)/python -m pip install -q -e '.[$(1)]' || \
 	echo "'.[$(1)]' could not be installed: c2cu runs on the CPU; 'c2cu doctor' says what is missing" >&2)
 
-$(VENV)/tools: $(VENV)/ready
-	$(BIN)/python -m pip install -q --no-compile -e '.[test]'
+$(VENV)/ready: pyproject.toml
+	$(call install)
 	touch $@
 
-$(VENV)/all: $(VENV)/tools
-	$(BIN)/python -m pip install -q --no-compile -e '.[test-all]'
-	touch $@
+$(VENV)/tools: pyproject.toml
+	$(call install,$(comma)test)
+	touch $(VENV)/ready $@
+
+$(VENV)/all: pyproject.toml
+	$(call install,$(comma)test$(comma)test-all)
+	touch $(VENV)/ready $(VENV)/tools $@
 
 clean: ; rm -rf $(VENV) build dist

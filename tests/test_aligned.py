@@ -24,6 +24,7 @@ def expression(rng: random.Random, depth: int) -> Expr:
     return Binary(op, expression(rng, depth - 1), expression(rng, rng.randrange(depth)), INT)
 
 
+@pytest.mark.slow
 def test_the_value_is_the_same():
     rng = random.Random(1)
     folded = 0

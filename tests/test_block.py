@@ -127,6 +127,7 @@ def test_what_all_inputs_share(name):
 
 
 @pytest.mark.parametrize("part", sampled(range(PARTS), 4))
+@pytest.mark.slow
 def test_random_loops_checked(part):
     """Whatever is taken is right; what is not says why."""
     taken = 0
@@ -160,6 +161,7 @@ def judge(text, variables, inputs, p, params=(), returns="", shared=(), threads=
 
 
 @pytest.mark.parametrize("name", sampled(["fw-16", "bitonic-32", "fft-64", "dct-8x8"], 2))
+@pytest.mark.slow
 def test_examples(name):
     w = next(w for w in WORKLOADS if w.name == name)
     a = emit_schedule("block", understood(w.path, defines={n: str(v) for n, v in w.defines.items()}, shared=w.shared))

@@ -26,7 +26,7 @@ def artifact(src, schedule: str, **options):
 @pytest.mark.parametrize("schedule", ["thread", "private"])
 @pytest.mark.parametrize(
     "w",
-    sampled([w for w in WORKLOADS if w.name not in ("montgomery-2048", "bitonic-1024", "fw-64")], 2),
+    sampled([w for w in WORKLOADS if w.name not in ("montgomery-2048", "bitonic-1024", "fw-64")], 4),
     ids=lambda w: w.name,
 )
 def test_examples(w, schedule):

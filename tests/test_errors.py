@@ -450,6 +450,7 @@ def test_shapes_that_are_none_of_the_programs(text, shapes, words):
         assert all(w in str(e.value) for w in words), str(e.value)
 
 
+@pytest.mark.slow
 def test_numbers_that_lead_out_of_bounds():
     """Where addresses come from a number that a call brings, they are looked at in that call."""
     program, x = c2cu.compile(DOUBLED, backend="cpu", shapes={"y": 8}), np.ones((5, 8), np.float32)

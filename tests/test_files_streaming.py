@@ -362,6 +362,7 @@ def test_a_pipe_that_trickles(folder, options):
 
 
 @pytest.mark.parametrize("column", sampled([False, True], 1))
+@pytest.mark.slow
 def test_a_cut_pipe_says_how_many_came(folder, column):
     whole = (folder / "a.npy").read_bytes()
     cut = whole[: 128 + 300 * ROW * 4 + 5]

@@ -191,6 +191,7 @@ def test_negative_cycles_that_cannot_be_done_again_are_errors(monkeypatch):
         run(monkeypatch, artifact(text, again=False), inputs, streamed(made.bands, 1, 1))
 
 
+@pytest.mark.slow
 def test_bands_that_no_step_writes_stay_on_the_host(monkeypatch):
     """LU: what is above a band of steps is done. Most of a Floyd-Warshall comes and goes for each."""
     moved = {}

@@ -110,6 +110,7 @@ def test_spellings_and_types(name):
     ("n", "shape"),
     sampled([(290, NARROW), (2, SMALL), (31, SMALL), (128, NARROW), (100, WIDE), (300, SMALL), (330, DEEP)], 4),
 )
+@pytest.mark.slow
 def test_sizes(n, shape):
     inputs = {x: a[:2] for x, a in graphs(variables_of(OR, n), n).items()}
     assert not any(check(OR, n, inputs, shape, in_place=True, at_once=2))

@@ -123,6 +123,7 @@ def test_threads(threads, text, fn, monkeypatch, small_tiles):
         assert same(kernel(a), want)
 
 
+@pytest.mark.slow
 def test_several_arrays_and_negative_cycles():
     n, p = 100, 5
     rng = np.random.default_rng(0)
@@ -136,6 +137,7 @@ def test_several_arrays_and_negative_cycles():
         assert same(found[name], want)
 
 
+@pytest.mark.slow
 def test_integers_that_wrap():
     d = np.full((1, 65, 65), 2**31 - 5, np.int32)
     d[0, range(65), range(65)] = 7  # so that d + d[k][k] wraps and row k moves

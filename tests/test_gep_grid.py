@@ -200,7 +200,7 @@ def test_minima_are_choices_where_no_element_is_below_zero(variant):
     sampled(
         [(n, v) for n in PROGRAMS for v in ("staged", "single", "recursive")]
         + [(n, v) for n in ("next", "lu", "window") for v in ("streams", "graph")],
-        4,
+        8,
     ),
 )
 def test_programs(name, variant):

@@ -120,6 +120,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shape", sampled(SHAPES, 6), ids=str)
+@pytest.mark.slow
 def test_shapes(shape):
     """Several units and several bands, of any form; some inputs are done again, others not."""
     rng = np.random.default_rng(3)
@@ -232,6 +233,7 @@ def filled(rng, slots, p):
 
 
 @pytest.mark.parametrize("name", sampled(FORMS, 12))
+@pytest.mark.slow
 def test_forms(name):
     rng = np.random.default_rng(7)
     for n in (13, 33):

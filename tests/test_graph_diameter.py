@@ -42,6 +42,7 @@ def written(file: Path, g: networkx.Graph, weight: str = "") -> Path:
 
 @pytest.mark.parametrize("how", [(), ("--bfs",)], ids=["floyd-warshall", "bfs"])
 @pytest.mark.parametrize("name", sampled(GRAPHS, 4))
+@pytest.mark.slow
 def test_real_graphs(name, how, run, tmp_path):
     g = GRAPHS[name]()
     status, out, _ = run(written(tmp_path / "g.txt", g), *how, "--out", tmp_path / "d.npy")

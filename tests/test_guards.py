@@ -167,6 +167,7 @@ def happens(programs: list[Writer], folder: Path) -> list[set[int]]:
     return [set(map(int, line.split())) for line in told.splitlines()]
 
 
+@pytest.mark.slow
 def test_random_conditions(tmp_path, monkeypatch):
     """All that can happen is told, and little else: where conditions are related, or flags outlive a turn."""
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))

@@ -225,6 +225,7 @@ def test_refused(text, message):
     assert plan.schedule == "thread" and message in dict(plan.rejected)["registers"]
 
 
+@pytest.mark.slow
 def test_the_same_text_every_time():
     assert artifact(PROGRAMS["dct"][0]).text == artifact(PROGRAMS["dct"][0]).text
 

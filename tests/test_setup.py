@@ -81,9 +81,9 @@ def test_with_a_compiler_no_ziglang(name, path):
     assert "'.[examples]'" in done.stdout
 
 
-@pytest.mark.parametrize("target", ["run", "test"])
-def test_without_a_compiler_ziglang(target, path):
-    assert "'.[examples,zig]'" in make(path, "-n", target).stdout
+@pytest.mark.parametrize("target, extras", [("run", "examples,zig"), ("test", "examples,zig,test")])
+def test_without_a_compiler_ziglang(target, extras, path):
+    assert f"'.[{extras}]'" in make(path, "-n", target).stdout
 
 
 @pytest.mark.parametrize("fails", [True, False])

@@ -414,6 +414,7 @@ def script(text):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+@pytest.mark.slow
 def test_a_forked_process_and_a_thread_that_outlives_the_main_one():
     p = script(
         """

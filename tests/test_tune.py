@@ -97,6 +97,7 @@ def test_few_inputs_want_many_threads_each():
     assert one.seconds(10**9) == pytest.approx(one.seconds())
 
 
+@pytest.mark.slow
 def test_a_schedule_that_is_far_slower_gives_way(monkeypatch):
     def slow_block(entry, artifact, trace):
         return Estimate(artifact.schedule, 1e6 if artifact.schedule == "block" else 1e5)
@@ -143,6 +144,7 @@ def block_best(artifact: Artifact) -> float:
     return {"block": {16: 1e-9, 32: 3e-9, 64: 2e-9}.get(own, 1e-6)}.get(artifact.schedule, 1e-7)
 
 
+@pytest.mark.slow
 def test_candidates():
     found, runs = measured(understood(FW), block_best)
     assert [c for c, _ in found.times[:3]] == [Candidate("block", n) for n in (16, 64)] + [Candidate("block")]
@@ -177,6 +179,7 @@ def test_what_does_not_compile_is_rejected():
 @pytest.mark.parametrize(
     "seconds, p, most", sampled([(1e-3, 10**6, 1 << 14), (1e-9, 10**6, (1 << 30) // 2048), (1e-9, 7, 7)], 2)
 )
+@pytest.mark.slow
 def test_a_run_is_neither_long_nor_large(seconds, p, most):
     found, runs = measured(understood(FW), lambda _: seconds, p=p)
     assert found.p == max(n for _, n in runs) == most
