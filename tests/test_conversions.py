@@ -8,6 +8,7 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.schedule import registry
 from c2cu.schedule.choose import choose
 from tests.conversions import FLOATS, INTEGERS, case
+from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 
 
@@ -44,7 +45,14 @@ def test_cuda_text_asks_for_them(schedule):
 
 def test_constants_are_the_nearest():
     """As GCC computes them, in device constants too, which need a value that is known."""
-    text = "int r[3]; static int t[2] = {3e9, -2.5}; void kern(void) { r[0] = t[0]; r[1] = t[1]; r[2] = -3e9; t[1]++; }"
-    expected = Original(text, "kern", [("r", "int32", (3,))]).bulk({}, 1)["r"]
+    text = (
+        "int r[6]; static int t[4] = {3e9, -2.5, 1e400, 0.0 / 0.0};\n"
+        "void kern(void) { for (int i = 0; i < 4; i++) r[i] = t[i]; r[4] = -3e9; r[5] = 1e400; t[1]++; }"
+    )
+    expected = Original(text, "kern", [("r", "int32", (6,))]).bulk({}, 1)["r"]
     for schedule in ("native", "gang"):
         assert same(c2cu.bulk(text, {}, fn="kern", p=1, backend="cpu", schedule=schedule, outputs=["r"]), expected)
+    front = pipeline.understand(read_source(text), pipeline.Options(fn="kern"))
+    artifact = choose(front, "cuda", "private")[1]
+    assert "c2cu_integer" not in artifact.text
+    assert same(run_on_cpu(artifact, {}, 1)["r"], expected)

@@ -238,16 +238,27 @@ NAMES = {
         "static int t[3] = {1, 2, 3}; static struct X { int n; } x = {5}; const int none; static const struct X blank;\n",
         kernel="void k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] * n + t[i] + m + x.n + none + blank.n; n++; }\n",
     ),
+    "declared by a header, defined with designators": program(
+        "x.a = (int)d; int b[2] = {[1] = d}; struct X y = {.b = d, .a = d}; wide = (__int128)big;",
+        'printf("%d %s %s %d %d %d %d %d %ld ", t[1], s, names[1], q == 0, x.a, b[1], y.a, sizes[1].b, (long)(wide >> 20));',
+        'struct X { int a, b; } x; extern int t[3]; int t[3] = {[1] = 5}; extern char s[3]; char s[3] = "ab"; extern int *q;\n'
+        'int *q = (void *)0; extern char *names[3]; char *names[3] = {[1] = "b"}; static struct X sizes[2]; int later[];\n'
+        "static struct X sizes[2] = {[1] = {.b = 5}}; int later[3]; extern const int c; const int c; int *const cp; double d = 7;\n"
+        "double big = 7.5e25; __int128 wide;\n",
+        kernel="void k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] + c + t[i] + later[i] + (cp == 0); }\n",
+    ),
     "a type and a tag of one name": program(
         "point q = {4}; struct point r = {a[0], 3}; color c = GREEN; way w = UP; list l = &first; c |= 2;",
-        'printf("%d %d %d %d %d ", q.a, r.x + r.y, c, w, l->n);',
+        'printf("%d %d %d %d %d %d ", q.a, r.x + r.y, c, w, l->n, next(2) + (way_type)3);',
         "struct point { int x, y; }; typedef struct line { int a; } point; enum color { RED, GREEN }; typedef enum color color;\n"
-        "enum way { UP = 3 }; typedef int way; struct list { int n; } first = {7}; typedef struct list *list;\n",
+        "enum way { UP = 3 }; typedef int way; struct list { int n; } first = {7}; typedef struct list *list; typedef int way_type;\n"
+        "static color next(color color_type) { color c = color_type; return c + 1; }\n",
     ),
     "addresses of compound literals": program(
         "int *v = (int[]){1, 2, 3, 4}; int s = 0; for (int i = 0; i < 4; i++) s += v[i] + sum(&(struct p){.y = i, .x = 1});",
         'printf("%d %d ", s, sum(&(struct p){2, 3}));',
-        "struct p { int x, y; }; static int sum(struct p *q) { return q->x + q->y; }\n",
+        "typedef struct { int x, y; } couple; static int both(couple *q) { return q->x * q->y; }\n"
+        "struct p { int x, y; }; static int sum(struct p *q) { return q->x + q->y + both(&(couple){q->x, 3}); }\n",
     ),
     "names of the C library": program(
         "time = 2; pause.read = 4;",

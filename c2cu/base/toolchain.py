@@ -161,10 +161,13 @@ def bounded(command: Sequence[str], seconds: float, nbytes: int) -> subprocess.C
     return None
 
 
+NO_AVX512 = "-mno-avx512f"
+
+
 def machine_flags() -> tuple[str, ...]:
     """This CPU's instructions, but for AVX-512, whose conversions of negative floats to unsigned integers give other
     numbers than those of every other x86."""
-    return ("-march=native", *(["-mno-avx512f"] if platform.machine() in ("x86_64", "AMD64") else []))
+    return ("-march=native", *([NO_AVX512] if platform.machine() in ("x86_64", "AMD64") else []))
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import isfinite, isnan
 
 from pycparser import c_ast as C
 from pycparser.c_generator import CGenerator
@@ -332,10 +332,14 @@ class CPrinter(Indented):
         if not (isinstance(source, Scalar) and source.is_float and isinstance(t, Scalar) and t.is_integer) or t == BOOL:
             return ""
         value = self.unit.constant(n)
-        if value is None or not isfinite(value):
+        if t.size > 8:
+            return ""
+        if value is None or (isnan(value) and not self.in_constant):  # GCC leaves that to the machine
             return self.integer_of(self._visit_expr(n), t)
         nearest = nearest_integer(value, t)
-        return "" if nearest == int(value) else literal(nearest, t)
+        return "" if isfinite(value) and nearest == int(value) else literal(nearest, t)
+
+    in_constant = False  # whether an initialiser is printed that has to be constant
 
     def integer_of(self, text: str, t: CType) -> str:
         self.helpers["c2cu_integer"] = None
@@ -765,7 +769,7 @@ class CPrinter(Indented):
         if not isinstance(t, Scalar) or not isinstance(r, Scalar):
             return None
         both = promote(t) if op in ("<<", ">>") else common(t, r)
-        if both.is_float and t.is_integer and t != BOOL and not self.is_bit_field(n.lvalue):
+        if both.is_float and t.is_integer and t != BOOL and t.size <= 8 and not self.is_bit_field(n.lvalue):
             a, b = f"({both}){{0}}", f"({both}){{1}}"
             multiplied = op == "*" and not self.fused
             return self.integer_of(
@@ -835,7 +839,9 @@ class CPrinter(Indented):
         init = s.decl.init if s.decl is not None else None
         if init is not None and self.as_statements(init, s.type):
             raise catalogue.UNION_CONSTANT.error(s.loc, name=s.name)
+        self.in_constant = True
         value = self.initial_value(init, s.type) if init is not None else "{}"
+        self.in_constant = False
         return f"__device__ {declare(s.type, own, not s.unwritten)} = {value};"
 
     def initial_value(self, init: C.Node, t: CType) -> str:

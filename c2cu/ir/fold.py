@@ -18,7 +18,7 @@ def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
     """``e`` converted to ``t``."""
     if e.type == t:
         return e
-    if isinstance(e, Const) and (t.is_float or e.type.is_integer or math.isfinite(e.value)):
+    if isinstance(e, Const) and (t.is_float or e.type.is_integer or not math.isnan(e.value)):
         value = e.value if t.is_float or e.type.is_integer or t == BOOL else nearest_integer(e.value, t)
         return Const(converted(value, t), t, e.loc)
     return Cast(e, t, loc or e.loc)

@@ -40,6 +40,7 @@ ENTRIES = ("c2cu_begin", "c2cu_run", "c2cu_where", "c2cu_end")
 STATE = "c2cu_own"  # the section of what we know of the input at work, which is not the program's
 _POINTED, _SHARED = 1, 2  # kinds of slots
 _OTHERS = ("libm.", "libmvec.", "libgcc", "ld-linux", "ld64", "libatomic")  # whose functions are pure
+_AVX512 = re.compile(r"\b(_mm512_|__m512|__mmask|__builtin_ia32_\w*512|_mm(256)?_mask)")  # what calls its instructions
 _ERROR = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 
 
@@ -215,8 +216,9 @@ _programs: Recent[NativeProgram] = Recent(LIBRARIES)
 def load(artifact: CpuNativeArtifact, cache: Cache | None = None) -> NativeProgram:
     """Compile (or find) an artifact and load it. Raises CompileError, and UnsupportedError for what it reaches."""
     compiler = toolchain.find_compiler()
-    flags = (*FLAGS, *OWN, *toolchain.exact_flags(compiler), *artifact.flags)
     texts = (artifact.text, *artifact.units)
+    machine = [f for f in FLAGS if f != toolchain.NO_AVX512 or not any(map(_AVX512.search, texts))]
+    flags = (*machine, *OWN, *toolchain.exact_flags(compiler), *artifact.flags)
     name = key(texts, artifact.support, flags, toolchain.compiler_version(compiler), toolchain.cpu_key(), __version__)
 
     def loaded() -> NativeProgram:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 
 from pycparser import c_ast as C
 
@@ -167,6 +168,9 @@ class _Conversions(CPrinter):
     def _visit_expr(self, n: C.Node, *, allow_comma: bool = False) -> str:
         return self.host._visit_expr(n, allow_comma=allow_comma)
 
+    def integer(self, n: C.Node, t: CType) -> str:
+        return ""  # the host converts floats as it does
+
     def converted(self, n: C.Node, to: CType, braced: bool = False) -> str:
         if self.host.from_void(n, to):
             return self.cast(to, self._visit_expr(n), n)
@@ -223,10 +227,14 @@ class HostPrinter(Indented):
     def typedefs(self) -> dict[str, str]:
         """New names for typedefs that are called like a struct, union or enum: these are one kind of name to C++."""
         ast = self.unit.ast.ext
+        if not self.cplusplus:
+            return {}
         tags = {n.name for x in ast for n in nodes(x) if isinstance(n, (C.Struct, C.Union, C.Enum)) and n.name}
         typedefs = [n for x in ast for n in nodes(x) if isinstance(n, C.Typedef) and n.name in tags]
         clashing = {n.name for n in typedefs if not _is_of_its_tag(n) and is_user_file(self.unit.pre, loc_of(n).file)}
-        return {n: f"{n}_type" for n in clashing} if self.cplusplus else {}
+        named = (getattr(n, a, None) for x in ast for n in nodes(x) for a in ("name", "declname"))
+        every = {x for x in named if isinstance(x, str)}
+        return {n: next(f"{n}_type{k or ''}" for k in count() if f"{n}_type{k or ''}" not in every) for n in clashing}
 
     def visit_IdentifierType(self, n: C.IdentifierType) -> str:
         return " ".join(self.typedefs.get(name, name) for name in map(str, n.names or ()))
@@ -348,7 +356,10 @@ class HostPrinter(Indented):
             return super().visit_CompoundLiteral(n)
         own = f"__literal{self.literal_count}"
         self.literal_count += 1
-        self.literals.append(f"{declare(t, own, state=False)};")
+        of = _of(n.type.type, own, writable=True)
+        text = super().visit_Decl(C.Decl(own, [], [], [], [], of, None, None))
+        length = t.length if isinstance(t, Array) else None
+        self.literals.append(f"{text.replace('[]', f'[{length}]', 1)};")
         return f"__literal({own}, {conversions.initial_value(n.init, t)})"
 
     def visit_UnaryOp(self, n: C.UnaryOp) -> str:
@@ -403,16 +414,18 @@ class HostPrinter(Indented):
         self.jumps = outer
         return text
 
-    def once(self, n: C.Decl) -> C.Decl | None:
+    def once(self, n: C.Decl, symbol: Symbol | None) -> C.Decl | None:
         """A variable's declaration as C++ has it, which defines a variable once: one before the definition names it,
         one after it is None. None of them is static then, as C++ has no declaration of a static variable."""
         mine = [d for d in self.unit.ast.ext if isinstance(d, C.Decl) and d.name == n.name]
-        plain = [d for d in mine if "extern" not in d.storage] or mine
-        definition = next((d for d in mine if d.init is not None), plain[0])
-        if len(mine) == 1 or (n is definition and n is mine[0]):
-            return n if n.init is not None or "const" not in n.quals or "extern" in n.storage else _zeros(n)
+        plain = [d for d in mine if "extern" not in d.storage]
+        whole = [d for d in plain if not isinstance(d.type, C.ArrayDecl) or d.type.dim is not None]
+        definition = next((d for d in mine if d.init is not None), None) or next(iter([*whole, *plain, *mine]))
         if n is definition:
-            return C.Decl(n.name, n.quals, n.align, [], n.funcspec, n.type, n.init, n.bitsize, n.coord)
+            const = symbol is not None and symbol.const and "extern" not in n.storage
+            init = C.InitList([]) if const and n.init is None else n.init  # C++ wants it said
+            storage = n.storage if n is mine[0] else []
+            return C.Decl(n.name, n.quals, n.align, storage, n.funcspec, n.type, init, n.bitsize, n.coord)
         if mine.index(n) > mine.index(definition):
             return None
         return C.Decl(n.name, n.quals, n.align, ["extern"], n.funcspec, n.type, None, n.bitsize, n.coord)
@@ -434,23 +447,20 @@ class HostPrinter(Indented):
             return before.rstrip()
         symbol = self.unit.symbols.get(id(n))
         if self.cplusplus and isinstance(n, C.Decl) and n.name in self.unit.variables:
-            once = self.once(n)
+            once = self.once(n, symbol)
             if once is None:
                 return before.rstrip()
-            n = once
+            text = self.declaration(once, symbol) if once.init is None or n.init is not None else self.visit(once)
+        else:
+            text = self.visit(n)
         alone = self.cplusplus and symbol is not None and symbol.const  # maybe the device has it, and nobody else
-        return before + ("__attribute__((unused)) " if alone else "") + self.visit(n) + ";"
+        return before + ("__attribute__((unused)) " if alone else "") + text + ";"
 
 
 def _is_of_its_tag(n: C.Typedef) -> bool:
     """``typedef struct S S``, which C++ takes; of an enum it would not know that the type is a number."""
     inner = n.type.type if isinstance(n.type, C.TypeDecl) else None
     return isinstance(inner, (C.Struct, C.Union)) and inner.name == n.name
-
-
-def _zeros(n: C.Decl) -> C.Decl:
-    """A constant that nothing initialises, which C++ wants said."""
-    return C.Decl(n.name, n.quals, n.align, n.storage, n.funcspec, n.type, C.InitList([]), n.bitsize, n.coord)
 
 
 def _has_label(statements: tuple[C.Node, ...]) -> bool:

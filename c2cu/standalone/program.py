@@ -146,14 +146,14 @@ def _refuse_places(front: Understood) -> None:
         raise catalogue.CUDA_NAME.error(loc, name=place)
 
 
-def _renamed(unit: Unit) -> list[tuple[str, str]]:
+def _renamed(unit: Unit, ours: frozenset[str]) -> list[tuple[str, str]]:
     """Names of the program's own that mean something else to nvcc, and new ones for them: keywords of C++, and what
     CUDA's headers declare."""
     every, top_level = _names(unit)
     clashing = (
         every & CPP_KEYWORDS - _TRUTHS - _OPERATORS
         | top_level & DECLARED
-        | _hidden_in_headers(unit, words(*_AROUND_COLUMNS))
+        | _hidden_in_headers(unit, ours)
         | {n for n in top_level if _CUDAS.fullmatch(n)}
     )
     return _new_names(clashing, every)
@@ -256,7 +256,8 @@ class _Host:
         head = self.program.kernel.node.decl.type
         variables = {**{s: s.name for s in self.globals}, **self.printer.statics}
         hidden = _hidden_in_headers(self.unit, words(*_AROUND))
-        renamed = _renamed(self.unit) if self.printer.cplusplus else _new_names(hidden, _names(self.unit)[0])
+        ours = words(*(t for t in _AROUND_COLUMNS if self.group or "group" not in t))
+        renamed = _renamed(self.unit, ours) if self.printer.cplusplus else _new_names(hidden, _names(self.unit)[0])
         renames = [f"#define {n} {new}" for n, new in renamed]
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
