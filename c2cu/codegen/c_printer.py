@@ -329,11 +329,10 @@ class CPrinter(Indented):
     def integer(self, n: C.Node, t: CType) -> str:
         """The value of ``n``, a float, as an integer type has it; "" for any other two types, and where C++ agrees."""
         source = self.unit.value_type(n)
-        if not (isinstance(source, Scalar) and source.is_float and isinstance(t, Scalar) and t.is_integer) or t == BOOL:
+        floats = isinstance(source, Scalar) and source.is_float
+        if not floats or not isinstance(t, Scalar) or not t.is_integer or t == BOOL or t.size > 8:
             return ""
         value = self.unit.constant(n)
-        if t.size > 8:
-            return ""
         if value is None or (isnan(value) and not self.in_constant):  # GCC leaves that to the machine
             return self.integer_of(self._visit_expr(n), t)
         nearest = nearest_integer(value, t)
