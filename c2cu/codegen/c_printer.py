@@ -41,6 +41,7 @@ from ..frontend.kernel import nodes
 from ..frontend.parse import jumps_out, loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import FunctionDef, Unit
+from ..ir.evaluate import converted
 from ..ir.fold import nearest_integer
 from . import device_library
 from .cuda import literal
@@ -333,10 +334,31 @@ class CPrinter(Indented):
         if not floats or not isinstance(t, Scalar) or not t.is_integer or t == BOOL or t.size > 8:
             return ""
         value = self.unit.constant(n)
+        if value is None and (text := self.with_constant(n, source, t)):
+            return text
         if value is None or (isnan(value) and not self.in_constant):  # GCC leaves that to the machine
             return self.integer_of(self._visit_expr(n), t)
         nearest = nearest_integer(value, t)
         return "" if isfinite(value) and nearest == int(value) else literal(nearest, t)
+
+    def with_constant(self, n: C.Node, source: Scalar, t: Scalar) -> str:
+        """The float that ``n`` chooses, or ends with, as `integer` has it; "" where no constant stands there."""
+
+        def value_of(x: C.Node) -> str:
+            value = self.unit.constant(x)
+            if value is None:
+                return self.integer_of(self._visit_expr(x), t)
+            value = converted(value, source)
+            return literal(0 if isnan(value) else nearest_integer(value, t), t)
+
+        match n:
+            case C.ExprList(exprs=[*before, last]) if self.unit.constant(last) is not None:
+                return f"({', '.join([*map(self.operand, before), value_of(last)])})"
+            case C.Assignment(op="=", rvalue=value) if self.unit.constant(value) is not None:
+                return f"({self._visit_expr(n)}, {value_of(value)})"
+            case C.TernaryOp(iftrue=a, iffalse=b) if any(self.unit.constant(x) is not None for x in (a, b)):
+                return f"({self.operand(n.cond)} ? {value_of(a)} : {value_of(b)})"
+        return ""
 
     in_constant = False  # whether an initialiser is printed that has to be constant
 

@@ -21,6 +21,8 @@ def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
     if isinstance(e, Const) and (t.is_float or e.type.is_integer or not math.isnan(e.value)):
         value = e.value if t.is_float or e.type.is_integer or t == BOOL else nearest_integer(e.value, t)
         return Const(converted(value, t), t, e.loc)
+    if isinstance(e, Select) and e.type.is_float and t.is_integer and any(isinstance(x, Const) for x in (e.yes, e.no)):
+        return Select(e.cond, cast(e.yes, t, loc), cast(e.no, t, loc), t, e.loc)
     return Cast(e, t, loc or e.loc)
 
 
