@@ -330,8 +330,9 @@ class CPrinter(Indented):
     def integer(self, n: C.Node, t: CType) -> str:
         """The value of ``n``, a float, as an integer type has it; "" for any other two types, and where C++ agrees."""
         source = self.unit.value_type(n)
-        floats = isinstance(source, Scalar) and source.is_float
-        if not floats or not isinstance(t, Scalar) or not t.is_integer or t == BOOL or t.size > 8:
+        if not isinstance(source, Scalar) or not source.is_float:
+            return ""
+        if not isinstance(t, Scalar) or not t.is_integer or t == BOOL or t.size > 8:
             return ""
         value = self.unit.constant(n)
         if value is None and (text := self.with_constant(n, source, t)):

@@ -19,6 +19,7 @@ from pycparser.c_generator import CGenerator
 from ..base import catalogue
 from ..base.ctype import Array, CType, Function, Pointer, Scalar
 from ..base.diagnostics import Error, Loc, Note
+from ..base.recent import Recent
 from .parse import Parsed, loc_of, nodes, parse
 from .preprocess import Preprocessed
 from .rename import renamed
@@ -28,6 +29,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _WEAK = re.compile(r"__attribute(?:__)?\s*\(\(.*\b(?:__)?weak(?:__)?\b")
 ORDINARY, TAG = "ordinary", "tag"  # C's name spaces at file scope
 Key = tuple[str, str]  # name space, name
+_parsed: Recent[Parsed] = Recent(4)  # a program is linked again for other shapes and numbers
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,10 @@ class Linked:
 
 def link(pre: Preprocessed) -> Linked:
     """The AST of a program. Raises ParseError where a file is no C, and for what is defined in two files."""
-    files = [parse(unit) for unit in pre.units]
-    if len(files) == 1:
-        return Linked(files[0])
+    if len(pre.units) == 1:
+        unit = pre.units[0]
+        return Linked(_parsed.of((unit.text, unit.name, unit.marks), lambda: parse(unit)))
+    files = [parse(unit) for unit in pre.units]  # which joining them changes
     units = [_Unit(parsed, unit) for parsed, unit in zip(files, pre.units)]
     _settle_definitions(units)
     spellings = _apart(units)
