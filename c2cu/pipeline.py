@@ -20,6 +20,7 @@ from .frontend.oversized import refuse_oversized
 from .frontend.parse import deep
 from .frontend.preprocess import Preprocessed, Source, preprocess
 from .frontend.refuse import refuse, unfollowed
+from .frontend.silence import silenced
 from .frontend.typed import typed
 from .ir.canonical import canonical
 from .ir.nodes import Kernel
@@ -59,6 +60,8 @@ def refuse_numbers(front: Understood, values: Mapping[str, int | float]) -> None
 
 def _understand(source: Source, pre: Preprocessed, options: Options, doubts: list[Error]) -> Understood:
     linked = link(pre)
+    if options.stdio == "discard":
+        linked = replace(linked, parsed=silenced(linked.parsed))
     pre = replace(pre, sources=pre.sources.spelled(linked.spellings)) if linked.spellings else pre
     with lines_of(pre.sources):
         return _linked(source, pre, linked, options, doubts)
