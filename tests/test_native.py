@@ -368,3 +368,13 @@ def test_a_header_of_thousands_of_functions(body, is_analysed):
     assert bool(c2cu.check(text).why_not) is not is_analysed
     a = np.arange(12, dtype=np.float32).reshape(3, 4)
     assert same(c2cu.bulk(text, {"a": a}, backend="cpu"), a * 2 if is_analysed else a + 1)
+
+
+def test_a_static_variable_that_nothing_sets_is_zero():
+    """Nobody else could have set it; `x` has to be given."""
+    text = "#include <stdlib.h>\nstatic int flag; int x, y;\nvoid k(void) { int *p = malloc(4); *p = x + flag; y = *p; free(p); }\n"
+    x = np.arange(3, dtype=np.int32)
+    assert c2cu.bulk(text, {"x": x}, backend="cpu").tolist() == [0, 1, 2]
+    assert c2cu.bulk(text, {"x": x, "flag": x}, backend="cpu").tolist() == [0, 2, 4]
+    with pytest.raises(c2cu.InputError, match="input 'x' is missing"):
+        c2cu.bulk(text, {"flag": x}, backend="cpu")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeGuard, TypeVar
 
 from pycparser import c_ast as C
 
 from ..base import libc
 from .parse import Parsed, nodes
 
+N = TypeVar("N", bound=C.Node)
 _CHANGES = ("++", "--", "p++", "p--")
 _BODIES = {  # the statements in a statement, and the expressions whose value it drops
     C.Compound: ("block_items",),
@@ -45,7 +47,7 @@ class _Silencer:
     def __init__(self, names: frozenset[str]):
         self.names = names
 
-    def prints(self, n: C.Node) -> bool:
+    def prints(self, n: C.Node) -> TypeGuard[C.FuncCall]:
         return (
             isinstance(n, C.FuncCall)
             and isinstance(n.name, C.ID)
@@ -108,7 +110,7 @@ def _is_void(t: C.Node) -> bool:
     return isinstance(inner, C.TypeDecl) and getattr(inner.type, "names", None) == ["void"]
 
 
-def _with(n: C.Node, **fields: C.Node | Iterable[C.Node]) -> C.Node:
+def _with(n: N, **fields: C.Node | Iterable[C.Node]) -> N:
     """A copy with other fields; ``n`` itself where they are what it has."""
     if all(_same(getattr(n, field), value) for field, value in fields.items()):
         return n

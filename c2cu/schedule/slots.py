@@ -167,7 +167,8 @@ def _from_ast(b: Parameter, written: bool) -> tuple[bool, bool, bool]:
         return False, False, False
     writes = b.kind == "return" or (written and not b.shared and not b.by_value)
     reads = b.kind != "return"
-    return reads, writes, _required(b, reads and not writes, writes)
+    hidden = b.symbol is not None and b.symbol.storage == "static"  # nobody but this file could have set it
+    return reads, writes, _required(b, reads and not writes and not hidden, writes)
 
 
 def _required(b: Parameter, read_first: bool, writes: bool) -> bool:
