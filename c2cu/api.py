@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import backends, pipeline
 from .base import catalogue
-from .base.diagnostics import did_you_mean, lines_of
+from .base.diagnostics import UnsupportedError, did_you_mean, lines_of
 from .base.recent import Recent
 from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
@@ -58,7 +58,8 @@ def compile(
         fp: ``"exact"``; ``"reassociate"`` (sums of floats may be reordered); ``"fast"`` (fused multiply-add, ``fminf``
             and approximate functions as well). Integers are the same under every value.
         layout: ``"row"``: arrays are ``(p, *shape)``. ``"column"``: ``(*shape, p)``.
-        shapes: The shape of one input, by name: an extent or a tuple of extents, for those that the C leaves open.
+        shapes: The shape of one input, by name: an extent or a tuple of extents, for those that the C leaves open; for
+            ``void *`` a pair of that and a dtype, for ``T **`` rows and columns.
         strict: Make a program that is not oblivious an error instead of a warning.
         include_dirs: Folders in which ``#include`` looks for headers.
         tune: Measure the candidate schedules on the first inputs, once. The cache remembers the fastest, and later
@@ -172,8 +173,7 @@ def bulk(
         InputError: An array or an argument is wrong: a ``ValueError``, or a ``TypeError`` for a wrong dtype.
         ExitError: Some inputs ended early, by ``exit``, ``abort`` or a failed ``assert``; it has all results.
     """
-    program = remembered(
-        src,
+    options = dict(
         fn=fn,
         shared=tuple(shared or ()),
         defines=defines,
@@ -181,7 +181,6 @@ def bulk(
         schedule=schedule,
         fp=fp,
         layout=layout,
-        shapes=shapes,
         strict=strict,
         include_dirs=include_dirs,
         tune=tune,
@@ -191,7 +190,27 @@ def bulk(
         status=status,
         stdio=stdio,
     )
+    try:
+        program = remembered(src, shapes=shapes, **options)
+    except UnsupportedError as e:
+        inner = _inner_shapes(inputs, shared, layout)
+        if e.code not in _SIZED_BY_SHAPES or not inner:
+            raise
+        program = remembered(src, shapes={**inner, **by_name("shapes", shapes)}, **options)
     return program(inputs, shared=shared, out=out, stream=stream, p=p, devices=devices)
+
+
+_SIZED_BY_SHAPES = (catalogue.KERNEL_PARAMETER.code, catalogue.VARIABLE_EXTENT.code)
+
+
+def _inner_shapes(inputs: Any, shared: Any, layout: str) -> dict[str, tuple[int, ...]]:
+    """The shape of one input of each array that a call brings, by name."""
+    if not isinstance(inputs, Mapping):
+        return {}
+    shapes = {n: tuple(a.shape) for n, a in inputs.items() if hasattr(a, "shape")}
+    shapes = {n: s[1:] if layout == "row" else s[:-1] for n, s in shapes.items()}
+    whole = {n: tuple(a.shape) for n, a in shared.items() if hasattr(a, "shape")} if isinstance(shared, Mapping) else {}
+    return {n: s for n, s in {**shapes, **whole}.items() if s and all(s)}
 
 
 def remembered(src: str | os.PathLike | Sequence[str | os.PathLike], **options: Any) -> Program:

@@ -86,8 +86,9 @@ COMMON = [
         "shapes",
         multiple=True,
         type=PAIR,
-        metavar="NAME=N[,N..]",
-        help="The extents of one input or output, where neither the C nor an input array gives them.",
+        metavar="NAME=N[,N..][:DTYPE]",
+        help="The extents of one input or output, where neither the C nor an input array gives them; the dtype of what a"
+        " 'void *' points to.",
     ),
     choice(
         "--diagnostics-format", "text", "json", help="Print errors and warnings as text or as one JSON object each."
@@ -269,13 +270,16 @@ def macros(defines: tuple[str, ...]) -> dict[str, str]:
     return {n: v if eq else "1" for n, eq, v in (d.partition("=") for d in defines)}
 
 
-def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, tuple[int, ...]]:
-    out = {}
-    for name, value in shapes:
+def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, given in shapes:
+        value, _, dtype = given.partition(":")
         parts = value.replace("x", ",").split(",")
         if not all(p.strip().isdecimal() and len(p) < 20 and int(p) <= quantities.MOST for p in parts):
             raise catalogue.NOT_EXTENTS.error(name=name, value=value)
         out[name] = tuple(int(p) for p in parts)
+        if dtype:
+            out[name] = (out[name], dtype)
     return out
 
 

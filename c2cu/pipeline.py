@@ -12,8 +12,9 @@ from .analysis.uniform import Uniform, uniform
 from .base import catalogue
 from .base.cache import cache_folder
 from .base.diagnostics import Error, ParseError, UnsupportedError, lines_of
+from .frontend.adapter import adapted
 from .frontend.conform import conforming
-from .frontend.kernel import KernelProgram, kernel_program
+from .frontend.kernel import KernelProgram, chosen_kernel, kernel_program
 from .frontend.link import Linked, link, refuse_other_types
 from .frontend.options import Options
 from .frontend.oversized import refuse_oversized
@@ -71,6 +72,11 @@ def _linked(source: Source, pre: Preprocessed, linked: Linked, options: Options,
     unit = typed(linked.parsed, pre)
     refuse_other_types(unit, linked)
     doubts += unit.doubts()
+    if options.shapes:
+        kernel, _, _ = chosen_kernel(unit, options.fn)
+        other = adapted(source, linked.owner(kernel.name), kernel, options)
+        if other is not None:
+            return understand(*other)
     program = kernel_program(unit, options.fn, options.shared, options.shapes, options.constants)
     extents = bind_extents(program, options)
     if extents:

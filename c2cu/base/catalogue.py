@@ -382,9 +382,10 @@ RETURNS_POINTER = Message(
 KERNEL_PARAMETER = Message(
     "C2CU142",
     UnsupportedError,
-    "A parameter of the kernel is a pointer to a pointer or to a function.",
+    "A parameter of the kernel is a pointer to a function, or to pointers of which no shape says how many they are.",
     "parameter '{name}' of the kernel is a '{type}'",
-    "a kernel's pointer parameters point to numbers, structs, rows of an array or bytes (void)",
+    "of rows (T **) say how many and how long: shapes={{'{name}': (rows, columns)}} / --shape {name}=rows,columns; other "
+    "pointer parameters point to numbers, structs or bytes (void)",
 )
 RECURSION = Message(
     "C2CU020",

@@ -37,6 +37,12 @@ class Parameter:
     loc: Loc
 
     @property
+    def is_open_struct(self) -> bool:
+        """Whether it is one struct because nothing says that the pointer leads to several."""
+        pointer = self.symbol is not None and isinstance(self.symbol.type, Pointer)
+        return self.kind == "param" and pointer and isinstance(self.type, Struct)
+
+    @property
     def by_value(self) -> bool:
         """Whether the function has a copy of its own: what it writes there nobody sees."""
         return self.kind == "param" and self.symbol is not None and not isinstance(self.symbol.type, Pointer)
@@ -79,10 +85,9 @@ def kernel_program(
     `Symbol.unwritten`. Raises ParseError where no kernel or
     several are found, UnsupportedError for what no schedule can take, InputError for unknown shared names.
     """
-    call, pragma_shared = _pragma_call(unit)
-    marked, skipped_shared = _skipped_pragma(unit)
-    pragma_shared += skipped_shared
-    kernel = _kernel(unit, fn or marked, call)
+    kernel, call, pragma_shared = chosen_kernel(unit, fn)
+    if kernel.head is not None:
+        raise kernel.head
     if fn is not None and (call is None or _callee(call) != fn):
         call = _call_in_main(unit, fn)
     elif call is None:
@@ -106,6 +111,14 @@ def kernel_program(
 
 
 # the kernel
+
+
+def chosen_kernel(unit: Unit, fn: str | None) -> tuple[FunctionDef, C.FuncCall | None, tuple[str, ...]]:
+    """The kernel; its call after ``#pragma kernel``, and the names that this shares. Raises ParseError where no kernel
+    or several are found."""
+    call, shared = _pragma_call(unit)
+    marked, skipped_shared = _skipped_pragma(unit)
+    return _kernel(unit, fn or marked, call), call, shared + skipped_shared
 
 
 def _callee(call: C.FuncCall) -> str:
@@ -188,9 +201,9 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
                 meant=did_you_mean(fn, unit.functions),
                 functions=list(unit.functions) or "none",
             )
-        return _with_head(unit.functions[fn])
+        return unit.functions[fn]
     if call is not None:
-        return _with_head(unit.functions[_callee(call)])
+        return unit.functions[_callee(call)]
     others = [f for f in unit.functions if f != "main"]
     called = {c for f in unit.functions.values() for c in f.calls if c != f.name}
     roots = [f for f in others if f not in called]
@@ -198,7 +211,7 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
         inner = {c for f in others for c in unit.functions[f].calls if c != f}
         roots = [f for f in others if f not in inner]
     if len(roots) == 1:
-        return _with_head(unit.functions[roots[0]])
+        return unit.functions[roots[0]]
     if not roots:
         raise catalogue.NO_KERNEL.error(Loc(unit.pre.name))
     raise catalogue.SEVERAL_KERNELS.error(
@@ -206,12 +219,6 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
         tuple(Note(f"'{r}' is defined here", unit.functions[r].loc) for r in roots),
         names=roots,
     )
-
-
-def _with_head(f: FunctionDef) -> FunctionDef:
-    if f.head is not None:
-        raise f.head
-    return f
 
 
 # the parameters
@@ -306,8 +313,8 @@ def _param_type(
 
 
 def _constant_extent(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, ...] = ()) -> int | None:
-    """How many elements ``f`` reaches through its pointer parameter ``p``, where every subscript is constant; None
-    where one is not, or the pointer goes elsewhere."""
+    """How many elements ``f`` reaches through its pointer parameter ``p``, where every subscript is constant, and 1 if
+    it never names it; None where a subscript is not, or the pointer goes elsewhere."""
     if f.error is not None or f.name in within:
         return None
     most, mentions = 0, 0
@@ -330,7 +337,7 @@ def _constant_extent(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, .
             if extent is None:
                 return None
             most, mentions = max(most, extent), mentions - 1
-    return most if most and not mentions else None
+    return None if mentions else max(most, 1)
 
 
 def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: bool) -> None:

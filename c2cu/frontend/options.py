@@ -7,10 +7,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy
+
 from ..base import catalogue
 
 PACK = (4, 8, 16)
 STDIO = ("discard",)
+DTYPES = {  # what bytes may be seen as
+    "int8": "signed char",
+    "uint8": "unsigned char",
+    "int16": "short",
+    "uint16": "unsigned short",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long",
+    "uint64": "unsigned long",
+    "float32": "float",
+    "float64": "double",
+    "bool": "_Bool",
+}
 FP = ("exact", "reassociate", "fast")
 
 
@@ -20,7 +35,7 @@ class Options:
     name, for which alone the program is to be understood; ``pack``: bits that elements of shortest paths fit.
     ``outputs``: the variables that come out, None: all that are written; ``status``: the exit status does too;
     ``stdio``: "discard" drops what the kernel prints; "keep": a translation's kernel prints, on a CPU. ``constants``:
-    globals that nothing writes and no call brings."""
+    globals that nothing writes and no call brings. ``dtypes``: of what ``void *`` parameters point to."""
 
     fn: str | None = None
     defines: Mapping[str, str] = field(default_factory=dict)
@@ -34,6 +49,7 @@ class Options:
     status: bool = False
     stdio: str = ""
     constants: tuple[str, ...] = ()
+    dtypes: Mapping[str, str] = field(default_factory=dict)
 
 
 def options_of(
@@ -48,7 +64,8 @@ def options_of(
     status: bool = False,
     stdio: str | None = None,
 ) -> Options:
-    """The options of a compilation. ``shapes``: an extent or a sequence of extents by name."""
+    """The options of a compilation. ``shapes``: an extent, a sequence of extents, or a pair of one and a dtype (of a
+    ``void *`` parameter), by name."""
     if stdio not in (None, "", *STDIO):
         raise catalogue.UNKNOWN_CHOICE.error(option="stdio", value=f"{stdio!r:.40}", choices=list(STDIO))
     if isinstance(outputs, str) or not all(isinstance(n, str) for n in outputs or ()):
@@ -57,17 +74,19 @@ def options_of(
         raise catalogue.UNKNOWN_CHOICE.error(option="pack", value=f"{pack!r:.40}", choices=list(PACK))
     if fp not in FP:
         raise catalogue.UNKNOWN_CHOICE.error(option="fp", value=f"'{fp}'", choices=list(FP))
+    by = {n: _with_dtype(n, s) for n, s in by_name("shapes", shapes).items()}
     return Options(
         fn,
         {n: str(v) for n, v in by_name("defines", defines).items()},
         tuple(map(str, include_dirs or ())),
         tuple(shared or ()),
-        {n: _extents(n, s) for n, s in by_name("shapes", shapes).items()},
+        {n: _extents(n, s) for n, (s, _) in by.items()},
         fp,
         pack=pack,
         outputs=None if outputs is None else tuple(outputs),
         status=bool(status),
         stdio=stdio or "",
+        dtypes={n: t for n, (_, t) in by.items() if t},
     )
 
 
@@ -86,6 +105,21 @@ def whole(what: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise catalogue.WRONG_KIND.error(argument=what, value=f"{value!r:.80}", expected="a whole number") from None
+
+
+def _with_dtype(name: str, value: Any) -> tuple[Any, str]:
+    """What an entry of ``shapes`` says: extents, and a dtype's name or ""."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2 or isinstance(value[1], (int, numpy.integer)):
+        return value, ""
+    try:
+        dtype = numpy.dtype(value[1])
+    except TypeError:
+        dtype = None
+    if dtype is None or dtype.name not in DTYPES:
+        raise catalogue.UNKNOWN_CHOICE.error(
+            option=f"dtype of '{name}'", value=f"{value[1]!r:.40}", choices=list(DTYPES)
+        )
+    return value[0], dtype.name
 
 
 def _extents(name: str, value: Any) -> tuple[int, ...]:

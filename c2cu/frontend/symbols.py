@@ -209,10 +209,17 @@ class Declarations:
             elif isinstance(p, C.ID):
                 params.append(INT)  # an old-style identifier list: types come from param_decls
             else:
-                params.append(self.parameter(self.type(p.type, scope), p))
+                params.append(self.parameter(self.written(p, scope), p))
         if params == [VOID]:
             params = []
         return Function(self.type(node.type, scope), tuple(params), variadic)
+
+    def written(self, node: C.Decl, scope: Scope) -> CType:
+        """A parameter's type as it is written; of ``T a[n]`` nothing says how many elements there are."""
+        t = node.type
+        if isinstance(t, C.ArrayDecl) and t.dim is not None and self.constant(t.dim, scope) is None:
+            return Array(self.type(t.type, scope), None)
+        return self.type(t, scope)
 
     @staticmethod
     def parameter(t: CType, node: C.Node) -> CType:

@@ -413,8 +413,7 @@ class _Annotator:
         raise error
 
     def param(self, node: C.Decl, scope: Scope) -> Symbol:
-        written = self.d.type(node.type, scope)
-        t = Declarations.parameter(written, node)
+        t = Declarations.parameter(self.d.written(node, scope), node)
         extents = self.extent_names(node.type, scope)
         const, volatile = has_qualifier(node.type, "const"), has_qualifier(node.type, "volatile")
         symbol = Symbol(

@@ -61,7 +61,10 @@ class Understandings:
         arrived = ((n, v) for n, v in arguments.items() if n not in numbers and hasattr(v, "shape"))
         axes = {s.name: len(s.shape) for s in self.first.slots}
         inner = {n: self._inner_shape(n, v, n in shared) for n, v in arrived}
-        shapes = {n: s for n, s in inner.items() if len(s) in (0, axes[n])}  # of others no axis says which it is
+        several = {b.name for b in self.first.program.parameters if b.is_open_struct}
+        shapes = {  # of others no axis says which it is
+            n: s for n, s in inner.items() if len(s) in (0, axes[n]) or (len(s) == 1 and n in several)
+        }
         for s in self.first.slots:
             if -1 in s.shape and s.name in inner and s.name not in shapes and s.name not in shared:
                 arrays.checked(arguments[s.name], s, self._layout)  # else it would be said that its length is not known

@@ -153,7 +153,8 @@ def _inner_effects(
         writes = b.kind == "return" or (not b.shared and any(n in e.writes for n in names))
         if writes and b.name in unseen and any(n in e.reads for n in names):
             writes = not all(n in not_inputs or f in (WRITE, None) for n, f in zip(names, first))  # else it is scratch
-        out[b.name] = reads, writes, _required(b, READ in first, writes)
+        is_named = any(n in e.reads or n in e.writes for n in names)
+        out[b.name] = reads, writes, _required(b, READ in first, writes) and (is_named or b.shared)
     return out
 
 

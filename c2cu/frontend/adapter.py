@@ -1,0 +1,109 @@
+"""Parameters that are no array in C: rows by address (``T **a``), bytes of some type (``void *a``), and arrays whose
+rows have a variable length (``T a[n][m]``).
+
+A function is appended to the kernel's file that has arrays in their place, and calls the kernel: every schedule then
+takes it as what the user might have written.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pycparser import c_ast as C
+from pycparser.c_generator import CGenerator
+
+from ..base.diagnostics import Loc, quoted
+from .options import DTYPES, Options
+from .parse import loc_of
+from .preprocess import Source
+from .typed import FunctionDef
+
+_SUFFIX = "_of_arrays"
+
+
+def adapted(source: Source, number: int, kernel: FunctionDef, options: Options) -> tuple[Source, Options] | None:
+    """The program with such a function, and options that name it; None where ``options`` has no shapes that ask for
+    one. ``number``: the kernel's file."""
+    if kernel.name.endswith(_SUFFIX) or not isinstance(kernel.node.decl.type, C.FuncDecl):
+        return None
+    args = kernel.node.decl.type.args
+    params = [p for p in (args.params if args else []) if isinstance(p, C.Decl)]
+    if kernel.node.param_decls or (args and len(params) != len(args.params)):
+        return None
+    changed = {p.name: c for p in params if (c := _adapted(p, options.shapes, options.dtypes)) is not None}
+    if not changed:
+        return None
+    name = f"{kernel.name}{_SUFFIX}"
+    text = _function(kernel, params, changed, name)
+    units = [*source.units]
+    units[number] = replace(units[number], text=f"{units[number].text}\n{text}")
+    whole = replace(units[0], others=tuple(units[1:]), pre=None)
+    return whole, replace(options, fn=name, dtypes={n: t for n, t in options.dtypes.items() if n not in changed})
+
+
+def _adapted(p: C.Decl, shapes: Mapping[str, tuple[int, ...]], dtypes: Mapping[str, str]) -> tuple[C.Node, str] | None:
+    """A parameter's type as an array, and the type of an address of a row, "" where the kernel takes the array."""
+    shape, t = shapes.get(p.name), p.type
+    if not shape:
+        return None
+    depth, inner = 0, t
+    while isinstance(inner, (C.PtrDecl, C.ArrayDecl)):
+        depth, inner = depth + 1, inner.type
+    if not isinstance(inner, C.TypeDecl):
+        return None
+    element = inner
+    is_void = isinstance(inner.type, C.IdentifierType) and inner.type.names == ["void"]
+    if p.name in dtypes and is_void and depth == 1:
+        element = copy.copy(inner)
+        element.type = C.IdentifierType([DTYPES[dtypes[p.name]]])
+    elif is_void or depth != 2 or len(shape) != 2:
+        return None
+    elif isinstance(t, C.ArrayDecl) and isinstance(t.type, C.ArrayDecl):
+        if t.type.dim is None or isinstance(t.type.dim, C.Constant):
+            return None
+    elif not isinstance(t.type, C.PtrDecl):
+        return None
+    array: C.Node = element
+    for n in reversed(shape):
+        array = C.ArrayDecl(array, C.Constant("int", str(n)), [])
+    rows = depth == 2 and isinstance(t.type, C.PtrDecl)
+    return array, CGenerator().visit(_named(C.PtrDecl([], element), "")) if rows else ""
+
+
+def _named(t: C.Node, name: str) -> C.Decl:
+    """A declaration of a name with a type."""
+    t = copy.deepcopy(t)
+    inner = t
+    while not isinstance(inner, C.TypeDecl):
+        inner = inner.type  # pyright: ignore
+    inner.declname = name
+    return C.Decl(name, inner.quals, [], [], [], t, None, None)
+
+
+def _function(kernel: FunctionDef, params: list[C.Decl], changed: Mapping[str, tuple[C.Node, str]], name: str) -> str:
+    printer = CGenerator()
+    declared, arguments, setup = [], [], []
+    for p in params:
+        array, row = changed.get(p.name, (None, ""))
+        declared.append(_placed(printer.visit(_named(p.type if array is None else array, p.name)), p.name, loc_of(p)))
+        if row:
+            rows = f"rows_of_{p.name}"
+            count = array.dim.value  # pyright: ignore
+            setup += [f"{row} {rows}[{count}];", f"for (int i = 0; i < {count}; i++) {rows}[i] = ({row}){p.name}[i];"]
+            arguments.append(rows)
+        else:
+            arguments.append(p.name if array is None else f"(void *){p.name}")
+    returns = printer.visit(_named(kernel.node.decl.type.type, "")).strip()
+    call = f"{kernel.name}({', '.join(arguments)});"
+    is_void = returns.split()[-1:] == ["void"]
+    body = "\n".join([*setup, call if is_void else f"return {call}"])
+    head = f'\n#line {kernel.loc.line} "{quoted(kernel.loc.file)}"\n'
+    return f"{head}{returns} {name}({','.join(declared) or 'void'}{head}) {{\n{body}\n}}\n"
+
+
+def _placed(declaration: str, name: str, loc: Loc) -> str:
+    """A declaration where the user has it, so that messages show his line."""
+    indent = " " * max(0, loc.column - 1 - declaration.rfind(name))
+    return f'\n#line {loc.line} "{quoted(loc.file)}"\n{indent}{declaration}'

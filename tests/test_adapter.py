@@ -1,0 +1,113 @@
+"""Kernel parameters that C does not give the form of an array: ``T **``, ``void *``, arrays of variable length."""
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu import pipeline
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import read_source
+from c2cu.schedule.choose import choose
+from tests.cuda_host import run_on_cpu
+
+P = 5
+A = np.random.default_rng(3).normal(size=(P, 3, 4))
+SUM = "*s = 0; for (int i = 0; i < 3; i++) for (int j = 0; j < 4; j++) *s += a[i][j] * (i - j);"
+EXPECTED = (A * (np.arange(3)[:, None] - np.arange(4))).reshape(P, 12).cumsum(1)[:, -1]
+PROGRAMS = {
+    "rows": (f"void k(double **a, double *s) {{ {SUM} }}", {"a": (3, 4)}),
+    "const rows": (f"void k(const double *const *a, double *s) {{ {SUM} }}", {"a": (3, 4)}),
+    "an array of rows": (f"typedef double real;\nvoid k(real *a[], real *s) {{ {SUM} }}", {"a": (3, 4)}),
+    "rows of a function below": (
+        f"static void sum(double **a, double *s) {{ {SUM} }}\nvoid k(double **a, double *s) {{ sum(a, s); }}",
+        {"a": (3, 4)},
+    ),
+    "bytes seen as numbers": (
+        f"void k(const void *v, double *s) {{ const double (*a)[4] = v; {SUM} }}",
+        {"v": (12, "float64")},
+    ),
+}
+
+
+@pytest.mark.parametrize("schedule", ["auto", "gang", "native", "private", "thread"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results(name, schedule):
+    text, shapes = PROGRAMS[name]
+    shapes = {**shapes, "s": 1}
+    inputs = {"a": A} if "a" in shapes else {"v": A.reshape(P, 12)}
+    if schedule in ("private", "thread"):
+        front = pipeline.understand(read_source(text), options_of("k", shapes=shapes))
+        try:
+            result = run_on_cpu(choose(front, "cuda", schedule)[1], inputs, P)["s"]
+        except c2cu.UnsupportedError:
+            assert schedule == "thread"  # pointers in memory have no form in columns
+            return
+    else:
+        result = c2cu.bulk(text, inputs, fn="k", shapes=shapes, backend="cpu", schedule=schedule)
+    assert np.allclose(result[:, 0], EXPECTED, rtol=1e-12)
+
+
+def test_the_arrays_of_a_call_say_the_shape():
+    text = f"void k(double **a, double *s) {{ {SUM} }}"
+    assert np.allclose(c2cu.bulk(text, {"a": A}, backend="cpu", shapes={"s": 1})[:, 0], EXPECTED, rtol=1e-12)
+    in_columns = c2cu.bulk(text, {"a": np.moveaxis(A, 0, -1)}, backend="cpu", shapes={"s": 1}, layout="column")
+    assert np.allclose(in_columns[0], EXPECTED, rtol=1e-12)
+    assert "oblivious: yes" in str(c2cu.check(text, shapes={"a": (3, 4), "s": 1}))
+
+
+def test_results_come_out_of_rows():
+    """As CasADi writes its functions."""
+    text = (
+        "int f(const double **arg, double **res, long *iw, double *w, int mem) {\n"
+        "    w[0] = arg[0][0] + arg[1][1];\n    if (res[0] != 0) res[0][0] = w[0] * 2;\n    return 0;\n}\n"
+    )
+    results = c2cu.bulk(text, {"arg": A[:, :2]}, fn="f", shapes={"res": (1, 1)}, backend="cpu")
+    assert np.array_equal(results["res"][:, 0, 0], (A[:, 0, 0] + A[:, 1, 1]) * 2)
+
+
+def test_arrays_of_variable_length():
+    one = "void k(int n, double a[n], double *s) { *s = 0; for (int i = 0; i < n; i++) *s += a[i]; }"
+    vector = A[:, 0]
+    expected = vector.cumsum(1)[:, -1]
+    for schedule in ("gang", "native"):
+        result = c2cu.bulk(one, {"a": vector, "n": 4}, backend="cpu", schedule=schedule)
+        assert np.array_equal(result.reshape(P), expected)
+    two = f"void k(int n, int m, double a[n][m], double *s) {{ {SUM.replace('< 3', '< n').replace('< 4', '< m')} }}"
+    results = c2cu.bulk(two, {"a": A, "n": 3, "m": 4}, backend="cpu", shapes={"s": 1})
+    assert np.allclose(results["s"][:, 0], EXPECTED, rtol=1e-12)
+
+
+def test_a_pointer_to_structs_takes_as_many_as_a_call_brings():
+    text = "struct P { double x, y; };\nvoid k(struct P *p, int n, double *o) { *o = 0; for (int i = 0; i < n; i++) *o += p[i].x * p[i].y; }"
+    p = np.zeros((P, 6), [("x", "f8"), ("y", "f8")])
+    p["x"], p["y"] = 2, np.arange(P)[:, None]
+    assert c2cu.bulk(text, {"p": p, "n": 6}, backend="cpu").reshape(P).tolist() == [12.0 * k for k in range(P)]
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "message"),
+    [
+        (PROGRAMS["rows"][0], {}, r"1:16: error: parameter 'a' of the kernel is a 'double \* \*'"),
+        (PROGRAMS["rows"][0], {"a": 12}, r"1:16: error: parameter 'a' of the kernel is a 'double \* \*'"),
+        (PROGRAMS["bytes seen as numbers"][0], {"v": (4, "float65")}, "dtype of 'v' cannot be 'float65'"),
+        ("void k(double ***a) { a[0][0][0] = 1; }", {"a": (2, 2, 2)}, "parameter 'a' of the kernel is"),
+    ],
+)
+def test_mistakes(text, shapes, message):
+    with pytest.raises(c2cu.Error, match=message):
+        c2cu.compile(text, fn="k", shapes=shapes, backend="cpu")
+
+
+def test_on_the_command_line(tmp_path):
+    from click.testing import CliRunner
+
+    from c2cu.cli import main
+
+    source = tmp_path / "k.c"
+    source.write_text(PROGRAMS["bytes seen as numbers"][0])
+    np.save(tmp_path / "v.npy", A.reshape(P, 12))
+    out = tmp_path / "s.npy"
+    words = ["run", str(source), "--backend", "cpu", "--in", f"v={tmp_path / 'v.npy'}", "--shape", "v=12:float64"]
+    done = CliRunner().invoke(main, [*words, "--shape", "s=1", "--out", f"s={out}"])
+    assert done.exit_code == 0, done.output
+    assert np.allclose(np.load(out)[:, 0], EXPECTED, rtol=1e-12)
