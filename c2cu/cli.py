@@ -87,8 +87,8 @@ COMMON = [
         multiple=True,
         type=PAIR,
         metavar="NAME=N[,N..][:DTYPE]",
-        help="The extents of one input or output, where neither the C nor an input array gives them; the dtype of what a"
-        " 'void *' points to.",
+        help="The extents of one input or output, where neither the C nor an input array gives them; the dtype of what"
+        " a 'void *' points to.",
     ),
     choice(
         "--diagnostics-format", "text", "json", help="Print errors and warnings as text or as one JSON object each."

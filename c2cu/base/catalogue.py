@@ -384,8 +384,9 @@ KERNEL_PARAMETER = Message(
     UnsupportedError,
     "A parameter of the kernel is a pointer to a function, or to pointers of which no shape says how many they are.",
     "parameter '{name}' of the kernel is a '{type}'",
-    "of rows (T **) say how many and how long: shapes={{'{name}': (rows, columns)}} / --shape {name}=rows,columns; other "
+    "give the shape of rows (T **): shapes={{'{name}': (2, 3)}} / --shape {name}=2,3 for two rows of three; other "
     "pointer parameters point to numbers, structs or bytes (void)",
+    "Give the shape of the rows that a `T **` points to, with `shapes=` / `--shape`.",
 )
 RECURSION = Message(
     "C2CU020",

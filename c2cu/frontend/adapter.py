@@ -32,7 +32,7 @@ def adapted(source: Source, number: int, kernel: FunctionDef, options: Options) 
     params = [p for p in (args.params if args else []) if isinstance(p, C.Decl)]
     if kernel.node.param_decls or (args and len(params) != len(args.params)):
         return None
-    changed = {p.name: c for p in params if (c := _adapted(p, options.shapes, options.dtypes)) is not None}
+    changed = {p.name: c for p in params if (c := _adapted(p, options, kernel.head is not None)) is not None}
     if not changed:
         return None
     name = f"{kernel.name}{_SUFFIX}"
@@ -43,9 +43,10 @@ def adapted(source: Source, number: int, kernel: FunctionDef, options: Options) 
     return whole, replace(options, fn=name, dtypes={n: t for n, t in options.dtypes.items() if n not in changed})
 
 
-def _adapted(p: C.Decl, shapes: Mapping[str, tuple[int, ...]], dtypes: Mapping[str, str]) -> tuple[C.Node, str] | None:
-    """A parameter's type as an array, and the type of an address of a row, "" where the kernel takes the array."""
-    shape, t = shapes.get(p.name), p.type
+def _adapted(p: C.Decl, options: Options, is_variable: bool) -> tuple[C.Node, str] | None:
+    """A parameter's type as an array, and the type of an address of a row, "" where the kernel takes the array.
+    ``is_variable``: some parameter has rows of variable length."""
+    shape, dtypes, t = options.shapes.get(p.name), options.dtypes, p.type
     if not shape:
         return None
     depth, inner = 0, t
@@ -61,7 +62,7 @@ def _adapted(p: C.Decl, shapes: Mapping[str, tuple[int, ...]], dtypes: Mapping[s
     elif is_void or depth != 2 or len(shape) != 2:
         return None
     elif isinstance(t, C.ArrayDecl) and isinstance(t.type, C.ArrayDecl):
-        if t.type.dim is None or isinstance(t.type.dim, C.Constant):
+        if not is_variable:
             return None
     elif not isinstance(t.type, C.PtrDecl):
         return None
