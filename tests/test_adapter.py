@@ -22,6 +22,10 @@ PROGRAMS = {
         f"static void sum(double **a, double *s) {{ {SUM} }}\nvoid k(double **a, double *s) {{ sum(a, s); }}",
         {"a": (3, 4)},
     ),
+    "names of all kinds": (
+        f"void k(double **i, double *s, int n) {{ double **a = i; {SUM} }}",
+        {"i": (3, 4)},
+    ),
     "bytes seen as numbers": (
         f"void k(const void *v, double *s) {{ const double (*a)[4] = v; {SUM} }}",
         {"v": (12, "float64")},
@@ -34,7 +38,8 @@ PROGRAMS = {
 def test_results(name, schedule):
     text, shapes = PROGRAMS[name]
     shapes = {**shapes, "s": 1}
-    inputs = {"a": A} if "a" in shapes else {"v": A.reshape(P, 12)}
+    name = next(iter(shapes))
+    inputs = {name: A.reshape(P, 12) if name == "v" else A}
     if schedule in ("private", "thread"):
         front = pipeline.understand(read_source(text), options_of("k", shapes=shapes))
         try:
@@ -90,6 +95,8 @@ def test_a_pointer_to_structs_takes_as_many_as_a_call_brings():
         (PROGRAMS["rows"][0], {}, r"1:16: error: parameter 'a' of the kernel is a 'double \* \*'"),
         (PROGRAMS["rows"][0], {"a": 12}, r"1:16: error: parameter 'a' of the kernel is a 'double \* \*'"),
         (PROGRAMS["bytes seen as numbers"][0], {"v": (4, "float65")}, "dtype of 'v' cannot be 'float65'"),
+        (PROGRAMS["rows"][0], {"a": ((3, 4), "float32")}, "the shape of 'a' cannot be"),
+        ("void k(int n, double a[n][n]) { a[0][0] = 1; }", {}, "1:27: error: the extent of an array is not a constant"),
         ("void k(double ***a) { a[0][0][0] = 1; }", {"a": (2, 2, 2)}, "parameter 'a' of the kernel is"),
     ],
 )

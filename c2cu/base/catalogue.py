@@ -363,7 +363,8 @@ VARIABLE_EXTENT = Message(
     UnsupportedError,
     "Arrays of variable length are not supported.",
     "the extent of an array is not a constant",
-    "give it a constant extent that is large enough for every input",
+    "give it a constant extent that is large enough for every input; of a kernel's parameter, say it by "
+    "shapes= / --shape",
 )
 UNSUPPORTED_CONSTRUCT = Message(
     "C2CU014",

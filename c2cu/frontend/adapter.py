@@ -14,18 +14,21 @@ from dataclasses import replace
 from pycparser import c_ast as C
 from pycparser.c_generator import CGenerator
 
+from ..base import catalogue
 from ..base.diagnostics import Loc, quoted
 from .options import DTYPES, Options
 from .parse import loc_of
 from .preprocess import Source
-from .typed import FunctionDef
+from .typed import FunctionDef, Unit
 
 _SUFFIX = "_of_arrays"
 
 
-def adapted(source: Source, number: int, kernel: FunctionDef, options: Options) -> tuple[Source, Options] | None:
+def adapted(
+    source: Source, number: int, unit: Unit, kernel: FunctionDef, options: Options
+) -> tuple[Source, Options] | None:
     """The program with such a function, and options that name it; None where ``options`` has no shapes that ask for
-    one. ``number``: the kernel's file."""
+    one. ``number``: the kernel's file. Raises InputError for a dtype of what is no ``void *``."""
     if kernel.name.endswith(_SUFFIX) or not isinstance(kernel.node.decl.type, C.FuncDecl):
         return None
     args = kernel.node.decl.type.args
@@ -33,14 +36,21 @@ def adapted(source: Source, number: int, kernel: FunctionDef, options: Options) 
     if kernel.node.param_decls or (args and len(params) != len(args.params)):
         return None
     changed = {p.name: c for p in params if (c := _adapted(p, options, kernel.head is not None)) is not None}
+    for n in options.dtypes:
+        if n not in changed or changed[n][1]:
+            value, expected = f"{(options.shapes[n], options.dtypes[n])}", f"extents: '{n}' is no 'void *'"
+            raise catalogue.WRONG_KIND.error(kernel.loc, argument=f"the shape of '{n}'", value=value, expected=expected)
     if not changed:
         return None
     name = f"{kernel.name}{_SUFFIX}"
+    options = replace(options, fn=name, dtypes={})
+    if name in unit.functions:  # the source is of one who has done this already
+        return source, options
     text = _function(kernel, params, changed, name)
     units = [*source.units]
     units[number] = replace(units[number], text=f"{units[number].text}\n{text}")
     whole = replace(units[0], others=tuple(units[1:]), pre=None)
-    return whole, replace(options, fn=name, dtypes={n: t for n, t in options.dtypes.items() if n not in changed})
+    return whole, options
 
 
 def _adapted(p: C.Decl, options: Options, is_variable: bool) -> tuple[C.Node, str] | None:
@@ -92,7 +102,10 @@ def _function(kernel: FunctionDef, params: list[C.Decl], changed: Mapping[str, t
         if row:
             rows = f"rows_of_{p.name}"
             count = array.dim.value  # pyright: ignore
-            setup += [f"{row} {rows}[{count}];", f"for (int i = 0; i < {count}; i++) {rows}[i] = ({row}){p.name}[i];"]
+            setup += [
+                f"{row} {rows}[{count}];",
+                f"for (int c2cu_i = 0; c2cu_i < {count}; c2cu_i++) {rows}[c2cu_i] = ({row}){p.name}[c2cu_i];",
+            ]
             arguments.append(rows)
         else:
             arguments.append(p.name if array is None else f"(void *){p.name}")

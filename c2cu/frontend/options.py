@@ -109,7 +109,7 @@ def whole(what: str, value: Any) -> int:
 
 def _with_dtype(name: str, value: Any) -> tuple[Any, str]:
     """What an entry of ``shapes`` says: extents, and a dtype's name or ""."""
-    if not isinstance(value, (tuple, list)) or len(value) != 2 or isinstance(value[1], (int, numpy.integer)):
+    if not isinstance(value, (tuple, list)) or len(value) != 2 or not isinstance(value[1], (str, type, numpy.dtype)):
         return value, ""
     try:
         dtype = numpy.dtype(value[1])
