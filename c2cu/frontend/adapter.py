@@ -112,9 +112,9 @@ def _function(kernel: FunctionDef, params: list[C.Decl], changed: Mapping[str, t
     returns = printer.visit(_named(kernel.node.decl.type.type, "")).strip()
     call = f"{kernel.name}({', '.join(arguments)});"
     is_void = returns.split()[-1:] == ["void"]
-    body = "\n".join([*setup, call if is_void else f"return {call}"])
+    body = " ".join([*setup, call if is_void else f"return {call}"])
     head = f'\n#line {kernel.loc.line} "{quoted(kernel.loc.file)}"\n'
-    return f"{head}{returns} {name}({','.join(declared) or 'void'}{head}) {{\n{body}\n}}\n"
+    return f"{head}{returns} {name}({','.join(declared) or 'void'}{head}) {{ {body} }}\n"
 
 
 def _placed(declaration: str, name: str, loc: Loc) -> str:
