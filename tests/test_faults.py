@@ -14,6 +14,7 @@ from c2cu.base.ctype import SCALARS, Array, CType, Member, Struct, align_of
 from c2cu.frontend.parse import parse
 from c2cu.frontend.preprocess import Source, preprocess
 from c2cu.frontend.typed import typed
+from c2cu.lower import zeros
 from c2cu.pipeline import Options, understand
 from tests.oracle import Original, same
 from tests.sample import sampled
@@ -380,6 +381,10 @@ ZEROS = {
     "(double)(x - x) - (double)x": True, "(x ^ x) - (double)x": True, "(double)((x & 0) << x) - (double)x": True,
     "(double)-(0 / (x | 1)) - (double)x": True, "(double)(x ? u - u : 0) - x": True, "(x - (int)u) - (double)x": False,
     "(double)(y - y) - x": False,
+    "__builtin_fabsf((float)(x - x)) - (float)(long)x": True, "__builtin_sqrt(__builtin_fabs((double)!255)) - x": True,
+    "(double)__builtin_floorf((float)(x ^ x)) - x": True, "__builtin_fabs(y - y) - x": False,
+    "__builtin_rint(0.0) - x": False,
+    **{f"__builtin_{f}(0.0) - x": True for f in sorted(zeros.KEEP_ZERO)},
 }  # fmt: skip
 
 

@@ -14,6 +14,10 @@ from ..ir.evaluate import COMPARISONS
 from ..ir.nodes import Binary, Call, Cast, Const, Expr, Select, Unary
 from .context import Context
 
+KEEP_ZERO = frozenset(
+    "sqrt fabs floor ceil trunc round sin tan asin atan sinh tanh asinh atanh expm1 log1p cbrt erf".split()
+)
+
 
 def is_zero(cx: Context, node: C.Node, e: Expr) -> bool:
     """Whether GCC takes an expression, whose value is ``e``, for a constant zero: a const variable is one too where it
@@ -24,7 +28,20 @@ def is_zero(cx: Context, node: C.Node, e: Expr) -> bool:
     if isinstance(node, C.BinaryOp) and node.op == "*" and isinstance(e, Binary) and e.type.is_float:
         pairs = ((node.left, e.left, e.right), (node.right, e.right, e.left))
         return any(is_zero(cx, zero, z) and not_negative(x) for zero, z, x in pairs)
-    return is_integer_zero(cx, node) or cx.unit.constant(node) == 0
+    return is_integer_zero(cx, node) or cx.unit.constant(node) == 0 or is_zero_of_zero(cx, node)
+
+
+def is_zero_of_zero(cx: Context, node: C.Node) -> bool:
+    """Whether an expression is a function of math.h, or a cast of one, of a constant zero, which it keeps."""
+    if isinstance(node, C.Cast):
+        return is_zero_of_zero(cx, node.expr)
+    if not isinstance(node, C.FuncCall) or not isinstance(node.name, C.ID) or node.args is None:
+        return False
+    name = node.name.name.removeprefix("__builtin_")
+    if name in cx.unit.functions or not {name, name.removesuffix("f")} & KEEP_ZERO:
+        return False
+    argument = node.args.exprs[0]
+    return is_integer_zero(cx, argument) or cx.unit.constant(argument) == 0 or is_zero_of_zero(cx, argument)
 
 
 def is_integer_zero(cx: Context, node: C.Node) -> bool:
