@@ -9,6 +9,7 @@ from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
 from c2cu.schedule.choose import choose
 from tests.cuda_host import run_on_cpu
+from tests.oracle import Original
 
 P = 5
 A = np.random.default_rng(3).normal(size=(P, 3, 4))
@@ -70,6 +71,34 @@ def test_results_come_out_of_rows():
     assert np.array_equal(results["res"][:, 0, 0], (A[:, 0, 0] + A[:, 1, 1]) * 2)
 
 
+MOVES = {
+    "swapped": "double *t = a[0]; a[0] = a[1]; a[1] = t; a[0][0] = 100;",
+    "the same twice": "a[0] = a[1]; a[1][0] = 100;",
+    "elsewhere": "static double b[3] = {7, 8, 9}; *a = b; a[1][0] = 100; b[1]++;",
+    "stepped": "a[0]--; a[0]++; a[1][2] = 5;",
+}
+
+
+@pytest.mark.parametrize("schedule", ["auto", "native", "private"])
+@pytest.mark.parametrize("name", MOVES)
+def test_rows_that_change_places(name, schedule):
+    """What a C caller finds behind the addresses."""
+    text = f"int k(double **a) {{ {MOVES[name]} return 3; }}"
+    caller = (
+        f"{text}\ndouble m[2][3]; int r; void caller(void) {{ double *a[2] = {{m[0], m[1]}}, c[2][3]; r = k(a);"
+        " for (int i = 0; i < 6; i++) c[i / 3][i % 3] = a[i / 3][i % 3];"
+        " for (int i = 0; i < 6; i++) m[i / 3][i % 3] = c[i / 3][i % 3]; }"
+    )
+    m = A[:, :2, :3].copy()
+    expected = Original(caller, "caller", [("m", "float64", (2, 3)), ("r", "int32", ())]).bulk({"m": m}, P, fresh=True)
+    if schedule == "private":
+        front = pipeline.understand(read_source(text), options_of("k", shapes={"a": (2, 3)}))
+        result = run_on_cpu(choose(front, "cuda", schedule)[1], {"a": m}, P)
+    else:
+        result = c2cu.bulk(text, {"a": m}, backend="cpu", schedule=schedule)
+    assert np.array_equal(result["a"], expected["m"]) and np.array_equal(result["return"], expected["r"])
+
+
 def test_arrays_of_variable_length():
     one = "void k(int n, double a[n], double *s) { *s = 0; for (int i = 0; i < n; i++) *s += a[i]; }"
     vector = A[:, 0]
@@ -97,6 +126,12 @@ def test_a_pointer_to_structs_takes_as_many_as_a_call_brings():
         (PROGRAMS["bytes seen as numbers"][0], {"v": (4, "float65")}, "dtype of 'v' cannot be 'float65'"),
         (PROGRAMS["rows"][0], {"a": ((3, 4), "float32")}, "the shape of 'a' cannot be"),
         ("void k(int n, double a[n][n]) { a[0][0] = 1; }", {}, "1:27: error: the extent of an array is not a constant"),
+        (
+            "void k(int n, double a[n][n], double b[][2], double *s) { *s = a[0][0] + b[0][0]; }",
+            {"a": (2, 2), "b": (2, 3), "s": 1},
+            "b",
+        ),
+        ("void k(double **k) { k[0][0] = 1; }", {"k": (2, 2)}, "parameter 'k' of the kernel is"),
         ("void k(double ***a) { a[0][0][0] = 1; }", {"a": (2, 2, 2)}, "parameter 'a' of the kernel is"),
     ],
 )

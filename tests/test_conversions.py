@@ -63,15 +63,21 @@ def test_constants_are_the_nearest():
 def test_constants_inside_of_an_expression(schedule):
     """GCC converts a constant that a comma or an assignment ends with, or that ?: chooses, before it runs."""
     text = (
-        "unsigned r[6]; float f; signed char s; int g(void) { return r[0]++; }\n"
+        "long i = (1L << 53) + 1, w[3]; unsigned r[6]; float f; signed char s; int g(void) { return r[0]++; }\n"
         "void kern(void) { double d; r[1] = (g(), -17.5); r[2] = (d = -3e9); r[3] = f > 1 ? -17.5f : f; s = f > 1 ? -1700 : f;"
-        " r[4] = (g(), f); r[5] = f > 1 ? f : 0.0 / 0.0; }"
+        " r[4] = (g(), f); r[5] = f > 1 ? f : 0.0 / 0.0;"
+        " w[0] = f > 1 ? i : 0.5; w[1] = f > 1 ? i : 0.5f; w[2] = f > 1 ? f : 0.0 / 0.0; }"
     )
-    inputs = {"f": np.array([-20.5, 0.5, 2.5, 3e9, -3e9], np.float32), "r": np.arange(30, dtype=np.uint32).reshape(5, 6)}
-    expected = Original(text, "kern", [("r", "uint32", (6,)), ("f", "float32", ()), ("s", "int8", ())]).bulk(inputs, 5)
+    inputs = {
+        "f": np.array([-20.5, 0.5, 2.5, 3e9, -3e9], np.float32),
+        "r": np.arange(30, dtype=np.uint32).reshape(5, 6),
+    }
+    expected = Original(
+        text, "kern", [("r", "uint32", (6,)), ("f", "float32", ()), ("s", "int8", ()), ("w", "int64", (3,))]
+    ).bulk(inputs, 5)
     if schedule in registry.names("cpu"):
         results = c2cu.bulk(text, inputs, fn="kern", backend="cpu", schedule=schedule)
     else:
         front = pipeline.understand(read_source(text), pipeline.Options(fn="kern"))
         results = run_on_cpu(choose(front, "cuda", schedule)[1], inputs, 5)
-    assert same(results["r"], expected["r"]) and same(results["s"], expected["s"])
+    assert all(same(results[n], expected[n]) for n in ("r", "s", "w"))

@@ -378,3 +378,5 @@ def test_a_static_variable_that_nothing_sets_is_zero():
     assert c2cu.bulk(text, {"x": x, "flag": x}, backend="cpu").tolist() == [0, 2, 4]
     with pytest.raises(c2cu.InputError, match="input 'x' is missing"):
         c2cu.bulk(text, {"flag": x}, backend="cpu")
+    with pytest.raises(c2cu.InputError, match="input 'flag' is missing"):  # main sets it
+        c2cu.bulk(text + "int main(void) { flag = 5; k(); return y; }\n", {"x": x}, fn="k", backend="cpu")

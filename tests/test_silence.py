@@ -65,3 +65,20 @@ def test_what_the_program_calls_so_itself():
     assert result.tolist() == [97, 98]
     used = '#include <stdio.h>\nint x, y; void kern(void) { y = printf("%d", x); }\n'
     assert "prints" in c2cu.check(used, fn="kern", stdio="discard").why_not
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'int x, y; static int mine(const char *s) { y = x; return 0; }\nstatic int (*puts)(const char *) = mine; void k(void) { puts("a"); }',
+        '#include <stdio.h>\nint x, y; void k(void) { int n = 7; printf("%d%n", x, &n); y = n + x; }',
+        '#include <stdio.h>\nint x, y; void k(void) { int n = 7; const char *f = "%d%n"; printf(f, x, &n); y = n + x; }',
+    ],
+)
+def test_what_does_more_than_print_stays(text):
+    x = np.array([3, 40], np.int32)
+    results = [
+        c2cu.bulk(text, {"x": x}, fn="k", backend="cpu", schedule=s, stdio="discard", outputs=["y"], verify=False)
+        for s in ("auto", "native")
+    ]
+    assert np.array_equal(*results) and results[0].any()

@@ -347,10 +347,10 @@ class CPrinter(Indented):
 
         def value_of(x: C.Node) -> str:
             value = self.unit.constant(x)
-            if value is None:
-                return self.integer_of(self._visit_expr(x), t)
-            value = converted(value, source)
-            return literal(0 if isnan(value) else nearest_integer(value, t), t)
+            if value is None or isnan(value):
+                text = self._visit_expr(x)
+                return self.integer_of(text if self.unit.value_type(x) == source else f"({source})({text})", t)
+            return literal(nearest_integer(converted(value, source), t), t)
 
         match n:
             case C.ExprList(exprs=[*before, last]) if self.unit.constant(last) is not None:

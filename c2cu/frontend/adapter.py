@@ -15,9 +15,10 @@ from pycparser import c_ast as C
 from pycparser.c_generator import CGenerator
 
 from ..base import catalogue
+from ..base.ctype import VOID, Pointer
 from ..base.diagnostics import Loc, quoted
 from .options import DTYPES, Options
-from .parse import loc_of
+from .parse import loc_of, nodes
 from .preprocess import Source
 from .typed import FunctionDef, Unit
 
@@ -35,27 +36,26 @@ def adapted(
     params = [p for p in (args.params if args else []) if isinstance(p, C.Decl)]
     if kernel.node.param_decls or (args and len(params) != len(args.params)):
         return None
-    changed = {p.name: c for p in params if (c := _adapted(p, options, kernel.head is not None)) is not None}
+    changed = {p.name: c for p in params if (c := _adapted(p, options, unit)) is not None}
     for n in options.dtypes:
         if n not in changed or changed[n][1]:
             value, expected = f"{(options.shapes[n], options.dtypes[n])}", f"extents: '{n}' is no 'void *'"
             raise catalogue.WRONG_KIND.error(kernel.loc, argument=f"the shape of '{n}'", value=value, expected=expected)
-    if not changed:
+    if not changed or any(p.name == kernel.name for p in params):
         return None
     name = f"{kernel.name}{_SUFFIX}"
     options = replace(options, fn=name, dtypes={})
     if name in unit.functions:  # the source is of one who has done this already
         return source, options
-    text = _function(kernel, params, changed, name)
+    text = _function(kernel, params, changed, name, _moves_rows(unit, kernel))
     units = [*source.units]
     units[number] = replace(units[number], text=f"{units[number].text}\n{text}")
     whole = replace(units[0], others=tuple(units[1:]), pre=None)
     return whole, options
 
 
-def _adapted(p: C.Decl, options: Options, is_variable: bool) -> tuple[C.Node, str] | None:
-    """A parameter's type as an array, and the type of an address of a row, "" where the kernel takes the array.
-    ``is_variable``: some parameter has rows of variable length."""
+def _adapted(p: C.Decl, options: Options, unit: Unit) -> tuple[C.Node, str] | None:
+    """A parameter's type as an array, and the type of an address of a row, "" where the kernel takes the array."""
     shape, dtypes, t = options.shapes.get(p.name), options.dtypes, p.type
     if not shape:
         return None
@@ -72,7 +72,7 @@ def _adapted(p: C.Decl, options: Options, is_variable: bool) -> tuple[C.Node, st
     elif is_void or depth != 2 or len(shape) != 2:
         return None
     elif isinstance(t, C.ArrayDecl) and isinstance(t.type, C.ArrayDecl):
-        if not is_variable:
+        if t.type.dim is None or unit.declarations.constant(t.type.dim, unit.scope) is not None:
             return None
     elif not isinstance(t.type, C.PtrDecl):
         return None
@@ -81,6 +81,28 @@ def _adapted(p: C.Decl, options: Options, is_variable: bool) -> tuple[C.Node, st
         array = C.ArrayDecl(array, C.Constant("int", str(n)), [])
     rows = depth == 2 and isinstance(t.type, C.PtrDecl)
     return array, CGenerator().visit(_named(C.PtrDecl([], element), "")) if rows else ""
+
+
+def _moves_rows(unit: Unit, kernel: FunctionDef) -> bool:
+    """Whether the kernel may put another address in the place of a row's."""
+    for f in (unit.functions[n] for n in unit.reachable(kernel.name)):
+        if f.error is not None:
+            return True
+        for n in nodes(f.node.body):
+            match n:
+                case C.Assignment(lvalue=C.ArrayRef() | C.UnaryOp() as place):
+                    if isinstance(unit.value_type(place), Pointer):
+                        return True
+                case C.FuncCall(name=C.ID(name=callee), args=C.ExprList(exprs=arguments)) if (
+                    callee not in unit.functions
+                ):
+                    passed = [unit.value_type(a) for a in arguments]
+                    if any(isinstance(t, Pointer) and isinstance(t.to, Pointer) for t in passed):
+                        return True
+                case C.UnaryOp(op="++" | "--" | "p++" | "p--", expr=C.ArrayRef() | C.UnaryOp() as place):
+                    if isinstance(unit.value_type(place), Pointer):
+                        return True
+    return False
 
 
 def _named(t: C.Node, name: str) -> C.Decl:
@@ -93,26 +115,40 @@ def _named(t: C.Node, name: str) -> C.Decl:
     return C.Decl(name, inner.quals, [], [], [], t, None, None)
 
 
-def _function(kernel: FunctionDef, params: list[C.Decl], changed: Mapping[str, tuple[C.Node, str]], name: str) -> str:
+def _function(
+    kernel: FunctionDef, params: list[C.Decl], changed: Mapping[str, tuple[C.Node, str]], name: str, moves: bool
+) -> str:
+    """``moves``: rows may end up in other places, and are copied to where they belong."""
     printer = CGenerator()
-    declared, arguments, setup = [], [], []
+    declared, arguments, before, after = [], [], [], []
+    names = {p.name for p in params}
     for p in params:
         array, row = changed.get(p.name, (None, ""))
         declared.append(_placed(printer.visit(_named(p.type if array is None else array, p.name)), p.name, loc_of(p)))
         if row:
             rows = f"rows_of_{p.name}"
-            count = array.dim.value  # pyright: ignore
-            setup += [
-                f"{row} {rows}[{count}];",
-                f"for (int c2cu_i = 0; c2cu_i < {count}; c2cu_i++) {rows}[c2cu_i] = ({row}){p.name}[c2cu_i];",
-            ]
+            while rows in names:
+                rows += "_"
+            count, length = array.dim.value, array.type.dim.value  # pyright: ignore
+            loop = f"for (int c2cu_i = 0; c2cu_i < {count}; c2cu_i++)"
+            before += [f"{row} {rows}[{count}];", f"{loop} {rows}[c2cu_i] = ({row}){p.name}[c2cu_i];"]
+            if moves and "const" not in row:
+                each = f"{loop} for (int c2cu_j = 0; c2cu_j < {length}; c2cu_j++)"
+                copied = printer.visit(_named(array, f"copy_of_{rows}"))  # pyright: ignore
+                after += [
+                    f"{copied};",
+                    f"{each} copy_of_{rows}[c2cu_i][c2cu_j] = {rows}[c2cu_i][c2cu_j];",
+                    f"{each} {p.name}[c2cu_i][c2cu_j] = copy_of_{rows}[c2cu_i][c2cu_j];",
+                ]
             arguments.append(rows)
         else:
             arguments.append(p.name if array is None else f"(void *){p.name}")
     returns = printer.visit(_named(kernel.node.decl.type.type, "")).strip()
     call = f"{kernel.name}({', '.join(arguments)});"
-    is_void = returns.split()[-1:] == ["void"]
-    body = " ".join([*setup, call if is_void else f"return {call}"])
+    is_void = (kernel.error is None and kernel.returns == VOID) or returns.split()[-1:] == ["void"]
+    result = printer.visit(_named(kernel.node.decl.type.type, "c2cu_result"))
+    middle = [call, *after] if is_void else [f"{result} = {call}", *after, "return c2cu_result;"]
+    body = " ".join([*before, *middle])
     head = f'\n#line {kernel.loc.line} "{quoted(kernel.loc.file)}"\n'
     return f"{head}{returns} {name}({','.join(declared) or 'void'}{head}) {{ {body} }}\n"
 

@@ -237,6 +237,18 @@ def unseen_statics(program: KernelProgram) -> frozenset[str]:
     return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in mentioned)
 
 
+def set_elsewhere(program: KernelProgram) -> frozenset[str]:
+    """The names that ``main``, and what it calls, has outside the kernel."""
+    unit = program.unit
+    if "main" in unit.parsed.bodies:
+        return frozenset(unit.parsed.bodies["main"].words)
+    if "main" not in unit.functions:
+        return frozenset()
+    inside = {f.name for f in program.functions}
+    others = [unit.functions[f] for f in unit.reachable("main") if f not in inside]
+    return frozenset(n.name for f in others for n in nodes(f.node.body) if isinstance(n, C.ID))
+
+
 def touched(unit: Unit, functions: tuple[FunctionDef, ...]) -> Iterator[Symbol]:
     """Global variables that the functions name, static locals among them, in order of declaration."""
     used: set[Symbol] = set()

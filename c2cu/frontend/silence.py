@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeGuard, TypeVar
@@ -13,6 +14,7 @@ from ..base import libc
 from .parse import Parsed, nodes
 
 N = TypeVar("N", bound=C.Node)
+_COUNT = re.compile(r"%[-+ #0-9.*'hlqjzt]*n")
 _CHANGES = ("++", "--", "p++", "p--")
 _BODIES = {  # the statements in a statement, and the expressions whose value it drops
     C.Compound: ("block_items",),
@@ -30,6 +32,7 @@ _BODIES = {  # the statements in a statement, and the expressions whose value it
 def silenced(parsed: Parsed) -> Parsed:
     """The program without what it prints. Calls whose value is used stay, and so do the program's own functions."""
     own = {f.decl.name for f in parsed.ast.ext if isinstance(f, C.FuncDef)} | set(parsed.bodies)
+    own |= {d.name for d in parsed.ast.ext if isinstance(d, C.Decl) and not isinstance(d.type, C.FuncDecl)}
     names = libc.PRINTS - own
     ast = copy.copy(parsed.ast)
     ast.ext = [_function(f, names) if isinstance(f, C.FuncDef) else f for f in ast.ext]
@@ -52,6 +55,7 @@ class _Silencer:
             isinstance(n, C.FuncCall)
             and isinstance(n.name, C.ID)
             and n.name.name.removeprefix("__builtin_") in self.names
+            and not _stores(n)
         )
 
     def statement(self, n: C.Node) -> C.Node:
@@ -92,6 +96,15 @@ class _Silencer:
         args = call.args.exprs if call.args is not None else []
         parts = [a for a in reversed(args) if _changes(a)]
         return None if not parts else parts[0] if len(parts) == 1 else C.ExprList(parts, call.coord)
+
+
+def _stores(call: C.FuncCall) -> bool:
+    """Whether a call may store the number of characters: its format has ``%n``, or is no literal."""
+    name, args = call.name.name, call.args.exprs if call.args is not None else []  # pyright: ignore
+    if "printf" not in name:
+        return False
+    literals = [a.value for a in args if isinstance(a, C.Constant) and a.type == "string"]
+    return not literals or any(_COUNT.search(text) for text in literals)
 
 
 def _changes(n: C.Node) -> bool:

@@ -11,7 +11,7 @@ from ..analysis.facts import CERTAIN, INPUT, Trace
 from ..base import catalogue
 from ..base.ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
 from ..base.diagnostics import Loc, Note, did_you_mean
-from ..frontend.kernel import KernelProgram, Parameter, unseen_statics
+from ..frontend.kernel import KernelProgram, Parameter, set_elsewhere, unseen_statics
 from ..frontend.options import Options
 from ..gep import Gep, NotGep
 from ..gep.pairs import LIMIT, least_sum
@@ -137,7 +137,8 @@ def _inner_effects(
     """(reads, writes, required) of each parameter."""
     if kernel is None:
         written = may_write(program)
-        return {b.name: _from_ast(b, b.symbol in written) for b in program.parameters}
+        elsewhere = set_elsewhere(program)
+        return {b.name: _from_ast(b, b.symbol in written, b.name in elsewhere) for b in program.parameters}
     e = effects(kernel)
     unseen = unseen_statics(program)
     out = {}
@@ -163,12 +164,12 @@ def _holds_addresses(b: Parameter) -> bool:
     return b.kind == "global" and isinstance(leaf_element(b.type), Pointer)
 
 
-def _from_ast(b: Parameter, written: bool) -> tuple[bool, bool, bool]:
+def _from_ast(b: Parameter, written: bool, elsewhere: bool) -> tuple[bool, bool, bool]:
     if _holds_addresses(b):
         return False, False, False
     writes = b.kind == "return" or (written and not b.shared and not b.by_value)
     reads = b.kind != "return"
-    hidden = b.symbol is not None and b.symbol.storage == "static"  # nobody but this file could have set it
+    hidden = b.symbol is not None and b.symbol.storage == "static" and not elsewhere  # nobody can have set it
     return reads, writes, _required(b, reads and not writes and not hidden, writes)
 
 
