@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from operator import is_
 
-from .nodes import Assign, Block, If, Kernel, Loop, Stmt, Variable
-from .walk import statements, used
+from .nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Var, Variable
+from .walk import subexpressions, used
 
 
 def pruned(kernel: Kernel) -> Kernel:
@@ -17,12 +18,12 @@ def pruned(kernel: Kernel) -> Kernel:
 
 def simplify(block: Block) -> Block:
     """``block`` without assignments to variables that nothing reads, and without empty `If`."""
+    reads = used(block)
     while True:
-        reads = used(block)
-        new = _pruned(block, reads)
-        if sum(1 for _ in statements(new)) == sum(1 for _ in statements(block)):
-            return new
-        block = new
+        before = len(reads)
+        block = _pruned(block, reads)
+        if len(reads) == before:
+            return block
 
 
 def join(block: Block, keeps: Callable[[If], bool]) -> Block:
@@ -40,16 +41,36 @@ def join(block: Block, keeps: Callable[[If], bool]) -> Block:
 
 
 def _pruned(block: Block, reads: Counter[Variable]) -> Block:
+    """``block``, from its end, so that what only an assignment reads that goes is seen to be read no more. ``reads``
+    loses those reads."""
     out: list[Stmt] = []
-    for s in block:
+    for s in reversed(block):
         match s:
-            case Assign(var=v) if not reads[v]:
+            case Assign(var=v, value=value) if v not in reads:
+                _unread(value, reads)
                 continue
             case If():
-                s = replace(s, then=_pruned(s.then, reads), other=_pruned(s.other, reads))
-                if not s.then and not s.other:
+                other = _pruned(s.other, reads)
+                then = _pruned(s.then, reads)
+                if not then and not other:
+                    _unread(s.cond, reads)
                     continue
+                if then is not s.then or other is not s.other:
+                    s = replace(s, then=then, other=other)
             case Loop():
-                s = replace(s, head=_pruned(s.head, reads), body=_pruned(s.body, reads), step=_pruned(s.step, reads))
+                step, body = _pruned(s.step, reads), _pruned(s.body, reads)
+                head = _pruned(s.head, reads)
+                if head is not s.head or body is not s.body or step is not s.step:
+                    s = replace(s, head=head, body=body, step=step)
         out.append(s)
-    return tuple(out)
+    out.reverse()
+    return block if len(out) == len(block) and all(map(is_, out, block)) else tuple(out)
+
+
+def _unread(e: Expr, reads: Counter[Variable]) -> None:
+    """Take the reads of an expression that goes out of ``reads``."""
+    for x in subexpressions(e):
+        if isinstance(x, Var):
+            reads[x.var] -= 1
+            if not reads[x.var]:
+                del reads[x.var]

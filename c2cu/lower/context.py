@@ -208,8 +208,13 @@ class Context:
         return self.numbers.setdefault(at_start(target), len(self.numbers))
 
     def learn(self, var: Variable, value: Expr) -> None:
-        """``var`` was assigned ``value``."""
-        self.env.known[var] = value if isinstance(value, Const) and value.type.is_integer else None
+        """``var`` was assigned ``value``. What is not known is only noted where it is said at the start."""
+        if isinstance(value, Const) and value.type.is_integer:
+            self.env.known[var] = value
+        elif var in self.start.known:
+            self.env.known[var] = None
+        else:
+            self.env.known.pop(var, None)
 
     def settled(self, var: Variable, loc: Loc) -> Expr:
         """The value of ``var``: a constant where that is known."""

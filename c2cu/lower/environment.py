@@ -16,7 +16,7 @@ Known = Variable | PointerCell  # a variable, or the index of a pointer in a reg
 
 @dataclass
 class Environment:
-    """``places``: of each pointer that was set; ``known``: integers, None for one that is known no longer.
+    """``places``: of each pointer that was set; ``known``: integers, None for one that is known at the start only.
 
     ``reached``: whether control comes here at all.
     """
@@ -45,5 +45,8 @@ def join(a: Environment, b: Environment, start: Environment) -> Environment:
     for key in (*a.known, *(k for k in b.known if k not in a.known)):
         unknown = start.known.get(key)
         x, y = a.known.get(key, unknown), b.known.get(key, unknown)
-        out.known[key] = x if x == y else None
+        if x is not None and x == y:
+            out.known[key] = x
+        elif key in start.known:
+            out.known[key] = None
     return out

@@ -184,8 +184,9 @@ def common(cx: Context, start: Environment, after: Environment, older: int) -> t
         lasting = frozenset(t for t in now if not _ends(t, older))
         if not lasting <= before:
             out.places[cell], name = before | lasting, cell.of.name
-    for key, now in after.known.items():
-        before = start.known[key] if key in start.known else cx.start.known.get(key)
+    for key in {**start.known, **after.known}:
+        at_start = cx.start.known.get(key)
+        before, now = start.known.get(key, at_start), after.known.get(key, at_start)
         if before is not None and now != before:
             out.known[key], name = None, _key(key)[0]
     return (out, name) if name else None

@@ -214,6 +214,7 @@ class _Writer:
 
     def __post_init__(self) -> None:
         self.nests, self.needed = nests(self.u), needed(self.u)
+        self.uses, self.touches = used(self.u.kernel.body), touched(self.u.kernel.body)
         self.guards = Guards(self.u, self.needed.__contains__)
         self.carried, self.doubtful, self.unsure = carried(self.u), doubtful(self.u), passed_over(self.u)
         regions = self.u.kernel.regions
@@ -359,8 +360,8 @@ class _Writer:
     def pass_over(self, s: Loop) -> None:
         """A loop whose turns depend on data. What it computes is not known: the trace ends if the rest needs that."""
         self.outcomes = without(self.outcomes, self.guards.assigned(s))
-        body, inside, lost = self.u.kernel.body, (s,), changed(s) & self.needed
-        variables, regions = used(body) - used(inside), touched(body) - touched(inside)  # outside of it
+        lost = changed(s) & self.needed
+        variables, regions = self.uses - used((s,)), self.touches - touched((s,))  # outside of it
         if not lost.isdisjoint(variables) or not lost.isdisjoint(regions):
             self.steps.append(Stop(Const(1, INT), Why.DATA))
 
