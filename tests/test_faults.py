@@ -384,6 +384,13 @@ ZEROS = {
     "__builtin_fabsf((float)(x - x)) - (float)(long)x": True, "__builtin_sqrt(__builtin_fabs((double)!255)) - x": True,
     "(double)__builtin_floorf((float)(x ^ x)) - x": True, "__builtin_fabs(y - y) - x": False,
     "__builtin_rint(0.0) - x": False,
+    **{f"({zero}) * 2.0f - (float)x": True for zero in (
+        "!((int)(y > 0) + 2)", "!((y > 0) * 2 + 1)", "!(x | 1)", "(y > 0) == 2", "((y > 0) + 2) < 2", "u > 255", "u == -1",
+        "!(u + 1)", "!((x & 7) + 1)", "(x & 7) == 9", "x != x", "x % 1", "(y > 0) >> 1", "(x & 7) >> 3", "~(x | -1)",
+        "(y > 0) & 2", "(u << 8) & 255", "(x * 2) & 1", "(y > 0) && 0", "(x, 0)", "2 - ((y > 0) + 2) > 1",
+        "((y > 0) + 2) / 4", "!(x ? 1 : 2)",
+    )},
+    **{f"({zero}) * 2.0f - (float)x": False for zero in ("u >> 8", "u / 256", "(x & 7) / 8", "x % 4 == 9", "u & 256")},
     **{f"__builtin_{f}(0.0) - x": True for f in sorted(zeros.KEEP_ZERO)},
 }  # fmt: skip
 

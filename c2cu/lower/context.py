@@ -99,7 +99,8 @@ class Context:
     frames: list[Frame] = field(default_factory=list)
     jumps: list[Jump] = field(default_factory=list)
     statics: list[Stmt] = field(default_factory=list)  # what sets up static locals
-    integer_zeros: dict[int, bool] = field(default_factory=dict)  # id(expression) -> `zeros.is_integer_zero`
+    folded: dict[int, frozenset[int] | None] = field(default_factory=dict)  # id(expression) -> `folded.numbers`
+    bits: dict[int, int] = field(default_factory=dict)  # id(expression) -> `folded.bits`
     without_value: dict[int, tuple[C.ExprList | C.BinaryOp, ...]] = field(default_factory=dict)  # the same of `order`'s
     begun: dict[int, C.Node | None] = field(default_factory=dict)  # id(`order.without_value`) -> what is left of it
     addressed: frozenset[Symbol] = frozenset()  # local variables whose address is taken

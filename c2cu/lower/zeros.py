@@ -9,10 +9,10 @@ import math
 
 from pycparser import c_ast as C
 
-from ..base.ctype import Scalar
 from ..ir.evaluate import COMPARISONS
 from ..ir.nodes import Binary, Call, Cast, Const, Expr, Select, Unary
 from .context import Context
+from .folded import numbers
 
 KEEP_ZERO = frozenset(
     "sqrt fabs floor ceil trunc round sin tan asin atan sinh tanh asinh atanh expm1 log1p cbrt erf".split()
@@ -46,44 +46,9 @@ def is_zero_of_zero(cx: Context, node: C.Node) -> bool:
 
 def is_integer_zero(cx: Context, node: C.Node) -> bool:
     """Whether an expression, or the integer of which a cast makes it, is zero whatever its variables are."""
-    known = cx.integer_zeros.get(id(node))
-    if known is None:
-        known = cx.integer_zeros[id(node)] = _is_integer_zero(cx, node)
-    return known
-
-
-def _is_integer_zero(cx: Context, node: C.Node) -> bool:
-    if isinstance(node, C.Cast):
-        return is_integer_zero(cx, node.expr)
-    t = cx.unit.value_type(node)
-    if not (isinstance(t, Scalar) and t.is_integer):
-        return False
-    match node:
-        case C.BinaryOp(op="-" | "^") if is_same(node.left, node.right):
-            return True
-        case C.BinaryOp(op="+" | "-" | "|" | "^"):
-            return is_integer_zero(cx, node.left) and is_integer_zero(cx, node.right)
-        case C.BinaryOp(op="*" | "&"):
-            return is_integer_zero(cx, node.left) or is_integer_zero(cx, node.right)
-        case C.BinaryOp(op="<<" | ">>" | "/" | "%"):
-            return is_integer_zero(cx, node.left)
-        case C.UnaryOp(op="-" | "+"):
-            return is_integer_zero(cx, node.expr)
-        case C.TernaryOp():
-            return is_integer_zero(cx, node.iftrue) and is_integer_zero(cx, node.iffalse)
-    return cx.unit.constant(node) == 0
-
-
-def is_same(a: C.Node, b: C.Node) -> bool:
-    """Whether two expressions are written alike, and evaluating them changes nothing."""
-    if type(a) is not type(b) or isinstance(a, (C.FuncCall, C.Assignment)):
-        return False
-    if isinstance(a, C.UnaryOp) and a.op in ("++", "--", "p++", "p--"):
-        return False
-    if any(getattr(a, name) != getattr(b, name) for name in a.attr_names):
-        return False
-    mine, theirs = ([x for _, x in n.children()] for n in (a, b))  # pyright: ignore
-    return len(mine) == len(theirs) and all(map(is_same, mine, theirs))
+    while isinstance(node, C.Cast):
+        node = node.expr
+    return numbers(cx, node) == {0}
 
 
 def not_negative(e: Expr) -> bool:
