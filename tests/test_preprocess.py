@@ -1,6 +1,7 @@
 """Macros and headers: what a program may call its macros, which header is taken, and what -D may say."""
 
 import re
+import subprocess
 
 import pytest
 
@@ -68,3 +69,38 @@ def test_what_headers_name(header):
             continue
         words = re.findall(r"[ *]([a-z]\w*)[,)\[]", line)
         assert {w for w in words if not w.endswith(("_t", "va_list"))} <= {"int", "long", "float", "double"}, line
+
+
+@pytest.mark.parametrize("header", ["float", "inttypes", "limits", "math", "stdint", "stdlib"])
+def test_what_the_preprocessor_can_ask_of_a_header(header):
+    """Else #if would choose other lines for the analysis than the compiler does for the program."""
+    posix = {  # and what glibc's headers bring along from others
+        "limits": re.compile(r"(?!CHAR_|[SU]?(CHAR|SHRT|INT|LONG|LLONG)_|MB_|SSIZE|PATH|NAME)"),
+        "stdlib": re.compile(r"(?!BIG_|LITTLE_|BYTE_|EXIT|RAND|be|le|ht)"),
+    }.get(header, re.compile("(?!)"))
+    theirs, ours = (_macros(header, *options) for options in ((), ("-I", str(HEADERS), "-D__C2CU__=1")))
+    names = {n for n in theirs if not n.startswith("_") and not posix.match(n)}
+    assert not names - ours
+
+
+def _macros(header: str, *options: str) -> set[str]:
+    command = ["gcc", "-E", "-dM", *options, "-x", "c", "-"]
+    text = subprocess.run(command, input=f"#include <{header}.h>\n", capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"^#define (\w+)", text, re.M))
+
+
+def test_the_order_of_bytes_and_the_c_library():
+    text = """#include <stdlib.h>
+#include <float.h>
+    int a[3];
+    void k(void) {
+    #if BYTE_ORDER == BIG_ENDIAN
+        a[0] += 1;
+    #endif
+    #ifdef __GLIBC__
+        a[1] += LDBL_MANT_DIG > 53;
+    #endif
+    }
+"""
+    unit = preprocess(Source("a.c", text))
+    assert "a[0]" not in unit.text and "a[1]" in unit.text

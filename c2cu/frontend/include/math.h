@@ -1,5 +1,8 @@
 #ifndef C2CU_MATH_H
 #define C2CU_MATH_H
+#if __has_include(<features.h>) /* the C library says what it is there: __GLIBC__ and its kind */
+#include <features.h>
+#endif
 #define M_E 2.7182818284590452354
 #define M_LOG2E 1.4426950408889634074
 #define M_LOG10E 0.43429448190325182765
@@ -59,4 +62,22 @@ int __fpclassify(double); int __fpclassifyf(float);
 #define fpclassify(x) (sizeof(x) == sizeof(float) ? __fpclassifyf(x) : __fpclassify(x))
 int isgreater(double, double); int isgreaterequal(double, double); int isless(double, double);
 int islessequal(double, double); int islessgreater(double, double); int isunordered(double, double);
+#define isnan(x) isnan(x)
+#define isinf(x) isinf(x)
+#define isfinite(x) isfinite(x)
+#define isnormal(x) isnormal(x)
+#define signbit(x) signbit(x)
+#define isgreater(x, y) isgreater(x, y)
+#define isgreaterequal(x, y) isgreaterequal(x, y)
+#define isless(x, y) isless(x, y)
+#define islessequal(x, y) islessequal(x, y)
+#define islessgreater(x, y) islessgreater(x, y)
+#define isunordered(x, y) isunordered(x, y)
+#define HUGE_VALL (__builtin_infl())
+long double __builtin_infl(void);
+#define FP_ILOGB0 (-2147483647 - 1)
+#define FP_ILOGBNAN (-2147483647 - 1)
+#define MATH_ERRNO 1
+#define MATH_ERREXCEPT 2
+#define math_errhandling (MATH_ERRNO | MATH_ERREXCEPT)
 #endif

@@ -1,5 +1,8 @@
 #ifndef C2CU_STDINT_H
 #define C2CU_STDINT_H
+#if __has_include(<features.h>) /* the C library says what it is there: __GLIBC__ and its kind */
+#include <features.h>
+#endif
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -47,6 +50,38 @@ typedef unsigned long uintmax_t;
 #define SIZE_MAX UINT64_MAX
 #define PTRDIFF_MAX INT64_MAX
 #define PTRDIFF_MIN INT64_MIN
+#define INT_LEAST8_MIN INT8_MIN
+#define INT_LEAST8_MAX INT8_MAX
+#define UINT_LEAST8_MAX UINT8_MAX
+#define INT_FAST8_MIN INT8_MIN
+#define INT_FAST8_MAX INT8_MAX
+#define UINT_FAST8_MAX UINT8_MAX
+#define INT_LEAST16_MIN INT16_MIN
+#define INT_LEAST16_MAX INT16_MAX
+#define UINT_LEAST16_MAX UINT16_MAX
+#define INT_FAST16_MIN INT64_MIN
+#define INT_FAST16_MAX INT64_MAX
+#define UINT_FAST16_MAX UINT64_MAX
+#define INT_LEAST32_MIN INT32_MIN
+#define INT_LEAST32_MAX INT32_MAX
+#define UINT_LEAST32_MAX UINT32_MAX
+#define INT_FAST32_MIN INT64_MIN
+#define INT_FAST32_MAX INT64_MAX
+#define UINT_FAST32_MAX UINT64_MAX
+#define INT_LEAST64_MIN INT64_MIN
+#define INT_LEAST64_MAX INT64_MAX
+#define UINT_LEAST64_MAX UINT64_MAX
+#define INT_FAST64_MIN INT64_MIN
+#define INT_FAST64_MAX INT64_MAX
+#define UINT_FAST64_MAX UINT64_MAX
+#define INTMAX_MIN INT64_MIN
+#define INTPTR_MIN INT64_MIN
+#define SIG_ATOMIC_MIN INT32_MIN
+#define SIG_ATOMIC_MAX INT32_MAX
+#define WCHAR_MIN __WCHAR_MIN__
+#define WCHAR_MAX __WCHAR_MAX__
+#define WINT_MIN 0u
+#define WINT_MAX 4294967295u
 #define INT8_C(c) c
 #define INT16_C(c) c
 #define INT32_C(c) c

@@ -1,5 +1,8 @@
 #ifndef C2CU_STDIO_H
 #define C2CU_STDIO_H
+#if __has_include(<features.h>) /* the C library says what it is there: __GLIBC__ and its kind */
+#include <features.h>
+#endif
 #include <stddef.h>
 #include <stdarg.h>
 #ifndef __FILE_defined /* as glibc guards it, whose other headers define it too */
@@ -8,6 +11,13 @@ typedef struct c2cu_file FILE;
 #endif
 typedef long off_t;
 extern FILE *stdin, *stdout, *stderr;
+#define stdin stdin
+#define stdout stdout
+#define stderr stderr
+#define FILENAME_MAX 4096
+#define FOPEN_MAX 16
+#define L_tmpnam 20
+#define TMP_MAX 238328
 #define EOF (-1)
 #define BUFSIZ 8192
 #define SEEK_SET 0

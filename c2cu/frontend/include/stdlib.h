@@ -1,6 +1,12 @@
 #ifndef C2CU_STDLIB_H
 #define C2CU_STDLIB_H
+#if __has_include(<features.h>) /* the C library says what it is there: __GLIBC__ and its kind */
+#include <features.h>
+#endif
 #include <stddef.h>
+#if __has_include(<endian.h>) /* as glibc's includes it, unless -std=c11 forbids */
+#include <endian.h>
+#endif
 typedef struct { int quot, rem; } div_t;
 typedef struct { long quot, rem; } ldiv_t;
 typedef struct { long long quot, rem; } lldiv_t;

@@ -1,5 +1,8 @@
 #ifndef C2CU_STRING_H
 #define C2CU_STRING_H
+#if __has_include(<features.h>) /* the C library says what it is there: __GLIBC__ and its kind */
+#include <features.h>
+#endif
 #include <stddef.h>
 void *memcpy(void *, const void *, size_t);
 void *memmove(void *, const void *, size_t);

@@ -1,5 +1,8 @@
 #ifndef C2CU_TIME_H
 #define C2CU_TIME_H
+#if __has_include(<features.h>) /* the C library says what it is there: __GLIBC__ and its kind */
+#include <features.h>
+#endif
 #include <stddef.h>
 typedef long time_t;
 typedef long clock_t;
