@@ -540,3 +540,18 @@ def test_what_the_hosts_headers_define_is_declared():
     agrees(text, R)
     text = kernel("static int n; __atomic_fetch_add(&n, x, 5); __sync_fetch_and_or(&n, 1); r = n;")
     agrees(text, R)
+
+
+def test_a_struct_of_an_aligned_type_is_laid_out_as_the_compiler_does():
+    """The attribute stands at the typedef; the struct that uses it, or its like by another name, has none."""
+    text = """typedef int wide __attribute__((aligned(16)));
+    typedef wide same;
+    typedef int loose __attribute__((aligned(1)));
+    struct S { char c; same x; char d; };
+    struct U { char c; loose x; char d; };
+    struct S s[2]; struct U u[2];
+    void k(void) { s[1].x += s[0].c; u[1].x += u[0].d; }"""
+    for schedule in ("native", "gang"):
+        slots = {s.name: s for s in c2cu.compile(text, fn="k", backend="cpu", schedule=schedule).slots}
+        assert np.dtype(slots["s"].dtype).fields["x"][1] == 16 and slots["s"].nbytes == 64
+        assert np.dtype(slots["u"].dtype).fields["x"][1] == 1 and slots["u"].nbytes == 12

@@ -164,9 +164,17 @@ SAMPLES = {
     ),
     "inline assembly": ("", 'asm("nop"); b[0] = 1;'),
     "arrays whose extent is not constant": ("", "int n = a[0] & 7; int t[n + 1]; t[0] = 1; b[0] = t[0];"),
-    "attributes that change a layout: `packed`, `vector_size`, `aligned` structs": (
-        "struct __attribute__((packed)) K { char c; int x; } k;",
+    "vectors (`vector_size`), and bit-fields in packed structs": (
+        "struct __attribute__((packed)) K { char c; int x : 5; } k;",
         "k.x = a[0]; b[0] = k.x;",
+    ),
+    "structs laid out by `packed`, `aligned` or `#pragma pack`": (
+        "struct __attribute__((packed)) K { char c; int x; double d[2]; }; "
+        "typedef int wide __attribute__((aligned(16))); struct W { char c; wide x; char d; };\n"
+        "static unsigned read(const void *p) { typedef unsigned __attribute__((aligned(1))) u; return *(const u *)p; }",
+        "struct K k[2]; unsigned char t[29]; k[1].c = 1; k[1].x = a[0]; k[1].d[0] = k[1].d[1] = a[1]; struct W w = {1, a[2], 3}; "
+        "memcpy(t, &k[1], sizeof k[1]); b[0] = read(t + 1) + sizeof(struct W) + (int)((char *)&w.x - (char *)&w); "
+        "b[1] = k[1].x + k[1].d[1] + w.x + w.d;",
     ),
     "functions with `...`": ("static int v(int n, ...) { return n; }", "b[0] = v(1, 2);"),
     "GNU extensions without a line of their own here: `x ?: y`, `case 1 ... 5`, `__auto_type`, nested functions": (

@@ -502,6 +502,13 @@ LAYOUT_ATTRIBUTE = Message(
     "{attribute} is not supported",
     "remove it: sizes and offsets are then those of plain C",
 )
+HOST_LAYOUT = Message(
+    "C2CU176",
+    UnsupportedError,
+    "An attribute or a pragma moves the members of a struct, and the schedule prints the struct anew.",
+    "{attribute} moves members: a schedule that prints the struct anew has no word for it",
+    "remove it, or use another schedule",
+)
 GOTO = Message(
     "C2CU149",
     UnsupportedError,

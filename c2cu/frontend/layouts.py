@@ -10,8 +10,8 @@ from pycparser import c_ast as C
 
 from ..base import toolchain
 from ..base.scratch import scratch
-from .attributes import Mark
-from .parse import Parsed, loc_of
+from .attributes import LAYOUT, Mark
+from .parse import Parsed, loc_of, nodes
 from .preprocess import Preprocessed
 
 _TABLE = "c2cu_layouts"
@@ -32,8 +32,9 @@ def layouts(parsed: Parsed, pre: Preprocessed) -> dict[int, HostLayout]:
     compiler does not say."""
     found: dict[int, HostLayout] = {}
     asked: list[tuple[HostLayout, str, str]] = []  # (whose it is, sizeof or a member, the expression)
+    altered: dict[str, Mark] = {}  # types whose alignment a mark changes, so that a struct of them changes too
     for node in parsed.ast.ext:
-        mark = mark_of(parsed, node) if isinstance(node, (C.Typedef, C.Decl)) else None
+        mark = _mark_or_inherited(parsed, node, altered) if isinstance(node, (C.Typedef, C.Decl)) else None
         if mark is None or isinstance(node.type, C.FuncDecl):
             continue
         name = f"(*({node.name} *)0)" if isinstance(node, C.Typedef) else node.name
@@ -58,6 +59,17 @@ def layouts(parsed: Parsed, pre: Preprocessed) -> dict[int, HostLayout]:
         else:
             known.offsets[what] = value
     return found
+
+
+def _mark_or_inherited(parsed: Parsed, node: C.Typedef | C.Decl, altered: dict[str, Mark]) -> Mark | None:
+    """The mark of a declaration, or of an altered type that a struct of it is made of; a typedef goes to ``altered``."""
+    mark, is_type = mark_of(parsed, node), isinstance(node, C.Typedef)
+    used = [n for t in nodes(node.type) if isinstance(t, C.IdentifierType) for n in t.names if n in altered]
+    if mark is None and used and (is_type or any(s.decls for s in nodes(node.type) if isinstance(s, C.Struct))):
+        mark = altered[used[0]]
+    if mark is not None and is_type and mark.kind == LAYOUT:
+        altered[node.name] = mark
+    return mark
 
 
 def mark_of(parsed: Parsed, node: C.Node) -> Mark | None:

@@ -56,10 +56,12 @@ ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
 
 
 #: What lowering takes, or finds out by itself that it does not.
-_TRIED = frozenset(m.code for m in (catalogue.GOTO, catalogue.RECURSION, catalogue.LIBRARY_FUNCTION))
+_TRIED = frozenset(
+    m.code for m in (catalogue.GOTO, catalogue.RECURSION, catalogue.LIBRARY_FUNCTION, catalogue.HOST_LAYOUT)
+)
 
 #: What C for this machine's compiler may have.
-_HOSTED = {m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED
+_HOSTED = {m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED - {catalogue.HOST_LAYOUT.code}
 
 
 def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | None, UnsupportedError | None]:

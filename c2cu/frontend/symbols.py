@@ -41,7 +41,7 @@ from ..base.ctype import (
 )
 from ..base.diagnostics import Error, Loc
 from ..ir.evaluate import COMPARISONS, binary_value, converted, unary_value
-from .attributes import MEANING
+from .attributes import LAYOUT, MEANING
 from .layouts import HostLayout
 from .parse import loc_of
 
@@ -312,7 +312,9 @@ class Declarations:
         parts = {"members": members, "size": host.size, "align": host.align, "foreign": not same}
         for name, value in parts.items():
             object.__setattr__(struct, name, value)
-        self.foreign[struct.tag] = catalogue.LAYOUT_ATTRIBUTE.error(host.mark.loc, attribute=host.mark.attribute)
+        known = all(m.name in host.offsets and m.bits is None for m in members) and not struct.unnamed
+        message = catalogue.HOST_LAYOUT if known and host.mark.kind == LAYOUT else catalogue.LAYOUT_ATTRIBUTE
+        self.foreign[struct.tag] = message.error(host.mark.loc, attribute=host.mark.attribute)
 
     def opaque(self, node: C.Typedef | C.Decl, host: HostLayout) -> Struct:
         """The type that an attribute gives to a name at file scope."""

@@ -31,7 +31,7 @@ from ..base.ctype import (
     common,
 )
 from ..base.diagnostics import Error, Loc, ParseError, UnsupportedError, did_you_mean
-from .attributes import MEANING, WIDE_MODE, Mark
+from .attributes import LAYOUT, MEANING, WIDE_MODE, Mark
 from .initial import count_elements, items
 from .layouts import HostLayout, layouts, mark_of
 from .parse import Parsed, is_user_file, loc_of, nodes
@@ -390,7 +390,7 @@ class _Annotator:
             head = False
             if skipped is not None:
                 raise unparsed(skipped.error, self.unit.pre)
-            self.refuse_mark(mark_of(self.unit.parsed, node))
+            self.refuse_mark(mark_of(self.unit.parsed, node), node)
             self.statement(node.body, scope)
         except Error as e:
             error = e
@@ -404,8 +404,10 @@ class _Annotator:
             decl.name, symbol, tuple(params), node, loc, (), error, error if head else None
         )
 
-    def refuse_mark(self, mark: Mark | None) -> None:
-        if mark is None:
+    def refuse_mark(self, mark: Mark | None, node: C.FuncDef) -> None:
+        """Refuse a mark in a function, but for one of layout where the function defines no type with one."""
+        types = (n for n in nodes(node) if isinstance(n, (C.Struct, C.Union, C.Enum)))
+        if mark is None or (mark.kind == LAYOUT and not any(_defines(t) for t in types)):
             return
         error = catalogue.LAYOUT_ATTRIBUTE.error(mark.loc, attribute=mark.attribute)
         if "structor" in mark.attribute:  # it runs before or after any kernel
@@ -701,6 +703,10 @@ def _is_struct(t: C.Node) -> bool:
 def _tags(node: C.Node) -> Iterator[C.Struct | C.Union]:
     """The structs and unions that a declaration defines."""
     yield from (n for n in nodes(node) if isinstance(n, (C.Struct, C.Union)) and n.decls is not None)
+
+
+def _defines(t: C.Struct | C.Union | C.Enum) -> bool:
+    return (t.values if isinstance(t, C.Enum) else t.decls) is not None
 
 
 def _identifiers(node: C.Node) -> frozenset[str]:

@@ -43,6 +43,7 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
     """CUDA text for blocks of ``threads``. Raises UnsupportedError for a program that is not oblivious, or too long or
     too large for a thread."""
     refuse_findings(u.findings)
+    refuse_moved(u.kernel, layout)
     _refuse_slots(u.kernel, slots)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
     placed = place(u.kernel, leaving, fp, BUDGET)
@@ -65,6 +66,13 @@ def refuse_findings(findings: tuple[Finding, ...]) -> None:
     for f in findings:
         if f.severe:
             raise catalogue.REGISTERS_ADDRESS.error(f.loc, finding=f.message)
+
+
+def refuse_moved(kernel: Kernel, layout: Layout) -> None:
+    """Raise UnsupportedError where a member lies at no multiple of its size, from which a GPU does not load."""
+    for _, leaf in layout.values():
+        if any(at % leaf.type.size for at in (leaf.offset, *(stride for _, stride in leaf.dims))):
+            raise catalogue.HOST_LAYOUT.error(kernel.loc, attribute="an attribute")
 
 
 def _refuse_slots(kernel: Kernel, slots: tuple[Slot, ...]) -> None:

@@ -17,7 +17,7 @@ from ...base.templates import render
 from ...codegen.device_library import with_integers
 from ...ir.nodes import Const, Kernel, Loop
 from ..artifact import CudaArtifact
-from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, too_much
+from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, refuse_moved, too_much
 from ..registers.text import Placed
 from ..slots import Slot
 from .streaming_loop import Sweep, accesses, sweeps, walks
@@ -32,6 +32,7 @@ PITCH = 1024  # bytes of a row of the tile: more leaves a multiprocessor too few
 def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str) -> CudaArtifact:
     """CUDA text. Raises UnsupportedError for a program with no loop through a long array, or that is too large."""
     refuse_findings(u.findings)
+    refuse_moved(u.kernel, layout)
     if not trace.complete:
         raise catalogue.NOT_TRACED.error(u.kernel.loc, reason=trace.stopped)
     if trace.faults:
