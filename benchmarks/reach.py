@@ -334,7 +334,7 @@ def _bulk(trial: Trial, arrays: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     words = _words(trial)
     define = {n: v for n, v in define.items() if n in words}  # the rest is an error for c2cu, and nothing for gcc
     options: dict[str, Any] = {"fn": trial.function, "backend": "cpu", "defines": define}
-    options["include_dirs"] = list(trial.include)
+    options |= {"include_dirs": list(trial.include), "stdio": "discard"}
     sources = list(trial.files)
     slots = {s.name: s for s in c2cu.compile(sources, shared=list(shared), **options).slots}
     shapes = {a.name: _shape(a, slots[a.name]) for a in trial.buffers if a.name in slots and a.kind == ">"}

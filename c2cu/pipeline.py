@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from .analysis.uniform import Uniform, uniform
 from .base import catalogue
 from .base.cache import cache_folder
+from .base.ctype import Pointer
 from .base.diagnostics import Error, ParseError, UnsupportedError, lines_of
 from .frontend.adapter import adapted
 from .frontend.conform import conforming
-from .frontend.kernel import KernelProgram, chosen_kernel, kernel_program
+from .frontend.kernel import KernelProgram, chosen_kernel, kernel_program, with_place
 from .frontend.link import Linked, link, refuse_other_types
 from .frontend.options import Options
 from .frontend.oversized import refuse_oversized
@@ -82,7 +83,12 @@ def _linked(source: Source, pre: Preprocessed, linked: Linked, options: Options,
     if extents:
         return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))
     obstacle, hidden = refuse(program, options.stdio)
-    program = replace(program, obstacle=obstacle, hidden=hidden)
+    return _analysed(source, pre, linked, replace(program, obstacle=obstacle, hidden=hidden), options, doubts)
+
+
+def _analysed(
+    source: Source, pre: Preprocessed, linked: Linked, program: KernelProgram, options: Options, doubts: list[Error]
+) -> Understood:
     kernel, analysis, why_not = analyse(program, options.values)
     if why_not is not None and isinstance(why_not.__cause__, ParseError):
         doubts.append(why_not.__cause__)
@@ -93,6 +99,8 @@ def _linked(source: Source, pre: Preprocessed, linked: Linked, options: Options,
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
     inout = slots(program, crossed, facts)
+    if isinstance(program.kernel.returns, Pointer) and not any(s.writes for s in inout):
+        return _analysed(source, pre, linked, with_place(program), options, doubts)
     inout = chosen(program, inout, options)
     front = Understood(
         source, pre, linked, program, kernel, analysis, why_not, facts, inout, options.fp, options.pack, options.stdio,

@@ -210,7 +210,7 @@ EXAMPLES = {
     "C2CU011": Example("double _Complex z;\nvoid k(void) { z = z * z; }\n", PRIVATE),
     "C2CU012": Example("int x;\nvoid k(void) {\n    int a[x];\n    a[0] = 1;\n}\n", PRIVATE),
     "C2CU014": Example(statement("x = _Generic(x, int: 1, default: 2);"), PRIVATE),
-    "C2CU015": Example("int *k(int a[4]) {\n    return a + 1;\n}\n"),
+    "C2CU015": Example("static const int t[2] = {3, 4};\nconst int *k(int x) {\n    return t + x;\n}\n"),
     "C2CU142": Example("void k(float **rows) {\n    rows[0][0] = 1;\n}\n"),
     "C2CU020": Example(
         "int x;\nint fib(int n) {\n    return n < 2 ? n : fib(n - 1) + fib(n - 2);\n}\nvoid k(void) { x = fib(x); }\n",

@@ -555,3 +555,23 @@ def test_a_struct_of_an_aligned_type_is_laid_out_as_the_compiler_does():
         slots = {s.name: s for s in c2cu.compile(text, fn="k", backend="cpu", schedule=schedule).slots}
         assert np.dtype(slots["s"].dtype).fields["x"][1] == 16 and slots["s"].nbytes == 64
         assert np.dtype(slots["u"].dtype).fields["x"][1] == 1 and slots["u"].nbytes == 12
+
+
+def test_the_low_bits_of_an_address():
+    """As string functions ask for them: whether a pointer is aligned."""
+    text = """#include <stdint.h>
+    #include <stddef.h>
+    static int aligned(const void *p, size_t n) { return ((size_t)p & (n - 1)) == 0; }
+    int find(const unsigned char *s, int n, int c) {
+        int k = 0;
+        for (; n && (uintptr_t)s % 8 && *s != c; s++, n--) k++;
+        if (n && aligned(s, 8)) for (const uint64_t *w = (const void *)s; n >= 8 && *w != 0; w++, n -= 8) k += 8;
+        return k * 100 + (s == 0 || ((unsigned)(uintptr_t)(s + 3) & 3));
+    }"""
+    s = np.random.default_rng(1).integers(0, 9, (37, 40)).astype("u1")
+    s[::3, 8:16] = 0
+    found = [
+        c2cu.bulk(text, {"s": s, "c": np.arange(37, dtype="i4") % 9}, shared={"n": 40}, fn="find", backend="cpu", schedule=x)
+        for x in ("native", "gang")
+    ]
+    assert (found[0] == found[1]).all() and len(set(found[0].tolist())) > 1

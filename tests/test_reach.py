@@ -275,15 +275,57 @@ def test_what_a_void_pointer_points_to_is_bytes(schedule):
         c2cu.bulk(VOIDS, {"in": given.view("u4")}, **options)
 
 
-def test_a_returned_pointer_is_no_output():
+def test_a_returned_pointer_is_no_output_beside_others():
     text = "char *join(char *d, const char *s) { char *r = d; while (*d) d++; while ((*d++ = *s++)); return r; }"
     s = np.array([[65, 66, 0]] * 5, "i1")
     d = np.array([[67, 0, 7, 7, 7]] * 5, "i1")
     for schedule in ("auto", "gang", "native"):
         got = c2cu.bulk(text, {"d": d, "s": s}, backend="cpu", schedule=schedule)
         assert (got == [67, 65, 66, 0, 7]).all()
-    with pytest.raises(c2cu.UnsupportedError, match="C2CU015"):
-        c2cu.check("char *skip(char *s) { while (*s) s++; return s; }")
+
+
+PAIR = np.dtype({"names": ["n", "v"], "formats": ["i1", "i2"], "offsets": [0, 2], "itemsize": 4})
+PLACES = {  # what is returned, where it points
+    "char *f(const char *s, int c) { for (;; s++) { if (*s == (char)c) return (char *)s; if (!*s) return 0; } }": (
+        lambda s, c: bytes(s).find(bytes([c]))
+    ),
+    "#include <string.h>\nvoid *f(const char *s, int c) { return memchr(s, c, 8); }": (
+        lambda s, c: bytes(s).find(bytes([c]))
+    ),
+    "int *f(const char *s, int c) { return (int *)s + (c & 1); }": lambda s, c: c & 1,
+    "static char t[4]; const char *f(const char *s, int c) { return c & 1 ? t + s[0] % 4 : s + 1; }": (
+        lambda s, c: s[0] % 4 if c & 1 else 1
+    ),
+    "const char *f(const char *s, int c) { static const char t[4]; return s[0] > c ? t : c & 1 ? s + 2 : 0; }": (
+        lambda s, c: -2 if s[0] > c else 2 if c & 1 else -1
+    ),
+    "typedef struct { char n; short v; } S; S g[2]; S *f(const char *s, int c) { return &g[(s[0] + g[0].v + c) & 1]; }": (
+        lambda s, c: (s[0] + c) & 1
+    ),
+}
+
+
+@pytest.mark.parametrize("text", PLACES, ids=lambda t: t[-50:])
+def test_a_returned_pointer_alone_comes_out_as_its_place(text):
+    rng = np.random.default_rng(2)
+    s, c = rng.integers(97, 103, (37, 8)).astype("i1"), rng.integers(97, 104, 37).astype("i4")
+    s[:, 7] = 0
+    expected = [PLACES[text](*each) for each in zip(s, c)]
+    for schedule in ("auto", "gang", "native"):
+        names = {slot.name for slot in c2cu.compile(text, backend="cpu", schedule=schedule).slots}
+        given = {n: v for n, v in {"s": s, "c": c, "g": np.zeros((37, 2), PAIR)}.items() if n in names}
+        got = c2cu.bulk(text, given, backend="cpu", schedule=schedule)
+        got = got["return"] if isinstance(got, dict) else got
+        assert got.dtype == "i8" and list(got) == expected, schedule
+
+
+def test_a_returned_pointer_to_no_array_is_refused():
+    for text in (
+        "static int t[2]; static const int u[2]; const int *f(int i) { return u + i; }",
+        "int f(int x) { return x; } int (*g(int *a))(int) { return a[0] ? f : 0; }",
+    ):
+        with pytest.raises(c2cu.UnsupportedError, match="C2CU015"):
+            c2cu.check(text, fn="f" if "u + i" in text else "g")
 
 
 def test_errno_has_its_names():

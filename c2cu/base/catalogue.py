@@ -376,7 +376,8 @@ UNSUPPORTED_CONSTRUCT = Message(
 RETURNS_POINTER = Message(
     "C2CU015",
     UnsupportedError,
-    "All that comes out of the kernel is a pointer that it returns.",
+    "All that comes out of the kernel is a pointer that it returns, and no array goes in that it could point into; or "
+    "the schedule prints the program's own text, to which only the pointer is known.",
     "kernel '{name}' returns a pointer, and writes nothing",
     "return a number, or write the result to an array parameter",
 )

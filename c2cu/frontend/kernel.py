@@ -8,12 +8,12 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import UCHAR, VOID, Array, CType, Function, Pointer, Struct
+from ..base.ctype import LONG, UCHAR, VOID, Array, CType, Function, Pointer, Struct
 from ..base.diagnostics import Loc, Note, UnsupportedError, did_you_mean
 from .parse import loc_of, nodes
 from .symbols import Symbol
@@ -275,6 +275,22 @@ def _defined(unit: Unit) -> Iterator[Symbol]:
     for s in unit.variables.values():
         if s.decl is None or s.decl.init is not None or "extern" not in s.decl.storage:
             yield s
+
+
+def with_place(program: KernelProgram) -> KernelProgram:
+    """The program, the place of the pointer that its kernel returns as its output. Raises UnsupportedError where that
+    is no place in an array."""
+    f = program.kernel
+    arrays = (b for b in program.parameters if b.kind == "global" or isinstance(b.symbol and b.symbol.type, Pointer))
+    if not isinstance(f.returns, Pointer) or isinstance(f.returns.to, Function) or not any(arrays):
+        raise catalogue.RETURNS_POINTER.error(f.loc, name=f.name)
+    place = Parameter("return", "return", LONG, None, False, f.loc)
+    return replace(program, parameters=(*program.parameters, place))
+
+
+def returns_place(program: KernelProgram) -> bool:
+    """Whether the place of the returned pointer is an output."""
+    return isinstance(program.kernel.returns, Pointer) and any(b.kind == "return" for b in program.parameters)
 
 
 def _parameters(

@@ -62,7 +62,7 @@ def layouts(parsed: Parsed, pre: Preprocessed) -> dict[int, HostLayout]:
 
 
 def _mark_or_inherited(parsed: Parsed, node: C.Typedef | C.Decl, altered: dict[str, Mark]) -> Mark | None:
-    """The mark of a declaration, or of an altered type that a struct of it is made of; a typedef goes to ``altered``."""
+    """The mark of a declaration, or of an altered type that its struct is made of; a typedef goes to ``altered``."""
     mark, is_type = mark_of(parsed, node), isinstance(node, C.Typedef)
     used = [n for t in nodes(node.type) if isinstance(t, C.IdentifierType) for n in t.names if n in altered]
     if mark is None and used and (is_type or any(s.decls for s in nodes(node.type) if isinstance(s, C.Struct))):

@@ -12,7 +12,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue, libc, libm
 from ..base.diagnostics import Error, Note, UnsupportedError
-from .kernel import KernelProgram
+from .kernel import KernelProgram, returns_place
 from .nesting import ANALYSED, too_deep
 from .parse import loc_of, nodes
 from .symbols import Symbol
@@ -80,6 +80,8 @@ def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | 
 def refuse_printing(program: KernelProgram, for_host: bool = False) -> None:
     """Raise UnsupportedError for what cannot be printed anew, for another compiler. The printer itself knows
     which library functions it has. ``for_host``: as C, for a compiler of this machine, with all that a process has."""
+    if returns_place(program):
+        raise catalogue.RETURNS_POINTER.error(program.kernel.loc, name=program.kernel.name)
     fine = _HOSTED if for_host else {m.code for m in (catalogue.GOTO, catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
     for _, e in _found(program):
         if e.code not in fine:

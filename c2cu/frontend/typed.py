@@ -407,7 +407,7 @@ class _Annotator:
     def refuse_mark(self, mark: Mark | None, node: C.FuncDef) -> None:
         """Refuse a mark in a function, but for one of layout where the function defines no type with one."""
         types = (n for n in nodes(node) if isinstance(n, (C.Struct, C.Union, C.Enum)))
-        if mark is None or (mark.kind == LAYOUT and not any(_defines(t) for t in types)):
+        if mark is None or (mark.kind == LAYOUT and not any(_has_body(t) for t in types)):
             return
         error = catalogue.LAYOUT_ATTRIBUTE.error(mark.loc, attribute=mark.attribute)
         if "structor" in mark.attribute:  # it runs before or after any kernel
@@ -705,7 +705,7 @@ def _tags(node: C.Node) -> Iterator[C.Struct | C.Union]:
     yield from (n for n in nodes(node) if isinstance(n, (C.Struct, C.Union)) and n.decls is not None)
 
 
-def _defines(t: C.Struct | C.Union | C.Enum) -> bool:
+def _has_body(t: C.Struct | C.Union | C.Enum) -> bool:
     return (t.values if isinstance(t, C.Enum) else t.decls) is not None
 
 

@@ -103,6 +103,7 @@ class Context:
     bits: dict[int, int] = field(default_factory=dict)  # id(expression) -> `folded.bits`
     without_value: dict[int, tuple[C.ExprList | C.BinaryOp, ...]] = field(default_factory=dict)  # the same of `order`'s
     begun: dict[int, C.Node | None] = field(default_factory=dict)  # id(`order.without_value`) -> what is left of it
+    outside: tuple[Object, ...] = ()  # those that come in or go out
     addressed: frozenset[Symbol] = frozenset()  # local variables whose address is taken
     static_locals: list[tuple[Symbol, Object]] = field(default_factory=list)
 

@@ -13,7 +13,7 @@ from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Var, Variable
 from .context import NONE, Context, Flags, Jump
 from .declarations import declare
 from .environment import Environment
-from .expressions import assignment, condition, increment, number
+from .expressions import assignment, condition, increment, number, place_number
 from .jumps import labelled, none_of, skipped
 from .loops import do_while, loop
 from .lvalues import assign_object, assign_pointer, last_of, object_value, pointer_value, step_pointer
@@ -113,6 +113,8 @@ def set_result(cx: Context, result: Object, node: C.Node, loc: Loc) -> None:
             write_pointer(cx, whole(result), pointer_value(cx, node), loc)
         case Scalar() if is_wide(result.type):
             store_wide(cx, whole(result), cx.wide(node, result.type), loc)
+        case Scalar() if isinstance(returns := cx.frames[-1].function.returns, Pointer):
+            store(cx, whole(result), place_number(cx, pointer_value(cx, node), returns, loc), loc)
         case Scalar():
             store(cx, whole(result), number(cx, node, result.type, loc), loc)
         case _:

@@ -196,6 +196,9 @@ def binary_value(cx: Context, node: C.BinaryOp) -> Expr:
         assert isinstance(a_type, Scalar) and isinstance(b_type, Scalar)
         t = common(a_type, b_type)
         return compared_wide(node.op, cx.wide(node.left, t), cx.wide(node.right, t), loc)
+    pointer = address(cx, node.left) if node.op in ("&", "%") else None
+    if pointer is not None and isinstance(bits := cx.value(node.right), Const):
+        return alignment_of(pointer_value(cx, pointer), node.op, bits, loc)
     a, b = operands(cx, node)
     if node.op == "-" and is_zero(cx, node.left, a):
         t = common(a.type, b.type)
@@ -218,6 +221,36 @@ def arithmetic(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
     if t.size == 16:
         raise catalogue.LONG_DOUBLE.error(loc, what="a value")
     return binary(op, a, b, INT if op in ("<", "<=", ">", ">=", "==", "!=") else t, loc)
+
+
+ALIGNED = 16  # where every object begins
+
+
+def address(cx: Context, node: C.Node) -> C.Node | None:
+    """The pointer that an expression makes a number of."""
+    while isinstance(node, C.Cast) and isinstance(t := cx.unit.type(node), Scalar) and t.kind in "iu":
+        node = node.expr
+        if isinstance(cx.unit.value_type(node), Pointer):
+            return node
+    return None
+
+
+def alignment_of(target: Target, op: str, bits: Const, loc: Loc) -> Expr:
+    """The low bits of an address: all of it that is known. ``op``: & with a mask, or % by a power of two."""
+    number = int(bits.value)
+    if not (0 <= number < ALIGNED if op == "&" else number in (1, 2, 4, 8, ALIGNED)):
+        raise catalogue.POINTER_AS_NUMBER.error(loc)
+    if isinstance(target, OneOf):
+        (_, last), *others = reversed(target.targets)
+        out = alignment_of(last, op, bits, loc)
+        for n, one in others:
+            is_one = binary("==", target.tag, Const(n, INT), INT, loc)
+            out = Select(is_one, alignment_of(one, op, bits, loc), out, ULONG, loc)
+        return out
+    if isinstance(target, FunctionRef):
+        raise catalogue.POINTER_AS_NUMBER.error(loc)
+    at = bytes_to(target, loc) if isinstance(target, (Ref, View)) else Const(0, LONG)
+    return binary("&", cast(at, ULONG), Const(number if op == "&" else number - 1, ULONG), ULONG, loc)
 
 
 def pointer_binary(cx: Context, node: C.BinaryOp) -> Expr:
@@ -259,6 +292,27 @@ def compared(op: str, a: Target, b: Target, loc: Loc) -> Expr:
     if op != "-":
         return binary(op, x, y, INT, loc)
     return binary("/", binary("-", x, y, LONG, loc), Const(size, LONG), LONG, loc)
+
+
+NULL, ELSEWHERE = -1, -2  # instead of a place in an array that comes in or goes out
+
+
+def place_number(cx: Context, target: Target, t: Pointer, loc: Loc) -> Expr:
+    """Where a pointer that the kernel returns points: so many of what a ``t`` points to from the start of an array."""
+    if isinstance(target, OneOf):
+        (_, last), *others = reversed(target.targets)
+        out = place_number(cx, last, t, loc)
+        for n, one in others:
+            is_one = binary("==", target.tag, Const(n, INT), INT, loc)
+            out = Select(is_one, place_number(cx, one, t, loc), out, LONG, loc)
+        return out
+    if not isinstance(target, (Ref, View)):
+        return Const(NULL if isinstance(target, Null) else ELSEWHERE, LONG)
+    if not any(target.object is obj for obj in cx.outside):
+        return Const(ELSEWHERE, LONG)
+    if isinstance(target, Ref) and not target.path and target.type == t.to:
+        return cast(target.index, LONG)
+    return binary("/", bytes_to(target, loc), Const(step_of(t.to), LONG), LONG, loc)
 
 
 def bytes_to(ref: Ref | View, loc: Loc) -> Expr:

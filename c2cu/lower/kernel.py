@@ -42,6 +42,7 @@ def lower(program: KernelProgram) -> Kernel:
     cx.addressed = frozenset(addressed(program))
     bulk: list[Region] = []
     objects = [(b, bind_parameter(cx, b, bulk)) for b in program.parameters]
+    cx.outside = tuple(obj for b, obj in objects if b.kind != "return")
     copies = [local_copy(cx, b.symbol) for b in program.parameters if b.shared and b.by_value]
     result = next((obj for b, obj in objects if b.kind == "return"), None)
     for b, obj in objects:

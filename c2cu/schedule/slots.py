@@ -69,13 +69,9 @@ def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
 
 def slots(program: KernelProgram, kernel: Kernel | None, trace: Trace | None) -> tuple[Slot, ...]:
     """The slots of a program's parameters, in order. ``kernel``: its flat form with dead code removed, if there is one;
-    ``trace``: what it touches, where that is known. Raises UnsupportedError where only a pointer comes out."""
+    ``trace``: what it touches, where that is known."""
     inner = _inner_effects(program, kernel, _not_inputs(program, trace))
-    out = tuple(_slot(b, *inner[b.name]) for b in program.parameters)
-    f = program.kernel
-    if isinstance(f.returns, Pointer) and not any(s.writes for s in out):
-        raise catalogue.RETURNS_POINTER.error(f.loc, name=f.name)
-    return out
+    return tuple(_slot(b, *inner[b.name]) for b in program.parameters)
 
 
 STATUS = "status"  # the output that is each input's exit status

@@ -16,7 +16,7 @@ from ...base import catalogue
 from ...base.ctype import CType, Pointer, Scalar
 from ...base.diagnostics import Loc
 from ...base.templates import render
-from ...frontend.kernel import KernelProgram, Parameter, nodes
+from ...frontend.kernel import KernelProgram, Parameter, nodes, returns_place
 from ...frontend.parse import loc_of
 from ..artifact import CpuNativeArtifact
 from ..understood import Understood
@@ -69,7 +69,7 @@ def _driver(understood: Understood) -> dict[str, object]:
     """What the driver's template is filled with."""
     program, linked = understood.program, understood.linked
     home = linked.owner(program.kernel.name)
-    once, enter, leave, values, variables, arguments = [], [], [], [], [], []
+    once, enter, leave, values, variables, arguments, shared = [], [], [], [], [], [], []
     returned = None
     for k, b in enumerate(program.parameters):
         if b.kind == "return":
@@ -87,12 +87,17 @@ def _driver(understood: Understood) -> dict[str, object]:
             arguments.append(f"c2cu_argument_{k}")
         elif b.shared:
             arguments.append(f"(void *)c2cu_slot[{k}].in")
+            shared.append({"k": k, "at": arguments[-1], "size": b.type.size})
         else:
             place = {"k": k, "at": f"c2cu_buffer[{k}]", "size": b.type.size, "zero": True}
             enter.append(place)
             leave.append(place)
             arguments.append(f"c2cu_buffer[{k}]")
+    to = program.kernel.returns.to if isinstance(program.kernel.returns, Pointer) else None
+    arrays = [*variables, *(x for x in enter if x not in variables), *shared]
     return {
+        "places": arrays if returns_place(program) else None,
+        "step": to.size if to is not None and to.size else 1,
         "once": once,
         "enter": enter,
         "leave": leave,
