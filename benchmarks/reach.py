@@ -395,8 +395,8 @@ def _as_slot(array: Any, slot: Any) -> Any:
     known = [n for n in slot.shape if n != -1]
     if -1 in slot.shape:
         return flat.reshape(P, -1, *known) if len(slot.shape) > 1 else flat
-    if slot.shape == () and flat.shape[1] > 1:
-        return flat
+    if len(slot.shape) < 2 and flat.shape[1] > (slot.shape or (1,))[0]:
+        return flat  # more than the kernel's subscripts need
     return flat.reshape(P, *slot.shape)
 
 

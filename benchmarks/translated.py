@@ -30,6 +30,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import reach
 
@@ -258,8 +259,9 @@ def outcomes_of(program: Program, nvcc: bool, timeout: float) -> list[Outcome]:
 
 
 def one(nvcc: bool) -> None:
-    fields = json.loads(sys.stdin.read())
-    program = Program(**{n: tuple(v) if isinstance(v, list) else v for n, v in fields.items()})
+    read: dict[str, Any] = json.loads(sys.stdin.read())
+    fields: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in read.items()}
+    program = Program(**fields)
     for outcome in tried(program, nvcc):
         print(json.dumps(asdict(outcome)), flush=True)
 

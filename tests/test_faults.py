@@ -512,7 +512,9 @@ def test_a_struct_may_end_with_an_array_of_one_element():
 
 
 SPECIAL = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, -np.nan, 5e-324, -1e-310, 1e-40, 3e38, 1e308, -1e-45])
-FLOATS = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, -np.nan, 1e-45, -1e-40, 1e-38, 3e38, 1.5e-38, -1e-45], "f4")
+FLOATS = np.array(
+    [0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, -np.nan, 1e-45, -1e-40, 1e-38, 3e38, 1.5e-38, -1e-45], "f4"
+)
 CLASSES = ("isnan", "isfinite", "isnormal", "signbit", "fpclassify", "__builtin_isnan", "__builtin_isinf", "isinf")
 ORDERS = ("isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered", "__builtin_isless")
 
@@ -571,7 +573,45 @@ def test_the_low_bits_of_an_address():
     s = np.random.default_rng(1).integers(0, 9, (37, 40)).astype("u1")
     s[::3, 8:16] = 0
     found = [
-        c2cu.bulk(text, {"s": s, "c": np.arange(37, dtype="i4") % 9}, shared={"n": 40}, fn="find", backend="cpu", schedule=x)
+        c2cu.bulk(
+            text, {"s": s, "c": np.arange(37, dtype="i4") % 9}, shared={"n": 40}, fn="find", backend="cpu", schedule=x
+        )
         for x in ("native", "gang")
     ]
     assert (found[0] == found[1]).all() and len(set(found[0].tolist())) > 1
+
+
+def test_a_jump_into_a_block_that_returns():
+    """As in old numerical code: `goto` to where an error is dealt with, which another `if` comes to as well."""
+    text = """int warned;
+    static int code(int x, int y) {
+        int n = 0;
+        if (x == 3) goto pole;
+        for (int i = 0; i < 4; i++) {
+            if (x > 20 + i) goto domain;
+            n += y;
+        }
+        if (x < 0) {
+    domain:
+            warned += 1;
+            if (y > 2) goto pole;
+            return -1;
+        }
+        if (y == 0) {
+            n += 5;
+    pole:
+            warned += 2;
+            return n + 100;
+        }
+        return n;
+    }
+    int k(int x, int y) { return code(x, y) * 2; }"""
+    rng = np.random.default_rng(4)
+    given = {"x": rng.integers(-9, 30, 200).astype("i4"), "y": rng.integers(0, 5, 200).astype("i4")}
+    expected, found = (c2cu.bulk(text, given, fn="k", backend="cpu", schedule=s) for s in ("native", "gang"))
+    assert all((expected[n] == found[n]).all() for n in ("warned", "return"))
+    assert {*expected["return"].tolist()} > {-2, 200, 8}
+    skips = "int k(int x) { if (x) goto in; int y = 3; if (y) { in: return y; } return 4; }"
+    assert c2cu.compile(skips, backend="cpu").plan.schedule == "native"
+    counter = "int k(int x) { if (x) goto in; for (int i = 3; i < 9; i++) { if (i > 5) { in: return i; } } return 0; }"
+    assert c2cu.compile(counter, backend="cpu").plan.schedule == "native"

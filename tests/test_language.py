@@ -131,7 +131,7 @@ SAMPLES = {
         "",
         "b[0] = memcmp(a, b, 8) != 0; b[1] = isdigit(a[1] & 127) != 0;",
     ),
-    "`goto`, out of loops and back too": (
+    "`goto`, out of loops and back too, and into a block that ends in `return`": (
         "",
         "int n = 0; again: for (int i = 0; i < 8; i++) if (a[i] == n) goto found; if (++n < 9) goto again; b[0] = 1; found: b[1] = n;",
     ),
@@ -139,7 +139,7 @@ SAMPLES = {
         "static int r(int n) { return n < 1 ? a[n] : a[n] + r(n - 1); }",
         "b[0] = r(3);",
     ),
-    "`goto` into a block": ("", "if (a[0]) goto in; if (a[1]) { in: b[0] = 1; }"),
+    "`goto` into other blocks": ("", "if (a[0]) goto in; if (a[1]) { in: b[0] = 1; }"),
     "recursion as deep as the data says": (
         "static int r(int n) { return n < 1 ? 0 : 1 + r(n - 1); }",
         "b[0] = r(a[0] & 3);",

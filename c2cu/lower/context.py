@@ -44,6 +44,7 @@ class Frame:
     result: Object | None
     exits: list[Environment] = field(default_factory=list)
     labels: dict[str, Label] = field(default_factory=dict)  # those that a jump from here can reach
+    inside: list[str] = field(default_factory=list)  # those of blocks that jumps lead into, whose rest is lowered now
 
 
 @dataclass

@@ -14,7 +14,7 @@ from .context import NONE, Context, Flags, Jump
 from .declarations import declare
 from .environment import Environment
 from .expressions import assignment, condition, increment, number, place_number
-from .jumps import labelled, none_of, skipped
+from .jumps import labelled, none_of, skipped, tail_of
 from .loops import do_while, loop
 from .lvalues import assign_object, assign_pointer, last_of, object_value, pointer_value, step_pointer
 from .memory import copy_object, store, store_wide
@@ -82,7 +82,7 @@ def statement(cx: Context, node: C.Node | None) -> Flags:
         case C.Goto():
             label = cx.frames[-1].labels.get(node.name)
             if label is None:
-                raise catalogue.GOTO.error(loc)
+                return jump_inside(cx, node)
             return take_jump(cx, label.paths, label.flag, loc)
         case C.Label():
             return statements(cx, [node])
@@ -95,6 +95,18 @@ def take_jump(cx: Context, paths: list[Environment], flag: Variable, loc: Loc) -
     cx.emit(Assign(flag, Const(1, BOOL, loc), loc))
     paths.append(cx.part_ways())
     return frozenset({flag})
+
+
+def jump_inside(cx: Context, node: C.Goto) -> Flags:
+    """A jump into a block that ends in a return: what is done from the label on stands here once more."""
+    frame = cx.frames[-1]
+    rest = tail_of(frame.function.node.body, node)
+    if rest is None or node.name in frame.inside:
+        raise catalogue.GOTO.error(loc_of(node))
+    frame.inside.append(node.name)
+    flags = statements(cx, rest)
+    frame.inside.pop()
+    return flags
 
 
 def return_(cx: Context, node: C.Return) -> Flags:

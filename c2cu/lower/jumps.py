@@ -1,7 +1,8 @@
 """``goto``: a flag says that control is on its way to a label; what lies between is skipped where it is set.
 
 A label further on in the same list of statements, or in one around it, ends the way. A label further back begins a loop
-that goes on to the last statement that leads back to it. What jumps into a block that it is not in is an error.
+that goes on to the last statement that leads back to it. A jump into a block that it is not in is an error, unless the
+block ends in a return: what is done from the label on then stands at the jump once more (`tail_of`).
 """
 
 from __future__ import annotations
@@ -150,3 +151,31 @@ def _backward(cx: Context, part: list[Item]) -> Flags:
     exits = tuple(sorted(flags, key=lambda f: f.uid))
     cx.emit(Loop(Var(again, loc), tuple(inner), (Assign(again, Var(back.flag, loc), loc),), (), exits, loc))
     return flags
+
+
+def tail_of(body: C.Node, jump: C.Goto) -> list[C.Node] | None:
+    """What stands from a jump's label to the end of the label's block, if that is a return, and no other jump leads
+    out of it, nor does the jump skip a declaration; else None."""
+    for block in (n for n in nodes(body) if isinstance(n, (C.Compound, C.Case, C.Default))):
+        items = (block.block_items if isinstance(block, C.Compound) else block.stmts) or []
+        for k, item in enumerate(items):
+            if isinstance(item, C.Label) and item.name == jump.name:
+                rest = [item.stmt, *items[k + 1 :]]
+                others = (C.Break, C.Continue, C.Label, C.Case, C.Default)
+                alone = not any(isinstance(n, others) for s in rest for n in nodes(s))
+                return rest if isinstance(rest[-1], C.Return) and alone and not _declares(body, item, jump) else None
+    return None
+
+
+def _declares(body: C.Node, label: C.Label, jump: C.Goto) -> bool:
+    """Whether what is declared between a jump and a label is in scope at the label."""
+    around = [n for n in nodes(body) if any(x is label for x in nodes(n))]
+    children = [d for n in around for d in (getattr(n, "block_items", None) or getattr(n, "stmts", None) or [])]
+    children += [d for n in around if isinstance(n, C.For) for d in getattr(n.init, "decls", [])]
+    declared = (d for d in children if isinstance(d, C.Decl))
+    return any(_before(jump, d) and _before(d, label) for d in declared)
+
+
+def _before(a: C.Node, b: C.Node) -> bool:
+    x, y = loc_of(a), loc_of(b)
+    return x.file != y.file or (x.line, x.column) < (y.line, y.column)
