@@ -23,15 +23,6 @@ CONSTRUCTS = {
         "other(x)",
     ),
     "mode": ("typedef int half __attribute__((mode(HI)));\nint other(int n) { half h = n; return h; }", "other(70000)"),
-    "packed": (
-        "struct __attribute__((packed)) P { char c; int i; } p;\nint other(int n) { p.i = n; return sizeof p; }",
-        "other(x)",
-    ),
-    "pragma pack": (
-        "#pragma pack(push, 1)\nstruct Q { char c; int i; };\n#pragma pack(pop)\n"
-        "int other(int n) { struct Q q = {1, n}; return q.i + sizeof q; }",
-        "other(x)",
-    ),
     "computed goto": (
         "int other(int n) { void *t[] = {&&a, &&b}; goto *t[n & 1]; a: return 1; b: return 2; }",
         "other(x)",
@@ -78,8 +69,17 @@ CONSTRUCTS = {
     ),
     "_Float128": ("_Float128 other(_Float128 a) { return a; }", "other(x)"),
 }
-#: What is read as if it were not there, or written otherwise, and is analysed.
+#: What is read as if it were not there, written otherwise, or laid out as the compiler does, and is analysed.
 HARMLESS = {
+    "packed": (
+        "struct __attribute__((packed)) P { char c; int i; } p;\nint other(int n) { p.i = n; return sizeof p; }",
+        "other(x)",
+    ),
+    "pragma pack": (
+        "#pragma pack(push, 1)\nstruct Q { char c; int i; };\n#pragma pack(pop)\n"
+        "int other(int n) { struct Q q = {1, n}; return q.i + sizeof q; }",
+        "other(x)",
+    ),
     "several characters": ("int other(int n) { return 'ab' + n; }", "other(x)"),
     "definition before C89": ("int other(a, b) int a; char b; { return a + b; }", "other(x, 1)"),
     "attributes": (
