@@ -380,3 +380,22 @@ def test_a_static_variable_that_nothing_sets_is_zero():
         c2cu.bulk(text, {"flag": x}, backend="cpu")
     with pytest.raises(c2cu.InputError, match="input 'flag' is missing"):  # main sets it
         c2cu.bulk(text + "int main(void) { flag = 5; k(); return y; }\n", {"x": x}, fn="k", backend="cpu")
+
+
+def test_nothing_is_fused():
+    """GCC 12 makes fused multiply-adds of this loop, -ffp-contract=off or not."""
+    text = """void product(float *restrict o, const float *restrict a, const float *restrict b, long n) {
+        for (long i = 0; i < n; i++) {
+            o[2 * i] = a[2 * i] * b[2 * i] - a[2 * i + 1] * b[2 * i + 1];
+            o[2 * i + 1] = a[2 * i] * b[2 * i + 1] + a[2 * i + 1] * b[2 * i];
+        }
+    }"""
+    rng = np.random.default_rng(3)
+    inputs = {n: rng.normal(size=(40, 64)).astype("f4") for n in "ab"}
+    a, b = (inputs[n].reshape(40, 32, 2) for n in "ab")
+    expected = np.empty_like(a)
+    expected[..., 0] = a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1]
+    expected[..., 1] = a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]
+    for schedule in ("native", "gang"):
+        found = c2cu.bulk(text, inputs, shared={"n": 32}, shapes={"o": (64,)}, backend="cpu", schedule=schedule)
+        assert (found.view("u4") == expected.reshape(40, 64).view("u4")).all(), schedule

@@ -30,7 +30,7 @@ def run_program(source: Sequence[str | Path], p: int, backend: str, options: Map
             command = [nvcc, "-O3", "-arch=native", "-x", "cu", "-", "-o", str(program)]
         else:
             compiler = toolchain.find_compiler()
-            flags = ("-O3", "-march=native", "-w", *toolchain.generated_flags(compiler))
+            flags = ("-O3", *toolchain.machine_flags(), "-w", *toolchain.generated_flags(compiler))
             command = [*compiler, *flags, "-x", "c", "-", "-o", str(program), "-lm"]
         _compile(command, text)
         sys.stdout.flush()

@@ -41,6 +41,7 @@ STATE = "c2cu_own"  # the section of what we know of the input at work, which is
 _POINTED, _SHARED = 1, 2  # kinds of slots
 _OTHERS = ("libm.", "libmvec.", "libgcc", "ld-linux", "ld64", "libatomic")  # whose functions are pure
 _AVX512 = re.compile(r"\b(_mm512_|__m512|__mmask|__builtin_ia32_\w*512|_mm(256)?_mask)")  # what calls its instructions
+_FMA = re.compile(r"\b(_mm(256|512)?_(mask\w?_)?fn?m(add|sub)|__builtin_ia32_vfn?m)")
 _ERROR = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$", re.M)
 
 
@@ -217,7 +218,10 @@ def load(artifact: CpuNativeArtifact, cache: Cache | None = None) -> NativeProgr
     """Compile (or find) an artifact and load it. Raises CompileError, and UnsupportedError for what it reaches."""
     compiler = toolchain.find_compiler()
     texts = (artifact.text, *artifact.units)
-    machine = [f for f in FLAGS if f != toolchain.NO_AVX512 or not any(map(_AVX512.search, texts))]
+    needed = [
+        f for f, calls in ((toolchain.NO_AVX512, _AVX512), (toolchain.NO_FMA[0], _FMA)) if any(map(calls.search, texts))
+    ]
+    machine = [f for f in FLAGS if f not in needed]
     flags = (*machine, *OWN, *toolchain.exact_flags(compiler), *artifact.flags)
     name = key(texts, artifact.support, flags, toolchain.compiler_version(compiler), toolchain.cpu_key(), __version__)
 
