@@ -17,7 +17,7 @@ that the function fills, ``.state:u8[16]`` a global instead of a parameter. Type
 
 Each function is compiled under "auto" for the CPU and run on 37 inputs; gcc's build of the same files (-O1), a fresh
 process for each input, decides what is right: every array, global and returned value must have the same bits (but those
-of a NaN). Usage:
+of a NaN); a pointer that is all that comes out, the same place. What a function prints is dropped. Usage:
 
     python benchmarks/reach.py --bases DIR [--only TEXT] [--jobs 2] [--table docs/reach.md] [--reasons FILE]
 """
@@ -215,8 +215,9 @@ int main(int argc, char **argv) {
 """
 
 
-def appended(trial: Trial, returns: bool) -> str:
-    """``reach_call``: copies globals in, calls the function, copies globals and what it returns out."""
+def appended(trial: Trial, returns: str) -> str:
+    """``reach_call``: copies globals in, calls the function, copies globals and what it returns out. ``returns``:
+    "pointer", "value", or nothing."""
     numbers = {a.name: k for k, a in enumerate(trial.buffers)}
     words, before, after = [], [], []
     for a in trial.arguments:
@@ -232,22 +233,32 @@ def appended(trial: Trial, returns: bool) -> str:
             words.append(f"(void *)b[{k}]")
     call = f"{trial.function}({', '.join(words)})"
     size = "0"
-    if returns:
+    if returns == "value":
         call = f"__auto_type value = {call}; __builtin_memcpy(r, &value, sizeof value)"
-        size = "__builtin_classify_type(value) == 5 ? 0 : sizeof value"  # a pointer says nothing elsewhere
+        size = "sizeof value"
+    elif returns == "pointer":
+        call = f"__auto_type at = {call}; const char *value = (const void *)&*at; long place = at ? -2 : -1"
+        for a in trial.buffers:
+            if a.count is not None:
+                start = f"(const char *)&{a.name}" if a.in_file else f"(const char *)b[{numbers[a.name]}]"
+                call += f"; if (place == -2 && value >= {start} && value - {start} <= {a.nbytes})"
+                call += f" place = (value - {start}) / (long)sizeof *at"
+        call += "; __builtin_memcpy(r, &place, 8)"
+        size = "8"
     body = "\n    ".join([*before, f"{call};", *after, f"return {size};"])
     return f"\nunsigned long reach_call(unsigned char **b, unsigned char *r) {{\n    {body}\n}}\n"
 
 
-def judged(trial: Trial, arrays: dict[str, Any], folder: Path) -> tuple[dict[str, Any], Any]:
-    """What gcc's build leaves in each buffer, and the returned bytes, (37, n). Raises RuntimeError where it fails."""
+def judged(trial: Trial, arrays: dict[str, Any], folder: Path) -> tuple[dict[str, Any], Any, bool]:
+    """What gcc's build leaves in each buffer, and the returned bytes, (37, n); whether these are a pointer's place.
+    Raises RuntimeError where it fails."""
     import numpy as np
 
     include = [x for d in trial.include for x in ("-I", d)]
     define = [f"-D{d}" for d in trial.define]
     rename = [] if any(d.startswith("main=") for d in trial.define) else ["-Dmain=original_main"]
     (folder / "around.c").write_text(AROUND)
-    for returns in (True, False):
+    for returns in ("pointer", "value", ""):
         unit = folder / "unit.c"
         unit.write_text(f'#include "{trial.files[0]}"\n#undef main\n{appended(trial, returns)}')
         objects = [str(unit), *trial.files[1:]]
@@ -277,7 +288,7 @@ def judged(trial: Trial, arrays: dict[str, Any], folder: Path) -> tuple[dict[str
     for a in trial.buffers:
         out[a.name] = rows[:, at : at + a.nbytes]
         at += a.nbytes
-    return out, rows[:, 8 : 8 + size]
+    return out, rows[:, 8 : 8 + size], returns == "pointer"
 
 
 def _run(command: Sequence[str], timeout: float) -> subprocess.CompletedProcess[bytes]:
@@ -295,7 +306,7 @@ def tried(trial: Trial) -> Outcome:
     arrays = inputs(trial)
     with tempfile.TemporaryDirectory(prefix="reach-") as folder:
         try:
-            expected, returned = judged(trial, arrays, Path(folder))
+            expected, returned, is_place = judged(trial, arrays, Path(folder))
         except (RuntimeError, subprocess.TimeoutExpired) as e:
             out.outcome, out.reason = "no judge", str(e)
             return out
@@ -307,6 +318,8 @@ def tried(trial: Trial) -> Outcome:
         return out
     out.schedule = program.plan.schedule
     why = program.report.why_not
+    if is_place and "return" not in results:
+        returned = returned[:, :0]  # something else comes out
     wrong = _difference(trial, results, arrays, expected, returned)
     if wrong:
         out.outcome, out.reason = "WRONG", wrong
@@ -553,7 +566,8 @@ def page(titles: dict[str, str], outcomes: Sequence[Outcome]) -> str:
         "",
         f"{len(tried_ones)} functions of {len({o.base for o in tried_ones})} public code bases, none written for c2cu, "
         f"each compiled under \"auto\" for the CPU (version {__version__}) and run on {P} random inputs. Right is what "
-        "gcc's build of the same files (-O1) does in a fresh process for each input, bit for bit. The bases are no "
+        "gcc's build of the same files (-O1) does in a fresh process for each input, bit for bit. What they print is "
+        "dropped (`stdio=\"discard\"`). The bases are no "
         "part of this repository; `python benchmarks/reach.py --bases DIR` makes this page where a folder has them.",
         "",
         f"**{len(exact) * share:.0f}% exact, {analysed * share:.0f}% analysed.**",

@@ -20,12 +20,14 @@ try = [
     "add n=4 x:f32[4]@-1..1 y>f32[4] .calls:i32@0..9",
     "add/odd x:i32",
     "length s:str[6]",
+    "find s:str[6]",
 ]
 """
 FILES = {
     "add.c": '#include "step.h"\nint calls; int twice(int);\nvoid add(int n, const float *x, float *y) '
     "{ for (int i = 0; i < n; i++) y[i] = x[i] + STEP; calls = twice(calls); }\nint odd(int x) { return x & 1; }",
     "length.c": "int length(const char *s) { int n = 0; while (s[n]) n++; return n; }",
+    "find.c": "char *find(const char *s) { while (*s && *s < 'm') s++; return *s ? (char *)s : 0; }",
     "other.c": "int twice(int x) { return 2 * x; }",
     "inc/step.h": "#ifndef STEP\n#error no step\n#endif\n",
 }
@@ -56,7 +58,7 @@ def bases(tmp_path):
 
 def test_tables_and_inputs(reach, bases):
     titles, trials = reach.trials(bases)
-    assert titles == {"base": "A base"} and [t.function for t in trials] == ["add", "odd", "length"]
+    assert titles == {"base": "A base"} and [t.function for t in trials] == ["add", "odd", "length", "find"]
     assert trials[1].files[0].endswith("add.c")
     arrays = reach.inputs(trials[0])
     assert {n: (a.dtype, a.shape) for n, a in arrays.items()} == {
@@ -72,7 +74,8 @@ def test_tables_and_inputs(reach, bases):
 def test_what_differs_is_found(reach, bases):
     trial = reach.trials(bases)[1][0]
     arrays = reach.inputs(trial)
-    expected, returned = reach.judged(trial, arrays, bases)
+    expected, returned, is_place = reach.judged(trial, arrays, bases)
+    assert not is_place
     right = {n: expected[n].view(arrays[n].dtype).reshape(arrays[n].shape) for n in ("y", "calls")}
     assert (right["y"] == arrays["x"] + np.float32(3)).all() and (right["calls"] == 2 * arrays["calls"]).all()
     assert reach._difference(trial, right, arrays, expected, returned) == ""
@@ -81,9 +84,18 @@ def test_what_differs_is_found(reach, bases):
     assert "no output" in reach._difference(trial, {"y": right["y"]}, arrays, expected, returned)
 
 
+def test_where_a_pointer_points(reach, bases):
+    trial = reach.trials(bases)[1][3]
+    arrays = reach.inputs(trial)
+    _, returned, is_place = reach.judged(trial, arrays, bases)
+    late = (arrays["s"] >= ord("m")) & (np.cumprod(arrays["s"] != 0, axis=1) == 1)
+    expected = np.where(late.any(axis=1), late.argmax(axis=1), -1)
+    assert is_place and (np.ascontiguousarray(returned).view("i8")[:, 0] == expected).all() and (expected > 0).any()
+
+
 @pytest.mark.slow
 def test_a_run_prints_the_page(reach, bases):
     page, outcomes = bases / "page.md", bases / "outcomes.json"
     reach.main(["--bases", str(bases), "--table", str(page), "--results", str(outcomes)])
-    assert [o["outcome"] for o in json.loads(outcomes.read_text())] == ["analysed"] * 3
-    assert "100% exact, 100% analysed" in page.read_text() and "| A base | 3 | 3 |" in page.read_text()
+    assert [o["outcome"] for o in json.loads(outcomes.read_text())] == ["analysed"] * 4
+    assert "100% exact, 100% analysed" in page.read_text() and "| A base | 4 | 4 |" in page.read_text()
