@@ -12,7 +12,8 @@ from c2cu.codegen.device_library import with_integers
 from c2cu.frontend.preprocess import Source
 from c2cu.ir.nodes import Binary, Bitcast, Call, Cast, Const, Unary, Var, Variable
 from c2cu.pipeline import Options, understand
-from tests.cuda_host import HEADER
+from c2cu.schedule import registry
+from tests.cuda_host import HEADER, run_on_cpu
 from tests.oracle import Original, same
 from tests.programs import share, write
 from tests.test_uniform import elements
@@ -105,3 +106,23 @@ def test_spelling(e, text):
 def test_products_that_are_not_contracted():
     x = Var(Variable("x", FLOAT, 1))
     assert CudaText(fused=False).expr(Binary("*", x, x, FLOAT)) == "__fmul_rn(x_1, x_1)"
+
+
+MACROS = (
+    "W n k b to from word state in out in_stride out_stride pack unpack start slot id p CHUNK x y device align".split()
+)
+
+
+@pytest.mark.parametrize("schedule", ["private", "thread"])
+def test_macros_of_any_name(schedule):
+    """What generated code calls its own things does not matter: the program's macros end before it."""
+    defined = "".join(f"#define {m} {k + 2}\n" for k, m in enumerate(MACROS))
+    body = " ".join(f"a[{k}] += {m} * v;" for k, m in enumerate(MACROS))
+    text = f"{defined}int a[{len(MACROS)}], v;\nvoid kern(void) {{ static int s = W; {body} a[0] += s++; }}\n"
+    v = np.arange(40, dtype=np.int32)
+    given = {"v": v, "a": np.zeros((40, len(MACROS)), np.int32)}
+    artifact = registry.emit_schedule(schedule, understand(Source("k.c", text), Options()))
+    assert "#define W 2\n" in artifact.text
+    expected = v[:, None] * np.arange(2, 2 + len(MACROS), dtype=np.int32)
+    expected[:, 0] += 2
+    assert np.array_equal(run_on_cpu(artifact, given, 40)["a"], expected)

@@ -105,6 +105,16 @@ def test_an_early_return_ends_its_run_only(tmp_path):
     assert done.stdout == _tolerant("1 5") and done.returncode == 3
 
 
+def test_a_macro_with_a_name_of_cudas_is_not_renamed():
+    """As a variable of that name is."""
+    kernel = "#define index 3\nvoid k(void) { o[0] = a[0] + index; }\n"
+    text = program(kernel=kernel)
+    done = subprocess.run(
+        [program_on_cpu(c2cu.translate(text, p=len(RUNS)))], input="\n".join(RUNS).encode(), capture_output=True
+    )
+    assert done.stdout == b"".join(run_original(text, r) for r in RUNS)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
 @pytest.mark.parametrize(
@@ -364,7 +374,9 @@ def test_names_that_math_h_declares(tmp_path):
         build(text, "cuda", tmp_path, len(RUNS))
 
 
-@pytest.mark.parametrize("target, macro", [("cpu", "status"), ("cuda", "error"), ("cuda", "line"), ("cpu", "globals")])
+@pytest.mark.parametrize(
+    "target, macro", [("cpu", "status"), ("cuda", "error"), ("cuda", "x"), ("cuda", "line"), ("cpu", "globals")]
+)
 def test_a_macro_with_a_name_of_the_translation_is_refused(target, macro):
     text = f"#define {macro} 3\n" + program(kernel=f"void k(void) {{ o[0] = a[0] + {macro}; }}\n")
     with pytest.raises(c2cu.UnsupportedError, match=f"<input>:1:1: .*name of macro '{macro}'.*C2CU270"):

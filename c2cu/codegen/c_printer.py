@@ -54,6 +54,11 @@ CPP_KEYWORDS = frozenset(
     "private protected public reinterpret_cast requires static_assert static_cast template this "
     "thread_local throw true try typeid typename using virtual wchar_t xor xor_eq".split()
 )
+#: What CUDA's words for functions and variables (``__device__``) are macros for.
+CUDA_ATTRIBUTES = frozenset(
+    "device host global shared constant managed grid_constant launch_bounds maxnreg cluster_dims location align aligned"
+    " always_inline noinline".split()
+)
 
 
 def name(text: str) -> str:
@@ -275,7 +280,7 @@ class CPrinter(Indented):
         return known or symbol
 
     def constant_name(self, n: C.ID, symbol: Symbol) -> str:
-        if symbol.macro and n.name not in CPP_KEYWORDS:
+        if symbol.macro and n.name not in CPP_KEYWORDS | CUDA_ATTRIBUTES:
             self.macros[n.name] = None
             return n.name
         assert isinstance(symbol.type, Scalar) and symbol.value is not None

@@ -93,7 +93,7 @@ def standalone(front: Understood, *, p: int, threads: int = 64, target: str = "c
         raise catalogue.GROUP_RANGE.error(group=group)
     if target == "cuda" and min(p, group or p) > MOST_THREADS:
         raise catalogue.TOO_MANY_RUNS.error()
-    _refuse_macros(front, words(*(_AROUND_COLUMNS if target == "cuda" else _AROUND)))
+    _refuse_macros(front, words(*_AROUND_COLUMNS) | {"x"} if target == "cuda" else words(*_AROUND))
     if target == "cpu":
         return _cpu(front, p, group)
     host = _host(front, False, True, p, group)
@@ -258,7 +258,7 @@ class _Host:
         hidden = _hidden_in_headers(self.unit, words(*_AROUND))
         ours = words(*(t for t in _AROUND_COLUMNS if self.group or "group" not in t))
         renamed = _renamed(self.unit, ours) if self.printer.cplusplus else _new_names(hidden, _names(self.unit)[0])
-        renames = [f"#define {n} {new}" for n, new in renamed]
+        renames = [f"#define {n} {new}" for n, new in renamed if n not in macros]
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
