@@ -7,7 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import c2cu
+from c2cu.frontend.options import Options
 from c2cu.frontend.parse import DEPTH, deep
+from c2cu.frontend.preprocess import Source
+from c2cu.pipeline import understand
+from c2cu.report import stages
+from c2cu.report.explain import explanation
 
 
 def down(n: int) -> int:
@@ -110,3 +115,21 @@ def test_what_is_nested_too_deeply_for_analyses_runs_natively(head, body):
 def test_else_ifs_are_not_nested():
     text = "if (x == 0) x = 1;" + "".join(f" else if (x == {k}) x = {k * 7};" for k in range(1, 1100))
     assert not c2cu.check(f"int x;\nvoid k(void) {{ {text} }}\n").why_not
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda text: c2cu.translate(text, p=3),
+        lambda text: c2cu.translate(text, p=3, target="cpu"),
+        lambda text: stages.emit(Source("k.c", text), Options(), "ast"),
+        lambda text: stages.emit(Source("k.c", text), Options(), "ir"),
+        lambda text: explanation(understand(Source("k.c", text), Options()), "cpu", "auto", 3, "exact", "here"),
+    ],
+    ids=["cuda", "cpu", "ast", "ir", "explain"],
+)
+def test_what_is_printed_may_be_deep_too(work):
+    body = "x = x" + "".join(f" * {k}.5f + x" for k in range(1000)) + ";"
+    assert work(
+        f"float x;\nvoid k(void) {{ {body} }}\nint main(void) {{\n#pragma kernel\n    k();\n    return 0;\n}}\n"
+    )

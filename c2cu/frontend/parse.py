@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cached_property, wraps
+from typing import Any, ParamSpec, TypeVar
 
 from pycparser import c_ast as C
 from pycparser.c_parser import CParser
@@ -24,6 +24,7 @@ from .preprocess import SYSTEM, Preprocessed
 SIMPLE = 100  # levels of an expression whose end is looked for
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
 DEPTH = 200_000
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -87,6 +88,16 @@ def deep(work: Callable[[], T]) -> T:
     if failed:
         raise failed[0]
     return result[0]
+
+
+def deeply(function: Callable[P, T]) -> Callable[P, T]:
+    """A function whose calls are `deep`."""
+
+    @wraps(function)
+    def call(*args: P.args, **named: P.kwargs) -> T:
+        return deep(lambda: function(*args, **named))
+
+    return call
 
 
 class _RecursionLimit:

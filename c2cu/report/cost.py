@@ -11,6 +11,7 @@ from ..analysis.uniform import Uniform
 from ..base import catalogue
 from ..base.ctype import LONG
 from ..base.diagnostics import Loc
+from ..frontend.parse import deeply
 from ..ir.canonical import subscripts
 from ..ir.nodes import Const
 from ..schedule.roofline import Limits, Roofline, roofline
@@ -100,6 +101,7 @@ def on_machine(front: Understood, trace: Trace, limits: Limits, p: int | None) -
     return roofline(bytes_moved(front.slots), accessed, trace.operations, limits, 1 if p is None else p)
 
 
+@deeply
 def pictured(front: Understood, limits: Limits | None) -> tuple[str, tuple[int, ...], int, Roofline, Limits]:
     """The arguments of `plot`: the kernel's name, its first accesses, elements of an input, roofline and limits. Raises
     InputError where there is nothing to draw."""

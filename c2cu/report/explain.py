@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import tune
 from ..base.diagnostics import UnsupportedError
+from ..frontend.parse import deeply
 from ..gep import Gep, NotGep, Place
 from ..gep.closure import closure
 from ..gep.distances import distances
@@ -30,6 +31,7 @@ from .idioms import idioms
 SHOWN = 3  # of a list that may be long
 
 
+@deeply
 def explanation(
     front: Understood,
     backend: str,

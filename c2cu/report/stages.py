@@ -7,7 +7,7 @@ import io
 from ..base import catalogue
 from ..base.diagnostics import lines_of
 from ..frontend.options import Options
-from ..frontend.parse import deep, is_user_file, loc_of
+from ..frontend.parse import deep, deeply, is_user_file, loc_of
 from ..frontend.preprocess import Source
 from ..ir.dump import dump
 from ..ir.nodes import Kernel
@@ -33,6 +33,7 @@ def after(front: Understood, name: str) -> Kernel:
         return deep(lambda: through(kernel, schedules[schedule].passes(front), last))
 
 
+@deeply
 def emit(source: Source, options: Options, stage: str, pass_name: str = "") -> str:
     """What a stage of the pipeline returns, as text: ``"ast"``, ``"ir"``, ``"plan"``, ``"cuda"`` or ``"c"``.
 

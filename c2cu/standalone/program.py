@@ -16,7 +16,7 @@ from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
 from ..codegen.device_library import definitions
 from ..frontend.kernel import Parameter, nodes, static_locals
-from ..frontend.parse import is_user_file, loc_of
+from ..frontend.parse import deeply, is_user_file, loc_of
 from ..frontend.refuse import refuse_printing
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
@@ -74,6 +74,7 @@ _GANG_NAMES = re.compile(
 )
 
 
+@deeply
 def standalone(front: Understood, *, p: int, threads: int = 64, target: str = "cuda", group: int | None = None) -> str:
     """The text of a whole program for ``p`` runs. ``target``: cuda or cpu.
 

@@ -37,7 +37,7 @@ from ..ir.nodes import (
     Variable,
 )
 from ..ir.simplify import join, simplify
-from ..ir.walk import expressions, loads_in, statements, subexpressions, used
+from ..ir.walk import blocks, expressions, loads_in, statements, subexpressions, used
 from .aligned import fold_aligned
 from .scalarize import constant_regions
 
@@ -249,7 +249,7 @@ class _Unroller:
         length = 0
         for s in block:
             if id(s) not in self.sizes:
-                self.sizes[id(s)] = s, size((s,))
+                self.sizes[id(s)] = s, own_size(s) + sum(map(self.count, blocks(s)))
             length += self.sizes[id(s)][1]
         return length
 
@@ -472,9 +472,15 @@ def turns_of(s: Loop, known: Known) -> int:
 
 def size(block: Iterable[Stmt]) -> int:
     """Statements that will be left of a block: assignments of constants vanish, calls are made for each lane."""
-    remaining = [s for s in statements(tuple(block)) if not (isinstance(s, Assign) and isinstance(s.value, Const))]
-    nodes = (x for s in remaining for e in expressions(s) for x in subexpressions(e))
-    return len(remaining) + LANEWISE * sum(isinstance(x, Call) and x.name not in VECTOR for x in nodes)
+    return sum(map(own_size, statements(tuple(block))))
+
+
+def own_size(s: Stmt) -> int:
+    """`size` of a statement without those inside it."""
+    if isinstance(s, Assign) and isinstance(s.value, Const):
+        return 0
+    nodes = (x for e in expressions(s) for x in subexpressions(e))
+    return 1 + LANEWISE * sum(isinstance(x, Call) and x.name not in VECTOR for x in nodes)
 
 
 def depends_only_on(e: Expr, v: Variable) -> bool:

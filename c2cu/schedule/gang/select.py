@@ -49,7 +49,7 @@ class _MayAlias(Exception):
 def selects(u: Uniform) -> Kernel:
     """``u.kernel`` with its minima and maxima as such, and what else their branches store as selects."""
     body = rewritten(u.kernel.body, _extremum)
-    return replace(u.kernel, body=_Selects(u).block(body))
+    return replace(u.kernel, body=_Selects(u).joined(body))
 
 
 class _Selects:
@@ -63,8 +63,11 @@ class _Selects:
         self.flags = frozenset(v for v, only in values.items() if only)  # variables that are 0 or 1
         self.fresh = max((s.var.uid for s in statements(u.kernel.body) if isinstance(s, Assign)), default=0)
 
+    def joined(self, block: Block) -> Block:
+        return join(self.block(block), self.keeps)
+
     def block(self, block: Block) -> Block:
-        return join(tuple(new for s in block for new in self.statement(s)), self.keeps)
+        return tuple(new for s in block for new in self.statement(s))
 
     def keeps(self, s: If) -> bool:
         """Whether a branch that all lanes take alike leaves its condition as it is."""
@@ -78,7 +81,7 @@ class _Selects:
             case If():
                 return (replace(s, then=self.block(s.then), other=self.block(s.other)),)
             case Loop():
-                return (replace(s, head=self.block(s.head), body=self.block(s.body), step=self.block(s.step)),)
+                return (replace(s, head=self.joined(s.head), body=self.joined(s.body), step=self.joined(s.step)),)
         return (s,)
 
     def branch(self, s: If) -> Block | None:
