@@ -3,11 +3,12 @@
 The suite is no part of this repository: gcc has it, and so has the LLVM test suite. Every program is run for three
 inputs in two ways:
 
-    as it stands   ``main`` is the kernel, under ``native``; right is an exit status of 0 for each input
+    as it stands   ``main`` is the kernel, under ``native``; right is that it ends with 0 for each input
     noted          calls of abort and exit are noted in a global and return, so that the program can be analysed; under
                    ``gang``, where it can. Right is what gcc's build of the same text (-O1) notes.
 
-A program that gcc's build does not pass, or does not end, is left out. Usage:
+A program of the folder ``builtins`` has two files more, its library and ``lib/main.c``; it is run as it stands only. A
+program that gcc's build does not pass, or does not end, is left out. Usage:
 
     python benchmarks/torture.py --suite DIR [--only TEXT] [--jobs 2] [--seconds 60] [--reasons FILE]
 """
@@ -17,15 +18,19 @@ from __future__ import annotations
 import argparse
 import collections
 import concurrent.futures
+import contextlib
+import importlib
 import json
 import multiprocessing
 import os
+import pkgutil
 import re
 import subprocess
 import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -64,7 +69,8 @@ def gcc_notes(text: str, seconds: float) -> int | None:
     """The global ``noted`` after gcc's build of a text; None where it does not build or does not end by itself."""
     with tempfile.TemporaryDirectory() as folder:
         program = f"{folder}/program"
-        main = '\n#undef main\nint main(void) { kernel(); __builtin_printf("\\n%d\\n", noted); return 0; }\n'
+        call = "((int (*)())kernel)(n, a), __builtin_printf"
+        main = f'\n#undef main\nint main(int n, char **a) {{ {call}("\\n%d\\n", noted); return 0; }}\n'
         data = (text + main).encode("utf-8", "surrogateescape")
         command = ["gcc", *FLAGS, "-x", "c", "-", "-o", program, "-lm"]
         built = subprocess.run(command, input=data, capture_output=True)
@@ -75,10 +81,15 @@ def gcc_notes(text: str, seconds: float) -> int | None:
         return int(done.stdout.split()[-1]) if not done.returncode else None
 
 
+def files_of(path: Path) -> list[str]:
+    library = path.with_name(f"{path.stem}-lib.c")
+    return [str(path), str(library), str(path.parent / "lib/main.c")] if library.exists() else [str(path)]
+
+
 def gcc_passes(path: Path, seconds: float) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         program = f"{folder}/program"
-        if subprocess.run(["gcc", *FLAGS, str(path), "-o", program, "-lm"], capture_output=True).returncode:
+        if subprocess.run(["gcc", *FLAGS, *files_of(path), "-o", program, "-lm"], capture_output=True).returncode:
             return False
         try:
             return not subprocess.run([program], capture_output=True, timeout=seconds).returncode
@@ -86,30 +97,43 @@ def gcc_passes(path: Path, seconds: float) -> bool:
             return False
 
 
+def run(program) -> dict[str, list]:
+    """What a program's kernel gives for inputs that are what a process without arguments finds."""
+    values = {s.name: np.zeros((P, *s.shape), s.dtype) for s in program.slots if s.required}
+    if "argc" in values:
+        values["argc"][:] = 1
+    results = program(values, p=P)
+    if not isinstance(results, dict):
+        results = {next((s.name for s in program.slots if s.writes), ""): results}
+    return {name: np.asarray(results[name]).tolist() for name in ("status", "return", "noted") if name in results}
+
+
+def options_of(path: Path) -> dict[str, Any]:
+    """Options of `c2cu.check` and `c2cu.compile`. A main may have arguments."""
+    return {"stdio": "discard", "shapes": {"argv": (1, 8)} if b"argv" in path.read_bytes() else None}
+
+
 def as_it_stands(path: Path, seconds: float) -> tuple[str, str]:
     if not gcc_passes(path, seconds):
         return "left out", "gcc's build does not pass"
-    options = {"fn": "kernel", "backend": "cpu", "schedule": "native", "status": True, "stdio": "discard"}
-    program = c2cu.compile(text_of(path), **options)
-    results = program({s.name: np.zeros((P, *s.shape), s.dtype) for s in program.slots if s.required}, p=P)
-    status = np.asarray(results["status"] if isinstance(results, dict) else results)
-    return ("WRONG", f"status {status.tolist()}") if status.any() else ("equal", "")
+    options = {"fn": "main", "backend": "cpu", "schedule": "native", "status": True, **options_of(path)}
+    results = run(c2cu.compile(files_of(path), **options))
+    return ("WRONG", str(results)) if any(map(any, results.values())) else ("equal", "")
 
 
 def noted(path: Path, seconds: float) -> tuple[str, str]:
+    if len(files_of(path)) > 1:
+        return "left out", "several files"
     text = noting(path)
-    expected = gcc_notes(text, seconds)
+    expected = gcc_notes(text, seconds / 6)
     if expected is None:
         return "left out", "gcc's build of the text that notes does not end by itself"
-    why = c2cu.check(text, fn="kernel").why_not
+    why = c2cu.check(text, fn="kernel", **options_of(path)).why_not
     if why:
         return "not analysed", str(why)
-    program = c2cu.compile(text, fn="kernel", backend="cpu", schedule="gang")
-    results = program({s.name: np.zeros((P, *s.shape), s.dtype) for s in program.slots if s.required}, p=P)
-    if not isinstance(results, dict):
-        results = {next((s.name for s in program.slots if s.writes), ""): results}
-    notes = np.asarray(results.get("noted", 0))  # no output: nothing that runs writes it
-    return ("equal", "") if (notes == expected).all() else ("WRONG", f"{notes.tolist()}, gcc {expected}")
+    program = c2cu.compile(text, fn="kernel", backend="cpu", schedule="gang", **options_of(path))
+    notes = run(program).get("noted", [0])  # no output: nothing that runs writes it
+    return ("equal", "") if all(n == expected for n in notes) else ("WRONG", f"{notes}, gcc {expected}")
 
 
 def outcome(way: str, path: Path, seconds: float) -> tuple[str, str]:
@@ -117,7 +141,7 @@ def outcome(way: str, path: Path, seconds: float) -> tuple[str, str]:
     long" or a fault."""
     mine, theirs = multiprocessing.Pipe(duplex=False)
 
-    def run() -> None:
+    def work() -> None:
         with open(os.devnull, "w") as nothing:
             os.dup2(nothing.fileno(), 1)
             os.dup2(nothing.fileno(), 2)
@@ -129,7 +153,7 @@ def outcome(way: str, path: Path, seconds: float) -> tuple[str, str]:
         except BaseException as e:
             theirs.send(("traceback", f"{type(e).__name__}: {e}"))
 
-    process = multiprocessing.get_context("fork").Process(target=run)
+    process = multiprocessing.get_context("fork").Process(target=work)
     process.start()
     theirs.close()
     try:
@@ -141,28 +165,38 @@ def outcome(way: str, path: Path, seconds: float) -> tuple[str, str]:
         process.join()
 
 
+def load() -> None:
+    """Import what the processes would each import."""
+    names = [m.name for m in pkgutil.walk_packages(c2cu.__path__, "c2cu.") if not m.name.endswith("__main__")]
+    for name in names:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suite", type=Path, required=True)
     parser.add_argument("--only", default="", help="programs whose names have this")
+    parser.add_argument("--from", dest="first", default="", help="programs whose names are not before this")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=60, help="for one program")
     parser.add_argument("--reasons", type=Path, help="a line of JSON for each program")
     options = parser.parse_args()
-    files = sorted(f for f in options.suite.glob("*.c") if options.only in f.name)
+    programs = [f for f in options.suite.glob("*.c") if options.only in f.name and not f.stem.endswith("-lib")]
+    files = sorted(f for f in programs if f.name >= options.first)
     os.environ["C2CU_VERIFY"] = "off"
-    work = [(way, f) for way in WAYS for f in files]
+    load()
+    work = [(way, f) for f in files for way in WAYS]
     counts: dict[str, collections.Counter[str]] = {way: collections.Counter() for way in WAYS}
-    lines = []
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    reasons = open(options.reasons or os.devnull, "w")
+    with reasons, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = pool.map(lambda one: outcome(one[0], one[1], options.seconds), work)
         for (way, f), (what, why) in zip(work, results):
             counts[way][what] += 1
-            lines.append(json.dumps({"way": way, "program": f.name, "outcome": what, "why": why}))
+            line = {"way": way, "program": f.name, "outcome": what, "why": why}
+            print(json.dumps(line), file=reasons, flush=True)
             if what in FAULTS:
                 print(f"{f.name}, {way}: {what}: {why}", flush=True)
-    if options.reasons:
-        options.reasons.write_text("\n".join(lines) + "\n")
     for way in WAYS:
         print(f"{way}: {', '.join(f'{n} {what}' for what, n in counts[way].most_common())}")
     return int(any(counts[way][fault] for way in WAYS for fault in FAULTS))

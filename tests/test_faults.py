@@ -615,3 +615,26 @@ def test_a_jump_into_a_block_that_returns():
     assert c2cu.compile(skips, backend="cpu").plan.schedule == "native"
     counter = "int k(int x) { if (x) goto in; for (int i = 3; i < 9; i++) { if (i > 5) { in: return i; } } return 0; }"
     assert c2cu.compile(counter, backend="cpu").plan.schedule == "native"
+PARTS = {
+    "bytes of a word": "unsigned w; unsigned char *p = (unsigned char *)&w; for (int i = 0; i < 4; i++) p[i] = x + i; r = w;",
+    "bytes of words": (
+        "unsigned w[4]; unsigned char *p = (unsigned char *)w; for (int i = 0; i < 16; i++) p[i] = x * i; r = w[x & 3];"
+    ),
+    "a copy into the middle": (
+        "int m[3] = {x, 1, 2}; long w[2]; __builtin_memcpy((char *)w + 3, m, 12); r = w[0] >> 24;"
+    ),
+    "loads across elements": (
+        "long w[3] = {x, 1, 2}; int m[4]; __builtin_memcpy(m, (char *)w + 3, 16); short s[3] = {x, 7, x}; int n;"
+        "__builtin_memcpy(&n, (char *)s + 1, 4); r = m[0] + m[1] * 3 + m[2] + n;"
+    ),
+    "parts of doubles": "double d[2] = {x, 2}; int k[3] = {x, 5, x}; __builtin_memcpy((char *)d + 1, k, 12); r = d[1] * 8 + !d[0];",
+    "in a function that is called twice": "r = joined(x) + joined(x + 1);",
+}
+JOINED = "static int joined(int n) { int w; char *p = (char *)&w; p[0] = p[2] = n; p[3] = p[1] = 2; return w; }"
+
+
+@pytest.mark.parametrize("name", sampled(PARTS, 1))
+def test_parts_of_an_element_that_is_not_set(name):
+    text = kernel(PARTS[name], JOINED)
+    assert not c2cu.check(text, fn="kernel").why_not
+    agrees(text, R)

@@ -82,6 +82,11 @@ HARMLESS = {
     ),
     "several characters": ("int other(int n) { return 'ab' + n; }", "other(x)"),
     "definition before C89": ("int other(a, b) int a; char b; { return a + b; }", "other(x, 1)"),
+    "definition without a type": ("other(a, b) int a; char b; { return a + b; }", "other(x, 1)"),
+    "a function's name for itself": (
+        "int other(int n) { return n * __func__[2] + __FUNCTION__[1] + (int)sizeof __PRETTY_FUNCTION__; }",
+        "other(x)",
+    ),
     "attributes": (
         "__attribute__((noinline)) static int __attribute__((unused)) other(int) __attribute__((pure));\n"
         "static int other(int n) { int m __attribute__((aligned(16))) = n; return m; }",

@@ -25,6 +25,8 @@ SIMPLE = 100  # levels of an expression whose end is looked for
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
 DEPTH = 200_000
 P = ParamSpec("P")
+_UNTYPED = re.compile(r"^\s*[A-Za-z_]\w*\s*\([\w\s,]+\)\s*[A-Za-z_]", re.M)
+_ITSELF = ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
 T = TypeVar("T")
 
 
@@ -192,7 +194,7 @@ def _ast(text: str, pre: Preprocessed) -> C.FileAST:
     parser = CParser()
     _teach(parser)
     try:
-        ast = _with_prototypes(parser.parse(text, pre.name))
+        ast = _with_names(_with_prototypes(parser.parse(_with_types(text), pre.name)), text)
     except RecursionError:
         raise catalogue.NESTED_TOO_DEEPLY.error(Loc(pre.name), what="constructs", limit=f"{LEVELS:,}") from None
     except Exception as e:
@@ -203,6 +205,21 @@ def _ast(text: str, pre: Preprocessed) -> C.FileAST:
     if deep is not None:
         raise catalogue.NESTED_TOO_DEEPLY.error(loc_of(deep[1]), what=deep[0].what, limit=f"{deep[0].most:,}")
     return ast
+
+
+def _with_types(text: str) -> str:
+    """The text with ``int`` before each definition in the style before C89 that says no type, at the same places."""
+    if not _UNTYPED.search(text):
+        return text
+    parts, done, places = [], 0, Lines(text)
+    for p in pieces(text):
+        if p.body is None or len(p.names) > 1 or text[done : p.begin].rstrip().endswith("*"):
+            continue
+        file, line = places.of(p.begin)
+        column = p.begin - (text.rfind("\n", 0, p.begin) + 1)
+        parts += [text[done : p.begin], f'int\n# {line} "{quoted(file)}"\n{" " * column}']
+        done = p.begin
+    return "".join([*parts, text[done:]])
 
 
 def _with_prototypes(ast: C.FileAST) -> C.FileAST:
@@ -217,6 +234,29 @@ def _with_prototypes(ast: C.FileAST) -> C.FileAST:
         f.decl.type.args.params = [types.get(n.name) or _int(n) for n in names]
         f.param_decls = None
     return ast
+
+
+def _with_names(ast: C.FileAST, text: str) -> C.FileAST:
+    """The name that a function has for itself becomes the string that it is, 6.4.2.2."""
+    if not any(name in text for name in _ITSELF):
+        return ast
+    for f in ast.ext:
+        if not isinstance(f, C.FuncDef):
+            continue
+        for node in nodes(f.body):
+            for place, child in node.children():  # pyright: ignore
+                if isinstance(child, C.ID) and child.name in _ITSELF:
+                    _put(node, place, C.Constant("string", f'"{f.decl.name}"', child.coord))
+    return ast
+
+
+def _put(node: C.Node, place: str, child: C.Node) -> None:
+    """Put a child in the place that `children` names: an attribute, or an element of one, ``name[2]``."""
+    attribute, _, number = place.rstrip("]").partition("[")
+    if number:
+        getattr(node, attribute)[int(number)] = child
+    else:
+        setattr(node, attribute, child)
 
 
 def _int(name: C.ID) -> C.Decl:

@@ -102,6 +102,7 @@ class Context:
     statics: list[Stmt] = field(default_factory=list)  # what sets up static locals
     folded: dict[int, frozenset[int] | None] = field(default_factory=dict)  # id(expression) -> `folded.numbers`
     bits: dict[int, int] = field(default_factory=dict)  # id(expression) -> `folded.bits`
+    half_stored: dict[Region | Variable, None] = field(default_factory=dict)  # local, and stored in parts of elements
     without_value: dict[int, tuple[C.ExprList | C.BinaryOp, ...]] = field(default_factory=dict)  # the same of `order`'s
     begun: dict[int, C.Node | None] = field(default_factory=dict)  # id(`order.without_value`) -> what is left of it
     outside: tuple[Object, ...] = ()  # those that come in or go out

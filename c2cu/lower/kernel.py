@@ -19,7 +19,7 @@ from . import calls, control, declarations, expressions, wide_values
 from .calls import function_body
 from .context import Context, Frame, Rules
 from .declarations import initial_values, start_pointers, tables
-from .memory import copy_object, initial_elements
+from .memory import clear_half_stored, copy_object, initial_elements
 from .objects import Object, leaf_table, whole
 from .pointers import write_pointer
 
@@ -57,6 +57,7 @@ def lower(program: KernelProgram) -> Kernel:
     for loc, name in cx.unset:
         raise catalogue.POINTER_UNSET.error(loc, name=name)
     with cx.block() as first:
+        clear_half_stored(cx)
         enter(cx, objects, copies)
     with cx.block() as last:
         leave(cx, objects, {s.var for s in statements(tuple(body)) if isinstance(s, Assign)})

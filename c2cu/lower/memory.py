@@ -188,8 +188,21 @@ def store_bytes(cx: Context, ref: View, t: Scalar, value: Expr, loc: Loc) -> Non
         x = replace(x, index=cx.saved(x.index, loc), low=cx.saved(x.low, loc))
         place = Ref(ref.object, x.leaf.path, x.index, cell)
         whole_element = x.size == cell.size
+        if not whole_element and ref.object.storage == "local":
+            cx.half_stored[part_of(cx, ref.object, x.leaf.path, loc)] = None
         old = bits if whole_element else bitcast(load(cx, place, loc), WORDS[cell.size], loc)
         store(cx, place, bitcast(replaced(old, bits, x, loc), cell, loc), loc)
+
+
+def clear_half_stored(cx: Context) -> None:
+    """Set to zero what is stored in parts: a store into a part of an element takes the rest from what was there."""
+    for part in cx.half_stored:
+        zero_of = Const(part.type.wrap(0), part.type)
+        if isinstance(part, Variable):
+            cx.emit(Assign(part, zero_of))
+        else:
+            count = Const(part.count, INT)
+            for_each(cx, count, lambda k, r=part, z=zero_of: cx.emit(Store(r, k, z, r.loc)), part.loc)
 
 
 def copy_object(cx: Context, to: LValue, source: LValue, loc: Loc) -> None:

@@ -155,8 +155,15 @@ def narrowed(bits: Expr, piece: ElementPart, wide: Scalar, loc: Loc) -> Expr:
     if not is_constant(piece.low, 0):
         out = binary(">>", cast(bits, whole), piece.low, whole, loc)
     if piece.size < piece.leaf.type.size:
-        out = cast(out, WORDS[piece.size])
+        out = low_bytes(out, piece.size, loc)
     return cast(out, wide)
+
+
+def low_bytes(e: Expr, size: int, loc: Loc) -> Expr:
+    """The lowest bytes of an unsigned number. Three, five, six or seven have no type of their own."""
+    if size in WORDS:
+        return cast(e, WORDS[size])
+    return binary("&", e, Const((1 << 8 * size) - 1, e.type), e.type, loc)
 
 
 def replaced(old: Expr, value: Expr, piece: ElementPart, loc: Loc) -> Expr:
@@ -166,7 +173,7 @@ def replaced(old: Expr, value: Expr, piece: ElementPart, loc: Loc) -> Expr:
     part = cast(value, wide)
     if piece.at:
         part = binary(">>", part, Const(8 * piece.at, INT), wide, loc)
-    part = cast(part, WORDS[piece.size])
+    part = low_bytes(part, piece.size, loc)
     if piece.size == size:
         return part
     whole = ULONG if size == 8 else UINT
