@@ -51,6 +51,7 @@ static void note_exit(int status) { noted |= status ? 2 : 4; }
 #define exit note_exit
 #define __builtin_exit note_exit
 """
+_ARGUMENTS = re.compile(r"\bmain\s*\([^)]*argv")
 _DECLARED = re.compile(r"^\s*(extern\s+)?void\s+(abort|exit)\s*\([^;{]*\)[^;{]*;", re.M)
 
 
@@ -110,7 +111,7 @@ def run(program) -> dict[str, list]:
 
 def options_of(path: Path) -> dict[str, Any]:
     """Options of `c2cu.check` and `c2cu.compile`. A main may have arguments."""
-    return {"stdio": "discard", "shapes": {"argv": (1, 8)} if b"argv" in path.read_bytes() else None}
+    return {"stdio": "discard", "shapes": {"argv": (1, 8)} if _ARGUMENTS.search(path.read_text("latin-1")) else None}
 
 
 def as_it_stands(path: Path, seconds: float) -> tuple[str, str]:

@@ -638,3 +638,17 @@ def test_parts_of_an_element_that_is_not_set(name):
     text = kernel(PARTS[name], JOINED)
     assert not c2cu.check(text, fn="kernel").why_not
     agrees(text, R)
+
+
+EXTENTS = {
+    "of a parameter": ("static int f(int i, int a[i++]) { return i; }", "int q[10]; r = f(x, q);"),
+    "a call": ("static int g(void) { return ++r; } static void f(int a[g()]) {}", "int q[10]; r = x; f(q);"),
+    "of a type": ("", "int i = 3; r = sizeof(int[i++]) + i * 100 + x;"),
+    "of a cast": ("int a[4];", "int i = 2; r = (*(int (*)[i++])a)[0] + i + x;"),
+}
+
+
+@pytest.mark.parametrize("name", sampled(EXTENTS, 1))
+def test_effects_in_an_extent(name):
+    outside, body = EXTENTS[name]
+    agrees(kernel(body, outside), R, whole=False)

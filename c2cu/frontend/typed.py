@@ -391,12 +391,13 @@ class _Annotator:
             if skipped is not None:
                 raise unparsed(skipped.error, self.unit.pre)
             self.refuse_mark(mark_of(self.unit.parsed, node), node)
+            _refuse_effects_in_extents(node)
             self.statement(node.body, scope)
         except Error as e:
             error = e
             symbol = self.unit.scope.names.get(decl.name) or Symbol(decl.name, "function", Function(VOID, ()), loc)
             self.unit.scope.names.setdefault(decl.name, symbol)  # so that the error is its own, not its caller's
-            self.words_of[decl.name] = skipped.words if skipped is not None else _identifiers(node.body)
+            self.words_of[decl.name] = skipped.words if skipped is not None else _identifiers(node)
         if symbol.builtin:
             return
         self.names_of[decl.name] = tuple(self.named)
@@ -707,6 +708,24 @@ def _tags(node: C.Node) -> Iterator[C.Struct | C.Union]:
 
 def _has_body(t: C.Struct | C.Union | C.Enum) -> bool:
     return (t.values if isinstance(t, C.Enum) else t.decls) is not None
+
+
+def _refuse_effects_in_extents(node: C.Node) -> None:
+    """An extent is evaluated where control passes its declarator, 6.7.6.2p5: nothing that follows the C does that."""
+    for n in nodes(node):
+        if isinstance(n, C.ArrayDecl) and n.dim is not None and _has_effects(n.dim):
+            raise catalogue.VARIABLE_EXTENT.error(loc_of(n.dim))
+
+
+def _has_effects(n: C.Node) -> bool:
+    match n:
+        case C.UnaryOp(op="sizeof" | "_Alignof"):
+            return False
+        case C.UnaryOp(op="++" | "--" | "p++" | "p--") | C.Assignment():
+            return True
+        case C.FuncCall(name=C.ID(name=name)) if not name.startswith("__builtin_"):
+            return True
+    return any(_has_effects(child) for _, child in n.children())  # pyright: ignore
 
 
 def _identifiers(node: C.Node) -> frozenset[str]:
