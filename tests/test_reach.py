@@ -87,6 +87,11 @@ HARMLESS = {
         "int other(int n) { return n * __func__[2] + __FUNCTION__[1] + (int)sizeof __PRETTY_FUNCTION__; }",
         "other(x)",
     ),
+    "a member's offset": (
+        "struct S { char c; struct { short s; int a[4]; } in; double d; };\n"
+        "int other(int n) { char b[(long)&((struct S *)0)->d]; return n + sizeof b + (int)(long)&((struct S *)0)->in.a[2]; }",
+        "other(x)",
+    ),
     "attributes": (
         "__attribute__((noinline)) static int __attribute__((unused)) other(int) __attribute__((pure));\n"
         "static int other(int n) { int m __attribute__((aligned(16))) = n; return m; }",

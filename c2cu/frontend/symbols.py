@@ -397,7 +397,7 @@ class Declarations:
                 return s.value, s.type
             case C.Cast():
                 t = self.type(node.to_type, scope)
-                x = self.typed_constant(node.expr, scope)
+                x = self.typed_constant(node.expr, scope) or self._address(node.expr, scope)
                 return (converted(x[0], t), t) if x and isinstance(t, Scalar) and t != VOID else None
             case C.UnaryOp(op="sizeof") | C.UnaryOp(op="_Alignof"):
                 return self._sizeof(node, scope)
@@ -412,6 +412,36 @@ class Declarations:
                     return None
                 t = common(a[1], b[1])
                 return converted((a if c[0] else b)[0], t), t
+        return None
+
+    def _address(self, node: C.Node, scope: Scope) -> tuple[int, Scalar] | None:
+        """An address that is a constant number, such as ``&((struct S *)0)->member``."""
+        match node:
+            case C.Cast():
+                x = self.typed_constant(node.expr, scope) if isinstance(self.type(node.to_type, scope), Pointer) else None
+                return (int(x[0]), ULONG) if x else self._address(node.expr, scope)
+            case C.UnaryOp(op="&"):
+                return self._place(node.expr, scope)
+        return None
+
+    def _place(self, node: C.Node, scope: Scope) -> tuple[int, Scalar] | None:
+        """The address of an lvalue, where it is a constant number."""
+        if self.type_of_expression is None:
+            return None
+        match node:
+            case C.StructRef():
+                start = (self._address if node.type == "->" else self._place)(node.name, scope)
+                t = self.type_of_expression(node.name, scope) if start else VOID
+                struct = self.complete(t.to if isinstance(t, Pointer) else t)
+                member = struct.member(node.field.name) if isinstance(struct, Struct) else None
+                return (start[0] + member.offset, ULONG) if start and member and member.bits is None else None
+            case C.ArrayRef():
+                start, index = self._place(node.name, scope), self.typed_constant(node.subscript, scope)
+                t = self.type_of_expression(node.name, scope) if start else VOID
+                if start and index and isinstance(t, Array):
+                    return start[0] + int(index[0]) * self.complete(t.of).size, ULONG
+            case C.UnaryOp(op="*"):
+                return self._address(node.expr, scope)
         return None
 
     def _literal(self, node: C.Constant) -> tuple[int | float, Scalar] | None:

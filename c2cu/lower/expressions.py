@@ -361,7 +361,10 @@ def cast_value(cx: Context, node: C.Cast) -> Expr:
     if not isinstance(t, Scalar):
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"a cast to '{t}'")
     if isinstance(cx.unit.value_type(node.expr), Pointer):
-        raise catalogue.POINTER_AS_NUMBER.error(loc)
+        address = cx.unit.constant(node)
+        if address is None:
+            raise catalogue.POINTER_AS_NUMBER.error(loc)
+        return Const(address, t, loc)
     if t == VOID:
         cx.effect(node.expr)
         return Const(0, INT, loc)
