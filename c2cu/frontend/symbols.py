@@ -418,8 +418,9 @@ class Declarations:
         """An address that is a constant number, such as ``&((struct S *)0)->member``."""
         match node:
             case C.Cast():
-                x = self.typed_constant(node.expr, scope) if isinstance(self.type(node.to_type, scope), Pointer) else None
-                return (int(x[0]), ULONG) if x else self._address(node.expr, scope)
+                x = self.typed_constant(node.expr, scope)
+                number = x is not None and isinstance(self.type(node.to_type, scope), Pointer)
+                return (int(x[0]), ULONG) if x and number else self._address(node.expr, scope)
             case C.UnaryOp(op="&"):
                 return self._place(node.expr, scope)
         return None
