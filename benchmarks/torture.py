@@ -25,6 +25,7 @@ import multiprocessing
 import os
 import pkgutil
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,7 @@ def outcome(way: str, path: Path, seconds: float) -> tuple[str, str]:
     mine, theirs = multiprocessing.Pipe(duplex=False)
 
     def work() -> None:
+        os.setpgid(0, 0)
         with open(os.devnull, "w") as nothing:
             os.dup2(nothing.fileno(), 1)
             os.dup2(nothing.fileno(), 2)
@@ -162,6 +164,9 @@ def outcome(way: str, path: Path, seconds: float) -> tuple[str, str]:
     except EOFError:
         return "crash", ""
     finally:
+        assert process.pid
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # what it started too
         process.kill()
         process.join()
 

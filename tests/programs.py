@@ -349,8 +349,10 @@ class _Writer:
         i, j = self.index(), self.index()
         data = self.condition(1) if not self.oblivious else self.pick(["1", "0"])
         turns, step = 1 + self.below(5), 1 + self.below(7)
-        kind = self.below(9)
-        if kind == 0:
+        kind = self.below(9 + 8)
+        if kind > 8:
+            self.walk(n, x, y, i, j, kind - 9)
+        elif kind == 0:
             self.line(f"struct I {n} = {{a, {{a + {self.below(3)}, 0}}, 3}};")
             self.line(f"{n}.p[{n}.n] ^= {x}; *{n}.q[0]++ += {y}; {n}.q[1] = {n}.q[0] + {self.below(3)};")
             self.line(f"if ({data}) {n}.p = {n}.q[1]; {n}.p[{self.below(3)}] -= {n}.q[1][0];")
@@ -390,6 +392,47 @@ class _Writer:
             )
             self.line(f"a[{i}] += {n}.u; {n}.h[1] ^= {y}; a[{j}] ^= {n}.b[{self.below(4)}] + {n}.h[0];")
 
+    def walk(self, n: str, x: str, y: str, i: str, j: str, kind: int) -> None:
+        """Pointers that walk over structs, copies between types, and elements that are set a part at a time."""
+        step, first, second = 1 + self.below(3), self.below(3), self.below(3)
+        if kind == 0:
+            self.line(f"struct W {n}[3] = {{{{1, 2}}, {{.v = {x}, .in[1].l = {{3, {y}}}}}}};")
+            self.line(f"for (struct W *p = {n}; p < {n} + 3; p += {step}) {{ p->v ^= a[p - {n}]; p->b[1] += {x};")
+            self.line(f"    for (long *q = p->in[{first & 1}].l, *e = q + 2; q != e; ) *q++ += p->h - {y}; }}")
+            self.line(f"{n}[{first}] = {n}[{second}]; a[{i}] += {n}[{first}].v + {n}[{step - 1}].in[1].l[1] + {n}[0].b[1];")
+        elif kind == 1:
+            self.line(f"struct W {n}[2]; unsigned char {n}b[2 * sizeof(struct W)]; memset({n}, {first}, sizeof {n});")
+            self.line(f"{n}[1].in[1].k = {x}; {n}[0].h = {y}; memcpy({n}b, {n}, sizeof {n}); {n}b[{4 + first}] ^= {x};")
+            self.line(f"memcpy(&{n}[{second & 1}], {n}b + {first & 1} * sizeof *{n}, sizeof *{n});")
+            self.line(f"a[{i}] ^= {n}[{second & 1}].v + {n}[1].in[1].k; a[{j}] += {n}[0].h;")
+        elif kind == 2:
+            self.line(f"union {{ struct {{ short a, b; int c; }} s; long l; unsigned char b[8]; }} {n}, {n}v;")
+            self.line(f"{n}.l = {x}; {n}.s.b ^= {y}; {n}v = {n}; {n}v.b[{i}] += {y}; {n}v.s.c -= {x};")
+            self.line(f"a[{i}] += {n}.s.a + {n}v.s.c; a[{j}] ^= (int)({n}v.l >> {8 * first}) + {n}.b[{2 + first}];")
+        elif kind == 3:
+            self.line(f"unsigned {n}[3]; unsigned char *{n}p = (unsigned char *){n};")
+            self.line(f"for (int k = 0; k < 12; k++) {n}p[k] = a[k & 7] >> {first}; a[{i}] ^= {n}[{second}];")
+            self.line(f"long {n}w[3]; memcpy((char *){n}w + {first * 3 + 1}, a, 12); memcpy({n}w, &{n}[1], {first * 3 + 1});")
+            self.line(f"a[{j}] += ((char *){n}w)[{second * 4}] + ((unsigned short *){n}w)[{second}];")
+        elif kind == 4:
+            self.line(f"struct N {n}[4] = {{{{{x}}}, {{{y}}}, {{3}}, {{a[{i}]}}}}, *{n}h = &{n}[{first}];")
+            self.line(f"for (int k = 0; k < 3; k++) {n}[({first} + k * {step | 1}) & 3].next = &{n}[({first} + (k + 1) * {step | 1}) & 3];")
+            self.line(f"for (struct N *p = {n}h, *q = 0; p; p = p->next) {{ if (q) p->v += 3 * q->v; q = p; }}")
+            self.line(f"a[{j}] ^= {n}[{second}].v + ({n}h->next ? {n}h->next->next->v : 0);")
+        elif kind == 5:
+            self.line(f"struct S {n}[2][3] = {{{{{{{x}}}}}}}, (*{n}r)[3] = {n}; {n}r++; {n}r[-1][{first}].z = {y};")
+            self.line(f"(*{n}r)[{second}] = {n}[0][{first}]; {n}r[0]->x += 5; int *{n}x = &{n}[1][{second}].x; *{n}x ^= {y};")
+            self.line(f"struct S *{n}c = (struct S *)((char *)&{n}[1][{second}].z - (long)&((struct S *)0)->z);")
+            self.line(f"{n}c->y[1] = 2; a[{i}] += {n}c->x + {n}[1][0].x + {n}[1][{second}].z + ({n}c - {n}[1]);")
+        elif kind == 6:
+            self.line(f"struct S {n} = ({x}) > 3 ? (struct S){{.x = {y}}} : (struct S){{1, {{2}}, 3}}, {n}t[3] = {{{n}, {{4}}}};")
+            self.line(f"struct S *{n}p = &{n}t[{first}]; struct S **{n}pp = &{n}p; (*{n}pp)->x -= {x}; *{n}p = *&{n}t[{second}];")
+            self.line(f"(**{n}pp).z += {step}; a[{i}] ^= by_value({n}t[{first}]) + by_pointer({n}p, {y}) + {n}p->z;")
+        else:
+            self.line(f"struct W {n} = {{{x}, {y}}}; short {n}s[12]; memcpy({n}s, &{n}, 24); {n}s[{first}] += 3;")
+            self.line(f"memcpy((char *)&{n} + 4, {n}s + {first + 1}, {4 + second}); a[{i}] += {n}.v + {n}s[{2 + second}];")
+            self.line(f"unsigned char *{n}p = (unsigned char *)&{n}.v; {n}p[{first}] ^= {y}; a[{j}] ^= {n}.v;")
+
     def pointer(self) -> None:
         ints = [n for n, t, r in self.arrays if t == "int" and r == 1]
         if not ints:
@@ -420,6 +463,8 @@ def write(seed: int, further: bool = False) -> RandomProgram:
     variables: list[tuple] = []
     head = ["#include <math.h>", "#include <string.h>", "struct S { int x; float y[2]; unsigned short z; };"]
     head.append("struct I { int *p, *q[2]; int n; };")
+    head.append("struct W { short h; int v; unsigned char b[3]; struct { int k; long l[2]; } in[2]; };")
+    head.append("struct N { int v; struct N *next; };")
     for k in range(1 + w.below(3)):
         t, rank = w.pick(INTS + FLOATS), 1 + w.below(2)
         w.arrays.append((f"g{k}", t, rank))
