@@ -184,6 +184,7 @@ def main() -> int:
     parser.add_argument("--suite", type=Path, required=True)
     parser.add_argument("--only", default="", help="programs whose names have this")
     parser.add_argument("--from", dest="first", default="", help="programs whose names are not before this")
+    parser.add_argument("--way", choices=WAYS, help="both, if not said")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=60, help="for one program")
     parser.add_argument("--reasons", type=Path, help="a line of JSON for each program")
@@ -192,7 +193,7 @@ def main() -> int:
     files = sorted(f for f in programs if f.name >= options.first)
     os.environ["C2CU_VERIFY"] = "off"
     load()
-    work = [(way, f) for f in files for way in WAYS]
+    work = [(way, f) for f in files for way in WAYS if options.way in (None, way)]
     counts: dict[str, collections.Counter[str]] = {way: collections.Counter() for way in WAYS}
     reasons = open(options.reasons or os.devnull, "w")
     with reasons, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -630,6 +630,15 @@ PARTS = {
     "parts of doubles": "double d[2] = {x, 2}; int k[3] = {x, 5, x}; __builtin_memcpy((char *)d + 1, k, 12); r = d[1] * 8 + !d[0];",
     "in a function that is called twice": "r = joined(x) + joined(x + 1);",
 }
+COPIES = {
+    "a union's member": (
+        "union U { struct { int s; struct T { char t[64]; } t; } a; struct { struct T t; int s; } b; } u;"
+        " u.a.s = x; u.b.s = 3; u.b.t = u.a.t; r = x + u.b.s;"
+    ),
+    "a union": "union { char t[64]; int s; } u, v; u.s = x; v = u; r = v.s;",
+    "words to bytes": "int u[64]; char v[256]; u[3] = x; __builtin_memcpy(v, u, sizeof u); r = v[12];",
+    "bytes to a word": "char u[4], v[4]; int w; u[0] = x; __builtin_memcpy(&w, u, 4); __builtin_memcpy(v, &w, 4); r = v[0];",
+}
 JOINED = "static int joined(int n) { int w; char *p = (char *)&w; p[0] = p[2] = n; p[3] = p[1] = 2; return w; }"
 
 
@@ -638,6 +647,17 @@ def test_parts_of_an_element_that_is_not_set(name):
     text = kernel(PARTS[name], JOINED)
     assert not c2cu.check(text, fn="kernel").why_not
     agrees(text, R)
+
+
+@pytest.mark.parametrize("name", sampled(COPIES, 1))
+def test_copies_of_what_is_not_set(name):
+    agrees(kernel(COPIES[name]), R)
+
+
+@pytest.mark.parametrize("body", ["int u[4]; u[3]++; r = u[3];", "int u[4]; char *p = (char *)u; r = x + p[3];"])
+def test_what_is_read_and_not_set(body):
+    with pytest.raises(c2cu.UnsupportedError, match="C2CU036"):
+        c2cu.check(kernel(body), fn="kernel")
 
 
 EXTENTS = {

@@ -53,6 +53,16 @@ PROGRAMS = {
     ),
     "union": program("union { float f; int i; unsigned char c[4]; } u; u.f = x; a[0] = u.c[3]; return u.i;"),
     "old-style": program("return old(x, 3) + a[0];", "int old(n, m) int n; short m; { return n * m; }"),
+    "memset-of-its-own": program(
+        "char t[64]; memset(t, 1, 60 + (x & 3)); return t[5] + a[0];",
+        "typedef unsigned long size; static void *fill(void *d, int c, size n) { char *p = d; while (n--) *p++ = c; return d; }\n"
+        "void *memset(void *d, int c, size n) { return fill(d, c, n); }",
+    ),
+    "memcpy-that-counts": program(
+        "int t[16]; memcpy(t, a, 8 + (x & 7)); return 100 * calls + t[1];",
+        "static int calls = 0; void *memcpy(void *d, const void *s, unsigned long n) { calls++; char *p = d; const char *q = s;"
+        " while (n--) *p++ = *q++; return d; }",
+    ),
     "function-table": program(
         "return of[x & 3](x, a[x & 3]);",
         "static int add(int a, int b) { return a + b; }\nstatic int sub(int a, int b) { return a - b; }\n"

@@ -516,7 +516,7 @@ class _Annotator:
                 base, index = decay(self.expression(node.name, scope)), decay(self.expression(node.subscript, scope))
                 pointer = base if isinstance(base, Pointer) else index
                 if not isinstance(pointer, Pointer):
-                    raise catalogue.NOT_SUBSCRIPTABLE.error(loc_of(node))
+                    raise self.d.why_foreign(base) or catalogue.NOT_SUBSCRIPTABLE.error(loc_of(node))
                 return self.complete(pointer.to)
             case C.StructRef():
                 return self.member(node, scope)

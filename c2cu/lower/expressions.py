@@ -125,7 +125,7 @@ def increment(cx: Context, node: C.UnaryOp, used: bool = True) -> Expr:
     ref = lvalue(cx, node.expr)
     if used:
         ref = stable(cx, ref)
-    old = load(cx, ref, loc)
+    old = load(cx, ref, loc_of(node.expr))
     if after and used:
         old = cx.saved(old, loc, "old")
     t = common(promote(old.type), INT)

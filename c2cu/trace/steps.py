@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ..analysis.uniform import Uniform
 from ..base.ctype import INT
+from ..base.diagnostics import Loc
 from ..ir.nodes import (
     Assign,
     Binary,
@@ -248,7 +249,7 @@ class _Writer:
         match s:
             case Assign(var=v, value=e):
                 computed = v in self.needed and v not in self.u.varying
-                self.read(e, computed, _is_copy(s))
+                self.read(e, computed, s.loc)
                 if computed:
                     self.steps.append(s)
                 if v in self.carried or v in self.doubtful:
@@ -256,7 +257,7 @@ class _Writer:
                 self.outcomes = self.guards.after(s, self.outcomes)
             case Store(region=r, index=i, value=e):
                 self.read(i, True)
-                self.read(e, r in self.needed, _is_copy(s))
+                self.read(e, r in self.needed, s.loc)
                 self.access(s, r)
                 if r in self.needed:
                     self.steps.append(s)
@@ -265,22 +266,22 @@ class _Writer:
             case Loop():
                 self.loop(s)
 
-    def read(self, e: Expr, computed: bool, copied: bool = False) -> None:
+    def read(self, e: Expr, computed: bool, copy: Loc | None = None) -> None:
         """Record what an expression reads. ``computed``: the tracer computes its value, so nothing may go wrong.
-        ``copied``: as in `access`."""
+        ``copy``: what has this very place is read for the copy of a whole object: lowering gives both sides one."""
         sometimes = arms(e)
         computed = computed and not self.u.is_varying(e)
         inner = computed or isinstance(e, Load) or bool(uniform_arms(self.u, e))
         for x in operands(e):
             if all(x is not arm for _, _, arm in sometimes):
-                self.read(x, inner, copied and isinstance(e, Bitcast))
+                self.read(x, inner, copy)
         for cond, truth, arm in sometimes:
             self.arm(cond, truth, arm, computed)
         match e:
             case Var(var=v) if v in self.carried or v in self.doubtful:
-                self.access(e, v, copied)
+                self.access(e, v, e.loc is copy)
             case Load(region=r):
-                self.access(e, r, copied)
+                self.access(e, r, e.loc is copy)
             case Binary() | Cast() | Bitcast() | Call() if computed:
                 self.steps += [Stop(cond, why) for cond, why in undefined(e)]
 
@@ -418,9 +419,3 @@ class _Writer:
 def _is_unknown(r: Region) -> bool:
     """Whether only the run brings its values."""
     return r.storage == "shared" and r.init is None
-
-
-def _is_copy(s: Assign | Store) -> bool:
-    """Whether a statement is part of the copy of a whole object: lowering gives both sides one place."""
-    e = s.value.operand if isinstance(s.value, Bitcast) else s.value
-    return isinstance(e, (Load, Var)) and e.loc is s.loc

@@ -21,6 +21,10 @@ from ...frontend.parse import loc_of
 from ..artifact import CpuNativeArtifact
 from ..understood import Understood
 
+#: Functions of which GCC puts calls where loops are. A program that defines one would call it from within.
+_MEMORY = frozenset(("memcpy", "memmove", "memset", "strlen", "rawmemchr"))
+_BUILTINS = {"copy": "__builtin_memcpy", "fill": "__builtin_memset"}
+
 
 def native(understood: Understood) -> CpuNativeArtifact:
     """The user's C for the host compiler, one input after the other."""
@@ -33,12 +37,15 @@ def native(understood: Understood) -> CpuNativeArtifact:
     others = [n for n in range(len(texts)) if n != home]
     for n in others:
         texts[n] += render("cpu/native_unit.c.j2", number=n, variables=_defined(understood, n))
-    driver = render("cpu/native_driver.c.j2", slots=max(1, len(slots)), others=others, **_driver(understood))
+    own = not program.unit.functions.keys().isdisjoint(_MEMORY)
+    copies = {"copy": "c2cu_copy", "fill": "c2cu_fill"} if own else _BUILTINS
+    driver = render("cpu/native_driver.c.j2", slots=max(1, len(slots)), others=others, **copies, **_driver(understood))
     return CpuNativeArtifact(
         "native",
         texts[home] + driver,
         slots,
-        support=render("cpu/native_support.c.j2"),
+        flags=("-fno-tree-loop-distribute-patterns",) if own else (),
+        support=render("cpu/native_support.c.j2", own=own),
         pointers=frozenset(b.name for b in program.parameters if b.kind == "param" and _is_pointer(b) and not b.shared),
         calls=tuple(_calls(program)),
         units=tuple(texts[n] for n in others),
