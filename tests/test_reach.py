@@ -67,6 +67,10 @@ CONSTRUCTS = {
         "enum { A = __builtin_constant_p(3) };\nint other(int n) { return n + A; }",
         "other(x)",
     ),
+    "a member of a type that is not known": (
+        "struct Z { int a; _Complex int b; } zs; int other(int n) { zs.a = n; return zs.a + sizeof zs; }",
+        "other(x)",
+    ),
     "_Float128": ("_Float128 other(_Float128 a) { return a; }", "other(x)"),
 }
 #: What is read as if it were not there, written otherwise, or laid out as the compiler does, and is analysed.

@@ -29,6 +29,7 @@ from ..base.ctype import (
     Scalar,
     Struct,
     common,
+    leaf_element,
 )
 from ..base.diagnostics import Error, Loc, ParseError, UnsupportedError, did_you_mean
 from .attributes import LAYOUT, MEANING, WIDE_MODE, Mark
@@ -251,6 +252,9 @@ class _Annotator:
         t = self.d.type(node.type, scope)
         if node.name is None:
             return
+        element = self.complete(leaf_element(t))
+        if isinstance(element, Struct) and not element.complete and element.tag in self.d.lost:
+            raise self.d.lost[element.tag]
         loc = loc_of(node)
         builtin = not is_user_file(self.unit.pre, loc.file)
         if isinstance(t, Function):

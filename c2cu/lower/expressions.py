@@ -52,10 +52,6 @@ def value(cx: Context, node: C.Node) -> Expr:
             if not isinstance(result, (Ref, View, OneOf, Null, FunctionRef)) and result is not None:
                 return result
             raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct="the value of this call")
-        case C.ExprList() if id(node) in cx.begun:
-            rest = cx.begun[id(node)]
-            assert rest is not None
-            return cx.value(rest)
         case C.ExprList() | C.Compound():
             return cx.value(last_of(cx, node))
     raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=type(node).__name__)

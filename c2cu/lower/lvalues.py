@@ -130,6 +130,10 @@ def string_object(cx: Context, node: C.Constant) -> Object:
 
 def last_of(cx: Context, node: C.ExprList | C.Compound) -> C.Node:
     """The expression whose value a comma expression or GNU's ``({ ... })`` has; what comes before it is lowered."""
+    if id(node) in cx.begun:
+        rest = cx.begun[id(node)]
+        assert rest is not None
+        return rest
     if isinstance(node, C.ExprList):
         for e in node.exprs[:-1]:
             cx.effect(e)

@@ -39,6 +39,8 @@ def _value(cx: Context, node: C.Node, t: Scalar, loc: Loc) -> Wide:
         case C.UnaryOp(op="+" | "-" | "~" as op):
             x = wide(cx, node.expr, t)
             return x if op == "+" else negative(cx, x, loc) if op == "-" else complement(cx, x, loc)
+        case C.BinaryOp() if id(node) in cx.begun:  # zero, and its effects are lowered
+            return widened(cx, Const(0, UINT), t, loc)
         case C.BinaryOp(op="<<" | ">>"):
             return shifted(cx, node.op, wide(cx, node.left, t), number(cx, node.right, UINT, loc), loc)
         case C.BinaryOp():

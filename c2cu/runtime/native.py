@@ -105,7 +105,7 @@ class NativeProgram:
                 continue
             if before is None:
                 before = numpy.frombuffer(ctypes.string_at(copy.where(k), slot.nbytes), numpy.uint8)
-            if (_rows(before, slot.nbytes) == _rows(after, slot.nbytes)).all():
+            if not slot.nbytes or (_rows(before, slot.nbytes) == _rows(after, slot.nbytes)).all():
                 found.append(slot.name)
         return frozenset(found)
 
