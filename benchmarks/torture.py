@@ -80,7 +80,7 @@ def gcc_notes(text: str, seconds: float) -> int | None:
             done = subprocess.run([program], capture_output=True, timeout=seconds) if not built.returncode else built
         except subprocess.TimeoutExpired:
             return None
-        return int(done.stdout.split()[-1]) if not done.returncode else None
+        return int(done.stdout.split()[-1]) if not done.returncode and done.stdout else None
 
 
 def files_of(path: Path) -> list[str]:
