@@ -672,3 +672,18 @@ EXTENTS = {
 def test_effects_in_an_extent(name):
     outside, body = EXTENTS[name]
     agrees(kernel(body, outside), R, whole=False)
+
+
+@pytest.mark.parametrize("head", ["kernel()", "int kernel(void)"])
+def test_a_function_that_returns_nothing_in_spite_of_its_type(head):
+    """As of old, when C had no void."""
+    text = f"int x, r;\n{head} {{ r = x + 1; if (x > 2) return; r++; }}\n"
+    program = c2cu.compile(text, fn="kernel", backend="cpu", schedule="gang")
+    assert [s.name for s in program.slots if s.writes] == ["r"]
+    agrees(text, R)
+
+
+def test_rows_for_a_function_that_returns_nothing_in_spite_of_its_type():
+    text = "int kernel(int n, char **rows) { rows[0][1] = n; }\n"
+    options = {"fn": "kernel", "backend": "cpu", "schedule": "gang", "shapes": {"rows": (1, 4)}}
+    assert [s.name for s in c2cu.compile(text, **options).slots if s.writes] == ["rows"]

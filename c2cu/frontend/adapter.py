@@ -15,7 +15,7 @@ from pycparser import c_ast as C
 from pycparser.c_generator import CGenerator
 
 from ..base import catalogue
-from ..base.ctype import VOID, Pointer
+from ..base.ctype import Pointer
 from ..base.diagnostics import Loc, quoted
 from .options import DTYPES, Options
 from .parse import loc_of, nodes
@@ -145,7 +145,7 @@ def _function(
             arguments.append(p.name if array is None else f"(void *){p.name}")
     returns = printer.visit(_named(kernel.node.decl.type.type, "")).strip()
     call = f"{kernel.name}({', '.join(arguments)});"
-    is_void = (kernel.error is None and kernel.returns == VOID) or returns.split()[-1:] == ["void"]
+    is_void = (kernel.error is None and not kernel.gives_value) or returns.split()[-1:] == ["void"]
     result = printer.visit(_named(kernel.node.decl.type.type, "c2cu_result"))
     middle = [call, *after] if is_void else [f"{result} = {call}", *after, "return c2cu_result;"]
     body = " ".join([*before, *middle])

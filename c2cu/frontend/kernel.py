@@ -312,7 +312,8 @@ def _parameters(
             _require_one_element(unit, kernel, p, p.name in shared)
         t = _param_type(unit, kernel, p, shapes.get(p.name), argument)
         yield Parameter(p.name, "param", t, p, p.name in shared, p.loc)
-    if kernel.returns != VOID and not isinstance(kernel.returns, Pointer):
+    asked = kernel.returns != VOID and call is not None  # main may store what it gets
+    if (kernel.gives_value or asked) and not isinstance(kernel.returns, Pointer):
         yield Parameter("return", "return", kernel.returns, None, False, kernel.loc)
 
 

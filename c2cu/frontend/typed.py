@@ -60,6 +60,14 @@ class FunctionDef:
         assert isinstance(self.symbol.type, Function)
         return self.symbol.type.returns
 
+    @property
+    def gives_value(self) -> bool:
+        """Whether it returns a value: before C89, functions that do not were of type int too."""
+        is_read = self.error is None or self.node.body.block_items
+        if self.returns == VOID or self.name == "main" or not is_read:
+            return self.returns != VOID
+        return any(isinstance(n, C.Return) and n.expr is not None for n in nodes(self.node.body))
+
 
 @dataclass
 class Unit:
