@@ -81,3 +81,41 @@ def test_constants_inside_of_an_expression(schedule):
         front = pipeline.understand(read_source(text), pipeline.Options(fn="kern"))
         results = run_on_cpu(choose(front, "cuda", schedule)[1], inputs, 5)
     assert all(same(results[n], expected[n]) for n in ("r", "s", "w"))
+
+
+NESTED = """
+float f, e; int n; double h; unsigned u[8]; signed char c; unsigned short w; unsigned long l[2];
+int g(void) { return n++; }
+static unsigned short given(unsigned short x) { return x; }
+static unsigned returned(void) { return f > 1 ? (g(), -17.5) : -(float)(g(), f > 2 ? 3e9 : f); }
+void kern(void) {
+    u[0] = f > 1 ? (g(), -17.5) : f;
+    u[1] = f > 1 ? f > 2 ? -3e9f : f : (g(), f > 0 ? 1e20 : f);
+    u[2] = returned();
+    unsigned x[2] = {-(f > 1 ? 17.5 : f), (g(), (e = -3e9))};
+    u[3] = x[0], u[4] = x[1];
+    u[5] = 1e3 - 3e9, u[6] = -1.5f * (g(), 5e9f);
+    u[7] = 1 ? (g(), -2.5) : f;
+    switch ((signed char)(f > 1 ? 300.5 : -f)) { case 127: c = 1; break; case 44: c = 2; break; default: c = 3; }
+    w = given(2.0 * (f > 1 ? 1e20 : f) - 1);
+    l[0] = (double)(float)(f > 1 ? (g(), 1e30) : f), l[1] = (g(), h = f > 1 ? 1 : -1.0, -5e19);
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", ["native", "gang", "private", "thread"])
+def test_constants_inside_of_parts(schedule):
+    """Wherever a part may be the value: in a comma in an arm of ?:, negated, computed with, in every position."""
+    types = {"f": "float32", "n": "int32", "u": "uint32", "c": "int8", "w": "uint16", "l": "uint64"}
+    shapes = {"u": (8,), "l": (2,)}
+    inputs = {"f": np.array([-20.5, 0.5, 1.5, 2.5, 7], np.float32)}
+    inputs |= {v: np.zeros((5, *shapes.get(v, ())), t) for v, t in types.items() if v != "f"}
+    expected = Original(NESTED, "kern", [(v, t, shapes.get(v, ())) for v, t in types.items()]).bulk(inputs, 5)
+    if schedule in registry.names("cpu"):
+        program = c2cu.compile(NESTED, fn="kern", backend="cpu", schedule=schedule, verify=False)
+        results = program({v: inputs[v] for v in ("f", "n")})
+    else:
+        front = pipeline.understand(read_source(NESTED), pipeline.Options(fn="kern"))
+        results = run_on_cpu(choose(front, "cuda", schedule)[1], inputs, 5)
+    for v in types:
+        assert v == "f" or same(results[v], expected[v]), v

@@ -5,7 +5,7 @@ Types are printed resolved to basic ones and struct tags, so generated text need
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from math import isfinite, isnan
 
@@ -36,13 +36,14 @@ from ..base.ctype import (
     promote,
     unsigned_of,
 )
+from ..frontend.choices import chooses_constant, is_float
 from ..frontend.initial import Part, tree
 from ..frontend.kernel import nodes
 from ..frontend.parse import jumps_out, loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import FunctionDef, Unit
 from ..ir.evaluate import converted
-from ..ir.fold import nearest_integer
+from ..ir.fold import float_value, nearest_integer
 from . import device_library
 from .cuda import literal
 
@@ -340,31 +341,58 @@ class CPrinter(Indented):
         if not isinstance(t, Scalar) or not t.is_integer or t == BOOL or t.size > 8:
             return ""
         value = self.unit.constant(n)
-        if value is None and (text := self.with_constant(n, source, t)):
-            return text
+        if chooses_constant(self.unit, n):
+            return self.by_parts(
+                n,
+                lambda value, text: (
+                    self.integer_of(text, t) if value is None else literal(nearest_integer(value, t), t)
+                ),
+            )
         if value is None or (isnan(value) and not self.in_constant):  # GCC leaves that to the machine
             return self.integer_of(self._visit_expr(n), t)
         nearest = nearest_integer(value, t)
         return "" if isfinite(value) and nearest == int(value) else literal(nearest, t)
 
-    def with_constant(self, n: C.Node, source: Scalar, t: Scalar) -> str:
-        """The float that ``n`` chooses, or ends with, as `integer` has it; "" where no constant stands there."""
+    def by_parts(self, n: C.Node, then: Callable[[int | float | None, str], str]) -> str:
+        """The text of a float, with what ``then`` makes of each part that may be its value: a constant, or a text."""
+        t = self.unit.type(n)
 
-        def value_of(x: C.Node) -> str:
-            value = self.unit.constant(x)
-            if value is None or isnan(value):
-                text = self._visit_expr(x)
-                return self.integer_of(text if self.unit.value_type(x) == source else f"({source})({text})", t)
-            return literal(nearest_integer(converted(value, source), t), t)
+        def as_float(value: int | float | None, text: str) -> str:
+            assert isinstance(t, Scalar)
+            return then(None if value is None else converted(value, t), f"({t})({text})")
+
+        def negated(value: int | float | None, text: str) -> str:
+            return then(None if value is None else -value, f"-({text})")
+
+        def operation(*operands: tuple[int | float | None, str]) -> str:
+            assert isinstance(t, Scalar) and isinstance(n, C.BinaryOp)
+            (a, first), (b, second) = operands
+            both = None if a is None or b is None else float_value(n.op, converted(a, t), converted(b, t), t)
+            first, second = f"({t})({first})", f"({t})({second})"
+            if n.op == "*" and not self.fused:
+                return then(both, f"__{'f' if t.size == 4 else 'd'}mul_rn({first}, {second})")
+            return then(both, f"{first} {n.op} {second}")
 
         match n:
-            case C.ExprList(exprs=[*before, last]) if self.unit.constant(last) is not None:
-                return f"({', '.join([*map(self.operand, before), value_of(last)])})"
-            case C.Assignment(op="=", rvalue=value) if self.unit.constant(value) is not None:
-                return f"({self._visit_expr(n)}, {value_of(value)})"
-            case C.TernaryOp(iftrue=a, iffalse=b) if any(self.unit.constant(x) is not None for x in (a, b)):
-                return f"({self.operand(n.cond)} ? {value_of(a)} : {value_of(b)})"
-        return ""
+            case _ if not is_float(self.unit, n):
+                pass
+            case C.ExprList(exprs=[*before, last]):
+                return f"({', '.join([*map(self.operand, before), self.by_parts(last, then)])})"
+            case C.Assignment(op="=", rvalue=right) if (value := self.unit.constant(right)) is not None:
+                return f"({self._visit_expr(n)}, {as_float(value, self._visit_expr(right))})"
+            case C.TernaryOp():
+                arms = (self.by_parts(x, as_float) for x in (n.iftrue, n.iffalse))
+                return f"({self.operand(n.cond)} ? {' : '.join(arms)})"
+            case C.Cast():
+                return self.by_parts(n.expr, as_float)
+            case C.UnaryOp(op="+" | "-"):
+                return self.by_parts(n.expr, then if n.op == "+" else negated)
+            case C.BinaryOp(left=left, right=right) if (value := self.unit.constant(right)) is not None:
+                return self.by_parts(left, lambda x, text: operation((x, text), (value, self._visit_expr(right))))
+            case C.BinaryOp(left=left, right=right) if (value := self.unit.constant(left)) is not None:
+                return self.by_parts(right, lambda x, text: operation((value, self._visit_expr(left)), (x, text)))
+        value = self.unit.constant(n)
+        return then(None if value is None or isnan(value) else value, self._visit_expr(n))
 
     in_constant = False  # whether an initialiser is printed that has to be constant
 

@@ -49,10 +49,14 @@ def unary(op: str, x: Expr, t: Scalar, loc: Loc) -> Expr:
 
 
 def binary(op: str, a: Expr, b: Expr, t: Scalar, loc: Loc = NOWHERE) -> Expr:
-    """``a op b``; operands converted already. Integer operations on constants are computed."""
+    """``a op b``; operands converted already. Operations on constants are computed."""
     if isinstance(a, Const) and isinstance(b, Const) and a.type.is_integer and b.type.is_integer:
         if op not in ("/", "%") or b.value != 0:
             return Const(binary_value(op, a.value, b.value, t), t, loc)
+    if isinstance(a, Const) and isinstance(b, Const) and a.type.is_float and b.type.is_float:
+        value = float_value(op, a.value, b.value, t)
+        if value is not None:
+            return Const(value, t, loc)
     if t.is_integer and op in ("+", "-") and isinstance(b, Const) and b.value == 0:
         return a
     if t.is_integer and op == "+" and isinstance(a, Const) and a.value == 0:
@@ -62,6 +66,14 @@ def binary(op: str, a: Expr, b: Expr, t: Scalar, loc: Loc = NOWHERE) -> Expr:
     if t.is_integer and op == "*" and isinstance(a, Const) and a.value == 1:
         return b
     return Binary(op, a, b, t, loc)
+
+
+def float_value(op: str, a: float, b: float, t: Scalar) -> float | None:
+    """An operation on two constants; None where the program is to find out that it has no finite value."""
+    if not math.isfinite(a) or not math.isfinite(b) or (op == "/" and b == 0):
+        return None
+    value = binary_value(op, a, b, t)
+    return value if math.isfinite(value) else None
 
 
 def truth(e: Expr, loc: Loc | None = None) -> Expr:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import INT, LONG, ULONG, VOID, Array, Pointer, Scalar, common, promote
+from ..base.ctype import BOOL, INT, LONG, ULONG, VOID, Array, Pointer, Scalar, common, promote
 from ..base.diagnostics import Loc
+from ..frontend.choices import chooses_constant, is_float
 from ..frontend.parse import loc_of
 from ..ir.fold import add, binary, cast, is_safe, loads, multiply, truth, unary
 from ..ir.nodes import NOWHERE, Assign, Const, Expr, If, Select, Unary, Var
@@ -341,13 +344,18 @@ def ternary(cx: Context, node: C.TernaryOp) -> Expr:
     loc, t = loc_of(node), cx.unit.type(node)
     if not isinstance(t, Scalar) or t == VOID:
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct="this ?:")
-    cond = condition(cx, node.cond)
+    return chosen(cx, node, lambda arm: cast(cx.value(arm), t))
+
+
+def chosen(cx: Context, node: C.TernaryOp, arm: Callable[[C.Node], Expr]) -> Expr:
+    """``c ? a : b``, where ``arm`` gives the value of each of the two."""
+    loc, cond = loc_of(node), condition(cx, node.cond)
     if isinstance(cond, Const):
-        return cast(cx.value(node.iftrue if cond.value else node.iffalse), t)
-    (yes, a), (no, b) = cx.arms(lambda: cast(cx.value(node.iftrue), t), lambda: cast(cx.value(node.iffalse), t))
+        return arm(node.iftrue if cond.value else node.iffalse)
+    (yes, a), (no, b) = cx.arms(lambda: arm(node.iftrue), lambda: arm(node.iffalse))
     if not yes and not no and is_safe(a, loads(cond)) and is_safe(b, loads(cond)):
-        return Select(cond, a, b, t, loc)
-    result = cx.fresh_temporary("chosen", t, loc)
+        return Select(cond, a, b, a.type, loc)
+    result = cx.fresh_temporary("chosen", a.type, loc)
     cx.emit(If(cond, (*yes, Assign(result, a, loc)), (*no, Assign(result, b, loc)), True, loc_of(node.cond)))
     return Var(result, loc)
 
@@ -371,7 +379,31 @@ def number(cx: Context, node: C.Node, t: Scalar, loc: Loc) -> Expr:
     """The value of an expression, converted to ``t``, which has at most 64 bits."""
     if is_wide(cx.unit.types.get(id(node))):
         return narrowed(cx.wide(node), t, loc)
+    if t.is_integer and t != BOOL and chooses_constant(cx.unit, node):
+        return by_parts(cx, node, lambda e: converted(e, t, loc))
     return converted(cx.value(node), t, loc)
+
+
+def by_parts(cx: Context, node: C.Node, then: Callable[[Expr], Expr]) -> Expr:
+    """What ``then`` makes of a float, made of every part that may be its value: so GCC, to which each is a constant
+    if it can be."""
+    loc, t = loc_of(node), cx.unit.type(node)
+    match node:
+        case _ if not is_float(cx.unit, node):
+            pass
+        case C.ExprList():
+            return by_parts(cx, last_of(cx, node), then)
+        case C.TernaryOp() if isinstance(t, Scalar):
+            return chosen(cx, node, lambda arm: by_parts(cx, arm, lambda e: then(converted(e, t, loc))))
+        case C.Cast() if isinstance(t, Scalar):
+            return by_parts(cx, node.expr, lambda e: then(converted(e, t, loc)))
+        case C.UnaryOp(op="+" | "-"):
+            return by_parts(cx, node.expr, lambda e: then(e if node.op == "+" else unary("-", e, e.type, loc)))
+        case C.BinaryOp(left=left, right=right) if cx.unit.constant(right) is not None:
+            return by_parts(cx, left, lambda e: then(arithmetic(node.op, e, cx.value(right), loc)))
+        case C.BinaryOp(left=left, right=right) if cx.unit.constant(left) is not None:
+            return by_parts(cx, right, lambda e: then(arithmetic(node.op, cx.value(left), e, loc)))
+    return then(cx.value(node))
 
 
 def converted(e: Expr, t: Scalar, loc: Loc) -> Expr:
@@ -389,7 +421,8 @@ def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
     other = cx.unit.value_type(source)
     first = None  # the right side, where it goes before the left
     if not is_wide(other) and has_effects(cx, source) and (op or value_first(source)):
-        first = cx.value(source)
+        t = cx.unit.type(node.lvalue)
+        first = number(cx, source, t, loc) if not op and isinstance(t, Scalar) else cx.value(source)
     mark = len(cx.out)
     ref = lvalue(cx, node.lvalue)
     if used:
