@@ -75,7 +75,7 @@ def _linked(source: Source, pre: Preprocessed, linked: Linked, options: Options,
     doubts += unit.doubts()
     if options.shapes:
         kernel, _, _ = chosen_kernel(unit, options.fn)
-        other = adapted(source, linked.owner(kernel.name), unit, kernel, options)
+        other = adapted(source, linked, unit, kernel, options)
         if other is not None:
             return understand(*other)
     program = kernel_program(unit, options.fn, options.shared, options.shapes, options.constants)

@@ -212,6 +212,7 @@ EXAMPLES = {
     "C2CU014": Example(statement("x = _Generic(x, int: 1, default: 2);"), PRIVATE),
     "C2CU015": Example("static const int t[2] = {3, 4};\nconst int *k(int x) {\n    return t + x;\n}\n"),
     "C2CU142": Example("void k(float **rows) {\n    rows[0][0] = 1;\n}\n"),
+    "C2CU177": Example("void k(float ***boxes) {\n    boxes[0][0][0] = 1;\n}\n"),
     "C2CU020": Example(
         "int x;\nint fib(int n) {\n    return n < 2 ? n : fib(n - 1) + fib(n - 2);\n}\nvoid k(void) { x = fib(x); }\n",
         PRIVATE,
@@ -221,7 +222,9 @@ EXAMPLES = {
     "C2CU086": Example("int square(int);\nint x;\nvoid k(void) {\n    x = square(x);\n}\n"),
     "C2CU143": Example("#include <stdlib.h>\n" + statement("int *p = malloc(4);\n    *p = x;"), PRIVATE),
     "C2CU170": Example("#include <stdio.h>\n" + statement('printf("%d", x);')),
-    "C2CU172": Example("int status;\nvoid k(void) { status = 3; }\n", 'c2cu.bulk("k.c", p=2, status=True, backend="cpu")'),
+    "C2CU172": Example(
+        "int status;\nvoid k(void) { status = 3; }\n", 'c2cu.bulk("k.c", p=2, status=True, backend="cpu")'
+    ),
     "C2CU173": Example(
         "#include <stdlib.h>\nint k(int x) {\n    if (x > 1) exit(x);\n    return x;\n}\n",
         'c2cu.bulk("k.c", np.arange(4, dtype=np.int32), backend="cpu")',
@@ -487,7 +490,9 @@ EXAMPLES = {
         "            for (int j = 0; j < 8; j++)\n                if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j];\n}\n",
         CUDA % "gep:bits",
     ),
-    "C2CU312": Example("int first(void *p) { return *(int *)p; }\nint k(int a[4]) { return first(a); }\n", CUDA % "thread"),
+    "C2CU312": Example(
+        "int first(void *p) { return *(int *)p; }\nint k(int a[4]) { return first(a); }\n", CUDA % "thread"
+    ),
     "C2CU315": Example(statement("int t[4] = {0};\n    int *p = x ? a : t;\n    p[1] = 2;"), CUDA % "thread"),
     "C2CU316": Example("struct S { int n; };\nint x;\nvoid k(struct S s) {\n    x = s.n;\n}\n", CUDA % "thread"),
     "C2CU317": Example("struct S { int n; } s = {3};\nvoid k(void) {\n    s.n++;\n}\n", CUDA % "thread"),
@@ -495,7 +500,8 @@ EXAMPLES = {
         "struct S { int n; };\nint x;\nvoid k(void) {\n    static struct S s;\n    x = s.n++;\n}\n", CUDA % "thread"
     ),
     "C2CU319": Example(
-        "int x;\nconst union { int low : 4; int whole; } u = {3};\nvoid k(void) {\n    x += u.whole;\n}\n", CUDA % "thread"
+        "int x;\nconst union { int low : 4; int whole; } u = {3};\nvoid k(void) {\n    x += u.whole;\n}\n",
+        CUDA % "thread",
     ),
     # files
     "C2CU056": Example(ADD, RUN % "none.npy"),

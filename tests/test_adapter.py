@@ -27,6 +27,20 @@ PROGRAMS = {
         f"void k(double **i, double *s, int n) {{ double **a = i; {SUM} }}",
         {"i": (3, 4)},
     ),
+    "a type of rows": (f"typedef double **mat;\nvoid k(const mat a, double *s) {{ {SUM} }}", {"a": (3, 4)}),
+    "a type of a row": (f"typedef double *vec;\nvoid k(vec *a, vec s) {{ {SUM} }}", {"a": (3, 4)}),
+    "a type of a row that stays": (
+        f"typedef const double *row;\nvoid k(row const a[], double *s) {{ {SUM} }}",
+        {"a": (3, 4)},
+    ),
+    "a parameter called like its type": (
+        f"typedef double real;\nreal k(double *s, real **real) {{ double **a = real; {SUM} return *s; }}",
+        {"real": (3, 4)},
+    ),
+    "macros called like its names": (
+        f"void k(double **a, double *s) {{ {SUM} }}\n#define a 5\n#define k(a, s) s",
+        {"a": (3, 4)},
+    ),
     "bytes seen as numbers": (
         f"void k(const void *v, double *s) {{ const double (*a)[4] = v; {SUM} }}",
         {"v": (12, "float64")},
@@ -50,7 +64,22 @@ def test_results(name, schedule):
             return
     else:
         result = c2cu.bulk(text, inputs, fn="k", shapes=shapes, backend="cpu", schedule=schedule)
+    result = result["s"] if isinstance(result, dict) else result
     assert np.allclose(result[:, 0], EXPECTED, rtol=1e-12)
+
+
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+def test_types_of_a_second_file(schedule, tmp_path):
+    """Which the first has too, with another meaning; messages show the user's own line."""
+    text = f"typedef double real; struct s {{ real x; }};\nstatic void k(real **a, struct s *s0) {{ real *s = &s0->x; {SUM} }}"
+    first = "typedef float real; struct s { int y; }; static int k(struct s *s, real *r) { return s->y + *r; } int t = sizeof(k);"
+    for name, content in (("a.c", first), ("b.c", text)):
+        (tmp_path / name).write_text(content)
+    files = [tmp_path / "a.c", tmp_path / "b.c"]
+    result = c2cu.bulk(files, {"a": A}, fn="k__b", shapes={"s0": ()}, backend="cpu", schedule=schedule)
+    assert np.allclose(result["x"].reshape(P), EXPECTED, rtol=1e-12)
+    with pytest.raises(c2cu.Error, match=r"b\.c:2:\d+: error"):
+        c2cu.compile(files, fn="k__b", shapes={"a": (3, 3)}, backend="cpu")
 
 
 def test_the_arrays_of_a_call_say_the_shape():
@@ -132,7 +161,16 @@ def test_a_pointer_to_structs_takes_as_many_as_a_call_brings():
             "b",
         ),
         ("void k(double **k) { k[0][0] = 1; }", {"k": (2, 2)}, "parameter 'k' of the kernel is"),
-        ("void k(double ***a) { a[0][0][0] = 1; }", {"a": (2, 2, 2)}, "parameter 'a' of the kernel is"),
+        (
+            "void k(double ***a) { a[0][0][0] = 1; }",
+            {"a": (2, 2, 2)},
+            "1:17: error: parameter 'a' of the kernel is.*C2CU177",
+        ),
+        (
+            "typedef int (*f)(void);\nvoid k(double **a, f g) { **a = g(); }",
+            {"a": (2, 2)},
+            "2:22: error: parameter 'g'",
+        ),
     ],
 )
 def test_mistakes(text, shapes, message):

@@ -384,11 +384,16 @@ RETURNS_POINTER = Message(
 KERNEL_PARAMETER = Message(
     "C2CU142",
     UnsupportedError,
-    "A parameter of the kernel is a pointer to a function, or to pointers of which no shape says how many they are.",
+    "A parameter of the kernel is a pointer to pointers of which no shape says how many they are.",
     "parameter '{name}' of the kernel is a '{type}'",
-    "give the shape of rows (T **): shapes={{'{name}': (2, 3)}} / --shape {name}=2,3 for two rows of three; other "
-    "pointer parameters point to numbers, structs or bytes (void)",
-    "Give the shape of the rows that a `T **` points to, with `shapes=` / `--shape`.",
+    "give the shape of its rows: shapes={{'{name}': (2, 3)}} / --shape {name}=2,3 for two rows of three",
+)
+INDIRECT_PARAMETER = Message(
+    "C2CU177",
+    UnsupportedError,
+    "A parameter of the kernel is a pointer to a function, or to pointers to pointers: no array has that form.",
+    "parameter '{name}' of the kernel is a '{type}'",
+    "write a function that calls '{kernel}' with it, and has arrays of numbers for what it leads to; name it with --fn",
 )
 RECURSION = Message(
     "C2CU020",
@@ -1542,7 +1547,7 @@ MISMATCH_LATE = Message(
     "an earlier call has returned wrong results: of schedule {schedule}, '{name}' of input {input} is {first}, but the "
     "C gives {second}",
     "run that call again: schedule native runs it now; and please send the report, {report}",
-    "Run the call again: schedule native runs it from now on. verify=\"strict\" waits for the comparison.",
+    'Run the call again: schedule native runs it from now on. verify="strict" waits for the comparison.',
 )
 NO_MEMORY = Message(
     "C2CU253",

@@ -17,6 +17,7 @@ from pycparser.c_generator import CGenerator
 from ..base import catalogue
 from ..base.ctype import Pointer
 from ..base.diagnostics import Loc, quoted
+from .link import Linked
 from .options import DTYPES, Options
 from .parse import loc_of, nodes
 from .preprocess import Source
@@ -26,10 +27,10 @@ _SUFFIX = "_of_arrays"
 
 
 def adapted(
-    source: Source, number: int, unit: Unit, kernel: FunctionDef, options: Options
+    source: Source, linked: Linked, unit: Unit, kernel: FunctionDef, options: Options
 ) -> tuple[Source, Options] | None:
     """The program with such a function, and options that name it; None where ``options`` has no shapes that ask for
-    one. ``number``: the kernel's file. Raises InputError for a dtype of what is no ``void *``."""
+    one. Raises InputError for a dtype of what is no ``void *``."""
     if kernel.name.endswith(_SUFFIX) or not isinstance(kernel.node.decl.type, C.FuncDecl):
         return None
     args = kernel.node.decl.type.args
@@ -47,18 +48,19 @@ def adapted(
     options = replace(options, fn=name, dtypes={})
     if name in unit.functions:  # the source is of one who has done this already
         return source, options
-    text = _function(kernel, params, changed, name, _moves_rows(unit, kernel))
-    units = [*source.units]
+    text = _function(kernel, params, changed, name, _moves_rows(unit, kernel), linked)
+    units, number = [*source.units], linked.owner(kernel.name)
     units[number] = replace(units[number], text=f"{units[number].text}\n{text}")
     whole = replace(units[0], others=tuple(units[1:]), pre=None)
     return whole, options
 
 
-def _adapted(p: C.Decl, options: Options, unit: Unit) -> tuple[C.Node, str] | None:
-    """A parameter's type as an array, and the type of an address of a row, "" where the kernel takes the array."""
-    shape, dtypes, t = options.shapes.get(p.name), options.dtypes, p.type
+def _adapted(p: C.Decl, options: Options, unit: Unit) -> tuple[C.Node, C.Node | None] | None:
+    """A parameter's type as an array, and the type of a row's address, None where the kernel takes the array."""
+    shape, dtypes = options.shapes.get(p.name), options.dtypes
     if not shape:
         return None
+    t = _resolved(p.type, unit)
     depth, inner = 0, t
     while isinstance(inner, (C.PtrDecl, C.ArrayDecl)):
         depth, inner = depth + 1, inner.type
@@ -74,13 +76,32 @@ def _adapted(p: C.Decl, options: Options, unit: Unit) -> tuple[C.Node, str] | No
     elif isinstance(t, C.ArrayDecl) and isinstance(t.type, C.ArrayDecl):
         if t.type.dim is None or unit.declarations.constant(t.type.dim, unit.scope) is not None:
             return None
-    elif not isinstance(t.type, C.PtrDecl):
+    elif not isinstance(t.type, C.PtrDecl):  # pyright: ignore
         return None
     array: C.Node = element
     for n in reversed(shape):
         array = C.ArrayDecl(array, C.Constant("int", str(n)), [])
-    rows = depth == 2 and isinstance(t.type, C.PtrDecl)
-    return array, CGenerator().visit(_named(C.PtrDecl([], element), "")) if rows else ""
+    rows = depth == 2 and isinstance(t.type, C.PtrDecl)  # pyright: ignore
+    return array, C.PtrDecl([], element) if rows else None
+
+
+def _resolved(t: C.Node, unit: Unit) -> C.Node:
+    """A declarator with the pointers and arrays that its typedefs stand for."""
+    if isinstance(t, (C.PtrDecl, C.ArrayDecl)):
+        t = copy.copy(t)
+        t.type = _resolved(t.type, unit)
+        return t
+    if not isinstance(t, C.TypeDecl) or not isinstance(t.type, C.IdentifierType):
+        return t
+    definition = next((n for n in unit.ast.ext if isinstance(n, C.Typedef) and [n.name] == t.type.names), None)
+    if definition is None or not isinstance(definition.type, (C.PtrDecl, C.ArrayDecl)):
+        return t
+    meant = _resolved(copy.deepcopy(definition.type), unit)
+    inner = meant
+    while isinstance(inner, C.ArrayDecl):
+        inner = inner.type
+    inner.quals = [*(inner.quals or []), *(t.quals or [])]  # pyright: ignore
+    return meant
 
 
 def _moves_rows(unit: Unit, kernel: FunctionDef) -> bool:
@@ -116,44 +137,76 @@ def _named(t: C.Node, name: str) -> C.Decl:
 
 
 def _function(
-    kernel: FunctionDef, params: list[C.Decl], changed: Mapping[str, tuple[C.Node, str]], name: str, moves: bool
+    kernel: FunctionDef,
+    params: list[C.Decl],
+    changed: Mapping[str, tuple[C.Node, C.Node | None]],
+    name: str,
+    moves: bool,
+    linked: Linked,
 ) -> str:
     """``moves``: rows may end up in other places, and are copied to where they belong."""
-    printer = CGenerator()
-    declared, arguments, before, after = [], [], [], []
+
+    def text(t: C.Node, name: str = "") -> str:
+        return CGenerator().visit(_in_file(_named(t, name), linked))
+
+    declared, types, arguments, before, after = [], [], [], [], []
     names = {p.name for p in params}
     for p in params:
-        array, row = changed.get(p.name, (None, ""))
-        declared.append(_placed(printer.visit(_named(p.type if array is None else array, p.name)), p.name, loc_of(p)))
-        if row:
-            rows = f"rows_of_{p.name}"
+        array, row = changed.get(p.name, (None, None))
+        declared.append(_placed(text(p.type if array is None else array, _NAME), p.name, loc_of(p)))
+        if row is not None:
+            rows, address, copied = f"rows_of_{p.name}", f"{name}_row_of_{p.name}", f"{name}_copy_of_{p.name}"
             while rows in names:
                 rows += "_"
             count, length = array.dim.value, array.type.dim.value  # pyright: ignore
             loop = f"for (int c2cu_i = 0; c2cu_i < {count}; c2cu_i++)"
-            before += [f"{row} {rows}[{count}];", f"{loop} {rows}[c2cu_i] = ({row}){p.name}[c2cu_i];"]
-            if moves and "const" not in row:
+            types.append(f"typedef {text(row, address)};")
+            before += [f"{address} {rows}[{count}];", f"{loop} {rows}[c2cu_i] = ({address}){p.name}[c2cu_i];"]
+            if moves and "const" not in row.type.quals:  # pyright: ignore
                 each = f"{loop} for (int c2cu_j = 0; c2cu_j < {length}; c2cu_j++)"
-                copied = printer.visit(_named(array, f"copy_of_{rows}"))  # pyright: ignore
+                types.append(f"typedef {text(array, copied)};")  # pyright: ignore
                 after += [
-                    f"{copied};",
+                    f"{copied} copy_of_{rows};",
                     f"{each} copy_of_{rows}[c2cu_i][c2cu_j] = {rows}[c2cu_i][c2cu_j];",
                     f"{each} {p.name}[c2cu_i][c2cu_j] = copy_of_{rows}[c2cu_i][c2cu_j];",
                 ]
             arguments.append(rows)
         else:
             arguments.append(p.name if array is None else f"(void *){p.name}")
-    returns = printer.visit(_named(kernel.node.decl.type.type, "")).strip()
-    call = f"{kernel.name}({', '.join(arguments)});"
-    is_void = (kernel.error is None and not kernel.gives_value) or returns.split()[-1:] == ["void"]
-    result = printer.visit(_named(kernel.node.decl.type.type, "c2cu_result"))
-    middle = [call, *after] if is_void else [f"{result} = {call}", *after, "return c2cu_result;"]
+    returns, callee = kernel.node.decl.type.type, linked.spelled(kernel.name)
+    call = f"{callee}({', '.join(arguments)});"
+    is_void = (kernel.error is None and not kernel.gives_value) or text(returns).split()[-1:] == ["void"]
+    if is_void:
+        result, middle = "void", [call, *after]
+    else:
+        result = f"{name}_result"
+        types.append(f"typedef {text(returns, result)};")
+        middle = [f"{result} c2cu_result = {call}", *after, "return c2cu_result;"]
     body = " ".join([*before, *middle])
+    undefined = "".join(f"#undef {n}\n" for n in dict.fromkeys([callee, *(p.name for p in params)]))
     head = f'\n#line {kernel.loc.line} "{quoted(kernel.loc.file)}"\n'
-    return f"{head}{returns} {name}({','.join(declared) or 'void'}{head}) {{ {body} }}\n"
+    types = " ".join(types)
+    return f"\n{undefined}{head}{types} {result} {name}({','.join(declared) or 'void'}{head}) {{ {body} }}\n"
+
+
+_NAME = "c2cu_name"  # for that of a parameter
+
+
+def _in_file(node: C.Node, linked: Linked) -> C.Node:
+    """A declaration with the names that its file has for types, which linking may have changed."""
+    for n in nodes(node):
+        match n:
+            case C.IdentifierType():
+                n.names = [linked.spelled(x) for x in n.names]
+            case C.Struct() | C.Union() | C.Enum() if n.name:
+                n.name = linked.spelled(n.name)
+    return node
 
 
 def _placed(declaration: str, name: str, loc: Loc) -> str:
-    """A declaration where the user has it, so that messages show his line."""
-    indent = " " * max(0, loc.column - 1 - declaration.rfind(name))
-    return f'\n#line {loc.line} "{quoted(loc.file)}"\n{indent}{declaration}'
+    """A declaration whose name stands where the user has it, so that messages show his line."""
+    before, after = declaration.split(_NAME)
+    head, column = f'\n#line {loc.line} "{quoted(loc.file)}"\n', loc.column - 1
+    if len(before) <= column:
+        return f"{head}{' ' * (column - len(before))}{before}{name}{after}"
+    return f"{head}{before}{head}{' ' * column}{name}{after}"

@@ -324,7 +324,11 @@ def _param_type(
     t = p.type
     if not isinstance(t, Pointer):
         return t
-    if isinstance(t.to, (Function, Pointer)):
+    if isinstance(t.to, Function) or (
+        isinstance(t.to, Pointer) and (t.to.to == VOID or isinstance(t.to.to, (Function, Pointer)))
+    ):
+        raise catalogue.INDIRECT_PARAMETER.error(p.loc, name=p.name, type=t, kernel=kernel.name)
+    if isinstance(t.to, Pointer):
         raise catalogue.KERNEL_PARAMETER.error(p.loc, name=p.name, type=t)
     to = UCHAR if t.to == VOID else t.to  # of which nothing is known but its bytes
     if shape is not None and len(shape) == 0 and not isinstance(to, Array):
