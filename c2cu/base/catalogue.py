@@ -387,6 +387,7 @@ KERNEL_PARAMETER = Message(
     "A parameter of the kernel is a pointer to pointers of which no shape says how many they are.",
     "parameter '{name}' of the kernel is a '{type}'",
     "give the shape of its rows: shapes={{'{name}': (2, 3)}} / --shape {name}=2,3 for two rows of three",
+    "Give the shape of the rows that a `T **` points to, with `shapes=` / `--shape`.",
 )
 INDIRECT_PARAMETER = Message(
     "C2CU177",
@@ -394,6 +395,7 @@ INDIRECT_PARAMETER = Message(
     "A parameter of the kernel is a pointer to a function, or to pointers to pointers: no array has that form.",
     "parameter '{name}' of the kernel is a '{type}'",
     "write a function that calls '{kernel}' with it, and has arrays of numbers for what it leads to; name it with --fn",
+    "Write a function that has arrays of numbers, sets up the pointers and calls the kernel; name it with `--fn`.",
 )
 RECURSION = Message(
     "C2CU020",
