@@ -52,7 +52,7 @@ static void note_exit(int status) { noted |= status ? 2 : 4; }
 #define exit note_exit
 #define __builtin_exit note_exit
 """
-_ARGUMENTS = re.compile(r"\bmain\s*\([^)]*argv")
+_ARGUMENTS = re.compile(r"\bmain\s*\([^;{]*\bargv")
 _DECLARED = re.compile(r"^\s*(extern\s+)?void\s+(abort|exit)\s*\([^;{]*\)[^;{]*;", re.M)
 
 

@@ -627,3 +627,33 @@ def test_what_cannot_be_split_says_why(body, code, line):
 def test_defines_reach_the_text():
     assert "#define N 5" in c2cu.translate(WORKLOADS[0].path, p=3, defines={"N": 5})
     assert with_defines("#define N 4\n", {"N": 5}) == "#define N 5\n"
+
+
+POINTERS = """#include <stdio.h>
+int x;
+static float f = 3;
+static volatile int v = 5;
+static void bytes(char *p, int n) { for (int i = 0; i < n; i++) printf("%d ", p[i]); }
+static char *back(int *p) { return p; }
+static char *of(void *p) { return p; }
+void k(void) { x++; }
+int main(void) {
+    scanf("%d", &x);
+#pragma kernel
+    k();
+    char *q = &f, *r, *none = 0;
+    const char *s = "ab";
+    long l = &x;
+    r = s;
+    bytes(&f, sizeof f);
+    bytes(&v, 4);
+    printf("%d %d %d %d %d %d\\n", *q, *r, *back(&x), *of(&x), l == (long)&x, x + (none == 0));
+    return 0;
+}
+"""
+
+
+def test_pointers_that_only_c_converts():
+    """GCC warns, and goes on."""
+    done = subprocess.run([program_on_cpu(c2cu.translate(POINTERS, p=3))], input=b"1 2 3", capture_output=True)
+    assert done.stdout == b"".join(run_original(POINTERS, x) for x in "123")

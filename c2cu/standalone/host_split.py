@@ -15,8 +15,8 @@ from itertools import count
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import VOID, Array, CType, Function, Pointer, Struct
-from ..codegen.c_printer import CPrinter, Indented, base_name, declare
+from ..base.ctype import BOOL, VOID, Array, CType, Function, Pointer, Scalar, Struct
+from ..codegen.c_printer import CPrinter, Indented, assignable, base_name, declare
 from ..frontend.kernel import KernelProgram, nodes, static_locals
 from ..frontend.parse import is_user_file, loc_of
 from ..frontend.symbols import Symbol
@@ -172,7 +172,7 @@ class _Conversions(CPrinter):
         return ""  # the host converts floats as it does
 
     def converted(self, n: C.Node, to: CType, braced: bool = False) -> str:
-        if self.host.from_void(n, to):
+        if self.host.must_cast(n, to):
             return self.cast(to, self._visit_expr(n), n)
         return super().converted(n, to, braced)
 
@@ -190,6 +190,7 @@ class HostPrinter(Indented):
         self.statics = {s: f"__{s.name}_static{k}" for k, s in enumerate(statics)}
         self.ended = ""
         self.labelled = False  # the function that is printed has labels
+        self.returns: CType | None = None  # the type of the function that is printed, for C++
         self.jumps = False  # no declaration may give a value here
         self.ends: set[str] = set()  # those of hostrules.ENDS that were printed
         self.defined: set[int] = set()  # ids of the structs, unions and enums whose members were printed
@@ -247,13 +248,15 @@ class HostPrinter(Indented):
         return "" if n.string.split("(")[0].split()[:1] == ["kernel"] else super().visit_Pragma(n)
 
     def visit_Return(self, n: C.Return) -> str:
+        if not self.ended and n.expr is not None and self.returns is not None:
+            return f"return {self.passed(n.expr, self.returns)};"
         if not self.ended:
             return super().visit_Return(n)
         value = self.visit(n.expr) if n.expr is not None else "0"
         return f"return ({self.ended} = 1, ({value}));"
 
     def visit_Assignment(self, n: C.Assignment) -> str:
-        if self.from_void(n.rvalue, self.unit.types.get(id(n))):
+        if n.op == "=" and self.must_cast(n.rvalue, self.unit.types.get(id(n))):
             left = self.visit(n.lvalue)
             return f"{left} = (__typeof__({left}))({self.visit(n.rvalue)})"
         return super().visit_Assignment(n)
@@ -273,7 +276,7 @@ class HostPrinter(Indented):
             value = self.initial(n.init, symbol.type)
             if value is not None:
                 return f"{self.without_value(n, n.name)} = {value}"
-        if n.init is None or symbol is None or not self.from_void(n.init, symbol.type):
+        if n.init is None or symbol is None or not self.must_cast(n.init, symbol.type):
             return super().visit_Decl(n, no_type)
         return f"{self.without_value(n, n.name)} = (__typeof__({n.name}))({self.visit(n.init)})"
 
@@ -285,7 +288,7 @@ class HostPrinter(Indented):
         """Statements that give ``left`` the value of an initialiser."""
         assert n.init is not None
         if not isinstance(n.init, C.InitList) and not isinstance(t, Array):
-            cast = f"(__typeof__({left}))" if self.from_void(n.init, t) else ""
+            cast = f"(__typeof__({left}))" if self.must_cast(n.init, t) else ""
             return f"{left} = {cast}{f'({self.visit(n.init)})' if cast else self._visit_expr(n.init)}"
         start = f"__first_{n.name}"
         text = f"{self.without_value(n, start)} = {self.initial(n.init, t) or self._visit_expr(n.init)};"
@@ -326,8 +329,8 @@ class HostPrinter(Indented):
         return f"{self._parenthesize_unless_simple(n.name)}({', '.join(args)})"
 
     def passed(self, n: C.Node, t: CType | None) -> str:
-        """An argument, cast where C++ does not convert it by itself."""
-        if t is None or id(n) not in self.unit.types or not self.from_void(n, t) or "__anonymous" in declare(t, ""):
+        """An argument, or what is returned, cast where C++ does not convert it by itself."""
+        if t is None or id(n) not in self.unit.types or not self.must_cast(n, t) or "__anonymous" in declare(t, ""):
             return self._visit_expr(n)
         return f"({declare(t, '', state=False)})({self._visit_expr(n)})"
 
@@ -371,12 +374,21 @@ class HostPrinter(Indented):
         null = self.cplusplus and self.unit.types.get(id(n)) == Pointer(VOID) and getattr(n.expr, "value", "") == "0"
         return "NULL" if null else super().visit_Cast(n)
 
-    def from_void(self, value: C.Node, to: CType | None) -> bool:
-        """C++ does not convert void pointers by itself, and its strings are const."""
-        if self.cplusplus and isinstance(value, C.Constant) and "string" in value.type:
+    def must_cast(self, value: C.Node, to: CType | None) -> bool:
+        """Whether C++ does not make what C makes of a value: of a pointer to another type, or of a number an address.
+        Its strings are const."""
+        if not self.cplusplus or to is None or id(value) not in self.unit.types:
+            return False
+        if isinstance(value, C.Constant) and "string" in value.type:
             return isinstance(to, Pointer) and to.to.size == 1 and not to.const
-        t = self.unit.types.get(id(value))
-        return self.cplusplus and isinstance(t, Pointer) and t.to == VOID and isinstance(to, Pointer) and to.to != VOID
+        match _Conversions(self).spelled(value), to:
+            case Pointer() as source, Pointer():
+                return not assignable(source, to)
+            case Scalar(), Pointer():
+                return self.unit.constant(value) != 0
+            case Pointer(), Scalar():
+                return to != BOOL
+        return False
 
     def statements(self, items: tuple[C.Node, ...]) -> str:
         self.indent_level = 4
@@ -390,8 +402,9 @@ class HostPrinter(Indented):
 
     def function(self, n: C.FuncDef) -> str:
         self.labelled = self.cplusplus and _has_label((n.body,))
+        self.returns = self.unit.functions[n.decl.name].returns if self.cplusplus else None
         text = self.visit(n).rstrip("\n")
-        self.labelled = False
+        self.labelled, self.returns = False, None
         return text
 
     def visit_Compound(self, n: C.Compound) -> str:
