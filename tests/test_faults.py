@@ -615,6 +615,8 @@ def test_a_jump_into_a_block_that_returns():
     assert c2cu.compile(skips, backend="cpu").plan.schedule == "native"
     counter = "int k(int x) { if (x) goto in; for (int i = 3; i < 9; i++) { if (i > 5) { in: return i; } } return 0; }"
     assert c2cu.compile(counter, backend="cpu").plan.schedule == "native"
+
+
 PARTS = {
     "bytes of a word": "unsigned w; unsigned char *p = (unsigned char *)&w; for (int i = 0; i < 4; i++) p[i] = x + i; r = w;",
     "bytes of words": (
@@ -687,3 +689,24 @@ def test_rows_for_a_function_that_returns_nothing_in_spite_of_its_type():
     text = "int kernel(int n, char **rows) { rows[0][1] = n; }\n"
     options = {"fn": "kernel", "backend": "cpu", "schedule": "gang", "shapes": {"rows": (1, 4)}}
     assert [s.name for s in c2cu.compile(text, **options).slots if s.writes] == ["rows"]
+
+
+def test_the_distance_of_two_addresses():
+    """As memmove asks whether its arguments overlap."""
+    text = """#include <stdint.h>
+    static void move(int *d, const int *s, long n) {
+        if ((uintptr_t)d - (uintptr_t)s < n * sizeof *d) while (n--) d[n] = s[n];
+        else while (n--) *d++ = *s++;
+    }
+    void k(int a[12], const int b[8], int x) {
+        move(a + 1, a, 6);
+        move(a + 2, a + 4, 7);
+        move(a + 9, b + 2, 3);
+        move(a, x > 0 ? a + 1 : b + 1, 3);
+        a[11] = (uintptr_t)(a + 7) - (uintptr_t)(a + 3);
+    }"""
+    rng = np.random.default_rng(5)
+    given = {n: rng.integers(-9, 9, (37, k)).astype("i4") for n, k in (("a", 12), ("b", 8))}
+    given["x"] = rng.integers(-1, 2, 37).astype("i4")
+    found = [c2cu.bulk(text, given, fn="k", backend="cpu", schedule=s) for s in ("native", "gang")]
+    assert (found[0] == found[1]).all() and (found[0][:, 11] == 16).all()

@@ -198,6 +198,11 @@ def binary_value(cx: Context, node: C.BinaryOp) -> Expr:
     pointer = address(cx, node.left) if node.op in ("&", "%") else None
     if pointer is not None and isinstance(bits := cx.value(node.right), Const):
         return alignment_of(pointer_value(cx, pointer), node.op, bits, loc)
+    other = address(cx, node.right) if node.op == "-" else None
+    if other is not None and (pointer := address(cx, node.left)) is not None:
+        t = cx.unit.type(node)
+        assert isinstance(t, Scalar)
+        return cast(distance(pointer_value(cx, pointer), pointer_value(cx, other), loc), t)
     a, b = operands(cx, node)
     if node.op == "-" and is_zero(cx, node.left, a):
         t = common(a.type, b.type)
@@ -250,6 +255,27 @@ def alignment_of(target: Target, op: str, bits: Const, loc: Loc) -> Expr:
         raise catalogue.POINTER_AS_NUMBER.error(loc)
     at = bytes_to(target, loc) if isinstance(target, (Ref, View)) else Const(0, LONG)
     return binary("&", cast(at, ULONG), Const(number if op == "&" else number - 1, ULONG), ULONG, loc)
+
+
+FAR = 1 << 62  # bytes between objects, of which C says no more than that they do not overlap
+
+
+def distance(a: Target, b: Target, loc: Loc) -> Expr:
+    """The difference of two addresses, in bytes."""
+    for x, is_left in ((a, True), (b, False)):
+        if isinstance(x, OneOf):
+            (_, last), *others = reversed(x.targets)
+            out = distance(last, b, loc) if is_left else distance(a, last, loc)
+            for n, one in others:
+                is_one = binary("==", x.tag, Const(n, INT), INT, loc)
+                here = distance(one, b, loc) if is_left else distance(a, one, loc)
+                out = Select(is_one, here, out, LONG, loc)
+            return out
+    if not isinstance(a, (Ref, View)) or not isinstance(b, (Ref, View)):
+        raise catalogue.POINTER_AS_NUMBER.error(loc)
+    if a.object is not b.object:
+        return Const(FAR, LONG)
+    return binary("-", bytes_to(a, loc), bytes_to(b, loc), LONG, loc)
 
 
 def pointer_binary(cx: Context, node: C.BinaryOp) -> Expr:
