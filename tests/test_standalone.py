@@ -302,9 +302,10 @@ def test_names_and_types(name, tmp_path):
 CPP = {
     "keywords of C++": program(
         "struct class c = {2, {3}}; int virtual = 4; delete = c.this; goto catch; catch: template[1] = a[0];",
-        'printf("%d %d %d %d ", virtual, delete, c.template.mutable, template[1] + new(1) + new_);',
+        'printf("%d %d %d %d ", virtual, delete, c.template.mutable, template[1] + new(1) + new_ + most(-9));',
         "int template[2], delete, new_ = 1; struct class { int this; union private { int mutable; } template; };\n"
-        "typedef int export; static export new(export friend) { return friend + 1; }\n",
+        "typedef int export; typedef signed char bool; static bool most(bool b) { return b + 5; }\n"
+        "static export new(export friend) { return friend + 1; }\n",
         kernel="int class; static int try(int throw) { int operator = throw; return operator + class; }\n"
         "void k(void) { for (int i = 0; i < 3; i++) o[i] = try(a[i]); class = o[0]; }\n",
     ),

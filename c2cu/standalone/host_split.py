@@ -16,7 +16,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue
 from ..base.ctype import BOOL, VOID, Array, CType, Function, Pointer, Scalar, Struct
-from ..codegen.c_printer import CPrinter, Indented, assignable, base_name, declare
+from ..codegen.c_printer import CPP_KEYWORDS, CPrinter, Indented, assignable, base_name, declare
 from ..frontend.kernel import KernelProgram, nodes, static_locals
 from ..frontend.parse import is_user_file, loc_of
 from ..frontend.symbols import Symbol
@@ -226,12 +226,14 @@ class HostPrinter(Indented):
 
     @functools.cached_property
     def typedefs(self) -> dict[str, str]:
-        """New names for typedefs that are called like a struct, union or enum: these are one kind of name to C++."""
+        """New names for typedefs that are called like a struct, union or enum, which are one kind of name to C++, or
+        like a word of C++, such as bool."""
         ast = self.unit.ast.ext
         if not self.cplusplus:
             return {}
         tags = {n.name for x in ast for n in nodes(x) if isinstance(n, (C.Struct, C.Union, C.Enum)) and n.name}
-        typedefs = [n for x in ast for n in nodes(x) if isinstance(n, C.Typedef) and n.name in tags]
+        taken = tags | CPP_KEYWORDS
+        typedefs = [n for x in ast for n in nodes(x) if isinstance(n, C.Typedef) and n.name in taken]
         clashing = {n.name for n in typedefs if not _is_of_its_tag(n) and is_user_file(self.unit.pre, loc_of(n).file)}
         named = (getattr(n, a, None) for x in ast for n in nodes(x) for a in ("name", "declname"))
         every = {x for x in named if isinstance(x, str)}
