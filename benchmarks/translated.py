@@ -173,8 +173,11 @@ def original(program: Program, folder: Path) -> tuple[Program, set[str]] | None:
         done = _ran(["gcc", *FLAGS, *WARNINGS, *options, *program.files, "-lm", "-o", str(folder / "original")], 120)
         return (program, _kinds(done.stderr)) if done.returncode == 0 else None
     unit = folder / "unit.c"
-    whole = replace(program, files=(str(unit), *program.files[1:]))
-    head = "" if any(d.startswith("main=") for d in program.define) else "#define main original_main\n"
+    new_name = [d.partition("=")[2] for d in program.define if d.startswith("main=")]
+    define = tuple(d for d in program.define if not d.startswith("main="))
+    whole = replace(program, files=(str(unit), *program.files[1:]), define=define)
+    options = [*(x for d in program.include for x in ("-I", d)), *(f"-D{d}" for d in define)]
+    head = f"#define main {new_name[0] if new_name else 'original_main'}\n"
     text = f'{head}#include "{program.files[0]}"\n#undef main\n#include <stdio.h>\n'
     unit.write_text(f"{text}const char *reach_type = _Generic({program.probe}, {GENERIC});\n")
     probed = _ran(["gcc", *FLAGS, "-w", *options, "-S", "-o", "-", str(unit)], 120).stdout.decode()
