@@ -81,10 +81,10 @@ def programs(bases: Path, only: str, most: int | None) -> tuple[dict[str, str], 
             files = tuple(str(root / f) for f in x["files"])
             out.append(Program(name, x["kernel"], files, include, define, stdin=stdin))
     out = [x for x in out if re.search(only, f"{x.base}: {x.kernel}")]
-    by_base: dict[str, dict[str, reach.Trial]] = {}
+    by_base: dict[str, dict[tuple[str, ...], reach.Trial]] = {}
     for x in trials:
         if re.search(only, f"{x.base}: {x.function}") and not any(a.in_file for a in x.arguments):
-            by_base.setdefault(x.base, {}).setdefault(x.function, x)
+            by_base.setdefault(x.base, {}).setdefault((x.function, *x.files), x)
     for some in by_base.values():
         out += map(_with_main, list(some.values())[:: max(1, -(-len(some) // (most or len(some))))])
     return titles, out

@@ -276,6 +276,12 @@ NAMES = {
         "int time; static int clock(void) { return 3; } struct { int read; } pause;\n",
         kernel="static int open(int link) { return link + time; }\nvoid k(void) { for (int i = 0; i < 3; i++) o[i] = open(a[i]); }\n",
     ),
+    "macros of a header": program(
+        "NAN = 2.5; INFINITY[1] = 4;",
+        'printf("%g %g ", NAN, INFINITY[1]);',
+        "double NAN, INFINITY[2];\n",
+        kernel="int M_PI = 3;\nvoid k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] * M_PI + (int)INFINITY[1]; }\n",
+    ),
     "parameters without types": program(
         "a[0] = add(a[0], 2);",
         top="add(x, y) { return x + y; }\n",

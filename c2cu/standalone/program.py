@@ -138,6 +138,10 @@ def _refuse_macros(front: Understood, names: frozenset[str]) -> None:
             raise catalogue.MACRO_NAME.error(m.loc, name=m.name)
 
 
+#: Macros of math.h, which generated text includes: a variable of the program's may have such a name.
+_MATH_MACROS = re.compile(r"INFINITY|NAN|HUGE_VAL[FL]?|M_[A-Z0-9_]+|FP_[A-Z]+")
+
+
 def _refuse_places(front: Understood) -> None:
     """Kernels find their input by these names."""
     unit = front.program.unit
@@ -259,7 +263,9 @@ class _Host:
         hidden = _hidden_in_headers(self.unit, words(*_AROUND))
         ours = words(*(t for t in _AROUND_COLUMNS if self.group or "group" not in t))
         renamed = _renamed(self.unit, ours) if self.printer.cplusplus else _new_names(hidden, _names(self.unit)[0])
-        renames = [f"#define {n} {new}" for n, new in renamed if n not in macros]
+        undefined = sorted(filter(_MATH_MACROS.fullmatch, _names(self.unit)[1]))
+        defined = [f"#define {n} {new}" for n, new in renamed if n not in macros]
+        renames = [*(f"#undef {n}" for n in undefined), *defined]
         host_functions = [f for f in self.unit.functions if f in self.split.functions]
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
