@@ -568,7 +568,7 @@ def test_the_low_bits_of_an_address():
         int k = 0;
         for (; n && (uintptr_t)s % 8 && *s != c; s++, n--) k++;
         if (n && aligned(s, 8)) for (const uint64_t *w = (const void *)s; n >= 8 && *w != 0; w++, n -= 8) k += 8;
-        return k * 100 + (s == 0 || ((unsigned)(uintptr_t)(s + 3) & 3));
+        return k * 100 + 10 * (-(uintptr_t)(s + 1) & 7) + (s == 0 || ((unsigned)(uintptr_t)(s + 3) & 3));
     }"""
     s = np.random.default_rng(1).integers(0, 9, (37, 40)).astype("u1")
     s[::3, 8:16] = 0

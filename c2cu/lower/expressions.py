@@ -195,9 +195,11 @@ def binary_value(cx: Context, node: C.BinaryOp) -> Expr:
         assert isinstance(a_type, Scalar) and isinstance(b_type, Scalar)
         t = common(a_type, b_type)
         return compared_wide(node.op, cx.wide(node.left, t), cx.wide(node.right, t), loc)
-    pointer = address(cx, node.left) if node.op in ("&", "%") else None
+    negated = node.op == "&" and isinstance(node.left, C.UnaryOp) and node.left.op == "-"
+    pointer = address(cx, node.left.expr if negated else node.left) if node.op in ("&", "%") else None
     if pointer is not None and isinstance(bits := cx.value(node.right), Const):
-        return alignment_of(pointer_value(cx, pointer), node.op, bits, loc)
+        low = alignment_of(pointer_value(cx, pointer), node.op, bits, loc)
+        return binary("&", unary("-", low, ULONG, loc), cast(bits, ULONG), ULONG, loc) if negated else low
     other = address(cx, node.right) if node.op == "-" else None
     if other is not None and (pointer := address(cx, node.left)) is not None:
         t = cx.unit.type(node)
