@@ -245,7 +245,7 @@ EXAMPLES = {
     "C2CU176": Example("struct __attribute__((packed)) S { char c; int i; } s;\nvoid k(void) { s.i = 1; }\n", PRIVATE),
     # what lowering cannot follow
     "C2CU016": Example(statement("for (;x < 9;) " * 51 + "x++;"), GANG),
-    "C2CU017": Example(statement("s.bits = 3;", "struct S { int bits : 4; } s;"), GANG),
+    "C2CU017": Example(statement("s.bits = 3;", "struct S { long bits : 40; } s;"), GANG),
     "C2CU018": Example(statement("u.s = 1;", "union { int *p; short s; } u;"), GANG),
     "C2CU150": Example(statement("u.c = 1;", "#include <stdbool.h>\nunion { bool b; char c; } u;"), GANG),
     "C2CU019": Example(statement("x = ((char *)&s)[1];", "struct { int *p; } s;\nint x;"), GANG),

@@ -126,7 +126,11 @@ SAMPLES = {
         "static int g(int x) { return x + 1; } static int h(int x) { return x - 1; } static int (*const k[2])(int) = {g, h};",
         "b[0] = k[a[0] & 1](a[1]);",
     ),
-    "bit-fields": ("struct F { unsigned x : 3, y : 5; };", "struct F v; v.x = a[0]; v.y = a[1]; b[0] = v.x + v.y;"),
+    "bit-fields of 33 to 63 bits": ("struct W { long x : 40; } w;", "w.x = a[0]; b[0] = w.x * 3;"),
+    "bit-fields, but for those of 33 to 63 bits": (
+        "struct F { unsigned x : 3, y : 5; };",
+        "struct F v; v.x = a[0]; v.y = a[1]; b[0] = v.x + v.y;",
+    ),
     "the other functions of `string.h` and `ctype.h`": (
         "",
         "b[0] = memcmp(a, b, 8) != 0; b[1] = isdigit(a[1] & 127) != 0;",

@@ -528,7 +528,11 @@ GOTO = Message(
 # What lowering to the flat IR cannot follow: every schedule needs it but 'native', 'private' and 'thread'
 
 BIT_FIELD = Message(
-    "C2CU017", UnsupportedError, "The kernel uses a bit-field.", "'{name}' is a bit-field", "use a whole integer"
+    "C2CU017",
+    UnsupportedError,
+    "The kernel uses a bit-field of 33 to 63 bits.",
+    "'{name}' is a bit-field of 33 to 63 bits",
+    "use a whole integer",
 )
 UNION_SIZES = Message(
     "C2CU018",

@@ -134,6 +134,22 @@ class Member:
     anonymous: bool = False  # a struct or union whose members are found as if they were its owner's; its name is ours
     bit: int = 0  # where a bit-field begins in its unit
 
+    @property
+    def bytes(self) -> tuple[int, int]:
+        """Where the bytes of a bit-field begin and end."""
+        start = 8 * self.offset + self.bit
+        return start // 8, (start + (self.bits or 0) + 7) // 8
+
+
+FIELDS = "c2cu_fields"  # begins the names of what bit-fields lie in
+
+
+def _cells(first: int, end: int) -> Member:
+    """Bytes of a struct, as the largest words that they can be seen as."""
+    cell = next(t for t in (ULONG, UINT, USHORT, UCHAR) if first % t.size == end % t.size == 0)
+    count = (end - first) // cell.size
+    return Member(f"{FIELDS}{first}", cell if count == 1 else Array(cell, count), first)
+
 
 @dataclass(frozen=True)
 class Struct:
@@ -154,6 +170,21 @@ class Struct:
         """The leaves of a complete struct by their paths."""
         return {leaf.path: leaf for leaf in leaves(self)}
 
+    @cached_property
+    def storage(self) -> tuple[Member, ...]:
+        """The members as memory has them: bit-fields that lie one after the other, with the bytes between them and up
+        to what follows, are one array of cells."""
+        if all(m.bits is None for m in self.members):
+            return self.members
+        out: list[Member] = []
+        for k, m in enumerate(self.members):
+            if m.bits is None:
+                out.append(m)
+            elif k == 0 or self.members[k - 1].bits is None:
+                following = (x.offset for x in self.members[k:] if x.bits is None)
+                out.append(_cells(m.bytes[0] if k else 0, next(following, self.size)))
+        return tuple(out)
+
     @property
     def one_cell(self) -> bool:
         """Whether this is a union of scalars of one size. Its first member then stands for all of them."""
@@ -168,7 +199,7 @@ class Struct:
             return None
         below = (leaf.type for m in self.members for leaf in leaves(m.type))
         sizes = {t.size if isinstance(t, Scalar) else 16 for t in below}
-        if not sizes or max(sizes) > 8 or any(m.bits is not None for m in self.members):
+        if not sizes or max(sizes) > 8:
             return None
         return {1: UCHAR, 2: USHORT, 4: UINT, 8: ULONG}[min(sizes)]
 
@@ -183,6 +214,8 @@ class Struct:
 
     def member(self, name: str) -> Member | None:
         """The member of this name, at its offset from the start of this struct."""
+        if name.startswith(FIELDS):
+            return next((m for m in self.storage if m.name == name), None)
         path = self.path(name)
         return replace(path[-1], offset=sum(m.offset for m in path)) if path else None
 
@@ -294,7 +327,7 @@ def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int
         case Struct() if cell := t.bytewise:
             yield Leaf(path, cell, offset, dims + ((t.size // cell.size, cell.size),))
         case Struct():
-            for m in t.members[:1] if t.one_cell else t.members:
+            for m in t.members[:1] if t.one_cell else t.storage:
                 yield from leaves(m.type, f"{path}.{m.name}", offset + m.offset, dims)
         case Scalar() if t.is_wide:
             yield Leaf(f"{path}.low", ULONG, offset, dims)

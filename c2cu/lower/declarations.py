@@ -9,9 +9,9 @@ from dataclasses import replace
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, ULONG, Array, CType, Pointer, Scalar, Struct
+from ..base.ctype import BOOL, FIELDS, INT, UCHAR, ULONG, Array, CType, Pointer, Scalar, Struct
 from ..base.diagnostics import Loc, UnsupportedError
-from ..frontend.initial import Item, items
+from ..frontend.initial import Item, Part, items, tree
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..ir.fold import nearest_integer
@@ -134,8 +134,16 @@ def initial_values(cx: Context, symbol: Symbol) -> dict[int, Const] | None:
     init = symbol.decl.init if symbol.decl is not None else None
     if init is None:
         return None
+    if has_fields(symbol.type):
+        part = tree(symbol.type, init, cx.unit.require_constant, cx.unit.types.get)
+        return dict(field_values(cx, symbol, symbol.type, part, 0))
+    return constant_values(cx, symbol, symbol.type, init)
+
+
+def constant_values(cx: Context, symbol: Symbol, of: CType, init: C.Node) -> dict[int, Const]:
+    """What a constant initialiser gives to an object of a type, by byte offset."""
     out: dict[int, Const] = {}
-    for offset, t, e in initialisers(cx, symbol.type, init):
+    for offset, t, e in initialisers(cx, of, init):
         if isinstance(t, Pointer):
             continue  # `start_pointers`
         value = e if isinstance(e, int) else cx.unit.constant(e)
@@ -152,6 +160,30 @@ def initial_values(cx: Context, symbol: Symbol) -> dict[int, Const] | None:
     return out
 
 
+def field_values(cx: Context, symbol: Symbol, t: CType, part: Part, at: int) -> Iterator[tuple[int, Const]]:
+    """The same of an object with bit-fields, whose bytes are given one by one."""
+    match t:
+        case Array() if isinstance(part, dict):
+            for k, value in part.items():
+                yield from field_values(cx, symbol, t.of, value, at + k * t.of.size)
+        case Struct() if isinstance(part, dict):
+            image = 0
+            for k, value in part.items():
+                m = t.members[k]
+                if m.bits is None:
+                    yield from field_values(cx, symbol, m.type, value, at + m.offset)
+                    continue
+                ((_, number),) = field_values(cx, symbol, m.type, value, 0)
+                image |= (int(number.value) & ((1 << m.bits) - 1)) << (8 * m.offset + m.bit)
+            for cell in t.storage:
+                if cell.name.startswith(FIELDS):
+                    for k in range(cell.offset, cell.offset + cell.type.size):
+                        yield at + k, Const(image >> 8 * k & 255, UCHAR, symbol.loc)
+        case _ if isinstance(part, C.Node):
+            values = constant_values(cx, symbol, t, part)
+            yield from ((at + offset, value) for offset, value in values.items())
+
+
 def declare(cx: Context, node: C.Decl) -> None:
     """A declaration in a block: bind its name, store its initialiser."""
     symbol = cx.unit.symbols.get(id(node))
@@ -163,6 +195,8 @@ def declare(cx: Context, node: C.Decl) -> None:
     cx.bindings[id(symbol)] = obj
     if node.init is not None:
         initialise(cx, whole(obj), node.init)
+    elif has_fields(symbol.type):  # what lies beside a field stays when it is written
+        zero(cx, whole(obj), symbol.loc, FIELDS)
 
 
 def constant_table(cx: Context, symbol: Symbol, obj: Object) -> bool:
@@ -187,6 +221,10 @@ def initialise(cx: Context, ref: LValue, init: C.Node) -> None:
     if isinstance(ref.type, Struct) and not isinstance(init, C.InitList):
         copy_object(cx, ref, object_value(cx, init), loc)
         return
+    if has_fields(ref.type):
+        zero(cx, ref, loc)
+        initialise_parts(cx, ref, tree(ref.type, init, cx.unit.require_constant, cx.unit.types.get), loc)
+        return
     assert isinstance(ref, Ref)
     given = list(initialisers(cx, ref.type, init))
     scalars = sum(leaf.count for leaf in leaf_table(ref.type).values())
@@ -200,6 +238,30 @@ def initialise(cx: Context, ref: LValue, init: C.Node) -> None:
             store(cx, at, Const(e, t, loc), loc)
         elif isinstance(e, C.Node):
             set_value(cx, at, e, loc)
+
+
+def has_fields(t: CType) -> bool:
+    """Whether a type has bit-fields, of which several have one offset."""
+    match t:
+        case Array():
+            return has_fields(t.of)
+        case Struct():
+            return any(m.bits is not None or has_fields(m.type) for m in t.members)
+    return False
+
+
+def initialise_parts(cx: Context, ref: LValue, part: Part, loc: Loc) -> None:
+    """Store what an initialiser gives to an object and its parts."""
+    if isinstance(part, C.Node):
+        initialise(cx, ref, part)
+        return
+    assert isinstance(part, dict)
+    for k, value in sorted(part.items()):
+        if isinstance(ref.type, Array):
+            initialise_parts(cx, ref.element(loc).moved(Const(k, INT)), value, loc)
+        else:
+            assert isinstance(ref.type, Struct)
+            initialise_parts(cx, ref.member(ref.type.members[k].name, loc), value, loc)
 
 
 def set_value(cx: Context, ref: LValue, e: C.Node, loc: Loc) -> None:

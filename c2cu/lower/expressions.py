@@ -129,7 +129,8 @@ def increment(cx: Context, node: C.UnaryOp, used: bool = True) -> Expr:
         old = cx.saved(old, loc, "old")
     t = common(promote(old.type), INT)
     new = binary("+" if "+" in node.op else "-", cast(old, t), Const(t.wrap(1), t), t, loc)
-    store(cx, ref, cast(new, old.type), loc)
+    assert isinstance(ref.type, Scalar)
+    store(cx, ref, cast(new, ref.type), loc)
     return old if after else load(cx, ref, loc)
 
 
@@ -479,4 +480,6 @@ def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
         right = cx.value(source)
         value = converted(arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc), t, loc)
     store(cx, ref, value, loc)
-    return load(cx, ref, loc) if not isinstance(value, Const) else value
+    places = [place for _, place in ref.places] if isinstance(ref, OneOf) else [ref]
+    cut = any(isinstance(place, View) and place.field is not None for place in places)  # to a bit-field's width
+    return load(cx, ref, loc) if cut or not isinstance(value, Const) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..base import catalogue
-from ..base.ctype import INT, LONG, ULONG, Array, Leaf, Pointer, Scalar
+from ..base.ctype import INT, LONG, UINT, ULONG, Array, Leaf, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..ir.evaluate import reinterpreted
 from ..ir.fold import binary, bitcast, cast, multiply
@@ -78,6 +78,8 @@ def load(cx: Context, ref: LValue, loc: Loc) -> Expr:
     if isinstance(ref, OneOf):
         return load_one_of(cx, ref, loc)
     t = scalar_type(ref, loc)
+    if isinstance(ref, View) and ref.field is not None:
+        return field_of(field_word(cx, ref, loc), ref, t, loc)
     if isinstance(ref, View):
         parts = pieces(ref, t.size, loc)
         loaded = [(x, element(cx, ref.object, x, loc)) for x in parts]
@@ -152,6 +154,10 @@ def store(cx: Context, ref: LValue, value: Expr, loc: Loc) -> None:
         for_one_of(cx, pinned, lambda x: store(cx, x, value, loc), loc)
         return
     t = scalar_type(ref, loc)
+    if isinstance(ref, View) and ref.field is not None:
+        value = with_field(field_word(cx, ref, loc), value, ref, loc)
+        store_parts(cx, ref, pieces(ref, field_bytes(ref), loc), value, loc)
+        return
     if isinstance(ref, View):
         store_bytes(cx, ref, t, value, loc)
         return
@@ -181,7 +187,12 @@ def store_bytes(cx: Context, ref: View, t: Scalar, value: Expr, loc: Loc) -> Non
             loc,
         )
         return
-    bits = cx.saved(bitcast(value, WORDS[t.size], loc), loc, "bits")
+    store_parts(cx, ref, parts, bitcast(value, WORDS[t.size], loc), loc)
+
+
+def store_parts(cx: Context, ref: View, parts: list[ElementPart], value: Expr, loc: Loc) -> None:
+    """Store the bytes of an unsigned number in the elements that they are parts of."""
+    bits = cx.saved(value, loc, "bits")
     for x in parts:
         cell = x.leaf.type
         assert isinstance(cell, Scalar)
@@ -203,6 +214,42 @@ def clear_half_stored(cx: Context) -> None:
         else:
             count = Const(part.count, INT)
             for_each(cx, count, lambda k, r=part, z=zero_of: cx.emit(Store(r, k, z, r.loc)), part.loc)
+
+
+def field_bytes(ref: View) -> int:
+    """In how many bytes a bit-field lies."""
+    assert ref.field is not None
+    bit, width = ref.field
+    return (bit + width + 7) // 8
+
+
+def field_word(cx: Context, ref: View, loc: Loc) -> Expr:
+    """The bytes that a bit-field lies in, as a number of 32 or 64 bits."""
+    size = field_bytes(ref)
+    loaded = [(x, element(cx, ref.object, x, loc)) for x in pieces(ref, size, loc)]
+    return cast(put_together(loaded, size, loc), ULONG if size > 4 else UINT)
+
+
+def field_of(word: Expr, ref: View, t: Scalar, loc: Loc) -> Expr:
+    """A bit-field's value out of its bytes, promoted as C promotes it: to int, where that holds all its values."""
+    assert ref.field is not None and isinstance(word.type, Scalar)
+    bit, width = ref.field
+    left = word.type.bits - bit - width
+    whole = word.type if t.kind != "i" else LONG if word.type.size == 8 else INT
+    value = binary("<<", word, Const(left, INT), word.type, loc) if left else word
+    value = binary(">>", cast(value, whole), Const(left + bit, INT), whole, loc) if left + bit else cast(value, whole)
+    return cast(value, t if width == 64 else UINT if width == 32 and t.kind == "u" else INT)
+
+
+def with_field(word: Expr, value: Expr, ref: View, loc: Loc) -> Expr:
+    """The bytes of a bit-field with another value in it."""
+    assert ref.field is not None
+    (bit, width), t = ref.field, word.type
+    mask = (1 << width) - 1
+    new = binary("&", cast(value, t), Const(mask, t), t, loc)
+    new = binary("<<", new, Const(bit, INT), t, loc) if bit else new
+    rest = Const(t.wrap(~(mask << bit)), t)
+    return binary("|", binary("&", word, rest, t, loc), new, t, loc) if rest.value else new
 
 
 def copy_object(cx: Context, to: LValue, source: LValue, loc: Loc) -> None:
@@ -278,12 +325,14 @@ def for_each(cx: Context, count: Expr, body, loc: Loc, backwards: bool = False) 
     cx.emit(Loop(condition, tuple(inner), (step,), loc=loc))
 
 
-def zero(cx: Context, ref: LValue, loc: Loc) -> None:
-    """Set every scalar and every pointer of an object to zero."""
+def zero(cx: Context, ref: LValue, loc: Loc, name: str = "") -> None:
+    """Set every scalar and every pointer of an object to zero; with a ``name``, those whose path has it."""
     if isinstance(ref, OneOf):
-        for_one_of(cx, ref, lambda x: zero(cx, x, loc), loc)
+        for_one_of(cx, ref, lambda x: zero(cx, x, loc, name), loc)
         return
     for path, leaf in leaf_table(ref.type).items():
+        if name not in path:
+            continue
         t, count = leaf.type, leaf.count
         start = below(ref, path, loc)
         if isinstance(t, Pointer):

@@ -122,8 +122,10 @@ class Ref:
         m, *below = struct.path(name)
         if below:
             return self.member(m.name, loc).member(name, loc)
+        if m.bits is not None and struct.union and not struct.bytewise:
+            raise catalogue.UNION_SIZES.error(loc, name=self.name)
         if m.bits is not None:
-            raise catalogue.BIT_FIELD.error(loc, name=name)
+            return replace(seen_as(self, struct, loc), across=self.alone).member(name, loc)
         if struct.bytewise:
             return seen_as(self, m.type, loc)
         if not struct.union:
@@ -162,7 +164,8 @@ class Ref:
 @dataclass(frozen=True)
 class View:
     """What lies ``constant + scale * index`` bytes from the start of ``object``, seen as ``type``. ``across``: it is
-    made of a pointer to a struct, so an index may lead it from one member into the next."""
+    made of a pointer to a struct, so an index may lead it from one member into the next. ``field``: of a bit-field, the
+    bit of the first byte where it begins, and its width."""
 
     object: Object
     index: Expr
@@ -170,6 +173,7 @@ class View:
     constant: int
     type: CType
     across: bool = False
+    field: tuple[int, int] | None = None
 
     @property
     def name(self) -> str:
@@ -203,9 +207,11 @@ class View:
         assert isinstance(self.type, Struct)
         m = self.type.member(name)
         assert m is not None
-        if m.bits is not None:
+        if m.bits is None:
+            return replace(self, constant=self.constant + m.offset, type=m.type)
+        if 32 < m.bits < 64:  # gcc computes in as many bits
             raise catalogue.BIT_FIELD.error(loc, name=name)
-        return replace(self, constant=self.constant + m.offset, type=m.type)
+        return replace(self, constant=self.constant + m.bytes[0], type=m.type, field=(m.bit % 8, m.bits))
 
     def viewed(self, t: CType, loc: Loc) -> View:
         return replace(self, type=t)

@@ -145,7 +145,7 @@ def put_together(parts: list[tuple[ElementPart, Expr]], size: int, loc: Loc) -> 
         part = binary("<<", part, Const(8 * piece.at, INT), wide, loc) if piece.at else part
         total = part if total is None else binary("|", total, part, wide, loc)
     assert total is not None
-    return cast(total, WORDS[size])
+    return cast(total, WORDS.get(size, wide))
 
 
 def narrowed(bits: Expr, piece: ElementPart, wide: Scalar, loc: Loc) -> Expr:
@@ -155,15 +155,16 @@ def narrowed(bits: Expr, piece: ElementPart, wide: Scalar, loc: Loc) -> Expr:
     if not is_constant(piece.low, 0):
         out = binary(">>", cast(bits, whole), piece.low, whole, loc)
     if piece.size < piece.leaf.type.size:
-        out = low_bytes(out, piece.size, loc)
+        out = lowest(out, piece.size, loc)
     return cast(out, wide)
 
 
-def low_bytes(e: Expr, size: int, loc: Loc) -> Expr:
-    """The lowest bytes of an unsigned number. Three, five, six or seven have no type of their own."""
+def lowest(e: Expr, size: int, loc: Loc) -> Expr:
+    """The lowest bytes of an unsigned number."""
     if size in WORDS:
         return cast(e, WORDS[size])
-    return binary("&", e, Const((1 << 8 * size) - 1, e.type), e.type, loc)
+    t = ULONG if e.type.size == 8 else UINT
+    return binary("&", cast(e, t), Const((1 << 8 * size) - 1, t), t, loc)
 
 
 def replaced(old: Expr, value: Expr, piece: ElementPart, loc: Loc) -> Expr:
@@ -173,7 +174,7 @@ def replaced(old: Expr, value: Expr, piece: ElementPart, loc: Loc) -> Expr:
     part = cast(value, wide)
     if piece.at:
         part = binary(">>", part, Const(8 * piece.at, INT), wide, loc)
-    part = low_bytes(part, piece.size, loc)
+    part = lowest(part, piece.size, loc)
     if piece.size == size:
         return part
     whole = ULONG if size == 8 else UINT

@@ -9,7 +9,7 @@ from typing import Any
 from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
 from ..analysis.facts import CERTAIN, INPUT, Trace
 from ..base import catalogue
-from ..base.ctype import CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
+from ..base.ctype import FIELDS, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
 from ..base.diagnostics import Loc, Note, did_you_mean
 from ..frontend.kernel import KernelProgram, Parameter, set_elsewhere, unseen_statics
 from ..frontend.options import Options
@@ -143,7 +143,7 @@ def _inner_effects(
             out[b.name] = False, False, False
             continue
         names = [b.name + leaf.path for leaf in leaves(b.type)]
-        first = [e.first.get(n) for n in names]
+        first = [MAYBE if FIELDS in n and e.first.get(n) == READ else e.first.get(n) for n in names]
         reads = any(
             n not in not_inputs and (f in (READ, MAYBE) or (f == WRITE and n in e.reads)) for n, f in zip(names, first)
         )

@@ -1,0 +1,105 @@
+"""Bit-fields under every schedule that takes them, against gcc: widths, signs, layouts, unions, copies, initialisers."""
+
+import random
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu import pipeline
+from c2cu.frontend.preprocess import read_source
+from c2cu.schedule.choose import choose
+from tests.cuda_host import run_on_cpu
+from tests.oracle import Original, same
+
+WIDTHS = {"unsigned": 32, "int": 32, "signed char": 8, "unsigned short": 16, "long": 64, "unsigned long": 64, "_Bool": 1}
+P = 5
+
+
+def fields(r: random.Random) -> tuple[str, list[str]]:
+    """The members of a struct or union, and the names of those that have one."""
+    members, names = [], []
+    for k in range(r.randrange(2, 7)):
+        kind = r.random()
+        if kind < 0.15:
+            members.append(f"{r.choice(['int', 'unsigned char', 'long'])} : {r.choice([0, 3, 5])};")
+            continue
+        names.append(f"m{k}")
+        if kind < 0.3:
+            members.append(f"{r.choice(['char', 'short', 'long'])} m{k};")
+            continue
+        t = r.choice(list(WIDTHS))
+        width = r.choice([1, WIDTHS[t], r.randrange(1, WIDTHS[t] + 1)])
+        members.append(f"{t} m{k} : {width - 32 if 32 < width < 64 else width};")
+    return " ".join([*members, "unsigned last : 7;"]), [*names, "last"]
+
+
+def program(seed: int) -> str:
+    r = random.Random(seed)
+    (s, of_s), (u, of_u) = fields(r), fields(r)
+    places = ["v", "w[a[1] & 1]", "w[2]", "(*p)", "o.s[a[2] & 1]", "g[1]"]
+    body, k = [], 0
+    for _ in range(12):
+        x, y = (r.choice([f"{r.choice(places)}.{r.choice(of_s)}", f"u.{r.choice(of_u)}", "o.k"]) for _ in range(2))
+        y = r.choice([y, f"a[{r.randrange(6)}]", f"{r.randrange(-300, 3000)}", f"t[a[3] & 1].{r.choice(of_s)}"])
+        copies = ["w[a[4] & 1] = v;", "v = *p;", "g[1] = v;", "v = id(w[1]);", "o.s[1] = o.s[0];", "v = g[0];"]
+        body.append(
+            r.choice(
+                [
+                    f"{x} = {y};",
+                    f"b[{k}] = ({x} = {y});",
+                    f"b[{k}] = {x}{r.choice(['++', '--'])};",
+                    f"{x} {r.choice('+-*|&^')}= {y};",
+                    f"b[{k}] = {x} {r.choice(['+', '-', '*', '<', '==', '>'])} {y} - 5;",
+                    f"b[{k}] = {x} ? -({y}) : ~a[0];",
+                    r.choice(copies),
+                ]
+            )
+        )
+        k += 1
+    for place in ("v", "w[0]", "w[1]", "w[2]", "o.s[1]", "g[0]", "g[1]", "t[0]", "t[1]"):
+        body += [f"b[{k + n}] = {place}.{m};" for n, m in enumerate(of_s)]
+        k += len(of_s)
+    values = ", ".join(str(r.randrange(-9, 100)) for _ in of_s)
+    lines = "\n    ".join(body)
+    return (
+        f"struct S {{ {s} }};\nunion U {{ {u} }};\nstruct O {{ struct S s[3]; unsigned k : 3; int z : 9; }};\n"
+        f"int a[6]; long b[128];\nstruct S g[2] = {{{{{values}}}, {{.last = 3}}}};\n"
+        f"static const struct S t[2] = {{{{{values}}}, {{1}}}};\n"
+        f"static struct S id(struct S x) {{ x.{of_s[0]} = 5; return x; }}\nvoid kern(void) {{\n"
+        f"    struct S v = {{{', '.join(f'a[{n % 6}]' for n in range(len(of_s)))}}}, w[3] = {{{{0}}}}, *p = &w[a[0] & 1];\n"
+        f"    struct O o = {{{{{{1}}, {{2}}}}, 3}}; union U u = {{3}};\n    {lines}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("schedule", ["gang", "native", "private"])
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_to_gcc(seed, schedule):
+    text = program(seed)
+    a = np.random.default_rng(seed).integers(-50, 200, size=(P, 6)).astype(np.int32)
+    inputs = {"a": a, "b": np.zeros((P, 128), np.int64)}
+    variables = [("a", "int32", (6,)), ("b", "int64", (128,))]
+    expected = Original(text, "kern", variables).bulk(inputs, P, fresh=True)["b"]
+    if schedule == "private":
+        front = pipeline.understand(read_source(text), pipeline.Options(fn="kern"))
+        result = run_on_cpu(choose(front, "cuda", schedule)[1], inputs, P)["b"]
+    else:
+        result = c2cu.bulk(text, inputs, fn="kern", backend="cpu", schedule=schedule, outputs=["b"], verify=False)
+    assert same(np.asarray(result["b"] if isinstance(result, dict) else result), expected)
+
+
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+def test_structs_that_go_in_and_out(schedule):
+    """With what lies beside the fields; a kernel that only writes some need not be given them."""
+    text = (
+        "struct F { unsigned x : 3, y : 11; int z : 30; signed char q : 5; }; struct F v[4], r; int s;\n"
+        "void kern(void) { s = 0; r.x = 7; for (int i = 0; i < 4; i++) {\n"
+        "    s += v[i].x * v[i].y - v[i].z + v[i].q; v[i].y += 3; v[i].z--; v[i].q = s; } }"
+    )
+    v = np.random.default_rng(1).integers(0, 256, size=(P, 4, 12)).astype(np.uint8)
+    program = c2cu.compile(text, fn="kern", backend="cpu", schedule=schedule, verify=False)
+    dtype = np.dtype(next(s.dtype for s in program.slots if s.name == "v"))
+    results = program({"v": np.ndarray((P, 4), dtype, v.tobytes())})
+    expected = Original(text, "kern", [("v", "uint8", (4, 12)), ("s", "int32", ())]).bulk({"v": v}, P)
+    assert same(np.frombuffer(results["v"].tobytes(), np.uint8).reshape(P, 4, 12), expected["v"])
+    assert same(results["s"], expected["s"]) and results["r"].tobytes()[:1] == b"\7"
