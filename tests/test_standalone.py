@@ -282,6 +282,11 @@ NAMES = {
         "double NAN, INFINITY[2];\n",
         kernel="int M_PI = 3;\nvoid k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] * M_PI + (int)INFINITY[1]; }\n",
     ),
+    "alignment of a member": program(
+        "w.x = 3;",
+        'printf("%d %d ", w.x, (int)sizeof w);',
+        "struct wide { char c; _Alignas(16) int x; } w;\n",
+    ),
     "parameters without types": program(
         "a[0] = add(a[0], 2);",
         top="add(x, y) { return x + y; }\n",

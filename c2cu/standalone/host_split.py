@@ -246,6 +246,12 @@ class HostPrinter(Indented):
         own = self.typedefs.get(n.name or "", n.name or "")
         return super().visit_Typedef(C.Typedef(own, n.quals, n.storage, _of(n.type, own)))
 
+    def visit_Alignas(self, n: C.Alignas) -> str:
+        if not self.cplusplus:
+            return super().visit_Alignas(n)
+        by = self.visit(n.alignment)  # an attribute, as `alignas` may not stand after `static`
+        return f"__attribute__((aligned({f'alignof({by})' if isinstance(n.alignment, C.Typename) else by})))"
+
     def visit_Pragma(self, n: C.Pragma) -> str:
         return "" if n.string.split("(")[0].split()[:1] == ["kernel"] else super().visit_Pragma(n)
 
