@@ -570,7 +570,7 @@ def page(titles: dict[str, str], outcomes: Sequence[Outcome]) -> str:
         "dropped (`stdio=\"discard\"`). The bases are no "
         "part of this repository; `python benchmarks/reach.py --bases DIR` makes this page where a folder has them.",
         "",
-        f"**{len(exact) * share:.0f}% exact, {analysed * share:.0f}% analysed.**",
+        f"**{_percent(len(exact) * share)} exact, {_percent(analysed * share)} analysed.**",
         "",
         "| code base | functions | analysed and exact | of these vectorised | native and exact | refused | failed |",
         "| --- | --- | --- | --- | --- | --- | --- |",
@@ -595,6 +595,11 @@ def page(titles: dict[str, str], outcomes: Sequence[Outcome]) -> str:
     kinds = collections.Counter(kind_of(o) for o in tried_ones if o.outcome == "native")
     lines += [f"| {n} | {kind.replace('|', chr(92) + '|')} |" for kind, n in kinds.most_common()]
     return "\n".join(lines) + "\n"
+
+
+def _percent(share: float) -> str:
+    """Rounded down, so that 100% is all of them."""
+    return f"{int(10 * share + 1e-6) / 10:g}%"
 
 
 def _cell(o: Outcome) -> str:
