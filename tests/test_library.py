@@ -428,3 +428,8 @@ def test_a_file_of_almost_that_name(tmp_path):
     with pytest.raises(c2cu.Error) as caught:
         c2cu.check(tmp_path / "lsc.c")
     assert f"did you mean '{tmp_path / 'lcs.c'}'?" in str(caught.value)
+
+
+def test_a_kernel_that_is_no_name():
+    with pytest.raises(TypeError, match="fn cannot be 3.*C2CU058"):
+        c2cu.compile("int x;\nvoid k(void) { x = 1; }\n", fn=3)

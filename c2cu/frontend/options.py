@@ -68,6 +68,8 @@ def options_of(
     ``void *`` parameter), by name."""
     if stdio not in (None, "", *STDIO):
         raise catalogue.UNKNOWN_CHOICE.error(option="stdio", value=f"{stdio!r:.40}", choices=list(STDIO))
+    if fn is not None and not isinstance(fn, str):
+        raise catalogue.WRONG_KIND.error(argument="fn", value=f"{fn!r:.80}", expected="a function's C name")
     if isinstance(outputs, str) or not all(isinstance(n, str) for n in outputs or ()):
         raise catalogue.WRONG_KIND.error(argument="outputs", value=f"{outputs!r:.80}", expected="a list of C names")
     if pack is not None and (isinstance(pack, bool) or pack not in PACK):
