@@ -124,6 +124,8 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
         return False
     if a.dtype.names:
         return all(same(np.ascontiguousarray(a[n]), np.ascontiguousarray(b[n])) for n in a.dtype.names)
+    if a.dtype.kind == "c":
+        return same(a.real, b.real) and same(a.imag, b.imag)
     if a.dtype.kind == "f":
         nan = np.isnan(a) & np.isnan(b)
         bits = f"u{a.dtype.itemsize}"

@@ -189,7 +189,12 @@ SAMPLES = {
     "jumps out of a statement as an expression": ("", "b[0] = ({ if (a[0] > 9) return; a[0] + 1; });"),
     "`_Generic`": ("", "b[0] = _Generic(a[0], int: 1, default: 2);"),
     "GCC's other built-in functions": ("", "b[0] = __builtin_object_size(a, 0) > 4;"),
-    "complex numbers": ("", "float _Complex z = f[0]; b[0] = 1;"),
+    "`float _Complex`, `double _Complex`; `complex.h`, but for functions of constants; GNU's `__real__`, `__imag__`, `1.0i`, `~`": (
+        "#include <complex.h>\ndouble complex c[2];",
+        "float complex s = f[4]; c[0] = f[0] + f[1] * I; c[1] = (c[0] * c[0] - a[0]) / ~c[0]; s = cexp(c[1]) * conjf(s); __imag__ s += 2.0i * 1.0i; "
+        "f[2] = creal(c[1]) + cabsf(s); b[0] = c[0] == c[1]; f[3] = __real__ s;",
+    ),
+    "complex integers": ("", "int _Complex z = a[0]; b[0] = __real__ z;"),
     "functions whose source is in none of the files": ("int elsewhere(int);", "b[0] = elsewhere(a[0]);"),
 }
 

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from ..base import catalogue
 from ..base.diagnostics import Diagnostic, Loc, Note
+from ..base.libm import COMPLEX_PARTS
 from ..ir.nodes import (
     Assign,
     Binary,
@@ -342,7 +343,7 @@ class _Findings:
         if source is None or (isinstance(x, Call) and x.name in _CONSTANT_TIME):
             return
         if isinstance(x, Call):
-            what = f"'{x.name}'"
+            what = f"'{x.name.split('_')[0] if x.name in COMPLEX_PARTS else x.name}'"
         elif isinstance(x.right, Const) and x.type.is_integer:
             what = f"'{x.op}' by a constant, which only an optimising compiler does without dividing,"
         else:

@@ -354,9 +354,9 @@ PRAGMA_WITHOUT_CALL = Message(
 COMPLEX = Message(
     "C2CU011",
     UnsupportedError,
-    "C's complex types are not supported.",
-    "complex types are not supported",
-    "keep real and imaginary parts in a struct or in two arrays",
+    "The schedule prints the program's own text for another compiler, and that text has complex numbers.",
+    "complex numbers are not printed for another compiler",
+    "leave the schedule to auto, or keep real and imaginary parts in a struct or in two arrays",
 )
 VARIABLE_EXTENT = Message(
     "C2CU012",

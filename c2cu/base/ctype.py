@@ -17,7 +17,7 @@ from typing import Union
 
 @dataclass(frozen=True)
 class Scalar:
-    """An arithmetic type. ``kind``: b(ool), i(nt), u(nsigned), f(loat); ``size`` in bytes."""
+    """An arithmetic type. ``kind``: b(ool), i(nt), u(nsigned), f(loat), c(omplex); ``size`` in bytes."""
 
     name: str
     kind: str
@@ -41,6 +41,23 @@ class Scalar:
         return self.is_integer and self.size == 16
 
     @property
+    def is_complex(self) -> bool:
+        return self.kind == "c"
+
+    @property
+    def part(self) -> Scalar:
+        """Of a complex type: that of its real and its imaginary part."""
+        return {8: FLOAT, 16: DOUBLE, 32: LDOUBLE}[self.size]
+
+    @property
+    def parts(self) -> tuple[tuple[str, Scalar], ...]:
+        """The two numbers that one of this type is made of, in the order of memory, each with its name; () of a type
+        that is one number by itself."""
+        if self.is_wide:
+            return ("low", ULONG), ("high", ULONG)
+        return (("real", self.part), ("imag", self.part)) if self.is_complex else ()
+
+    @property
     def bits(self) -> int:
         return 1 if self.kind == "b" else 8 * self.size
 
@@ -49,9 +66,8 @@ class Scalar:
         """The NumPy dtype's name, such as ``float32`` or ``uint8``; bytes where NumPy has none."""
         if self.is_wide:
             return "V16"
-        return {"b": "bool", "i": f"int{8 * self.size}", "u": f"uint{8 * self.size}", "f": f"float{8 * self.size}"}[
-            self.kind
-        ]
+        kinds = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
+        return kinds[self.kind] + (f"{8 * self.size}" if self.kind != "b" else "")
 
     def wrap(self, value: int | float) -> int | float:
         """``value`` converted to this type as 6.3.1 says (signed overflow wraps, as with ``-fwrapv``)."""
@@ -85,6 +101,9 @@ DOUBLE = Scalar("double", "f", 8, 8)
 LDOUBLE = Scalar("long double", "f", 16, 9)
 INT128 = Scalar("__int128", "i", 16, 7)
 UINT128 = Scalar("unsigned __int128", "u", 16, 7)
+CFLOAT = Scalar("_Complex float", "c", 8, 7)
+CDOUBLE = Scalar("_Complex double", "c", 16, 8)
+CLDOUBLE = Scalar("_Complex long double", "c", 32, 9)
 
 SCALARS = (BOOL, CHAR, SCHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, LLONG, ULLONG, FLOAT, DOUBLE, LDOUBLE)
 _UNSIGNED = {INT: UINT, LONG: ULONG, LLONG: ULLONG, SHORT: USHORT, CHAR: UCHAR, SCHAR: UCHAR, INT128: UINT128}
@@ -188,8 +207,9 @@ class Struct:
     @property
     def one_cell(self) -> bool:
         """Whether this is a union of scalars of one size. Its first member then stands for all of them."""
-        cells = (isinstance(m.type, Scalar) and m.bits is None and m.type.size == self.size for m in self.members)
-        return self.union and all(cells)
+        scalars = [m.type for m in self.members if isinstance(m.type, Scalar) and m.bits is None]
+        cells = (t.size == self.size and not t.is_complex for t in scalars)
+        return self.union and len(scalars) == len(self.members) and all(cells)
 
     @property
     def bytewise(self) -> Scalar | None:
@@ -255,6 +275,8 @@ def align_of(t: CType) -> int:
             return align_of(t.of)
         case Struct():
             return t.align
+        case Scalar() if t.is_complex:
+            return t.part.size
         case _:
             return t.size
 
@@ -266,6 +288,8 @@ def promote(t: Scalar) -> Scalar:
 
 def common(a: Scalar, b: Scalar) -> Scalar:
     """The usual arithmetic conversions, 6.3.1.8."""
+    if a.is_complex or b.is_complex:
+        return complex_of(common(*(t.part if t.is_complex else t for t in (a, b))))
     if a.is_float or b.is_float:
         return max((t for t in (a, b) if t.is_float), key=lambda t: t.rank)
     a, b = promote(a), promote(b)
@@ -277,6 +301,11 @@ def common(a: Scalar, b: Scalar) -> Scalar:
     if unsigned.rank >= signed.rank:
         return unsigned
     return signed if signed.size > unsigned.size else _UNSIGNED[signed]
+
+
+def complex_of(part: Scalar) -> Scalar:
+    """The complex type whose parts have this type."""
+    return {FLOAT: CFLOAT, DOUBLE: CDOUBLE, LDOUBLE: CLDOUBLE}[part]
 
 
 def unsigned_of(t: Scalar) -> Scalar:
@@ -320,7 +349,7 @@ class Leaf:
 
 def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int], ...] = ()) -> Iterator[Leaf]:
     """The leaves of a complete type, in the order of declaration. One leaf stands for a union of scalars; the members
-    of any other union overlap. An integer of 128 bits is two words."""
+    of any other union overlap. An integer of 128 bits is two words, a complex number its parts."""
     match t:
         case Array():
             yield from leaves(t.of, path, offset, dims + ((t.length or 0, t.of.size),))
@@ -329,13 +358,26 @@ def leaves(t: CType, path: str = "", offset: int = 0, dims: tuple[tuple[int, int
         case Struct():
             for m in t.members[:1] if t.one_cell else t.storage:
                 yield from leaves(m.type, f"{path}.{m.name}", offset + m.offset, dims)
-        case Scalar() if t.is_wide:
-            yield Leaf(f"{path}.low", ULONG, offset, dims)
-            yield Leaf(f"{path}.high", ULONG, offset + 8, dims)
+        case Scalar() if t.parts:
+            for k, (name, part) in enumerate(t.parts):
+                yield Leaf(f"{path}.{name}", part, offset + k * part.size, dims)
         case Scalar() | Pointer():
             yield Leaf(path, t, offset, dims)
         case _:
             raise ValueError(f"no storage for {t}")
+
+
+def object_leaves(t: CType) -> Iterator[Leaf]:
+    """The leaves of an object that goes in or out: complex numbers that are no members are one array of their parts,
+    the real and the imaginary one in turn."""
+    if not isinstance(element := leaf_element(t), Scalar) or not element.is_complex:
+        yield from leaves(t)
+        return
+    dims: list[tuple[int, int]] = []
+    while isinstance(t, Array):
+        dims.append((t.length or 0, t.of.size))
+        t = t.of
+    yield Leaf("", element.part, 0, (*dims, (2, element.part.size)))
 
 
 def nearest_float(value: int | float | Fraction) -> float:

@@ -6,6 +6,8 @@ import math
 
 from .ctype import (
     BOOL,
+    CDOUBLE,
+    CFLOAT,
     CHAR,
     DOUBLE,
     FLOAT,
@@ -62,6 +64,35 @@ CONSTANTS: dict[str, tuple[float, Scalar]] = {
 
 FUNCTIONS = _functions()
 
+#: Functions of complex.h that are a library's own affair, and those that are arithmetic.
+_TRANSCENDENTAL = "cexp clog csqrt csin ccos ctan csinh ccosh ctanh casin cacos catan casinh cacosh catanh".split()
+
+
+def _complex() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:
+    table: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
+    for t, part, suffix in ((CDOUBLE, DOUBLE, ""), (CFLOAT, FLOAT, "f")):
+        table.update((n + suffix, (part, (t,))) for n in ("creal", "cimag", "cabs", "carg"))
+        table.update((n + suffix, (t, (t,))) for n in ("conj", "cproj", *_TRANSCENDENTAL))
+        table["cpow" + suffix] = (t, (t, t))
+    return table
+
+
+#: Functions of complex.h: name -> (result, parameters)
+COMPLEX = _complex()
+
+
+def _complex_parts() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:
+    table: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
+    for name, (result, params) in COMPLEX.items():
+        if name.removesuffix("f") in (*_TRANSCENDENTAL, "cpow"):
+            for part, t in result.parts:
+                table[f"{name}_{part}"] = (t, tuple(t for p in params for _, t in p.parts))
+    return table
+
+
+#: One part of what such a function gives, as a function of the parts of its arguments: ``cexp_real(x, y)``.
+COMPLEX_PARTS = _complex_parts()
+
 
 def _bits() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:
     table: dict[str, tuple[Scalar, tuple[Scalar, ...]]] = {}
@@ -112,4 +143,6 @@ def builtin(name: str) -> Function:
         return Function(*FUNCTIONS[plain])
     if plain in BITS:
         return Function(*BITS[plain])
+    if plain in COMPLEX:
+        return Function(*COMPLEX[plain])
     return Function(CONSTANTS[plain][1] if plain in CONSTANTS else RESULTS.get(plain, INT), (), True)

@@ -77,6 +77,25 @@ def floating(text: str) -> tuple[float, Scalar]:
     return float.fromhex(body) if hexadecimal else float(body), t
 
 
+_IMAGINARY = re.compile(r"(\.?\d.*?)(?:[ij]([fl]?)|([fl])[ij])", re.I)
+
+
+def is_imaginary(text: str) -> bool:
+    """Whether a literal is one of GNU's imaginary numbers: ``2.0i``, ``1.0iF``."""
+    return _IMAGINARY.fullmatch(text) is not None
+
+
+def imaginary(text: str) -> tuple[float, Scalar] | None:
+    """The imaginary part of a floating literal that `is_imaginary`, and the type of its parts; None for an integer."""
+    m = _IMAGINARY.fullmatch(text)
+    assert m is not None
+    body, suffix = m[1], m[2] or m[3] or ""
+    hexadecimal = body.lower().startswith("0x")
+    if not re.search("[.p]" if hexadecimal else "[.e]", body, re.I):
+        return None
+    return floating(body + suffix)
+
+
 def _hexadecimal(text: str) -> Fraction:
     """The exact value of ``0x1.8p3``."""
     digits, _, exponent = text.lower().removeprefix("0x").partition("p")

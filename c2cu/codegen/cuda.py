@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from ..base import catalogue
 from ..base.ctype import BOOL, CHAR, INT, LONG, UINT, ULONG, Scalar, unsigned_of
+from ..base.libm import COMPLEX_PARTS
 from ..ir.evaluate import COMPARISONS
 from ..ir.indices import simplified
 from ..ir.nodes import (
@@ -220,6 +222,8 @@ class CudaText:
                 return f"{self.expr(e.cond)} ? {self.text(e.yes, SUM)} : {self.text(e.no, SUM)}", WHOLE
             case Extremum():
                 return self.extremum(e)
+            case Call(name=name) if name in COMPLEX_PARTS:
+                raise catalogue.LIBRARY_FUNCTION.error(e.loc, name=name.split("_")[0])
             case Call():
                 return f"{e.name}({', '.join(map(self.text, e.args))})", NAME
         raise AssertionError(e)

@@ -1,6 +1,25 @@
-"""What cpu/lanes.h.j2 is filled with: vector types and instructions."""
+"""What cpu/lanes.h.j2 is filled with: vector types, instructions, and functions of complex.h."""
 
 from __future__ import annotations
+
+from ..base.libm import COMPLEX_PARTS
+from ..ir.nodes import Call, Kernel
+from ..ir.walk import expressions, statements, subexpressions
+
+
+def complex_parts(kernel: Kernel) -> list[str]:
+    """C for the parts of complex functions that a kernel calls."""
+    every = (x for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
+    return [_part(name) for name in sorted({x.name for x in every if isinstance(x, Call)} & COMPLEX_PARTS.keys())]
+
+
+def _part(name: str) -> str:
+    function, part = name.split("_")
+    result, params = COMPLEX_PARTS[name]
+    letters = "abcd"[: len(params)]
+    numbers = (f"__builtin_complex({x}, {y})" for x, y in zip(letters[::2], letters[1::2]))
+    value = f"__{part}__ __builtin_{function}({', '.join(numbers)})"
+    return f"static {result} {name}({', '.join(f'{result} {x}' for x in letters)}) {{ return {value}; }}"
 
 
 def vectors(lanes: int, widest: int) -> list[dict[str, object]]:

@@ -34,6 +34,7 @@ _SPELLINGS = {
     "__alignof__": "_Alignof", "__builtin_offsetof": "offsetof", "__thread": "", "_Thread_local": "",
     "__int128_t": "__int128", "__builtin_va_list": "char *", "__gnuc_va_list": "char *",
     "__typeof__": "typeof", "__typeof": "typeof", "__complex__": "_Complex", "__complex": "_Complex",
+    "__real__": "__real", "__imag__": "__imag",
 }  # fmt: skip
 _FLOATS = {"_Float128": "long double", "_Float64x": "long double", "_Float64": "double", "_Float32x": "double",
            "_Float32": "float"}  # fmt: skip

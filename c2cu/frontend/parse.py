@@ -12,6 +12,7 @@ from functools import cached_property, wraps
 from typing import Any, ParamSpec, TypeVar
 
 from pycparser import c_ast as C
+from pycparser.c_lexer import CLexer
 from pycparser.c_parser import CParser
 
 from ..base import catalogue
@@ -191,7 +192,7 @@ def _error_of(text: str, place: tuple[str, int], types: list[str], pre: Preproce
 
 def _ast(text: str, pre: Preprocessed) -> C.FileAST:
     """The AST of the whole text. Raises ParseError at the first mistake."""
-    parser = CParser()
+    parser = CParser(lexer=_Lexer)
     _teach(parser)
     try:
         ast = _with_names(_with_prototypes(parser.parse(_with_types(text), pre.name)), text)
@@ -265,11 +266,29 @@ def _int(name: C.ID) -> C.Decl:
     return C.Decl(name.name, [], [], [], [], t, None, None, name.coord)
 
 
+class _Lexer(CLexer):
+    """With GNU's imaginary numbers: ``2.0i``, ``1.0iF``."""
+
+    def token(self):
+        token = super().token()
+        if token is not None and token.type in _NUMBERS:
+            suffix = _IMAGINARY.match(self._lexdata, self._pos)
+            if suffix:
+                self._pos = suffix.end()
+                token = replace(token, value=token.value + suffix[0])
+        return token
+
+
+_NUMBERS = frozenset("FLOAT_CONST HEX_FLOAT_CONST INT_CONST_DEC INT_CONST_OCT INT_CONST_HEX INT_CONST_BIN".split())
+_IMAGINARY = re.compile(r"[iIjJ][fFlL]?\b")
+
+
 def _teach(parser: CParser) -> None:
-    """Words that the parser knows of C23 only."""
+    """Words that the parser knows of C23 only, and GNU's operators on complex numbers, which bind as ``~`` does."""
     words = getattr(parser.clex, "_keyword_map", {})
     words["typeof"] = "TYPEOF"
     words["__uint128_t"] = words["__int128"]
+    words["__real"] = words["__imag"] = "NOT"
 
 
 def _skeleton(

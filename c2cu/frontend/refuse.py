@@ -11,6 +11,7 @@ from typing import TypeVar
 from pycparser import c_ast as C
 
 from ..base import catalogue, libc, libm
+from ..base.ctype import Array, CType, Function, Pointer, Scalar, Struct
 from ..base.diagnostics import Error, Note, UnsupportedError
 from .kernel import KernelProgram, returns_place
 from .nesting import ANALYSED, too_deep
@@ -57,11 +58,13 @@ ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
 
 #: What lowering takes, or finds out by itself that it does not.
 _TRIED = frozenset(
-    m.code for m in (catalogue.GOTO, catalogue.RECURSION, catalogue.LIBRARY_FUNCTION, catalogue.HOST_LAYOUT)
+    m.code
+    for m in (catalogue.GOTO, catalogue.RECURSION, catalogue.LIBRARY_FUNCTION, catalogue.HOST_LAYOUT, catalogue.COMPLEX)
 )
+_NOT_HOSTED = {catalogue.HOST_LAYOUT.code, catalogue.COMPLEX.code}
 
 #: What C for this machine's compiler may have.
-_HOSTED = {m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED - {catalogue.HOST_LAYOUT.code}
+_HOSTED = ({m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED) - _NOT_HOSTED
 
 
 def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | None, UnsupportedError | None]:
@@ -109,6 +112,8 @@ def _found(program: KernelProgram) -> Iterator[tuple[bool, Error]]:
             foreign = _foreign(f, program) if unit.declarations.foreign else None
             if foreign is not None:
                 yield False, foreign
+            if unit.declarations.complex and (number := _complex(f, program)) is not None:
+                yield False, catalogue.COMPLEX.error(loc_of(number))
             deep = too_deep(f.node, ANALYSED)
             if deep is not None:
                 loc = loc_of(deep[1])
@@ -123,6 +128,31 @@ def _foreign(f: FunctionDef, program: KernelProgram) -> Error | None:
     used = {id(t): t for n in nodes(f.node) if (t := unit.types.get(id(n))) is not None}
     used.update((id(s.type), s.type) for n in nodes(f.node) if (s := unit.symbols.get(id(n))) is not None)
     return next((e for t in used.values() if (e := unit.declarations.why_foreign(t)) is not None), None)
+
+
+def _complex(f: FunctionDef, program: KernelProgram) -> C.Node | None:
+    """The first expression or variable of a function that is a complex number, or has one."""
+    types, symbols = program.unit.types, program.unit.symbols
+    for n in nodes(f.node):
+        t = types.get(id(n)) or (symbols[id(n)].type if id(n) in symbols else None)
+        if t is not None and _has_complex(program.unit.declarations.complete(t)):
+            return n
+    return None
+
+
+def _has_complex(t: CType, within: tuple[CType, ...] = ()) -> bool:
+    """Whether an object of this type, or what a pointer of it points to, has a complex number in it."""
+    match t:
+        case Scalar():
+            return t.is_complex
+        case Array():
+            return _has_complex(t.of, within)
+        case Pointer():
+            return _has_complex(t.to, within)
+        case Struct():
+            return t not in within and any(_has_complex(m.type, (*within, t)) for m in t.members)
+        case Function():
+            return any(_has_complex(x, within) for x in (t.returns, *t.params))
 
 
 def unfollowed(e: Error) -> UnsupportedError:

@@ -10,7 +10,10 @@ from pycparser import c_ast as C
 from ..base import catalogue, literals
 from ..base.ctype import (
     BOOL,
+    CDOUBLE,
+    CFLOAT,
     CHAR,
+    CLDOUBLE,
     DOUBLE,
     FLOAT,
     INT,
@@ -120,16 +123,16 @@ _BASIC = {
     ("int", "long", "long", "unsigned"): ULLONG,
     ("__int128",): INT128, ("__int128", "signed"): INT128, ("__int128", "unsigned"): UINT128,
     ("__uint128_t",): UINT128, ("float",): FLOAT, ("double",): DOUBLE, ("double", "long"): LDOUBLE,
+    ("_Complex", "float"): CFLOAT, ("_Complex", "double"): CDOUBLE, ("_Complex",): CDOUBLE,
+    ("_Complex", "double", "long"): CLDOUBLE,
 }  # fmt: skip
 
 
-_OPAQUE = {
-    tuple(sorted(names.split())): opaque(names, size, align)
-    for names, size, align in (
-        ("_Float128", 16, 16), ("_Complex", 16, 8), ("_Complex float", 8, 4), ("_Complex double", 16, 8),
-        ("_Complex long double", 32, 16),
-    )
-}  # fmt: skip
+_OPAQUE = {("_Float128",): opaque("_Float128", 16, 16)} | {
+    tuple(sorted((*names, "_Complex"))): opaque(" ".join(("_Complex", *names)), 2 * t.size, t.size)
+    for names, t in _BASIC.items()
+    if isinstance(t, Scalar) and t.is_integer
+}
 _OF_INTEGERS = ("%", "&", "|", "^", "<<", ">>")
 
 
@@ -144,6 +147,7 @@ class Declarations:
         self._enums: dict[int, Scalar] = {}  # id(Enum node) -> type of its variables
         self.hosts: Mapping[int, HostLayout] = {}  # id of a node -> the layout that attributes give it
         self.foreign: dict[str, Error] = {}  # tags of structs that C would lay out otherwise, and why
+        self.complex = False  # whether something is a complex number
         self.lost: dict[str, Error] = {}  # names whose declarations at file scope are not understood, and why
 
     # types
@@ -176,6 +180,7 @@ class Declarations:
     def _named(self, node: C.IdentifierType, scope: Scope) -> CType:
         basic = _BASIC.get(tuple(sorted(node.names)))
         if basic is not None:
+            self.complex = self.complex or basic.is_complex
             return basic
         if len(node.names) == 1:
             symbol = scope.find(node.names[0])
@@ -185,8 +190,8 @@ class Declarations:
         if names in self.lost:
             raise self.lost[names]
         if (known := _OPAQUE.get(tuple(sorted(node.names)))) is not None:
-            message = catalogue.COMPLEX if "_Complex" in node.names else catalogue.UNSUPPORTED_CONSTRUCT
-            self.foreign.setdefault(known.tag, message.error(loc_of(node), construct=f"'{names}'"))
+            error = catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node), construct=f"'{names}'")
+            self.foreign.setdefault(known.tag, error)
             return known
         raise catalogue.UNKNOWN_TYPE.error(loc_of(node), type=names)
 
@@ -398,7 +403,9 @@ class Declarations:
             case C.Cast():
                 t = self.type(node.to_type, scope)
                 x = self.typed_constant(node.expr, scope) or self._address(node.expr, scope)
-                return (converted(x[0], t), t) if x and isinstance(t, Scalar) and t != VOID else None
+                if not isinstance(t, Scalar) or t == VOID or t.is_complex:
+                    return None
+                return (converted(x[0], t), t) if x else None
             case C.UnaryOp(op="sizeof") | C.UnaryOp(op="_Alignof"):
                 return self._sizeof(node, scope)
             case C.UnaryOp():
@@ -447,7 +454,7 @@ class Declarations:
 
     def _literal(self, node: C.Constant) -> tuple[int | float, Scalar] | None:
         try:
-            if node.type == "string" or "string" in node.type:
+            if "string" in node.type or literals.is_imaginary(node.value):
                 return None
             if node.value.endswith("'"):
                 return literals.character(node.value)

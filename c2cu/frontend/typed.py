@@ -29,6 +29,7 @@ from ..base.ctype import (
     Scalar,
     Struct,
     common,
+    complex_of,
     leaf_element,
 )
 from ..base.diagnostics import Error, Loc, ParseError, UnsupportedError, did_you_mean
@@ -519,6 +520,8 @@ class _Annotator:
                     size = literals.width(node.value)
                     element = {1: CHAR, 2: USHORT, 4: INT if node.value.startswith("L") else UINT}[size]
                     return Array(element, len(literals.codes(node.value, size)))
+                if literals.is_imaginary(node.value):
+                    return self.imaginary(node)
                 constant = self.d.typed_constant(node, scope)
                 assert constant is not None
                 return constant[1]
@@ -567,6 +570,14 @@ class _Annotator:
                 self.initialiser(node, scope)
                 return VOID
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node), construct=_construct(node))
+
+    def imaginary(self, node: C.Constant) -> Scalar:
+        """The type of an imaginary number."""
+        value = literals.imaginary(node.value)
+        if value is None:
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(node), construct="a complex integer")
+        self.d.complex = True
+        return complex_of(value[1])
 
     def block_value(self, node: C.Compound, scope: Scope) -> CType:
         """The type of GNU's ``({ ... })``: that of its last statement, where that is an expression."""
@@ -633,6 +644,9 @@ class _Annotator:
                 return INT
             case "++" | "--" | "p++" | "p--":
                 return t
+            case "__real" | "__imag":
+                number = self.arithmetic(t, node)
+                return number.part if number.is_complex else number
             case _:
                 return self.promoted(self.arithmetic(t, node), node.expr)
 
@@ -689,17 +703,24 @@ class _Annotator:
             raise catalogue.ASSEMBLER.error(loc_of(node))
         if isinstance(node.name, C.ID) and scope.find(node.name.name) is None and node.name.name not in self.d.lost:
             name = node.name.name
-            known = name.startswith("__builtin_") or name in libm.FUNCTIONS
+            known = name.startswith("__builtin_") or name in libm.FUNCTIONS or name in libm.COMPLEX
             t = libm.builtin(name) if known else Function(INT, ())
             implicit = Symbol(name, "function", t, loc_of(node), builtin=known, implicit=not known)
             self.unit.scope.names[name] = implicit
         callee = decay(self.expression(node.name, scope))
         for a in node.args.exprs if node.args else []:
             self.expression(a, scope)
+        if isinstance(node.name, C.ID) and node.name.name == "__builtin_complex" and node.args:
+            return self.made_complex(node.args.exprs)
         function = callee.to if isinstance(callee, Pointer) else callee
         if not isinstance(function, Function):
             raise catalogue.NOT_A_FUNCTION.error(loc_of(node))
         return self.complete(function.returns)
+
+    def made_complex(self, parts: list[C.Node]) -> Scalar:
+        """The type of ``__builtin_complex(x, y)``, whose arguments have one type."""
+        self.d.complex = True
+        return complex_of(self.arithmetic(self.unit.types[id(parts[0])], parts[0]))
 
 
 def _defines(s: Symbol) -> int:

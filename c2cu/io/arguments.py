@@ -107,7 +107,7 @@ def _refuse_repeated(option: str, names: Sequence[str]) -> None:
 def _value(text: str, slot: Slot | None, layout: str) -> Any:
     """A file's source, or a number for a scalar."""
     if slot is not None and slot.shape == () and not Path(text).exists():
-        for kind in (lambda t: int(t, 0), float):
+        for kind in (lambda t: int(t, 0), float, *([complex] if str(slot.dtype).startswith("complex") else [])):
             try:
                 return kind(text)
             except ValueError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pycparser import c_ast as C
 
 from ..base import catalogue
@@ -13,18 +15,20 @@ from ..frontend.typed import FunctionDef
 from ..ir.fold import binary
 from ..ir.nodes import Const, Expr
 from .context import Context, Frame
+from .environment import Environment
 from .expressions import number
 from .library import library_call
 from .lvalues import object_value, pointer_value
-from .memory import copy_object, load, store, store_wide
-from .objects import FunctionRef, LValue, Object, OneOf, Target, Wide, whole
+from .memory import copy_object, load, store, store_pair
+from .objects import Complex, FunctionRef, LValue, Object, OneOf, Pair, Target, whole
 from .order import in_register
+from .pairs import is_pair
 from .pointers import read_pointer, write_pointer
 from .substitutes import LIBRARY, placed, substitute
 
 MOST_FRAMES = 200  # of one function that calls itself
 MOST_CALLS = 1_000  # functions that call one another in turn
-Argument = Expr | Target | Wide
+Argument = Expr | Target | Pair
 
 
 def function_body(cx: Context, f: FunctionDef) -> None:
@@ -37,7 +41,7 @@ def function_body(cx: Context, f: FunctionDef) -> None:
     cx.jumps = outer
 
 
-def call(cx: Context, node: C.FuncCall) -> Expr | Target | None:
+def call(cx: Context, node: C.FuncCall) -> Expr | Target | Complex | None:
     """Inline a call: its value, the object that it returns, or where the pointer that it returns points."""
     loc = loc_of(node)
     callees = callees_of(cx, node)
@@ -59,6 +63,20 @@ def call(cx: Context, node: C.FuncCall) -> Expr | Target | None:
         raise e.moved(loc) from None
     cx.out += placed(tuple(body), loc) if ours else body
     return result_of(cx, result, loc)
+
+
+def inline(cx: Context, name: str, values: Sequence[Expr], loc: Loc) -> LValue:
+    """Inline a function of the library's that has to do with nothing but numbers: the object that it returns."""
+    f = substitute(cx, name)
+    assert f is not None
+    outer, cx.env = cx.env, Environment()  # what is known elsewhere need not go along its paths
+    objects = [bound(cx, p, v, loc) for p, v in zip(f.params, values)]
+    with cx.block() as body:
+        result = inlined(cx, f, objects, result_place(cx, f))
+    cx.env = outer
+    cx.out += placed(tuple(body), loc)
+    assert result is not None
+    return whole(result)
 
 
 def in_library(f: FunctionDef) -> bool:
@@ -85,7 +103,7 @@ def one_of_several(cx: Context, callees: OneOf, args: list[C.Node], loc: Loc) ->
     values: list[Argument] = []
     for a, p in reversed(list(zip(args, first.params))):
         v = argument(cx, a, p.type)
-        values.insert(0, v if isinstance(v, Target | Wide) else cx.saved(v, loc))
+        values.insert(0, v if isinstance(v, Target | Pair) else cx.saved(v, loc))
     result = result_place(cx, first)
 
     def inline(f: FunctionDef) -> None:
@@ -126,7 +144,7 @@ def inlined(cx: Context, f: FunctionDef, arguments: list[Object], result: Object
 def result_of(cx: Context, result: Object | None, loc: Loc) -> Expr | Target | None:
     if result is None:
         return None
-    if isinstance(result.type, Scalar) and not result.type.is_wide:
+    if isinstance(result.type, Scalar) and not is_pair(result.type):
         return load(cx, whole(result), loc)
     return read_pointer(cx, whole(result), loc) if isinstance(result.type, Pointer) else whole(result)
 
@@ -157,8 +175,8 @@ def argument(cx: Context, node: C.Node, t: CType) -> Argument:
     """An argument's value, or the object that is passed by value."""
     if isinstance(t, Pointer):
         return pointer_value(cx, node)
-    if isinstance(t, Scalar) and t.is_wide:
-        return cx.wide(node, t)
+    if isinstance(t, Scalar) and is_pair(t):
+        return cx.pair(node, t)
     return number(cx, node, t, loc_of(node)) if isinstance(t, Scalar) else object_value(cx, node)
 
 
@@ -180,8 +198,8 @@ def bound(cx: Context, p: Symbol, value: Argument, loc: Loc) -> Object:
     if isinstance(p.type, Pointer):
         assert isinstance(value, Target)
         write_pointer(cx, whole(obj), value, loc)
-    elif isinstance(value, Wide):
-        store_wide(cx, whole(obj), value, loc)
+    elif isinstance(value, Pair):
+        store_pair(cx, whole(obj), value, loc)
     elif isinstance(p.type, Scalar):
         assert not isinstance(value, Target)
         store(cx, whole(obj), value, loc)

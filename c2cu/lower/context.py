@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -17,7 +17,7 @@ from ..frontend.typed import FunctionDef, Unit
 from ..ir.fold import cast
 from ..ir.nodes import Assign, Block, Const, Expr, If, Region, Stmt, Var, Variable
 from .environment import Environment, join
-from .objects import LValue, Null, Object, OneOf, Ref, Single, Target, View, Wide, at_start
+from .objects import Complex, LValue, Null, Object, OneOf, Pair, Ref, Single, Target, View, Wide, at_start
 
 LIMIT = 60_000  # statements of one flat kernel
 WORK = 400_000  # statements written until there is one, those of loops that had to be written again among them
@@ -68,8 +68,10 @@ class Rules:
     binding: Callable[[Context, Symbol, Loc], Object]
     value: Callable[[Context, C.Node], Expr]
     wide: Callable[[Context, C.Node, Scalar | None], Wide]
+    complex: Callable[[Context, C.Node, Scalar | None], Complex]
     condition: Callable[[Context, C.Node], Expr]
-    call: Callable[[Context, C.FuncCall], Expr | Target | None]
+    call: Callable[[Context, C.FuncCall], Expr | Target | Complex | None]
+    inline: Callable[[Context, str, Sequence[Expr], Loc], LValue]
     initialise: Callable[[Context, LValue, C.Node], None]
     effect: Callable[[Context, C.Node], None]
     statements: Callable[[Context, list[C.Node]], Flags]
@@ -103,6 +105,7 @@ class Context:
     folded: dict[int, frozenset[int] | None] = field(default_factory=dict)  # id(expression) -> `folded.numbers`
     bits: dict[int, int] = field(default_factory=dict)  # id(expression) -> `folded.bits`
     half_stored: dict[Region | Variable, None] = field(default_factory=dict)  # local, and stored in parts of elements
+    complex_constants: dict[int, tuple[float, float] | None] = field(default_factory=dict)  # likewise
     without_value: dict[int, tuple[C.ExprList | C.BinaryOp, ...]] = field(default_factory=dict)  # the same of `order`'s
     begun: dict[int, C.Node | None] = field(default_factory=dict)  # id(`order.without_value`) -> what is left of it
     outside: tuple[Object, ...] = ()  # those that come in or go out
@@ -123,13 +126,26 @@ class Context:
         """The integer of 128 bits that an expression gives: `wide_values.wide`."""
         return self.rules.wide(self, node, t)
 
+    def complex(self, node: C.Node, t: Scalar | None = None) -> Complex:
+        """The complex number that an expression gives: `complex_values.complex_value`."""
+        return self.rules.complex(self, node, t)
+
+    def pair(self, node: C.Node, t: Scalar | None = None) -> Pair:
+        """The number that an expression gives, of a type that is a pair."""
+        own = t or self.unit.value_type(node)
+        return self.complex(node, t) if isinstance(own, Scalar) and own.is_complex else self.wide(node, t)
+
     def condition(self, node: C.Node) -> Expr:
         """A controlling expression, as truth: `expressions.condition`."""
         return self.rules.condition(self, node)
 
-    def call(self, node: C.FuncCall) -> Expr | Target | None:
+    def call(self, node: C.FuncCall) -> Expr | Target | Complex | None:
         """What a call returns: `calls.call`."""
         return self.rules.call(self, node)
+
+    def inline(self, name: str, values: Sequence[Expr], loc: Loc) -> LValue:
+        """What a function of `substitutes` returns: `calls.inline`."""
+        return self.rules.inline(self, name, values, loc)
 
     def initialise(self, ref: LValue, init: C.Node) -> None:
         """Store an initialiser: `declarations.initialise`."""

@@ -17,10 +17,10 @@ from .expressions import assignment, condition, increment, number, place_number
 from .jumps import labelled, none_of, skipped, tail_of
 from .loops import do_while, loop
 from .lvalues import assign_object, assign_pointer, last_of, object_value, pointer_value, step_pointer
-from .memory import copy_object, store, store_wide
+from .memory import copy_object, store, store_pair
 from .objects import Object, whole
+from .pairs import is_pair
 from .pointers import write_pointer
-from .wide import is_wide
 
 
 def statements(cx: Context, nodes: list[C.Node]) -> Flags:
@@ -123,8 +123,8 @@ def set_result(cx: Context, result: Object, node: C.Node, loc: Loc) -> None:
     match result.type:
         case Pointer():
             write_pointer(cx, whole(result), pointer_value(cx, node), loc)
-        case Scalar() if is_wide(result.type):
-            store_wide(cx, whole(result), cx.wide(node, result.type), loc)
+        case Scalar() if is_pair(result.type):
+            store_pair(cx, whole(result), cx.pair(node, result.type), loc)
         case Scalar() if isinstance(returns := cx.frames[-1].function.returns, Pointer):
             store(cx, whole(result), place_number(cx, pointer_value(cx, node), returns, loc), loc)
         case Scalar():
@@ -280,8 +280,8 @@ def effect(cx: Context, node: C.Node) -> None:
                 effect(cx, e)
         case C.Compound():
             statement(cx, last_of(cx, node))
-        case _ if is_wide(cx.unit.types.get(id(node))):
-            cx.wide(node)
+        case _ if is_pair(cx.unit.types.get(id(node))):
+            cx.pair(node)
         case C.Assignment() if isinstance(cx.unit.type(node), Struct):
             assign_object(cx, node)
         case C.Assignment() if isinstance(cx.unit.type(node), Pointer):

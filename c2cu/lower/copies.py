@@ -15,7 +15,8 @@ from ..ir.nodes import Binary, Cast, Const, Expr
 from .context import Context
 from .lvalues import pointer_value
 from .memory import below, copy_elements, for_each, load, store
-from .objects import LValue, Null, OneOf, Ref, View, leaf_table, seen_as
+from .objects import LValue, Null, OneOf, Ref, View, in_turn, leaf_table, object_table, seen_as
+from .pairs import is_complex, is_pair
 from .pointers import exact, for_one_of, read_pointer, write_pointer
 from .views import WORDS, locate
 
@@ -86,32 +87,37 @@ def copy(cx: Context, to: Ref | View, source: Ref | View, count: Expr, overlap: 
 
 
 def structs(ref: Ref | View, loc: Loc) -> Ref | View | None:
-    """The first struct at a place; None where there is none."""
+    """The first struct or complex number at a place; None where there is none."""
     while isinstance(ref.type, Array) and ref.type.length is not None:
         ref = ref.element(loc)
-    return ref if isinstance(ref.type, Struct) else None
+    return ref if isinstance(ref.type, Struct) or is_complex(ref.type) else None
 
 
 def elements(ref: Ref | View, count: Expr, loc: Loc) -> Ref | View | None:
     """The first of ``count`` bytes of scalars that lie one after the other; None where other members lie between."""
     while isinstance(ref.type, Array):
         ref = ref.element(loc)
+    if isinstance(ref, Ref) and is_complex(ref.type) and in_turn(ref.object):
+        leaf = object_table(ref.object)[""]
+        ref = replace(ref, path="", index=multiply(ref.index, 2), type=leaf.type, rows=())
     if isinstance(ref, Ref) and isinstance(ref.type, Struct):
         table = leaf_table(ref.type)
         if len(table) != 1:
             return None
         ref = below(ref, next(iter(table)), loc)
     if isinstance(ref, Ref):
-        if not isinstance(ref.type, Scalar) or ref.type.is_wide or (ref.alone and not within(count, ref.type.size)):
+        if not isinstance(ref.type, Scalar) or is_pair(ref.type) or (ref.alone and not within(count, ref.type.size)):
             return None
-        leaf = leaf_table(ref.object.type)[ref.path]
-        several = len(leaf_table(ref.object.type)) > 1
+        table = object_table(ref.object)
+        if ref.path not in table:  # one part of a complex number
+            return None
+        leaf, several = table[ref.path], len(table) > 1
         farther = isinstance(count, Const) and count.value > extent(ref, loc)  # a variable's bytes are in the array
         if (several and (farther or not leaf.dims)) or not isinstance(leaf.type, Scalar):
             return None
         return replace(ref, type=leaf.type) if ref.type == VOID else ref
     spot = locate(ref)
-    if spot is None or len(leaf_table(ref.object.type)) != 1 or not isinstance(spot.leaf.type, Scalar):
+    if spot is None or len(object_table(ref.object)) != 1 or not isinstance(spot.leaf.type, Scalar):
         return None
     size = spot.leaf.type.size
     aligned = spot.shift is None and spot.byte == 0
@@ -124,7 +130,7 @@ def within(count: Expr, size: int) -> bool:
 
 def extent(ref: Ref, loc: Loc) -> int:
     """Bytes from a place to the end of the innermost array around it, as far as that is known."""
-    leaf = leaf_table(ref.object.type)[ref.path]
+    leaf = object_table(ref.object)[ref.path]
     if not leaf.dims or leaf.dims[-1][1] != leaf.type.size:
         return leaf.type.size
     length = leaf.dims[-1][0]

@@ -17,12 +17,14 @@ from ..frontend.symbols import Symbol
 from ..ir.fold import nearest_integer
 from ..ir.nodes import Block, Const, Region, Stmt, Store
 from ..ir.walk import statements
+from .complex_constants import converted_constant
 from .context import Context
 from .environment import Environment
 from .expressions import number
 from .lvalues import object_value, pointer_value
-from .memory import copy_object, initial_elements, store, store_wide, zero
-from .objects import LValue, Null, Object, PointerCells, Ref, View, leaf_table, whole
+from .memory import copy_object, initial_elements, store, store_pair, zero
+from .objects import LValue, Null, Object, PointerCells, Ref, View, leaf_table, object_table, whole
+from .pairs import is_complex, is_pair
 from .pointers import cells_of, exact, put, write_pointer
 
 
@@ -120,7 +122,7 @@ def tables(cx: Context, body: Block) -> dict[Region, Region]:
         except UnsupportedError:
             continue
         for path, r in regions:
-            found[r] = replace(r, storage="shared", init=initial_elements(obj, path))
+            found[r] = replace(r, storage="shared", init=initial_elements(obj, object_table(obj)[path]))
     return found
 
 
@@ -146,6 +148,9 @@ def constant_values(cx: Context, symbol: Symbol, of: CType, init: C.Node) -> dic
     for offset, t, e in initialisers(cx, of, init):
         if isinstance(t, Pointer):
             continue  # `start_pointers`
+        if is_complex(t) and isinstance(e, C.Node):
+            out.update(complex_elements(cx, symbol, t, offset, e))
+            continue
         value = e if isinstance(e, int) else cx.unit.constant(e)
         if value is None or not isinstance(t, Scalar):
             at = symbol.loc if isinstance(e, int) else loc_of(e)
@@ -182,6 +187,15 @@ def field_values(cx: Context, symbol: Symbol, t: CType, part: Part, at: int) -> 
         case _ if isinstance(part, C.Node):
             values = constant_values(cx, symbol, t, part)
             yield from ((at + offset, value) for offset, value in values.items())
+
+
+def complex_elements(cx: Context, symbol: Symbol, t: CType, offset: int, e: C.Node) -> Iterator[tuple[int, Const]]:
+    """The parts that a constant gives a complex object at an offset."""
+    z = converted_constant(cx, e, t) if isinstance(t, Scalar) else None
+    if z is None or not isinstance(t, Scalar):
+        raise catalogue.ADDRESS_IN_INITIALISER.error(loc_of(e), name=symbol.name)
+    for k, x in enumerate(z):
+        yield offset + k * t.part.size, Const(x, t.part, loc_of(e))
 
 
 def declare(cx: Context, node: C.Decl) -> None:
@@ -270,8 +284,8 @@ def set_value(cx: Context, ref: LValue, e: C.Node, loc: Loc) -> None:
         write_pointer(cx, ref, pointer_value(cx, e), loc)
         return
     assert isinstance(ref.type, Scalar)
-    if ref.type.is_wide:
-        store_wide(cx, ref, cx.wide(e, ref.type), loc)
+    if is_pair(ref.type):
+        store_pair(cx, ref, cx.pair(e, ref.type), loc)
     else:
         store(cx, ref, number(cx, e, ref.type, loc_of(e)), loc)
 

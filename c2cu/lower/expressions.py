@@ -13,22 +13,28 @@ from ..frontend.choices import chooses_constant, is_float
 from ..frontend.parse import loc_of
 from ..ir.fold import add, binary, cast, is_safe, loads, multiply, truth, unary
 from ..ir.nodes import NOWHERE, Assign, Const, Expr, If, Select, Unary, Var
+from .complex import arithmetic as complex_arithmetic
+from .complex import compared as compared_complex
+from .complex import is_true as is_complex_true
+from .complex import ordered, real
 from .context import Context
 from .lvalues import last_of, lvalue, pointer_value
 from .memory import load, store
-from .objects import FunctionRef, LValue, Null, OneOf, Ref, Target, View, seen_as, step_of
+from .objects import Complex, FunctionRef, LValue, Null, OneOf, Ref, Target, View, seen_as, step_of
 from .order import before, has_effects, in_register, read_last, right_first, value_first, without_value
+from .pairs import is_complex, is_pair, is_wide, unsupported
 from .wide import arithmetic as wide_arithmetic
 from .wide import compared as compared_wide
-from .wide import is_true, is_wide, narrowed, unsupported, widened
+from .wide import is_true, narrowed, widened
 from .zeros import is_integer_zero, is_zero, never_minus_zero
 
 
 def value(cx: Context, node: C.Node) -> Expr:
     """The scalar value of an expression, promoted by nobody yet: it has the expression's C type."""
     loc = loc_of(node)
-    if is_wide(cx.unit.types.get(id(node))):
-        raise unsupported("this use of a number", loc)
+    own = cx.unit.types.get(id(node))
+    if isinstance(own, Scalar) and is_pair(own):
+        raise unsupported("this use of a number", own, loc)
     match node:
         case C.Constant():
             return constant_value(cx, node)
@@ -52,7 +58,7 @@ def value(cx: Context, node: C.Node) -> Expr:
             result = cx.call(node)
             if isinstance(result, (Ref, View, OneOf)) and isinstance(result.type, Scalar):
                 return load(cx, result, loc)
-            if not isinstance(result, (Ref, View, OneOf, Null, FunctionRef)) and result is not None:
+            if not isinstance(result, (Ref, View, OneOf, Null, FunctionRef, Complex)) and result is not None:
                 return result
             raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct="the value of this call")
         case C.ExprList() | C.Compound():
@@ -86,11 +92,24 @@ def unary_value(cx: Context, node: C.UnaryOp) -> Expr:
         return Const(value, ULONG, loc)
     if op in ("++", "--", "p++", "p--"):
         return increment(cx, node)
+    if op in ("__real", "__imag"):
+        return part_value(cx, node)
     if op == "!":
         return unary("!", cx.condition(node.expr), INT, loc)
     x = cx.value(node.expr)
     x = cast(x, promote(x.type))
     return x if op == "+" else unary(op, x, x.type, loc)
+
+
+def part_value(cx: Context, node: C.UnaryOp) -> Expr:
+    """GNU's ``__real__ z`` or ``__imag__ z``."""
+    loc, second = loc_of(node), node.op == "__imag"
+    if isinstance(node.expr, (C.ID, C.ArrayRef, C.StructRef)) and is_complex(cx.unit.type(node.expr)):
+        return load(cx, lvalue(cx, node), loc)  # the other part need not be set
+    if is_complex(cx.unit.type(node.expr)):
+        return cx.complex(node.expr).parts[second]
+    x = cx.value(node.expr)
+    return Const(x.type.wrap(0), x.type, loc) if second else x
 
 
 def pointer_truth(cx: Context, node: C.Node) -> Expr:
@@ -115,6 +134,8 @@ def condition(cx: Context, node: C.Node) -> Expr:
         return pointer_truth(cx, node)
     if is_wide(cx.unit.type(node)):
         return is_true(cx.wide(node), loc_of(node))
+    if is_complex(cx.unit.type(node)):
+        return is_complex_true(cx.complex(node), loc_of(node))
     return truth(cx.value(node), loc_of(node))
 
 
@@ -206,6 +227,12 @@ def binary_value(cx: Context, node: C.BinaryOp) -> Expr:
         t = cx.unit.type(node)
         assert isinstance(t, Scalar)
         return cast(distance(pointer_value(cx, pointer), pointer_value(cx, other), loc), t)
+    if is_complex(a_type) or is_complex(b_type):
+        assert isinstance(a_type, Scalar) and isinstance(b_type, Scalar)
+        t = common(a_type, b_type)
+        a, b = ordered(cx, node, lambda x: cx.complex(x, t), not is_complex(a_type))
+        assert isinstance(a, Complex) and isinstance(b, Complex)
+        return compared_complex(node.op, a, b, loc)
     a, b = operands(cx, node)
     if node.op == "-" and is_zero(cx, node.left, a):
         t = common(a.type, b.type)
@@ -410,6 +437,8 @@ def number(cx: Context, node: C.Node, t: Scalar, loc: Loc) -> Expr:
         return narrowed(cx.wide(node), t, loc)
     if t.is_integer and t != BOOL and chooses_constant(cx.unit, node):
         return by_parts(cx, node, lambda e: converted(e, t, loc))
+    if is_complex(cx.unit.types.get(id(node))):
+        return real(cx.complex(node), t, loc)
     return converted(cx.value(node), t, loc)
 
 
@@ -449,7 +478,7 @@ def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
         source = last_of(cx, source)
     other = cx.unit.value_type(source)
     first = None  # the right side, where it goes before the left
-    if not is_wide(other) and has_effects(cx, source) and (op or value_first(source)):
+    if not is_pair(other) and has_effects(cx, source) and (op or value_first(source)):
         t = cx.unit.type(node.lvalue)
         first = number(cx, source, t, loc) if not op and isinstance(t, Scalar) else cx.value(source)
     mark = len(cx.out)
@@ -476,6 +505,10 @@ def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
         right = cx.wide(source)
         left = widened(cx, load(cx, ref, loc_of(node.lvalue)), right.type, loc)
         value = narrowed(wide_arithmetic(cx, op, left, right, loc), t, loc)
+    elif isinstance(other, Scalar) and is_complex(other):
+        z = cx.complex(source)
+        left = load(cx, ref, loc_of(node.lvalue))
+        value = real(complex_arithmetic(cx, op, left, z, common(t, other), loc), t, loc)
     else:
         right = cx.value(source)
         value = converted(arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc), t, loc)

@@ -8,19 +8,20 @@ from dataclasses import replace
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import INT, Array, Pointer, Scalar
+from ..base.ctype import INT, Array, Leaf, Pointer, Scalar, object_leaves
 from ..frontend.kernel import KernelProgram, Parameter, nodes
 from ..frontend.symbols import Symbol
 from ..ir.nodes import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..ir.simplify import simplify
 from ..ir.walk import expressions as expressions_of
 from ..ir.walk import loads_in, rewritten, statements, touched
-from . import calls, control, declarations, expressions, wide_values
+from . import calls, complex_values, control, declarations, expressions, wide_values
 from .calls import function_body
 from .context import Context, Frame, Rules
 from .declarations import initial_values, start_pointers, tables
 from .memory import clear_half_stored, copy_object, initial_elements
-from .objects import Object, leaf_table, whole
+from .objects import Object, whole
+from .pairs import is_complex
 from .pointers import write_pointer
 
 #: Functions that files of this folder call although theirs are imported later.
@@ -28,8 +29,10 @@ RULES = Rules(
     binding=declarations.binding,
     value=expressions.value,
     wide=wide_values.wide,
+    complex=complex_values.complex_value,
     condition=expressions.condition,
     call=calls.call,
+    inline=calls.inline,
     initialise=declarations.initialise,
     effect=control.effect,
     statements=control.statements,
@@ -130,22 +133,30 @@ def bind_parameter(cx: Context, b: Parameter, bulk: list[Region]) -> Object:
     obj = cx.new_object(b.name, b.type, storage, b.loc, None if b.shared else values, volatile)
     if b.symbol is not None:
         cx.bindings[id(b.symbol)] = obj
-    for path, leaf in leaf_table(b.type).items():
+    several = 2 if is_complex(b.type) else 1  # numbers of what is no array
+    for leaf in object_leaves(b.type):
         t = leaf.type
         if isinstance(t, Scalar) and t.size < 16:
-            region = outside(obj, path)
+            region = outside(obj, leaf)
             bulk.append(region)
             cx.names[region.name] = 1
-            if b.shared or leaf.count != 1 or volatile or (b.kind == "global" and isinstance(b.type, Array)):
-                obj.parts[path] = region
+            if b.shared or leaf.count != several or volatile or (b.kind == "global" and isinstance(b.type, Array)):
+                obj.parts[leaf.path] = region
     return obj
 
 
-def outside(obj: Object, path: str) -> Region:
+def outside(obj: Object, leaf: Leaf) -> Region:
     """The region in which a leaf of a parameter comes and goes."""
-    leaf = leaf_table(obj.type)[path]
     assert isinstance(leaf.type, Scalar)
-    return Region(obj.name + path, leaf.type, leaf.extents, obj.storage, initial_elements(obj, path), obj.loc)
+    return Region(obj.name + leaf.path, leaf.type, leaf.extents, obj.storage, initial_elements(obj, leaf), obj.loc)
+
+
+def place_outside(obj: Object, path: str) -> tuple[Region, Const]:
+    """The region and the index there in which a variable of a parameter comes and goes."""
+    leaves = {leaf.path: leaf for leaf in object_leaves(obj.type)}
+    if is_complex(obj.type):
+        return outside(obj, leaves[""]), Const(int(path == ".imag"), INT)
+    return outside(obj, leaves[path]), Const(0, INT)
 
 
 def local_copy(cx: Context, symbol: Symbol | None) -> tuple[Symbol, Object]:
@@ -166,7 +177,7 @@ def enter(cx: Context, objects: list[tuple[Parameter, Object]], copies: list[tup
     for b, obj in objects:
         for path, part in sorted(obj.parts.items()):
             if isinstance(part, Variable) and b.kind != "return":
-                cx.emit(Assign(part, Load(outside(obj, path), Const(0, INT), b.loc), b.loc))
+                cx.emit(Assign(part, Load(*place_outside(obj, path), b.loc), b.loc))
 
 
 def leave(cx: Context, objects: list[tuple[Parameter, Object]], changed: set[Variable]) -> None:
@@ -174,4 +185,4 @@ def leave(cx: Context, objects: list[tuple[Parameter, Object]], changed: set[Var
     for b, obj in objects:
         for path, part in sorted(obj.parts.items()):
             if isinstance(part, Variable) and part in changed and not b.by_value:
-                cx.emit(Store(outside(obj, path), Const(0, INT), Var(part, b.loc), b.loc))
+                cx.emit(Store(*place_outside(obj, path), Var(part, b.loc), b.loc))

@@ -7,7 +7,7 @@ import math
 from pycparser import c_ast as C
 
 from ..base import catalogue, libm
-from ..base.ctype import BOOL, DOUBLE, FLOAT, INT, LONG, ULONG, Pointer, Scalar
+from ..base.ctype import BOOL, DOUBLE, FLOAT, INT, LONG, ULONG, CType, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.fold import binary, cast, unary
@@ -16,11 +16,11 @@ from .context import Context
 from .copies import memory_function
 from .lvalues import pointee, pointer_value
 from .memory import store
-from .objects import Target
+from .objects import Complex, Target
 from .order import before
 
 
-def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | None:
+def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Complex | None:
     """A call of a C library function or one of GCC's, but those that `substitutes` has."""
     loc = loc_of(node)
     args = node.args.exprs if node.args else []
@@ -49,6 +49,10 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | No
         return pointer_value(cx, args[0])
     if name in ("add_overflow", "sub_overflow", "mul_overflow"):
         return overflow(cx, {"a": "+", "s": "-", "m": "*"}[name[0]], args, loc)
+    if name == "complex":
+        return made_complex(cx, args, cx.unit.type(node), loc)
+    if name in libm.COMPLEX:
+        return complex_call(cx, name, args, loc)
     if name not in libm.FUNCTIONS:
         raise catalogue.LIBRARY_FUNCTION.error(loc, name=name)
     returns, params = libm.FUNCTIONS[name]
@@ -58,6 +62,26 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | No
         value = cast(cx.value(a), t)
         values = [value, *(before(cx, v, mark, loc) for v in values)]
     return Call(name, tuple(values), returns, loc)
+
+
+def made_complex(cx: Context, args: list[C.Node], t: CType, loc: Loc) -> Complex:
+    """``__builtin_complex(x, y)``."""
+    assert isinstance(t, Scalar)
+    imag = cx.saved(cx.value(args[1]), loc)
+    return Complex(cx.saved(cx.value(args[0]), loc), imag, t)
+
+
+def complex_call(cx: Context, name: str, args: list[C.Node], loc: Loc) -> Complex:
+    """A function of complex.h that the C library computes: each part is a call of it. Of a constant GCC has the value
+    itself, which the library's need not be."""
+    returns, params = libm.COMPLEX[name]
+    values: list[Expr] = []
+    for a, t in reversed(list(zip(args, params, strict=True))):
+        values = [*(cx.saved(x, loc) for x in cx.complex(a, t).parts), *values]
+    if all(isinstance(x, Const) for x in values):
+        raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"'{name}' of a constant")
+    real, imag = (cx.saved(Call(f"{name}_{p}", tuple(values), t, loc), loc, p) for p, t in returns.parts)
+    return Complex(real, imag, returns)
 
 
 def is_normal(x: Expr, loc: Loc) -> Expr:

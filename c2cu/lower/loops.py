@@ -222,7 +222,9 @@ def forget(cx: Context, node: C.Node, inside: list[C.Node]) -> None:
     seen = cx.changing.get(id(node), set())
     for k in {**cx.start.known, **cx.env.known}:
         name = k.of.name if isinstance(k, PointerCell) else k.spelling or k.name
-        if name in names or name.rpartition(".")[2] in members or _key(k) in seen:
+        number = name.removesuffix(".real").removesuffix(".imag")  # of the part of a complex one
+        fields = {x.rpartition(".")[2] for x in (name, number)}
+        if {name, number} & names or fields & members or _key(k) in seen:
             cx.env.known[k] = None
 
 

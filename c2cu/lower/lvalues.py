@@ -13,7 +13,7 @@ from ..frontend.parse import jumps_out, loc_of
 from ..ir.fold import cast, unary
 from ..ir.nodes import Const, Expr, Rows
 from .context import Context
-from .memory import copy_object
+from .memory import copy_object, halves
 from .objects import (
     FunctionRef,
     LValue,
@@ -27,8 +27,9 @@ from .objects import (
     whole,
 )
 from .order import before, in_register
+from .pairs import is_complex, is_wide
 from .pointers import as_declared, read_pointer, write_pointer
-from .wide import is_wide, narrowed
+from .wide import narrowed
 
 MOST_PLACES = 16  # that one access is written for
 
@@ -70,6 +71,10 @@ def lvalue(cx: Context, node: C.Node) -> LValue:
             )
         case C.UnaryOp(op="*"):
             return pointee(pointer_value(cx, node.expr), cx.unit.type(node), loc)
+        case C.UnaryOp(op="__real" | "__imag") if is_complex(cx.unit.type(node.expr)):
+            return halves(lvalue(cx, node.expr))[node.op == "__imag"]
+        case C.UnaryOp(op="__real"):
+            return lvalue(cx, node.expr)
         case C.CompoundLiteral():
             obj = cx.new_object("literal", cx.unit.type(node), "local", loc)
             ref = whole(obj)

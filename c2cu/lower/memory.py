@@ -8,13 +8,26 @@ from ..base import catalogue
 from ..base.ctype import INT, LONG, UINT, ULONG, Array, Leaf, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..ir.evaluate import reinterpreted
-from ..ir.fold import binary, bitcast, cast, multiply
+from ..ir.fold import add, binary, bitcast, cast, multiply
 from ..ir.nodes import NOWHERE, Assign, Const, Expr, Load, Loop, Region, Store, Var, Variable
 from .context import Context
-from .objects import LValue, Null, Object, OneOf, Ref, View, Wide, leaf_table
+from .objects import (
+    Complex,
+    LValue,
+    Null,
+    Object,
+    OneOf,
+    Pair,
+    Ref,
+    View,
+    Wide,
+    in_turn,
+    leaf_table,
+    object_table,
+)
+from .pairs import atom, unsupported
 from .pointers import all_cells, cells_of, for_one_of, read_pointer, write_pointer
 from .views import WORDS, ElementPart, fixed, pieces, put_together, replaced
-from .wide import atom, unsupported
 
 
 def part_of(cx: Context, obj: Object, path: str, loc: Loc) -> Region | Variable:
@@ -23,7 +36,7 @@ def part_of(cx: Context, obj: Object, path: str, loc: Loc) -> Region | Variable:
     part = obj.parts.get(path)
     if isinstance(part, (Region, Variable)):
         return part
-    leaf = leaf_table(obj.type).get(path)
+    leaf = object_table(obj).get(path)
     if leaf is None:
         raise catalogue.UNION_SIZES.error(loc, name=obj.name)
     t = leaf.type
@@ -35,23 +48,30 @@ def part_of(cx: Context, obj: Object, path: str, loc: Loc) -> Region | Variable:
     if leaf.count == 1 and obj.storage != "shared" and not obj.volatile and not array:
         new: Region | Variable = cx.fresh(obj.name + path.replace(".", "_"), t, obj.loc, obj.name + path)
     else:
-        new = new_region(cx, obj, path, t, leaf.extents)
+        new = new_region(cx, obj, leaf, t)
     obj.parts[path] = new
     return new
 
 
-def new_region(cx: Context, obj: Object, path: str, t: Scalar, extents: tuple[int, ...]) -> Region:
-    name = obj.name + path
-    new = Region(cx.unique(name), t, extents, obj.storage, initial_elements(obj, path), obj.loc, name)
+def place_of(cx: Context, ref: Ref, loc: Loc) -> tuple[Region | Variable, Expr]:
+    """Where a scalar lives, and its index there."""
+    if ref.path not in (".real", ".imag") or not in_turn(ref.object):
+        return part_of(cx, ref.object, ref.path, loc), ref.index
+    index = add(multiply(ref.index, 2), Const(int(ref.path == ".imag"), INT))
+    return part_of(cx, ref.object, "", loc), replace(index, loc=ref.index.loc)
+
+
+def new_region(cx: Context, obj: Object, leaf: Leaf, t: Scalar) -> Region:
+    name = obj.name + leaf.path
+    new = Region(cx.unique(name), t, leaf.extents, obj.storage, initial_elements(obj, leaf), obj.loc, name)
     cx.regions.append(new)
     return new
 
 
-def initial_elements(obj: Object, path: str) -> tuple[int | float, ...] | None:
+def initial_elements(obj: Object, leaf: Leaf) -> tuple[int | float, ...] | None:
     """Initial elements of a leaf, in order; None: zero, or given at run time."""
     if obj.values is None:
         return None
-    leaf = leaf_table(obj.type)[path]
     offsets = [leaf.offset]
     for extent, stride in leaf.dims:
         offsets = [o + k * stride for o in offsets for k in range(extent)]
@@ -86,38 +106,43 @@ def load(cx: Context, ref: LValue, loc: Loc) -> Expr:
         if len(loaded) == 1 and parts[0].size == loaded[0][1].type.size:
             return bitcast(loaded[0][1], t, loc)
         return bitcast(put_together(loaded, t.size, loc), t, loc)
-    part = part_of(cx, ref.object, ref.path, loc)
+    part, index = place_of(cx, ref, loc)
     if part.type.size != t.size:
         raise catalogue.OTHER_TYPE.error(loc, name=part.name, type=part.type, other=t)
     if isinstance(part, Variable):
         return bitcast(cx.settled(part, loc), t, loc)
     constant = part.init if part.storage == "shared" else None
-    if constant and isinstance(ref.index, Const) and 0 <= ref.index.value < part.count:
-        return bitcast(Const(constant[int(ref.index.value)], part.type, loc), t, loc)
-    return bitcast(Load(part, ref.index, loc, ref.rows), t, loc)
+    if constant and isinstance(index, Const) and 0 <= index.value < part.count:
+        return bitcast(Const(constant[int(index.value)], part.type, loc), t, loc)
+    return bitcast(Load(part, index, loc, ref.rows), t, loc)
 
 
 def halves(ref: LValue) -> tuple[LValue, LValue]:
-    """The two words of an integer of 128 bits."""
+    """The two parts of a number that is a pair."""
     if isinstance(ref, OneOf):
-        low, high = (tuple((n, halves(x)[k]) for n, x in ref.places) for k in (0, 1))
-        return OneOf(ref.tag, low), OneOf(ref.tag, high)  # pyright: ignore
-    if isinstance(ref, View):
-        low = ref.viewed(ULONG, NOWHERE)
-        return low, low.moved(Const(1, LONG))
-    return replace(ref, path=f"{ref.path}.low", type=ULONG), replace(ref, path=f"{ref.path}.high", type=ULONG)
-
-
-def load_wide(cx: Context, ref: LValue, loc: Loc) -> Wide:
+        first, second = (tuple((n, halves(x)[k]) for n, x in ref.places) for k in (0, 1))
+        return OneOf(ref.tag, first), OneOf(ref.tag, second)  # pyright: ignore
     assert isinstance(ref.type, Scalar)
-    low, high = halves(ref)
-    return Wide(atom(cx, load(cx, low, loc), loc), atom(cx, load(cx, high, loc), loc), ref.type)
+    (first, t), (second, _) = ref.type.parts
+    if isinstance(ref, View):
+        start = ref.viewed(t, NOWHERE)
+        return start, start.moved(Const(1, LONG))
+    return replace(ref, path=f"{ref.path}.{first}", type=t), replace(ref, path=f"{ref.path}.{second}", type=t)
 
 
-def store_wide(cx: Context, ref: LValue, value: Wide, loc: Loc) -> None:
-    low, high = halves(ref)
-    store(cx, low, value.low, loc)
-    store(cx, high, value.high, loc)
+def load_pair(cx: Context, ref: LValue, loc: Loc) -> Pair:
+    assert isinstance(ref.type, Scalar)
+    first, second = (atom(cx, load(cx, half, loc), loc) for half in halves(ref))
+    return (Complex if ref.type.is_complex else Wide)(first, second, ref.type)
+
+
+def store_pair(cx: Context, ref: LValue, value: Pair, loc: Loc) -> None:
+    for half, part in zip(halves(ref), value.parts):
+        store(cx, half, part, loc)
+        if isinstance(half, Ref) and isinstance(part, Const) and part.type.is_float:
+            place = place_of(cx, half, loc)[0]
+            if isinstance(place, Variable) and place.type == part.type:
+                cx.env.known[place] = part  # gcc computes products of constants otherwise
 
 
 def scalar_type(ref: Ref | View, loc: Loc) -> Scalar:
@@ -125,8 +150,8 @@ def scalar_type(ref: Ref | View, loc: Loc) -> Scalar:
         raise catalogue.POINTER_AS_NUMBER.error(loc)
     if not isinstance(ref.type, Scalar):
         raise catalogue.OTHER_TYPE.error(loc, name=ref.name, type=ref.type, other="number")
-    if ref.type.is_wide:
-        raise unsupported("this use of a number", loc)
+    if ref.type.parts:
+        raise unsupported("this use of a number", ref.type, loc)
     if ref.type.size == 16:
         raise catalogue.LONG_DOUBLE.error(loc, what=f"'{ref.name}'")
     return ref.type
@@ -161,7 +186,7 @@ def store(cx: Context, ref: LValue, value: Expr, loc: Loc) -> None:
     if isinstance(ref, View):
         store_bytes(cx, ref, t, value, loc)
         return
-    part = part_of(cx, ref.object, ref.path, loc)
+    part, index = place_of(cx, ref, loc)
     if part.type.size != t.size:
         raise catalogue.OTHER_TYPE.error(loc, name=part.name, type=part.type, other=t)
     value = bitcast(value, part.type, loc)
@@ -171,7 +196,7 @@ def store(cx: Context, ref: LValue, value: Expr, loc: Loc) -> None:
         return
     if part.storage == "shared":
         raise catalogue.SHARED_WRITTEN.error(loc, name=ref.object.name)
-    cx.emit(Store(part, ref.index, value, loc, ref.rows))
+    cx.emit(Store(part, index, value, loc, ref.rows))
 
 
 def store_bytes(cx: Context, ref: View, t: Scalar, value: Expr, loc: Loc) -> None:

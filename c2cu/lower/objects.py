@@ -27,6 +27,7 @@ from ..base.ctype import (
     Struct,
     leaf_element,
     leaves,
+    object_leaves,
 )
 from ..base.diagnostics import Loc
 from ..ir.fold import add, binary, cast, is_constant, multiply
@@ -145,7 +146,7 @@ class Ref:
             if ref.type == t:
                 return ref
             if isinstance(ref.type, Scalar) and isinstance(t, Scalar) and ref.type.size == t.size:
-                return replace(ref, type=t)
+                return seen_as(ref, t, loc) if ref.type.is_complex or t.is_complex else replace(ref, type=t)
             if isinstance(ref.type, Array):
                 ref = ref.element(loc)
             elif isinstance(ref.type, Struct) and ref.type.members and not ref.type.union and _plain(ref.type):
@@ -301,6 +302,26 @@ class Wide:
     high: Expr
     type: Scalar
 
+    @property
+    def parts(self) -> tuple[Expr, Expr]:
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Complex:
+    """The value of a complex number: its parts, which are constants or variables."""
+
+    real: Expr
+    imag: Expr
+    type: Scalar
+
+    @property
+    def parts(self) -> tuple[Expr, Expr]:
+        return self.real, self.imag
+
+
+Pair = Wide | Complex
+
 
 def whole(obj: Object) -> Ref:
     """All of an object."""
@@ -320,6 +341,20 @@ def at_start(target: Single) -> Single:
 def leaf_table(t: CType) -> dict[str, Leaf]:
     """Every leaf by its path; an extent that is not known is 0."""
     return t.by_path if isinstance(t, Struct) and t.complete else {leaf.path: leaf for leaf in leaves(t)}
+
+
+def object_table(obj: Object) -> dict[str, Leaf]:
+    """The same of what an object consists of where lowering keeps it."""
+    if in_turn(obj):
+        return {leaf.path: leaf for leaf in object_leaves(obj.type)}
+    return leaf_table(obj.type)
+
+
+def in_turn(obj: Object) -> bool:
+    """Whether an object is one array of the parts of complex numbers, the real and the imaginary one in turn: an array
+    of them is, and one that `kernel` has put into a region; the parts of any other are variables."""
+    t = leaf_element(obj.type)
+    return isinstance(t, Scalar) and t.is_complex and (isinstance(obj.type, Array) or "" in obj.parts)
 
 
 def index_type(t: Scalar) -> Scalar:
@@ -363,8 +398,9 @@ def around(t: CType, path: str, to: CType, ref: Ref, loc: Loc) -> tuple[tuple[tu
         if isinstance(t, Array):
             dims.append((t.length or 0, t.of.size))
             t = t.of
-        elif names and isinstance(t, Scalar):  # a word of an integer of 128 bits
-            offset, t = offset + (8 if names.pop() == "high" else 0), to
+        elif names and isinstance(t, Scalar):  # a part of a number that is two
+            (_, part), (second, _) = t.parts
+            offset, t = offset + (part.size if names.pop() == second else 0), to
         elif names:
             assert isinstance(t, Struct)
             m = t.member(names.pop(0))

@@ -1,4 +1,4 @@
-"""Library functions written in C (`templates/lower/library.c.j2`), which are inlined like the program's own."""
+"""Library functions written in C (`templates/lower`), which are inlined like the program's own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DECLARATIONS = "void *memcpy(void *, const void *, unsigned long); void *memset(
 @cache
 def library() -> Unit:
     """The functions, typed."""
-    text = DECLARATIONS + render("lower/library.c.j2").split("*/", 1)[1]
+    text = DECLARATIONS + render("lower/library.c.j2").split("*/", 1)[1] + render("lower/complex.c.j2")
     pre = Preprocessed(text, LIBRARY, {}, (), SourceMap({LIBRARY: text}))
     return typed(parse(pre), pre)
 

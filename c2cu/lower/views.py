@@ -13,7 +13,7 @@ from ..base.ctype import BOOL, INT, LONG, UCHAR, UINT, ULONG, USHORT, Array, Lea
 from ..base.diagnostics import Loc
 from ..ir.fold import add, binary, bitcast, cast, is_constant, multiply, unary
 from ..ir.nodes import Const, Expr
-from .objects import View, leaf_table
+from .objects import View, object_table
 
 WORDS = {1: UCHAR, 2: USHORT, 4: UINT, 8: ULONG}
 
@@ -36,7 +36,7 @@ def locate(view: View) -> Spot | None:
             replace(view, index=Const(0, INT), constant=view.constant + int(view.index.value) * view.scale),
             False,
         )
-    for leaf in leaf_table(view.object.type).values():
+    for leaf in object_table(view.object).values():
         spot = _moving(view, leaf) if moving else fixed(view.constant, leaf)
         if spot is not None:
             return spot
@@ -58,7 +58,7 @@ def _moving(view: View, leaf: Leaf) -> Spot | None:
     """The same where the offset is computed: the leaf is one array without gaps, or one of an array of structs that the
     view steps over whole."""
     size = leaf.type.size
-    if view.across and not isinstance(view.object.type, Array) and len(leaf_table(view.object.type)) > 1:
+    if view.across and not isinstance(view.object.type, Array) and len(object_table(view.object)) > 1:
         return None
     if _gapless(leaf):
         leaf = replace(leaf, dims=((leaf.count, size),))
@@ -71,7 +71,7 @@ def _moving(view: View, leaf: Leaf) -> Spot | None:
             return None
         steps = add(multiply(cast(view.index, LONG), view.scale // stride), Const(ahead, LONG))
         return Spot(leaf, add(multiply(steps, inner.count), cast(spot.index, LONG)), spot.byte)
-    if not _gapless(leaf) or len(leaf_table(view.object.type)) != 1:
+    if not _gapless(leaf) or len(object_table(view.object)) != 1:
         return None
     offset = add(multiply(cast(view.index, LONG), view.scale), Const(view.constant - leaf.offset, LONG))
     bits = size.bit_length() - 1

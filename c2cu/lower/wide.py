@@ -6,27 +6,20 @@ The words of a result are constants or variables, so that each may be read sever
 from __future__ import annotations
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, LONG, UINT, ULONG, CType, Scalar
+from ..base.ctype import BOOL, INT, LONG, UINT, ULONG, Scalar
 from ..base.diagnostics import Loc, UnsupportedError
 from ..ir.fold import binary, cast, is_constant, truth, unary
-from ..ir.nodes import Const, Expr, Select, Var
+from ..ir.nodes import Const, Expr, Select
 from .context import Context
 from .objects import Wide
+from .pairs import atom
 
 ZERO = Const(0, ULONG)
 HALF = Const(0xFFFFFFFF, ULONG)
 
 
-def is_wide(t: CType | None) -> bool:
-    return isinstance(t, Scalar) and t.is_wide
-
-
 def unsupported(what: str, loc: Loc) -> UnsupportedError:
     return catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"{what} of 128 bits")
-
-
-def atom(cx: Context, e: Expr, loc: Loc) -> Expr:
-    return e if isinstance(e, Var) else cx.saved(e, loc, "word")
 
 
 def made(cx: Context, low: Expr, high: Expr, t: Scalar, loc: Loc) -> Wide:

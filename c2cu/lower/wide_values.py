@@ -14,9 +14,10 @@ from ..ir.nodes import Assign, Const, Var
 from .context import Context
 from .expressions import number
 from .lvalues import last_of, lvalue
-from .memory import load_wide, store_wide
-from .objects import OneOf, Ref, View, Wide
-from .wide import arithmetic, complement, is_wide, made, negative, shifted, unsupported, widened
+from .memory import load_pair, store_pair
+from .objects import LValue, OneOf, Ref, View, Wide
+from .pairs import is_wide
+from .wide import arithmetic, complement, made, negative, shifted, unsupported, widened
 
 
 def wide(cx: Context, node: C.Node, t: Scalar | None = None) -> Wide:
@@ -55,18 +56,24 @@ def _value(cx: Context, node: C.Node, t: Scalar, loc: Loc) -> Wide:
             result = cx.call(node)
             if not isinstance(result, (Ref, View, OneOf)):
                 raise unsupported("this function", loc)
-            return load_wide(cx, result, loc)
+            return loaded(cx, result, loc)
         case C.ExprList() | C.Compound():
             return wide(cx, last_of(cx, node))
-    return load_wide(cx, lvalue(cx, node), loc)
+    return loaded(cx, lvalue(cx, node), loc)
+
+
+def loaded(cx: Context, ref: LValue, loc: Loc) -> Wide:
+    value = load_pair(cx, ref, loc)
+    assert isinstance(value, Wide)
+    return value
 
 
 def _step(cx: Context, node: C.UnaryOp, t: Scalar, loc: Loc) -> Wide:
     ref = cx.pinned(lvalue(cx, node.expr), loc)
-    old = load_wide(cx, ref, loc)
+    old = loaded(cx, ref, loc)
     old = made(cx, old.low, old.high, t, loc)
     new = arithmetic(cx, node.op[-1], old, widened(cx, Const(1, UINT), t, loc), loc)
-    store_wide(cx, ref, new, loc)
+    store_pair(cx, ref, new, loc)
     return old if node.op.startswith("p") else new
 
 
@@ -77,11 +84,11 @@ def _assignment(cx: Context, node: C.Assignment, t: Scalar, loc: Loc) -> Wide:
         value = wide(cx, node.rvalue, t)
     elif op in ("<<", ">>"):
         count = number(cx, node.rvalue, UINT, loc)
-        value = shifted(cx, op, load_wide(cx, ref, loc), count, loc)
+        value = shifted(cx, op, loaded(cx, ref, loc), count, loc)
     else:
         right = wide(cx, node.rvalue, t)
-        value = arithmetic(cx, op, load_wide(cx, ref, loc), right, loc)
-    store_wide(cx, ref, value, loc)
+        value = arithmetic(cx, op, loaded(cx, ref, loc), right, loc)
+    store_pair(cx, ref, value, loc)
     return value
 
 

@@ -94,7 +94,7 @@ class Understandings:
         differing = {s.name: e.shapes[s.name] for s in slots if e.shapes.get(s.name, s.shape) != s.shape}
         which = (tuple(sorted(differing.items())), e.numbers, e.constants)
         front = self._fronts.of(which, lambda: self._understood(replace(e, shapes=e.shapes if differing else {})))
-        scalars = [s for s in front.slots if s.name in e.values]
+        scalars = [s for s in front.slots if s.name in e.values and not str(s.dtype).startswith("complex")]
         numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in scalars}
         if numbers and isinstance(front.gep, NotGep) and (*which, tuple(numbers)) not in self._unhelped:
             values = (*which, _bytes(numbers))  # of that type it may be for these: a number that a bound comes from
@@ -110,7 +110,7 @@ class Understandings:
         return (
             parameter.kind == "param"
             and not parameter.shared
-            and (isinstance(value, (bool, int, float)) or getattr(value, "shape", None) == ())
+            and (isinstance(value, (bool, int, float, complex)) or getattr(value, "shape", None) == ())
         )
 
     def _inner_shape(self, name: str, value: Any, shared: bool) -> tuple[int, ...]:

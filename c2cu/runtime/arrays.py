@@ -40,7 +40,7 @@ def on_device(array: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a single number in host memory: a Python or NumPy scalar, or a NumPy array of shape ()."""
-    return isinstance(value, bool | int | float | numpy.generic) or (
+    return isinstance(value, bool | int | float | complex | numpy.generic) or (
         isinstance(value, numpy.ndarray) and value.shape == ()
     )
 
@@ -108,7 +108,7 @@ def _for_all(slot: Slot) -> str:
 
 def _number_hint(value: Any, slot: Slot) -> str:
     """How one number is given for a scalar of the C."""
-    if slot.shape or not (isinstance(value, bool | int | float) or getattr(value, "shape", None) == ()):
+    if slot.shape or not (isinstance(value, bool | int | float | complex) or getattr(value, "shape", None) == ()):
         return ""
     name = slot.name
     return f"give an array of shape (p,), or one number for all: shared={{'{name}': {value}}} / --shared {name}={value}"
@@ -137,7 +137,7 @@ def _shape(slot: Slot, layout: str) -> str:
 
 def checked(array: Any, slot: Slot, layout: str, role: str = "input") -> Any:
     """``array`` if it fits ``slot``, as an ndarray of its own kind. Raises InputError or InputTypeError."""
-    if isinstance(array, bool | int | float) and slot.shared and slot.shape == ():
+    if isinstance(array, bool | int | float | complex) and slot.shared and slot.shape == ():
         return _scalar(array, slot)
     fit: Any = array
     return _checked(fit, slot, layout, role)
@@ -196,7 +196,7 @@ def _scalar(value: Any, slot: Slot) -> numpy.ndarray:
     t = _dtype(slot)
     try:
         array = numpy.array(value, t)
-    except (OverflowError, ValueError):
+    except (OverflowError, ValueError, TypeError):
         array = None
     if array is None or (t.kind in "iu" and int(array) != value):
         raise catalogue.DOES_NOT_FIT.error(slot.loc, name=slot.name, value=value, type=t)

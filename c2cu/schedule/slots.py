@@ -9,7 +9,7 @@ from typing import Any
 from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
 from ..analysis.facts import CERTAIN, INPUT, Trace
 from ..base import catalogue
-from ..base.ctype import FIELDS, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, leaves
+from ..base.ctype import FIELDS, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, object_leaves
 from ..base.diagnostics import Loc, Note, did_you_mean
 from ..frontend.kernel import KernelProgram, Parameter, set_elsewhere, unseen_statics
 from ..frontend.options import Options
@@ -142,7 +142,7 @@ def _inner_effects(
         if _holds_addresses(b):
             out[b.name] = False, False, False
             continue
-        names = [b.name + leaf.path for leaf in leaves(b.type)]
+        names = [b.name + leaf.path for leaf in object_leaves(b.type)]
         first = [MAYBE if FIELDS in n and e.first.get(n) == READ else e.first.get(n) for n in names]
         reads = any(
             n not in not_inputs and (f in (READ, MAYBE) or (f == WRITE and n in e.reads)) for n, f in zip(names, first)
@@ -188,10 +188,6 @@ def numpy_dtype(t: CType) -> object:
             return t.numpy
         case Pointer():
             return "uint64"
-        case Struct(tag="__opaque _Complex float"):
-            return "complex64"
-        case Struct(tag="__opaque _Complex double" | "__opaque _Complex"):
-            return "complex128"
         case Struct(union=True) | Struct(members=()):
             return f"V{t.size}"
         case Struct():
@@ -223,7 +219,7 @@ def layout(program: KernelProgram) -> Layout:
     """Region name -> (number of its slot, where it lies in the slot's bytes)."""
     out: dict[str, tuple[int, Leaf]] = {}
     for k, b in enumerate(program.parameters):
-        for leaf in leaves(b.type):
+        for leaf in object_leaves(b.type):
             out[b.name + leaf.path] = (k, leaf)
     return out
 
@@ -281,6 +277,8 @@ def known_values(slots: tuple[Slot, ...], numbers: Mapping[str, str]) -> dict[st
         slot = next((s for s in slots if s.name == name), None)
         if slot is None or slot.shape:
             raise catalogue.NOT_A_SCALAR.error(name=name)
+        if numpy.dtype(slot.dtype).kind == "c":
+            continue  # no address depends on it
         try:
             value = float(text) if numpy.dtype(slot.dtype).kind == "f" else int(text, 0)
             values[name] = numpy.array(value, slot.dtype).item()

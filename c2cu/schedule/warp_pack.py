@@ -78,9 +78,10 @@ def offsets(leaf: Leaf) -> Iterator[int]:
 
 def _part_unit(slot: Slot) -> str:
     """What a row is made of for certain, where it is not aligned to units: elements; bytes of a struct."""
-    numeric = isinstance(slot.dtype, str) and slot.dtype[0] in "biuf"
-    size = int("".join(c for c in str(slot.dtype) if c.isdigit()) or 8) // 8 if numeric else 1
-    return _UNITS[min(size, 8)]
+    if not isinstance(slot.dtype, str) or slot.dtype[0] not in "biufc":
+        return _UNITS[1]
+    bits = int("".join(c for c in slot.dtype if c.isdigit()) or 8)
+    return _UNITS[min(bits // (16 if slot.dtype.startswith("c") else 8), 8)]
 
 
 def fetch(part: RowPart, slot: Slot) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ..base.ctype import BOOL
 from ..base.templates import render
+from ..codegen.lanes import complex_parts
 from ..codegen.simd import Printer, literal, member
 from ..ir.nodes import Assign, Expr, Load, Region, Store, Var, Variable
 from ..ir.walk import subexpressions
@@ -34,6 +35,7 @@ def text(t: Tracer, record: bool = False) -> str:
         conflicts=CONFLICTS,
         tries=TRIES,
         whys=", ".join(w.name for w in Why),
+        complex_parts=complex_parts(t.u.kernel),
         declarations=[writer.declaration(r) for r in t.regions if r not in t.numbers]
         + [f"static {v.type} {writer.printer.var(v)};" for v in writer.used],
         numbers=[(r.type, member(r), r.type.is_float) for r in t.numbers],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -13,6 +13,12 @@ from ...ir.nodes import Call, Const, Expr, Load, Region, Var, Variable
 Values = np.ndarray  # of the C type's dtype, one for each iteration, or of shape ()
 Environment = Mapping[Variable, Values]
 Memory = Mapping[Region, np.ndarray]  # uniform regions
+
+
+#: Functions whose value is the same everywhere.
+_EXACT: dict[str, Callable[..., Values]] = {
+    "fabs": np.abs, "fabsf": np.abs, "copysign": np.copysign, "copysignf": np.copysign
+}  # fmt: skip
 
 
 class NotKnown(Exception):
@@ -35,6 +41,8 @@ def evaluate(e: Expr, env: Environment, memory: Memory) -> Values:
                 return memory[r][index]
             case Load(region=r):
                 raise NotKnown(r.name)
+            case Call(name=name, args=args) if name in _EXACT:
+                return _EXACT[name](*(arithmetic.evaluate(a, leaf) for a in args))
             case Call(name=name):
                 raise NotKnown(name)
 

@@ -12,7 +12,7 @@ from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform, uniform
 from ...base.ctype import BOOL, Leaf, Scalar
 from ...base.templates import render
-from ...codegen.lanes import extreme_text, vectors
+from ...codegen.lanes import complex_parts, extreme_text, vectors
 from ...codegen.simd import Printer, literal, member, memory
 from ...ir.nodes import Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.passes import Pass
@@ -59,6 +59,7 @@ def gang(
         name=u.kernel.name,
         lanes=lanes,
         vectors=vectors(lanes, widest),
+        complex_parts=complex_parts(u.kernel),
         body=body,
         members=members,
         tables=tables,

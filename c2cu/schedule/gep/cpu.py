@@ -13,7 +13,7 @@ from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
 from ...base.templates import render
-from ...codegen.lanes import extreme_text, vectors
+from ...codegen.lanes import complex_parts, extreme_text, vectors
 from ...gep import Gep, NotGep
 from ...ir.walk import subexpressions
 from ..artifact import CpuTeamArtifact
@@ -43,6 +43,7 @@ def cpu(
         lanes=lanes,
         block=BLOCK,
         vectors=vectors(lanes, widest),
+        complex_parts=complex_parts(u.kernel),
         wide_multiply=text.printer.wide_multiply,
         roots=sorted(text.printer.roots),
         unsigned=sorted(text.printer.unsigned),
