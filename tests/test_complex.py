@@ -395,11 +395,12 @@ def test_one_number_for_all():
         "x[0] = creal(1 + 2i * x[1]);",
         "z[0] = csqrt(2.0 + 3.0 * I);",
         "long double complex t = z[0]; x[0] = creall(t * t);",
+        "static const long double complex t = 2; x[0] = t;",
     ],
 )
 def test_not_analysed(statement):
     text = text_of("", statement)
-    with pytest.raises(c2cu.UnsupportedError) as caught:
+    with pytest.raises(c2cu.UnsupportedError, match="long double|[cC]omplex|of a constant") as caught:
         c2cu.compile(text, fn="kern", backend="cpu", schedule="gang")
     assert caught.value.line is not None
     judge(text, 3, ("native",))

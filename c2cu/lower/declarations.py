@@ -17,6 +17,7 @@ from ..frontend.symbols import Symbol
 from ..ir.fold import nearest_integer
 from ..ir.nodes import Block, Const, Region, Stmt, Store
 from ..ir.walk import statements
+from .complex import part_of_type
 from .complex_constants import converted_constant
 from .context import Context
 from .environment import Environment
@@ -191,8 +192,10 @@ def field_values(cx: Context, symbol: Symbol, t: CType, part: Part, at: int) -> 
 
 def complex_elements(cx: Context, symbol: Symbol, t: CType, offset: int, e: C.Node) -> Iterator[tuple[int, Const]]:
     """The parts that a constant gives a complex object at an offset."""
-    z = converted_constant(cx, e, t) if isinstance(t, Scalar) else None
-    if z is None or not isinstance(t, Scalar):
+    assert isinstance(t, Scalar)
+    part_of_type(t, loc_of(e))
+    z = converted_constant(cx, e, t)
+    if z is None:
         raise catalogue.ADDRESS_IN_INITIALISER.error(loc_of(e), name=symbol.name)
     for k, x in enumerate(z):
         yield offset + k * t.part.size, Const(x, t.part, loc_of(e))
