@@ -285,7 +285,7 @@ NAMES = {
     "alignment of a member": program(
         "w.x = 3;",
         'printf("%d %d ", w.x, (int)sizeof w);',
-        "struct wide { char c; _Alignas(16) int x; } w;\n",
+        "struct wide { char c; _Alignas(16) int x; } w; typedef void (*copy)(char *restrict, const char *restrict);\n",
     ),
     "parameters without types": program(
         "a[0] = add(a[0], 2);",

@@ -8,6 +8,7 @@ that both parts may reach are *kept*: they live in the run's own memory, where p
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -244,7 +245,8 @@ class HostPrinter(Indented):
 
     def visit_Typedef(self, n: C.Typedef) -> str:
         own = self.typedefs.get(n.name or "", n.name or "")
-        return super().visit_Typedef(C.Typedef(own, n.quals, n.storage, _of(n.type, own)))
+        text = super().visit_Typedef(C.Typedef(own, n.quals, n.storage, _of(n.type, own)))
+        return re.sub(r"\brestrict\b ?", "", text) if self.cplusplus else text  # C++ has no such word
 
     def visit_Alignas(self, n: C.Alignas) -> str:
         if not self.cplusplus:
