@@ -1,6 +1,7 @@
 """Random C as kernels: programs of csmith, ``func_1`` the kernel, under the schedules of a backend, against gcc.
 
-Every program gets five random inputs for its globals; right is what gcc's build (-O1) makes of them, bit for bit.
+Every program gets five random inputs for its globals; right is what gcc's build (-O1) makes of them, bit for bit,
+but where gcc's results depend on how much it optimises.
 csmith is a package of Debian (csmith, libcsmith-dev); programs can be written where it is, and run elsewhere:
 
     python benchmarks/csmith.py --write DIR --seeds 0:500 [--options="--max-funcs 3"]
@@ -117,7 +118,7 @@ def run(options, schedules: list[str]) -> int:
 
     files = sorted(options.programs.glob("*.c"), key=lambda f: int(f.stem))
     counts: dict[str, collections.Counter[str]] = {s: collections.Counter() for s in schedules}
-    harmless = (csmith.EQUAL, csmith.NO_INPUTS, csmith.REFUSED, "too long", "not begun")
+    harmless = (csmith.EQUAL, csmith.NO_INPUTS, csmith.REFUSED, csmith.UNDEFINED, "too long", "not begun")
     is_wrong = False
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for path, said in zip(files, pool.map(judge, files)):

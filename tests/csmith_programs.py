@@ -21,7 +21,8 @@ OPTIONS = (  # each with what it is for: everything; floats; what gang takes; bi
     "--no-pointers --no-jumps --no-packed-struct",
     "--no-pointers --no-structs --no-unions --no-jumps --float --max-expr-complexity 20 --max-funcs 2",
 )
-EQUAL, NO_INPUTS, REFUSED = "equal", "no inputs", "refused"
+EQUAL, NO_INPUTS, REFUSED, UNDEFINED = "equal", "no inputs", "refused", "gcc differs from itself"
+LEVELS = ("-O0", "-O2", "-O3")
 
 
 def headers() -> str:
@@ -63,12 +64,17 @@ def judged(text: str, seed: int, include: str, backend: str, schedules: Sequence
     variables = [(s.name, np.dtype(s.dtype), s.shape) for s in taking_part]
     # func_1 may return a struct.
     judge = text.replace("csmith.h", f"{include}/csmith.h") + "\nvoid judged(void) { func_1(); }\n"
-    expected = Original(judge, "judged", variables).bulk(values, P, fresh=True)
-    said = {}
+
+    def by_gcc(level: str) -> dict[str, np.ndarray]:
+        return Original(judge, "judged", variables, level=level).bulk(values, P, fresh=True)
+
+    expected, said = by_gcc("-O1"), {}
     for schedule in schedules:
         try:
             compiled = c2cu.compile(text, fn="func_1", backend=backend, schedule=schedule, include_dirs=[include])
             said[schedule] = _compared(compiled, values, expected)
+            if said[schedule] != EQUAL and not all(_alike(by_gcc(level), expected) for level in LEVELS):
+                said[schedule] = UNDEFINED  # a float that an integer type does not hold, for example
         except c2cu.UnsupportedError as e:
             said[schedule] = f"{REFUSED}: {e}"
     return said
@@ -83,3 +89,7 @@ def _compared(compiled, values: dict[str, np.ndarray], expected: dict[str, np.nd
         if value is not None and not same(np.asarray(value), wanted):
             return f"{name} differs"
     return EQUAL
+
+
+def _alike(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
+    return all(same(a[name], b[name]) for name in b)

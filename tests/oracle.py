@@ -30,8 +30,8 @@ def executable(text: str) -> Path:
     return compiled_once(["gcc", "-O1", *FLAGS, "-x", "c", "-", "-lm"], text)
 
 
-def _library(text: str) -> Path:
-    return compiled_once(["gcc", "-O1", *FLAGS, "-shared", "-fPIC", "-x", "c", "-", "-lm"], text)
+def _library(text: str, level: str = "-O1") -> Path:
+    return compiled_once(["gcc", level, *FLAGS, "-shared", "-fPIC", "-x", "c", "-", "-lm"], text)
 
 
 def _accessible(text: str, variables: list[tuple]) -> str:
@@ -61,7 +61,7 @@ class Original:
 
     ``variables``: (name, dtype, shape) of the globals that go in and out. ``params``: of array parameters, in order.
     ``returns``: the dtype of what it returns, the output ``return``. ``unit``: a library that has the kernel already,
-    and what its names end in.
+    and what its names end in. ``level``: of gcc's optimisation.
     """
 
     def __init__(
@@ -72,8 +72,9 @@ class Original:
         params: list[tuple] = (),
         returns: str = "",
         unit: tuple[Path, str] | None = None,
+        level: str = "-O1",
     ):
-        self.path, self.suffix = unit or (_library(_accessible(text, variables)), "")
+        self.path, self.suffix = unit or (_library(_accessible(text, variables), level), "")
         self.name, self.returns = fn, returns
         self._load(self.path)
         self.variables, self.params = variables, params

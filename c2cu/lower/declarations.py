@@ -181,13 +181,22 @@ def field_values(cx: Context, symbol: Symbol, t: CType, part: Part, at: int) -> 
                     continue
                 ((_, number),) = field_values(cx, symbol, m.type, value, 0)
                 image |= (int(number.value) & ((1 << m.bits) - 1)) << (8 * m.offset + m.bit)
-            for cell in t.storage:
-                if cell.name.startswith(FIELDS):
-                    for k in range(cell.offset, cell.offset + cell.type.size):
-                        yield at + k, Const(image >> 8 * k & 255, UCHAR, symbol.loc)
+            for k in field_places(t, part):
+                yield at + k, Const(image >> 8 * k & 255, UCHAR, symbol.loc)
         case _ if isinstance(part, C.Node):
             values = constant_values(cx, symbol, t, part)
             yield from ((at + offset, value) for offset, value in values.items())
+
+
+def field_places(t: Struct, part: dict[int, Part]) -> Iterator[int]:
+    """The bytes in which the bit-fields of an initialised object lie; of a union, that of the member it gives."""
+    if t.union:
+        for m in (t.members[k] for k in part):
+            yield from range(*m.bytes) if m.bits is not None else ()
+        return
+    for cell in t.storage:
+        if cell.name.startswith(FIELDS):
+            yield from range(cell.offset, cell.offset + cell.type.size)
 
 
 def complex_elements(cx: Context, symbol: Symbol, t: CType, offset: int, e: C.Node) -> Iterator[tuple[int, Const]]:
