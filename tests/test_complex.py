@@ -227,6 +227,7 @@ REWRITTEN = [
 ]
 
 
+@pytest.mark.slow
 def test_what_gcc_rewrites():
     functions = (
         f"static __attribute__((noinline)) double complex f{k}(double complex z, double complex w, double x) {{ return {e}; }}\n"
@@ -331,7 +332,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 2))
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 def test_programs(name):
     text, variables, schedules = PROGRAMS[name]

@@ -181,6 +181,7 @@ def test_large_texts(name, folder):
         pytest.xfail("the front end takes longer than ten seconds")
 
 
+@pytest.mark.slow
 def test_gang_takes_else_ifs_one_after_the_other(folder):
     """No pass walks, at each level, through all that is nested in it."""
     written(statement("if (x == 0) x = 5;" + "".join(f" else if (x == {k}) x = {k * 7};" for k in range(1, 1500))))

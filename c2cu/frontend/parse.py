@@ -26,7 +26,7 @@ SIMPLE = 100  # levels of an expression whose end is looked for
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
 DEPTH = 200_000
 P = ParamSpec("P")
-_UNTYPED = re.compile(r"^\s*[A-Za-z_]\w*\s*\([\w\s,]+\)\s*[A-Za-z_]", re.M)
+_UNTYPED = re.compile(r"^[ \t]*[A-Za-z_]\w*\s*\([\w\s,]+\)\s*[A-Za-z_]", re.M)  # blank lines are many
 _ITSELF = ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
 T = TypeVar("T")
 
