@@ -464,7 +464,7 @@ def run(
             strict=strict,
             tune=tune,
             verify=verify,
-            outputs=[text.partition("=")[0] for text in outputs] if all("=" in t for t in outputs) else None,
+            outputs=[t.partition("=")[0] for t in outputs] if outputs and all("=" in t for t in outputs) else None,
             stdio=stdio,
             **options,
         )

@@ -691,6 +691,18 @@ def test_rows_for_a_function_that_returns_nothing_in_spite_of_its_type():
     assert [s.name for s in c2cu.compile(text, **options).slots if s.writes] == ["rows"]
 
 
+def test_numbers_made_of_addresses_have_their_own_type():
+    text = """#include <stdint.h>
+    int x, r;
+    void kernel(void) {
+        int a[4] = {x, 1, 2}, c[4] = {0}, *p = &a[x & 1];
+        int d = (intptr_t)a - (intptr_t)c;
+        r = (((intptr_t)p & 7) - 8 < 0) + 2 * ((((intptr_t)p & 7) - 8) / 2 + 9) + 100 * (d == 0) + a[0] + c[0];
+        r += 1000 * ((unsigned)((uintptr_t)a - (uintptr_t)c) < 16u) + 10000 * ((-(long)&a[1] & 7) - 8 < 0);
+    }"""
+    agrees(text, R)
+
+
 def test_the_distance_of_two_addresses():
     """As memmove asks whether its arguments overlap."""
     text = """#include <stdint.h>

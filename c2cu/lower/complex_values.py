@@ -29,6 +29,7 @@ from .expressions import number
 from .lvalues import last_of, lvalue
 from .memory import load_pair, store_pair
 from .objects import Complex, OneOf, Ref, View
+from .order import has_effects, value_first
 from .pairs import is_complex, unsupported
 
 
@@ -121,20 +122,35 @@ def _step(cx: Context, node: C.UnaryOp, loc: Loc) -> Complex:
 
 
 def _assignment(cx: Context, node: C.Assignment, t: Scalar, loc: Loc) -> Complex:
+    op, source = node.op[:-1], node.rvalue
+    while isinstance(source, C.ExprList):
+        source = last_of(cx, source)
+    other = cx.unit.value_type(source)
+    assert isinstance(other, Scalar)
+    of = common(t, other)
+
+    def right_side() -> Operand:
+        return operand(cx, source, of) if op else complex_value(cx, source, t)
+
+    first = None  # the right side, where it goes before the left
+    if has_effects(cx, source) and (op or value_first(cx, source, t)):
+        first = saved(cx, right_side(), loc)
     ref = cx.pinned(lvalue(cx, node.lvalue), loc)
-    op = node.op[:-1]
-    if op:
-        other = cx.unit.value_type(node.rvalue)
-        assert isinstance(other, Scalar)
-        of = common(t, other)
-        right = operand(cx, node.rvalue, of)
-        old = load_pair(cx, ref, loc)
-        assert isinstance(old, Complex)
-        value = converted(cx, arithmetic(cx, op, old, right, of, loc), t, loc)
-    else:
-        value = complex_value(cx, node.rvalue, t)
+    right = right_side() if first is None else first
+    if not op:
+        assert isinstance(right, Complex)
+        store_pair(cx, ref, right, loc)
+        return right
+    old = load_pair(cx, ref, loc)
+    assert isinstance(old, Complex)
+    value = converted(cx, arithmetic(cx, op, old, right, of, loc), t, loc)
     store_pair(cx, ref, value, loc)
     return value
+
+
+def saved(cx: Context, x: Operand, loc: Loc) -> Operand:
+    """A value, computed here and now."""
+    return Complex(cx.saved(x.real, loc), cx.saved(x.imag, loc), x.type) if isinstance(x, Complex) else cx.saved(x, loc)
 
 
 def _chosen(cx: Context, node: C.TernaryOp, t: Scalar, loc: Loc) -> Complex:

@@ -221,7 +221,10 @@ def binary_value(cx: Context, node: C.BinaryOp) -> Expr:
     pointer = address(cx, node.left.expr if negated else node.left) if node.op in ("&", "%") else None
     if pointer is not None and isinstance(bits := cx.value(node.right), Const):
         low = alignment_of(pointer_value(cx, pointer), node.op, bits, loc)
-        return binary("&", unary("-", low, ULONG, loc), cast(bits, ULONG), ULONG, loc) if negated else low
+        low = binary("&", unary("-", low, ULONG, loc), cast(bits, ULONG), ULONG, loc) if negated else low
+        t = cx.unit.type(node)
+        assert isinstance(t, Scalar)
+        return cast(low, t)
     other = address(cx, node.right) if node.op == "-" else None
     if other is not None and (pointer := address(cx, node.left)) is not None:
         t = cx.unit.type(node)
@@ -287,7 +290,8 @@ def alignment_of(target: Target, op: str, bits: Const, loc: Loc) -> Expr:
     return binary("&", cast(at, ULONG), Const(number if op == "&" else number - 1, ULONG), ULONG, loc)
 
 
-FAR = 1 << 62  # bytes between objects, of which C says no more than that they do not overlap
+#: Bytes between objects, of which C says no more than that they do not overlap; not zero in narrower types either.
+FAR = 1 << 62 | 1 << 30 | 1 << 14 | 1 << 6
 
 
 def distance(a: Target, b: Target, loc: Loc) -> Expr:
@@ -477,9 +481,8 @@ def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
     while isinstance(source, C.ExprList):
         source = last_of(cx, source)
     other = cx.unit.value_type(source)
-    first = None  # the right side, where it goes before the left
-    if not is_pair(other) and has_effects(cx, source) and (op or value_first(source)):
-        t = cx.unit.type(node.lvalue)
+    first, t = None, cx.unit.type(node.lvalue)  # the right side, where it goes before the left
+    if not is_pair(other) and has_effects(cx, source) and (op or value_first(cx, source, t)):
         first = number(cx, source, t, loc) if not op and isinstance(t, Scalar) else cx.value(source)
     mark = len(cx.out)
     ref = lvalue(cx, node.lvalue)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from pycparser import c_ast as C
 
-from ..base.ctype import Pointer, Scalar
+from ..base.ctype import CType, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.parse import nodes
 from ..ir.nodes import Assign, Expr, Load, Store, Var
@@ -57,18 +57,10 @@ def negated(cx: Context, node: C.Node) -> bool:
     return False
 
 
-def value_first(node: C.Node) -> bool:
-    """Whether gcc evaluates the right side of an assignment before the left: where it assigns too, or chooses."""
-    match node:
-        case C.Assignment() | C.TernaryOp() | C.UnaryOp(op="++" | "--" | "p++" | "p--"):
-            return True
-        case C.BinaryOp(op="&&" | "||"):
-            return True
-        case C.BinaryOp():
-            return value_first(node.left) or value_first(node.right)
-        case C.UnaryOp(op="-" | "+" | "~" | "!") | C.Cast():
-            return value_first(node.expr)
-    return False
+def value_first(cx: Context, node: C.Node, t: CType) -> bool:
+    """Whether gcc evaluates the right side, with effects, of an assignment to a ``t`` before the left: unless it is a
+    call whose value needs no conversion."""
+    return not isinstance(node, C.FuncCall) or cx.unit.value_type(node) != t
 
 
 def without_value(cx: Context, node: C.Node) -> tuple[C.ExprList | C.BinaryOp, ...]:
