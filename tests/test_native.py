@@ -59,8 +59,8 @@ PROGRAMS = {
         "void *memset(void *d, int c, size n) { return fill(d, c, n); }",
     ),
     "memcpy-that-counts": program(
-        "int t[16]; memcpy(t, a, 8 + (x & 7)); return 100 * calls + t[1];",
-        "static int calls = 0; void *memcpy(void *d, const void *s, unsigned long n) { calls++; char *p = d; const char *q = s;"
+        "static char t[400]; memcpy(t, from, x & 255); return 100 * calls + t[1];",
+        "static char from[400] = {1, 2, 3}; static int calls = 0; void *memcpy(void *d, const void *s, unsigned long n) { calls++; char *p = d; const char *q = s;"
         " while (n--) *p++ = *q++; return d; }",
     ),
     "function-table": program(
