@@ -58,8 +58,8 @@ PROGRAMS = {
         "typedef unsigned long size; static void *fill(void *d, int c, size n) { char *p = d; while (n--) *p++ = c; return d; }\n"
         "void *memset(void *d, int c, size n) { return fill(d, c, n); }",
     ),
-    "memcpy-that-counts": program(
-        "static char t[400]; memcpy(t, from, x & 255); return 100 * calls + t[1];",
+    "a-memcpy-of-its-own": program(
+        "static char t[400]; memcpy(t, from, x & 255); return t[1];",
         "static char from[400] = {1, 2, 3}; static int calls = 0; void *memcpy(void *d, const void *s, unsigned long n) { calls++; char *p = d; const char *q = s;"
         " while (n--) *p++ = *q++; return d; }",
     ),
