@@ -271,7 +271,7 @@ EXAMPLES = {
         ),
         GANG,
     ),
-    "C2CU029": Example(statement("x = (long)a & 15;"), GANG),
+    "C2CU029": Example(statement("x = (long)a >> 3;"), GANG),
     "C2CU158": Example(statement("int *p = (int *)4096L;\n    *p = 3;"), GANG),
     "C2CU159": Example(statement("int *p = 0;\n    x = p < a;"), GANG),
     "C2CU160": Example(statement("x = a < b;", "int x, a[4], b[4];"), GANG),
