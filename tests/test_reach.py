@@ -17,7 +17,7 @@ CONSTRUCTS = {
     "a function's assembler name": ('int other(int n) __asm__("another"); int other(int n) { return n; }', ""),
     "statement expression": ("int other(int n) { return ({ if (n > 5) return 3; n + 1; }); }", "other(x)"),
     "__int128 divided": ("__int128 big; int other(int n) { big += n; return (int)(big / 3); }", "other(x)"),
-    "complex": ("double _Complex z; int other(int n) { z += n; return (int)z; }", "other(x)"),
+    "complex": ("long double _Complex z; int other(int n) { z += n; return (int)z; }", "other(x)"),
     "vector": (
         "typedef int v4 __attribute__((vector_size(16)));\nv4 v; int other(int n) { v += n; return v[2]; }",
         "other(x)",
@@ -84,6 +84,7 @@ HARMLESS = {
         "int other(int n) { struct Q q = {1, n}; return q.i + sizeof q; }",
         "other(x)",
     ),
+    "complex": ("double _Complex z; int other(int n) { z += n; return (int)z; }", "other(x)"),
     "several characters": ("int other(int n) { return 'ab' + n; }", "other(x)"),
     "definition before C89": ("int other(a, b) int a; char b; { return a + b; }", "other(x, 1)"),
     "definition without a type": ("other(a, b) int a; char b; { return a + b; }", "other(x, 1)"),
