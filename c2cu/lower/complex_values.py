@@ -9,7 +9,7 @@ from ..base.ctype import Pointer, Scalar, common
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.fold import binary
-from ..ir.nodes import Assign, Const, Var
+from ..ir.nodes import Const
 from .complex import (
     Operand,
     arithmetic,
@@ -30,7 +30,7 @@ from .lvalues import last_of, lvalue
 from .memory import load_pair, store_pair
 from .objects import Complex, OneOf, Ref, View
 from .order import has_effects, value_first
-from .pairs import is_complex, unsupported
+from .pairs import chosen, is_complex, unsupported
 
 
 def complex_value(cx: Context, node: C.Node, t: Scalar | None = None) -> Complex:
@@ -155,12 +155,4 @@ def saved(cx: Context, x: Operand, loc: Loc) -> Operand:
 
 def _chosen(cx: Context, node: C.TernaryOp, t: Scalar, loc: Loc) -> Complex:
     part = part_of_type(t, loc)
-    real, imag = (cx.fresh_temporary(name, part, loc) for name in ("real", "imag"))
-
-    def choose(arm: C.Node) -> None:
-        value = complex_value(cx, arm, t)
-        cx.emit(Assign(real, value.real, loc))
-        cx.emit(Assign(imag, value.imag, loc))
-
-    cx.either(cx.condition(node.cond), lambda: choose(node.iftrue), lambda: choose(node.iffalse), loc)
-    return Complex(Var(real, loc), Var(imag, loc), t)
+    return Complex(*chosen(cx, node, part, ("real", "imag"), lambda arm: complex_value(cx, arm, t), loc), t)

@@ -20,7 +20,7 @@ from .complex import ordered, real
 from .context import Context
 from .lvalues import last_of, lvalue, pointer_value
 from .memory import load, store
-from .objects import Complex, FunctionRef, LValue, Null, OneOf, Ref, Target, View, seen_as, step_of
+from .objects import Complex, FunctionRef, LValue, Null, OneOf, Ref, Single, Target, View, seen_as, step_of
 from .order import before, has_effects, in_register, read_last, right_first, value_first, without_value
 from .pairs import is_complex, is_pair, is_wide, unsupported
 from .wide import arithmetic as wide_arithmetic
@@ -278,12 +278,7 @@ def alignment_of(target: Target, op: str, bits: Const, loc: Loc) -> Expr:
     if not (0 <= number < ALIGNED if op == "&" else number in (1, 2, 4, 8, ALIGNED)):
         raise catalogue.POINTER_AS_NUMBER.error(loc)
     if isinstance(target, OneOf):
-        (_, last), *others = reversed(target.targets)
-        out = alignment_of(last, op, bits, loc)
-        for n, one in others:
-            is_one = binary("==", target.tag, Const(n, INT), INT, loc)
-            out = Select(is_one, alignment_of(one, op, bits, loc), out, ULONG, loc)
-        return out
+        return by_target(target, lambda one: alignment_of(one, op, bits, loc), loc)
     if isinstance(target, FunctionRef):
         raise catalogue.POINTER_AS_NUMBER.error(loc)
     at = bytes_to(target, loc) if isinstance(target, (Ref, View)) else Const(0, LONG)
@@ -296,15 +291,10 @@ FAR = 1 << 62 | 1 << 30 | 1 << 14 | 1 << 6
 
 def distance(a: Target, b: Target, loc: Loc) -> Expr:
     """The difference of two addresses, in bytes."""
-    for x, is_left in ((a, True), (b, False)):
-        if isinstance(x, OneOf):
-            (_, last), *others = reversed(x.targets)
-            out = distance(last, b, loc) if is_left else distance(a, last, loc)
-            for n, one in others:
-                is_one = binary("==", x.tag, Const(n, INT), INT, loc)
-                here = distance(one, b, loc) if is_left else distance(a, one, loc)
-                out = Select(is_one, here, out, LONG, loc)
-            return out
+    if isinstance(a, OneOf):
+        return by_target(a, lambda one: distance(one, b, loc), loc)
+    if isinstance(b, OneOf):
+        return by_target(b, lambda one: distance(a, one, loc), loc)
     if not isinstance(a, (Ref, View)) or not isinstance(b, (Ref, View)):
         raise catalogue.POINTER_AS_NUMBER.error(loc)
     if a.object is not b.object:
@@ -322,19 +312,10 @@ def compared(op: str, a: Target, b: Target, loc: Loc) -> Expr:
     """A comparison or difference of pointers."""
     if isinstance(a, OneOf) and isinstance(b, (Null, FunctionRef)) and op in ("==", "!="):
         return compared(op, b, a, loc)
-    for x, y, swapped in ((a, b, False), (b, a, True)):
-        if isinstance(x, OneOf):
-            if op not in ("==", "!=") and x.places:
-                x = OneOf(x.tag, x.places)  # null is not ordered
-            (_, last), *others = reversed(x.targets)
-            result = compared(op, y, last, loc) if swapped else compared(op, last, y, loc)
-            for n, t in others:
-                here = compared(op, y, t, loc) if swapped else compared(op, t, y, loc)
-                if here != result:
-                    is_t = binary("==", x.tag, Const(n, INT), INT, loc)
-                    result = Select(is_t, here, result, result.type, loc)
-            return result
-    assert not isinstance(a, OneOf) and not isinstance(b, OneOf)
+    if isinstance(a, OneOf):
+        return by_target(_comparable(a, op), lambda one: compared(op, one, b, loc), loc)
+    if isinstance(b, OneOf):
+        return by_target(_comparable(b, op), lambda one: compared(op, a, one, loc), loc)
     if not (isinstance(a, (Ref, View)) and isinstance(b, (Ref, View))):
         if op not in ("==", "!="):
             raise catalogue.NULL_COMPARED.error(loc)
@@ -353,18 +334,29 @@ def compared(op: str, a: Target, b: Target, loc: Loc) -> Expr:
     return binary("/", binary("-", x, y, LONG, loc), Const(size, LONG), LONG, loc)
 
 
+def _comparable(ref: OneOf, op: str) -> OneOf:
+    """Without null where there are places, as null is not ordered."""
+    return OneOf(ref.tag, ref.places) if op not in ("==", "!=") and ref.places else ref
+
+
+def by_target(ref: OneOf, of: Callable[[Single], Expr], loc: Loc) -> Expr:
+    """``of`` the one of several places that a pointer points to."""
+    (_, last), *others = reversed(ref.targets)
+    out = of(last)
+    for n, one in others:
+        here = of(one)
+        if here != out:
+            out = Select(binary("==", ref.tag, Const(n, INT), INT, loc), here, out, out.type, loc)
+    return out
+
+
 NULL, ELSEWHERE = -1, -2  # instead of a place in an array that comes in or goes out
 
 
 def place_number(cx: Context, target: Target, t: Pointer, loc: Loc) -> Expr:
     """Where a pointer that the kernel returns points: so many of what a ``t`` points to from the start of an array."""
     if isinstance(target, OneOf):
-        (_, last), *others = reversed(target.targets)
-        out = place_number(cx, last, t, loc)
-        for n, one in others:
-            is_one = binary("==", target.tag, Const(n, INT), INT, loc)
-            out = Select(is_one, place_number(cx, one, t, loc), out, LONG, loc)
-        return out
+        return by_target(target, lambda one: place_number(cx, one, t, loc), loc)
     if not isinstance(target, (Ref, View)):
         return Const(NULL if isinstance(target, Null) else ELSEWHERE, LONG)
     if not any(target.object is obj for obj in cx.outside):

@@ -61,10 +61,6 @@ def _numbers(cx: Context, node: C.Node) -> Numbers | None:
     return frozenset((constant,)) if isinstance(constant, int) else None
 
 
-def is_zero(some: Numbers | None) -> bool:
-    return some is not None and some == {0}
-
-
 def is_same(a: C.Node, b: C.Node) -> bool:
     """Whether two expressions are written alike, and evaluating them changes nothing."""
     if type(a) is not type(b) or isinstance(a, (C.FuncCall, C.Assignment)):
@@ -101,8 +97,8 @@ def _computed(cx: Context, node: C.BinaryOp, t: Scalar) -> Numbers | None:
     op, a, b = node.op, numbers(cx, node.left), numbers(cx, node.right)
     vanishes = (
         (op in ("-", "^") and is_same(node.left, node.right))
-        or (op in ("*", "&") and (is_zero(a) or is_zero(b)))
-        or (op in ("<<", ">>", "/", "%") and is_zero(a))
+        or (op in ("*", "&") and {0} in (a, b))
+        or (op in ("<<", ">>", "/", "%") and a == {0})
         or (op == "%" and _one(cx, node.right) in (1, -1))
     )
     if vanishes:

@@ -5,21 +5,16 @@ The words of a result are constants or variables, so that each may be read sever
 
 from __future__ import annotations
 
-from ..base import catalogue
 from ..base.ctype import BOOL, INT, LONG, UINT, ULONG, Scalar
-from ..base.diagnostics import Loc, UnsupportedError
+from ..base.diagnostics import Loc
 from ..ir.fold import binary, cast, is_constant, truth, unary
 from ..ir.nodes import Const, Expr, Select
 from .context import Context
 from .objects import Wide
-from .pairs import atom
+from .pairs import atom, unsupported
 
 ZERO = Const(0, ULONG)
 HALF = Const(0xFFFFFFFF, ULONG)
-
-
-def unsupported(what: str, loc: Loc) -> UnsupportedError:
-    return catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"{what} of 128 bits")
 
 
 def made(cx: Context, low: Expr, high: Expr, t: Scalar, loc: Loc) -> Wide:
@@ -40,7 +35,7 @@ def word(op: str, a: Expr, b: Expr | int, loc: Loc) -> Expr:
 def widened(cx: Context, e: Expr, t: Scalar, loc: Loc) -> Wide:
     """An integer of at most 64 bits, converted."""
     if e.type.is_float:
-        raise unsupported("conversion of a float to an integer", loc)
+        raise unsupported("conversion of a float to an integer", t, loc)
     if e.type.kind != "i":
         return Wide(atom(cx, cast(e, ULONG), loc), ZERO, t)
     signed = atom(cx, cast(e, LONG), loc)
@@ -51,7 +46,7 @@ def widened(cx: Context, e: Expr, t: Scalar, loc: Loc) -> Wide:
 def narrowed(w: Wide, t: Scalar, loc: Loc) -> Expr:
     """Converted to a type of at most 64 bits."""
     if t.is_float:
-        raise unsupported("conversion to a float of an integer", loc)
+        raise unsupported("conversion to a float of an integer", w.type, loc)
     return cast(is_true(w, loc), BOOL) if t == BOOL else cast(w.low, t)
 
 
@@ -76,7 +71,7 @@ def arithmetic(cx: Context, op: str, a: Wide, b: Wide, loc: Loc) -> Wide:
             return made(cx, low, word("+", high, word("*", a.high, b.low, loc), loc), a.type, loc)
         case "&" | "|" | "^":
             return made(cx, word(op, a.low, b.low, loc), word(op, a.high, b.high, loc), a.type, loc)
-    raise unsupported("division of integers", loc)
+    raise unsupported("division of integers", a.type, loc)
 
 
 def carried(a: Expr, b: Expr, total: Expr, loc: Loc) -> Expr:

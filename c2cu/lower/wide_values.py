@@ -10,14 +10,14 @@ from ..base import catalogue
 from ..base.ctype import UINT, ULONG, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
-from ..ir.nodes import Assign, Const, Var
+from ..ir.nodes import Const
 from .context import Context
 from .expressions import number
 from .lvalues import last_of, lvalue
 from .memory import load_pair, store_pair
 from .objects import LValue, OneOf, Ref, View, Wide
-from .pairs import is_wide
-from .wide import arithmetic, complement, made, negative, shifted, unsupported, widened
+from .pairs import chosen, is_wide, unsupported
+from .wide import arithmetic, complement, made, negative, shifted, widened
 
 
 def wide(cx: Context, node: C.Node, t: Scalar | None = None) -> Wide:
@@ -55,7 +55,7 @@ def _value(cx: Context, node: C.Node, t: Scalar, loc: Loc) -> Wide:
         case C.FuncCall():
             result = cx.call(node)
             if not isinstance(result, (Ref, View, OneOf)):
-                raise unsupported("this function", loc)
+                raise unsupported("this function", t, loc)
             return loaded(cx, result, loc)
         case C.ExprList() | C.Compound():
             return wide(cx, last_of(cx, node))
@@ -93,12 +93,4 @@ def _assignment(cx: Context, node: C.Assignment, t: Scalar, loc: Loc) -> Wide:
 
 
 def _chosen(cx: Context, node: C.TernaryOp, t: Scalar, loc: Loc) -> Wide:
-    low, high = (cx.fresh_temporary(name, ULONG, loc) for name in ("low", "high"))
-
-    def choose(arm: C.Node) -> None:
-        value = wide(cx, arm, t)
-        cx.emit(Assign(low, value.low, loc))
-        cx.emit(Assign(high, value.high, loc))
-
-    cx.either(cx.condition(node.cond), lambda: choose(node.iftrue), lambda: choose(node.iffalse), loc)
-    return Wide(Var(low, loc), Var(high, loc), t)
+    return Wide(*chosen(cx, node, ULONG, ("low", "high"), lambda arm: wide(cx, arm, t), loc), t)
