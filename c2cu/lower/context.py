@@ -228,7 +228,7 @@ class Context:
         return self.numbers.setdefault(at_start(target), len(self.numbers))
 
     def learn(self, var: Variable, value: Expr) -> None:
-        """``var`` was assigned ``value``. What is not known is only noted where it is said at the start."""
+        """``var`` was assigned ``value``. An unknown value is noted only where one is known at the start."""
         if isinstance(value, Const) and value.type.is_integer:
             self.env.known[var] = value
         elif var in self.start.known:

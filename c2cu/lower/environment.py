@@ -16,8 +16,8 @@ Known = Variable | PointerCell  # a variable, or the index of a pointer in a reg
 
 @dataclass
 class Environment:
-    """``places``: of each pointer that was set; ``known``: integers and the parts of complex numbers, None for one that
-    is known at the start only.
+    """``places``: of each pointer that was set; ``known``: integers and the parts of complex numbers, None where
+    what holds at the start of the kernel holds no longer.
 
     ``reached``: whether control comes here at all.
     """
