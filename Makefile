@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# A test that hangs is named, and the others go on.
+PYTEST = $(BIN)/python -m pytest -q -n auto --dist worksteal --timeout 600 --timeout-method thread
 COMPILER = $(shell command -v "$$CC" || command -v cc || command -v gcc || command -v clang)
 EXTRAS = examples$(if $(COMPILER),,$(comma)zig)
 CUDA = $(shell $(PYTHON) -I c2cu/base/driver.py)
@@ -15,11 +17,11 @@ run: $(VENV)/ready
 
 # What each of the two finds is said in CONTRIBUTING.md.
 test: $(VENV)/tools lint
-	$(BIN)/python -m pytest -q -n auto --dist worksteal
+	$(PYTEST)
 
 test-all: export C2CU_PROGRAMS ?= 20000
 test-all: $(VENV)/all lint
-	$(BIN)/python -m pytest -q -n auto --dist worksteal --all $(if $(MINUTES),--minutes $(MINUTES))
+	$(PYTEST) --all $(if $(MINUTES),--minutes $(MINUTES))
 
 test-gpu: ; $(PYTHON) -m pytest -q -m gpu -rs
 

@@ -3,9 +3,11 @@
 Debian has it: ``apt-get install csmith libcsmith-dev``.
 """
 
+import contextlib
 import multiprocessing
 import os
 import shutil
+import signal
 import subprocess
 import warnings
 from pathlib import Path
@@ -67,6 +69,7 @@ def outcome(work, seed: int) -> str:
     mine, theirs = context.Pipe(duplex=False)
 
     def run() -> None:
+        os.setsid()  # so that compilers and programs that it starts end with it
         try:
             theirs.send(work(seed))
         except c2cu.UnsupportedError as e:
@@ -84,6 +87,8 @@ def outcome(work, seed: int) -> str:
     except EOFError:
         return "the process died"
     finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         process.join()
 
