@@ -136,12 +136,12 @@ def _mine(status: os.stat_result) -> bool:
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def objection(folder: Path, own: bool = False) -> str:
-    """Why programs cannot be kept in a folder, "" if they can: it is made where it is not there. ``own``: it is
+def objection(folder: Path, private: bool = False) -> str:
+    """Why programs cannot be kept in a folder, "" if they can: it is made where it is not there. ``private``: it is
     c2cu's alone, and is closed to others where it was open."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if own and hasattr(os, "geteuid") and folder.stat().st_uid == os.geteuid():
+        if private and hasattr(os, "geteuid") and folder.stat().st_uid == os.geteuid():
             folder.chmod(0o700)
     except (OSError, ValueError) as e:  # ValueError: a NUL in the name
         return f"it cannot be made: {getattr(e, 'strerror', None) or e}"
@@ -183,7 +183,7 @@ def chosen_folder() -> tuple[Path | None, str]:
     folder = Path(platformdirs.user_cache_dir("c2cu"))
     if not folder.is_absolute():  # "~" stays as it is for a user without a home
         return None, "this user has no home"
-    return folder, objection(folder, own=True)
+    return folder, objection(folder, private=True)
 
 
 @functools.cache

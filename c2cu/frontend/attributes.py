@@ -65,9 +65,9 @@ def without_attributes(text: str, is_system: Callable[[str], bool]) -> tuple[str
     begin, place = 0, ("", 1)
     for marker in [*_MARKER.finditer(text), None]:
         end = marker.start() if marker else len(text)
-        part, found = _blanked(text[begin:end], *place, is_system(place[0]), size)
+        part, part_marks = _blanked(text[begin:end], *place, is_system(place[0]), size)
         parts += [part, f'# {marker[1]} "{marker[2]}"\n' if marker else ""]  # without flags: the parser is faster
-        marks += found
+        marks += part_marks
         size += len(parts[-2]) + len(parts[-1])
         if marker:
             begin, place = marker.end(), (file_of(marker[2]), int(marker[1]))
@@ -138,15 +138,15 @@ def _marked(word: str, attribute: str, of_type: bool) -> list[tuple[str, str]]:
         return [(LAYOUT, f"'#pragma pack{re.sub(' ', '', m[1])}'")]
     if word == "_Alignas" and of_type:
         return [(LAYOUT, "'_Alignas' on a member")]
-    found = []
+    changes = []
     for name in re.findall(r"[A-Za-z_]\w*", attribute) if word in _ATTRIBUTE else ():
         if "mode" in name and _WIDE_MODE.search(attribute):
-            found.append((MEANING, WIDE_MODE))
+            changes.append((MEANING, WIDE_MODE))
         elif _MEANINGS.fullmatch(name):
-            found.append((MEANING, f"the attribute '{name}'"))
+            changes.append((MEANING, f"the attribute '{name}'"))
         elif _LAYOUTS.fullmatch(name) and (of_type or "aligned" not in name):
-            found.append((LAYOUT, f"the attribute '{name}'"))
-    return found
+            changes.append((LAYOUT, f"the attribute '{name}'"))
+    return changes
 
 
 def _closing(text: str, start: int) -> int:

@@ -30,7 +30,7 @@ class HostLayout:
 def layouts(parsed: Parsed, pre: Preprocessed) -> dict[int, HostLayout]:
     """By id of the node: of the structs, typedefs and variables of declarations that a mark changes; {} where the
     compiler does not say."""
-    found: dict[int, HostLayout] = {}
+    by_node: dict[int, HostLayout] = {}
     asked: list[tuple[HostLayout, str, str]] = []  # (whose it is, sizeof or a member, the expression)
     altered: dict[str, Mark] = {}  # types whose alignment a mark changes, so that a struct of them changes too
     for node in parsed.ast.ext:
@@ -39,10 +39,10 @@ def layouts(parsed: Parsed, pre: Preprocessed) -> dict[int, HostLayout]:
             continue
         name = f"(*({node.name} *)0)" if isinstance(node, C.Typedef) else node.name
         if name is not None:
-            found[id(node)] = known = HostLayout(mark)
+            by_node[id(node)] = known = HostLayout(mark)
             asked += _whole(name, known)
         for struct, object_ in _structs(node.type, name):
-            found[id(struct)] = known = HostLayout(mark)
+            by_node[id(struct)] = known = HostLayout(mark)
             asked += _whole(object_, known)
             names = (d.name for d in struct.decls if isinstance(d, C.Decl) and d.name and d.bitsize is None)
             asked += [(known, n, f"__builtin_offsetof(__typeof__({object_}), {n})") for n in names]
@@ -58,7 +58,7 @@ def layouts(parsed: Parsed, pre: Preprocessed) -> dict[int, HostLayout]:
             known.align = value
         else:
             known.offsets[what] = value
-    return found
+    return by_node
 
 
 def _mark_or_inherited(parsed: Parsed, node: C.Typedef | C.Decl, altered: dict[str, Mark]) -> Mark | None:
@@ -75,8 +75,8 @@ def _mark_or_inherited(parsed: Parsed, node: C.Typedef | C.Decl, altered: dict[s
 def mark_of(parsed: Parsed, node: C.Node) -> Mark | None:
     """The mark of the piece that a declaration or a function stands in: rather one that changes a meaning."""
     loc = loc_of(node)
-    found = [m for file, a, b, m in parsed.marked if file == loc.file and a <= loc.line <= b]
-    return max(found, key=lambda m: m.kind, default=None)  # "meaning" comes after "layout"
+    marks = [m for file, a, b, m in parsed.marked if file == loc.file and a <= loc.line <= b]
+    return max(marks, key=lambda m: m.kind, default=None)  # "meaning" comes after "layout"
 
 
 def _whole(name: str, known: HostLayout) -> list[tuple[HostLayout, str, str]]:
@@ -114,5 +114,5 @@ def _values(pre: Preprocessed, expressions: list[str]) -> list[int]:
         if done.returncode:
             return []
         lines = to.read_text("utf-8", "replace").partition(f"{_TABLE}:\n")[2].split("\n")
-    found = [re.fullmatch(r"\s*\.(?:quad|xword|8byte)\s+(\d+).*", line) for line in lines[: len(expressions)]]
-    return [int(m[1]) - 1 for m in found if m]
+    matches = [re.fullmatch(r"\s*\.(?:quad|xword|8byte)\s+(\d+).*", line) for line in lines[: len(expressions)]]
+    return [int(m[1]) - 1 for m in matches if m]

@@ -313,10 +313,10 @@ def _skeleton(
             lost.update((n, skipped) for n in skipped.words)
             text = blanked(text, [(bad.begin, bad.end)])
     names = [n.decl.name for n in ast.ext if isinstance(n, C.FuncDef)]
-    found = [p for p in remaining if p.body is not None]
-    if len(names) != len(found):
+    definitions = [p for p in remaining if p.body is not None]
+    if len(names) != len(definitions):
         raise first
-    return ast, dict(zip(names, found)), text, lost
+    return ast, dict(zip(names, definitions)), text, lost
 
 
 def _syntax_error(message: str, pre: Preprocessed, parser: CParser) -> ParseError:

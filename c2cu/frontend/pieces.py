@@ -32,7 +32,7 @@ class Piece:
 
 def pieces(text: str) -> list[Piece]:
     """All of them in order. A piece that never ends reaches to the end of the text."""
-    found: list[Piece] = []
+    parts: list[Piece] = []
     begin, depth, brace = 0, 0, 0
     names: list[str] = []
     last = before = of_parameters = ""
@@ -41,7 +41,7 @@ def pieces(text: str) -> list[Piece]:
 
     def end(at: int, of_body: tuple[int, int] | None, ended: bool = True) -> None:
         nonlocal begin, depth, brace, last, before, declarator, old_style, names, body
-        found.append(Piece(begin, at, of_body, tuple(names), ended))
+        parts.append(Piece(begin, at, of_body, tuple(names), ended))
         begin, depth, brace, last, before, declarator, old_style, names, body = at, 0, 0, "", "", False, False, [], 0
 
     for m in _TOKEN.finditer(text):
@@ -88,7 +88,7 @@ def pieces(text: str) -> list[Piece]:
         before, last = last, word
     if text[begin:].strip():
         end(len(text), (body, len(text)) if body else None, False)
-    return found
+    return parts
 
 
 def _of_type(last: str, before: str) -> bool:
@@ -113,7 +113,7 @@ class Lines:
 
     def offsets(self, file: str, line: int) -> list[int]:
         """Where that line begins: several where a file was included again."""
-        found = []
+        offsets = []
         for k, (start, (name, first)) in enumerate(zip(self.starts, self.files)):
             end = self.starts[k + 1] if k + 1 < len(self.starts) else len(self.text)
             if name != file or line < first:
@@ -125,8 +125,8 @@ class Lines:
                     break
             else:
                 if at < end:
-                    found.append(at)
-        return found
+                    offsets.append(at)
+        return offsets
 
 
 def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:

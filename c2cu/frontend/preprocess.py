@@ -414,12 +414,12 @@ def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError
 def _system_includes(text: str, originals: Mapping[str, str]) -> list[str]:
     """The directives for system headers in the user's own files, of those headers that took part."""
     entered = [f"/{file_of(m[1])}" for m in _MARKER.finditer(text)]
-    own = [f"/{name}" for name in originals]  # <> finds those in the folders of -I
+    user_files = [f"/{name}" for name in originals]  # <> finds those in the folders of -I
     directives = [d.strip() for file in originals.values() for d in _SYSTEM_INCLUDE.findall(file)]
 
     def is_system(d: str) -> bool:
         end = f"/{d[d.index('<') + 1 : -1]}"
-        return any(f.endswith(end) for f in entered) and not any(f.endswith(end) for f in own)
+        return any(f.endswith(end) for f in entered) and not any(f.endswith(end) for f in user_files)
 
     return [d for d in dict.fromkeys(directives) if is_system(d)]
 

@@ -71,11 +71,11 @@ def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | 
     """The obstacle: the first construct that no schedule can print anew; its notes name the others. And the first that
     hides from lowering what the program means. ``stdio``: where what the kernel prints is dropped, or kept. Raises
     UnsupportedError, or ParseError for a function that is nowhere declared, for the first that nothing can run."""
-    found = [(hard and not (stdio and e.code == catalogue.PRINTS.code), e) for hard, e in _found(program)]
-    impossible = [e for hard, e in found if hard]
+    constructs = [(hard and not (stdio and e.code == catalogue.PRINTS.code), e) for hard, e in _found(program)]
+    impossible = [e for hard, e in constructs if hard]
     if impossible:
         raise _all(impossible)
-    obstacles = [unfollowed(e) for _, e in found]
+    obstacles = [unfollowed(e) for _, e in constructs]
     hidden = [e for e in obstacles if e.code not in _TRIED]
     return _all(obstacles) if obstacles else None, _all(hidden) if hidden else None
 
@@ -235,10 +235,10 @@ def _in_the_library(name: str) -> bool:
 
 @cache
 def _libraries() -> tuple[ctypes.CDLL, ...]:
-    found = []
+    libraries = []
     for name in (None, "libm.so.6"):
         try:
-            found.append(ctypes.CDLL(name))
+            libraries.append(ctypes.CDLL(name))
         except OSError:
             continue
-    return tuple(found)
+    return tuple(libraries)

@@ -31,9 +31,9 @@ _BODIES = {  # the statements in a statement, and the expressions whose value it
 
 def silenced(parsed: Parsed) -> Parsed:
     """The program without what it prints. Calls whose value is used stay, and so do the program's own functions."""
-    own = {f.decl.name for f in parsed.ast.ext if isinstance(f, C.FuncDef)} | set(parsed.bodies)
-    own |= {d.name for d in parsed.ast.ext if isinstance(d, C.Decl) and not isinstance(d.type, C.FuncDecl)}
-    names = libc.PRINTS - own
+    defined = {f.decl.name for f in parsed.ast.ext if isinstance(f, C.FuncDef)} | set(parsed.bodies)
+    defined |= {d.name for d in parsed.ast.ext if isinstance(d, C.Decl) and not isinstance(d.type, C.FuncDecl)}
+    names = libc.PRINTS - defined
     ast = copy.copy(parsed.ast)
     ast.ext = [_function(f, names) if isinstance(f, C.FuncDef) else f for f in ast.ext]
     return replace(parsed, ast=ast)

@@ -329,15 +329,15 @@ class Declarations:
 
     def why_foreign(self, t: CType) -> Error | None:
         """What stands in the way of whoever uses an object of this type, or a pointer to one."""
-        seen: set[str] = set()
+        visited: set[str] = set()
         pending = [t]
         while pending and self.foreign:
             t = pending.pop()
             match t:
                 case Struct():
-                    if t.tag in seen:
+                    if t.tag in visited:
                         continue
-                    seen.add(t.tag)
+                    visited.add(t.tag)
                     t = self.with_members(t)
                     if t.foreign:
                         return self.foreign.get(t.tag)
