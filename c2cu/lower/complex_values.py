@@ -35,18 +35,18 @@ from .pairs import chosen, is_complex, unsupported
 
 def complex_value(cx: Context, node: C.Node, t: Scalar | None = None) -> Complex:
     """The value of an expression, converted to ``t``; without one, it has the expression's own type."""
-    loc, own = loc_of(node), cx.unit.value_type(node)
-    if isinstance(own, Pointer):
+    loc, value_type = loc_of(node), cx.unit.value_type(node)
+    if isinstance(value_type, Pointer):
         raise catalogue.POINTER_AS_NUMBER.error(loc)
-    if not is_complex(own):
+    if not is_complex(value_type):
         assert t is not None
         return of_real(cx, number(cx, node, part_of_type(t, loc), loc), t, loc)
-    assert isinstance(own, Scalar)
+    assert isinstance(value_type, Scalar)
     constant = complex_constant(cx, node)
     if constant is not None:
-        value = of_constant(constant, own, loc)
+        value = of_constant(constant, value_type, loc)
     else:
-        value = _value(cx, node, own, loc)
+        value = _value(cx, node, value_type, loc)
     return value if t is None else converted(cx, value, t, loc)
 
 

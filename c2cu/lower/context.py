@@ -132,8 +132,8 @@ class Context:
 
     def pair(self, node: C.Node, t: Scalar | None = None) -> Pair:
         """The number that an expression gives, of a type that is a pair."""
-        own = t or self.unit.value_type(node)
-        return self.complex(node, t) if isinstance(own, Scalar) and own.is_complex else self.wide(node, t)
+        value_type = t or self.unit.value_type(node)
+        return self.complex(node, t) if isinstance(value_type, Scalar) and value_type.is_complex else self.wide(node, t)
 
     def condition(self, node: C.Node) -> Expr:
         """A controlling expression, as truth: `expressions.condition`."""

@@ -113,7 +113,7 @@ def made_constant(cx: Context, cells: PointerCells) -> None:
 def tables(cx: Context, body: Block) -> dict[Region, Region]:
     """The regions of static locals that ``body`` never writes, each with the table that it is."""
     written = {s.region for s in statements(body) if isinstance(s, Store)}
-    found: dict[Region, Region] = {}
+    table_of: dict[Region, Region] = {}
     for symbol, obj in cx.static_locals:
         regions = [(path, r) for path, r in obj.parts.items() if isinstance(r, Region) and r not in written]
         if not regions or obj.volatile:
@@ -123,8 +123,8 @@ def tables(cx: Context, body: Block) -> dict[Region, Region]:
         except UnsupportedError:
             continue
         for path, r in regions:
-            found[r] = replace(r, storage="shared", init=initial_elements(obj, object_table(obj)[path]))
-    return found
+            table_of[r] = replace(r, storage="shared", init=initial_elements(obj, object_table(obj)[path]))
+    return table_of
 
 
 def initialisers(cx: Context, t: CType, init: C.Node) -> Iterator[Item]:
@@ -252,11 +252,11 @@ def initialise(cx: Context, ref: LValue, init: C.Node) -> None:
         initialise_parts(cx, ref, tree(ref.type, init, cx.unit.require_constant, cx.unit.types.get), loc)
         return
     assert isinstance(ref, Ref)
-    given = list(initialisers(cx, ref.type, init))
+    elements = list(initialisers(cx, ref.type, init))
     scalars = sum(leaf.count for leaf in leaf_table(ref.type).values())
-    if len(given) < scalars or any(isinstance(t, (Array, Struct)) for _, t, _ in given):
+    if len(elements) < scalars or any(isinstance(t, (Array, Struct)) for _, t, _ in elements):
         zero(cx, ref, loc)
-    for offset, t, e in sorted(given, key=lambda item: item[0]):  # gcc's order: that of the elements and members
+    for offset, t, e in sorted(elements, key=lambda item: item[0]):  # gcc's order: that of the elements and members
         at = at_offset(ref, offset, t, loc)
         if isinstance(t, Struct) and isinstance(e, C.Node):
             copy_object(cx, at, object_value(cx, e), loc)

@@ -32,9 +32,9 @@ from .zeros import is_integer_zero, is_zero, never_minus_zero
 def value(cx: Context, node: C.Node) -> Expr:
     """The scalar value of an expression, promoted by nobody yet: it has the expression's C type."""
     loc = loc_of(node)
-    own = cx.unit.types.get(id(node))
-    if isinstance(own, Scalar) and is_pair(own):
-        raise unsupported("this use of a number", own, loc)
+    value_type = cx.unit.types.get(id(node))
+    if isinstance(value_type, Scalar) and is_pair(value_type):
+        raise unsupported("this use of a number", value_type, loc)
     match node:
         case C.Constant():
             return constant_value(cx, node)

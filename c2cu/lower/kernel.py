@@ -69,9 +69,9 @@ def lower(program: KernelProgram) -> Kernel:
     if constant:
         lowered = simplify(as_tables(lowered, constant))
     named = set(touched(lowered))
-    given = set(bulk)
-    regions = [*bulk, *(constant.get(r, r) for r in cx.regions if r not in given)]
-    regions = [r for r in regions if r in given or r in named]
+    parameter_regions = set(bulk)
+    regions = [*bulk, *(constant.get(r, r) for r in cx.regions if r not in parameter_regions)]
+    regions = [r for r in regions if r in parameter_regions or r in named]
     return Kernel(k.name, tuple(regions), lowered, k.loc)
 
 
@@ -99,20 +99,20 @@ def as_tables(block: Block, constant: dict[Region, Region]) -> Block:
 
 
 def without_stores(block: Block, dropped: Callable[[Region], bool]) -> Block:
-    def kept(b: Block) -> Block:
+    def filtered(b: Block) -> Block:
         out: list[Stmt] = []
         for s in b:
             match s:
                 case Store(region=r) if dropped(r):
                     continue
                 case If():
-                    s = replace(s, then=kept(s.then), other=kept(s.other))
+                    s = replace(s, then=filtered(s.then), other=filtered(s.other))
                 case Loop():
-                    s = replace(s, head=kept(s.head), body=kept(s.body), step=kept(s.step))
+                    s = replace(s, head=filtered(s.head), body=filtered(s.body), step=filtered(s.step))
             out.append(s)
         return tuple(out)
 
-    return kept(block)
+    return filtered(block)
 
 
 def point_to(cx: Context, symbol: Symbol, obj: Object) -> None:

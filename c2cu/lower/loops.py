@@ -202,8 +202,8 @@ def _key(k: Known) -> tuple[str, Loc]:
 
 def remember(cx: Context, node: C.Node, start: Environment) -> None:
     """Which integers the turns of a loop change, for the next time that it is lowered."""
-    seen = cx.changing.setdefault(id(node), set())
-    seen |= {_key(k) for k, value in start.known.items() if value is None}
+    changed = cx.changing.setdefault(id(node), set())
+    changed |= {_key(k) for k, value in start.known.items() if value is None}
 
 
 def without_numbers(cx: Context, env: Environment) -> Environment:
@@ -219,12 +219,12 @@ def forget(cx: Context, node: C.Node, inside: list[C.Node]) -> None:
             names.add(target.name)
         elif isinstance(target, C.StructRef):
             members.add(target.field.name)
-    seen = cx.changing.get(id(node), set())
+    changed = cx.changing.get(id(node), set())
     for k in {**cx.start.known, **cx.env.known}:
         name = k.of.name if isinstance(k, PointerCell) else k.spelling or k.name
         number = name.removesuffix(".real").removesuffix(".imag")  # of the part of a complex one
         fields = {x.rpartition(".")[2] for x in (name, number)}
-        if {name, number} & names or fields & members or _key(k) in seen:
+        if {name, number} & names or fields & members or _key(k) in changed:
             cx.env.known[k] = None
 
 

@@ -83,15 +83,15 @@ def read_pointer(cx: Context, ref: LValue, loc: Loc) -> Target:
     cells = cells_of(cx, ref.object, ref.path, loc)
     cell = cell_at(cells, ref.index)
     every = [cell] if cell is not None else all_cells(cells)
-    found = frozenset().union(*(places_at(cx, c) for c in every))
-    if not found:
+    places = frozenset().union(*(places_at(cx, c) for c in every))
+    if not places:
         return nowhere(cx, ref, loc)
     if isinstance(cells.index, Variable) and isinstance(cells.tag, Variable):
         index: Expr = cx.settled(cells.index, loc)
         tag: Expr = cx.settled(cells.tag, loc)
     else:
-        index, tag = _stored(cx, cells, cell, ref.index, found, loc)
-    return target_of(cx, found, tag, index, loc)
+        index, tag = _stored(cx, cells, cell, ref.index, places, loc)
+    return target_of(cx, places, tag, index, loc)
 
 
 def nowhere(cx: Context, ref: Ref, loc: Loc) -> Target:
@@ -105,16 +105,16 @@ def nowhere(cx: Context, ref: Ref, loc: Loc) -> Target:
 
 
 def _stored(
-    cx: Context, cells: PointerCells, cell: PointerCell | None, at: Expr, found: frozenset[Single], loc: Loc
+    cx: Context, cells: PointerCells, cell: PointerCell | None, at: Expr, places: frozenset[Single], loc: Loc
 ) -> tuple[Expr, Expr]:
     """Index and tag of a pointer in a region, loaded only where they are not known."""
     assert isinstance(cells.index, Region) and isinstance(cells.tag, Region)
     known = None
     if cell is not None and cell.at is not None:
         known = cx.env.known[cell] if cell in cx.env.known else cx.start.known.get(cell)
-    pointing = any(isinstance(t, (Ref, View)) for t in found)
+    pointing = any(isinstance(t, (Ref, View)) for t in places)
     index = known if known is not None or not pointing else cx.saved(Load(cells.index, at, loc), loc, cells.index.name)
-    tag = cx.saved(Load(cells.tag, at, loc), loc, cells.tag.name) if len(found) > 1 else Const(0, INT)
+    tag = cx.saved(Load(cells.tag, at, loc), loc, cells.tag.name) if len(places) > 1 else Const(0, INT)
     return index if index is not None else Const(0, LONG), tag
 
 
@@ -231,7 +231,7 @@ def numbers_of(cx: Context, target: Target, loc: Loc) -> tuple[frozenset[Single]
 
 def exact(view: View, loc: Loc) -> Ref:
     """The pointer that lies where ``view`` looks: a leaf of the object, whole."""
-    found = locate(view)
-    if found is None or not isinstance(found.leaf.type, Pointer) or found.shift is not None or found.byte:
+    spot = locate(view)
+    if spot is None or not isinstance(spot.leaf.type, Pointer) or spot.shift is not None or spot.byte:
         raise catalogue.POINTER_IN_MEMORY.error(loc, name=view.name)
-    return Ref(view.object, found.leaf.path, found.index, found.leaf.type)
+    return Ref(view.object, spot.leaf.path, spot.index, spot.leaf.type)

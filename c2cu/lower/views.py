@@ -179,6 +179,6 @@ def replaced(old: Expr, value: Expr, piece: ElementPart, loc: Loc) -> Expr:
         return part
     whole = ULONG if size == 8 else UINT
     mask = binary("<<", Const((1 << 8 * piece.size) - 1, whole), piece.low, whole, loc)
-    kept = binary("&", cast(old, whole), unary("~", mask, whole, loc), whole, loc)
+    rest = binary("&", cast(old, whole), unary("~", mask, whole, loc), whole, loc)
     moved = binary("<<", cast(part, whole), piece.low, whole, loc)
-    return cast(binary("|", kept, moved, whole, loc), WORDS[size])
+    return cast(binary("|", rest, moved, whole, loc), WORDS[size])

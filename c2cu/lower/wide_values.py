@@ -22,14 +22,14 @@ from .wide import arithmetic, complement, made, negative, shifted, widened
 
 def wide(cx: Context, node: C.Node, t: Scalar | None = None) -> Wide:
     """The value of an expression, converted to ``t``; without one, it has the expression's own type."""
-    loc, own = loc_of(node), cx.unit.value_type(node)
-    if isinstance(own, Pointer):
+    loc, value_type = loc_of(node), cx.unit.value_type(node)
+    if isinstance(value_type, Pointer):
         raise catalogue.POINTER_AS_NUMBER.error(loc)
-    if not is_wide(own):
+    if not is_wide(value_type):
         assert t is not None
         return widened(cx, cx.value(node), t, loc)
-    assert isinstance(own, Scalar)
-    value = _value(cx, node, own, loc)
+    assert isinstance(value_type, Scalar)
+    value = _value(cx, node, value_type, loc)
     return value if t is None else replace(value, type=t)
 
 

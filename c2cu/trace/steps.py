@@ -124,10 +124,10 @@ class Access:
     """Records an access. ``checks`` are made first, that of the index last; if one fails, nothing is recorded.
 
     ``cell``: the number of the record of the place's first element. ``local``: the place has no value before the first
-    store. ``known``: every turn computes the value by itself. ``own``, ``ordered``: a bit for the depth of each loop
-    whose turns may have a copy of the place each (``own``), or must store to it in order (``ordered``). ``certain``: a
-    store that happens whatever the data. ``once``: a store in one arm of a branch on data; ``pair``: the number of that
-    branch, as the store is certain if its other arm stores there too."""
+    store. ``known``: every turn computes the value by itself. ``private``, ``ordered``: a bit for the depth of each
+    loop whose turns may have a copy of the place each (``private``), or must store to it in order (``ordered``).
+    ``certain``: a store that happens whatever the data. ``once``: a store in one arm of a branch on data; ``pair``: the
+    number of that branch, as the store is certain if its other arm stores there too."""
 
     site: int
     store: bool
@@ -136,7 +136,7 @@ class Access:
     checks: tuple[Check, ...]
     local: bool
     known: bool
-    own: int = 0
+    private: int = 0
     ordered: int = 0
     certain: bool = False
     once: bool = False

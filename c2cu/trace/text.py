@@ -141,7 +141,7 @@ class _TextWriter:
             return f"state[{e}] |= {'STORED' if s.store else 'LOADED'};"
         loop = s.loops[-1] if s.loops else "none"
         if not s.store:
-            return f"load_{loop}({e}, {s.site}, {s.own});"
+            return f"load_{loop}({e}, {s.site}, {s.private});"
         certain = str(int(s.certain))
         if s.pair >= 0:
             certain = f"cells[{e}].once > began[{s.pair}] && cells[{e}].once <= turned[{s.pair}]"
