@@ -272,8 +272,8 @@ def macros(defines: tuple[str, ...]) -> dict[str, str]:
 
 def extents(shapes: tuple[tuple[str, str], ...]) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    for name, given in shapes:
-        value, _, dtype = given.partition(":")
+    for name, text in shapes:
+        value, _, dtype = text.partition(":")
         parts = value.replace("x", ",").split(",")
         if not all(p.strip().isdecimal() and len(p) < 20 and int(p) <= quantities.MOST for p in parts):
             raise catalogue.NOT_EXTENTS.error(name=name, value=value)

@@ -173,8 +173,8 @@ def test_a_planted_library_is_run_from_no_shared_folder(folder, monkeypatch):
         forget(monkeypatch)
         assert np.array_equal(run(), EXPECTED)
     assert not sign.exists() and [(w.category, w.filename) for w in told] == [(c2cu.CacheWarning, __file__)]
-    found = {r.what: r for r in machine.findings()}["cache"]
-    assert "others may write to it" in found.found and "chmod 700" in found.mend
+    capability = {r.what: r for r in machine.findings()}["cache"]
+    assert "others may write to it" in capability.state and "chmod 700" in capability.mend
 
 
 def owned_by(monkeypatch, *paths):

@@ -38,12 +38,12 @@ def told(what: str) -> machine.Capability:
 
 @pytest.mark.parametrize("name", GPUS)
 def test_gpu(name, monkeypatch):
-    version, packages, failure, found, mend = GPUS[name]
+    version, packages, failure, state, mend = GPUS[name]
     monkeypatch.setattr(driver, "cuda_version", lambda: version)
     monkeypatch.setattr(machine, "_version", lambda package: packages.get(package, ""))
     monkeypatch.setattr(machine.cuda, "failure", lambda: failure)
     cupy = told("CuPy")
-    assert found in cupy.found and cupy.mend == mend
+    assert state in cupy.state and cupy.mend == mend
 
 
 def test_optional_packages_and_nvcc(monkeypatch):
@@ -52,7 +52,7 @@ def test_optional_packages_and_nvcc(monkeypatch):
     assert told("matplotlib").mend == "pip install 'c2cu[plot]'"
     assert told("zarr").mend == "pip install 'c2cu[zarr]'"
     assert told("dask").mend == "pip install 'c2cu[dask]'"
-    assert "c2cu translate" in told("nvcc").found and told("nvcc").found.startswith("none")
+    assert "c2cu translate" in told("nvcc").state and told("nvcc").state.startswith("none")
 
 
 def doctor():

@@ -15,17 +15,17 @@ WIDE = 16  # arrays of this size and more get this alignment in generated text, 
 
 def loose_types(unit: Unit, functions: Iterable[FunctionDef]) -> set[CType]:
     """The types that some pointer to less aligned objects, or to void, is made a pointer to."""
-    found: set[CType] = set()
+    types: set[CType] = set()
     for f in functions:
         for n, to in _conversions(unit, f):
             source = unit.value_type(n) if id(n) in unit.types else None
             if not isinstance(source, Pointer) or not isinstance(to, Pointer) or isinstance(to.to, Function):
                 continue
-            wanted = align_of(leaf_element(to.to)) if to.to != VOID else 1
-            given = 1 if source.to == VOID or isinstance(source.to, Function) else align_of(leaf_element(source.to))
-            if wanted > given and unit.constant(_bare(n)) is None and not _starts_wide(unit, _bare(n)):
-                found.add(leaf_element(to.to))
-    return found
+            after = align_of(leaf_element(to.to)) if to.to != VOID else 1
+            before = 1 if source.to == VOID or isinstance(source.to, Function) else align_of(leaf_element(source.to))
+            if after > before and unit.constant(_bare(n)) is None and not _starts_wide(unit, _bare(n)):
+                types.add(leaf_element(to.to))
+    return types
 
 
 def _conversions(unit: Unit, f: FunctionDef) -> Iterator[tuple[C.Node, CType]]:

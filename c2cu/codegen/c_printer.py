@@ -270,10 +270,10 @@ class CPrinter(Indented):
 
     def function_address(self, n: C.ID, symbol: Symbol) -> str:
         """A function's name where it is not called."""
-        own = name(n.name) if n.name in self.unit.functions else self.adapter(n, symbol)
+        address = name(n.name) if n.name in self.unit.functions else self.adapter(n, symbol)
         if isinstance(symbol.type, Function):
-            self.taken[own] = symbol.type
-        return own
+            self.taken[address] = symbol.type
+        return address
 
     def whole(self, symbol: Symbol) -> Symbol:
         """Of the declarations of one variable that which has its value."""
@@ -294,13 +294,13 @@ class CPrinter(Indented):
         """A library function's address: of one that has our form, and but one type."""
         t = symbol.type
         assert isinstance(t, Function)
-        own = f"c2cu_of_{n.name}"
-        if own not in self.adapters:
+        adapter = f"c2cu_of_{n.name}"
+        if adapter not in self.adapters:
             params = [declare(p, f"c2cu_{k}") for k, p in enumerate(t.params)]
-            head = f"__device__ static {declare(t.returns, '')} {own}"
+            head = f"__device__ static {declare(t.returns, '')} {adapter}"
             call = self.library_text(n.name, [f"c2cu_{k}" for k in range(len(t.params))], n)
-            self.adapters[own] = f"{head}({', '.join([STATE, *params])}) {{ return {call}; }}"
-        return own
+            self.adapters[adapter] = f"{head}({', '.join([STATE, *params])}) {{ return {call}; }}"
+        return adapter
 
     def visit_Constant(self, n: C.Constant) -> str:
         if n.value.endswith("'"):
@@ -481,10 +481,10 @@ class CPrinter(Indented):
 
     def visit_CompoundLiteral(self, n: C.CompoundLiteral) -> str:
         t = self.unit.type(n)
-        own = f"c2cu_literal{len(self.function.literals)}"  # C's lives as long as its block, C++'s has no address
-        self.function.literals.append(declare(t, own))
+        variable = f"c2cu_literal{len(self.function.literals)}"  # C's lives as long as its block, C++'s has no address
+        self.function.literals.append(declare(t, variable))
         self.helpers["c2cu_literal"] = None
-        return f"c2cu_literal({own}, {self.initial_value(n.init, t)})"
+        return f"c2cu_literal({variable}, {self.initial_value(n.init, t)})"
 
     def visit_FuncCall(self, n: C.FuncCall) -> str:
         args = n.args.exprs if n.args else []
@@ -505,15 +505,15 @@ class CPrinter(Indented):
 
     def dispatcher(self, t: Function) -> str:
         """The function that calls through pointers to a ``t``."""
-        own = next((k for k, known in self.indirect.items() if known == t), f"c2cu_call{len(self.indirect)}")
-        self.indirect[own] = t
-        return own
+        dispatcher = next((k for k, known in self.indirect.items() if known == t), f"c2cu_call{len(self.indirect)}")
+        self.indirect[dispatcher] = t
+        return dispatcher
 
     def dispatchers(self) -> list[str]:
         """Functions that call through pointers: the targets are known, so that each can be a call that the compiler
         sees. (NVVM makes machine code that ptxas refuses where it finds out late what a pointer points to.)"""
         out = []
-        for own, t in self.indirect.items():
+        for dispatcher, t in self.indirect.items():
             args = [f"c2cu_{k}" for k in range(len(t.params))]
             params = [declare(Pointer(t), "c2cu_f"), f"{STATE}c2cu_s"]
             params += [declare(p, a) for p, a in zip(t.params, args)]
@@ -526,7 +526,7 @@ class CPrinter(Indented):
                 call = f"{target}({', '.join(['c2cu_s', *passed])})"
                 value = f"({declare(t.returns, '')}){call}" if isinstance(t.returns, Pointer) else call
                 lines.append(f"    if ((void *)c2cu_f == (void *){target}) return {value};")
-            head = f"__device__ static {declare(t.returns, own + '(' + ', '.join(params) + ')')} {{"
+            head = f"__device__ static {declare(t.returns, dispatcher + '(' + ', '.join(params) + ')')} {{"
             end = "    return;" if t.returns == VOID else "    return {};"
             out.append("\n".join([head, *lines, "    __trap();", end, "}"]))
         return out
@@ -605,11 +605,11 @@ class CPrinter(Indented):
         loose = self.is_loose(n.expr)
         if isinstance(t, Scalar) and (loose or (self.wraps(n) and not self.counted(n.expr))):
             self.helpers["c2cu_step"] = None
-            own = "c2cu_after" if after else "c2cu_before"
+            helper = "c2cu_after" if after else "c2cu_before"
             if loose:
                 self.helpers["c2cu_loose"] = None
-                return f"{own}_loose<{unsigned_of(t)}, {t}>(&{x}, {op}1)"
-            return f"{own}<{unsigned_of(t)}>({x}, {op}1)"
+                return f"{helper}_loose<{unsigned_of(t)}, {t}>(&{x}, {op}1)"
+            return f"{helper}<{unsigned_of(t)}>({x}, {op}1)"
         if isinstance(t, Pointer) and t.to == VOID or isinstance(t, Pointer) and isinstance(t.to, Function):
             self.helpers["c2cu_step"] = None
             return f"c2cu_void{'_after' if after else '_before'}({x}, {op}1)"
@@ -888,16 +888,16 @@ class CPrinter(Indented):
         wide = isinstance(symbol.type, Array) and align_of(symbol.type) < 16 <= symbol.type.size
         return f"alignas(16) {text}" if wide and symbol.storage == "local" else text
 
-    def device_constant(self, s: Symbol, own: str) -> str:
-        """A constant of the device, ``own``, with the value that a variable starts with. Raises UnsupportedError where
-        only statements could give it."""
+    def device_constant(self, s: Symbol, device_name: str) -> str:
+        """A constant of the device, ``device_name``, with the value that a variable starts with. Raises
+        UnsupportedError where only statements could give it."""
         init = s.decl.init if s.decl is not None else None
         if init is not None and self.as_statements(init, s.type):
             raise catalogue.UNION_CONSTANT.error(s.loc, name=s.name)
         self.in_constant = True
         value = self.initial_value(init, s.type) if init is not None else "{}"
         self.in_constant = False
-        return f"__device__ {declare(s.type, own, not s.unwritten)} = {value};"
+        return f"__device__ {declare(s.type, device_name, not s.unwritten)} = {value};"
 
     def initial_value(self, init: C.Node, t: CType) -> str:
         """The text of an initialiser of a ``t``."""

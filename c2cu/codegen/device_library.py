@@ -412,8 +412,8 @@ def call(callee: str, args: list[str], types: list[CType], helpers: dict[str, No
     if plain not in libm.FUNCTIONS:
         return None
     _, params = libm.FUNCTIONS[plain]
-    own = [a if k < len(types) and types[k] == p else f"({p})({a})" for k, (a, p) in enumerate(zip(args, params))]
-    return f"::{plain}({', '.join(own)})"
+    converted = [a if k < len(types) and types[k] == p else f"({p})({a})" for k, (a, p) in enumerate(zip(args, params))]
+    return f"::{plain}({', '.join(converted)})"
 
 
 def with_integers(text: str) -> str:
@@ -423,9 +423,9 @@ def with_integers(text: str) -> str:
 
 def definitions(helpers: Iterable[str]) -> list[str]:
     """The text of `helpers`, in a fixed order."""
-    wanted = set(helpers)
-    out = [text for name, text in _TEMPLATES.items() if name in wanted]
+    names = set(helpers)
+    out = [text for name, text in _TEMPLATES.items() if name in names]
     for name, (result, params, body) in _FUNCTIONS.items():
-        if f"c2cu_{name}" in wanted:
+        if f"c2cu_{name}" in names:
             out.append(f"__device__ static {result} c2cu_{name}({params}) {{ {body} }}")
     return out

@@ -109,7 +109,7 @@ class Capability:
     """What `c2cu doctor` finds of one thing, and what to do, a command mostly, where it is missing or fails."""
 
     what: str
-    found: str
+    state: str
     mend: str = ""
 
 
@@ -125,7 +125,7 @@ def examination(measure: bool = False) -> str:
     width = max(len(r.what) for r in rows) + 1
     lines = []
     for r in rows:
-        lines.append(f"{r.what:{width}} {r.found}")
+        lines.append(f"{r.what:{width}} {r.state}")
         lines += [f"{'':{width}} to mend it: {r.mend}"] if r.mend else []
     return "\n".join(lines)
 

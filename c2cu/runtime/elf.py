@@ -65,8 +65,8 @@ class Elf:
     def writable(self) -> tuple[Section, ...]:
         """The sections that stay writable. Those of threads (`TLS`) are the image that each thread's copy starts as."""
         first, end = self.read_only_after_start
-        kept = (s for s in self.sections if s.flags & ALLOC and s.flags & WRITE and s.size)
-        return tuple(s for s in kept if s.flags & TLS or not first <= s.address < end)
+        sections = (s for s in self.sections if s.flags & ALLOC and s.flags & WRITE and s.size)
+        return tuple(s for s in sections if s.flags & TLS or not first <= s.address < end)
 
     def symbols(self, dynamic: bool = False) -> Iterator[ElfSymbol]:
         """All named symbols, or the dynamic linker's."""
@@ -85,7 +85,7 @@ class Elf:
 
     def _libraries(self) -> dict[int, str]:
         """The library that each version of a symbol is from, by the version's number."""
-        found: dict[int, str] = {}
+        libraries: dict[int, str] = {}
         for needed in self.sections:
             if needed.type != VERNEED:
                 continue
@@ -95,12 +95,12 @@ class Elf:
                 version = at + aux
                 for _ in range(count):
                     _, _, number, _, step = struct.unpack_from("<I2H2I", self._data, version)
-                    found[number] = self._text(strings + file)
+                    libraries[number] = self._text(strings + file)
                     version += step
                 if not following:
                     break
                 at += following
-        return found
+        return libraries
 
     def _text(self, at: int) -> str:
         return self._data[at : self._data.index(b"\0", at)].decode("utf-8", "replace")

@@ -33,8 +33,8 @@ class VerifyingPipe:
 
     def finish(self, token: Token) -> None:
         """As the pipe itself; then put the results of ``native`` in place of others."""
-        own, inputs, outputs, count = token
-        self._pipe.finish(own)
+        pipe_token, inputs, outputs, count = token
+        self._pipe.finish(pipe_token)
         arguments = self._named([x if s is None else s for x, s in zip(inputs, self._shared)])
         self._proof.mend(arguments, self._named(outputs), self._layout, count)
 

@@ -82,7 +82,9 @@ def values(
         "bytes": at,
         "tables": [_table(r) for r in (*u.kernel.regions, *b.machine.tables) if r.storage == "shared" and r.init],
         "initial": [_initial(r) for r in bulk if r.init is not None and any(r.init)],
-        "given": [_given(r, slots, layout) for r in u.kernel.regions if r.storage == "shared" and not r.init],
+        "shared_inputs": [
+            _shared_input(r, slots, layout) for r in u.kernel.regions if r.storage == "shared" and not r.init
+        ],
         "arrays": arrays,
         "bring": [_bring(r, slots, layout) for r in bulk if trace.comes_in(r.name, slots[layout[r.name][0]].writes)],
         "take": [_take(r, slots, layout) for r in bulk if slots[layout[r.name][0]].writes],
@@ -118,7 +120,7 @@ def _slot(r: Region, slots: tuple[Slot, ...], layout: Layout) -> int:
     return layout[r.name][0]
 
 
-def _given(r: Region, slots: tuple[Slot, ...], layout: Layout) -> str:
+def _shared_input(r: Region, slots: tuple[Slot, ...], layout: Layout) -> str:
     t = element_name(r.type)
     return f"const {t} *const {region_name(r)} = (const {t} *)slot[{_slot(r, slots, layout)}].in;"
 

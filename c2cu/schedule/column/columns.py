@@ -300,18 +300,18 @@ class Columns(CPrinter):
             raise catalogue.INDIRECT_CALL.error(symbol.loc)
         return super().declared(symbol, constant)
 
-    def has_function(self, t: CType, seen: tuple[str, ...] = ()) -> bool:
+    def has_function(self, t: CType, visited: tuple[str, ...] = ()) -> bool:
         """Whether a value of a type holds a function's address."""
         match t:
             case Function():
                 return True
             case Pointer():
-                return self.has_function(t.to, seen)
+                return self.has_function(t.to, visited)
             case Array():
-                return self.has_function(t.of, seen)
-            case Struct() if t.tag not in seen:
+                return self.has_function(t.of, visited)
+            case Struct() if t.tag not in visited:
                 members = self.unit.declarations.with_members(t).members
-                return any(self.has_function(m.type, (*seen, t.tag)) for m in members)
+                return any(self.has_function(m.type, (*visited, t.tag)) for m in members)
         return False
 
     def braces(self, t: CType, part: Part | None) -> str:

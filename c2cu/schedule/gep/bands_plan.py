@@ -179,7 +179,7 @@ class _TaskSequence:
         self.add(Task("out", d, OUT, band), [("out", d)], [("host", band)])
         self._written_back.add(band)
 
-    def own(self, step: int) -> None:
+    def own_rows(self, step: int) -> None:
         """The steps of a band on its own rows, and their rows k to all other devices."""
         d, room = self.device(step), self.room(step)
         self.add(Task("own", d, RUN, step, room, step), [], [("x", d, room), ("v", d, self._slot(step))])
@@ -211,13 +211,13 @@ def _staying(b: Bands, s: Sizes) -> tuple[Task, ...]:
         q.arrive(band)
         q.pack(band)
         if band == steps[0]:
-            q.own(band)
+            q.own_rows(band)
     for step in steps:
         later = step + 1
         if later in steps:
             if steps_write(b, s, later, step):
                 q.others(step, later)
-            q.own(later)
+            q.own_rows(later)
         finished = range(step, later + (later in steps))
         for d in range(s.devices):
             pending = [x for x in bands if q.device(x) == d and x not in finished and steps_write(b, s, x, step)]
@@ -278,7 +278,7 @@ def _streaming(b: Bands, s: Sizes) -> tuple[Task, ...]:
         for step in v.steps:
             q.others(step, v.band)
         if v.own_steps:
-            q.own(v.band)
+            q.own_rows(v.band)
         if after is None or after.band != v.band:
             q.leave(v.band)
     return tuple(q.tasks)

@@ -97,7 +97,7 @@ def bits(
         words=words,
         blocks=-(-n // shape.depth),
         storage=_storage(lines, words, gep, reachability.type.size),
-        own=(256 * shape.words // shape.threads).bit_length() - 1,
+        entry_bits=(256 * shape.words // shape.threads).bit_length() - 1,
         shared_bytes=max(shape.tables, shape.lines),
         **filled,
     )

@@ -50,7 +50,7 @@ def values(
         "pointers": frame.pointers() if s.bands == 1 else [],
         "tiles": frame.tiles(sides),
         "bring": frame.bring() if s.bands == 1 else [],
-        "seen": frame.nonnegativity(fast),
+        "nonnegativity": frame.nonnegativity(fast),
         "change": frame.change(pivots),
         "first": _bound(g.k.low // s.unit, "max", "pivot", s),
         "last": _bound(-(-g.k.high // s.unit), "min", "(pivot + 1)", s),

@@ -37,15 +37,15 @@ def native(understood: Understood) -> CpuNativeArtifact:
     others = [n for n in range(len(texts)) if n != home]
     for n in others:
         texts[n] += render("cpu/native_unit.c.j2", number=n, variables=_defined(understood, n))
-    own = not program.unit.functions.keys().isdisjoint(_MEMORY)
-    copies = {"copy": "c2cu_copy", "fill": "c2cu_fill"} if own else _BUILTINS
+    defines_copies = not program.unit.functions.keys().isdisjoint(_MEMORY)
+    copies = {"copy": "c2cu_copy", "fill": "c2cu_fill"} if defines_copies else _BUILTINS
     driver = render("cpu/native_driver.c.j2", slots=max(1, len(slots)), others=others, **copies, **_driver(understood))
     return CpuNativeArtifact(
         "native",
         texts[home] + driver,
         slots,
-        flags=("-fno-tree-loop-distribute-patterns",) if own else (),
-        support=render("cpu/native_support.c.j2", own=own),
+        flags=("-fno-tree-loop-distribute-patterns",) if defines_copies else (),
+        support=render("cpu/native_support.c.j2", defines_copies=defines_copies),
         pointers=frozenset(b.name for b in program.parameters if b.kind == "param" and _is_pointer(b) and not b.shared),
         calls=tuple(_calls(program)),
         units=tuple(texts[n] for n in others),
@@ -134,15 +134,15 @@ def _spelled(b: Parameter) -> str:
 
 def _calls(program: KernelProgram) -> Iterator[tuple[str, Loc]]:
     """Functions that the file does not define, and where the kernel, what it calls, or an initialiser names each."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     unit = program.unit
     initialisers = (d.init for d in unit.ast.ext if isinstance(d, C.Decl) and d.init is not None)
     for part in (*(f.node.body for f in reversed(program.functions)), *initialisers):
         for n in nodes(part):
-            if isinstance(n, C.ID) and n.name not in unit.functions and n.name not in seen:
+            if isinstance(n, C.ID) and n.name not in unit.functions and n.name not in visited:
                 symbol = unit.symbols.get(id(n))
                 if symbol is not None and (symbol.kind == "function" or symbol.storage == "extern"):
-                    seen.add(n.name)
+                    visited.add(n.name)
                     yield n.name, loc_of(n)
 
 
@@ -163,7 +163,7 @@ def _writable(text: str, names: frozenset[str]) -> str:
     if not names:
         return text
     token = re.compile(_TOKEN + "|[{}();=]", re.M)
-    depth, initialiser, constants, wanted, cuts = 0, False, [], False, []
+    depth, initialiser, constants, named, cuts = 0, False, [], False, []
     for m in token.finditer(text):
         word = m[0]
         if word in "{(":
@@ -175,14 +175,14 @@ def _writable(text: str, names: frozenset[str]) -> str:
         if word == "=":
             initialiser = True
         elif word in ";}":
-            if wanted:
+            if named:
                 cuts += constants
             if word == ";" or not initialiser:
-                initialiser, constants, wanted = False, [], False
+                initialiser, constants, named = False, [], False
         elif word in ("const", "__const", "__const__") and not initialiser:
             constants.append(m.span())
         elif word in names and not initialiser:
-            wanted = True
+            named = True
     for start, end in reversed(cuts):
         text = text[:start] + " " * (end - start) + text[end:]
     return text

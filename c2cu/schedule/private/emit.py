@@ -72,11 +72,11 @@ class _PrivateParts:
         shared = frozenset(
             b.symbol for b in program.parameters if b.shared and b.kind == "global" and b.symbol is not None
         )
-        given = program.constants
-        names = {s: self.static_name(s) if s in self.numbers else name(s.name) for s in given}
+        constants = program.constants
+        names = {s: self.static_name(s) if s in self.numbers else name(s.name) for s in constants}
         self.printer = _PassThrough(program, self.members, names, shared)
-        self.constants = [s for s in given if not self.in_state(s)]
-        for s in given:
+        self.constants = [s for s in constants if not self.in_state(s)]
+        for s in constants:
             if s not in self.constants:  # a constant that each input has its own of
                 self.statics.append(s)
                 self.members[s] = names[s]
@@ -85,16 +85,16 @@ class _PrivateParts:
     def static_name(self, s: Symbol) -> str:
         return f"{name(s.name)}_static{self.numbers[s]}"
 
-    def in_state(self, s: Symbol, seen: tuple[Symbol, ...] = ()) -> bool:
+    def in_state(self, s: Symbol, visited: tuple[Symbol, ...] = ()) -> bool:
         """Whether a constant's value is known only where the state lies, or C++ has no initialiser for it."""
         init = s.decl.init if s.decl is not None else None
         if init is None:
             return False
-        if s in seen or any(isinstance(n, C.CompoundLiteral) for n in nodes(init)):
+        if s in visited or any(isinstance(n, C.CompoundLiteral) for n in nodes(init)):
             return True
         named = [self.program.unit.symbols[id(n)] for n in nodes(init) if id(n) in self.program.unit.symbols]
         variables = [x for x in map(self.printer.whole, named) if x.is_global and x.kind == "variable"]
-        if any(x in self.members or self.in_state(x, (*seen, s)) for x in variables):
+        if any(x in self.members or self.in_state(x, (*visited, s)) for x in variables):
             return True
         return self.printer.as_statements(init, s.type)
 
