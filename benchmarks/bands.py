@@ -39,29 +39,29 @@ def graph(n: int, out: np.ndarray) -> None:
     np.fill_diagonal(out, 0)
 
 
-def differing(found: np.ndarray, expected: Any) -> int:
+def differing(result: np.ndarray, expected: Any) -> int:
     """Rows that are not equal bit for bit. ``expected``: an array of a device, or None."""
     if expected is None:
         return 0
     wrong = 0
-    for at in range(0, len(found), ROWS):
+    for at in range(0, len(result), ROWS):
         rows = expected[at : at + ROWS]
         rows = rows.get() if hasattr(rows, "get") else rows
-        wrong += int((found[at : at + ROWS].view("u4") != rows.view("u4")).any(1).sum())
+        wrong += int((result[at : at + ROWS].view("u4") != rows.view("u4")).any(1).sum())
     return wrong
 
 
-def inside(device: Any, text: str, given: np.ndarray, repeats: int) -> tuple[dict[str, Any], Any]:
+def inside(device: Any, text: str, matrices: np.ndarray, repeats: int) -> tuple[dict[str, Any], Any]:
     """What the whole matrix on a device takes, and the result there."""
     program = c2cu.compile(text, backend="cuda", schedule="gep:streams")
-    here = device.put(given)
+    here = device.put(matrices)
     out = device.xp.empty_like(here)
     first, _ = device.once(lambda: program({"D": here}, out={"D": out}))
     ms = device.median_ms(lambda: program({"D": here}, out={"D": out}), repeats, first if first > 1000 else 0.0)
     return {"schedule": "gep:streams", "seconds": 1e-3 * ms}, out[0]
 
 
-def outside(text: str, given: np.ndarray, out: np.ndarray, limit: int | None, devices: int, repeats: int) -> dict:
+def outside(text: str, matrices: np.ndarray, out: np.ndarray, limit: int | None, devices: int, repeats: int) -> dict:
     """What bands take, the fastest of some runs."""
     program = c2cu.compile(text, backend="cuda", schedule="gep:bands")
     loaded = program.loaded
@@ -71,7 +71,7 @@ def outside(text: str, given: np.ndarray, out: np.ndarray, limit: int | None, de
     for _ in range(repeats):
         out[...] = 0
         started = time.perf_counter()
-        program({"D": given}, out={"D": out}, devices=range(devices))
+        program({"D": matrices}, out={"D": out}, devices=range(devices))
         times.append(time.perf_counter() - started)
     moved = bands_plan.traffic(loaded.bands, sizes)
     return {
@@ -92,10 +92,10 @@ def rows(device: Any, n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
     """The whole matrix inside, and each share of it."""
     dtype = DTYPES[args.kind]
     make = np.empty if args.memory == "pageable" else _pinned
-    given, out = make((1, n, n), dtype), make((1, n, n), dtype)
-    graph(n, given[0])
+    matrices, out = make((1, n, n), dtype), make((1, n, n), dtype)
+    graph(n, matrices[0])
     text = TEXT.format(n=n, t=args.kind, step=PATHS)
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     expected = None
     for share in (None, *args.share):
         row: dict[str, Any] = {
@@ -104,14 +104,14 @@ def rows(device: Any, n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
             "share": share,
             "devices": 1 if share is None else args.devices,
         }
-        found.append(row)
+        results.append(row)
         try:
             if share is None:
-                measured, expected = inside(device, text, given, args.repeats)
+                measured, expected = inside(device, text, matrices, args.repeats)
                 row |= measured
             else:
-                limit = None if share == "all" else int(float(share) * given.nbytes)
-                row |= outside(text, given, out, limit, args.devices, args.repeats)
+                limit = None if share == "all" else int(float(share) * matrices.nbytes)
+                row |= outside(text, matrices, out, limit, args.devices, args.repeats)
                 row["wrong"] = differing(out[0], expected)
                 row["checked"] = expected is not None
         except (c2cu.CompileError, c2cu.UnsupportedError) as e:
@@ -122,7 +122,7 @@ def rows(device: Any, n: int, args: argparse.Namespace) -> list[dict[str, Any]]:
         if share is None and expected is not None:  # a copy on the host: bands are to find the device empty
             expected = expected.get() if hasattr(expected, "get") else expected.copy()
             device.free()
-    return found
+    return results
 
 
 def _pinned(shape: tuple[int, ...], dtype: str) -> np.ndarray:
@@ -165,11 +165,11 @@ def main(argv: Sequence[str] | None = None, device: Any = None) -> int:
         from benchmarks.measure import Device
 
         device = Device()
-    found = [r for n in args.n for r in rows(device, n, args)]
+    results = [r for n in args.n for r in rows(device, n, args)]
     if args.json:
-        data = {"device": device.name, "devices": args.devices, "version": c2cu.__version__, "rows": found}
+        data = {"device": device.name, "devices": args.devices, "version": c2cu.__version__, "rows": results}
         write(args.json, (json.dumps(data, indent=1) + "\n").encode())
-    return int(any(r.get("wrong") or r.get("redone") or "failed" in r for r in found))
+    return int(any(r.get("wrong") or r.get("redone") or "failed" in r for r in results))
 
 
 if __name__ == "__main__":

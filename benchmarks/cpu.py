@@ -93,11 +93,11 @@ def medians(*calls, repeats: int = 9) -> list[float]:
         f()
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(repeats):
-        for f, seen in zip(calls, times):
+        for f, samples in zip(calls, times):
             start = time.perf_counter()
             f()
-            seen.append(time.perf_counter() - start)
-    return [statistics.median(seen) for seen in times]
+            samples.append(time.perf_counter() - start)
+    return [statistics.median(samples) for samples in times]
 
 
 def cases(rng):

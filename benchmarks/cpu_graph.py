@@ -55,9 +55,9 @@ def row(n: int, cores: int) -> dict[str, object]:
         calls["scipy"] = lambda: floyd_warshall(d[0])
         source = EXAMPLES / "floyd_warshall.c"
         calls["cc"] = baseline(source, "floyd_warshall", {"D": d}, "D", d.shape, d.dtype, {"N": n})
-    found = {name: call().copy() for name, call in calls.items()}
-    assert "scipy" not in found or np.allclose(found["one"][0], found["scipy"], rtol=1e-4)
-    assert all(found[k].tobytes() == found["one"].tobytes() for k in ("all", "cc") if k in found)
+    results = {name: call().copy() for name, call in calls.items()}
+    assert "scipy" not in results or np.allclose(results["one"][0], results["scipy"], rtol=1e-4)
+    assert all(results[k].tobytes() == results["one"].tobytes() for k in ("all", "cc") if k in results)
     times = dict(zip(calls, medians(*calls.values(), repeats=5)))
     return {"n": n, "schedule": program.plan.schedule, **{f"{k}_seconds": t for k, t in times.items()}}
 

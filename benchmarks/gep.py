@@ -99,17 +99,17 @@ def graph(n: int, kind: Kind) -> np.ndarray:
 
 def rows(device: Any, kind: Kind, n: int, args: argparse.Namespace, until: float) -> list[dict[str, Any]]:
     """One row a variant."""
-    given = device.put(graph(n, kind)[None])
-    expected = stepwise(device, given[0], kind) if n <= args.checked else None
-    out, found = device.xp.empty_like(given), []
+    matrices = device.put(graph(n, kind)[None])
+    expected = stepwise(device, matrices[0], kind) if n <= args.checked else None
+    out, results = device.xp.empty_like(matrices), []
     for schedule in filter(kind.takes, args.schedule):
         row: dict[str, Any] = {"kind": kind.name, "n": n, "schedule": schedule}
-        found.append(row)
+        results.append(row)
         if time.monotonic() > until:
             row["skipped"] = "no time left"
             continue
         try:
-            row |= one(device, kind, n, schedule, given, out, args.repeats)
+            row |= one(device, kind, n, schedule, matrices, out, args.repeats)
         except (c2cu.CompileError, c2cu.UnsupportedError) as e:
             row["failed"] = str(e).splitlines()[0]
             continue
@@ -117,15 +117,15 @@ def rows(device: Any, kind: Kind, n: int, args: argparse.Namespace, until: float
         row["wrong"] = device.differs(out[0], expected, 0.0)
         print(said(row), flush=True)
     device.free()
-    return found
+    return results
 
 
-def one(device: Any, kind: Kind, n: int, schedule: str, given: Any, out: Any, repeats: int) -> dict[str, Any]:
+def one(device: Any, kind: Kind, n: int, schedule: str, matrices: Any, out: Any, repeats: int) -> dict[str, Any]:
     program = c2cu.compile(kind.text(n), backend="cuda", schedule=schedule, fp=kind.fp)
     started = time.perf_counter()
-    first, _ = device.once(lambda: program({"D": given}, out={"D": out}))
+    first, _ = device.once(lambda: program({"D": matrices}, out={"D": out}))
     elapsed = time.perf_counter() - started
-    ms = device.median_ms(lambda: program({"D": given}, out={"D": out}), repeats, first if first > 1000 else 0.0)
+    ms = device.median_ms(lambda: program({"D": matrices}, out={"D": out}), repeats, first if first > 1000 else 0.0)
     rate = n**3 / ms / 1e9
     inside = program.loaded.resources
     return {
@@ -148,22 +148,22 @@ def said(row: dict[str, Any]) -> str:
     return f"{text}  WRONG: {row['wrong']}" if row["wrong"] else text
 
 
-def best(found: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def best(results: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """The rows of each kind and size, the fastest first."""
-    for which in dict.fromkeys((r["kind"], r["n"]) for r in found):
-        good = [r for r in found if (r["kind"], r["n"]) == which and "ms" in r]
+    for which in dict.fromkeys((r["kind"], r["n"]) for r in results):
+        good = [r for r in results if (r["kind"], r["n"]) == which and "ms" in r]
         if good:
             yield sorted(good, key=lambda r: r["ms"])
 
 
-def table(found: Sequence[dict[str, Any]]) -> str:
+def table(results: Sequence[dict[str, Any]]) -> str:
     """The fastest of each kind and size, and how the others compare; then what the papers took."""
     lines = ["the fastest, and the others' time as a multiple"]
-    for first, *others in best(found):
+    for first, *others in best(results):
         rest = ", ".join(f"{r['schedule'].partition(':')[2]} {r['ms'] / first['ms']:.2f}" for r in others)
         lines.append(f"{said(first)}   {rest}".rstrip())
     lines.append("the papers' own figures of their best method, in ms, and how many times as fast the fastest here is")
-    for first, *_ in best(found):
+    for first, *_ in best(results):
         theirs = papers.fastest(next(k.papers for k in KINDS if k.name == first["kind"])).items()
         beside = [
             f"{machine} {1e3 * t[first['n']]:.4g} ({1e3 * t[first['n']] / first['ms']:.1f}x)"
@@ -174,12 +174,12 @@ def table(found: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def draw(found: Sequence[dict[str, Any]], device: str, name: str) -> str:
+def draw(results: Sequence[dict[str, Any]], device: str, name: str) -> str:
     """Rate by size of every variant, a panel a kind."""
     from benchmarks.plot_gep import figure
 
-    kinds = [k for k in KINDS if any(r["kind"] == k.name and "ms" in r for r in found)]
-    figure(found, kinds, device).savefig(name, dpi=150, metadata={"Software": None})
+    kinds = [k for k in KINDS if any(r["kind"] == k.name and "ms" in r for r in results)]
+    figure(results, kinds, device).savefig(name, dpi=150, metadata={"Software": None})
     return name
 
 
@@ -205,23 +205,23 @@ def main(argv: Sequence[str] | None = None, device: Any = None) -> int:
     args = arguments(argv)
     if args.draw:
         earlier = json.loads(Path(args.draw).read_text())
-        found, name = earlier["rows"], earlier["device"]
+        results, name = earlier["rows"], earlier["device"]
     else:
         from benchmarks.measure import Device
 
         device = device or Device()
         until = time.monotonic() + args.seconds
         kinds = [k for k in KINDS if k.name in args.kind]
-        found, name = [], device.name
+        results, name = [], device.name
         for n in args.n:
-            found += [r for k in kinds for r in rows(device, k, n, args, until)]
+            results += [r for k in kinds for r in rows(device, k, n, args, until)]
             if args.json:  # anew after each size
-                data = {"device": name, "version": c2cu.__version__, "rows": found}
+                data = {"device": name, "version": c2cu.__version__, "rows": results}
                 write(args.json, (json.dumps(data, indent=1) + "\n").encode())
-    print(table(found))
-    if args.plot and any("ms" in r for r in found):
-        print(draw(found, name, args.plot))
-    return int(any(r.get("wrong") or "failed" in r for r in found))
+    print(table(results))
+    if args.plot and any("ms" in r for r in results):
+        print(draw(results, name, args.plot))
+    return int(any(r.get("wrong") or "failed" in r for r in results))
 
 
 if __name__ == "__main__":

@@ -76,21 +76,21 @@ def data(case: Case, run: Run) -> Data:
 
 def rows_of(case: Case, run: Run) -> list[dict[str, Any]]:
     """The case's rows, one for each fp."""
-    given = data(case, run)
-    peers = {n: peer(n, run, given) for n in case.peers if PEERS[n].backend == run.device.backend}
+    arrays = data(case, run)
+    peers = {n: peer(n, run, arrays) for n in case.peers if PEERS[n].backend == run.device.backend}
     known: dict[str, dict[str, Any]] = {}  # schedules and values of fp that give one artifact are measured once
     rows = []
     for fp in case.fps:
-        auto = schedule(case, fp, "auto", run, given, known)
+        auto = schedule(case, fp, "auto", run, arrays, known)
         others = [s for s in run.schedules if s != auto.get("schedule")]
         cells = dict.fromkeys(run.schedules, auto)
-        cells |= {s: schedule(case, fp, s, run, given, known) for s in others} | {"auto": auto}
+        cells |= {s: schedule(case, fp, s, run, arrays, known) for s in others} | {"auto": auto}
         row = {
             "workload": case.name,
-            "p": given.p,
+            "p": arrays.p,
             "fp": fp,
-            "bytes": given.moved,
-            "copy_limit_ms": 1e3 * given.moved / run.rate,
+            "bytes": arrays.moved,
+            "copy_limit_ms": 1e3 * arrays.moved / run.rate,
             "schedules": cells,
             "peers": peers,
         }
@@ -99,7 +99,9 @@ def rows_of(case: Case, run: Run) -> list[dict[str, Any]]:
     return rows
 
 
-def schedule(case: Case, fp: str, name: str, run: Run, given: Data, known: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def schedule(
+    case: Case, fp: str, name: str, run: Run, arrays: Data, known: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
     """One cell: the time under a schedule, or why there is none."""
     if run.out_of_time:
         return {"skipped": "no time left"}
@@ -110,7 +112,7 @@ def schedule(case: Case, fp: str, name: str, run: Run, given: Data, known: dict[
         key = repr(program.loaded.artifact)
         if key not in known:
             tolerance = 0.0 if fp == "exact" else case.tolerance
-            known[key] = {"build_seconds": seconds, **measured(program, case, tolerance, run, given)}
+            known[key] = {"build_seconds": seconds, **measured(program, case, tolerance, run, arrays)}
         return {"schedule": program.plan.schedule, **known[key]}
     except c2cu.UnsupportedError as e:
         where = f"{e.diagnostic.loc}: " if e.diagnostic.loc else ""
@@ -119,18 +121,18 @@ def schedule(case: Case, fp: str, name: str, run: Run, given: Data, known: dict[
         return {"failed": f"{type(e).__name__}: {e}"}
 
 
-def measured(program: c2cu.Program, case: Case, tolerance: float, run: Run, given: Data) -> dict[str, Any]:
+def measured(program: c2cu.Program, case: Case, tolerance: float, run: Run, arrays: Data) -> dict[str, Any]:
     """Times of a program whose results are right."""
     device = run.device
 
     def call() -> Any:
-        return program(given.inputs)
+        return program(arrays.inputs)
 
     first, result = device.once(call)
-    wrong = difference(device, case.workload.results(result), given.expected, tolerance)
+    wrong = difference(device, case.workload.results(result), arrays.expected, tolerance)
     if wrong:
         return {"wrong": wrong}
-    inside = device.inside(program, given.inputs, result, given.p)
+    inside = device.inside(program, arrays.inputs, result, arrays.p)
     del result
     ms = device.median_ms(call, run.repeats, first)
     call_ms = device.call_ms(call, min(run.repeats, 5)) if ms < 100 else ms
@@ -141,21 +143,21 @@ def difference(device: Host, results: Mapping[str, Any], expected: Mapping[str, 
     """How results differ from what is expected, "" if they do not."""
     if set(results) != set(expected):
         return f"outputs are {', '.join(results)}, not {', '.join(expected)}"
-    found = ((n, device.differs(results[n], a, tolerance)) for n, a in expected.items())
-    return "; ".join(f"'{n}': {how}" for n, how in found if how)
+    differences = ((n, device.differs(results[n], a, tolerance)) for n, a in expected.items())
+    return "; ".join(f"'{n}': {how}" for n, how in differences if how)
 
 
-def peer(name: str, run: Run, given: Data) -> dict[str, Any]:
+def peer(name: str, run: Run, arrays: Data) -> dict[str, Any]:
     """A peer's time for the same arrays, or why there is none."""
     if run.out_of_time:
         return {"skipped": "no time left"}
     how, device = PEERS[name], run.device
     try:
-        call: Callable[[], Any] = how.prepare(device.xp, given.inputs)
+        call: Callable[[], Any] = how.prepare(device.xp, arrays.inputs)
         result = device.once(call)[1]
         if how.wait:
             how.wait(result)
-        wrong = difference(device, how.read(device.xp, result), given.expected, PEER_TOLERANCE)
+        wrong = difference(device, how.read(device.xp, result), arrays.expected, PEER_TOLERANCE)
         del result
         ms = device.waited_ms(call, how.wait, run.repeats) if how.wait else device.median_ms(call, run.repeats)
     except Missing as e:
@@ -169,12 +171,12 @@ def peer(name: str, run: Run, given: Data) -> dict[str, Any]:
 def targets(case: Case, row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the case asks of the schedule that is chosen, and whether it is met; None where that is not known."""
     ms, limit, peers = row["schedules"]["auto"].get("ms"), row["copy_limit_ms"], row["peers"]
-    wanted = [(f"{case.ms[row['fp']]:g} ms", case.ms[row["fp"]])] if row["fp"] in case.ms else []
-    wanted += [(f"{case.share:.0%} of the copy rate", limit / case.share)] if case.share else []
+    bounds = [(f"{case.ms[row['fp']]:g} ms", case.ms[row["fp"]])] if row["fp"] in case.ms else []
+    bounds += [(f"{case.share:.0%} of the copy rate", limit / case.share)] if case.share else []
     for name, times in case.faster.items():
         theirs = peers.get(name, {}).get("ms")
-        wanted.append((f"{times:g}x {name}", theirs and theirs / times))
-    return [{"target": t, "ms": most, "met": None if None in (ms, most) else ms <= most} for t, most in wanted]
+        bounds.append((f"{times:g}x {name}", theirs and theirs / times))
+    return [{"target": t, "ms": most, "met": None if None in (ms, most) else ms <= most} for t, most in bounds]
 
 
 def cell(c: Mapping[str, Any]) -> str:

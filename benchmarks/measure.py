@@ -158,9 +158,9 @@ class Device(Host):
 
     def inside(self, program: Any, inputs: Mapping[str, Any], result: Any, p: int) -> dict[str, Any]:
         loaded = program.loaded
-        found = {"compile_seconds": loaded.compile_seconds, "kernels": loaded.resources}
-        if "c2cu_pack" not in found["kernels"]:
-            return found
+        figures = {"compile_seconds": loaded.compile_seconds, "kernels": loaded.resources}
+        if "c2cu_pack" not in figures["kernels"]:
+            return figures
         slots = loaded.artifact.slots
         results = result if isinstance(result, dict) else {s.name: result for s in slots if s.writes}
         ins, outs = [inputs.get(s.name) for s in slots], [results.get(s.name) for s in slots]
@@ -170,7 +170,7 @@ class Device(Host):
             loaded.launch("c2cu_pack", table, p, memory)  # the same data each time: the kernel works in place
             return self.once(lambda: loaded.launch("c2cu_run", table, p, memory))[0]
 
-        return {**found, "run_ms": _median(alone, 5)}
+        return {**figures, "run_ms": _median(alone, 5)}
 
 
 def _median(ms: Callable[[], float], repeats: int, first: float = 0.0) -> float:

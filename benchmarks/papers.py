@@ -43,10 +43,10 @@ def _numbered(seconds: Mapping[str, Mapping[str, float]]) -> dict[int, dict[int,
 
 def fastest(kinds: Sequence[str], graphs: int = 1) -> dict[str, dict[int, float]]:
     """The best seconds of each GPU by n, whatever the method, without transfers."""
-    found: dict[str, dict[int, float]] = {}
+    by_machine: dict[str, dict[int, float]] = {}
     for f in figures():
         if f.gpu and f.kind in kinds and not f.transfers:
-            best = found.setdefault(f.machine, {})
+            best = by_machine.setdefault(f.machine, {})
             for n, t in f.seconds.get(graphs, {}).items():
                 best[n] = min(t, best.get(n, t))
-    return {machine: dict(sorted(best.items())) for machine, best in found.items() if best}
+    return {machine: dict(sorted(best.items())) for machine, best in by_machine.items() if best}

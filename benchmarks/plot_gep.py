@@ -73,9 +73,9 @@ def label(axes: Axes, machine: str, line: Mapping[int, float], others: Sequence[
                   ha="right", va="top" if near else "bottom")  # fmt: skip
 
 
-def figure(found: Sequence[Mapping[str, Any]], kinds: Sequence[Kind], device: str) -> Figure:
-    """``found``: rows of the benchmark; ``kinds``: those among them."""
-    rows = [r for r in found if "ms" in r]
+def figure(results: Sequence[Mapping[str, Any]], kinds: Sequence[Kind], device: str) -> Figure:
+    """``results``: rows of the benchmark; ``kinds``: those among them."""
+    rows = [r for r in results if "ms" in r]
     colours = dict(zip(dict.fromkeys(r["schedule"] for r in rows), cycle(OURS)))
     limits = [k.limit for k in kinds]
     across = min(ACROSS, len(kinds))

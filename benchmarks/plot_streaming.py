@@ -69,21 +69,21 @@ def panel(axes: Axes, name: str, case: dict[str, Any], limit: float) -> None:
     axes.set_title(f"{TITLES.get(name, name)}, p = {size(case['p'])}", loc="left", fontsize=11, fontweight="bold")
 
 
-def groups_figure(found: dict[str, Any]) -> Figure:
-    cases = found["cases"]
+def groups_figure(data: dict[str, Any]) -> Figure:
+    cases = data["cases"]
     figure = Figure(figsize=(5.6 * len(cases), 4.9), dpi=140)
     for k, (name, case) in enumerate(cases.items()):
-        panel(figure.add_subplot(1, len(cases), k + 1), name, case, case.get("limit_gb_s") or found["duplex_gb_s"])
+        panel(figure.add_subplot(1, len(cases), k + 1), name, case, case.get("limit_gb_s") or data["duplex_gb_s"])
     figure.suptitle(
-        f"Streams on one {found['device']}: throughput (blue, left) and latency (orange, right) by the size of a group",
+        f"Streams on one {data['device']}: throughput (blue, left) and latency (orange, right) by the size of a group",
         x=0.012, ha="left", fontsize=13, fontweight="bold",
     )  # fmt: skip
     figure.tight_layout(rect=(0, 0, 1, 0.96), w_pad=2.5)
     return figure
 
 
-def timeline_figure(found: dict[str, Any]) -> Figure:
-    drawn = {n: c for n, c in found["cases"].items() if c.get("timeline")}
+def timeline_figure(data: dict[str, Any]) -> Figure:
+    drawn = {n: c for n, c in data["cases"].items() if c.get("timeline")}
     figure = Figure(figsize=(12, 0.7 + 2.0 * len(drawn)), dpi=140)
     lanes = {"in": 2, "kernel": 1, "out": 0}
     for k, (name, case) in enumerate(drawn.items()):
@@ -100,7 +100,7 @@ def timeline_figure(found: dict[str, Any]) -> Figure:
         axes.spines[["right"]].set_visible(False)
         b = size(case.get("knee", {}).get("group", 0))
         axes.set_title(f"{TITLES.get(name, name)}, groups of {b}", loc="left", fontsize=10.5, fontweight="bold")
-    figure.suptitle(f"What one {found['device']} did when, from CUDA events (numbers: groups)", x=0.012, ha="left",
+    figure.suptitle(f"What one {data['device']} did when, from CUDA events (numbers: groups)", x=0.012, ha="left",
                     fontsize=12, fontweight="bold")  # fmt: skip
     figure.tight_layout(rect=(0, 0, 1, 0.98))
     return figure
@@ -108,10 +108,10 @@ def timeline_figure(found: dict[str, Any]) -> Figure:
 
 def main(arguments: list[str]) -> int:
     source, folder = Path(arguments[0]), Path(arguments[1])
-    found = json.loads(source.read_text())
+    data = json.loads(source.read_text())
     with matplotlib.rc_context(STYLE):
-        groups_figure(found).savefig(folder / "streaming-groups.png", metadata={"Software": None})
-        timeline_figure(found).savefig(folder / "streaming-timeline.png", metadata={"Software": None})
+        groups_figure(data).savefig(folder / "streaming-groups.png", metadata={"Software": None})
+        timeline_figure(data).savefig(folder / "streaming-timeline.png", metadata={"Software": None})
     return 0
 
 

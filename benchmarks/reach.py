@@ -354,17 +354,17 @@ def _bulk(trial: Trial, arrays: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     shapes = {n: s for n, s in shapes.items() if s}
     shapes |= {a.name: (a.nbytes // slots[a.name].nbytes,) for a in trial.buffers if _is_several(a, slots)}
     program = c2cu.compile(sources, shared=list(shared), shapes=shapes or None, **options)
-    given = {}
+    arguments = {}
     for a in trial.buffers:
         if a.name in slots and a.kind == ":":
-            given[a.name] = _as_slot(arrays[a.name], slots[a.name])
+            arguments[a.name] = _as_slot(arrays[a.name], slots[a.name])
         elif a.name in slots and slots[a.name].required:
-            given[a.name] = _as_slot(arrays[a.name], slots[a.name])
+            arguments[a.name] = _as_slot(arrays[a.name], slots[a.name])
     for s in program.slots:  # globals that the table does not name start at zero, as in the judge's fresh process
-        if s.required and s.name not in given and s.name not in shared:
-            given[s.name] = np.zeros((P, *s.shape), s.dtype)
+        if s.required and s.name not in arguments and s.name not in shared:
+            arguments[s.name] = np.zeros((P, *s.shape), s.dtype)
     shared = {n: v for n, v in shared.items() if n in slots}
-    results = program(given or None, shared=shared or None, p=P)
+    results = program(arguments or None, shared=shared or None, p=P)
     if not isinstance(results, dict):
         writes = [s.name for s in program.slots if s.writes]
         results = {writes[0]: results} if writes else {}
@@ -540,9 +540,9 @@ def reasons(outcomes: Sequence[Outcome]) -> str:
         groups: dict[str, list[Outcome]] = {}
         for o in chosen:
             groups.setdefault(f"{o.outcome}: {kind_of(o)}", []).append(o)
-        for kind, found in sorted(groups.items(), key=lambda item: -len(item[1])):
-            lines.append(f"- **{len(found)}** {kind}")
-            lines += [f"    - {o.base}: {o.function}: {o.reason}" for o in found]
+        for kind, group in sorted(groups.items(), key=lambda item: -len(item[1])):
+            lines.append(f"- **{len(group)}** {kind}")
+            lines += [f"    - {o.base}: {o.function}: {o.reason}" for o in group]
         lines.append("")
     return "\n".join(lines)
 
@@ -622,11 +622,11 @@ def _kept(results: Path | None, chosen: Sequence[Trial]) -> dict[int, Outcome]:
 
 def _spread(chosen: Sequence[Trial]) -> list[int]:
     """The numbers of the trials, those of the bases in turn."""
-    seen: collections.Counter[str] = collections.Counter()
+    counts: collections.Counter[str] = collections.Counter()
     order = []
     for k, t in enumerate(chosen):
-        order.append((seen[t.base], k))
-        seen[t.base] += 1
+        order.append((counts[t.base], k))
+        counts[t.base] += 1
     return [k for _, k in sorted(order)]
 
 

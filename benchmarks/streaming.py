@@ -121,8 +121,8 @@ def check(r: Ring, group: int) -> None:
             for n, a in named(result, r).items():
                 if a.shape[0] > r.count:
                     a = a[: r.count]
-                wanted = np.take(r.expected[n], np.arange(result.first, result.first + len(a)) % r.count, axis=0)
-                if a.tobytes() != wanted.tobytes():
+                expected = np.take(r.expected[n], np.arange(result.first, result.first + len(a)) % r.count, axis=0)
+                if a.tobytes() != expected.tobytes():
                     raise AssertionError(f"{n} is wrong in the group at {result.first}")
 
 
@@ -258,10 +258,10 @@ def links() -> dict[str, float]:
     return {name: statistics.median(rate(ways) for _ in range(5)) for name, ways in kinds.items()}
 
 
-def limit(r: Ring, found: dict[str, Any]) -> float:
+def limit(r: Ring, rates: dict[str, Any]) -> float:
     """GB/s in and out that the link allows for this program: each way has its own limit, and both together one."""
-    given = r.moved - r.taken
-    seconds = r.taken / found["in_gb_s"], given / found["out_gb_s"], r.moved / found["duplex_gb_s"]
+    returned = r.moved - r.taken
+    seconds = r.taken / rates["in_gb_s"], returned / rates["out_gb_s"], r.moved / rates["duplex_gb_s"]
     return r.moved / max(seconds)
 
 
@@ -274,14 +274,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--json")
     a = parser.parse_args(arguments)
     setting, parts = Setting(a.backend, a.quick), a.parts.split(",")
-    found: dict[str, Any] = {"backend": a.backend, "cases": {}}
+    data: dict[str, Any] = {"backend": a.backend, "cases": {}}
     if a.backend == "cuda":
         from c2cu.runtime import cuda, pinned_memory
 
         pinned_memory.PINNED.limit = KEPT
-        found.update(device=cuda.device_name(), devices=cuda.device_count(), **links())
+        data.update(device=cuda.device_name(), devices=cuda.device_count(), **links())
         print(
-            f"{found['device']}, {found['devices']} of them; copies both ways at once: {found['duplex_gb_s']:.1f} GB/s"
+            f"{data['device']}, {data['devices']} of them; copies both ways at once: {data['duplex_gb_s']:.1f} GB/s"
         )
     for case in CASES:
         if a.only and case.name not in a.only.split(","):
@@ -289,7 +289,7 @@ def main(arguments: list[str] | None = None) -> int:
         r = ring(case, setting)
         here: dict[str, Any] = {"p": case.p, "bytes": r.moved}
         if a.backend == "cuda":
-            here["limit_gb_s"] = limit(r, found)
+            here["limit_gb_s"] = limit(r, data)
         if "sweep" in parts:
             here["sweep"] = sweep(case, r, setting)
             here["knee"] = knee(here["sweep"])
@@ -304,12 +304,12 @@ def main(arguments: list[str] | None = None) -> int:
             here["bulk"] = bulk(case, r, setting)
         if "timeline" in parts and a.backend == "cuda" and "sweep" in parts:
             here["timeline"] = timeline(r, here["knee"]["group"])
-        found["cases"][case.name] = here
+        data["cases"][case.name] = here
         del r
     if "devices" in parts:
-        found["scaling"] = scaling(setting)
+        data["scaling"] = scaling(setting)
     if a.json:
-        write(a.json, (json.dumps(found, indent=1) + "\n").encode())
+        write(a.json, (json.dumps(data, indent=1) + "\n").encode())
     return 0
 
 

@@ -49,14 +49,14 @@ def measured(title: str, path: Path, fn: str, inputs: dict, out: str, defines: d
     p = len(next(iter(inputs.values())))
     program = c2cu.compile(path, backend="cpu", defines=defines)
     result = program(inputs)
-    found = result if isinstance(result, np.ndarray) else result[out]
-    original = cpu.baseline(path, fn, inputs, out, found.shape, found.dtype, defines)
-    assert np.array_equal(found, original()), title
+    output = result if isinstance(result, np.ndarray) else result[out]
+    original = cpu.baseline(path, fn, inputs, out, output.shape, output.dtype, defines)
+    assert np.array_equal(output, original()), title
     ours, theirs = cpu.medians(lambda: program(inputs), original)
     row = {"program": title, "p": p, "schedule": program.plan.schedule, "c2cu_us": 1e6 * ours / p}
     row["gcc_us"] = 1e6 * theirs / p
     if device is not None:
-        row |= on_gpu(path, inputs, found, out, defines, device)
+        row |= on_gpu(path, inputs, output, out, defines, device)
     return row
 
 
@@ -65,8 +65,8 @@ def on_gpu(path: Path, inputs: dict, expected: np.ndarray, out: str, defines: di
     program = c2cu.compile(path, backend="cuda", defines=defines)
     there = {n: device.put(a) for n, a in inputs.items()}
     result = program(there)
-    found = result[out] if isinstance(result, dict) else result
-    assert np.array_equal(found.get(), expected), path
+    output = result[out] if isinstance(result, dict) else result
+    assert np.array_equal(output.get(), expected), path
     ms = device.median_ms(lambda: program(there), 20)
     return {"gpu_schedule": program.plan.schedule, "gpu_us": 1e3 * ms / len(expected)}
 

@@ -81,20 +81,20 @@ def from_edges(file: Path) -> Graph:
 
 def from_matrix(file: Path) -> Graph:
     try:
-        given = numpy.load(file)
+        matrix = numpy.load(file)
     except ValueError as e:
         raise Refused(f"{file}: {e}") from None
-    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.dtype.kind not in "biuf":
-        raise Refused(f"{file} has shape {given.shape} and dtype {given.dtype}, wanted (n, n) numbers")
-    if given.dtype.kind == "f" and numpy.isnan(given).any():
-        raise Refused(f"{file} has NaN at {numpy.argwhere(numpy.isnan(given))[0].tolist()}")
-    weights = nothing(len(given), file)
-    edge = (given != 0) & (given < numpy.inf)
-    if (given[edge] == -numpy.inf).any():
-        raise Refused(f"{file} has -inf at {numpy.argwhere(given == -numpy.inf)[0].tolist()}")
-    weights[edge] = numpy.minimum(weights, given.astype(numpy.float64))[edge]
-    weighted = given.dtype.kind == "f" or bool((given[edge] != 1).any())
-    return Graph(weights, tuple(map(str, range(len(given)))), weighted)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.dtype.kind not in "biuf":
+        raise Refused(f"{file} has shape {matrix.shape} and dtype {matrix.dtype}, wanted (n, n) numbers")
+    if matrix.dtype.kind == "f" and numpy.isnan(matrix).any():
+        raise Refused(f"{file} has NaN at {numpy.argwhere(numpy.isnan(matrix))[0].tolist()}")
+    weights = nothing(len(matrix), file)
+    edge = (matrix != 0) & (matrix < numpy.inf)
+    if (matrix[edge] == -numpy.inf).any():
+        raise Refused(f"{file} has -inf at {numpy.argwhere(matrix == -numpy.inf)[0].tolist()}")
+    weights[edge] = numpy.minimum(weights, matrix.astype(numpy.float64))[edge]
+    weighted = matrix.dtype.kind == "f" or bool((matrix[edge] != 1).any())
+    return Graph(weights, tuple(map(str, range(len(matrix)))), weighted)
 
 
 def from_package(name: str) -> Graph:
@@ -196,20 +196,20 @@ def compare(sizes: list[int], backend: str) -> None:
     for n in sizes:
         for percent in DENSITIES:
             graph = random_graph(n, percent)
-            found = [best(floyd_warshall, graph, backend), best(searches, graph)]
-            assert numpy.array_equal(found[0][1], found[1][1])
-            first, second = (f"{1e3 * seconds:.2f} ms" for seconds, _ in found)
+            runs = [best(floyd_warshall, graph, backend), best(searches, graph)]
+            assert numpy.array_equal(runs[0][1], runs[1][1])
+            first, second = (f"{1e3 * seconds:.2f} ms" for seconds, _ in runs)
             print(f"{n:8} {percent:6g}% {first:>15} {second:>15}")
 
 
-def best(run, *given, times: int = 3):
+def best(run, *arguments, times: int = 3):
     """The least seconds of a few runs, and the result."""
-    found = []
+    seconds = []
     for _ in range(times):
         start = time.perf_counter()
-        result = run(*given)
-        found.append(time.perf_counter() - start)
-    return min(found), result
+        result = run(*arguments)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds), result
 
 
 def main(arguments: list[str]) -> int:
@@ -222,27 +222,27 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--backend", default="auto", choices=("auto", "cuda", "cpu"))
     parser.add_argument("--compare", action="store_true", help="time both on random graphs")
     parser.add_argument("--vertices", default="256,512", help="of the random graphs")
-    given = parser.parse_args(arguments)
-    if given.compare:
-        sizes = [int(n) if n.strip().isdecimal() else 0 for n in given.vertices.split(",")]
-        if min(sizes) < 2 or given.graph is not None:
+    options = parser.parse_args(arguments)
+    if options.compare:
+        sizes = [int(n) if n.strip().isdecimal() else 0 for n in options.vertices.split(",")]
+        if min(sizes) < 2 or options.graph is not None:
             parser.error("--compare takes no graph, and --vertices numbers of 2 and more: 256,512")
-        compare(sizes, given.backend)
+        compare(sizes, options.backend)
         return 0
-    if (given.graph is None) == (given.real is None):
+    if (options.graph is None) == (options.real is None):
         parser.error("give a graph, or --real, or --compare")
-    if given.out is not None and not given.out.absolute().parent.is_dir():
-        parser.error(f"--out: there is no folder {given.out.parent}")
+    if options.out is not None and not options.out.absolute().parent.is_dir():
+        parser.error(f"--out: there is no folder {options.out.parent}")
     try:
-        graph = from_package(given.real) if given.real else read(given.graph, given.directed)
-        distances = searches(graph) if given.bfs else floyd_warshall(graph, given.backend)
+        graph = from_package(options.real) if options.real else read(options.graph, options.directed)
+        distances = searches(graph) if options.bfs else floyd_warshall(graph, options.backend)
     except (Refused, c2cu.Error) as e:
         print(e, file=sys.stderr)
         return 1
     print("\n".join(report(graph, distances)))
     try:
-        if given.out is not None:
-            write(str(given.out), distances)
+        if options.out is not None:
+            write(str(options.out), distances)
     except c2cu.Error as e:
         print(e, file=sys.stderr)
         return 1
