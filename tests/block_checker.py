@@ -22,7 +22,7 @@ from c2cu.schedule.block.fit import TID
 from c2cu.schedule.block.machine import is_barrier
 from tests.ir_interpreter import Lanes, Number, _Machine, run
 
-Given = Mapping[str, Sequence[Number]]  # an input's elements by the region's name
+Data = Mapping[str, Sequence[Number]]  # an input's elements by the region's name
 
 
 @dataclass
@@ -35,29 +35,29 @@ class Ran:
     raced: set[int]
 
 
-def check(u: Uniform, trace: Trace, program: BlockProgram, given: Given) -> bool:
+def check(u: Uniform, trace: Trace, program: BlockProgram, data: Data) -> bool:
     """Compare one input's result with the kernel's own; returns whether it was redone. Raises AssertionError."""
-    ran = execute(u, trace, program, given)
+    ran = execute(u, trace, program, data)
     if ran.redone:
         return True  # up to the redoing, races are allowed
-    wanted = run(u.kernel, [given], budget=1_000_000).memory[0]
-    _compare(u, ran, wanted, "")
+    expected = run(u.kernel, [data], budget=1_000_000).memory[0]
+    _compare(u, ran, expected, "")
     if ran.raced:
-        again = execute(u, trace, program, given, ran.raced)
+        again = execute(u, trace, program, data, ran.raced)
         assert not again.redone, "a race decides whether it is redone"
-        _compare(u, again, wanted, "a race: ")
+        _compare(u, again, expected, "a race: ")
     return False
 
 
-def _compare(u: Uniform, ran: Ran, wanted: Mapping[str, list[Number]], why: str) -> None:
+def _compare(u: Uniform, ran: Ran, expected: Mapping[str, list[Number]], why: str) -> None:
     for r in _written(u):
         if r.storage == "bulk":
-            assert repr(ran.memory[r.name]) == repr(wanted[r.name]), f"{why}{r.name} differs"
+            assert repr(ran.memory[r.name]) == repr(expected[r.name]), f"{why}{r.name} differs"
 
 
-def execute(u: Uniform, trace: Trace, program: BlockProgram, given: Given, raced: Sequence[int] | set[int] = ()) -> Ran:
+def execute(u: Uniform, trace: Trace, program: BlockProgram, data: Data, raced: Sequence[int] | set[int] = ()) -> Ran:
     """``raced``: loads that bring anything."""
-    machine = _Threads(u, trace, program, given, frozenset(raced))
+    machine = _Threads(u, trace, program, data, frozenset(raced))
     machine.block(program.body, tuple(range(machine.lanes)))
     assert machine.redone or not machine.clash, machine.clash
     regions = [r for r in u.kernel.regions if r.storage != "shared"]
@@ -77,8 +77,8 @@ def place(r: Region, element: int) -> int:
 class _Threads(_Machine):
     """Lanes are threads; they share memory."""
 
-    def __init__(self, u: Uniform, trace: Trace, program: BlockProgram, given: Given, anything: frozenset[int]):
-        super().__init__(u.kernel, [given] * program.threads, None, 50_000_000)
+    def __init__(self, u: Uniform, trace: Trace, program: BlockProgram, data: Data, anything: frozenset[int]):
+        super().__init__(u.kernel, [data] * program.threads, None, 50_000_000)
         written = _written(u)
         self.anything, self.random = anything, random.Random(1)
         self.redone, self.clash, self.raced, self.loads = False, "", set(), 0

@@ -84,9 +84,9 @@ def _compared(compiled, values: dict[str, np.ndarray], expected: dict[str, np.nd
     results = compiled({n: a for n, a in values.items() if any(s.name == n and s.reads for s in compiled.slots)})
     if not isinstance(results, dict):
         results = {next(s.name for s in compiled.slots if s.writes): results}
-    for name, wanted in expected.items():
+    for name, right in expected.items():
         value = results[name] if name in results else values.get(name)
-        if value is not None and not same(np.asarray(value), wanted):
+        if value is not None and not same(np.asarray(value), right):
             return f"{name} differs"
     return EQUAL
 

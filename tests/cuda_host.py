@@ -35,9 +35,9 @@ def shifted(array: np.ndarray, shift: int) -> np.ndarray:
     return copy.view(array.dtype).reshape(array.shape)
 
 
-def slot_table(slots, inputs, p: int, in_place: bool = False, shift: int = 0, wanted: tuple[str, ...] | None = None):
-    """The table that kernels get, the outputs by name, and what must live as long as the table. ``wanted``: outputs, all
-    if None; ``in_place``, ``shift``: see `run_on_cpu`."""
+def slot_table(slots, inputs, p: int, in_place: bool = False, shift: int = 0, names: tuple[str, ...] | None = None):
+    """The table that kernels get, the outputs by name, and what must live as long as the table. ``names``: of the
+    outputs, all if None; ``in_place``, ``shift``: see `run_on_cpu`."""
     table = (_Slot * max(1, len(slots)))()
     outputs: dict[str, np.ndarray] = {}
     keep = []
@@ -48,7 +48,7 @@ def slot_table(slots, inputs, p: int, in_place: bool = False, shift: int = 0, wa
             entry.in_, entry.in_stride = a.ctypes.data, 0 if s.shared else s.nbytes
             if in_place and s.writes:
                 outputs[s.name] = a
-        if s.writes and (wanted is None or s.name in wanted):
+        if s.writes and (names is None or s.name in names):
             outputs.setdefault(s.name, shifted(np.empty((p, *s.shape), s.dtype), shift))
             entry.out, entry.out_stride = outputs[s.name].ctypes.data, s.nbytes
     return table, outputs, keep

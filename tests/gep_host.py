@@ -52,12 +52,12 @@ def run_launches(
     seed: int | None = 0,
     in_place: bool = False,
     at_once: int = 3,
-    wanted: tuple[str, ...] | None = None,
+    names: tuple[str, ...] | None = None,
 ) -> tuple[dict[str, np.ndarray], list[bool]]:
     """The outputs of p inputs by name, as `cuda_host.run_on_cpu`, and which inputs were done again in order.
-    ``at_once``: blocks side by side. ``wanted``: outputs, all if None."""
+    ``at_once``: blocks side by side. ``names``: of the outputs, all if None."""
     launched = library(artifact.text, artifact.threads)
-    table, outputs, _keep = slot_table(artifact.slots, inputs, p, in_place, wanted=wanted)
+    table, outputs, _keep = slot_table(artifact.slots, inputs, p, in_place, names=names)
     size = ctypes.c_ulonglong.in_dll(launched, "c2cu_bytes").value
     memory = shifted(np.full(p * size, 0x5A, np.uint8), 0)
     for n in order(artifact.launches, seed):
@@ -89,9 +89,9 @@ def library(text: str, threads: int) -> ctypes.CDLL:
 def _entry(name: str, parameters: str, threads: int) -> str:
     known = ["slot" if w == "C2CU_SLOTS" else w.split()[-1].lstrip("*") for w in parameters.split(",")]
     common = [w for w in known if w in ("slot", "p", "memory")]
-    given = ", ".join([*common, *(f"a[{k}]" for k in range(len(known) - len(common)))])
+    passed = ", ".join([*common, *(f"a[{k}]" for k in range(len(known) - len(common)))])
     return (
         f'extern "C" void launch_{name}(const unsigned *grid, unsigned at_once, const struct c2cu_slots &slot, long long p,\n'
         f"    unsigned char *memory, const int *a) {{\n    c2cu_grid({{grid[0], grid[1], grid[2]}}, {threads}, SHARED + 16, at_once, "
-        f"[=] {{ {name}({given}); }});\n}}"
+        f"[=] {{ {name}({passed}); }});\n}}"
     )

@@ -170,9 +170,9 @@ class _Writer:
             if self.chance(0.3):
                 body += self.temp(("kk",))
         body += self.carry(("kk",))
-        kept = list(self.temps)
+        temps = list(self.temps)
         body += self.nest()
-        self.temps = kept
+        self.temps = temps
         return body
 
     def one_line(self) -> list[str]:
@@ -180,11 +180,11 @@ class _Writer:
         c = where.replace("k", "") if self.chance(0.7) else "ji"[where == "kj"]
         name = {("kj", "j"): "kj", ("kj", "i"): "ki", ("ik", "i"): "ik", ("ik", "j"): "jk"}[where, c]
         wheres = (name, name, *(("kk",) if self.chance(0.4) else ()), *(("ik",) if self.odd and c == "i" else ()))
-        kept = list(self.temps)
+        temps = list(self.temps)
         inside = self.temp(wheres) if self.chance(0.3) else []
         inside += self.store(name, wheres)
         inside += self.carry(wheres)
-        self.temps = kept
+        self.temps = temps
         low, high = self.span()
         if self.chance(0.5):
             low = "k + 1"
@@ -204,7 +204,7 @@ class _Writer:
             if self.chance(0.4):
                 body += self.temp((hoisted,))
         body += self.carry((hoisted, "kk"))
-        kept = list(self.temps)
+        temps = list(self.temps)
         inside: list[str] = []
         wheres = ("ij", "ij", "ik", "kj", *(("kk",) if self.chance(0.2) else ()))
         if self.odd and self.chance(0.15):
@@ -216,6 +216,6 @@ class _Writer:
         if self.odd and self.chance(0.05):
             inside += self.store(self.r.choice(("ik", "kj")), wheres)
         inside += self.carry(wheres)
-        self.temps = kept
+        self.temps = temps
         body += [s.removeprefix("  ") for s in self.loop(inner, *self.span(), inside, 1)]
         return [s.removeprefix("  ") for s in self.loop(outer, *self.span(), body, 1)]

@@ -83,7 +83,7 @@ class _Machine:
             if r.storage == "shared" or (analysis is not None and r not in analysis.varying_regions):
                 self.memory[r] = [_initial(r, inputs[0])] * self.lanes
             else:
-                self.memory[r] = [_initial(r, given) for given in inputs]
+                self.memory[r] = [_initial(r, data) for data in inputs]
 
     # statements
 
@@ -190,7 +190,7 @@ class _Machine:
                 return list(map(partial(_extremum, e), self.values(e.left, active), self.values(e.right, active)))
             case Call():
                 args = [self.values(x, active) for x in e.args]
-                return [_call(e, given) for given in zip(*args)]
+                return [_call(e, operands) for operands in zip(*args)]
         raise AssertionError(e)
 
     def index(self, e: Load | Store, active: Lanes) -> list[Number]:
@@ -201,10 +201,10 @@ class _Machine:
         return index
 
 
-def _initial(r: Region, given: Mapping[str, Sequence[Number]]) -> list[Number]:
-    if r.name in given:
-        assert len(given[r.name]) == r.count
-        return list(given[r.name])
+def _initial(r: Region, data: Mapping[str, Sequence[Number]]) -> list[Number]:
+    if r.name in data:
+        assert len(data[r.name]) == r.count
+        return list(data[r.name])
     return list(r.init) if r.init is not None else [r.type.wrap(0)] * r.count
 
 
@@ -285,6 +285,6 @@ def _extremum(e: Extremum, a: Number, b: Number) -> Number:
 def _call(e: Call, args: Sequence[Number]) -> Number:
     """Those of libm that NumPy has under the same or a similar name."""
     name = e.name if hasattr(np, e.name) else e.name.removesuffix("f")
-    given = [np.array(a, x.type.numpy) for a, x in zip(args, e.args)]
+    operands = [np.array(a, x.type.numpy) for a, x in zip(args, e.args)]
     with np.errstate(all="ignore"):
-        return getattr(np, {"pow": "power"}.get(name, name))(*given).item()
+        return getattr(np, {"pow": "power"}.get(name, name))(*operands).item()

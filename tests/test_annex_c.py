@@ -295,14 +295,14 @@ GLOBALS = [("a", "int32", (8,)), ("b", "int32", (8,)), ("d", "float64", (4,))]
 
 def text_of(declarations: str, statements: str) -> str:
     lines = declarations.split("\n")
-    own = lines.pop()
+    declaration = lines.pop()
     return "\n".join(
         [
             "#include <string.h>",
             *lines,
             "int a[8], b[8];",
             "double d[4];",
-            own,
+            declaration,
             f"void kern(void) {{ {statements} }}",
             "",
         ]

@@ -15,14 +15,14 @@ class Slow(measure.Host):
 
 
 def measured(monkeypatch, wrong: str = ""):
-    def inside(device, text, given, repeats):
-        return {"schedule": "gep:streams", "seconds": 1.0}, gep.stepwise(device, given[0])
+    def inside(device, text, matrices, repeats):
+        return {"schedule": "gep:streams", "seconds": 1.0}, gep.stepwise(device, matrices[0])
 
-    def outside(text, given, out, limit, devices, repeats):
-        if limit == int(0.01 * given.nbytes):
+    def outside(text, matrices, out, limit, devices, repeats):
+        if limit == int(0.01 * matrices.nbytes):
             raise bands.c2cu.CompileError("C2CU064", "too little")
-        out[0] = gep.stepwise(Slow(), given[0])
-        if wrong and limit == int(float(wrong) * given.nbytes):
+        out[0] = gep.stepwise(Slow(), matrices[0])
+        if wrong and limit == int(float(wrong) * matrices.nbytes):
             out[0, 3, 4] += 1
         row = {"schedule": "gep:bands", "seconds": 2.0, "limit": limit, "band": 8, "bands": 2, "streamed": True}
         return {**row, "device_bytes": 1, "bus_gb_s": 1.0, "sent_gb_s": 0.0, "redone": 0}

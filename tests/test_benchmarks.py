@@ -32,15 +32,15 @@ def test_fft_is_a_fourier_transform():
     w = fft(64)
     inputs = w.random(40)
     out = run(w, inputs)
-    wanted = np.fft.fft(inputs["re"] + 1j * inputs["im"])
-    assert np.abs(out["re"] + 1j * out["im"] - wanted).max() < 1e-4
+    expected = np.fft.fft(inputs["re"] + 1j * inputs["im"])
+    assert np.abs(out["re"] + 1j * out["im"] - expected).max() < 1e-4
 
 
 def test_fir_is_a_convolution():
     w = fir(20, 5)
     inputs = w.random(3)
-    wanted = [np.convolve(x, inputs["h"], "valid") for x in inputs["x"]]
-    assert np.abs(run(w, inputs)["y"] - wanted).max() < 1e-5
+    expected = [np.convolve(x, inputs["h"], "valid") for x in inputs["x"]]
+    assert np.abs(run(w, inputs)["y"] - expected).max() < 1e-5
 
 
 def test_dct_is_a_cosine_transform():
@@ -48,8 +48,8 @@ def test_dct_is_a_cosine_transform():
     inputs = w.random(100)
     k = np.arange(8)
     basis = np.sqrt(np.where(k, 2, 1) / 8)[:, None] * np.cos((2 * k + 1) * k[:, None] * np.pi / 16)
-    wanted = 8 * basis @ inputs["block"].reshape(-1, 8, 8) @ basis.T
-    assert np.abs(run(w, inputs)["block"].reshape(-1, 8, 8) - wanted).max() < 1.5
+    expected = 8 * basis @ inputs["block"].reshape(-1, 8, 8) @ basis.T
+    assert np.abs(run(w, inputs)["block"].reshape(-1, 8, 8) - expected).max() < 1.5
 
 
 def test_edit_distance():
@@ -64,10 +64,10 @@ def test_edit_distance():
 
 def test_an_oracle_for_shared_inputs():
     """The oracle and the program agree on what is shared; a modulus of one's own gives another product."""
-    w, own = workload("montgomery-512-shared"), workload("montgomery-512")
-    inputs, others = w.inputs(5), own.inputs(5)
+    w, unshared = workload("montgomery-512-shared"), workload("montgomery-512")
+    inputs, others = w.inputs(5), unshared.inputs(5)
     assert inputs["m"].shape == (16,) and same(inputs["m"], others["m"][0])
-    product, other = run(w, inputs)["r"], run(own, others)["r"]
+    product, other = run(w, inputs)["r"], run(unshared, others)["r"]
     assert same(product[0], other[0]) and not np.array_equal(product[1:], other[1:])
 
 
@@ -152,8 +152,8 @@ def test_unknown_names(choice, capsys):
 def test_targets():
     case = suite.Case(workload("fw-16"), 1, ms={"exact": 2.0}, share=0.5, faster={"a": 3, "b": 3})
     row = {"fp": "exact", "copy_limit_ms": 1.0, "peers": {"a": {"ms": 4.5}}, "schedules": {"auto": {"ms": 1.8}}}
-    found = [(t["target"], t["met"]) for t in gpu.targets(case, row)]
-    assert found == [("2 ms", True), ("50% of the copy rate", True), ("3x a", False), ("3x b", None)]
+    results = [(t["target"], t["met"]) for t in gpu.targets(case, row)]
+    assert results == [("2 ms", True), ("50% of the copy rate", True), ("3x a", False), ("3x b", None)]
     assert {t["met"] for t in gpu.targets(case, {**row, "schedules": {"auto": {"failed": ""}}})} == {None}
 
 
@@ -242,8 +242,8 @@ def test_the_kernel_alone_gets_fresh_data_each_time():
     )
     device = object.__new__(measure.Device)
     device.once = lambda f: (0.25, f())
-    found = device.inside(SimpleNamespace(loaded=loaded), {"x": 1}, 2, 10)
-    assert found["run_ms"] == 0.25 and found["compile_seconds"] == 0.1
+    figures = device.inside(SimpleNamespace(loaded=loaded), {"x": 1}, 2, 10)
+    assert figures["run_ms"] == 0.25 and figures["compile_seconds"] == 0.1
     assert [n for n, _, _ in launched] == ["c2cu_pack", "c2cu_run"] * 6
     assert launched[0][1:] == (([1, None], [None, 2]), "memory")
 
@@ -252,11 +252,11 @@ def test_streams_are_measured_and_drawn(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert streaming.main(["--backend", "cpu", "--quick", "--json", str(tmp_path / "s.json")]) == 0
     assert capsys.readouterr().out.count("knee") == 3
-    found = json.loads((tmp_path / "s.json").read_text())
-    assert all(row["gb_s"] > 0 for case in found["cases"].values() for row in case["sweep"])
-    found["duplex_gb_s"], found["device"] = 100.0, "a device"
-    found["cases"]["fw-16"]["timeline"] = [{"group": 1, "what": "kernel", "start_ms": 0.0, "end_ms": 1.0}]
-    (tmp_path / "s.json").write_text(json.dumps(found))
+    data = json.loads((tmp_path / "s.json").read_text())
+    assert all(row["gb_s"] > 0 for case in data["cases"].values() for row in case["sweep"])
+    data["duplex_gb_s"], data["device"] = 100.0, "a device"
+    data["cases"]["fw-16"]["timeline"] = [{"group": 1, "what": "kernel", "start_ms": 0.0, "end_ms": 1.0}]
+    (tmp_path / "s.json").write_text(json.dumps(data))
     plot_streaming.main([str(tmp_path / "s.json"), str(tmp_path)])
     for name in ("streaming-groups.png", "streaming-timeline.png"):
         assert (tmp_path / name).read_bytes()[:4] == b"\x89PNG"

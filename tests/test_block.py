@@ -216,12 +216,12 @@ def test_what_is_given_and_what_is_not():
     front = understood(text, fn="k")
     a = emit_schedule("block", front)
     rng = np.random.default_rng(6)
-    x, given = rng.integers(-9, 9, 3, np.int32), rng.integers(-9, 9, (3, 20), np.int32)
+    x, start = rng.integers(-9, 9, 3, np.int32), rng.integers(-9, 9, (3, 20), np.int32)
     w = np.zeros((3, 20), np.int32)
     w[:, :4] = [1, 2, 3, -4]
-    want = given + w * 7 + x[:, None]
+    want = start + w * 7 + x[:, None]
     for late in (None, rng.integers(-9, 9, (3, 20), np.int32)):
-        inputs = {"x": x, "a": given} | ({"late": late} if late is not None else {})
+        inputs = {"x": x, "a": start} | ({"late": late} if late is not None else {})
         got = run_on_cpu(a, inputs, 3)
         assert np.array_equal(got["a"], want) and np.array_equal(got["w"], want) and (got["n"] == 8).all()
         assert np.array_equal(got["return"], want[:, 3] ^ 8)

@@ -183,8 +183,8 @@ def owned_by(monkeypatch, *paths):
 
     def changed(real):
         def status(*a, **k):
-            found = real(*a, **k)
-            return os.stat_result([*found[:4], 4711, *found[5:]]) if found.st_ino in numbers else found
+            result = real(*a, **k)
+            return os.stat_result([*result[:4], 4711, *result[5:]]) if result.st_ino in numbers else result
 
         return status
 

@@ -366,10 +366,10 @@ def test_parameters(text, inputs, alike):
     text = f"#include <complex.h>\n{text}\n"
     types = {s.name: np.dtype(s.dtype) for s in c2cu.compile(text, fn="kern", backend="cpu").slots}
     first = {n: np.array(v, types[n]) for n, v in inputs.items()}
-    given = {n: np.stack([v + k for k in range(5)]).astype(types[n]) for n, v in first.items()}
-    given |= {n: v for n, v in inputs.items() if n == "k" or (alike and n == "c")}
+    arguments = {n: np.stack([v + k for k in range(5)]).astype(types[n]) for n, v in first.items()}
+    arguments |= {n: v for n, v in inputs.items() if n == "k" or (alike and n == "c")}
     gang, native = (
-        c2cu.bulk(text, given, fn="kern", backend="cpu", schedule=schedule, verify=False)
+        c2cu.bulk(text, arguments, fn="kern", backend="cpu", schedule=schedule, verify=False)
         for schedule in ("gang", "native")
     )
     gang, native = (r if isinstance(r, dict) else {"": r} for r in (gang, native))

@@ -92,8 +92,8 @@ def test_equal_to_gcc(name):
         except c2cu.UnsupportedError as e:
             assert schedule == "thread" and e.line, e  # columns hold no pointers
             continue
-        given = {s.name: inputs[s.name] for s in artifact.slots if s.name in inputs}
-        device = run_on_cpu(artifact, given, P)
+        arguments = {s.name: inputs[s.name] for s in artifact.slots if s.name in inputs}
+        device = run_on_cpu(artifact, arguments, P)
         assert all(same(device[n], expected[n]) for n in device if n in expected), schedule
 
 

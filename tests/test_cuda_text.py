@@ -66,13 +66,13 @@ def test_random_programs(part, tmp_path):
         inputs = program.inputs(5, 3)
         expected = Original(program.text, "kern", program.variables).bulk(inputs, 5)
         for i in range(5):
-            given = dict(pair for n in inputs for pair in elements(n, inputs[n][i]))
-            wanted = dict(pair for n in expected for pair in elements(n, expected[n][i]))
-            arrays = [np.array(given.get(r.name, r.init or [0] * r.count), r.type.numpy) for r in kernel.regions]
+            data = dict(pair for n in inputs for pair in elements(n, inputs[n][i]))
+            right = dict(pair for n in expected for pair in elements(n, expected[n][i]))
+            arrays = [np.array(data.get(r.name, r.init or [0] * r.count), r.type.numpy) for r in kernel.regions]
             getattr(library, name)((ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays)))
             for r, a in zip(kernel.regions, arrays):
                 if r.storage == "bulk":
-                    assert same(a, np.array(wanted[r.name], r.type.numpy)), f"{r.name} differs\n{program.text}"
+                    assert same(a, np.array(right[r.name], r.type.numpy)), f"{r.name} differs\n{program.text}"
 
 
 A, B = Var(Variable("a", INT, 1)), Var(Variable("b", INT, 2))
@@ -120,9 +120,9 @@ def test_macros_of_any_name(schedule):
     body = " ".join(f"a[{k}] += {m} * v;" for k, m in enumerate(MACROS))
     text = f"{defined}int a[{len(MACROS)}], v;\nvoid kern(void) {{ static int s = W; {body} a[0] += s++; }}\n"
     v = np.arange(40, dtype=np.int32)
-    given = {"v": v, "a": np.zeros((40, len(MACROS)), np.int32)}
+    inputs = {"v": v, "a": np.zeros((40, len(MACROS)), np.int32)}
     artifact = registry.emit_schedule(schedule, understand(Source("k.c", text), Options()))
     assert "#define W 2\n" in artifact.text
     expected = v[:, None] * np.arange(2, 2 + len(MACROS), dtype=np.int32)
     expected[:, 0] += 2
-    assert np.array_equal(run_on_cpu(artifact, given, 40)["a"], expected)
+    assert np.array_equal(run_on_cpu(artifact, inputs, 40)["a"], expected)

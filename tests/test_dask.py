@@ -57,7 +57,7 @@ def cluster(log):
     compiler.chmod(0o755)
     env = {"CC": str(compiler), "C2CU_CACHE_DIR": "/proc/none"}
     options = {"n_workers": 2, "threads_per_worker": 2, "processes": True, "dashboard_address": ":0", "env": env}
-    with distributed.LocalCluster(**options) as found, distributed.Client(found, timeout=SECONDS) as client:
+    with distributed.LocalCluster(**options) as workers, distributed.Client(workers, timeout=SECONDS) as client:
         yield client
 
 
@@ -97,10 +97,10 @@ def test_chunks_that_differ_are_aligned():
     expected = c2cu.bulk(TWO, {"a": a, "b": b}, backend="cpu")
     assert result["c"].chunks == ((7, 7, 6, 1, 7, 2), (2,), (2,)) and result["b"].chunks == ((7, 7, 6, 1, 7, 2),)
     with local():
-        (found,) = dask.compute(result)
+        (computed,) = dask.compute(result)
         assert np.array_equal(result["c"].compute(), expected["c"])  # alone, too
-    assert list(found) == list(expected)
-    assert all(np.array_equal(found[n], expected[n]) and found[n].dtype == expected[n].dtype for n in expected)
+    assert list(computed) == list(expected)
+    assert all(np.array_equal(computed[n], expected[n]) and computed[n].dtype == expected[n].dtype for n in expected)
 
 
 @pytest.mark.parametrize("together", [dask.compute, lambda outputs: da.compute(*outputs.values())])
@@ -117,13 +117,13 @@ def test_all_outputs_of_a_chunk_come_from_one_run(together, monkeypatch):
 @pytest.mark.parametrize("as_dask", [False, True])
 def test_shared(as_dask):
     a, w, scale = rng.random((40, 6), np.float32), rng.random(6, np.float32), rng.random(40, np.float32)
-    kept = da.from_array(w, chunks=4) if as_dask else w
+    weights = da.from_array(w, chunks=4) if as_dask else w
     inputs = {"a": da.from_array(a, chunks=(16, 4)), "n": 5, "scale": da.from_array(scale, chunks=16)}
-    result = c2cu.dask.map_bulk(DOT, inputs, shared={"w": kept}, backend="cpu")
+    result = c2cu.dask.map_bulk(DOT, inputs, shared={"w": weights}, backend="cpu")
     with local():
         expected = c2cu.bulk(DOT, {"a": a, "n": 5, "scale": scale}, shared={"w": w}, backend="cpu")
         assert np.array_equal(result.compute(), expected)
-        count = c2cu.dask.map_bulk(DOT, {**inputs, "n": da.from_array(np.array(5, np.int32))}, shared={"w": kept})
+        count = c2cu.dask.map_bulk(DOT, {**inputs, "n": da.from_array(np.array(5, np.int32))}, shared={"w": weights})
         assert np.array_equal(count.compute(), expected)
 
 
@@ -206,20 +206,20 @@ MISTAKES = {
 def test_errors_come_at_once_and_are_bulks(mistake):
     text, inputs, options = MISTAKES[mistake]
     options = {"backend": "cpu", **options}
-    with pytest.raises(c2cu.Error) as wanted:
+    with pytest.raises(c2cu.Error) as expected:
         c2cu.bulk(text, inputs, **options)
     as_dask = {n: lazy(a) if isinstance(a, np.ndarray) else a for n, a in inputs.items()} if isinstance(inputs, dict) else lazy(inputs)  # fmt: skip
     with pytest.raises(c2cu.Error) as caught:
         c2cu.dask.map_bulk(text, as_dask, **options)
-    assert (type(caught.value), str(caught.value)) == (type(wanted.value), str(wanted.value))
+    assert (type(caught.value), str(caught.value)) == (type(expected.value), str(expected.value))
 
 
 def test_the_warning_points_at_the_users_line_once():
-    with pytest.warns(c2cu.NotObliviousWarning) as seen:
+    with pytest.warns(c2cu.NotObliviousWarning) as told:
         result = c2cu.dask.map_bulk(LOOP, da.ones((6, 2), chunks=2, dtype=np.uint32), backend="cpu")
         with local():
             assert result.compute().tolist() == [[0, 1]] * 6
-    assert [w.filename for w in seen] == [__file__]
+    assert [w.filename for w in told] == [__file__]
 
 
 def test_a_length_that_dask_does_not_know():
@@ -322,7 +322,7 @@ void k(void) {
 def test_a_killed_worker_loses_nothing():
     x = rng.integers(0, 2**32, 100 * 16, dtype=np.uint32)
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
-    with distributed.LocalCluster(**options) as found, distributed.Client(found, timeout=SECONDS) as client:
+    with distributed.LocalCluster(**options) as workers, distributed.Client(workers, timeout=SECONDS) as client:
         result = c2cu.dask.map_bulk(SLOW, da.from_array(x, chunks=16), backend="cpu").persist()
         chunks = {f.key for f in distributed.futures_of(result)}
         pids, done = client.run(os.getpid), {}
@@ -353,7 +353,7 @@ def test_device_chunks_stay_on_the_device():
     result = c2cu.dask.map_bulk(FW, on_device, backend="cuda")
     assert isinstance(result._meta, cupy.ndarray)
     with local():
-        found = result.compute()
-    assert isinstance(found, cupy.ndarray) and np.array_equal(found.get(), c2cu.bulk(FW, d, backend="cuda"))
+        computed = result.compute()
+    assert isinstance(computed, cupy.ndarray) and np.array_equal(computed.get(), c2cu.bulk(FW, d, backend="cuda"))
     with pytest.raises(c2cu.InputError, match="lies on a CUDA device"):
         c2cu.dask.map_bulk(FW, on_device, backend="cpu")

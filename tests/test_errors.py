@@ -313,9 +313,9 @@ def test_an_array_of_the_bytes_of_structs():
     with pytest.raises(TypeError) as caught:
         c2cu.bulk(text, x, backend="cpu")
     hint = caught.value.diagnostic.hint.removesuffix(" takes the same bytes for such structs")
-    found = c2cu.bulk(text, eval(hint, {"x": x, "numpy": np}), backend="cpu")
-    assert found.dtype == np.dtype(c2cu.compile(text, backend="cpu").slots[0].dtype)
-    assert np.array_equal(found.view(np.complex64), x.conj())
+    result = c2cu.bulk(text, eval(hint, {"x": x, "numpy": np}), backend="cpu")
+    assert result.dtype == np.dtype(c2cu.compile(text, backend="cpu").slots[0].dtype)
+    assert np.array_equal(result.view(np.complex64), x.conj())
 
 
 @pytest.mark.slow
@@ -412,9 +412,9 @@ def test_translation_does_not_replace_its_source(tmp_path):
     ],
 )
 def test_arguments_of_the_wrong_kind(options, words):
-    given = {"src": "int a[2];\nvoid f(void) { a[0] = 2; }\n", "inputs": None, "p": 2, "backend": "cpu", **options}
+    arguments = {"src": "int a[2];\nvoid f(void) { a[0] = 2; }\n", "inputs": None, "p": 2, "backend": "cpu", **options}
     with pytest.raises(c2cu.InputError) as e:
-        c2cu.bulk(given.pop("src"), given.pop("inputs"), **given)
+        c2cu.bulk(arguments.pop("src"), arguments.pop("inputs"), **arguments)
     assert words in str(e.value) and e.value.diagnostic.hint
 
 
@@ -485,12 +485,12 @@ def test_global_numbers_that_lead_out_of_bounds():
 def test_what_a_number_does_not_lead_to_is_not_looked_at_again(monkeypatch):
     """One look for each number that addresses depend on, whatever others are."""
     text = "void f(int n, float dt, float *a) { for (int i = 0; i < n; i++) a[i] *= dt; }\n"
-    program, a, seen = c2cu.compile(text, backend="cpu"), np.ones((2, 4), np.float32), []
+    program, a, examined = c2cu.compile(text, backend="cpu"), np.ones((2, 4), np.float32), []
     original = c2cu.pipeline.refuse_numbers
-    monkeypatch.setattr("c2cu.pipeline.refuse_numbers", lambda f, v: seen.append(v) or original(f, v))
+    monkeypatch.setattr("c2cu.pipeline.refuse_numbers", lambda f, v: examined.append(v) or original(f, v))
     for n, dt in ((4, 1.0), (4, 2.0), (3, 2.0), (4, 3.0), (3, 1.0)):
         program({"n": n, "dt": dt, "a": a})
-    assert seen == [{"n": 4}, {"n": 3}]
+    assert examined == [{"n": 4}, {"n": 3}]
 
 
 def test_a_pointers_array_with_too_many_axes():

@@ -190,8 +190,8 @@ def test_as_gcc(t, one, two, by_gcc):
     assert next(printed, None) is None
 
 
-def compare(what, given, ours, gccs):
-    wrong = [(x, mine, theirs) for x, mine, theirs in zip(given, ours, gccs, strict=True) if mine != theirs]
+def compare(what, operands, ours, gccs):
+    wrong = [(x, mine, theirs) for x, mine, theirs in zip(operands, ours, gccs, strict=True) if mine != theirs]
     assert not wrong, f"{what}: (operands, ours, gcc's) {wrong[:5]}"
 
 

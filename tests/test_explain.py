@@ -137,8 +137,8 @@ void k(void) {
 
 
 def test_minima_and_maxima_are_found():
-    found = idioms(understood(IDIOMS).analysis.kernel)
-    assert [(i.name, i.loc.line) for i in found] == [
+    calls = idioms(understood(IDIOMS).analysis.kernel)
+    assert [(i.name, i.loc.line) for i in calls] == [
         ("fminf", 4),
         ("fminf", 5),
         ("fmaxf", 7),

@@ -243,10 +243,10 @@ def test_layouts_are_the_compilers():
 
     unit = understand(Source("<input>", declared + kernel("r = x;")), Options(fn="kernel")).program.unit
     types = [unit.variables[f"s{k}"].type for k in range(len(structs))]
-    found = [(t.size, align_of(t)) for t in types]
-    found += [(m.offset, m.type.size) for m in (member_at(types[k], path) for k, path in members)]
-    found += [(8 * m.offset + m.bit, 0) for m in (member_at(types[k], path) for k, path in fields)]
-    for question, answer, right in zip(asked, found, expected.tolist(), strict=True):
+    ours = [(t.size, align_of(t)) for t in types]
+    ours += [(m.offset, m.type.size) for m in (member_at(types[k], path) for k, path in members)]
+    ours += [(8 * m.offset + m.bit, 0) for m in (member_at(types[k], path) for k, path in fields)]
+    for question, answer, right in zip(asked, ours, expected.tolist(), strict=True):
         assert answer == tuple(right), question
 
 
@@ -354,8 +354,8 @@ def test_types_of_expressions():
     pre = preprocess(Source("<input>", VARIABLES + kernel(body)))
     unit = typed(parse(pre), pre)
     statements = unit.require("kernel").node.body.block_items
-    found = [str(unit.type(n)) for n in statements[: len(numbers)]]
-    found += [str(unit.constant(n)) for n in statements[len(numbers) :]]
+    ours = [str(unit.type(n)) for n in statements[: len(numbers)]]
+    ours += [str(unit.constant(n)) for n in statements[len(numbers) :]]
 
     codes = ", ".join(f"{t}: {k}" for k, t in enumerate(SCALARS))
     asked = [f"_Generic(+({n}), {codes})" for n in numbers] + [f"sizeof({e})" for e in sized]
@@ -363,8 +363,8 @@ def test_types_of_expressions():
     judge = f"{VARIABLES} long answer[{len(asked)}];\nvoid kernel(void) {{ {answers} }}"
     right = Original(judge, "kernel", [("answer", np.dtype(np.int64), (len(asked),))]).bulk({}, 1)["answer"][0].tolist()
     expected = [str(SCALARS[k]) for k in right[: len(numbers)]] + [str(k) for k in right[len(numbers) :]]
-    for question, answer, wanted in zip([*numbers, *asked[len(numbers) :]], found, expected, strict=True):
-        assert answer == wanted, question
+    for question, answer, value in zip([*numbers, *asked[len(numbers) :]], ours, expected, strict=True):
+        assert answer == value, question
 
 
 # what GCC makes of C
@@ -572,13 +572,13 @@ def test_the_low_bits_of_an_address():
     }"""
     s = np.random.default_rng(1).integers(0, 9, (37, 40)).astype("u1")
     s[::3, 8:16] = 0
-    found = [
+    results = [
         c2cu.bulk(
             text, {"s": s, "c": np.arange(37, dtype="i4") % 9}, shared={"n": 40}, fn="find", backend="cpu", schedule=x
         )
         for x in ("native", "gang")
     ]
-    assert (found[0] == found[1]).all() and len(set(found[0].tolist())) > 1
+    assert (results[0] == results[1]).all() and len(set(results[0].tolist())) > 1
 
 
 def test_a_jump_into_a_block_that_returns():
@@ -607,9 +607,9 @@ def test_a_jump_into_a_block_that_returns():
     }
     int k(int x, int y) { return code(x, y) * 2; }"""
     rng = np.random.default_rng(4)
-    given = {"x": rng.integers(-9, 30, 200).astype("i4"), "y": rng.integers(0, 5, 200).astype("i4")}
-    expected, found = (c2cu.bulk(text, given, fn="k", backend="cpu", schedule=s) for s in ("native", "gang"))
-    assert all((expected[n] == found[n]).all() for n in ("warned", "return"))
+    inputs = {"x": rng.integers(-9, 30, 200).astype("i4"), "y": rng.integers(0, 5, 200).astype("i4")}
+    expected, gang = (c2cu.bulk(text, inputs, fn="k", backend="cpu", schedule=s) for s in ("native", "gang"))
+    assert all((expected[n] == gang[n]).all() for n in ("warned", "return"))
     assert {*expected["return"].tolist()} > {-2, 200, 8}
     skips = "int k(int x) { if (x) goto in; int y = 3; if (y) { in: return y; } return 4; }"
     assert c2cu.compile(skips, backend="cpu").plan.schedule == "native"
@@ -718,7 +718,7 @@ def test_the_distance_of_two_addresses():
         a[11] = (uintptr_t)(a + 7) - (uintptr_t)(a + 3);
     }"""
     rng = np.random.default_rng(5)
-    given = {n: rng.integers(-9, 9, (37, k)).astype("i4") for n, k in (("a", 12), ("b", 8))}
-    given["x"] = rng.integers(-1, 2, 37).astype("i4")
-    found = [c2cu.bulk(text, given, fn="k", backend="cpu", schedule=s) for s in ("native", "gang")]
-    assert (found[0] == found[1]).all() and (found[0][:, 11] == 16).all()
+    inputs = {n: rng.integers(-9, 9, (37, k)).astype("i4") for n, k in (("a", 12), ("b", 8))}
+    inputs["x"] = rng.integers(-1, 2, 37).astype("i4")
+    results = [c2cu.bulk(text, inputs, fn="k", backend="cpu", schedule=s) for s in ("native", "gang")]
+    assert (results[0] == results[1]).all() and (results[0][:, 11] == 16).all()

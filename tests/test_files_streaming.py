@@ -147,18 +147,18 @@ def test_raw_zipped_and_zarr_files(folder, layout):
     zarr = pytest.importorskip("zarr")
     a = np.load("a.npy")
     b, total = expected(a)
-    given = a if layout == "row" else np.ascontiguousarray(a.T)
-    wanted = b if layout == "row" else np.ascontiguousarray(b.T)
+    stored = a if layout == "row" else np.ascontiguousarray(a.T)
+    right = b if layout == "row" else np.ascontiguousarray(b.T)
     chunks = (48, ROW) if layout == "row" else (ROW, 48)
-    zarr.create_array("a.zarr", data=given, chunks=chunks)
-    np.savez("a.npz", a=given)
-    given.tofile("a.bin")
+    zarr.create_array("a.zarr", data=stored, chunks=chunks)
+    np.savez("a.npz", a=stored)
+    stored.tofile("a.bin")
     for ending in ("npz", "zarr", "bin"):
         done = run("--in", f"a=a.{ending}", "--in", "turns=3", "--group", 70, "--layout", layout,
                     "--out", "b=b.zarr", "--out", f"sum=sum.{ending if ending != 'zarr' else 'bin'}")  # fmt: skip
         assert done.returncode == 0, done.stderr
-        found = zarr.open_array("b.zarr", mode="r")
-        assert np.array_equal(found[...], wanted) and found.chunks[0 if layout == "row" else -1] == 70
+        opened = zarr.open_array("b.zarr", mode="r")
+        assert np.array_equal(opened[...], right) and opened.chunks[0 if layout == "row" else -1] == 70
         assert left(folder) == []
     assert np.array_equal(np.load("sum.npz")["arr_0"], total)
     assert np.array_equal(np.fromfile("sum.bin", np.int32), total)
@@ -184,11 +184,11 @@ def test_large_parts_are_read_by_several_threads(folder, monkeypatch):
 def test_a_raw_file_in_column_layout_reads_back(folder, options):
     a = np.load("a.npy")
     np.save("a.npy", np.ascontiguousarray(a.T))
-    for given, out in (("a.npy", "b.bin"), ("b.bin", "c.bin")):
-        args = ("--in", f"a={given}", "--in", "turns=3", "--out", f"b={out}", "--layout", "column", *options)
+    for source, out in (("a.npy", "b.bin"), ("b.bin", "c.bin")):
+        args = ("--in", f"a={source}", "--in", "turns=3", "--out", f"b={out}", "--layout", "column", *options)
         assert run(*args).returncode == 0
-    wanted = expected(expected(a)[0])[0]
-    assert np.array_equal(np.fromfile("c.bin", np.float32).reshape(ROW, -1), wanted.T)
+    right = expected(expected(a)[0])[0]
+    assert np.array_equal(np.fromfile("c.bin", np.float32).reshape(ROW, -1), right.T)
 
 
 def test_a_zarr_that_is_there_is_replaced(folder):
@@ -531,9 +531,9 @@ def test_a_shared_array_or_a_zarr_that_is_changed_while_it_is_read(folder):
 
 def test_an_input_that_is_replaced_meanwhile_is_no_fault(folder):
     """What was opened is still there."""
-    wanted = expected(np.load("a.npy"))[0]
+    right = expected(np.load("a.npy"))[0]
     done = meddling("np.save('n.npy', np.zeros(3)); os.replace('n.npy', 'a.npy')", *usual())
-    assert done.returncode == 0 and np.array_equal(np.load("b.npy"), wanted), done.stderr
+    assert done.returncode == 0 and np.array_equal(np.load("b.npy"), right), done.stderr
 
 
 def test_a_full_disk_is_told_before_anything_runs(folder):
@@ -683,13 +683,13 @@ def interrupted(folder):
 @pytest.mark.slow
 def test_what_has_changed_is_not_resumed(folder):
     arguments = interrupted(folder)
-    kept = done_by_journal()
+    done_before = done_by_journal()
     (folder / "slow.c").write_text(SLOW.replace("0.5f", "0.25f"))
     done = run(*arguments, "--resume")
     assert (
         done.returncode == 1 and "'b.npy' cannot be resumed: the C text changed since it was interrupted" in done.stderr
     )
-    assert "without --resume to start anew" in done.stderr and done_by_journal() == kept
+    assert "without --resume to start anew" in done.stderr and done_by_journal() == done_before
     (folder / "slow.c").write_text("// a comment is no change\n" + SLOW)
     changed = ("--in", "a=a.npy", "--in", "turns=9", *arguments[4:])
     done = run(*changed, "--resume")
@@ -786,8 +786,8 @@ def test_a_zarr_goes_on_with_its_chunks(folder):
     zarr = pytest.importorskip("zarr")
     stopped(usual(out="b=b.zarr"))
     assert run(*usual(out="b=b.zarr", group=100), "--resume").returncode == 0
-    found = zarr.open_array("b.zarr", mode="r")
-    assert found.chunks == (64, ROW) and np.array_equal(found[...], expected(np.load("a.npy"))[0])
+    opened = zarr.open_array("b.zarr", mode="r")
+    assert opened.chunks == (64, ROW) and np.array_equal(opened[...], expected(np.load("a.npy"))[0])
 
 
 def test_a_damaged_partial_zarr_is_not_resumed(folder):
@@ -990,19 +990,19 @@ def test_a_shape_of_what_the_c_fixes(folder):
 def test_options_reach_the_engine(folder, monkeypatch):
     from c2cu.api import Program
 
-    seen = {}
+    received = {}
     engine = Program.stream
 
     def stream(self, batches, **options):
-        seen.update(options)
+        received.update(options)
         return engine(self, batches, shared=options["shared"], group=options["group"])
 
     monkeypatch.setattr(Program, "stream", stream)
     options = "--memory 64M --interval 5ms --latency-target 20ms --devices 0,1 --depth 3"
     done = CliRunner().invoke(main, ["run", "slow.c", "--backend", "cpu", *map(str, usual()), *options.split()])
     assert done.exit_code == 0, done.output
-    wanted = {"group": 64, "memory": 64 << 20, "interval": 0.005, "latency_target": 0.02, "devices": (0, 1), "depth": 3}
-    assert {n: seen[n] for n in wanted} == wanted and seen["p"] is None and seen["shared"]["turns"] == 3
+    parsed = {"group": 64, "memory": 64 << 20, "interval": 0.005, "latency_target": 0.02, "devices": (0, 1), "depth": 3}
+    assert {n: received[n] for n in parsed} == parsed and received["p"] is None and received["shared"]["turns"] == 3
 
 
 def test_warnings_of_the_engine_are_told(folder, monkeypatch):

@@ -145,7 +145,7 @@ def test_a_matrix_that_is_not_given():
 def test_a_result_that_is_not_wanted():
     """Then nothing is stored, whatever the elements are."""
     made = artifact(sized(OR, 40))
-    assert run_launches(made, {"R": np.full((1, 40, 40), 3, "u1")}, 1, wanted=())[1] == [False]
+    assert run_launches(made, {"R": np.full((1, 40, 40), 3, "u1")}, 1, names=())[1] == [False]
 
 
 # recognition
