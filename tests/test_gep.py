@@ -15,7 +15,7 @@ from tests.oracle import Original, same
 from tests.sample import sampled
 
 
-def found(text: str, **options) -> Gep | NotGep | None:
+def recognised(text: str, **options) -> Gep | NotGep | None:
     front = pipeline.understand(read_source(text), options_of(**options))
     assert front.analysis is not None
     return recognise(front.analysis.kernel)
@@ -24,7 +24,7 @@ def found(text: str, **options) -> Gep | NotGep | None:
 @pytest.mark.parametrize("name", RECOGNISED)
 def test_recognised(name):
     text, regions, parts, moves = RECOGNISED[name]
-    g = found(text)
+    g = recognised(text)
     assert isinstance(g, Gep), g
     assert [r.name for r in g.regions] == regions.split()
     assert len(g.scale) == parts
@@ -35,7 +35,7 @@ def test_recognised(name):
 def test_near_misses_say_where_and_why(name):
     text, message = NEAR[name]
     shapes = {"d": (144,)} if "float *d" in text else None
-    g = found(text, shapes=shapes)
+    g = recognised(text, shapes=shapes)
     assert isinstance(g, NotGep)
     assert g.message == message
     assert "HERE" in text.split("\n")[g.loc.line - 1], g.loc
@@ -49,12 +49,12 @@ def test_near_misses_say_where_and_why(name):
     ],
 )
 def test_nothing_is_said_of_other_programs(text):
-    assert found(text) is None
+    assert recognised(text) is None
 
 
 def test_updates_are_counted():
     text, *_ = RECOGNISED["LU"]
-    g = found(text)
+    g = recognised(text)
     assert isinstance(g, Gep)
     assert g.updates == sum((12 - k - 1) ** 2 for k in range(12))
     assert (g.rows, g.columns) == (12, 12)
@@ -84,7 +84,7 @@ def test_updates_are_counted():
     ],
 )
 def test_distances_are_told_from_other_matrices(t, body, least):
-    g = found(matrix(f"{LOOPS} {{ {t} s = D[i][k] + D[k][j]; {body} }}", t))
+    g = recognised(matrix(f"{LOOPS} {{ {t} s = D[i][k] + D[k][j]; {body} }}", t))
     assert isinstance(g, Gep)
     assert [r.name for r in distances(g)] == ["D"] * least
 
@@ -121,7 +121,7 @@ def compare(g: Gep, original: Original, inputs: dict[str, np.ndarray], p: int, s
 )
 def test_the_form_is_the_program(name):
     text = RECOGNISED[name][0].replace("#define N 12", "#define N 5")
-    g = found(text)
+    g = recognised(text)
     assert isinstance(g, Gep)
     kinds = {v: k for k, v in TYPES.items()}
     extents = {r.name: (5, 5) for r in g.regions}
@@ -140,7 +140,7 @@ def test_the_form_is_the_program(name):
 
 
 def test_a_negative_cycle_moves_a_row():
-    g = found(RECOGNISED["if"][0])
+    g = recognised(RECOGNISED["if"][0])
     assert isinstance(g, Gep)
     d = np.full((12, 12), 5.0, np.float32)
     np.fill_diagonal(d, 0)
@@ -153,7 +153,7 @@ def test_a_negative_cycle_moves_a_row():
 def test_random_programs(seed):
     """Never a wrong result where the form says that rows and columns stay, or where it was checked that they do."""
     made = program(seed)
-    g = found(made.text)
+    g = recognised(made.text)
     if not isinstance(g, Gep):
         pytest.skip("not of the type")
     rng = np.random.default_rng(seed)

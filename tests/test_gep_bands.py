@@ -46,24 +46,24 @@ def run(monkeypatch, made, inputs, sizes: Sizes, seed=0, pinned=False, in_place=
     machine = Machine(sizes.devices, seed, eager)
     limit = sizes.offsets(made.bands)[1]
     loaded = program(monkeypatch, made, machine, limit, pinned)
-    monkeypatch.setattr(bands_plan, "sizes", lambda b, devices, given: sizes if given == limit else None)
+    monkeypatch.setattr(bands_plan, "sizes", lambda b, devices, room: sizes if room == limit else None)
     p = len(next(iter(inputs.values())))
-    given = {n: a.copy() for n, a in inputs.items()}
-    wanted = {s.name: np.empty((p, *s.shape), s.dtype) for s in made.slots if s.writes}
-    wanted |= {out: given[name] for out, name in in_place}
-    ins, outs = ([x.get(s.name) for s in made.slots] for x in (given, wanted))
+    copies = {n: a.copy() for n, a in inputs.items()}
+    outputs = {s.name: np.empty((p, *s.shape), s.dtype) for s in made.slots if s.writes}
+    outputs |= {out: copies[name] for out, name in in_place}
+    ins, outs = ([x.get(s.name) for s in made.slots] for x in (copies, outputs))
     loaded.run(ins, outs, p, range(sizes.devices))
     assert not any(s.queue for s in machine.streams), "something is still on its way"
-    return wanted, machine, loaded
+    return outputs, machine, loaded
 
 
 def check(monkeypatch, text, variables, inputs, sizes, shape=SMALL, **how):
     """That what runs is what gcc's C computes. Returns the machine and the program."""
     made = artifact(text, shape)
-    found, machine, loaded = run(monkeypatch, made, inputs, sizes(made.bands), **how)
+    outputs, machine, loaded = run(monkeypatch, made, inputs, sizes(made.bands), **how)
     expected = Original(text, "f", variables).bulk(inputs, len(next(iter(inputs.values()))))
-    assert found
-    for name, array in found.items():
+    assert outputs
+    for name, array in outputs.items():
         assert same(array, expected[name]), name
     return machine, loaded
 
@@ -237,7 +237,7 @@ def test_every_band_takes_every_step_in_order():
     """Steps that write rows of it. And what is sent or used was there."""
     for name, b, s in several():
         taken: dict[int, list[int]] = {x: [] for x in range(s.bands(b))}
-        kept: dict[tuple[int, int], int] = {}  # (device, where in its ring) -> of which steps rows k are there
+        rows_k: dict[tuple[int, int], int] = {}  # (device, where in its ring) -> of which steps rows k are there
         host, room = dict.fromkeys(taken, 0), {}
         steps = [x for x in taken if s.blocks(b, x)]
 
@@ -253,20 +253,20 @@ def test_every_band_takes_every_step_in_order():
                     host[t.band] = len(taken[t.band])
                 case "own":
                     taken[t.band].append(t.step)
-                    kept[t.device, slot(t.step)] = t.step
+                    rows_k[t.device, slot(t.step)] = t.step
                 case "send":
-                    kept[t.to, slot(t.step)] = kept[t.device, slot(t.step)]
+                    rows_k[t.to, slot(t.step)] = rows_k[t.device, slot(t.step)]
                 case "others":
-                    assert kept[t.device, slot(t.step)] == t.step
+                    assert rows_k[t.device, slot(t.step)] == t.step
                     for n in range(t.count):
                         band = t.band + n * s.devices
                         assert room[t.device, t.room + n] == band
                         if not t.but <= band < t.until:
                             taken[band].append(t.step)
-        for band, found in taken.items():
-            wanted = [x for x in steps if x == band or bands_plan.steps_write(b, s, band, x)]
-            assert found == wanted, (name, s, band)
-            assert host[band] == len(found), "it stays on the device"
+        for band, steps_taken in taken.items():
+            expected = [x for x in steps if x == band or bands_plan.steps_write(b, s, band, x)]
+            assert steps_taken == expected, (name, s, band)
+            assert host[band] == len(steps_taken), "it stays on the device"
 
 
 def test_what_touches_the_same_is_ordered():
@@ -274,7 +274,7 @@ def test_what_touches_the_same_is_ordered():
     for _, b, s in several():
         before: list[set[int]] = []
         last: dict[tuple[int, str], int] = {}
-        seen: dict[tuple, list[tuple[int, bool]]] = {}
+        uses: dict[tuple, list[tuple[int, bool]]] = {}
         for n, t in enumerate(bands_plan.tasks(b, s)):
             direct = [*t.after, *([last[t.device, t.stream]] if (t.device, t.stream) in last else [])]
             assert all(m < n for m in direct)
@@ -299,9 +299,9 @@ def test_what_touches_the_same_is_ordered():
                     touched = [(("v", t.device, rows), False)]
                     touched += [(("x", t.device, t.room + r), True) for r in range(t.count)]
             for what, writes in touched:
-                for m, wrote in seen.get(what, ()):
+                for m, wrote in uses.get(what, ()):
                     assert m in before[n] or not (writes or wrote), (what, t)
-                seen.setdefault(what, []).append((n, writes))
+                uses.setdefault(what, []).append((n, writes))
 
 
 def test_sizes_fit_the_limit_and_use_it():

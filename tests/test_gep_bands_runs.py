@@ -71,11 +71,11 @@ def test_a_matrix_that_does_not_fit_is_taken_in_bands(schedule):
 def test_one_that_fits_is_not_unless_several_devices_are_to_do_it(monkeypatch):
     monkeypatch.setattr(Loaded, "room", 1 << 30)
     program = c2cu.compile(TEXT, backend="cuda", schedule="gep")
-    given = frozenset()
-    assert program.built_for(data(VARIABLES, N, 1), given).plan.schedule == "gep:graph"
-    assert program.built_for(data(VARIABLES, N, 1), given, together=True).plan.schedule == "gep:bands"
-    assert program.takes_bands(data(VARIABLES, N, 1), given, 1, True)
-    assert not program.takes_bands(data(VARIABLES, N, 1), given, 1, False)
+    names = frozenset()
+    assert program.built_for(data(VARIABLES, N, 1), names).plan.schedule == "gep:graph"
+    assert program.built_for(data(VARIABLES, N, 1), names, together=True).plan.schedule == "gep:bands"
+    assert program.takes_bands(data(VARIABLES, N, 1), names, 1, True)
+    assert not program.takes_bands(data(VARIABLES, N, 1), names, 1, False)
 
 
 def test_arrays_on_a_device_fit_it(monkeypatch):
@@ -111,8 +111,8 @@ def test_a_stream_has_all_devices_at_each_matrix():
     program = c2cu.compile(TEXT, backend="cuda", schedule="gep")
     stream = program.stream(iter([inputs["D"][:2], inputs["D"][2:]]))
     assert stream.devices == ("cuda:0", "cuda:1", "cuda:2") and stream.group == 1
-    found = list(stream)
-    assert [x.first for x in found] == [0, 1, 2] and same(np.concatenate(found), expected(inputs))
+    results = list(stream)
+    assert [x.first for x in results] == [0, 1, 2] and same(np.concatenate(results), expected(inputs))
     assert [c[:2] for c in Loaded.calls] == 3 * [(1, [0, 1, 2])]
     with pytest.raises(c2cu.InputError, match="one at a time"):
         program.stream(inputs["D"], group=2)
@@ -121,14 +121,14 @@ def test_a_stream_has_all_devices_at_each_matrix():
 @pytest.mark.parametrize("layout", ["row", "column"])
 def test_files_are_mapped(layout, tmp_path):
     inputs = data(VARIABLES, N, 1)
-    given = inputs["D"] if layout == "row" else np.moveaxis(inputs["D"], 0, -1)
-    np.save(tmp_path / "in.npy", np.ascontiguousarray(given))
+    matrices = inputs["D"] if layout == "row" else np.moveaxis(inputs["D"], 0, -1)
+    np.save(tmp_path / "in.npy", np.ascontiguousarray(matrices))
     program = c2cu.compile(TEXT, backend="cuda", layout=layout)
     target = tmp_path / "out.npy"
     options = RunOptions(devices=(1, 2))
     run_files(program, [str(tmp_path / "in.npy")], [str(target)], [], None, layout=layout, options=options)
-    found = np.load(target)
-    assert same(found if layout == "row" else np.moveaxis(found, -1, 0), expected(inputs))
+    result = np.load(target)
+    assert same(result if layout == "row" else np.moveaxis(result, -1, 0), expected(inputs))
     assert [c[:2] for c in Loaded.calls] == [(1, [1, 2])]
     if layout == "row":
         base = Loaded.calls[0][2]

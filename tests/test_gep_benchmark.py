@@ -17,10 +17,10 @@ class Slow(measure.Host):
 
 
 def measured(wrong: str = ""):
-    def one(device, kind, n, schedule, given, out, repeats):
+    def one(device, kind, n, schedule, matrices, out, repeats):
         if schedule == "gep:graph":
             raise gep.c2cu.CompileError("C2CU064", "the device does not run it")
-        out[0] = gep.stepwise(device, given[0], kind)
+        out[0] = gep.stepwise(device, matrices[0], kind)
         if schedule == wrong:
             out[0, 1, 2] += 1
         ms = 2.0 if schedule == "gep:staged" else 3.0
@@ -69,9 +69,9 @@ def test_unknown_kinds_are_refused(capsys):
 
 def test_the_papers_figures_are_well_formed():
     """Each is of a known kind, once; a run takes longer the larger or the more the graphs, by nearly n^3 and m."""
-    found = papers.figures()
-    assert len({(f.source, f.table, f.method) for f in found}) == len(found)
-    for f in found:
+    figures = papers.figures()
+    assert len({(f.source, f.table, f.method) for f in figures}) == len(figures)
+    for f in figures:
         assert f.kind in papers.KINDS and f.source and f.table and f.machine and f.method
         for times in f.seconds.values():
             assert len(times) > 3

@@ -134,8 +134,8 @@ def test_elements_that_no_step_touches_do_not_matter():
 def test_a_matrix_that_is_not_given():
     """Its initialiser counts, or zero."""
     start = "R[N][N] = {{0, 1, 0, 0, 0}, {0, 0, 0, 0, 1}, {0}, {0}, {0, 0, 1}};"
-    given = sized(OR.replace("R[N][N];", start), 5)
-    for text in (given, given.replace("0, 1, 0", "0, 9, 0")):
+    initialised = sized(OR.replace("R[N][N];", start), 5)
+    for text in (initialised, initialised.replace("0, 1, 0", "0, 9, 0")):
         expected = Original(text, "f", [("R", "u1", (5, 5))])
         result, again = run_launches(artifact(text), {}, 1)
         assert same(result["R"], expected.bulk({}, 1)["R"]) and again == ["9" in text]
@@ -151,7 +151,7 @@ def test_a_result_that_is_not_wanted():
 # recognition
 
 
-def found(text: str) -> Gep:
+def recognised(text: str) -> Gep:
     g = pipeline.understand(read_source(text), options_of()).gep
     assert isinstance(g, Gep), g
     return g
@@ -159,7 +159,7 @@ def found(text: str) -> Gep:
 
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_closures(name):
-    assert isinstance(closure(found(sized(SPELLINGS[name], 12))), Region)
+    assert isinstance(closure(recognised(sized(SPELLINGS[name], 12))), Region)
 
 
 def loops(update: str, t: str = "unsigned char", head: str = "", ranges: str = "") -> str:
@@ -199,7 +199,7 @@ NEAR = {
 @pytest.mark.parametrize("name", NEAR)
 def test_near_misses_are_refused_with_a_reason(name):
     text, message = NEAR[name]
-    assert closure(found(text)) == NotGep(message, closure(found(text)).loc)
+    assert closure(recognised(text)) == NotGep(message, closure(recognised(text)).loc)
     front = pipeline.understand(read_source(text), options_of())
     with pytest.raises(c2cu.UnsupportedError, match="not a transitive closure") as e:
         choose(front, "cuda", "gep:bits")

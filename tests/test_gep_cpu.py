@@ -67,8 +67,8 @@ def by_gcc(text: str, fn: str, n: int, inputs: dict[str, np.ndarray]) -> dict[st
 def test_sizes(n):
     d = graphs(3, n)
     d[1, 0, 1], d[1, 1, 0] = -3, 1  # a negative cycle: the program as it stands
-    found = c2cu.bulk(FW, d, backend="cpu", schedule="gep")
-    assert same(found, by_gcc(FW, "fw", n, {"D": d})["D"])
+    result = c2cu.bulk(FW, d, backend="cpu", schedule="gep")
+    assert same(result, by_gcc(FW, "fw", n, {"D": d})["D"])
 
 
 @pytest.mark.parametrize("name", sampled([name for name in RECOGNISED if "struct" not in name], 16))
@@ -83,9 +83,9 @@ def test_spellings(name, small_tiles):
         a[:4] = a[:4] > 0 if "closure" in name else abs(a[:4])
         a.reshape(6, -1)[:4, :: a.shape[-1] + 1] = 1 if kernel.plan.schedule == "gep" and "LU" in name else 0
     judge = c2cu.bulk(text, inputs, backend="cpu", schedule="native", p=6)
-    found = kernel(inputs, p=6)
-    for key in found if isinstance(found, dict) else [None]:
-        a, b = (x if key is None else x[key] for x in (found, judge))
+    results = kernel(inputs, p=6)
+    for key in results if isinstance(results, dict) else [None]:
+        a, b = (x if key is None else x[key] for x in (results, judge))
         assert same(a, b), (name, n, key)
 
 
@@ -103,10 +103,10 @@ def test_random_programs(seed, small_tiles):
         assert e.code in ("C2CU038", "C2CU304", "C2CU311") and e.line
         return
     want = Original(made.text, "f", variables).bulk(inputs, 4)
-    found = kernel({s.name: inputs[s.name].reshape(4, *s.shape) for s in kernel.slots if s.reads}, p=4)
-    if not isinstance(found, dict):
-        found = {next(s.name for s in kernel.slots if s.writes): found}
-    for name, a in found.items():
+    results = kernel({s.name: inputs[s.name].reshape(4, *s.shape) for s in kernel.slots if s.reads}, p=4)
+    if not isinstance(results, dict):
+        results = {next(s.name for s in kernel.slots if s.writes): results}
+    for name, a in results.items():
         assert same(a.reshape(want[name].shape), want[name]), (seed, name)
 
 
@@ -132,9 +132,9 @@ def test_several_arrays_and_negative_cycles():
     d[:, range(n), range(n)] = 0
     d[3, 7, 8], d[3, 8, 7] = -5, 2
     inputs = {"D": d, "next": np.broadcast_to(np.arange(n, dtype=np.int16), d.shape).copy()}
-    found = c2cu.bulk(NEXT, inputs, backend="cpu", schedule="gep")
+    results = c2cu.bulk(NEXT, inputs, backend="cpu", schedule="gep")
     for name, want in by_gcc(NEXT, "fw", n, inputs).items():
-        assert same(found[name], want)
+        assert same(results[name], want)
 
 
 @pytest.mark.slow
@@ -165,8 +165,8 @@ void product(void) {
 """
     rng = np.random.default_rng(0)
     a, b = rng.random((3, 70, 70), dtype=np.float32), rng.random((70, 70), dtype=np.float32)
-    found, want = (c2cu.bulk(text, {"A": a}, shared={"B": b}, backend="cpu", schedule=s) for s in ("gep", "native"))
-    assert same(found, want) and found.dtype == np.float32
+    result, want = (c2cu.bulk(text, {"A": a}, shared={"B": b}, backend="cpu", schedule=s) for s in ("gep", "native"))
+    assert same(result, want) and result.dtype == np.float32
 
 
 def test_streams_and_few_inputs_at_a_time():

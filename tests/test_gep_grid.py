@@ -341,5 +341,5 @@ def test_other_programs_of_floats_take_one_step_at_a_time(name):
     variables = [(x, "i4" if x == "G" else "f4", (n, n)) for x in "ABCEG"]
     inputs = {x: rng.integers(0, 3 if x == "G" else 50, (2, n, n)).astype("i4" if x == "G" else "f4") for x in names}
     assert "__vimin3_s32(" not in artifact(text, "staged").text
-    given = {s.name for s in artifact(text, "staged").slots if s.reads}
-    check(text, variables, {x: a for x, a in inputs.items() if x in given}, "staged")
+    read = {s.name for s in artifact(text, "staged").slots if s.reads}
+    check(text, variables, {x: a for x, a in inputs.items() if x in read}, "staged")

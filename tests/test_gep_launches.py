@@ -170,8 +170,8 @@ def needs(launches, blocks: int, lines: int):
                 tiles = [(i + y, j + z) for y in range(x.grid[1]) for z in range(x.grid[0])]
                 if mode == 1:
                     tiles = [(t, z) for z in range(x.grid[0])] + [(z, t) for z in range(x.grid[0]) if z != t]
-                kept = [q for q in tiles if done not in q and not (mode == 2 and t in q) and max(q) < lines]
-                yield [(b, *q) for q in kept for b in range(first, last)]
+                remaining = [q for q in tiles if done not in q and not (mode == 2 and t in q) and max(q) < lines]
+                yield [(b, *q) for q in remaining for b in range(first, last)]
 
 
 @pytest.mark.parametrize("variant", [v for v in grid.VARIANTS if v != "single"])
@@ -252,9 +252,9 @@ def test_names_of_variants():
 def test_tuning_tries_every_variant():
     front = understood()
     run = {"gep:single": 1.0}
-    found = tune.tune(front, "cuda", "gep", lambda a: a, lambda a, n: run.get(a.schedule, 2.0), 1)
-    assert found is not None and found.winner in (Candidate("gep:single"),)
-    assert {str(c) for c, _ in found.times} == {"gep", *(f"gep:{v}" for v in grid.VARIANTS)}
+    tuning = tune.tune(front, "cuda", "gep", lambda a: a, lambda a, n: run.get(a.schedule, 2.0), 1)
+    assert tuning is not None and tuning.winner in (Candidate("gep:single"),)
+    assert {str(c) for c, _ in tuning.times} == {"gep", *(f"gep:{v}" for v in grid.VARIANTS)}
 
 
 def test_explain_says_what_is_launched():

@@ -117,8 +117,8 @@ def test_results_tell_negative_cycles(name):
     matrix = program.slots[0].name
     inputs[matrix][2, 4, 7], inputs[matrix][2, 7, 4] = -3, 2
     results = program(inputs)
-    found = c2cu.paths.negative_cycles(results[matrix] if isinstance(results, dict) else results)
-    assert found.shape == (4, 12) and found[2, 4] and found[2, 7] and not found[[0, 1, 3]].any()
+    cycles = c2cu.paths.negative_cycles(results[matrix] if isinstance(results, dict) else results)
+    assert cycles.shape == (4, 12) and cycles[2, 4] and cycles[2, 7] and not cycles[[0, 1, 3]].any()
 
 
 def test_negative_weights_without_a_cycle_are_nothing_to_tell():
@@ -184,10 +184,10 @@ def test_numbers_are_told_apart_by_their_bits():
     text = SIZED.replace("int n,", "int n, float a,").replace("= min(D[i * n + j],", "= a * min(D[i * n + j],")
     program, d = c2cu.compile(text, backend="cpu"), np.ones((1, 49), np.float32)
     for a in (0.0, -0.0, 0.0):
-        given = {"D": d, "n": 7, "a": np.float32(a)}
-        expected = c2cu.bulk(text, given, backend="cpu", schedule="native")
+        arguments = {"D": d, "n": 7, "a": np.float32(a)}
+        expected = c2cu.bulk(text, arguments, backend="cpu", schedule="native")
         assert np.signbit(expected).any() == np.signbit(a)
-        assert np.array_equal(np.signbit(program(given)), np.signbit(expected))
+        assert np.array_equal(np.signbit(program(arguments)), np.signbit(expected))
 
 
 def test_numbers_that_change_nothing_are_not_tried_again():

@@ -279,10 +279,10 @@ def test_types(t):
 
 
 def known(text):
-    found = proof(understood(sized(text, 8))[1])
-    if found is None:
+    proven = proof(understood(sized(text, 8))[1])
+    if proven is None:
         return None
-    tests = (found.diagonal, found.elements, *(found.both or ()))
+    tests = (proven.diagonal, proven.elements, *(proven.both or ()))
     return " ".join(f"{t.op}{t.value.value:g}" for t in tests if t is not None)
 
 
@@ -362,10 +362,10 @@ def test_what_is_given_and_what_is_not():
     a = tiles(front.analysis, gep, front.slots, front.layout, "exact")
     initial = np.zeros((5, 6, 6), np.float32)
     initial[:, 0, :2], initial[:, 1, :3] = [1, 2], [3, 4, 5]
-    for given in (None, W):
-        inputs = {"D": D, "S": S} | ({"W": given} if given is not None else {})
+    for w in (None, W):
+        inputs = {"D": D, "S": S} | ({"W": w} if w is not None else {})
         variables = [(s.name, s.dtype, s.shape) for s in a.slots if s.name != "T"]
-        whole = {"D": D, "S": np.broadcast_to(S, (5, 6, 6)), "W": initial if given is None else W}
+        whole = {"D": D, "S": np.broadcast_to(S, (5, 6, 6)), "W": initial if w is None else W}
         expected = Original(text, "k", variables).bulk(whole, 5)
         judge(text, inputs, 5, a, expected)
         judge(text, inputs, 5, a, expected, in_place=True)
@@ -382,13 +382,13 @@ def test_fast_uses_minima():
 def test_chosen_and_tuned():
     """Of the CUDA schedules, for what it takes; with other numbers of threads where there are tiles for them."""
     front, _ = understood(sized(PATHS["if"], 32))
-    found, artifact = choose(front, "cuda")
+    plan, artifact = choose(front, "cuda")
     assert (
-        found.schedule == artifact.schedule == "gep" and found.estimates[-1].threads * artifact.inputs == found.threads
+        plan.schedule == artifact.schedule == "gep" and plan.estimates[-1].threads * artifact.inputs == plan.threads
     )
     others = registry.find("cuda", "gep").schedule.alternatives(Candidate("gep"), artifact)
-    own = artifact.threads // artifact.inputs
-    assert {c.threads for c in others} == {own // 2, 2 * own}
+    threads = artifact.threads // artifact.inputs
+    assert {c.threads for c in others} == {threads // 2, 2 * threads}
     for c in others:
         a = emitted(front, c, "cuda")
         assert a.threads // a.inputs in (c.threads, 32)

@@ -210,11 +210,11 @@ def test_tuning(tmp_path, monkeypatch):
     expected = w.expected(inputs, 3000)["D"]
     program = w.compile(backend="cuda", tune=True)
     assert same(program(inputs), expected)
-    found = program.plan.measured
-    assert {"block", "thread", "private"} <= {c.schedule for c, _ in found.times}, found.rejected
-    assert all(0 < seconds < 1e-3 for _, seconds in found.times) and found.p == 3000
+    tuning = program.plan.measured
+    assert {"block", "thread", "private"} <= {c.schedule for c, _ in tuning.times}, tuning.rejected
+    assert all(0 < seconds < 1e-3 for _, seconds in tuning.times) and tuning.p == 3000
     again = w.compile(backend="cuda")
-    assert same(again(inputs), expected) and again.plan.measured == found
+    assert same(again(inputs), expected) and again.plan.measured == tuning
 
 
 def test_device_arrays_stay_on_the_device():

@@ -62,12 +62,12 @@ def test_page_locked_arrays_are_copied_from_where_they_are(monkeypatch):
     text, variables = PATHS.format(n=n, t="float"), [("D", "f4", (n, n))]
     inputs = data(variables, n, 1)
     expected = Original(text, "f", variables).bulk(inputs, 1)["D"]
-    given, out = cupyx.empty_pinned((1, n, n), "f4"), cupyx.empty_pinned((1, n, n), "f4")
-    given[...] = inputs["D"]
+    matrices, out = cupyx.empty_pinned((1, n, n), "f4"), cupyx.empty_pinned((1, n, n), "f4")
+    matrices[...] = inputs["D"]
     program = compiled(text, 0.7, variables)
     monkeypatch.setattr(cuda_bands_host.PINNED, "take", lambda n: pytest.fail("a detour"))
-    program(given, out=out)
-    assert same(out, expected) and same(given, inputs["D"])
+    program(matrices, out=out)
+    assert same(out, expected) and same(matrices, inputs["D"])
 
 
 @pytest.mark.parametrize("share", [0.8, None])
@@ -78,8 +78,8 @@ def test_negative_cycles_are_given_to_the_cpu(share):
     inputs["D"][1, 5, 270], inputs["D"][1, 270, 5] = -40, -3
     expected = Original(text, "f", variables).bulk(inputs, 3)["D"]
     program = compiled(text, share, variables)
-    found = program(inputs)
-    assert same(found, expected) and program.loaded.redone == 1
+    result = program(inputs)
+    assert same(result, expected) and program.loaded.redone == 1
 
 
 @pytest.mark.parametrize("kind", ["float", "int"])

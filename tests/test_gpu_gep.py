@@ -122,8 +122,8 @@ def test_on_a_stream_of_the_users_and_in_groups(variant):
     program = c2cu.compile(text, backend="cuda", schedule=f"gep:{variant}")
     stream = cupy.cuda.Stream(non_blocking=True)
     with stream:
-        given = cupy.asarray(d)
-        result = program(given, stream=stream)
+        matrices = cupy.asarray(d)
+        result = program(matrices, stream=stream)
     stream.synchronize()
     assert same(result.get(), expected)
     assert same(np.concatenate(list(program.stream(d, group=2))), expected)

@@ -27,14 +27,14 @@ def pinned(a):
 @pytest.mark.parametrize("schedule", ["registers", "thread", "private"])
 def test_equals_the_cpu(schedule, locked):
     a = inputs(20000)
-    wanted = np.sort(a, 1)
+    expected = np.sort(a, 1)
     a = pinned(a) if locked else a
     program = c2cu.compile(SORT, backend="cuda", schedule=schedule)
     for how in ({}, {"group": 1}, {"group": 999}, {"group": 4096, "depth": 1}, {"group": 700, "interval": 0.001}):
         most = 300 if how.get("group") == 1 else len(a)
         with program.stream(chunks(a[:most], 3000), **how) as s:
-            found = np.concatenate(list(s))
-        assert np.array_equal(found, wanted[:most]), how
+            result = np.concatenate(list(s))
+        assert np.array_equal(result, expected[:most]), how
         assert s.memory > 0 and s.device_memory > 0 and s.devices[0] == "cuda:0"
     assert ended()
 
@@ -43,8 +43,8 @@ def test_equals_the_cpu(schedule, locked):
 def test_column_layout(schedule):
     a = np.ascontiguousarray(inputs(5000).T)
     program = c2cu.compile(SORT, backend="cuda", schedule=schedule, layout="column")
-    found = np.concatenate(list(program.stream(a, group=640)), axis=1)
-    assert np.array_equal(found, np.sort(a, 0))
+    result = np.concatenate(list(program.stream(a, group=640)), axis=1)
+    assert np.array_equal(result, np.sort(a, 0))
 
 
 @pytest.mark.parametrize("layout", ["row", "column"])
@@ -54,12 +54,12 @@ def test_structs_shared_and_numbers(layout):
     q = np.zeros((500, 2), t)
     q["x"], q["y"] = rng.integers(-9, 9, (500, 2)), rng.random((500, 2))
     w = rng.random(3)
-    wanted = c2cu.bulk(TWO, {"q": q}, shared={"w": w, "k": 3}, backend="cpu")
-    given = q if layout == "row" else np.ascontiguousarray(q.T)
-    found = list(c2cu.stream(TWO, {"q": given}, shared={"w": w, "k": 3}, group=60, backend="cuda", layout=layout))
-    for name in wanted:
-        joined = np.concatenate([r[name] for r in found], axis=0 if layout == "row" else -1)
-        assert np.array_equal(joined if layout == "row" else np.moveaxis(joined, -1, 0), wanted[name]), name
+    expected = c2cu.bulk(TWO, {"q": q}, shared={"w": w, "k": 3}, backend="cpu")
+    structs = q if layout == "row" else np.ascontiguousarray(q.T)
+    groups = list(c2cu.stream(TWO, {"q": structs}, shared={"w": w, "k": 3}, group=60, backend="cuda", layout=layout))
+    for name in expected:
+        joined = np.concatenate([r[name] for r in groups], axis=0 if layout == "row" else -1)
+        assert np.array_equal(joined if layout == "row" else np.moveaxis(joined, -1, 0), expected[name]), name
 
 
 def test_working_storage_in_turns(monkeypatch):
@@ -73,40 +73,40 @@ def test_working_storage_in_turns(monkeypatch):
 
 def test_results_are_kept():
     a = inputs(50000)
-    kept = list(c2cu.stream(SORT, a, group=1000, backend="cuda"))
-    assert np.array_equal(np.concatenate(kept), np.sort(a, 1))
+    groups = list(c2cu.stream(SORT, a, group=1000, backend="cuda"))
+    assert np.array_equal(np.concatenate(groups), np.sort(a, 1))
 
 
 def test_device_arrays_stay_on_the_device():
     import cupy
 
     a = inputs(5000)
-    found = list(c2cu.stream(SORT, (cupy.asarray(x) for x in chunks(a, 700)), group=640, backend="cuda"))
-    assert all(isinstance(r, cupy.ndarray) for r in found) and [len(r) for r in found] == [640] * 7 + [520]
-    assert np.array_equal(cupy.concatenate(found).get(), np.sort(a, 1))
+    groups = list(c2cu.stream(SORT, (cupy.asarray(x) for x in chunks(a, 700)), group=640, backend="cuda"))
+    assert all(isinstance(r, cupy.ndarray) for r in groups) and [len(r) for r in groups] == [640] * 7 + [520]
+    assert np.array_equal(cupy.concatenate(groups).get(), np.sort(a, 1))
 
 
 def test_bulk_goes_in_groups(monkeypatch):
     """Host arrays, many bytes: through a stream, to `out` too; arrays that overlap: not."""
     a = inputs(2 << 20)
-    wanted = np.sort(a, 1)
+    expected = np.sort(a, 1)
     program = c2cu.compile(SORT, backend="cuda")
     taken = []
     monkeypatch.setattr(
         "c2cu.streaming.streams.in_groups", lambda *x, f=c2cu.streaming.streams.in_groups: taken.append(1) or f(*x)
     )
     assert arrays.in_groups(program.slots, {"a": a}, None, "row")
-    assert np.array_equal(program(a), wanted) and len(taken) == 1
+    assert np.array_equal(program(a), expected) and len(taken) == 1
     for out in (np.empty_like(a), pinned(a)):
-        given = program(pinned(a), out=out)
-        assert given is out and np.array_equal(out, wanted)
+        result = program(pinned(a), out=out)
+        assert result is out and np.array_equal(out, expected)
     assert len(taken) == 3
     both = np.concatenate([a[:1], a])
     program(both[1:], out=both[:-1])
-    assert np.array_equal(both[:-1], wanted) and len(taken) == 3
+    assert np.array_equal(both[:-1], expected) and len(taken) == 3
     same = a.copy()
     program(same, out=same)
-    assert np.array_equal(same, wanted) and len(taken) == 4
+    assert np.array_equal(same, expected) and len(taken) == 4
 
 
 def test_a_group_that_does_not_fit_is_halved():

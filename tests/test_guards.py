@@ -57,8 +57,8 @@ def test_no_warning_of_what_cannot_happen(body):
 @pytest.mark.parametrize("body", KEPT_IN)
 def test_no_schedule_relies_on_it(body):
     """One that did the access ahead of the branch would leave the array, unless its subscript never does."""
-    found = understand(Source("<input>", f"{HEAD}{body}\n    }}\n}}\n"), options_of()).trace
-    assert found is not None and [f.kind for f in found.faults] == ["ahead"] and not found.faults[0].certain
+    traced = understand(Source("<input>", f"{HEAD}{body}\n    }}\n}}\n"), options_of()).trace
+    assert traced is not None and [f.kind for f in traced.faults] == ["ahead"] and not traced.faults[0].certain
 
 
 @pytest.mark.parametrize("body", LET_OUT)
@@ -179,10 +179,10 @@ def test_random_conditions(tmp_path, monkeypatch):
         assert u is not None
         if not u.oblivious:  # the counter of a loop that not all data goes through
             continue
-        found = trace(u)
-        told = {f.loc.line for f in found.faults if f.kind == "bounds"}
-        assert found.complete and happening <= told, p.text
+        traced = trace(u)
+        told = {f.loc.line for f in traced.faults if f.kind == "bounds"}
+        assert traced.complete and happening <= told, p.text
         oblivious += 1
-        kept_in += any(f.kind == "ahead" for f in found.faults)
+        kept_in += any(f.kind == "ahead" for f in traced.faults)
         needless += len(told - happening)
     assert oblivious > len(programs) // 2 and kept_in > oblivious // 50 and needless < oblivious // 3, needless

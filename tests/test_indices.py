@@ -71,11 +71,11 @@ def test_what_is_shorter_has_the_same_values(seed):
         shorter += operations(new) < operations(e)
         ranges = Ranges(of_variable)
         for held in environments(rng):
-            wanted = value(e, held)
-            assert value(new, held) == wanted, f"{e}\n{new}\n{held}"
+            right = value(e, held)
+            assert value(new, held) == right, f"{e}\n{new}\n{held}"
             for x in (e, new):
                 low, high = ranges(x)
-                assert low <= wanted <= high, f"{x}: {wanted} is not in {low} .. {high}"
+                assert low <= right <= high, f"{x}: {right} is not in {low} .. {high}"
     assert shorter > 30
 
 

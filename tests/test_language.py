@@ -201,13 +201,13 @@ SAMPLES = {
 
 def lines() -> list[tuple[str, str]]:
     """(construct, section) of every line of the document's tables."""
-    found, section = [], ""
+    constructs, section = [], ""
     for line in DOC.read_text().splitlines():
         if line.startswith("## "):
             section = line[3:].lower()
         elif re.match(r"^\| (?!construct|---)", line):
-            found.append((line.split("|")[1].strip(), section))
-    return found
+            constructs.append((line.split("|")[1].strip(), section))
+    return constructs
 
 
 LINES = lines()
@@ -313,10 +313,10 @@ def test_unions_go_in_and_out(declared, body):
         inputs["g"].view(np.uint8)[...] = raw
     expected = Original(text, "kern", [("a", "i4", (2,)), ("g", np.dtype(slot.dtype), slot.shape)]).bulk(inputs, P)["g"]
     for schedule in ("native", "gang"):
-        found = c2cu.bulk(text, inputs, backend="cpu", schedule=schedule)
-        found = found["g"] if isinstance(found, dict) else found
+        result = c2cu.bulk(text, inputs, backend="cpu", schedule=schedule)
+        result = result["g"] if isinstance(result, dict) else result
         # by members: what lies between them is nobody's
-        assert repr(found.tolist()) == repr(expected.astype(np.dtype(slot.dtype)).tolist()), schedule
+        assert repr(result.tolist()) == repr(expected.astype(np.dtype(slot.dtype)).tolist()), schedule
 
 
 CONDITIONS = [
@@ -356,8 +356,8 @@ def test_bit_fields_of_unions(declared, size):
 def test_a_local_union_is_initialised_by_name():
     text = "int a[1];\nvoid kern(void) { union { int i; float f; } z = {.f = 2}; a[0] += z.i; }\n"
     for schedule in ("native", "gang"):
-        found = c2cu.bulk(text, np.zeros((2, 1), "i4"), backend="cpu", schedule=schedule)
-        assert found.tolist() == [[0x40000000]] * 2
+        result = c2cu.bulk(text, np.zeros((2, 1), "i4"), backend="cpu", schedule=schedule)
+        assert result.tolist() == [[0x40000000]] * 2
 
 
 def test_a_cell_that_holds_0_or_1_is_no_others():

@@ -111,9 +111,9 @@ def test_partly_written_output_keeps_what_is_given(schedule):
     a = np.array([-1, 4], np.int32)
     options = {"backend": "cpu", "schedule": schedule}
     assert c2cu.bulk(text, {"a": a}, **options).tolist() == [[0, 0], [4, 0]]
-    given = np.full((2, 2), 9, np.int32)
-    assert c2cu.bulk(text, {"a": a, "o": given}, **options).tolist() == [[9, 9], [4, 9]]
-    assert (given == 9).all()
+    o = np.full((2, 2), 9, np.int32)
+    assert c2cu.bulk(text, {"a": a, "o": o}, **options).tolist() == [[9, 9], [4, 9]]
+    assert (o == 9).all()
 
 
 def test_static_scratch_is_no_output():
@@ -250,11 +250,11 @@ def test_errors_and_warnings_cross_processes():
     again = pickle.loads(pickle.dumps(caught.value))
     assert (type(again), str(again), again.line) == (type(caught.value), str(caught.value), 1)
     source = "void f(unsigned a[2]) { while (a[0]) a[0] >>= 1; }"
-    with pytest.warns(c2cu.NotObliviousWarning) as seen:
+    with pytest.warns(c2cu.NotObliviousWarning) as told:
         c2cu.bulk(source, np.ones((2, 2), np.uint32), backend="cpu")
-    again = pickle.loads(pickle.dumps(seen[0].message))
+    again = pickle.loads(pickle.dumps(told[0].message))
     assert isinstance(again, c2cu.NotObliviousWarning)
-    assert str(again) == str(seen[0].message) and again.report.findings[0].loc.line == 1
+    assert str(again) == str(told[0].message) and again.report.findings[0].loc.line == 1
 
 
 @pytest.mark.parametrize("schedule", ["gang", "native"])
@@ -296,9 +296,9 @@ NOT_OBLIVIOUS = "unsigned a[2];\nvoid k(void) {\n    while (a[0]) a[0] >>= 1;\n}
 )
 def test_a_warning_points_at_the_users_line(use, monkeypatch):
     monkeypatch.setattr("c2cu.api._programs", Recent(9))
-    with pytest.warns(c2cu.NotObliviousWarning) as seen:
+    with pytest.warns(c2cu.NotObliviousWarning) as told:
         use()
-    assert [w.filename for w in seen] == [__file__]
+    assert [w.filename for w in told] == [__file__]
 
 
 def test_a_program_says_what_it_is():
@@ -331,13 +331,13 @@ def test_a_global_scalar_given_as_a_number(n):
 def test_the_axis_of_inputs_is_missing(layout, index, tmp_path):
     """Of one graph. What the error says to write is what runs."""
     d = rng.random((5, 5), dtype=np.float32)
-    wanted = c2cu.bulk(FW, d[None], backend="cpu")[0]
+    expected = c2cu.bulk(FW, d[None], backend="cpu")[0]
     hint = f"axis counts inputs: D[{index}] makes it one input"
     with pytest.raises(c2cu.InputError, match="3 dimensions, not 2") as caught:
         c2cu.bulk(FW, d, backend="cpu", layout=layout)
     assert hint in str(caught.value)
-    found = c2cu.bulk(FW, eval(f"D[{index}]", {"D": d}), backend="cpu", layout=layout)
-    assert np.array_equal(found.reshape(5, 5), wanted)
+    result = c2cu.bulk(FW, eval(f"D[{index}]", {"D": d}), backend="cpu", layout=layout)
+    assert np.array_equal(result.reshape(5, 5), expected)
     np.save(tmp_path / "d.npy", d)
     command = [
         "run",
@@ -362,8 +362,8 @@ def test_flat_inputs_get_their_axes_back():
         c2cu.bulk(FW, d.reshape(3, -1), backend="cpu")
     hint = "D.reshape(-1, 16, 16)"
     assert f"{hint} has each input's axes" in str(caught.value)
-    found = c2cu.bulk(FW, eval(hint, {"D": d.reshape(3, -1)}), backend="cpu")
-    assert np.array_equal(found, c2cu.bulk(FW, d, backend="cpu"))
+    result = c2cu.bulk(FW, eval(hint, {"D": d.reshape(3, -1)}), backend="cpu")
+    assert np.array_equal(result, c2cu.bulk(FW, d, backend="cpu"))
 
 
 def test_check_for_one_number():

@@ -355,11 +355,11 @@ int k(int x) { __auto_type t = x; n += t; m[1] += x > 2; return t + never + c[x 
     x = np.arange(5, dtype=np.int32)
     result = c2cu.bulk(text, {"x": x}, fn="k", backend="cpu")
     assert list(result) == ["n", "m", "return"] and result["m"][:, 1].tolist() == [2, 2, 2, 3, 3]
-    given = {"x": x, "n": 7 - x, "never": x}
-    result = c2cu.bulk(text, given, fn="k", backend="cpu")
+    arguments = {"x": x, "n": 7 - x, "never": x}
+    result = c2cu.bulk(text, arguments, fn="k", backend="cpu")
     assert list(result) == ["n", "m", "return"] and (result["n"] == 7).all()
     assert result["return"].tolist() == [x + x + (1, 2)[x & 1] + 1 for x in range(5)]
-    assert c2cu.bulk(text, given, fn="k", backend="cpu", outputs=["never"]).tolist() == x.tolist()
+    assert c2cu.bulk(text, arguments, fn="k", backend="cpu", outputs=["never"]).tolist() == x.tolist()
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="immintrin.h is of x86")
@@ -407,5 +407,5 @@ def test_nothing_is_fused():
     expected[..., 0] = a[..., 0] * b[..., 0] - a[..., 1] * b[..., 1]
     expected[..., 1] = a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]
     for schedule in ("native", "gang"):
-        found = c2cu.bulk(text, inputs, shared={"n": 32}, shapes={"o": (64,)}, backend="cpu", schedule=schedule)
-        assert (found.view("u4") == expected.reshape(40, 64).view("u4")).all(), schedule
+        result = c2cu.bulk(text, inputs, shared={"n": 32}, shapes={"o": (64,)}, backend="cpu", schedule=schedule)
+        assert (result.view("u4") == expected.reshape(40, 64).view("u4")).all(), schedule

@@ -37,8 +37,8 @@ def test_any_integers_go_by_pairs(t, variant):
     most = min(32767, np.iinfo(INTS[t]).max)
     inputs["D"][1].flat[np.random.default_rng(2).integers(0, N * N, 700)] = most
     inputs["D"][2] = np.random.default_rng(3).integers(most // 3, most, (N, N))
-    found, _ = run_launches(made, inputs, 3)
-    assert same(found["D"], Original(text(t), "f", variables).bulk(inputs, 3)["D"])
+    result, _ = run_launches(made, inputs, 3)
+    assert same(result["D"], Original(text(t), "f", variables).bulk(inputs, 3)["D"])
 
 
 def test_a_schedule_is_chosen_as_without():

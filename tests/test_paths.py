@@ -44,10 +44,10 @@ def along(w: np.ndarray, path: list[int]) -> int:
 @pytest.mark.parametrize("negative", [False, True])
 @pytest.mark.parametrize("edges", [0.12, 0.3, 1.0])
 def test_every_path_is_as_long_as_the_distance(edges, negative):
-    given = inputs(4, edges, negative)
-    out = c2cu.bulk(TEXT, given, backend="cpu")
+    arguments = inputs(4, edges, negative)
+    out = c2cu.bulk(TEXT, arguments, backend="cpu")
     for q in range(4):
-        w, d = given["D"][q], out["D"][q]
+        w, d = arguments["D"][q], out["D"][q]
         float_d = np.where(d < FAR // 2, d, np.inf)
         for i in range(N):
             for j in range(N):

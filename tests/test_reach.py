@@ -277,17 +277,17 @@ uint32_t mix(const void *in, size_t n, void *out) {
 
 @pytest.mark.parametrize("schedule", ["auto", "native"])
 def test_what_a_void_pointer_points_to_is_bytes(schedule):
-    given = np.random.default_rng(5).integers(0, 256, (9, 8), "uint8")
+    data = np.random.default_rng(5).integers(0, 256, (9, 8), "uint8")
     options = {"shapes": {"out": 4}, "shared": {"n": 8}, "backend": "cpu", "schedule": schedule}
-    got = c2cu.bulk(VOIDS, {"in": given}, **options)
-    words = given.view("u4")
+    got = c2cu.bulk(VOIDS, {"in": data}, **options)
+    words = data.view("u4")
     s = np.ones(9, "u4")
     for k in range(8):
-        s = s * np.uint32(31) + given[:, k]
+        s = s * np.uint32(31) + data[:, k]
     assert (got["return"] == words[:, 0]).all()
     assert (got["out"].view("u4")[:, 0] == s + np.uint32(0x07070707)).all()
     with pytest.raises(c2cu.InputError, match="uint8"):
-        c2cu.bulk(VOIDS, {"in": given.view("u4")}, **options)
+        c2cu.bulk(VOIDS, {"in": data.view("u4")}, **options)
 
 
 def test_a_returned_pointer_is_no_output_beside_others():
@@ -328,8 +328,8 @@ def test_a_returned_pointer_alone_comes_out_as_its_place(text):
     expected = [PLACES[text](*each) for each in zip(s, c)]
     for schedule in ("auto", "gang", "native"):
         names = {slot.name for slot in c2cu.compile(text, backend="cpu", schedule=schedule).slots}
-        given = {n: v for n, v in {"s": s, "c": c, "g": np.zeros((37, 2), PAIR)}.items() if n in names}
-        got = c2cu.bulk(text, given, backend="cpu", schedule=schedule)
+        arguments = {n: v for n, v in {"s": s, "c": c, "g": np.zeros((37, 2), PAIR)}.items() if n in names}
+        got = c2cu.bulk(text, arguments, backend="cpu", schedule=schedule)
         got = got["return"] if isinstance(got, dict) else got
         assert got.dtype == "i8" and list(got) == expected, schedule
 

@@ -37,8 +37,8 @@ def test_one_thread_makes_a_value_and_the_others_wait():
         return object()
 
     with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: table.of("a", make), range(32)))
-    assert len(found) == len(made) == 1
+        values = set(pool.map(lambda _: table.of("a", make), range(32)))
+    assert len(values) == len(made) == 1
 
 
 def test_what_failed_is_made_anew():
