@@ -36,8 +36,8 @@ def numbers(variables, p=P, seed=1, shared=()):
 
 def check(text, variables, p=P, **how):
     a = artifact(text, fn="k")
-    given = {s.name for s in a.slots if s.reads}
-    inputs = {n: x for n, x in numbers(variables, p).items() if n in given}
+    read = {s.name for s in a.slots if s.reads}
+    inputs = {n: x for n, x in numbers(variables, p).items() if n in read}
     judge(a, text, "k", variables, inputs, p, **how)
     return a
 

@@ -52,9 +52,9 @@ def make(path: Path, *words: str, **more: str) -> subprocess.CompletedProcess:
 def has_make(path):
     """`make` itself and what its recipes run, by their names."""
     for tool in ("make", "touch"):
-        found = subprocess.run(["sh", "-c", f"command -v {tool}"], capture_output=True, text=True).stdout.strip()
-        assert found, f"no {tool}"
-        (path / tool).symlink_to(found)
+        location = subprocess.run(["sh", "-c", f"command -v {tool}"], capture_output=True, text=True).stdout.strip()
+        assert location, f"no {tool}"
+        (path / tool).symlink_to(location)
 
 
 @pytest.mark.parametrize("version", FOR_DRIVER)

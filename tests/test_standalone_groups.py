@@ -89,8 +89,8 @@ def test_what_is_not_waited_for_is_noticed(what):
     text, count = re.subn(pattern, instead, cuda(COLUMNS, 100, 7))
     assert count
     program = program_on_cpu(text)
-    wanted = expected("columns", 100)
-    assert any(run(program, "\n".join(inputs("columns")[:100]), seed) != wanted for seed in SEEDS)
+    right = expected("columns", 100)
+    assert any(run(program, "\n".join(inputs("columns")[:100]), seed) != right for seed in SEEDS)
 
 
 @pytest.mark.parametrize("text", sampled([*KEPT.values(), *LIBRARY.values()], 8), ids=[*KEPT, *LIBRARY])
@@ -114,18 +114,18 @@ def test_it_is_a_pipe(kind, tmp_path):
 @pytest.mark.parametrize("group", [None, 4])
 def test_the_users_names_are_left_to_the_user(group):
     """Globals that are called as the translation's own functions and variables."""
-    own = sorted(set(re.findall(r"\b__([a-z]\w*?)\b(?<!__)", cuda(COLUMNS, 9, 4) + cuda(COLUMNS, 9, None))))
+    names = sorted(set(re.findall(r"\b__([a-z]\w*?)\b(?<!__)", cuda(COLUMNS, 9, 4) + cuda(COLUMNS, 9, None))))
     taken = "exit abort typeof return begin count size"  # in C, or in namespace std, which the CPU's header opens
-    own = [n for n in own if n not in taken.split()]
-    assert "results" in own and "k" in own
+    names = [n for n in names if n not in taken.split()]
+    assert "results" in names and "k" in names
     text = (
-        f"#include <stdio.h>\nint x, {', '.join(f'{n}' for n in own)};\n"
-        f"void kern(void) {{ {' '.join(f'{n} = x + {k};' for k, n in enumerate(own))} }}\n"
+        f"#include <stdio.h>\nint x, {', '.join(f'{n}' for n in names)};\n"
+        f"void kern(void) {{ {' '.join(f'{n} = x + {k};' for k, n in enumerate(names))} }}\n"
         'int main(void) {\n    if (scanf("%d", &x) != 1) return 1;\n#pragma kernel\n    kern();\n'
-        f'    printf("{"%d " * len(own)}\\n", {", ".join(own)});\n    return 0;\n}}\n'
+        f'    printf("{"%d " * len(names)}\\n", {", ".join(names)});\n    return 0;\n}}\n'
     )
-    wanted = [original(text, str(k)) for k in range(9)]
-    assert run(program_on_cpu(cuda(text, 9, group)), "\n".join(map(str, range(9)))) == together(wanted)
+    right = [original(text, str(k)) for k in range(9)]
+    assert run(program_on_cpu(cuda(text, 9, group)), "\n".join(map(str, range(9)))) == together(right)
 
 
 @pytest.mark.parametrize(

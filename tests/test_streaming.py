@@ -65,11 +65,11 @@ def test_any_batches_any_groups(group, most):
     p = 300 if group == 1 or most == 2 else 3000
     a = inputs(p)
     with c2cu.stream(SORT, chunks(a, most), group=group, backend="cpu") as s:
-        found = [(r.first, len(r), np.array(r)) for r in s]
-    sizes = [n for _, n, _ in found]
+        groups = [(r.first, len(r), np.array(r)) for r in s]
+    sizes = [n for _, n, _ in groups]
     assert sizes == [group] * (p // group) + [p % group] * (p % group > 0)
-    assert [first for first, _, _ in found] == [sum(sizes[:k]) for k in range(len(sizes))]
-    assert np.array_equal(np.concatenate([r for _, _, r in found]), c2cu.bulk(SORT, a, backend="cpu"))
+    assert [first for first, _, _ in groups] == [sum(sizes[:k]) for k in range(len(sizes))]
+    assert np.array_equal(np.concatenate([r for _, _, r in groups]), c2cu.bulk(SORT, a, backend="cpu"))
 
 
 def test_one_array_is_one_batch_and_nothing_is_nothing():
@@ -93,9 +93,9 @@ def test_a_program_is_compiled_once(monkeypatch):
 def test_column_layout():
     a = np.ascontiguousarray(inputs(777).T)
     parts = [a[:, :100], a[:, 100:101], a[:, 101:]]
-    found = list(c2cu.stream(SORT, parts, group=64, layout="column", backend="cpu"))
-    assert [r.shape for r in found] == [(8, 64)] * 12 + [(8, 9)]
-    assert np.array_equal(np.concatenate(found, axis=1), np.sort(a, 0))
+    groups = list(c2cu.stream(SORT, parts, group=64, layout="column", backend="cpu"))
+    assert [r.shape for r in groups] == [(8, 64)] * 12 + [(8, 9)]
+    assert np.array_equal(np.concatenate(groups, axis=1), np.sort(a, 0))
 
 
 def test_dicts_structs_shared_and_numbers():
@@ -104,13 +104,13 @@ def test_dicts_structs_shared_and_numbers():
     q = np.zeros((500, 2), t)
     q["x"], q["y"] = rng.integers(-9, 9, (500, 2)), rng.random((500, 2))
     w = rng.random(3)
-    wanted = c2cu.bulk(TWO, {"q": q}, shared={"w": w, "k": 3}, backend="cpu")
+    expected = c2cu.bulk(TWO, {"q": q}, shared={"w": w, "k": 3}, backend="cpu")
     batches = ({"q": q[i : i + 37]} for i in range(0, 500, 37))
-    found = list(c2cu.stream(TWO, batches, shared={"w": w, "k": 3}, group=50, backend="cpu"))
-    assert set(found[0]) == set(wanted) and len(found) == 10
-    for name in wanted:
-        assert np.array_equal(np.concatenate([r[name] for r in found]), wanted[name])
-    assert [r.first for r in found] == list(range(0, 500, 50)) and all(r.latency > 0 for r in found)
+    groups = list(c2cu.stream(TWO, batches, shared={"w": w, "k": 3}, group=50, backend="cpu"))
+    assert set(groups[0]) == set(expected) and len(groups) == 10
+    for name in expected:
+        assert np.array_equal(np.concatenate([r[name] for r in groups]), expected[name])
+    assert [r.first for r in groups] == list(range(0, 500, 50)) and all(r.latency > 0 for r in groups)
 
 
 def test_the_users_exception_comes_after_the_results_before_it():
@@ -218,11 +218,11 @@ def test_a_slow_consumer_bounds_what_is_read():
 
 def test_results_are_the_consumers_to_keep_and_to_write():
     a = inputs(5000)
-    kept = []
+    groups = []
     for r in c2cu.stream(SORT, a, group=100, backend="cpu"):
         r += 1
-        kept.append(r)
-    assert np.array_equal(np.concatenate(kept), np.sort(a, 1) + 1)
+        groups.append(r)
+    assert np.array_equal(np.concatenate(groups), np.sort(a, 1) + 1)
 
 
 def test_buffers_go_with_the_stream():
@@ -277,11 +277,11 @@ def test_an_interval_cuts_groups_that_are_not_full():
             time.sleep(0.01)
 
     s = c2cu.stream(SORT, trickle(), group=1000, interval=0.05, backend="cpu")
-    found = [np.array(next(s))]
+    groups = [np.array(next(s))]
     assert taken < 30, "the first group waits for no more"
-    found += [np.array(r) for r in s]
-    assert len(found) > 2, "without the interval there is one group"
-    assert np.array_equal(np.concatenate(found), np.sort(np.concatenate([inputs(1, seed=k) for k in range(30)]), 1))
+    groups += [np.array(r) for r in s]
+    assert len(groups) > 2, "without the interval there is one group"
+    assert np.array_equal(np.concatenate(groups), np.sort(np.concatenate([inputs(1, seed=k) for k in range(30)]), 1))
     assert ended()
 
 
@@ -319,9 +319,9 @@ def test_a_batch_may_be_written_to_when_the_next_is_asked_for():
             yield buffer[: 1 + k % 30]
             buffer[...] = -1
 
-    wanted = np.sort(np.concatenate([inputs(30, seed=k)[: 1 + k % 30] for k in range(40)]), 1)
+    expected = np.sort(np.concatenate([inputs(30, seed=k)[: 1 + k % 30] for k in range(40)]), 1)
     for how in ({"group": 7}, {"group": 500}, {"group": 64, "interval": 0.001}):
-        assert np.array_equal(np.concatenate(list(c2cu.stream(SORT, refilled(), backend="cpu", **how))), wanted)
+        assert np.array_equal(np.concatenate(list(c2cu.stream(SORT, refilled(), backend="cpu", **how))), expected)
 
 
 def test_shared_arrays_of_any_order_that_change_later():
@@ -345,18 +345,18 @@ def test_shared_arrays_in_batches_are_compared_by_their_bits():
 def test_two_threads_share_a_streams_results():
     a = inputs(20000)
     s = c2cu.stream(SORT, a, group=50, backend="cpu")
-    found = {}
+    groups = {}
 
     def work():
         for r in s:
-            found[r.first] = np.array(r)
+            groups[r.first] = np.array(r)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for t in threads:
         t.start()
     for t in threads:
         t.join(60)
-    assert np.array_equal(np.concatenate([found[k] for k in sorted(found)]), np.sort(a, 1))
+    assert np.array_equal(np.concatenate([groups[k] for k in sorted(groups)]), np.sort(a, 1))
 
 
 @pytest.mark.parametrize("how", [{}, {"interval": 0.01}])
@@ -394,11 +394,11 @@ def test_no_batches_at_all_is_a_mistake():
 def test_bytes_between_the_members_of_a_struct_are_zero():
     source = "struct s { char a; double b; }; struct s y; double x; void f(void) { y.a = 1; y.b = x; }"
     x = np.random.default_rng(0).random(3000)
-    for found in (
+    for result in (
         c2cu.bulk(source, {"x": x}, backend="cpu"),
         *c2cu.stream(source, {"x": x}, group=3000, backend="cpu"),
     ):
-        raw = np.ascontiguousarray(found).view(np.uint8).reshape(3000, 16)
+        raw = np.ascontiguousarray(result).view(np.uint8).reshape(3000, 16)
         assert not raw[:, 1:8].any() and raw[:, 8:].any()
 
 
@@ -503,14 +503,14 @@ def devices(monkeypatch):
     """Have streams run on these devices: (name, keywords of `Device`)."""
     made = []
 
-    def use(*wanted):
-        def build(artifact, loaded, layout, fixed, given, group, depth, chosen, note):
+    def use(*specifications):
+        def build(artifact, loaded, layout, fixed, numbers, group, depth, chosen, note):
             made.clear()
-            made.extend(Device(name, loaded, layout, fixed, depth, group=group, **how) for name, how in wanted)
+            made.extend(Device(name, loaded, layout, fixed, depth, group=group, **how) for name, how in specifications)
             return list(made)
 
         monkeypatch.setattr("c2cu.backends.pipes", build)
-        monkeypatch.setattr("c2cu.backends.count_devices", lambda backend, chosen: len(wanted))
+        monkeypatch.setattr("c2cu.backends.count_devices", lambda backend, chosen: len(specifications))
         return made
 
     return use
@@ -519,8 +519,8 @@ def devices(monkeypatch):
 def test_groups_go_to_all_devices(devices):
     made = devices(("one", {"slow": 0.005}), ("two", {"slow": 0.005}))
     a = inputs(4000)
-    found = np.concatenate(list(c2cu.stream(SORT, a, group=100, backend="cpu")))
-    assert np.array_equal(found, np.sort(a, 1))
+    result = np.concatenate(list(c2cu.stream(SORT, a, group=100, backend="cpu")))
+    assert np.array_equal(result, np.sort(a, 1))
     assert sorted(made[0].ran + made[1].ran) == list(range(40)), "nothing lost, nothing twice"
     assert min(len(made[0].ran), len(made[1].ran)) >= 8
     assert [d.closed for d in made] == [1, 1]
@@ -532,10 +532,10 @@ def test_a_device_that_fails_is_left_out(devices, when):
     made = devices(("one", {"fails": range(when, 99), "failed": failed}), ("two", {"waits": when, "failed": failed}))
     a = inputs(4000)
     with pytest.warns(c2cu.StreamWarning, match="one failed and is left out: one is broken"):
-        found = np.concatenate(list(c2cu.stream(SORT, a, group=100, backend="cpu")))
+        result = np.concatenate(list(c2cu.stream(SORT, a, group=100, backend="cpu")))
         if not any(n >= when for n in made[1].ran):
             pytest.fail("the other did nothing")
-    assert np.array_equal(found, np.sort(a, 1))
+    assert np.array_equal(result, np.sort(a, 1))
     assert sorted(made[0].ran + made[1].ran) == list(range(40))
 
 
@@ -547,16 +547,16 @@ def test_a_device_that_fails_at_the_end_of_a_group(devices, when):
     made = devices(("one", one), ("two", {"waits": when, "failed": failed}))
     a = inputs(4000)
     with pytest.warns(c2cu.StreamWarning, match="one failed and is left out: one is lost"):
-        found = np.concatenate(list(c2cu.stream(SORT, chunks(a, 300), group=100, backend="cpu")))
-    assert np.array_equal(found, np.sort(a, 1)) and [d.closed for d in made] == [1, 1]
+        result = np.concatenate(list(c2cu.stream(SORT, chunks(a, 300), group=100, backend="cpu")))
+    assert np.array_equal(result, np.sort(a, 1)) and [d.closed for d in made] == [1, 1]
 
 
 def test_a_device_without_memory(devices):
     """Another one gives it; where none does, that is told."""
     devices(("one", {"broken": True, "ran": [0]}), ("two", {}))
     a = inputs(4000)
-    found = np.concatenate(list(c2cu.stream(SORT, chunks(a, 300), group=100, backend="cpu")))
-    assert np.array_equal(found, np.sort(a, 1))
+    result = np.concatenate(list(c2cu.stream(SORT, chunks(a, 300), group=100, backend="cpu")))
+    assert np.array_equal(result, np.sort(a, 1))
     devices(("one", {"broken": True, "ran": [0]}), ("two", {"broken": True, "ran": [0]}))
     with pytest.raises(c2cu.CompileError, match="two fails: two has no memory any more") as e:
         list(c2cu.stream(SORT, chunks(a, 300), group=100, backend="cpu"))
@@ -578,9 +578,9 @@ def test_a_device_with_little_memory_takes_smaller_groups(devices):
     a = inputs(4000)
     with pytest.warns(c2cu.StreamWarning) as said:
         s = c2cu.stream(SORT, a, group=1000, backend="cpu")
-        found = np.concatenate(list(s))
+        result = np.concatenate(list(s))
     assert len(said) == 1 and "not enough memory for groups of 1000 inputs: they have 250" in str(said[0].message)
-    assert s.group == 250 and np.array_equal(found, np.sort(a, 1)) and said[0].filename == __file__
+    assert s.group == 250 and np.array_equal(result, np.sort(a, 1)) and said[0].filename == __file__
 
 
 def test_a_device_with_no_memory(devices):

@@ -113,8 +113,8 @@ def check_all(text: str, fn: str, variables: list[tuple]) -> None:
     front = pipeline.understand(read_source(text), pipeline.Options(fn=fn))
     assert {s.name for s in front.slots if s.reads or s.writes} == {n for n, _, _ in variables}
     for schedule in ("native", "gang", "auto"):
-        found = c2cu.bulk(text, inputs, fn=fn, backend="cpu", schedule=schedule)
-        for n, a in (found if isinstance(found, dict) else {"y": found}).items():
+        result = c2cu.bulk(text, inputs, fn=fn, backend="cpu", schedule=schedule)
+        for n, a in (result if isinstance(result, dict) else {"y": result}).items():
             assert same(a, expected[n]), (schedule, n)
     for schedule in ("registers", "block", "thread", "private"):
         artifact = choose(front, "cuda", schedule)[1]
@@ -132,8 +132,8 @@ def test_what_varies(name):
     variables = [(n, "i4", (8,)) for n in dict.fromkeys((*inputs, "y"))]
     expected = Original(text, "k", variables).bulk(inputs, P)["y"]
     with pytest.warns(c2cu.NotObliviousWarning):
-        found = c2cu.bulk(text, inputs, fn="k", backend="cpu", schedule="gang")
-    assert same(found["y"] if isinstance(found, dict) else found, expected)
+        result = c2cu.bulk(text, inputs, fn="k", backend="cpu", schedule="gang")
+    assert same(result["y"] if isinstance(result, dict) else result, expected)
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ def test_fault(path):
         front(path)
     error = caught.value
     first = error.diagnostic
-    found = [(first.loc.line, first.message), *((n.loc.line, n.message) for n in first.notes)]
-    assert found == planted(path)
+    faults = [(first.loc.line, first.message), *((n.loc.line, n.message) for n in first.notes)]
+    assert faults == planted(path)
     assert error.file == str(path)
     assert error.code == ("C2CU036" if path.name.startswith("unset") else "C2CU035")
 
@@ -103,10 +103,10 @@ def test_corrected(path):
 
 
 def test_a_branch_on_data_makes_a_warning():
-    found = front(
+    understood = front(
         "int a[4];\nvoid kern(void) {\n    for (int i = 0; i < 5; i++)\n        if (a[0] > i) a[i & 4] = 1;\n}\n"
     )
-    (warning,) = diagnosed(found.trace)
+    (warning,) = diagnosed(understood.trace)
     assert (warning.severity, warning.code, warning.loc.line) == ("warning", "C2CU035", 4)
     assert warning.message == "if this branch is taken: element 4 is outside 'a', which has 4 elements, where i = 4"
 
@@ -146,9 +146,9 @@ SOUND = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_sound(name):
-    found = front(SOUND[name] + "\n").trace
-    assert found is not None and found.complete
-    assert not found.faults
+    traced = front(SOUND[name] + "\n").trace
+    assert traced is not None and traced.complete
+    assert not traced.faults
 
 
 @pytest.mark.parametrize("name", [n for n, s in LINES if s.startswith("analysed")])
@@ -158,15 +158,15 @@ def test_language_is_sound(name, quick):
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.c")), ids=lambda p: p.stem)
 def test_examples_are_sound(path):
-    found = understand(Source(path.name, path.read_text()), Options()).trace
-    assert found.complete and not found.faults
+    traced = understand(Source(path.name, path.read_text()), Options()).trace
+    assert traced.complete and not traced.faults
 
 
 @pytest.mark.parametrize("part", sampled(range(PARTS), 4))
 def test_random_programs_are_sound(part, quick):
     for seed in range(part * 10**6, part * 10**6 + share(25 * PARTS, 2)):
-        found = front(write(seed).text).trace
-        assert found is None or not [f for f in found.faults if f.certain]
+        traced = front(write(seed).text).trace
+        assert traced is None or not [f for f in traced.faults if f.certain]
 
 
 # the plain way
@@ -184,27 +184,27 @@ def test_agrees_with_the_plain_way(part, quick):
 
 
 def agree(u, text: str, seed: int) -> None:
-    found, wanted = trace(u), trace_oracle.expected(u)
-    faults = {(f.kind, f.loc.line, f.certain) for f in found.faults if f.kind != "ahead"}
-    assert faults <= wanted.faults, text
-    assert faults == wanted.faults or any(f.kind == "ahead" for f in found.faults), text  # the oracle takes all arms
-    faults = wanted.faults
-    if found.stopped or any(kind == "bounds" for kind, _, _ in faults):
+    traced, oracle = trace(u), trace_oracle.expected(u)
+    faults = {(f.kind, f.loc.line, f.certain) for f in traced.faults if f.kind != "ahead"}
+    assert faults <= oracle.faults, text
+    assert faults == oracle.faults or any(f.kind == "ahead" for f in traced.faults), text  # the oracle takes all arms
+    faults = oracle.faults
+    if traced.stopped or any(kind == "bounds" for kind, _, _ in faults):
         return
-    assert found.steps == wanted.steps, text
-    for r in found.regions:
-        assert (r.loads, r.stores) == (wanted.loads[r.region], wanted.stores[r.region]), f"{r.region}\n{text}"
-        for mine, its in zip(r.elements, wanted.elements[r.region], strict=True):
+    assert traced.steps == oracle.steps, text
+    for r in traced.regions:
+        assert (r.loads, r.stores) == (oracle.loads[r.region], oracle.stores[r.region]), f"{r.region}\n{text}"
+        for mine, its in zip(r.elements, oracle.elements[r.region], strict=True):
             assert mine & (LOADED | STORED) == its & (LOADED | STORED), f"{r.region}\n{text}"
             assert mine & CERTAIN <= its & CERTAIN and mine & INPUT >= its & INPUT, f"{r.region}\n{text}"
-    for k, loop in enumerate(found.loops):
-        assert (loop.entries, loop.turns, loop.longest) == (wanted.entries[k], wanted.turns[k], wanted.longest[k]), text
-        clashes = wanted.dependent[k]
+    for k, loop in enumerate(traced.loops):
+        assert (loop.entries, loop.turns, loop.longest) == (oracle.entries[k], oracle.turns[k], oracle.longest[k]), text
+        clashes = oracle.dependent[k]
         local = all(c.element >= 0 and c.conditional for c in loop.conflicts)  # stored and loaded in one arm
         assert loop.independent == (not clashes) or (not clashes and local), f"{loop}\n{clashes}\n{text}"
     rng = random.Random(seed)
     data = {r.name: [_value(r, rng) for _ in range(r.count)] for r in u.kernel.regions if r.storage == "bulk"}
-    shuffled = trace_oracle.shuffled(u, data, found.loops, rng)
+    shuffled = trace_oracle.shuffled(u, data, traced.loops, rng)
     assert repr(trace_oracle.memory(u, data)) == repr(shuffled), f"turns in another order differ\n{text}"
 
 
@@ -305,7 +305,7 @@ def test_numbers_are_read_by_a_tracer_that_is_compiled_once(monkeypatch, tmp_pat
     names, compiled, start = ("n", "b", "u", "x", "y"), [], subprocess.run
     u = understand(Source("<input>", text), Options("kern", shared=names)).analysis
     monkeypatch.setattr(run.subprocess, "run", lambda c, **more: compiled.append(c) or start(c, **more))
-    given = {"n": 7, "b": True, "u": 2**63 + 1, "x": float(np.float32(0.1)), "y": -0.1}
+    numbers = {"n": 7, "b": True, "u": 2**63 + 1, "x": float(np.float32(0.1)), "y": -0.1}
     for change, turns in (
         ({}, 7),
         ({"n": -1}, 0),
@@ -314,10 +314,10 @@ def test_numbers_are_read_by_a_tracer_that_is_compiled_once(monkeypatch, tmp_pat
         ({"y": 0.1}, None),
         ({"n": 64}, 64),
     ):
-        found = trace(u, numbers={**given, **change})
-        assert found.complete and not found.faults
-        assert [(x.entries, x.turns) for x in found.loops] == [(0, 0) if turns is None else (1, turns)], change
-    (fault,) = trace(u, numbers={**given, "n": 65}).faults
+        traced = trace(u, numbers={**numbers, **change})
+        assert traced.complete and not traced.faults
+        assert [(x.entries, x.turns) for x in traced.loops] == [(0, 0) if turns is None else (1, turns)], change
+    (fault,) = trace(u, numbers={**numbers, "n": 65}).faults
     assert (fault.kind, fault.counters) == ("bounds", (("i", 64),))
     assert sum("-o" in c for c in compiled) == 1
 
@@ -396,10 +396,10 @@ def test_stops(name, monkeypatch):
     head, body, why = STOPS[name]
     text = f"int a[8];\n{head}\nvoid kern(void) {{ {body} }}\n"
     shared = ("t",) if "brings" in name else ()
-    found = understand(Source("<input>", text), Options("kern", shared=shared))
-    assert why in found.trace.stopped
-    assert not any(x.independent for x in found.trace.loops)
-    assert not found.trace.faults
+    understood = understand(Source("<input>", text), Options("kern", shared=shared))
+    assert why in understood.trace.stopped
+    assert not any(x.independent for x in understood.trace.loops)
+    assert not understood.trace.faults
 
 
 def test_a_tracer_that_dies_is_no_error(monkeypatch, tmp_path):
@@ -407,8 +407,8 @@ def test_a_tracer_that_dies_is_no_error(monkeypatch, tmp_path):
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
     real = run.text
     monkeypatch.setattr(run, "text", lambda t: real(t).replace("enter(0);", "abort();"))
-    found = front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n").trace
-    assert found.stopped == "its uniform part did not run to its end"
+    traced = front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n").trace
+    assert traced.stopped == "its uniform part did not run to its end"
 
 
 def test_a_tracer_that_hangs_is_no_error(monkeypatch, tmp_path):
@@ -416,8 +416,8 @@ def test_a_tracer_that_hangs_is_no_error(monkeypatch, tmp_path):
     monkeypatch.setattr(run, "SECONDS", 0.5)
     real = run.text
     monkeypatch.setattr(run, "text", lambda t: real(t).replace("enter(0);", "for (;;) now = now;"))
-    found = front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n").trace
-    assert found.stopped == "its uniform part did not run to its end"
+    traced = front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n").trace
+    assert traced.stopped == "its uniform part did not run to its end"
 
 
 def test_leaves_no_files(monkeypatch, tmp_path):
@@ -450,8 +450,8 @@ def test_the_rest_of_what_is_not_oblivious(name):
         front(text.format(16, body))
     assert (e.value.code, e.value.line) == ("C2CU035", 4)
     corrected = body.replace("+ 1]", "+ 0]").replace("[i + 2]", "[i]").replace("17 -", "15 -").replace("16}", "15}")
-    found = front(text.format(16, corrected)).trace
-    assert found.stopped == "the program is not oblivious" and not found.faults
+    traced = front(text.format(16, corrected)).trace
+    assert traced.stopped == "the program is not oblivious" and not traced.faults
 
 
 NOT_KNOWN = {
@@ -465,8 +465,8 @@ NOT_KNOWN = {
 @pytest.mark.parametrize("name", NOT_KNOWN)
 def test_what_only_data_tells_is_no_fault(name):
     text = f"int a[16], b[16], idx[16];\nvoid kern(void) {{ for (int i = 0; i < 4; i++) {{ {NOT_KNOWN[name]} }} }}\n"
-    found = front(text).trace
-    assert found.stopped == "the program is not oblivious" and not any(f.certain for f in found.faults)
+    traced = front(text).trace
+    assert traced.stopped == "the program is not oblivious" and not any(f.certain for f in traced.faults)
 
 
 def test_barriers_between_loops():
@@ -483,8 +483,8 @@ void kern(void) {
 """
     loops = trace(analysed(text)).loops
     assert [x.independent for x in loops] == [False, True, True, True, True]
-    found = [(x.barrier.kind, x.barrier.name, x.barrier.first.line, x.barrier.second.line) for x in loops if x.barrier]
-    assert found == [("flow", "a", 5, 6), ("flow", "d", 7, 8)]
+    pairs = [(x.barrier.kind, x.barrier.name, x.barrier.first.line, x.barrier.second.line) for x in loops if x.barrier]
+    assert pairs == [("flow", "a", 5, 6), ("flow", "d", 7, 8)]
     assert [x.barrier is not None for x in loops] == [False, False, True, False, True]
 
 

@@ -140,39 +140,39 @@ def measured(front, seconds, p=5000, schedule="auto", refuse=(), backend="cuda")
 
 
 def block_best(artifact: Artifact) -> float:
-    own = artifact.threads // artifact.inputs
-    return {"block": {16: 1e-9, 32: 3e-9, 64: 2e-9}.get(own, 1e-6)}.get(artifact.schedule, 1e-7)
+    threads = artifact.threads // artifact.inputs
+    return {"block": {16: 1e-9, 32: 3e-9, 64: 2e-9}.get(threads, 1e-6)}.get(artifact.schedule, 1e-7)
 
 
 @pytest.mark.slow
 def test_candidates():
-    found, runs = measured(understood(FW), block_best)
-    assert [c for c, _ in found.times[:3]] == [Candidate("block", n) for n in (16, 64)] + [Candidate("block")]
-    assert found.winner == Candidate("block", 16) and found.times[0][1] == pytest.approx(1e-9)
-    assert {c.schedule for c, _ in found.times} == {"block", "thread", "private"} and found.p == 5000
-    assert found.rejected[0][0] == "registers" and "1024 bytes go out" in found.rejected[0][1]
+    tuning, runs = measured(understood(FW), block_best)
+    assert [c for c, _ in tuning.times[:3]] == [Candidate("block", n) for n in (16, 64)] + [Candidate("block")]
+    assert tuning.winner == Candidate("block", 16) and tuning.times[0][1] == pytest.approx(1e-9)
+    assert {c.schedule for c, _ in tuning.times} == {"block", "thread", "private"} and tuning.p == 5000
+    assert tuning.rejected[0][0] == "registers" and "1024 bytes go out" in tuning.rejected[0][1]
     often = {s: [r for r, _ in runs].count(s) for s in ("block", "thread")}
     assert often["thread"] == 1 < often["block"], "what cannot win is not repeated"
 
 
 def test_candidates_of_registers_and_of_the_cpu():
-    found, _ = measured(understood(EXAMPLES / "bitonic_sort.c"), lambda a: 1 / a.inputs)
-    assert found.winner == Candidate("registers", 128)
-    found, _ = measured(understood(FW), lambda a: getattr(a, "lanes", 1) * 1e-6, backend="cpu")
-    assert [c.schedule for c, _ in found.times] == ["native", "gang"]
+    tuning, _ = measured(understood(EXAMPLES / "bitonic_sort.c"), lambda a: 1 / a.inputs)
+    assert tuning.winner == Candidate("registers", 128)
+    tuning, _ = measured(understood(FW), lambda a: getattr(a, "lanes", 1) * 1e-6, backend="cpu")
+    assert [c.schedule for c, _ in tuning.times] == ["native", "gang"]
 
 
 @pytest.mark.slow
 def test_one_schedule_by_name():
-    found, _ = measured(understood(FW), block_best, schedule="block")
-    assert {c.schedule for c, _ in found.times} == {"block"} and found.rejected == ()
+    tuning, _ = measured(understood(FW), block_best, schedule="block")
+    assert {c.schedule for c, _ in tuning.times} == {"block"} and tuning.rejected == ()
     assert measured(understood(FW), block_best, schedule="registers")[0] is None
 
 
 @pytest.mark.slow
 def test_what_does_not_compile_is_rejected():
-    found, _ = measured(understood(FW), block_best, refuse=("block",))
-    assert found.winner.schedule == "thread" and dict(found.rejected)["block"] == "NVRTC does not take it"
+    tuning, _ = measured(understood(FW), block_best, refuse=("block",))
+    assert tuning.winner.schedule == "thread" and dict(tuning.rejected)["block"] == "NVRTC does not take it"
     assert measured(understood(FW), block_best, refuse=("block", "thread", "private"))[0] is None
 
 
@@ -181,15 +181,15 @@ def test_what_does_not_compile_is_rejected():
 )
 @pytest.mark.slow
 def test_a_run_is_neither_long_nor_large(seconds, p, most):
-    found, runs = measured(understood(FW), lambda _: seconds, p=p)
-    assert found.p == max(n for _, n in runs) == most
+    tuning, runs = measured(understood(FW), lambda _: seconds, p=p)
+    assert tuning.p == max(n for _, n in runs) == most
 
 
 def test_time_runs_out(monkeypatch):
     monkeypatch.setattr(tune, "LIMIT", -1)
-    found, _ = measured(understood(FW), block_best)
-    assert found.winner == Candidate("block") and len(found.times) == 1
-    assert dict(found.rejected)["thread"] == "there was no time left to measure it"
+    tuning, _ = measured(understood(FW), block_best)
+    assert tuning.winner == Candidate("block") and len(tuning.times) == 1
+    assert dict(tuning.rejected)["thread"] == "there was no time left to measure it"
 
 
 # What is remembered
@@ -261,20 +261,20 @@ def test_results_are_the_winners(monkeypatch):
     d = rng.random((300, 16, 16), dtype=np.float32)
     expected = c2cu.bulk(FW, d, backend="cpu")
     slow = {"gep": 2.0, "gang": 1.0, "native": 0.5}
-    seen = []
+    counts = []
 
-    def timer(slots, given, layout):
-        return lambda program, n: seen.append(n) or slow[program.artifact.schedule]
+    def timer(slots, inputs, layout):
+        return lambda program, n: counts.append(n) or slow[program.artifact.schedule]
 
     monkeypatch.setattr(cpu, "timer", timer)
     program = c2cu.compile(FW, backend="cpu", tune=True)
-    assert program.plan.schedule == "gang" and not seen
+    assert program.plan.schedule == "gang" and not counts
     assert np.array_equal(program(d), expected) and program.plan.schedule == "native"
-    assert program.plan.measured.winner == Candidate("native") and max(seen) <= 300
-    count = len(seen)
+    assert program.plan.measured.winner == Candidate("native") and max(counts) <= 300
+    count = len(counts)
     for again in (program, c2cu.compile(FW, backend="cpu", tune=True), c2cu.compile(FW, backend="cpu")):
         assert np.array_equal(again(d[:270]), expected[:270])
-        assert again.plan.schedule == "native" and len(seen) == count, "it is not measured twice"
+        assert again.plan.schedule == "native" and len(counts) == count, "it is not measured twice"
     untuned = c2cu.compile(FW, backend="cpu")
     assert np.array_equal(untuned(d[:100]), expected[:100]) and untuned.plan.schedule == "gang"
     assert np.array_equal(program(d), expected) and program.plan.schedule == "native"
@@ -283,11 +283,11 @@ def test_results_are_the_winners(monkeypatch):
 @pytest.mark.parametrize("layout", ["row", "column"])
 def test_measuring_leaves_arrays_alone(layout):
     a = rng.integers(-99, 99, (500, 40)).astype(np.int32)
-    given = a.copy() if layout == "row" else np.ascontiguousarray(a.T)
+    matrix = a.copy() if layout == "row" else np.ascontiguousarray(a.T)
     text = SUM.replace("o += a[i]", "{ o += a[i]; a[i] = -a[i]; }")
-    result = c2cu.bulk(text, {"a": given}, out={"a": given}, layout=layout, backend="cpu", tune=True)
+    result = c2cu.bulk(text, {"a": matrix}, out={"a": matrix}, layout=layout, backend="cpu", tune=True)
     assert np.array_equal(result["o"], a.sum(axis=1))
-    assert result["a"] is given and np.array_equal(given, -a if layout == "row" else -a.T)
+    assert result["a"] is matrix and np.array_equal(matrix, -a if layout == "row" else -a.T)
 
 
 def test_the_clock_runs():
@@ -295,9 +295,9 @@ def test_the_clock_runs():
     t = rng.integers(0, 256, 16).astype(np.uint8)
     program = c2cu.compile(LOOKUP, shared=("t",), backend="cpu", tune=True)
     assert np.array_equal(program({"i": a}, shared={"t": t}), t[a & 15])
-    found = program.plan.measured
-    assert {c.schedule for c, _ in found.times} == {"gang", "native"} and all(0 < s < 1 for _, s in found.times)
-    assert 0 < found.p <= 2000  # fewer, where the machine is slow
+    tuning = program.plan.measured
+    assert {c.schedule for c, _ in tuning.times} == {"gang", "native"} and all(0 < s < 1 for _, s in tuning.times)
+    assert 0 < tuning.p <= 2000  # fewer, where the machine is slow
 
 
 def test_lengths_and_p_without_arrays():
@@ -309,9 +309,9 @@ def test_lengths_and_p_without_arrays():
 
 
 def test_a_users_mistake_stays_one():
-    for given in (np.ones((4, 16, 16)), np.ones((4, 16), np.float32), [1, 2]):
+    for d in (np.ones((4, 16, 16)), np.ones((4, 16), np.float32), [1, 2]):
         with pytest.raises(InputError):
-            c2cu.bulk(FW, {"D": given}, backend="cpu", tune=True)
+            c2cu.bulk(FW, {"D": d}, backend="cpu", tune=True)
     with pytest.raises(InputError, match="is for backend cuda"):
         c2cu.compile(FW, backend="cpu", schedule="block", tune=True)
 
@@ -327,8 +327,8 @@ def test_a_winner_that_does_not_take_the_program():
 def test_first_inputs():
     front = understood(LOOKUP, shared=("t",))
     i, t = np.zeros((9, 4), np.uint8), np.zeros(16, np.uint8)
-    given = {"i": i, "t": t, "n": 3}
-    first = arrays.first(given, front.slots, "row", 5)
+    arguments = {"i": i, "t": t, "n": 3}
+    first = arrays.first(arguments, front.slots, "row", 5)
     assert first["i"].shape == (5, 4) and first["t"] is t and first["n"] == 3
     assert arrays.first({"i": i.T}, front.slots, "column", 5)["i"].shape == (4, 5)
     assert arrays.count({"t": t, "i": i}, front.slots, "row", None) == 9
@@ -350,8 +350,8 @@ def stand_in(device, monkeypatch):
     """Runs artifacts for CUDA on the CPU. By schedule: the ``drawbacks`` that its compiler finds."""
     drawbacks = {}
 
-    def run(program, slots, given, out, layout, stream, p):
-        result = run_on_cpu(program.artifact, given, next(iter(given.values())).shape[0])
+    def run(program, slots, inputs, out, layout, stream, p):
+        result = run_on_cpu(program.artifact, inputs, next(iter(inputs.values())).shape[0])
         return next(iter(result.values()))
 
     monkeypatch.setattr(launch, "load", lambda a: Loaded(a, "" if a.spills is None else drawbacks.get(a.schedule, "")))

@@ -62,8 +62,8 @@ def test_an_arm_keeps_what_the_other_assigns_to_uniform_variables():
     expected = Original(ARMS, "kern", [("a", "int32", (800,))]).bulk({"a": a}, 5)["a"]
     assert same(c2cu.compile(ARMS, fn="kern", backend="cpu", schedule="gang")({"a": a}), expected)
     kernel = understand(Source("<input>", ARMS), Options(fn="kern")).analysis
-    found = ir_interpreter.run(kernel.kernel, [{"a": x.tolist()} for x in a], kernel)
-    assert [m["a"] for m in found.memory] == expected.tolist()
+    ran = ir_interpreter.run(kernel.kernel, [{"a": x.tolist()} for x in a], kernel)
+    assert [m["a"] for m in ran.memory] == expected.tolist()
 
 
 @pytest.mark.parametrize("name", ["floyd_warshall", "bitonic_sort", "montgomery", "prefix_sums"])

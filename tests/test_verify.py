@@ -64,7 +64,7 @@ def forget(monkeypatch):
     monkeypatch.setattr("c2cu.api._programs", Recent(16))
 
 
-def given(p=P):
+def data(p=P):
     return {"a": rng.random((p, 8), dtype=np.float32) * 20, "n": np.arange(p, dtype=np.int32)}
 
 
@@ -97,22 +97,22 @@ def planted(monkeypatch):
 @pytest.fixture
 def runs(monkeypatch):
     """The numbers of inputs that native does beside a schedule."""
-    seen, original = [], verify.Verification.run
+    counts, original = [], verify.Verification.run
     monkeypatch.setattr(
-        verify.Verification, "run", lambda self, g, layout, p: seen.append(p) or original(self, g, layout, p)
+        verify.Verification, "run", lambda self, g, layout, p: counts.append(p) or original(self, g, layout, p)
     )
-    return seen
+    return counts
 
 
 def test_equal_results_are_noted_and_compared_once(runs, monkeypatch):
-    inputs = given()
+    inputs = data()
     expected = right(TEXT, inputs)
     assert not runs
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for _ in range(3):
-            found = c2cu.bulk(TEXT, inputs, backend="cpu", schedule="gang")
-            assert all(np.array_equal(found[n], expected[n]) for n in expected)
+            results = c2cu.bulk(TEXT, inputs, backend="cpu", schedule="gang")
+            assert all(np.array_equal(results[n], expected[n]) for n in expected)
         compared = sum(runs)
         assert runs[0] == 1 and 10 < compared <= verify.MOST
         forget(monkeypatch)
@@ -123,11 +123,11 @@ def test_equal_results_are_noted_and_compared_once(runs, monkeypatch):
 
 def test_a_fault_of_gangs_printer_is_found(planted, monkeypatch):
     planted()
-    inputs = given()
+    inputs = data()
     expected = right(TEXT, inputs)
     with pytest.warns(c2cu.MismatchWarning) as told:
-        found = c2cu.bulk(TEXT, inputs, backend="cpu", schedule="gang")
-    assert all(np.array_equal(found[n], expected[n]) for n in expected), "the results are the C's"
+        results = c2cu.bulk(TEXT, inputs, backend="cpu", schedule="gang")
+    assert all(np.array_equal(results[n], expected[n]) for n in expected), "the results are the C's"
     text = str(told[0].message)
     assert re.search(r"schedule gang: 'a\[1\]' of input 0 is \S+, but the C gives \S+ \[C2CU255\]", text), text
     report = json.loads(Path(re.search(r"report, (\S+\.json)", text)[1]).read_text())
@@ -157,40 +157,40 @@ def test_one_lane_alone_is_wrong(planted, monkeypatch):
     """The last input, too, is among those compared."""
     last_input_wrong(monkeypatch)
     with pytest.warns(c2cu.MismatchWarning, match=f"of input {P - 1} is"):
-        inputs = given()
-        found = c2cu.bulk(TEXT, inputs, backend="cpu", schedule="gang")
-    assert np.array_equal(found["a"], right(TEXT, inputs)["a"])
+        inputs = data()
+        results = c2cu.bulk(TEXT, inputs, backend="cpu", schedule="gang")
+    assert np.array_equal(results["a"], right(TEXT, inputs)["a"])
 
 
 def test_a_fault_of_gep_is_found(planted):
     planted()
     inputs = {n: rng.random((40, 12, 12), dtype=np.float32) for n in "ABC"}
     with pytest.warns(c2cu.MismatchWarning, match="schedule gep"):
-        found = c2cu.bulk(PRODUCT, inputs, backend="cpu", schedule="gep")
-    assert np.array_equal(found, right(PRODUCT, inputs))
+        result = c2cu.bulk(PRODUCT, inputs, backend="cpu", schedule="gep")
+    assert np.array_equal(result, right(PRODUCT, inputs))
 
 
 @pytest.mark.parametrize("how", ["out is the input", "another out", "column", "a number", "column in place"])
 def test_in_place_and_other_layouts(planted, how):
     text = "float a[8];\nvoid k(float s) { for (int i = 0; i < 8; i++) a[i] = a[i] * 0.5f - s; }\n"
     planted()
-    a, layout = given()["a"], "column" if "column" in how else "row"
+    a, layout = data()["a"], "column" if "column" in how else "row"
     a = np.ascontiguousarray(a.T) if layout == "column" else a
     options = {"shared": {"s": 3.0}, "layout": layout}
     expected = right(text, {"a": a}, **options)
     out = {"out is the input": a, "another out": a + 1, "column in place": a}.get(how)
     with pytest.warns(c2cu.MismatchWarning):
-        found = c2cu.bulk(text, {"a": a}, out=out, backend="cpu", schedule="gang", **options)
-    assert np.array_equal(found, expected) and (out is None or found is out)
-    again = c2cu.bulk(text, {"a": found.copy()}, backend="cpu", schedule="gang", **options)
+        result = c2cu.bulk(text, {"a": a}, out=out, backend="cpu", schedule="gang", **options)
+    assert np.array_equal(result, expected) and (out is None or result is out)
+    again = c2cu.bulk(text, {"a": result.copy()}, backend="cpu", schedule="gang", **options)
     assert np.array_equal(again, right(text, {"a": expected}, **options))
 
 
 def test_in_place_without_a_fault():
-    inputs = given()
+    inputs = data()
     expected = right(TEXT, inputs)
-    found = c2cu.bulk(TEXT, inputs, out=inputs, backend="cpu", schedule="gang", verify="strict")
-    assert found["a"] is inputs["a"] and all(np.array_equal(inputs[n], expected[n]) for n in expected)
+    results = c2cu.bulk(TEXT, inputs, out=inputs, backend="cpu", schedule="gang", verify="strict")
+    assert results["a"] is inputs["a"] and all(np.array_equal(inputs[n], expected[n]) for n in expected)
 
 
 SUMS = "float a[64];\nvoid k(void) { float s = 0; for (int i = 0; i < 64; i++) { s = s + a[i]; a[i] = s; } }\n"
@@ -218,18 +218,18 @@ def test_strict_raises(planted):
     planted()
     program = c2cu.compile(TEXT, backend="cpu", schedule="gang", verify="strict")
     with pytest.raises(c2cu.MismatchError, match="of input 0 is"):
-        program(given())
+        program(data())
 
 
 def test_off_compares_nothing(planted, runs, recwarn):
     planted()
-    inputs = given()
-    found = c2cu.bulk(TEXT, inputs, backend="cpu", schedule="gang", verify=False)
-    assert not np.array_equal(found["a"], right(TEXT, inputs)["a"]) and not runs and not len(recwarn)
+    inputs = data()
+    results = c2cu.bulk(TEXT, inputs, backend="cpu", schedule="gang", verify=False)
+    assert not np.array_equal(results["a"], right(TEXT, inputs)["a"]) and not runs and not len(recwarn)
 
 
 def test_the_environment_decides_anew(runs, monkeypatch):
-    inputs = given()
+    inputs = data()
     monkeypatch.setenv("C2CU_VERIFY", "off")
     c2cu.bulk(TEXT, inputs, backend="cpu", schedule="gang")
     assert not runs
@@ -241,7 +241,7 @@ def test_the_environment_decides_anew(runs, monkeypatch):
 def test_all_compares_every_input_of_every_call(runs, monkeypatch):
     program = c2cu.compile(TEXT, backend="cpu", schedule="gang", verify="all")
     for _ in range(2):
-        program(given(5000))
+        program(data(5000))
     assert sum(runs) == 10000
     original = cpu.CpuProgram.run
 
@@ -252,7 +252,7 @@ def test_all_compares_every_input_of_every_call(runs, monkeypatch):
 
     monkeypatch.setattr(cpu.CpuProgram, "run", run)
     with pytest.warns(c2cu.MismatchWarning, match="'n' of input 3333 is"):
-        program(given(5000))
+        program(data(5000))
 
 
 def test_an_unknown_mode():
@@ -261,7 +261,7 @@ def test_an_unknown_mode():
 
 
 def test_streams(planted, runs):
-    inputs = given(1000)
+    inputs = data(1000)
     expected = right(TEXT, inputs)
 
     def streamed():
@@ -278,7 +278,7 @@ def test_streams(planted, runs):
 @pytest.mark.parametrize("how", sampled(["batches", "column", "target"], 2))
 def test_all_compares_every_group_of_a_stream(runs, monkeypatch, how):
     """One input in the third group is wrong."""
-    inputs, layout = given(1000), "column" if how == "column" else "row"
+    inputs, layout = data(1000), "column" if how == "column" else "row"
     expected = right(TEXT, inputs)
     original = cpu.CpuProgram.run
 
@@ -344,7 +344,7 @@ def test_freedom_of_rounding_is_no_fault(recwarn):
 def test_what_takes_long_is_not_verified(runs, monkeypatch):
     monkeypatch.setattr(verify, "STEPS", 100.0)
     program = c2cu.compile(TEXT, backend="cpu", schedule="gang")
-    program(given())
+    program(data())
     assert program._current().proof.why_not.startswith("an input alone takes native") and not runs
 
 
@@ -365,7 +365,7 @@ def test_what_native_does_not_run_is_not_verified(monkeypatch, recwarn):
         registry, "emit_schedule", lambda n, *a, **k: refused() if n == NATIVE else original(n, *a, **k)
     )
     program = c2cu.compile(TEXT, backend="cpu", schedule="gang")
-    program(given())
+    program(data())
     assert program._last.proof.why_not == "schedule native does not run it: no" and not len(recwarn)
 
 
@@ -383,7 +383,7 @@ def slow(monkeypatch):
 def test_a_call_does_not_wait_for_a_slow_compiler(slow, planted, runs, layout):
     """What it returned is compared later, and the next call tells."""
     planted()
-    inputs = given() if layout == "row" else {n: np.ascontiguousarray(np.moveaxis(a, 0, -1)) for n, a in given().items()}
+    inputs = data() if layout == "row" else {n: np.ascontiguousarray(np.moveaxis(a, 0, -1)) for n, a in data().items()}
     expected = right(TEXT, inputs, layout=layout)
     program = c2cu.compile(TEXT, backend="cpu", schedule="gang", layout=layout)
     with warnings.catch_warnings():
@@ -396,8 +396,8 @@ def test_a_call_does_not_wait_for_a_slow_compiler(slow, planted, runs, layout):
     slow.set()
     proof._compiler.join()
     with pytest.warns(c2cu.MismatchWarning) as told:
-        found = program(inputs)
-    assert all(np.array_equal(found[n], expected[n]) for n in expected)
+        results = program(inputs)
+    assert all(np.array_equal(results[n], expected[n]) for n in expected)
     assert len(told) == 1 and told[0].filename == __file__
     assert re.search(r"earlier call .* 'a\[1\]' of input 0 is \S+, but the C gives \S+ \[C2CU257\]", str(told[0].message))
     with warnings.catch_warnings():
@@ -407,7 +407,7 @@ def test_a_call_does_not_wait_for_a_slow_compiler(slow, planted, runs, layout):
 
 def test_what_is_compared_late_is_noted(slow, runs, recwarn):
     program = c2cu.compile(TEXT, backend="cpu", schedule="gang")
-    program(given())
+    program(data())
     proof = program._last.proof
     assert proof.put_off and not proof.settled
     slow.set()
@@ -420,11 +420,11 @@ def test_what_is_compared_late_is_noted(slow, runs, recwarn):
 def test_which_input_was_wrong_is_told_late(slow, monkeypatch):
     last_input_wrong(monkeypatch)
     program = c2cu.compile(TEXT, backend="cpu", schedule="gang")
-    program(given())
+    program(data())
     slow.set()
     program._last.proof._compiler.join()
     with pytest.warns(c2cu.MismatchWarning, match=f"of input {P - 1} is"):
-        program(given())
+        program(data())
 
 
 @pytest.mark.parametrize("how", ["strict", pytest.param("all", marks=pytest.mark.slow)])
@@ -433,7 +433,7 @@ def test_who_asks_for_certainty_waits(how, slow, planted):
     program = c2cu.compile(TEXT, backend="cpu", schedule="gang", verify=how)
     threading.Timer(0.3, slow.set).start()
     with pytest.raises(c2cu.MismatchError) if how == "strict" else pytest.warns(c2cu.MismatchWarning):
-        program(given())
+        program(data())
 
 
 @pytest.mark.slow
@@ -442,12 +442,12 @@ def test_what_is_large_waits(slow, planted, monkeypatch):
     monkeypatch.setattr(verify, "ASIDE", 50)
     threading.Timer(0.3, slow.set).start()
     with pytest.warns(c2cu.MismatchWarning):
-        c2cu.bulk(TEXT, given(), backend="cpu", schedule="gang")
+        c2cu.bulk(TEXT, data(), backend="cpu", schedule="gang")
 
 
 def test_streams_wait(slow, planted):
     planted()
-    inputs = given()
+    inputs = data()
     threading.Timer(0.3, slow.set).start()
     with pytest.warns(c2cu.MismatchWarning):
         results = list(c2cu.stream(TEXT, inputs, backend="cpu", schedule="gang"))
@@ -475,7 +475,7 @@ def test_a_process_that_ends_tells_first(tmp_path):
 def test_a_child_process_verifies_itself(slow, runs):
     """The thread that compiles native stays with the parent."""
     program = c2cu.compile(TEXT, backend="cpu", schedule="gang")
-    inputs = given()
+    inputs = data()
     program(inputs)
     assert program._last.proof.put_off
     child = os.fork()
@@ -488,7 +488,7 @@ def test_a_child_process_verifies_itself(slow, runs):
 
 
 def test_threads_verify_once(runs):
-    program, inputs = c2cu.compile(TEXT, backend="cpu", schedule="gang"), given()
+    program, inputs = c2cu.compile(TEXT, backend="cpu", schedule="gang"), data()
     threads = [threading.Thread(target=program, args=(inputs,)) for _ in range(4)]
     for t in threads:
         t.start()

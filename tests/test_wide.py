@@ -212,11 +212,11 @@ def test_division_and_floats_run_natively(statement):
 def test_they_go_in_and_out_as_bytes():
     text = "unsigned __int128 x[2], y; void kern(void) { y = x[0] * x[1]; x[1] += 1; }"
     rng = np.random.default_rng(0)
-    given = rng.integers(0, 1 << 64, (P, 2, 2), np.uint64)
+    words = rng.integers(0, 1 << 64, (P, 2, 2), np.uint64)
     for schedule in ("gang", "native"):
-        out = c2cu.bulk(text, {"x": given.view("V16")[..., 0]}, fn="kern", backend="cpu", schedule=schedule)
+        out = c2cu.bulk(text, {"x": words.view("V16")[..., 0]}, fn="kern", backend="cpu", schedule=schedule)
         for n in range(P):
-            first, second = (int(w[0]) + (int(w[1]) << 64) for w in given[n])
+            first, second = (int(w[0]) + (int(w[1]) << 64) for w in words[n])
             product, more = first * second % (1 << 128), (second + 1) % (1 << 128)
             assert out["y"][n].tobytes() == product.to_bytes(16, "little")
             assert out["x"][n, 1].tobytes() == more.to_bytes(16, "little")

@@ -61,7 +61,7 @@ def expected(u: Uniform, budget: int = 100_000) -> Expected:
     except OutOfBounds:
         pass
     machine.judge()
-    return machine.found
+    return machine.facts
 
 
 class _Tracing(_Machine):
@@ -69,14 +69,14 @@ class _Tracing(_Machine):
 
     def __init__(self, u: Uniform, budget: int):
         super().__init__(u.kernel, [{}], None, budget)
-        self.u, self.found, self.log = u, Expected(), []
+        self.u, self.facts, self.log = u, Expected(), []
         self.turns: tuple[Turn, ...] = ()
         self.arms = 0  # branches on data around
         self.path: list[set] = [set()]  # what is stored on this path: (place, element), within each turn around
         self.needed = needed(u)
         self.stored: set = set()
         self.numbers = {id(s): k for k, s in enumerate(_loops(u))}
-        self.found.elements = {r: [0] * r.count for r in u.kernel.regions}
+        self.facts.elements = {r: [0] * r.count for r in u.kernel.regions}
 
     def statement(self, s: Stmt, active: Lanes) -> None:
         if isinstance(s, If) and self.u.is_varying(s.cond):
@@ -118,15 +118,15 @@ class _Tracing(_Machine):
 
     def loop(self, s: Loop, active: Lanes) -> None:
         number = self.numbers[id(s)]
-        self.found.entries[number] += 1
-        entry, turn, outer = self.found.entries[number], 0, self.turns
+        self.facts.entries[number] += 1
+        entry, turn, outer = self.facts.entries[number], 0, self.turns
         while not self.flagged(s):
             self.turns = (*outer, (number, entry, turn))
             self.path.append(set())
             self.block(s.head, active)
             goes = bool(self.values(s.cond, active)[0])
             if goes:
-                self.found.turns[number] += 1
+                self.facts.turns[number] += 1
                 self.block(s.body, active)
                 if not self.flagged(s):
                     self.block(s.step, active)
@@ -134,7 +134,7 @@ class _Tracing(_Machine):
             turn += 1
             if not goes:
                 break
-        self.found.longest[number] = max(self.found.longest[number], turn - (not self.flagged(s)))
+        self.facts.longest[number] = max(self.facts.longest[number], turn - (not self.flagged(s)))
         self.turns = outer
 
     def flagged(self, s: Loop) -> bool:
@@ -185,16 +185,16 @@ class _Tracing(_Machine):
         for k, n in s.rows:
             value = _Silent(self).evaluate(k, (0,))[0]
             if not 0 <= value < n:
-                self.found.faults.add(("bounds", s.loc.line, not self.arms))
+                self.facts.faults.add(("bounds", s.loc.line, not self.arms))
         if 0 <= index < s.region.count:
             return True
-        self.found.faults.add(("bounds", s.loc.line, not self.arms))
+        self.facts.faults.add(("bounds", s.loc.line, not self.arms))
         return False
 
     def unset(self, place: Place, element: int, node, copied: bool) -> None:
         local = isinstance(place, Variable) or place.storage == "local"
         if local and not copied and not self.arms and (place, element) not in self.stored:
-            self.found.faults.add(("uninitialised", node.loc.line, True))
+            self.facts.faults.add(("uninitialised", node.loc.line, True))
 
     def note(self, place: Place, element: int, store: bool, node, copied: bool = False) -> None:
         what = (place, element)
@@ -203,9 +203,9 @@ class _Tracing(_Machine):
         covered = frozenset(t[0] for t, path in zip(self.turns, self.path[1:]) if what in path)
         self.log.append(Access(place, element, store, self.turns, covered, not self.arms, bool(self.arms)))
         if isinstance(place, Region):
-            self.found.steps += 1
-            (self.found.stores if store else self.found.loads)[place] += 1
-            bits = self.found.elements[place]
+            self.facts.steps += 1
+            (self.facts.stores if store else self.facts.loads)[place] += 1
+            bits = self.facts.elements[place]
             bits[element] |= STORED if store else LOADED
             if not store and what not in self.path[0]:
                 bits[element] |= INPUT
@@ -217,7 +217,7 @@ class _Tracing(_Machine):
     # judgement
 
     def judge(self) -> None:
-        for r, bits in self.found.elements.items():
+        for r, bits in self.facts.elements.items():
             for k, b in enumerate(bits):
                 if (r, k) in self.path[0]:
                     bits[k] = b | CERTAIN
@@ -225,12 +225,12 @@ class _Tracing(_Machine):
         for number, s in enumerate(_loops(self.u)):
             mine = _owned(self.u, s)
             outside = {v for v in mine if isinstance(v, Variable) and uses[v] > _uses((s,))[v]}
-            ordered = self.dependent(number, mine, outside) if self.found.longest[number] > 1 else set()
-            self.found.dependent[number] = ordered
+            ordered = self.dependent(number, mine, outside) if self.facts.longest[number] > 1 else set()
+            self.facts.dependent[number] = ordered
 
     def dependent(self, number: int, mine: set[Place], outside: set[Variable]) -> set[Place]:
         """Places for which the turns of a loop must go in order."""
-        found: set[Place] = set()
+        places: set[Place] = set()
         by_place: dict[tuple, list[tuple[int, int, Access]]] = defaultdict(list)  # entry, turn (-1 outside), access
         for a in self.log:
             at = next(((e, t) for n, e, t in a.turns if n == number), (0, -1))
@@ -240,17 +240,17 @@ class _Tracing(_Machine):
                 inner = [x for x in accesses if x[1] >= 0]
                 clash = any(x[0] == y[0] and x[1] != y[1] and x[2].store for x in inner for y in inner)
                 if clash:
-                    found.add(place)
+                    places.add(place)
                 continue
             for k, (entry, turn, a) in enumerate(accesses):
                 if a.store or turn < 0 or number in a.covered:
                     continue
                 for e, t, before in reversed(accesses[:k]):
                     if before.store and t >= 0 and (e, t) != (entry, turn):
-                        found.add(place)
+                        places.add(place)
                     if before.store and before.sure and (e, t) != (entry, turn):
                         break
-        return found | (outside & mine)
+        return places | (outside & mine)
 
 
 class _Silent(_Machine):

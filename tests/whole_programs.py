@@ -135,8 +135,8 @@ def is_a_pipe(program, name: str, group: int, groups: int = 10) -> bool:
         for first in range(0, group * groups, group):
             running.stdin.write("".join(r + "\n" for r in inputs(name)[first : first + group]).encode())
             running.stdin.flush()
-            wanted, _ = expected(name, group, first)
-            if _read(running.stdout, len(wanted)) != wanted:
+            right, _ = expected(name, group, first)
+            if _read(running.stdout, len(right)) != right:
                 running.kill()
                 return False
         running.kill()

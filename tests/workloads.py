@@ -47,25 +47,25 @@ class Workload:
         rng = np.random.default_rng(seed)
         match self.file:
             case "montgomery.c":
-                given = numbers(rng, p, self.defines["BITS"])
+                arrays = numbers(rng, p, self.defines["BITS"])
             case "fft.c":
-                given = {"re": signal(rng, (p, self.defines["N"])), "im": signal(rng, (p, self.defines["N"]))}
-                return {**given, **roots(self.defines["N"])}
+                arrays = {"re": signal(rng, (p, self.defines["N"])), "im": signal(rng, (p, self.defines["N"]))}
+                return {**arrays, **roots(self.defines["N"])}
             case "fir.c":
                 return {n: signal(rng, (p, *shape) if n == "x" else shape) for n, _, shape in self.params if n != "y"}
             case "dct.c":
-                given = {"block": rng.integers(-128, 128, (p, 64), dtype=np.int16)}
+                arrays = {"block": rng.integers(-128, 128, (p, 64), dtype=np.int16)}
             case "edit_distance.c":
-                given = {n: rng.integers(97, 101, (p, *shape), dtype=np.uint8) for n, _, shape in self.params}
+                arrays = {n: rng.integers(97, 101, (p, *shape), dtype=np.uint8) for n, _, shape in self.params}
             case "lu.c":
                 n = self.defines["N"]
-                given = {"A": signal(rng, (p, n, n)) + n * np.eye(n, dtype=np.float32)}
+                arrays = {"A": signal(rng, (p, n, n)) + n * np.eye(n, dtype=np.float32)}
             case "stretch.c":
-                given = {"key": rng.integers(0, 1 << 32, (p, 4), dtype=np.uint32)}
+                arrays = {"key": rng.integers(0, 1 << 32, (p, 4), dtype=np.uint32)}
             case _:
                 name, dtype, shape = self.variables[0]
-                given = {name: rng.random((p, *shape), dtype=dtype)}
-        return {n: a[0].copy() if n in self.shared else a for n, a in given.items()}
+                arrays = {name: rng.random((p, *shape), dtype=dtype)}
+        return {n: a[0].copy() if n in self.shared else a for n, a in arrays.items()}
 
     def inputs(self, p: int, seed: int = 0) -> Arrays:
         """Random inputs for p runs; floats with duplicates, infinities, subnormals and zeros of both signs."""
