@@ -1194,7 +1194,7 @@ WRONG_DIMENSIONS = Message(
     "C2CU045",
     InputError,
     "An array has too few or too many dimensions.",
-    "{role} '{name}' has shape {shape}, expected {expected}: {dimensions} dimensions, not {given}",
+    "{role} '{name}' has shape {shape}, expected {expected}: {dimensions} dimensions, not {actual}",
     "{how}",
     "Give an array whose first axis counts inputs, with one axis more for each extent in the C declaration.",
 )

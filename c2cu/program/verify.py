@@ -182,11 +182,11 @@ class Verification:
     def mend(self, arguments: Mapping[str, Any], results: Mapping[str, Any], layout: str, p: int) -> None:
         """Compare all results of a stream's group, and put native's in place of those that differ."""
         with self.lock:
-            found = None
+            mismatch = None
             if not self.different:
-                found = self._outcome(arguments, results, layout, _everything(p))
-            if found is not None:
-                self.untold = _diagnosed(self, found, arguments, layout, catalogue.MISMATCH, range(p))
+                mismatch = self._outcome(arguments, results, layout, _everything(p))
+            if mismatch is not None:
+                self.untold = _diagnosed(self, mismatch, arguments, layout, catalogue.MISMATCH, range(p))
                 self.settle("different")
         if self.different:
             right = by_name(self.run(arguments, layout, p), [s for s in self.artifact.slots if s.writes])
@@ -203,9 +203,9 @@ class Verification:
             self.why_not = f"schedule native does not run it: {e.diagnostic.message.splitlines()[0]}"
             return None
         for where in pieces:
-            found = self._compared(native, arguments, results, layout, where)
-            if found is not None:
-                return found
+            mismatch = self._compared(native, arguments, results, layout, where)
+            if mismatch is not None:
+                return mismatch
         self.settle("equal")
         return None
 
@@ -229,19 +229,19 @@ class Verification:
         self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], layout: str, where: Sequence[int]
     ) -> None:
         """Compare what was set aside. The thread that compiled native does it."""
-        found = self._outcome(inputs, outputs, layout, _some(len(where), time.perf_counter() + SECONDS))
-        if found is None:
+        mismatch = self._outcome(inputs, outputs, layout, _some(len(where), time.perf_counter() + SECONDS))
+        if mismatch is None:
             atexit.unregister(self._finish)
         else:
-            self.untold = _diagnosed(self, found, inputs, layout, catalogue.MISMATCH_LATE, where)
+            self.untold = _diagnosed(self, mismatch, inputs, layout, catalogue.MISMATCH_LATE, where)
             self.settle("different")
         self.put_off = False
 
     def tell(self) -> None:
         """Warn of a difference that the user has not been told of."""
-        found, self.untold = self.untold, None
-        if found is not None:
-            warn(MismatchWarning(replace(found.diagnostic, severity="warning")))
+        error, self.untold = self.untold, None
+        if error is not None:
+            warn(MismatchWarning(replace(error.diagnostic, severity="warning")))
 
     def _finish(self) -> None:
         """At the end of the process: what was put off is done."""
@@ -314,11 +314,11 @@ def verified(
         run = time.perf_counter()
         results = call(None if apart else out)
         now = time.perf_counter()
-        found = proof.compare(arguments, results, layout, p, now - started, now - run)
-        if found is None:
+        outcome = proof.compare(arguments, results, layout, p, now - started, now - run)
+        if outcome is None:
             return _placed(results, out) if apart else results
         proof.settle("different")
-        mismatch = _diagnosed(proof, found, arguments, layout, catalogue.MISMATCH, range(p))
+        mismatch = _diagnosed(proof, outcome, arguments, layout, catalogue.MISMATCH, range(p))
         if proof.how == "strict":
             raise mismatch
         warn(MismatchWarning(replace(mismatch.diagnostic, severity="warning")))
@@ -531,28 +531,28 @@ def _overlap(out: Any, arguments: Mapping[str, Any]) -> bool:
 
 def _diagnosed(
     proof: Verification,
-    found: Mismatch,
+    mismatch: Mismatch,
     arguments: Mapping[str, Any],
     layout: str,
     message: catalogue.Message[MismatchError],
     numbers: Sequence[int],
 ) -> Error:
     """``numbers``: of the inputs in ``arguments``, as the user counts them."""
-    where = "".join(f"[{k}]" for k in found.subscripts)
+    where = "".join(f"[{k}]" for k in mismatch.subscripts)
     return message.error(
         schedule=proof.artifact.schedule,
-        input=numbers[found.input],
-        name=f"{found.name}{where}",
-        first=found.first,
-        second=found.second,
-        report=_report(proof, found, numbers[found.input], arguments, layout) or "(it could not be written)",
+        input=numbers[mismatch.input],
+        name=f"{mismatch.name}{where}",
+        first=mismatch.first,
+        second=mismatch.second,
+        report=_report(proof, mismatch, numbers[mismatch.input], arguments, layout) or "(it could not be written)",
     )
 
 
-def _report(proof: Verification, found: Mismatch, number: int, arguments: Mapping[str, Any], layout: str) -> str:
+def _report(proof: Verification, mismatch: Mismatch, number: int, arguments: Mapping[str, Any], layout: str) -> str:
     """Write everything that is needed to see the difference again; the file's name, "" where it cannot be written."""
     front, slots = proof.front, proof.artifact.slots
-    one = _rows(arguments, slots, layout, [found.input])
+    one = _rows(arguments, slots, layout, [mismatch.input])
     o = front.source.name
     data = {
         "c2cu": __version__,
@@ -564,10 +564,10 @@ def _report(proof: Verification, found: Mismatch, number: int, arguments: Mappin
         "schedule": proof.artifact.schedule,
         "flags": list(proof.artifact.flags),
         "input": number,
-        "variable": found.name,
-        "subscripts": list(found.subscripts),
-        "result": repr(found.first),
-        "native": repr(found.second),
+        "variable": mismatch.name,
+        "subscripts": list(mismatch.subscripts),
+        "result": repr(mismatch.first),
+        "native": repr(mismatch.second),
         "arrays (.npy in base64)": {n: _encoded(a) for n, a in one.items()},
         "generated": proof.artifact.text,
     }

@@ -180,7 +180,7 @@ def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
             shape=shape,
             expected=_shape(slot, layout),
             dimensions=len(slot.shape) + (not slot.shared),
-            given=len(shape),
+            actual=len(shape),
             how=_number_hint(array, slot) or _axis_hint(shape, slot, layout),
         )
     if inner != slot.shape:

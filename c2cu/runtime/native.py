@@ -96,7 +96,7 @@ class NativeProgram:
 
     def unchanged(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> frozenset[str]:
         """Of the variables that the kernel may or may not write, those that no input's run has changed."""
-        names, found = self.artifact.guessed, []
+        names, unchanged = self.artifact.guessed, []
         if not names:
             return frozenset()
         copy = self._load()
@@ -106,8 +106,8 @@ class NativeProgram:
             if before is None:
                 before = numpy.frombuffer(ctypes.string_at(copy.where(k), slot.nbytes), numpy.uint8)
             if not slot.nbytes or (_rows(before, slot.nbytes) == _rows(after, slot.nbytes)).all():
-                found.append(slot.name)
-        return frozenset(found)
+                unchanged.append(slot.name)
+        return frozenset(unchanged)
 
     def _take(self) -> Copy:
         if self.stateless:
@@ -268,8 +268,8 @@ def _abreast(calls: Sequence[Callable[[], bytes]]) -> list[bytes]:
 def _support(text: str, compiler: tuple[str, ...], texts: Sequence[str], cache: Cache) -> bytes:
     """Our own text's object. ``texts``: the user's; what they name decides which of a thread's state is kept."""
     states = (("ERRORS", libc.ERRORS), ("FLOATS", libc.ROUNDING))
-    kept = (f"-D{flag}" for flag, names in states if any(n in t for n in names for t in texts))
-    command = (*compiler, "-O2", *OWN, *kept, "-x", "c")
+    defines = (f"-D{flag}" for flag, names in states if any(n in t for n in names for t in texts))
+    command = (*compiler, "-O2", *OWN, *defines, "-x", "c")
     name = key("support", text, command, toolchain.compiler_version(compiler), __version__)
 
     def compiled() -> bytes:

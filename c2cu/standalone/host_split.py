@@ -34,7 +34,7 @@ class HostSplit:
     after: tuple[C.Node, ...]
     result: C.Node | None
     arguments: tuple[C.Node, ...]
-    kept: tuple[Symbol, ...]  # locals of main that outlive the part before the call
+    carried: tuple[Symbol, ...]  # locals of main that outlive the part before the call
     statics: tuple[Symbol, ...]  # static locals of host code that a run has its own of
     types: tuple[C.Node, ...]  # that main defines before the call
     functions: tuple[str, ...]  # that host code calls, in the file's order
@@ -63,7 +63,7 @@ def hostsplit(program: KernelProgram, whole: bool = False) -> HostSplit:
         unit.require(f)
     refuse_host(unit, before, after)
     statics = host_statics(unit, called, () if whole else static_locals(program))
-    kept = _kept(unit, before, tuple(items[k:]))
+    carried = _carried(unit, before, tuple(items[k:]))
     types = tuple(t for n in before for t in _types(n))
     _refuse_hidden_names(unit, types)
     return HostSplit(
@@ -71,7 +71,7 @@ def hostsplit(program: KernelProgram, whole: bool = False) -> HostSplit:
         tuple(n for n in before if _is_lasting(n) and not _is_unnamed(n, after)) + after,
         items[k] if not isinstance(items[k], C.FuncCall) and not whole else None,
         tuple(call.args.exprs if call.args and not whole else []),
-        kept,
+        carried,
         statics,
         types,
         called,
@@ -86,7 +86,7 @@ def _is_call(s: C.Node, call: C.FuncCall) -> bool:
     return s is call or getattr(s, "rvalue", None) is call or getattr(s, "init", None) is call
 
 
-def _kept(unit: Unit, before: tuple[C.Node, ...], rest: tuple[C.Node, ...]) -> tuple[Symbol, ...]:
+def _carried(unit: Unit, before: tuple[C.Node, ...], rest: tuple[C.Node, ...]) -> tuple[Symbol, ...]:
     """Locals of main that are named from the kernel call on, or that a pointer which is read there may lead to."""
     symbols = [unit.symbols[id(n)] for n in before if isinstance(n, C.Decl) and id(n) in unit.symbols]
     locals_ = [s for s in symbols if s.storage == "local"]
@@ -179,15 +179,15 @@ class _Conversions(CPrinter):
 
 
 class HostPrinter(Indented):
-    """Host code as the user wrote it, for C and C++. ``kept``: locals of main that live in its run. ``statics``: static
-    locals that are variables of the file.
+    """Host code as the user wrote it, for C and C++. ``carried``: locals of main that live in its run. ``statics``:
+    static locals that are variables of the file.
 
     ``ended``: what a ``return`` of main before the kernel sets.
     """
 
-    def __init__(self, unit: Unit, kept: tuple[Symbol, ...], statics: tuple[Symbol, ...], cplusplus: bool):
+    def __init__(self, unit: Unit, carried: tuple[Symbol, ...], statics: tuple[Symbol, ...], cplusplus: bool):
         super().__init__()
-        self.unit, self.kept, self.cplusplus = unit, kept, cplusplus
+        self.unit, self.carried, self.cplusplus = unit, carried, cplusplus
         self.statics = {s: f"__{s.name}_static{k}" for k, s in enumerate(statics)}
         self.ended = ""
         self.labelled = False  # the function that is printed has labels
@@ -202,7 +202,7 @@ class HostPrinter(Indented):
 
     def visit_ID(self, n: C.ID) -> str:
         symbol = self.unit.symbols.get(id(n))
-        if symbol in self.kept:
+        if symbol in self.carried:
             return f"__kept->{n.name}"
         if symbol in self.statics:
             return self.statics[symbol]
@@ -244,8 +244,8 @@ class HostPrinter(Indented):
         return " ".join(self.typedefs.get(name, name) for name in map(str, n.names or ()))
 
     def visit_Typedef(self, n: C.Typedef) -> str:
-        own = self.typedefs.get(n.name or "", n.name or "")
-        text = super().visit_Typedef(C.Typedef(own, n.quals, n.storage, _of(n.type, own)))
+        name = self.typedefs.get(n.name or "", n.name or "")
+        text = super().visit_Typedef(C.Typedef(name, n.quals, n.storage, _of(n.type, name)))
         return re.sub(r"\brestrict\b ?", "", text) if self.cplusplus else text  # C++ has no such word
 
     def visit_Alignas(self, n: C.Alignas) -> str:
@@ -273,7 +273,7 @@ class HostPrinter(Indented):
 
     def visit_Decl(self, n: C.Decl, no_type: bool = False) -> str:
         symbol = self.unit.symbols.get(id(n))
-        if symbol in self.kept:
+        if symbol in self.carried:
             return self.first_value(n, symbol.type)
         if symbol in self.statics:
             return ""
@@ -311,17 +311,17 @@ class HostPrinter(Indented):
 
     def static(self, s: Symbol) -> str:
         """The definition of a static local at file scope."""
-        d, own = s.decl, self.statics[s]
+        d, name = s.decl, self.statics[s]
         assert d is not None
-        moved = C.Decl(own, d.quals, d.align, d.storage, d.funcspec, _of(d.type, own), d.init, None)
+        moved = C.Decl(name, d.quals, d.align, d.storage, d.funcspec, _of(d.type, name), d.init, None)
         return f"{self.declaration(moved, s)};"
 
     def member(self, s: Symbol) -> str:
         """A variable's declaration as a struct's member, which can be written; typedefs stay."""
         d = s.decl
         assert d is not None
-        own = self.statics.get(s, s.name)
-        text = super().visit_Decl(C.Decl(own, [], [], [], [], _of(d.type, own, writable=True), None, None))
+        name = self.statics.get(s, s.name)
+        text = super().visit_Decl(C.Decl(name, [], [], [], [], _of(d.type, name, writable=True), None, None))
         if isinstance(s.type, Array) and isinstance(d.type, C.ArrayDecl) and d.type.dim is None:
             text = text.replace("[]", f"[{s.type.length}]", 1)
         return text
@@ -367,13 +367,13 @@ class HostPrinter(Indented):
         conversions = _Conversions(self)
         if conversions.as_statements(n.init, t):
             return super().visit_CompoundLiteral(n)
-        own = f"__literal{self.literal_count}"
+        name = f"__literal{self.literal_count}"
         self.literal_count += 1
-        of = _of(n.type.type, own, writable=True)
-        text = super().visit_Decl(C.Decl(own, [], [], [], [], of, None, None))
+        of = _of(n.type.type, name, writable=True)
+        text = super().visit_Decl(C.Decl(name, [], [], [], [], of, None, None))
         length = t.length if isinstance(t, Array) else None
         self.literals.append(f"{text.replace('[]', f'[{length}]', 1)};")
-        return f"__literal({own}, {conversions.initial_value(n.init, t)})"
+        return f"__literal({name}, {conversions.initial_value(n.init, t)})"
 
     def visit_UnaryOp(self, n: C.UnaryOp) -> str:
         if n.op == "&" and isinstance(n.expr, C.CompoundLiteral):

@@ -206,7 +206,7 @@ class _Host:
         self.in_flight = min(IN_FLIGHT, -(-p // self.group)) if self.group else 1
         self.width = "__G__" if group else "__P__"
         self.program, self.unit = front.program, front.program.unit
-        self.printer = HostPrinter(self.unit, split.kept, split.statics, cplusplus)
+        self.printer = HostPrinter(self.unit, split.carried, split.statics, cplusplus)
         self.globals = globals_of(self.unit)
         self.parameters = () if split.whole else self.program.parameters  # of the kernel, as a part of its own
         self.where = {b.name: self.place(b) for b in self.parameters}
@@ -230,7 +230,7 @@ class _Host:
         symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
         if symbol is None or not (node is not inner or isinstance(symbol.type, Array)):
             raise catalogue.ARGUMENT_PLACE.error(loc_of(node), name=b.name)
-        if symbol not in self.globals and symbol not in self.split.kept:
+        if symbol not in self.globals and symbol not in self.split.carried:
             raise catalogue.ARGUMENT_CONST.error(loc_of(node), name=b.name, variable=symbol.name)
         declared = b.type.size if isinstance(b.type, Array) else 0
         if isinstance(symbol.type, Array) and declared and symbol.type.size > declared:
@@ -284,8 +284,8 @@ class _Host:
             "types": [self.printer.top(n) for n in self.split.types],
             "globals": [self.printer.member(s) for s in variables],
             "global_names": list(variables.values()),
-            "volatile": [own for s, own in variables.items() if s.volatile],
-            "locals": [self.printer.member(s) for s in self.split.kept],
+            "volatile": [member for s, member in variables.items() if s.volatile],
+            "locals": [self.printer.member(s) for s in self.split.carried],
             "arguments": [
                 self.printer.parameter(q.decl.type, f"argument_{q.name}") for q in scalars if q.decl is not None
             ],

@@ -34,11 +34,11 @@ def without_unused(text: str) -> str:
     blocks = _blocks(text)
     while True:
         everywhere = Counter(re.findall(r"\w+", "\n".join(b for _, b in blocks)))
-        own = Counter[str]()  # of each name, how often its own definitions say it
+        in_definitions = Counter[str]()  # of each name, how often its own definitions say it
         for name, block in blocks:
             if name:
-                own[name] += len(re.findall(rf"\b{name}\b", block))
-        used = [(n, b) for n, b in blocks if not n or everywhere[n] > own[n]]
+                in_definitions[name] += len(re.findall(rf"\b{name}\b", block))
+        used = [(n, b) for n, b in blocks if not n or everywhere[n] > in_definitions[n]]
         if len(used) == len(blocks):
             return _BLANK.sub("\n\n", _NO_ALTERNATIVE.sub("", "\n".join(b for _, b in blocks)))
         blocks = used
