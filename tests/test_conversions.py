@@ -119,3 +119,19 @@ def test_constants_inside_of_parts(schedule):
         results = run_on_cpu(choose(front, "cuda", schedule)[1], inputs, 5)
     for v in types:
         assert v == "f" or same(results[v], expected[v]), v
+
+
+@pytest.mark.parametrize("narrow", ["signed char", "unsigned char", "short", "unsigned short", "_Bool"])
+def test_narrow_integers_in_lanes(narrow):
+    """Memory holds them as narrow as C does; GCC 12 would go lane by lane from 8 bits to 32 at once."""
+    text = f"{narrow} a[2], o[4]; int x;\nvoid kern(void) {{ o[0] = a[0] + a[1]; o[1] = x; o[2] = -a[1]; o[3] |= x << 3; }}\n"
+    rng = np.random.default_rng(1)
+    kind = {"signed char": "i1", "unsigned char": "u1", "short": "i2", "unsigned short": "u2", "_Bool": "?"}[narrow]
+    bits = {n: rng.integers(0, 2 if narrow == "_Bool" else 256, (37, k)) for n, k in (("a", 2), ("o", 4))}
+    inputs = {n: (-v if narrow != "_Bool" else v).astype(kind) for n, v in bits.items()}
+    inputs["x"] = rng.integers(-(2**31), 2**31, 37).astype("i4")
+    variables = [("a", np.dtype(kind), (2,)), ("o", np.dtype(kind), (4,)), ("x", np.dtype("i4"), ())]
+    compiled = c2cu.compile(text, backend="cpu", schedule="gang")
+    assert same(compiled(inputs), Original(text, "kern", variables).bulk(inputs, 37)["o"])
+    if np.dtype(kind).itemsize == 1:
+        assert "CONVERT(i32, g->" not in compiled.source and "CONVERT(i32, CONVERT(" in compiled.source

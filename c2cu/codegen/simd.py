@@ -97,6 +97,18 @@ def is_instruction(e: Expr | None) -> bool:
     return isinstance(e, Extremum) and e.rule == "strict" and e.type != BOOL
 
 
+def converted(text: str, source: str, target: str) -> str:
+    """An integer vector of memory as one of registers, or the other way round. No step takes more than twice the width
+    or half of it: GCC 12 has instructions for those alone, and goes lane by lane else."""
+    if source == target:
+        return text
+    size, last = int(source[1:]), int(target[1:])
+    while max(size, last) > 2 * min(size, last):
+        size = 2 * size if size < last else size // 2
+        text = f"CONVERT({source[0]}{size}, {text})"
+    return f"CONVERT({target}, {text})"
+
+
 @dataclass
 class Printer:
     """Prints the expressions of one kernel. ``lines``: where statements that an expression needs go."""
@@ -256,6 +268,14 @@ class Printer:
                 return self.call(e, rep)
         raise AssertionError(e)
 
+    def stored(self, value: Expr) -> str:
+        """A value whose upper bits do not matter, as they do not go into memory."""
+        match value:
+            case Cast(operand=x) if value.type.size < x.type.size and not boolean(value):
+                if self.register(x.type) in ("i32", "u32"):
+                    return f"((i32){self.vector(x)})"
+        return self.vector(value)
+
     def narrowed(self, text: str, t: Scalar) -> str:
         """A result of type ``t`` brought back to its 32 bits where it is kept widened."""
         return f"({text} & {LOW})" if self.wide and t == UINT else text
@@ -274,7 +294,7 @@ class Printer:
         t, rep = e.region.type, self.register(e.type)
         if not self.varying(e.index):
             text = f"{self.region(e.region)}[{self.subscript(e.index)}]"
-            return text if self.memory(t) == rep else f"CONVERT({rep}, {text})"
+            return converted(text, self.memory(t), rep)
         index = self.lanes_index(e.index)
         out = self.temporary(rep)
         lane = "[l]" if e.region in self.u.varying_regions else ""

@@ -13,7 +13,7 @@ from ...analysis.uniform import Uniform, uniform
 from ...base.ctype import BOOL, Leaf, Scalar
 from ...base.templates import render
 from ...codegen.lanes import complex_parts, extreme_text, vectors
-from ...codegen.simd import Printer, literal, member, memory
+from ...codegen.simd import Printer, converted, literal, member, memory
 from ...ir.nodes import Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
@@ -194,11 +194,10 @@ class Emitter:
             self.line(f"LANES {guard}{target}[{index}[l]][l] = {value}[l];")
             return
         place = f"{target}[{self.p.subscript(s.index)}]"
-        value = self.p.vector(s.value)
+        value = self.p.stored(s.value)
         if self.p.mask:
-            old = place if memory_rep == rep else f"CONVERT({rep}, {place})"
-            value = self.p.select(self.p.mask, value, old, rep)
-        self.line(f"{place} = {value if memory_rep == rep else f'CONVERT({memory_rep}, {value})'};")
+            value = self.p.select(self.p.mask, value, converted(place, memory_rep, rep), rep)
+        self.line(f"{place} = {converted(value, rep, memory_rep)};")
 
     def uniform_if(self, s: If) -> None:
         self.line(f"if ({self.p.text(s.cond)}) {{")
