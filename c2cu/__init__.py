@@ -20,7 +20,7 @@ from .base.version import __version__
 if TYPE_CHECKING:
     from . import dask as dask
     from . import paths as paths
-    from .api import NotObliviousWarning, Program, Report, bulk, check, compile, stream, translate
+    from .api import NotObliviousWarning, Program, Report, bulk, check, compile, library, stream, translate
     from .base.diagnostics import (
         CompileError,
         Error,
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     **dict.fromkeys(
-        ("NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "stream", "translate"), "api"
+        ("NotObliviousWarning", "Program", "Report", "bulk", "check", "compile", "library", "stream", "translate"),
+        "api",
     ),
     **dict.fromkeys(
         (
@@ -75,6 +76,7 @@ __all__ = [
     "bulk",
     "check",
     "compile",
+    "library",
     "stream",
     "translate",
 ]

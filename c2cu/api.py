@@ -1,4 +1,4 @@
-"""The library: bulk, compile, stream, check, translate. It imports NumPy, which takes long, only with arrays."""
+"""What users call: bulk, compile, stream, check, translate, library. It imports NumPy only with arrays."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from .schedule.understood import Understood
 from .verdict import NotObliviousWarning, Report, judge, report_of
 
 if TYPE_CHECKING:
+    from .standalone.library import Library
     from .streaming.streams import Stream
 
 LAYOUTS = ("row", "column")
@@ -445,6 +446,55 @@ def translate(
         )
 
 
+def library(
+    src: str | os.PathLike | Sequence[str | os.PathLike],
+    name: str,
+    *,
+    target: str = "cuda",
+    schedule: str = "auto",
+    fp: str = "exact",
+    fn: str | None = None,
+    defines: Mapping[str, Any] | None = None,
+    shared: Sequence[str] | None = None,
+    shapes: Mapping[str, Any] | None = None,
+    include_dirs: Sequence[str] = (),
+) -> Library:
+    """Write the kernel as a source file and a header, with one function that C, C++ and Fortran programs call.
+
+    The function takes an array for each variable that goes in or out, batch-first, then p, a workspace, and a stream
+    (CUDA, where all pointers are the device's) or a number of threads; the header says what each is. It needs no Python
+    and allocates nothing.
+
+    Args:
+        src: A path, or C text: a ``str`` with a newline or a brace; a list of them is one program of several files.
+        name: The function's name, and that of its files: the source includes ``NAME.h``.
+        target: ``"cuda"``: CUDA C++ for nvcc. ``"cpu"``: C for a host compiler, for SIMD registers as wide as this
+            machine's.
+        schedule: ``"auto"`` or a schedule's name.
+        fp: As for `compile`.
+        fn: The kernel function; see `compile`.
+        defines: Values of object-like macros, by name; they replace the file's own.
+        shared: Names of variables that all inputs share.
+        shapes: The shape of one input, by name, where the C leaves it open.
+        include_dirs: Folders in which ``#include`` looks for headers.
+
+    Returns:
+        The texts, as the attributes ``source`` and ``header``.
+
+    Raises:
+        ParseError: The file cannot be read, or is not C.
+        UnsupportedError: No schedule that has a form as a library takes the program; the error names the line.
+        InputError: An argument is wrong.
+    """
+    from .standalone import library as libraries
+
+    source = read_source(src)
+    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, fp, include_dirs))
+    judge(front, strict=False)
+    with lines_of(front.pre.sources):
+        return libraries.library(front, name, target=target, schedule=schedule, fp=fp)
+
+
 __all__ = [
     "NotObliviousWarning",
     "Program",
@@ -452,6 +502,7 @@ __all__ = [
     "bulk",
     "check",
     "compile",
+    "library",
     "stream",
     "translate",
 ]

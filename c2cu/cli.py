@@ -311,6 +311,19 @@ def _stdin() -> str:
         help="The number of inputs that the program reads, runs and writes at a time. By default, it reads all first.",
     ),
     click.option(
+        "--library",
+        is_flag=True,
+        help="Write a source file and a header beside it instead, with one function that other programs call.",
+    ),
+    click.option("--schedule", help="With --library, the schedule whose form it takes. The default is auto."),
+    choice(
+        "--fp",
+        "exact",
+        "reassociate",
+        "fast",
+        help="With --library, what floating point may do, as for 'c2cu run'.",
+    ),
+    click.option(
         "--emit",
         type=click.Choice(["ast", "ir", "plan", "cuda", "c"]),
         help="Print a stage of the translation instead: the syntax tree, the flat IR, the choice of schedules, or the"
@@ -331,11 +344,16 @@ def translate(
     threads: int,
     target: str,
     group: int | None,
+    library: bool,
+    schedule: str | None,
+    fp: str,
     emit: str | None,
     after: str,
     common: Common,
 ) -> None:
-    """Write a standalone CUDA or C program that behaves as p runs of FILE.c, one after the other."""
+    """Write a standalone CUDA or C program that behaves as p runs of FILE.c, one after the other.
+
+    With --library, write the kernel alone instead, as a function for any number of inputs."""
     with diagnosed(common.diagnostics_format):
         from . import api
         from .frontend.options import options_of
@@ -350,6 +368,12 @@ def translate(
             text = stages.emit(read_source(c_source(source)), options_of(**options), emit, after)
             files.write(output, text.encode("utf-8", "surrogateescape"))
             return
+        if library:
+            for path, data in _library(source, output, target, schedule, fp, options).items():
+                files.write(path, data)
+            return
+        if schedule is not None or fp != "exact":
+            raise click.UsageError("--schedule and --fp go with --library")
         if p is None:
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""
             raise click.UsageError(f"translate needs --p, the number of inputs{why}")
@@ -357,6 +381,25 @@ def translate(
             raise catalogue.OVER_SOURCE.error(path=output)
         text = api.translate(c_source(source), p=p, threads=threads, target=target, group=group, **options)
         files.write(output, text.encode("utf-8", "surrogateescape"))
+
+
+def _library(
+    source: tuple[str, ...], output: str, target: str, schedule: str | None, fp: str, options: dict[str, Any]
+) -> dict[str, bytes]:
+    """A library's two files by their paths."""
+    from . import api
+
+    stem, suffix = os.path.splitext(output)
+    if output == "-" or suffix == ".h":
+        raise catalogue.LIBRARY_FILE.error(path=output, suffix="cu" if target == "cuda" else "c")
+    header = f"{stem}.h"
+    for path in (output, header):
+        if any(os.path.exists(path) and os.path.exists(s) and os.path.samefile(s, path) for s in source):
+            raise catalogue.OVER_SOURCE.error(path=path)
+    made = api.library(
+        c_source(source), os.path.basename(stem), target=target, schedule=schedule or "auto", fp=fp, **options
+    )
+    return {output: made.source.encode("utf-8", "surrogateescape"), header: made.header.encode()}
 
 
 @main.command(short_help="Run FILE.c on all inputs of arrays in files, or p times on stdin.")

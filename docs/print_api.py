@@ -33,6 +33,8 @@ SECTIONS = {
         "c2cu.Report": "verdict.Report",
         "Finding": "analysis.uniform.Finding",
         "c2cu.translate": "api.translate",
+        "c2cu.library": "api.library",
+        "Library": "standalone.library.Library",
     },
     "Shortest paths": {
         "c2cu.paths.path": "paths.path",

@@ -527,6 +527,9 @@ EXAMPLES = {
         ADD, command("run k.c --in a.npy --backend cpu"), before='np.save("a.npy", np.ones((3, 4), np.float32))'
     ),
     "C2CU362": Example(IN_MAIN % "    k();\n", command("translate k.c --p 2 -o k.c")),
+    "C2CU400": Example(ADD, command("translate k.c --library --target cpu -o k-bulk.c")),
+    "C2CU401": Example(ADD, command("translate k.c --library")),
+    "C2CU330": Example(ADD, command("translate k.c --library --target cpu --schedule native -o k_bulk.c")),
     **error_examples_schedules.EXAMPLES,
 }
 

@@ -5,8 +5,8 @@ sentences. One code has one meaning. docs/errors.md is printed from this file (`
 example for every code (tests/error_examples.py).
 
 Codes: 001-009 and 100-119 reading and parsing, 010-029 and 130-179 C that is not supported, 030-039 obliviousness,
-040-059 and 200-239 inputs, 060-069 and 240-259 compilers and devices, 070-078 and 260-279 splitting ``main``, 080-099
-and 280-399 what single schedules cannot take, 120-129 paths from tables.
+040-059, 200-239 and 400-419 inputs, 060-069 and 240-259 compilers and devices, 070-078 and 260-279 splitting ``main``,
+080-099 and 280-399 what single schedules cannot take, 120-129 paths from tables.
 """
 
 from __future__ import annotations
@@ -1078,6 +1078,14 @@ GEP_ROWS = Message(
     "the rows of the matrix are too long for the registers",
     "leave the schedule to auto",
 )
+NO_LIBRARY_FORM = Message(
+    "C2CU330",
+    UnsupportedError,
+    "The schedule that takes the program has no form as a library: 'native' compiles the user's own text, and 'gep' on"
+    " a CPU and 'gep:bands' need memory that only the run tells.",
+    "schedule '{schedule}' has no form as a library",
+    "name another one with --schedule; c2cu explain FILE.c says what keeps the program from the others",
+)
 GEP_OWN_MATRIX = Message(
     "C2CU311",
     UnsupportedError,
@@ -1493,6 +1501,21 @@ NOT_EXTENTS = Message(
     "--shape is not a list of extents.",
     "--shape {name}={value} is not a list of numbers up to 2^62",
     "write --shape out=16,16",
+)
+LIBRARY_NAME = Message(
+    "C2CU400",
+    InputError,
+    "A library's function is called as its file, whose name C does not take for a function.",
+    "'{name}' is no name of a function",
+    "write to a file with a name such as fw_bulk.cu",
+)
+LIBRARY_FILE = Message(
+    "C2CU401",
+    InputError,
+    "A library is a source file and a header beside it: neither stdout nor a header can be both.",
+    "a library cannot be written to '{path}'",
+    "write to a file with --output, such as fw_bulk.{suffix}; the header goes beside it",
+    "Write to a file with --output, such as fw_bulk.cu; the header goes beside it.",
 )
 TOO_MANY_VARIABLES = Message(
     "C2CU096",

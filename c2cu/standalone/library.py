@@ -1,0 +1,184 @@
+"""A library: a kernel's fastest form as a source file and a header, which any C, C++ or Fortran program links with."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..base import catalogue
+from ..base.ctype import BOOL, CType, Scalar, leaf_element
+from ..base.diagnostics import UnsupportedError
+from ..base.templates import render
+from ..base.version import __version__
+from ..codegen.c_printer import CPP_KEYWORDS
+from ..frontend.parse import deeply
+from ..schedule import registry
+from ..schedule.artifact import Artifact, CpuArtifact, CudaArtifact, CudaLaunchesArtifact
+from ..schedule.choose import AUTO, choose
+from ..schedule.slots import Slot
+from .tidy import split_includes, without_unused
+
+if TYPE_CHECKING:
+    from ..schedule.understood import Understood
+
+FORMS = (CpuArtifact, CudaArtifact, CudaLaunchesArtifact)  # the artifacts that have one
+UNASKED = 48 << 10  # bytes of shared memory that a block gets without asking
+DEEP = 65535  # blocks along z, at most
+_TAKEN = CPP_KEYWORDS | frozenset(  # names in the function and the headers that it needs
+    "p workspace threads stream slot worker workers gangs started device multiprocessors error blocks NULL I".split()
+)
+_KEYWORDS = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register"
+    " restrict return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
+)
+
+
+@dataclass(frozen=True)
+class Library:
+    """``source`` includes the file ``NAME.h``, whose text is ``header``, for the ``name`` of its function."""
+
+    name: str
+    source: str
+    header: str
+
+
+@dataclass(frozen=True)
+class _Argument:
+    """A parameter of the function: a variable of the program."""
+
+    name: str
+    slot: Slot
+    type: str  # of an element
+
+    @property
+    def text(self) -> str:
+        return f"{'' if self.slot.writes else 'const '}{self.type} *{self.name}"
+
+    @property
+    def says(self) -> str:
+        """A line about it for the header."""
+        way = {(True, False): "in", (False, True): "out", (True, True): "in and out"}[self.slot.reads, self.slot.writes]
+        shape = "".join(f"[{n}]" for n in (*(() if self.slot.shared else ("p",)), *self.slot.shape))
+        one = " (one for all inputs)" * self.slot.shared
+        size = f", {self.slot.nbytes} bytes each" * (self.type == "void")
+        null = "" if self.slot.required else "; NULL: not wanted" if not self.slot.reads else ""
+        start = "; NULL: as the C file initialises it" * (not self.slot.required and not self.slot.writes)
+        return f"{self.name}: {way}, {self.type}{shape or '[1]'}{size}{one}{null}{start}"
+
+
+@deeply
+def library(front: Understood, name: str, *, target: str = "cuda", schedule: str = AUTO, fp: str = "exact") -> Library:
+    """The library of a kernel, with one function called ``name``. ``target``: cuda or cpu.
+
+    Raises InputError for a name that C does not have, UnsupportedError where no schedule with such a form takes the
+    program."""
+    if target not in ("cuda", "cpu"):
+        raise catalogue.UNKNOWN_CHOICE.error(option="target", value=f"'{target}'", choices=["cuda", "cpu"])
+    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in CPP_KEYWORDS | _KEYWORDS:
+        raise catalogue.LIBRARY_NAME.error(name=name)
+    artifact = _artifact(front, target, schedule)
+    arguments = _arguments(front, artifact)
+    values = {
+        "name": name,
+        "kernel": front.program.kernel.name,
+        "file": front.source.name.rsplit("/", 1)[-1],
+        "made": f"c2cu {__version__}: --target {target} --schedule {artifact.schedule} --fp {fp}",
+        "arguments": arguments,
+        "required": [a for a in arguments if a.slot.required or (a.slot.reads and a.slot.writes)],
+        "slots": [_slot(s, {a.slot.name: a for a in arguments}) for s in artifact.slots],
+        "target": target,
+    }
+    return Library(name, _source(artifact, values), render("library.h.j2", **values))
+
+
+def _artifact(front: Understood, target: str, schedule: str) -> Artifact:
+    """Of the schedules that have such a form, the one that is chosen, or else the first that takes the program."""
+    plan, artifact = choose(front, target, schedule)
+    if isinstance(artifact, FORMS):
+        return artifact
+    if front.why_not is not None:
+        raise front.why_not
+    for name in registry.names(target) if schedule == AUTO else ():
+        with suppress(UnsupportedError):
+            artifact = choose(front, target, name)[1]
+            if isinstance(artifact, FORMS):
+                return artifact
+    raise catalogue.NO_LIBRARY_FORM.error(front.program.kernel.loc, schedule=plan.schedule)
+
+
+def _arguments(front: Understood, artifact: Artifact) -> list[_Argument]:
+    types = {b.name: b.type for b in front.program.parameters}
+    taken = {*_TAKEN, *re.findall(r"^#define (\w+)", artifact.text, re.M)}
+    arguments = []
+    for slot in artifact.slots:
+        if not (slot.reads or slot.writes):
+            continue
+        name = "result" if slot.name == "return" else slot.name
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        arguments.append(_Argument(name, slot, _element(types[slot.name])))
+    return arguments
+
+
+def _element(t: CType) -> str:
+    """The C type of an array's elements; of a complex number its parts', of what the header cannot define ``void``."""
+    element = leaf_element(t)
+    if not isinstance(element, Scalar):
+        return "void"
+    if element == BOOL:
+        return "unsigned char"
+    return str(element).replace("_Complex", "").strip()
+
+
+def _slot(slot: Slot, arguments: dict[str, _Argument]) -> str:
+    """The initialiser of a slot's line in the table."""
+    argument = arguments.get(slot.name)
+    if argument is None:
+        return "{0, 0, 0, 0}"
+    stride = 0 if slot.shared else slot.nbytes
+    source = f"{argument.name}, {argument.name} ? {stride} : 0" if slot.reads else "0, 0"
+    target = f"{argument.name}, {slot.nbytes}" if slot.writes else "0, 0"
+    return f"{{{source}, {target}}}"
+
+
+def _source(artifact: Artifact, values: dict[str, object]) -> str:
+    name = str(values["name"])
+    match artifact:
+        case CpuArtifact():
+            text, included = split_includes(artifact.text)
+            text = text.replace("\nint c2cu_run(", "\nstatic int c2cu_run(")
+            made = render("cpu/library.c.j2", text=text, included=included, lanes=artifact.lanes, **values)
+            return without_unused(_prefixed(made, name))
+        case CudaArtifact():
+            launches = [_launch(k, artifact.inputs, artifact.shared_bytes) for k in artifact.kernels]
+        case CudaLaunchesArtifact(launches=every):
+            launches = [
+                {"kernel": x.kernel, "grid": x.grid, "arguments": x.arguments, "shared": x.shared_bytes} for x in every
+            ]
+        case _:
+            raise AssertionError(artifact)
+    text = re.sub(r'extern "C" __device__ (?:const )?(unsigned.* c2cu_bytes)', r"static const \1", artifact.text)
+    text = text.replace('extern "C" __global__', "static __global__")
+    made = render(
+        "cuda/library.cu.j2",
+        text=text,
+        launches=launches,
+        large=sorted({(x["kernel"], x["shared"]) for x in launches if int(str(x["shared"])) > UNASKED}),
+        block_inputs=artifact.inputs,
+        block_threads=artifact.threads,
+        deep=DEEP if isinstance(artifact, CudaLaunchesArtifact) else 0,
+        **values,
+    )
+    return _prefixed(made, name)
+
+
+def _launch(kernel: str, inputs: int, shared_bytes: int) -> dict[str, object]:
+    return {"kernel": kernel, "grid": None, "arguments": (), "shared": shared_bytes}
+
+
+def _prefixed(text: str, name: str) -> str:
+    """Names of ours begin with the function's, so that several libraries may stand in one program."""
+    return re.sub(r"\bc2cu_", f"{name}_", re.sub(r"\bC2CU_", f"{name.upper()}_", text))

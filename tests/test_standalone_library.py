@@ -1,0 +1,219 @@
+"""Kernels as libraries: what `translate --library` writes, compiled without c2cu, equals runs of the original."""
+
+import ctypes
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import c2cu
+from c2cu.cli import main
+from tests.cuda_host import RUNTIME, _command, compiled_once
+from tests.oracle import same
+from tests.sample import sampled
+from tests.workloads import WORKLOADS
+
+C = [
+    "gcc",
+    "-O1",
+    "-march=native",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-shared",
+    "-fPIC",
+    "-x",
+    "c",
+    "-",
+    "-lm",
+    "-pthread",
+]
+HOST = {  # what the CPU's form of CUDA lacks
+    "cudaError_t": "#define cudaFuncAttributeMaxDynamicSharedMemorySize 0\n"
+    "template <class T> static cudaError_t cudaFuncSetAttribute(T, int, int) { return cudaSuccess; }\n",
+}
+
+
+def on_cpu(library) -> ctypes.CDLL:
+    """A CPU library, compiled."""
+    text = library.source.replace(f'#include "{library.name}.h"', library.header)
+    return ctypes.CDLL(str(compiled_once(C, text)))
+
+
+def emulated(library) -> ctypes.CDLL:
+    """A CUDA library whose kernels the CPU executes."""
+    text = library.source.replace(f'#include "{library.name}.h"', library.header).replace(
+        "<cuda_runtime.h>", "<stddef.h>"
+    )
+    lanes = re.search(r"unsigned blocks = \(p \+ \d+\) / (\d+);", text)[1]
+    shared = max(map(int, re.findall(r"<<<blocks, \d+, (\d+), stream>>>", text)))
+    text = re.sub(r"extern __shared__ (.*)\[\];", rf"__shared__ \1[{max(16, shared)}];", text)
+    text = re.sub(
+        r"(\w+)<<<blocks, (\d+), \d+, stream>>>\(slot, p, workspace\)",
+        rf"(void)blocks; c2cu_launch(\1, slot, p, workspace, {lanes}, \2, true)",
+        text,
+    )
+    return ctypes.CDLL(str(compiled_once([*_command(RUNTIME), "-shared"], HOST["cudaError_t"] + text)))
+
+
+def called(library, code: ctypes.CDLL, inputs, slots, p: int, last) -> dict[str, np.ndarray]:
+    """The outputs by name. ``last``: the argument behind the workspace."""
+    head = re.search(rf"^int {library.name}\((.*)\);$", library.header, re.M)[1]
+    names = [re.search(r"(\w+)$", a)[1] for a in head.split(", ")][:-3]
+    arrays = {}
+    for s in slots:
+        if s.name in inputs:
+            arrays[s.name] = np.array(inputs[s.name])
+        elif s.writes:
+            arrays[s.name] = np.zeros((p, *s.shape), s.dtype)
+    spelled = {
+        "return": "result",
+        **{n: next((x for x in names if x.rstrip("_") == n), "") for n in arrays if n != "return"},
+    }
+    addresses = {spelled[n]: a.ctypes.data for n, a in arrays.items()}
+    size = getattr(code, f"{library.name}_workspace")
+    size.restype = ctypes.c_size_t
+    workspace = np.empty(size(ctypes.c_long(p), *([last] if last else [])) + 256, np.uint8)
+    pointers = [ctypes.c_void_p(addresses.get(n)) for n in names]
+    answer = getattr(code, library.name)(*pointers, ctypes.c_long(p), ctypes.c_void_p(workspace.ctypes.data), last)
+    assert answer == 0
+    return {s.name: arrays[s.name] for s in slots if s.writes}
+
+
+@pytest.mark.parametrize("w", sampled(WORKLOADS, 4), ids=lambda w: w.name)
+def test_on_the_cpu(w):
+    library = c2cu.library(w.path, "many", target="cpu", defines=w.defines, shared=w.shared)
+    code, slots = on_cpu(library), w.compile(backend="cpu", schedule="gang").slots
+    inputs = w.inputs(67)
+    expected = w.expected(inputs, 67)
+    for p, threads in ((67, 1), (67, 3), (67, 100), (1, 2), (0, 1)):
+        results = called(library, code, w.first(inputs, p), slots, p, threads)
+        assert all(same(results[n], expected[n][:p]) for n in w.outputs), (p, threads)
+
+
+@pytest.mark.parametrize("schedule", ["auto", "private", pytest.param("thread", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("w", sampled(WORKLOADS, 8), ids=lambda w: w.name)
+def test_cuda(w, schedule):
+    library = c2cu.library(w.path, "many", schedule=schedule, defines=w.defines, shared=w.shared)
+    if "multiprocessors" in library.source:
+        pytest.skip("launches of the whole device")
+    inputs = w.inputs(37)
+    results = called(library, emulated(library), inputs, w.compile(backend="cpu", schedule="gang").slots, 37, None)
+    assert all(same(results[n], a) for n, a in w.expected(inputs, 37).items())
+
+
+PROGRAM = """typedef struct { int n; double v; } item; item stock[3]; const int table[4] = {3, 1, 4, 1}; _Bool even; int start = 5;
+int kern(int p, const unsigned char *W, long workspace) {
+    stock[p & 1].v += table[W[0] & 3] * 0.5 + workspace; even = !even; return start + stock[0].n;
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_names_structs_and_initialisers(target):
+    """The names of our own parameters are the user's too; a scalar is an array of p, and a result is one."""
+    library = c2cu.library(PROGRAM, "bulk", target=target, shapes={"W": (2,)})
+    code = on_cpu(library) if target == "cpu" else emulated(library)
+    for text in (
+        "void *stock",
+        "const int *p_",
+        "const unsigned char *W",
+        "const long *workspace_",
+        "int *result",
+        "unsigned char *even",
+    ):
+        assert text in library.header
+    slots = c2cu.compile(PROGRAM, backend="cpu", schedule="gang", shapes={"W": (2,)}).slots
+    rng, p = np.random.default_rng(0), 41
+    item = np.dtype({"names": ["n", "v"], "formats": ["i4", "f8"], "offsets": [0, 8], "itemsize": 16})
+    stock = np.zeros((p, 3), item)
+    stock["n"], stock["v"] = rng.integers(0, 9, (p, 3)), rng.random((p, 3))
+    numbers = {"p": rng.integers(0, 2, p).astype("i4"), "W": rng.integers(0, 256, (p, 2)).astype("u1")}
+    inputs = {
+        "stock": stock,
+        "even": rng.integers(0, 2, p).astype("?"),
+        "workspace": np.arange(p, dtype="i8"),
+        **numbers,
+    }
+    results = called(library, code, inputs, slots, p, 2 if target == "cpu" else None)
+    expected = c2cu.bulk(PROGRAM, inputs, backend="cpu", schedule="native")
+    assert all(same(results[n], a) for n, a in expected.items())
+
+
+def test_two_libraries_in_one_program(tmp_path, monkeypatch):
+    """Their files, as the command line writes them; a C++ program calls both."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in (
+        ("twice", "int a[2], o;\nvoid k(void) { o = 2 * a[1]; }\n"),
+        ("thrice", "int a[2], o;\nvoid k(void) { o = 3 * a[0]; }\n"),
+    ):
+        (tmp_path / f"{name}.c").write_text(text)
+        done = CliRunner().invoke(
+            main, ["translate", f"{name}.c", "--library", "--target", "cpu", "-o", f"{name}_bulk.c"]
+        )
+        assert done.exit_code == 0, done.output
+        subprocess.run(["gcc", "-O1", "-march=native", "-c", f"{name}_bulk.c"], check=True)
+    (tmp_path / "main.cpp").write_text(
+        """#include "twice_bulk.h"
+#include "thrice_bulk.h"
+#include <cstdio>
+#include <cstdlib>
+int main() {
+    int a[] = {1, 2, 3, 4, 5, 6}, o[3];
+    void *memory = malloc(twice_bulk_workspace(3, 1) + thrice_bulk_workspace(3, 2));
+    int code = twice_bulk(a, o, 3, memory, 1);
+    printf("%d: %d %d %d\\n", code, o[0], o[1], o[2]);
+    code = thrice_bulk(a, o, 3, memory, 2);
+    printf("%d: %d %d %d\\n", code, o[0], o[1], o[2]);
+    puts(twice_bulk_error(twice_bulk(NULL, o, 3, memory, 1)));
+    puts(twice_bulk_error(twice_bulk(a, o, -1, memory, 1)));
+    return 0;
+}
+"""
+    )
+    subprocess.run(["g++", "main.cpp", "twice_bulk.o", "thrice_bulk.o", "-o", "main", "-pthread"], check=True)
+    output = subprocess.run(["./main"], capture_output=True, text=True, check=True).stdout
+    assert output == "0: 4 8 12\n0: 3 9 15\na is NULL\np is negative\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize("w", WORKLOADS, ids=lambda w: w.name)
+def test_nvcc_takes_them_without_a_warning(w, tmp_path):
+    for schedule in ("auto", "private", "thread"):
+        library = c2cu.library(w.path, f"{schedule}_bulk", schedule=schedule, defines=w.defines, shared=w.shared)
+        (tmp_path / f"{library.name}.h").write_text(library.header)
+        (tmp_path / f"{library.name}.cu").write_text(library.source)
+        command = ["nvcc", "-O3", "--fmad=false", "-Xcompiler", "-Wall", "-c", f"{library.name}.cu"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0 and "warning" not in done.stderr, done.stderr[:2000]
+
+
+@pytest.mark.parametrize(
+    "arguments, code",
+    [
+        (["--target", "cpu"], "C2CU401"),
+        (["-o", "k.h"], "C2CU401"),
+        (["-o", "k-1.cu"], "C2CU400"),
+        (["-o", "k.c"], "C2CU362"),
+        (["-o", "bulk.c", "--target", "cpu", "--schedule", "native"], "C2CU330"),
+        (["-o", "bulk.c", "--target", "cpu", "--schedule", "nobody"], "C2CU0"),
+    ],
+)
+def test_what_is_refused(arguments, code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.c").write_text("int a[2], o;\nvoid k(void) { o = 2 * a[1]; }\n")
+    done = CliRunner().invoke(main, ["translate", "k.c", "--library", *arguments])
+    assert done.exit_code == 1 and code in done.output and sorted(x.name for x in tmp_path.iterdir()) == ["k.c"]
+
+
+def test_what_keeps_it_from_lanes_is_named():
+    with pytest.raises(c2cu.UnsupportedError, match="k.c:2:|<input>:2:"):
+        c2cu.library(
+            "#include <setjmp.h>\njmp_buf b; int o; void k(void) { if (!setjmp(b)) longjmp(b, 1); o = 1; }\n",
+            "x",
+            target="cpu",
+        )
