@@ -13,7 +13,7 @@ from c2cu.schedule.registry import emit_schedule
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 from tests.programs import share
-from tests.sample import sampled
+from tests.sample import sampled, slow
 
 P = 37
 HEAD = (
@@ -131,7 +131,7 @@ def judge(text: str, seed: int, schedules: tuple[str, ...]) -> None:
     run(text, VARIABLES, {n: numbers(rng, t, (P, *shape)) for n, t, shape in VARIABLES}, P, schedules)
 
 
-@pytest.mark.parametrize("construct", CONSTRUCTS)
+@pytest.mark.parametrize("construct", sampled(CONSTRUCTS, 1))
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 def test_constructs(construct):
     judge(text_of(*CONSTRUCTS[construct]), len(construct), ("gang", "native"))
@@ -198,7 +198,7 @@ def arrays(t: str, count: int, every: int = 1) -> tuple[int, dict[str, np.ndarra
     return len(numbers), {"A": a, "B": b, "X": np.ascontiguousarray(numbers[..., 1])}
 
 
-@pytest.mark.parametrize("t", ["double", "float"])
+@pytest.mark.parametrize("t", [slow("double"), "float"])
 def test_special_values(t):
     text, variables = operations(t, 64)
     p, inputs = arrays("f4" if t == "float" else "f8", 64)
@@ -332,7 +332,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(PROGRAMS, 2))
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 4))
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 def test_programs(name):
     text, variables, schedules = PROGRAMS[name]

@@ -71,7 +71,7 @@ def inputs_of(seed: int) -> dict[str, np.ndarray]:
     return {n: rng.integers(-300, 300, (P, *shape)).astype(t) for n, t, shape in VARIABLES}
 
 
-@pytest.mark.parametrize("name", sampled(PROGRAMS, 3))
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 6))
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 def test_equal_to_gcc(name):
     declarations, statements, constants = PROGRAMS[name]

@@ -11,10 +11,11 @@ from c2cu.schedule.choose import choose
 from tests.conversions import FLOATS, INTEGERS, case
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
+from tests.sample import sampled
 
 
 @pytest.mark.parametrize("schedule", ["native", "gang"])
-@pytest.mark.parametrize("integers", INTEGERS)
+@pytest.mark.parametrize("integers", sampled(INTEGERS, 1))
 @pytest.mark.parametrize("float_type", FLOATS)
 def test_equal_to_gcc(float_type, integers, schedule):
     text, variables, inputs = case(float_type, integers)

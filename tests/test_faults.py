@@ -519,6 +519,7 @@ CLASSES = ("isnan", "isfinite", "isnormal", "signbit", "fpclassify", "__builtin_
 ORDERS = ("isgreater", "isgreaterequal", "isless", "islessequal", "islessgreater", "isunordered", "__builtin_isless")
 
 
+@pytest.mark.slow
 def test_classifications_of_special_values():
     """A truth is 1 or another number, as the compiler likes; but fpclassify and isinf tell which."""
     results = [f"{f}({v}){'' if f in ('fpclassify', 'isinf') else ' != 0'}" for f in CLASSES for v in "df"]

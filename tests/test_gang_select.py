@@ -76,7 +76,7 @@ def judge(text: str, borders: list[tuple], inputs: dict[str, np.ndarray], shared
 
 
 @pytest.mark.parametrize("rolled", (False, True), ids=("unrolled", "rolled"))
-@pytest.mark.parametrize("c_type", sampled(TYPES, 6))
+@pytest.mark.parametrize("c_type", sampled(TYPES, 12))
 def test_every_comparison(c_type, rolled):
     body = "".join(SHAPES.format(op=op, r=ROWS * k) for k, op in enumerate(OPERATORS))
     rows, t = ROWS * len(OPERATORS), TYPES[c_type]

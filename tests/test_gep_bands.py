@@ -77,7 +77,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", sampled(KINDS, 2))
+@pytest.mark.parametrize("kind", sampled(KINDS, 4))
 def test_paths(kind, monkeypatch):
     """Whatever the order, and however late things are done; from and to arrays of either kind of memory."""
     text, variables = PATHS.format(n=N, t="float"), [("D", "f4", (N, N))]

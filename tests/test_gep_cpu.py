@@ -63,7 +63,7 @@ def by_gcc(text: str, fn: str, n: int, inputs: dict[str, np.ndarray]) -> dict[st
     return Original(with_defines(text, {"N": n}), fn, variables).bulk(inputs, len(next(iter(inputs.values()))))
 
 
-@pytest.mark.parametrize("n", sampled([2, 5, 17, 65, 64, 127, 193], 3))
+@pytest.mark.parametrize("n", sampled([2, 5, 17, 65, 64, 127, 193], 4))
 def test_sizes(n):
     d = graphs(3, n)
     d[1, 0, 1], d[1, 1, 0] = -3, 1  # a negative cycle: the program as it stands

@@ -39,7 +39,7 @@ def judge(a, text, fn, variables, inputs, p, shared=(), **how) -> None:
         assert same(array, expected[name]), f"{name} differs\n{text}"
 
 
-@pytest.mark.parametrize("name", ["bitonic-32", "montgomery-512"])
+@pytest.mark.parametrize("name", [slow("bitonic-32"), "montgomery-512"])
 def test_examples(name):
     w = next(w for w in WORKLOADS if w.name == name)
     a = artifact(w.path, defines={n: str(v) for n, v in w.defines.items()})
@@ -108,7 +108,7 @@ TYPES = {
 
 
 @pytest.mark.parametrize("t", sampled(TYPES, 12))
-@pytest.mark.parametrize("count", [1, 3, 33])
+@pytest.mark.parametrize("count", [slow(1), 3, slow(33)])
 def test_types_and_alignment(t, count):
     """Rows of any length, in units from 1 to 16 bytes; arrays that are not aligned to units; in place."""
     text = f"{t} a[{count}], b[{count}]; {t} s;\nvoid k(void) {{\n    for (int i = 0; i < {count}; i++) {{ b[{count} - 1 - i] = a[i] + s; if (i & 1) a[i] = 1; }}\n    s = a[0];\n}}\n"

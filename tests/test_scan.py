@@ -100,7 +100,7 @@ def test_numbers_of_inputs(p):
 TYPES = {"_Bool": "bool", "unsigned char": "uint8", "short": "int16", "unsigned": "uint32", "long": "int64", "double": "float64"}  # fmt: skip
 
 
-@pytest.mark.parametrize("n", sampled([131, 256, 5], 1))
+@pytest.mark.parametrize("n", sampled([131, 256, 5], 2))
 @pytest.mark.parametrize("t", sampled(TYPES, 8))
 def test_types(t, n):
     """Elements of 1 to 8 bytes, by themselves and beside those of 4; places that are not aligned."""

@@ -8,6 +8,7 @@ from c2cu import pipeline
 from c2cu.frontend.preprocess import read_source
 from c2cu.schedule.choose import choose
 from tests.cuda_host import run_on_cpu
+from tests.sample import slow
 
 TEXT = r"""
 #include <stdio.h>
@@ -38,7 +39,7 @@ void kern(void) { y = x * 2; if (x < 3 || x > 6) y += report("kern", (int)x % 3)
 """
 
 
-@pytest.mark.parametrize("schedule", ["gang", "private", "thread"])
+@pytest.mark.parametrize("schedule", ["gang", slow("private"), slow("thread")])
 def test_the_rest_is_done(schedule):
     inputs = {"x": np.linspace(-4, 9, 14), "n": np.arange(14, dtype=np.int32)}
     expected = c2cu.bulk(TEXT, inputs, fn="kern", backend="cpu", schedule="native", stdio="discard")

@@ -13,6 +13,7 @@ import c2cu
 from c2cu.frontend.preprocess import read_source
 from tests.compiled import compiled_once
 from tests.oracle import FLAGS
+from tests.sample import slow
 
 P = 5
 HEADER = """
@@ -87,7 +88,7 @@ def numbers(*shape, dtype="float32"):
     return np.random.default_rng(7).integers(1, 9, (P, *shape)).astype(dtype)
 
 
-@pytest.mark.parametrize("schedule", ["auto", "gang", "native"])
+@pytest.mark.parametrize("schedule", [slow("auto"), "gang", slow("native")])
 def test_statics_of_one_name_a_common_header_and_an_array_sized_elsewhere(files, schedule):
     names = files(common=HEADER, a=A, b=B)
     x, out = numbers(4), np.zeros((P, 4), "f4")

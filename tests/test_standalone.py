@@ -105,6 +105,7 @@ def test_an_early_return_ends_its_run_only(tmp_path):
     assert done.stdout == _tolerant("1 5") and done.returncode == 3
 
 
+@pytest.mark.slow
 def test_a_macro_with_a_name_of_cudas_is_not_renamed():
     """As a variable of that name is."""
     kernel = "#define index 3\nvoid k(void) { o[0] = a[0] + index; }\n"
@@ -300,7 +301,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(NAMES, 8))
+@pytest.mark.parametrize("name", sampled(NAMES, 16))
 def test_names_and_types(name, tmp_path):
     check(NAMES[name], tmp_path)
     text = c2cu.translate(NAMES[name], p=len(RUNS))
@@ -445,7 +446,7 @@ LIBRARY = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", sampled(LIBRARY.values(), 1), ids=LIBRARY)
+@pytest.mark.parametrize("text", sampled(LIBRARY.values(), 2), ids=LIBRARY)
 def test_each_run_is_a_process_to_itself(text, tmp_path):
     check(text, tmp_path)
 
@@ -559,7 +560,7 @@ ONE_PROCESS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("before, after, top, code, words", ONE_PROCESS, ids=[c[4] for c in ONE_PROCESS])
+@pytest.mark.parametrize("before, after, top, code, words", sampled(ONE_PROCESS, 1), ids=[c[4] for c in ONE_PROCESS])
 def test_what_one_process_cannot_do_is_refused(before, after, top, code, words):
     with pytest.raises(c2cu.UnsupportedError, match=words) as caught:
         c2cu.translate(program(before, after, top), p=4, target="cpu")

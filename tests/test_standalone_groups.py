@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import c2cu
 from c2cu.cli import main
 from tests.cuda_host import program_on_cpu
-from tests.sample import sampled
+from tests.sample import sampled, slow
 from tests.test_standalone import KEPT, LIBRARY, RUNS, build
 from tests.whole_programs import COLUMNS, PRIVATE, PROGRAMS, expected, inputs, is_a_pipe, original, together
 
@@ -83,7 +83,7 @@ WAITS = {
 }
 
 
-@pytest.mark.parametrize("what", sampled(WAITS, 1))
+@pytest.mark.parametrize("what", sampled(WAITS, 2))
 def test_what_is_not_waited_for_is_noticed(what):
     pattern, instead = WAITS[what]
     text, count = re.subn(pattern, instead, cuda(COLUMNS, 100, 7))
@@ -93,7 +93,7 @@ def test_what_is_not_waited_for_is_noticed(what):
     assert any(run(program, "\n".join(inputs("columns")[:100]), seed) != right for seed in SEEDS)
 
 
-@pytest.mark.parametrize("text", sampled([*KEPT.values(), *LIBRARY.values()], 8), ids=[*KEPT, *LIBRARY])
+@pytest.mark.parametrize("text", sampled([*KEPT.values(), *LIBRARY.values()], 16), ids=[*KEPT, *LIBRARY])
 def test_each_run_is_a_process_to_itself(text):
     runs = [original(text, r) for r in RUNS]
     out, status = together(runs)
@@ -101,7 +101,7 @@ def test_each_run_is_a_process_to_itself(text):
     assert run(program_on_cpu(cuda(text, len(RUNS), 2)), "\n".join(RUNS), 1) == (out, status)
 
 
-@pytest.mark.parametrize("kind", ["cpu", "cuda", "private"])
+@pytest.mark.parametrize("kind", ["cpu", "cuda", slow("private")])
 def test_it_is_a_pipe(kind, tmp_path):
     """Each group's results are out before the next group's inputs are in; memory does not grow with p."""
     name, p, group = "private" if kind == "private" else "columns", 10**12, 7
@@ -111,7 +111,7 @@ def test_it_is_a_pipe(kind, tmp_path):
     assert is_a_pipe(program, name, group)
 
 
-@pytest.mark.parametrize("group", [None, 4])
+@pytest.mark.parametrize("group", [slow(None), 4])
 def test_the_users_names_are_left_to_the_user(group):
     """Globals that are called as the translation's own functions and variables."""
     names = sorted(set(re.findall(r"\b__([a-z]\w*?)\b(?<!__)", cuda(COLUMNS, 9, 4) + cuda(COLUMNS, 9, None))))

@@ -13,7 +13,7 @@ import c2cu
 from c2cu.cli import main
 from tests.cuda_host import RUNTIME, _command, compiled_once
 from tests.oracle import same
-from tests.sample import sampled
+from tests.sample import sampled, slow
 from tests.workloads import WORKLOADS
 
 C = [
@@ -83,7 +83,7 @@ def called(library, code: ctypes.CDLL, inputs, slots, p: int, last) -> dict[str,
     return {s.name: arrays[s.name] for s in slots if s.writes}
 
 
-@pytest.mark.parametrize("w", sampled(WORKLOADS, 4), ids=lambda w: w.name)
+@pytest.mark.parametrize("w", sampled(WORKLOADS, 8), ids=lambda w: w.name)
 def test_on_the_cpu(w):
     library = c2cu.library(w.path, "many", target="cpu", defines=w.defines, shared=w.shared)
     code, slots = on_cpu(library), w.compile(backend="cpu", schedule="gang").slots
@@ -94,8 +94,8 @@ def test_on_the_cpu(w):
         assert all(same(results[n], expected[n][:p]) for n in w.outputs), (p, threads)
 
 
-@pytest.mark.parametrize("schedule", ["auto", "private", pytest.param("thread", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("w", sampled(WORKLOADS, 8), ids=lambda w: w.name)
+@pytest.mark.parametrize("schedule", ["auto", slow("private"), slow("thread")])
+@pytest.mark.parametrize("w", sampled(WORKLOADS, 16), ids=lambda w: w.name)
 def test_cuda(w, schedule):
     library = c2cu.library(w.path, "many", schedule=schedule, defines=w.defines, shared=w.shared)
     if "multiprocessors" in library.source:

@@ -95,7 +95,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", sampled(TABLES, 4))
+@pytest.mark.parametrize("name", sampled(TABLES, 8))
 def test_tables(name):
     check_all(TABLES[name], "k", [("x", "i4", (8,)), ("y", "i4", (8,))])
 

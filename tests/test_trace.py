@@ -88,7 +88,7 @@ def test_dependent_loop(path):
     assert (kind, name, bool(conditional)) in [(c.kind, c.name, c.conditional) for c in loops[line].conflicts]
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sampled(CASES, 1), ids=lambda p: p.stem)
 def test_corrected(path):
     trace = front(path, FIXED="1").trace
     assert trace.complete
@@ -144,14 +144,14 @@ SOUND = {
 }
 
 
-@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("name", sampled(SOUND, 1))
 def test_sound(name):
     traced = front(SOUND[name] + "\n").trace
     assert traced is not None and traced.complete
     assert not traced.faults
 
 
-@pytest.mark.parametrize("name", [n for n, s in LINES if s.startswith("analysed")])
+@pytest.mark.parametrize("name", sampled([n for n, s in LINES if s.startswith("analysed")], 1))
 def test_language_is_sound(name, quick):
     assert not understand(Source("<input>", sample(name)), Options("kern")).trace.faults
 
@@ -260,7 +260,7 @@ NAN_BITS = {
 }
 
 
-@pytest.mark.parametrize("name", NAN_BITS)
+@pytest.mark.parametrize("name", sampled(NAN_BITS, 1))
 def test_bits_of_nan(name):
     """Compilers choose a NaN's sign, so that the tracer stops where an address depends on it."""
     body, elements = NAN_BITS[name]
