@@ -338,3 +338,11 @@ def test_plots_that_cannot_be(folder, monkeypatch):
 def test_nothing_to_plot_without_a_trace():
     with pytest.raises(InputError, match="nothing to plot"):
         cost.pictured(replace(understood(SUMS), trace=None), LIMITS)
+
+
+def test_lanes_that_refill_are_told():
+    front = understood("int n, r;\nvoid k(void) {\n    while (n > 0) { n -= 3; r++; }\n}\n")
+    e = explanation(front, "cpu", "gang", None, "exact", "a CPU")
+    assert e["refill"] == {"file": "<input>", "line": 3, "gangs": 3}
+    told = "a lane whose input has ended the loop at <input>:3 takes the next input; 3 gangs of lanes go in turn"
+    assert told in text(e, report_of(front))

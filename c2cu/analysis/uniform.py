@@ -35,6 +35,7 @@ from ..ir.nodes import (
 from ..ir.simplify import simplify
 from ..ir.walk import expressions, statements, subexpressions
 from .effects import READ, effects
+from .live import live
 from .separate import separate
 from .webs import webs
 
@@ -117,6 +118,15 @@ class Uniform:
             isinstance(x, Load) and x.region in self.varying_regions
         )
 
+    def is_ended_by_data(self, s: Loop) -> bool:
+        """Whether inputs may leave a loop at different turns."""
+        return self.is_varying(s.cond) or any(f in self.varying for f in s.flags)
+
+    @property
+    def ends_on_data(self) -> bool:
+        """Whether any loop does."""
+        return any(isinstance(s, Loop) and self.is_ended_by_data(s) for s in statements(self.kernel.body))
+
     @property
     def oblivious(self) -> bool:
         return not any(f.severe for f in self.findings)
@@ -133,6 +143,18 @@ class _Cause:
 def uniform(kernel: Kernel) -> Uniform:
     """Analyse a flat kernel: bulk regions vary, shared ones do not, and all else follows."""
     return _analysis(kernel, frozenset()).run()
+
+
+def staggered(u: Uniform, number: int) -> Uniform:
+    """``u`` where lanes are at different turns of an outermost loop, the one of that number: what one of its turns
+    hands to the next varies."""
+    split = webs(u.kernel)
+    analysis = _Analysis(split.kernel, split.escapes, frozenset())
+    loop = [s for s in split.kernel.body if isinstance(s, Loop)][number]
+    assigned = {s.var for s in statements((loop,)) if isinstance(s, Assign)}
+    for v in sorted(assigned & live(split.kernel.body).head[id(loop)], key=lambda v: v.uid):
+        analysis.mark(v, "lanes are at different turns", loop.loc, None)
+    return analysis.run()
 
 
 def secrets(kernel: Kernel, public: frozenset[str] = frozenset()) -> tuple[Finding, ...]:

@@ -65,3 +65,44 @@ def extreme_text(name: str, lanes: int) -> dict[str, str]:
         "register": f"__m{8 * width}" + {"ps": "", "pd": "d"}.get(kind, "i"),
         "needs": "__AVX512VL__" if rep in ("i64", "u64") and width < 64 else needs,
     }
+
+
+def mask_texts(lanes: int, widest: int) -> list[dict[str, object]]:
+    """Comparisons and choices of vectors by masks of bits, for cpu/masks.h.j2."""
+    kinds = {"f32": "ps", "f64": "pd", "i32": "epi32", "u32": "epu32", "i64": "epi64", "u64": "epu64"}
+    out: list[dict[str, object]] = []
+    for name, kind in kinds.items():
+        size = int(name[1:]) // 8
+        if size > widest:
+            continue
+        width = 8 * size * lanes
+        plain = kind.replace("epu", "epi")
+        out.append(
+            {
+                "name": name,
+                "prefix": "_mm512" if width == 512 else "_mm256",
+                "kind": kind,
+                "plain": plain,
+                "register": f"__m{width}" + {"ps": "", "pd": "d"}.get(kind, "i"),
+                "codes": _FLOAT_CODES if name[0] == "f" else _INTEGER_CODES,
+            }
+        )
+    return out
+
+
+_FLOAT_CODES = {
+    "lt": ("<", "_CMP_LT_OS"),
+    "le": ("<=", "_CMP_LE_OS"),
+    "gt": (">", "_CMP_GT_OS"),
+    "ge": (">=", "_CMP_GE_OS"),
+    "eq": ("==", "_CMP_EQ_OQ"),
+    "ne": ("!=", "_CMP_NEQ_UQ"),
+}
+_INTEGER_CODES = {
+    "lt": ("<", "_MM_CMPINT_LT"),
+    "le": ("<=", "_MM_CMPINT_LE"),
+    "gt": (">", "_MM_CMPINT_NLE"),
+    "ge": (">=", "_MM_CMPINT_NLT"),
+    "eq": ("==", "_MM_CMPINT_EQ"),
+    "ne": ("!=", "_MM_CMPINT_NE"),
+}

@@ -124,6 +124,9 @@ class Printer:
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
     mask: str = ""  # name of the mask of active lanes; "" where all are
+    gang: str = "g"  # the pointer to the gang's regions
+    suffix: str = ""  # of varying variables' names: of several gangs, each has its own
+    common: frozenset[Variable | Region] = frozenset()  # uniform ones that stand in ``c``, for several functions
 
     def register(self, t: Scalar) -> str:
         """The vector type that holds a varying value of type ``t`` in this kernel."""
@@ -136,11 +139,17 @@ class Printer:
     # names
 
     def var(self, v: Variable) -> str:
-        return f"{v.name}_{v.uid}" if v.uid >= 0 else f"{v.name}_u{-v.uid}"
+        name = f"{v.name}_{v.uid}" if v.uid >= 0 else f"{v.name}_u{-v.uid}"
+        if v in self.common:
+            return f"c->{name}"
+        return name + self.suffix if self.suffix and v in self.u.varying else name
 
     def region(self, r: Region) -> str:
         name = member(r)
-        return f"g->{name}" if r in self.u.varying_regions or (r.storage == "shared" and r.init is None) else name
+        if r in self.common:
+            return f"c->{name}"
+        in_gang = r in self.u.varying_regions or (r.storage == "shared" and r.init is None)
+        return f"{self.gang}->{name}" if in_gang else name
 
     def varying(self, e: Expr) -> bool:
         return self.u.is_varying(e)
@@ -207,7 +216,7 @@ class Printer:
     def truth(self, e: Expr) -> str:
         """A mask: -1 in the lanes where ``e`` is not 0."""
         if not self.varying(e):
-            return f"splat_i32(-({self.scalar(e)} != 0))"
+            return self.everywhere(self.scalar(e))
         match e:
             case Binary(op="&&" | "||"):
                 return f"({self.truth(e.left)} {e.op[0]} {self.truth(e.right)})"
@@ -215,7 +224,7 @@ class Printer:
                 same = f"({self.truth(e.left)} ^ {self.truth(e.right)})"
                 return f"(~{same})" if e.op == "==" else same
             case Binary(op=op) if op in COMPARISONS:
-                return self.compared(f"{self.vector(e.left)} {op} {self.vector(e.right)}", self.register(e.left.type))
+                return self.compared(self.vector(e.left), op, self.vector(e.right), self.register(e.left.type))
             case Binary(op="&" | "|" | "^") if boolean(e):
                 return f"({self.truth(e.left)} {e.op} {self.truth(e.right)})"
             case Unary(op="!"):
@@ -225,11 +234,37 @@ class Printer:
             case Var(var=v) if v.type == BOOL:
                 return self.var(v)
         rep = self.register(e.type)
-        return self.compared(f"{self.vector(e)} != ({rep}){{0}}", rep)
+        return self.compared(self.vector(e), "!=", f"({rep}){{0}}", rep)
 
-    @staticmethod
-    def compared(text: str, rep: str) -> str:
+    # how a mask is held: a subclass may hold it in another way
+
+    mask_type = "i32"
+    every_lane = "splat_i32(-1)"
+
+    def everywhere(self, scalar: str) -> str:
+        """The mask of a uniform condition."""
+        return f"splat_i32(-({scalar} != 0))"
+
+    def compared(self, left: str, op: str, right: str, rep: str) -> str:
+        text = f"{left} {op} {right}"
         return f"CONVERT(i32, {text})" if rep[1:] == "64" else f"((i32)({text}))"
+
+    def ones(self, mask: str, rep: str) -> str:
+        """1 in the lanes of a mask, 0 in the others."""
+        text = f"({mask} & 1)"
+        return text if rep == "i32" else f"CONVERT({rep}, {text})"
+
+    def lane(self, mask: str) -> str:
+        """Whether lane ``l`` is one of the mask's."""
+        return f"{mask}[l]"
+
+    def within(self, mask: str, value: str, rep: str) -> str:
+        """An integer vector with 0 in the lanes outside a mask."""
+        return f"{value} & {mask if rep[1:] == '32' else f'CONVERT({mask_of(rep)}, {mask})'}"
+
+    def merged(self, mask: str, yes: str, no: str) -> str:
+        """A choice between masks."""
+        return self.select(mask, yes, no, "i32")
 
     # varying values
 
@@ -240,8 +275,7 @@ class Printer:
             return f"splat_{rep}({self.text(e)})"
         match e:
             case _ if boolean(e) and not isinstance(e, Load):
-                text = f"({self.truth(e)} & 1)"
-                return text if rep == "i32" else f"CONVERT({rep}, {text})"
+                return self.ones(self.truth(e), rep)
             case Var(var=v):
                 return self.var(v)
             case Load():
@@ -306,15 +340,13 @@ class Printer:
         rep = self.register(index.type)
         out = self.temporary(rep)
         text = self.vector(index)
-        if self.mask:
-            text += f" & {self.mask if rep[1:] == '32' else f'CONVERT({mask_of(rep)}, {self.mask})'}"
-        self.lines.append(f"{out} = {text};")
+        self.lines.append(f"{out} = {self.within(self.mask, text, rep) if self.mask else text};")
         return out
 
     def binary(self, e: Binary, rep: str) -> str:
         if e.op in ("/", "%") and e.type.is_integer:
             name = "divide" if e.op == "/" else "modulo"
-            return f"{name}_{rep}({self.vector(e.left)}, {self.vector(e.right)}, {self.mask or 'splat_i32(-1)'})"
+            return f"{name}_{rep}({self.vector(e.left)}, {self.vector(e.right)}, {self.mask or self.every_lane})"
         if e.op in ("<<", ">>"):
             if not self.varying(e.right):
                 return f"({self.vector(e.left)} {e.op} {self.shift(e.right)})"
@@ -376,5 +408,9 @@ class Printer:
             self.lines.append(f"{name} = {self.vector(a)};")
             args.append(f"{name}[l]")
         out = self.temporary(rep)
-        self.lines.append(f"LANES {out}[l] = {e.name}({', '.join(args)});")
+        self.lines.append(f"LANES {self.active(e)}{out}[l] = {e.name}({', '.join(args)});")
         return out
+
+    def active(self, e: Call) -> str:
+        """What a call in a loop over the lanes begins with."""
+        return ""

@@ -17,7 +17,7 @@ from ..ir.nodes import Expr, Kernel, Region, Var
 from ..ir.walk import expressions, statements, subexpressions
 from ..program.verify import expected, mode
 from ..schedule import registry
-from ..schedule.artifact import Artifact
+from ..schedule.artifact import Artifact, CpuArtifact
 from ..schedule.choose import Measurement, Plan, choose, foreseen, require_known, scheduled
 from ..schedule.estimate import USUAL, Device
 from ..schedule.roofline import Limits, Roofline, rate, scaled
@@ -82,6 +82,7 @@ def explanation(
         "device": device,
         "schedule": chosen.schedule,
         "lanes": chosen.lanes or None,
+        "refill": _refill(artifact),
         "threads": chosen.threads or None,
         "launches": dict(chosen.launches) or None,
         "rejected": [{"schedule": name, "reason": reason} for name, reason in chosen.rejected],
@@ -184,6 +185,12 @@ def _chosen(
         with contextlib.suppress(UnsupportedError):
             return scheduled(front, backend, measured.winner, measured)
     return choose(front, backend, schedule, p=p, device=device)
+
+
+def _refill(artifact: Artifact | None) -> dict[str, Any] | None:
+    """The loop at whose end lanes take other inputs, if there is one."""
+    r = artifact.refill if isinstance(artifact, CpuArtifact) else None
+    return None if r is None else {"file": r.loc.file, "line": r.loc.line, "gangs": r.gangs}
 
 
 def _measured(m: Measurement | None) -> dict[str, Any] | None:
@@ -322,6 +329,7 @@ def _fault(f: dict[str, Any]) -> str:
 def _schedule(e: dict[str, Any]) -> list[str]:
     return [
         f"{e['schedule']}{_shape(e)}",
+        *_refilled(e["refill"]),
         *_times(e),
         *(f"not {r['schedule']}: {r['reason']}" for r in e["rejected"]),
     ]
@@ -342,6 +350,13 @@ def _shape(e: dict[str, Any]) -> str:
         return f", {inputs} side by side"
     each = threads // lanes
     return f", {inputs} in a block of {threads} threads: {each} thread{'s' if each > 1 else ''} an input"
+
+
+def _refilled(r: dict[str, Any] | None) -> list[str]:
+    if r is None:
+        return []
+    turns = f"; {r['gangs']} gangs of lanes go in turn" if r["gangs"] > 1 else ""
+    return [f"a lane whose input has ended the loop at {_at(r)} takes the next input{turns}"]
 
 
 def _times(e: dict[str, Any]) -> list[str]:

@@ -23,12 +23,21 @@ class Artifact:
     flags: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Refilled:
+    """That a lane whose input has ended the loop at ``loc`` takes the next one; ``gangs`` of lanes go in turn."""
+
+    loc: Loc
+    gangs: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class CpuArtifact(Artifact):
     """C whose inputs are done in any order by any number of threads: it exports ``int c2cu_run(const struct c2cu_slot
     *slot, long begin, long end)``, which does inputs begin <= id < end and may be called for disjoint ranges at once.
     It returns 0 where there is no memory for a working copy of ``lanes`` inputs, else 1.
-    ``lanes``: inputs side by side, of which a range had best be a multiple. ``slot[k]`` belongs to ``slots[k]``::
+    ``lanes``: inputs side by side, of which a range had best be a multiple. ``refill``: how they take inputs, where
+    they do not all at once. ``slot[k]`` belongs to ``slots[k]``::
 
         struct c2cu_slot {
             const void *in;   long in_stride;    /* of input 0; bytes to the next input, 0 if shared; in may be NULL: */
@@ -40,6 +49,7 @@ class CpuArtifact(Artifact):
     """
 
     lanes: int = 1
+    refill: Refilled | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,11 +62,12 @@ __attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long
 """
 
 
-def _rows_of(k: int, side: str) -> str:
-    """Pointers to the W inputs' rows; lanes past the end repeat the last input, so that they do what it does."""
-    return (
-        f"LANES {side}[l] = (char *)slot[{k}].{side} + (first + (l < lanes ? l : lanes - 1)) * slot[{k}].{side}_stride;"
-    )
+IN_ORDER = "(first + (l < lanes ? l : lanes - 1))"  # lanes past the end repeat the last input, to do what it does
+
+
+def _rows_of(k: int, side: str, row: str = IN_ORDER) -> str:
+    """Pointers to the W inputs' rows."""
+    return f"LANES {side}[l] = (char *)slot[{k}].{side} + {row} * slot[{k}].{side}_stride;"
 
 
 def narrow(r: Region) -> str:
@@ -111,8 +112,10 @@ def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int
     ]
 
 
-def unpack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool) -> list[str]:
-    """Lines that bring a region out, where it is wanted."""
+def unpack(
+    r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool, row: str = IN_ORDER
+) -> list[str]:
+    """Lines that bring a region out, where it is wanted. ``row``: the number of the input in lane ``l``."""
     k, leaf = place
     name, outside = member(r), _outside(r, wide)
     if not slots[k].writes:
@@ -129,7 +132,7 @@ def unpack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: i
             f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{outside}[e] + "
             f"l * {r.type.size}, {r.type.size});",
         )
-    return [f"if (slot[{k}].out) {{", "    " + _rows_of(k, "out"), *(f"    {x}" for x in body), "}"]
+    return [f"if (slot[{k}].out) {{", "    " + _rows_of(k, "out", row), *(f"    {x}" for x in body), "}"]
 
 
 def _loops(leaf: Leaf, body: str) -> list[str]:

@@ -70,7 +70,8 @@ _CUDAS = re.compile(
 )
 _GANG_NAMES = re.compile(
     r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
-    r"_[iuf]\d+|multiply_wide|words|(?:initial_)?r[0-9_]*_\w+)\b"
+    r"_[iuf]\d+|multiply_wide|words|mask|bits|of_bits|every_lane|EVERY_LANE|LANE"
+    r"|(?:lt|le|gt|ge|eq|ne|choose|ones)_[iuf]\d+|(?:initial_)?r[0-9_]*_\w+)\b"
 )
 
 

@@ -44,6 +44,7 @@ def cpu(
         block=BLOCK,
         vectors=vectors(lanes, widest),
         complex_parts=complex_parts(u.kernel),
+        masks=[],
         wide_multiply=text.printer.wide_multiply,
         roots=sorted(text.printer.roots),
         unsigned=sorted(text.printer.unsigned),

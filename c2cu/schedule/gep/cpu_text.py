@@ -12,7 +12,7 @@ from ...gep import Gep, Part, Range
 from ...gep.cell import reads, replaced
 from ...ir.nodes import Binary, Call, Expr, Extremum, Kernel, Region, Variable
 from ...ir.walk import subexpressions
-from ..gang.emit import c_name
+from ..gang.text import c_name
 from ..slots import Slot
 
 _SCALAR = {"f32": "float", "f64": "double", "i32": "int", "u32": "unsigned int", "i64": "long", "u64": "unsigned long"}

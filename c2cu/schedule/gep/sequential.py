@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from ...analysis.uniform import Uniform
 from ...base.ctype import Leaf
-from ...codegen.simd import literal, member
+from ...codegen.simd import Printer, literal, member
 from ...ir.nodes import Kernel, Region
-from ..gang.emit import Emitter, c_name
+from ..gang.text import Emitter, c_name
 from ..slots import Slot
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -19,7 +19,8 @@ def sequential_lines(
 ) -> list[str]:
     """Lines of a C function that gets ``struct work *s``: bring the input in, run the kernel, copy the outputs out.
     ``matrices``: the regions that have a working copy."""
-    emitter = Emitter(Uniform(kernel, frozenset(), frozenset(), ()), False)
+    u = Uniform(kernel, frozenset(), frozenset(), ())
+    emitter = Emitter(u, Printer(u))
     emitter.block(kernel.body)
     shared_inputs = [r for r in kernel.regions if r.storage == "shared" and r.init is None]
     bulk = [r for r in kernel.regions if r.storage == "bulk"]

@@ -1,0 +1,200 @@
+"""A kernel's statements in C, what varies as vectors, for schedule ``gang``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...analysis.live import live
+from ...analysis.uniform import Uniform
+from ...base.ctype import BOOL, Scalar
+from ...codegen.simd import Printer, converted, member
+from ...ir.nodes import Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.walk import expressions, statements, subexpressions
+from .select import accesses, is_small
+
+LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
+
+
+def c_name(t: Scalar) -> str:
+    """The type of an array's elements in C."""
+    return "unsigned char" if t == BOOL else t.name
+
+
+class Emitter:
+    """Prints a kernel's statements, what varies as vectors."""
+
+    def __init__(self, u: Uniform, p: Printer):
+        self.u, self.p = u, p
+        self.masks = 0
+        self.live = live(u.kernel.body) if u.ends_on_data else None
+        self.needed: frozenset[Variable] = frozenset()  # by lanes outside the mask; where ``live`` is None, all are
+
+    def declarations(self, block: Block | None = None, regions: Iterable[Region] | None = None) -> list[str]:
+        """Variables and uniform local regions of the frame of a function: of the kernel, or of what does ``block``."""
+        variables: dict[Variable, None] = {}
+        for s in statements(self.u.kernel.body if block is None else block):
+            if isinstance(s, Assign):
+                variables[s.var] = None
+            if isinstance(s, Loop):
+                variables.update(dict.fromkeys(s.flags))
+            for e in expressions(s):
+                variables.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
+        out = []
+        for v in variables:
+            if v in self.u.varying:
+                out.append(self.declared(v))
+            elif v not in self.p.common:
+                out.append(f"{v.type} {self.p.var(v)} = 0;")
+        for r in self.u.kernel.regions if regions is None else regions:
+            if r.storage == "local" and r not in self.u.varying_regions:
+                large = r.type.size * r.count > LOCAL_BYTES
+                out.append(
+                    f"{c_name(r.type)} *const {member(r)} = g->{member(r)};"
+                    if large
+                    else f"{c_name(r.type)} {member(r)}[{r.count}];"
+                )
+        return out
+
+    def declared(self, v: Variable) -> str:
+        rep = self.p.mask_type if v.type == BOOL else self.p.register(v.type)
+        return f"{rep} {self.p.var(v)} = {{0}};"
+
+    def line(self, text: str) -> None:
+        self.p.lines.append(text)
+
+    def block(self, block: Block) -> None:
+        for s in block:
+            self.statement(s)
+
+    def statement(self, s: Stmt) -> None:
+        match s:
+            case Assign():
+                self.assign(s)
+            case Store():
+                self.store(s)
+            case If() if not self.u.is_varying(s.cond):
+                self.uniform_if(s)
+            case If():
+                self.varying_if(s)
+            case Loop() if self.u.is_ended_by_data(s):
+                self.varying_loop(s)
+            case Loop():
+                self.uniform_loop(s)
+
+    def assign(self, s: Assign) -> None:
+        name = self.p.var(s.var)
+        if s.var not in self.u.varying:
+            self.line(f"{name} = {self.p.text(s.value)};")
+            return
+        value = self.p.truth(s.value) if s.var.type == BOOL else self.p.vector(s.value)
+        if self.p.mask and (self.live is None or s.var in self.needed):
+            if s.var.type == BOOL:
+                value = self.p.merged(self.p.mask, value, name)
+            else:
+                value = self.p.select(self.p.mask, value, name, self.p.register(s.var.type))
+        self.line(f"{name} = {value};")
+
+    def store(self, s: Store) -> None:
+        target = self.p.region(s.region)
+        if s.region not in self.u.varying_regions:
+            self.line(f"{target}[{self.p.subscript(s.index)}] = {self.p.text(s.value)};")
+            return
+        rep, memory_rep = self.p.register(s.region.type), self.p.memory(s.region.type)
+        if self.u.is_varying(s.index):
+            index = self.p.lanes_index(s.index)
+            value = self.p.temporary(rep)
+            self.line(f"{value} = {self.p.vector(s.value)};")
+            guard = f"if ({self.p.lane(self.p.mask)}) " if self.p.mask else ""
+            self.line(f"LANES {guard}{target}[{index}[l]][l] = {value}[l];")
+            return
+        place = f"{target}[{self.p.subscript(s.index)}]"
+        value = self.p.stored(s.value)
+        if self.p.mask:
+            value = self.p.select(self.p.mask, value, converted(place, memory_rep, rep), rep)
+        self.line(f"{place} = {converted(value, rep, memory_rep)};")
+
+    def uniform_if(self, s: If) -> None:
+        self.line(f"if ({self.p.text(s.cond)}) {{")
+        self.block(s.then)
+        if s.other:
+            self.line("} else {")
+            self.block(s.other)
+        self.line("}")
+
+    def new_mask(self, value: str) -> str:
+        self.masks += 1
+        self.line(f"{self.p.mask_type} m{self.masks} = {value};")
+        return f"m{self.masks}"
+
+    def varying_if(self, s: If) -> None:
+        outer = self.p.mask
+        self.line("{")
+        cond = self.p.truth(s.cond)
+        taken = self.new_mask(f"{cond} & {outer}" if outer else cond)
+        other = self.new_mask(f"~{taken} & {outer}" if outer else f"~{taken}") if s.other else ""
+        known = accesses(s.cond)
+        needed = self.needed
+        for mask, arm in ((taken, s.then), (other, s.other)):
+            if not arm:
+                continue
+            self.p.mask = mask
+            if self.live is not None:
+                self.needed = needed | self.live.after[id(s)]
+                if arm is s.then:  # in lanes that take the other arm
+                    self.needed |= self.live.other[id(s)]
+            if is_small(self.u, arm, known):
+                self.block(arm)
+                continue
+            self.line(f"if (any({mask})) {{")
+            self.block(arm)
+            self.line("}")
+        self.p.mask, self.needed = outer, needed
+        self.line("}")
+
+    def uniform_loop(self, s: Loop) -> None:
+        flags = " || ".join(self.p.var(f) for f in s.flags)
+        if not s.head:
+            start = len(self.p.lines)
+            cond = self.p.scalar(s.cond)
+            assert len(self.p.lines) == start
+            test = f"!({flags}) && {cond}" if flags else cond
+            self.line(f"while ({test}) {{")
+        else:
+            self.line("for (;;) {")
+            if flags:
+                self.line(f"if ({flags}) break;")
+            self.block(s.head)
+            self.line(f"if (!{self.p.scalar(s.cond)}) break;")
+        self.block(s.body)
+        if flags and s.step:
+            self.line(f"if ({flags}) break;")
+        self.block(s.step)
+        self.line("}")
+
+    def varying_loop(self, s: Loop) -> None:
+        assert self.live is not None
+        outer, needed = self.p.mask, self.needed
+        self.line("{")
+        running = self.new_mask(outer or self.p.every_lane)
+        self.p.mask, self.needed = running, needed | self.live.after[id(s)]
+        self.line("for (;;) {")
+        self.leave(s, running)
+        if any(isinstance(x, Loop) for x in statements(s.head)):  # it may not end where no lane is there
+            self.line(f"if (!any({running})) break;")
+        self.block(s.head)
+        self.line(f"{running} &= {self.p.truth(s.cond)};")
+        self.line(f"if (!any({running})) break;")
+        self.block(s.body)
+        if s.flags and s.step:
+            self.leave(s, running)
+        self.block(s.step)
+        self.line("}")
+        self.line("}")
+        self.p.mask, self.needed = outer, needed
+
+    def leave(self, s: Loop, running: str) -> None:
+        for f in s.flags:
+            if f in self.u.varying:
+                self.line(f"{running} &= ~{self.p.var(f)};")
+            else:
+                self.line(f"if ({self.p.var(f)}) break;")
