@@ -72,8 +72,14 @@ def _run(
     results = arrays.deliver(bound, slots, out, layout, lambda a, s: a)
     if isinstance(built.artifact, CpuNativeArtifact) and built.artifact.guessed and not isinstance(results, dict):
         results = {next(s.name for s, x in zip(slots, bound.outputs) if x is not None): results}  # not by chance alone
-    if exited is not None and not any(s.is_status for s in slots):
-        from ..runtime.native import ended
+    return results if exited is None else ended_early(exited, built, results)
 
-        raise ended(exited, results)
-    return results
+
+def ended_early(exited: Any, built: Built, results: Any) -> Any:
+    """The results of a call of which some inputs ended early, if their status is among them; else raises ExitError.
+    ``exited``: see `NativeProgram.run`."""
+    if any(s.is_status for s in built.artifact.slots):
+        return results
+    from ..runtime.native import ended
+
+    raise ended(exited, results)

@@ -16,6 +16,7 @@ from ..base import catalogue, quantities
 from ..base.diagnostics import did_you_mean
 from ..base.memory import require_memory
 from ..schedule.slots import Slot, in_range, piece, shape_of
+from . import recycled
 
 
 @dataclass(frozen=True)
@@ -379,10 +380,10 @@ def deliver(bound: Bound, slots: tuple[Slot, ...], out: Any, layout: str, to_num
 def empty(slot: Slot, p: int, layout: str = "row", xp: ModuleType = numpy) -> Any:
     """Room for an output of p inputs. CuPy has no structured dtypes: structs are bytes there. What lies between a
     struct's members is zero, so that equal results have equal bytes."""
-    t = _dtype(slot)
-    if t.kind != "V":
-        return xp.empty(shape_of(slot, p, layout), t)
-    return xp.zeros(shape_of(slot, p, layout), t) if xp is numpy else xp.zeros((p, slot.nbytes), "uint8")
+    t, shape, is_struct = _dtype(slot), shape_of(slot, p, layout), _dtype(slot).kind == "V"
+    if xp is numpy:
+        return recycled.zeros(shape, t) if is_struct else recycled.empty(shape, t)
+    return xp.zeros((p, slot.nbytes), "uint8") if is_struct else xp.empty(shape, t)
 
 
 def _moved(array: Any, slot: Slot, xp: ModuleType) -> Any:

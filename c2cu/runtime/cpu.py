@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import _ctypes
+import _thread
 import contextlib
 import ctypes
 import functools
 import os
+import sys
+import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
@@ -22,6 +26,7 @@ from ..base.recent import Recent
 from ..base.version import __version__
 from ..schedule.artifact import CpuArtifact, CpuTeamArtifact
 from ..schedule.slots import Slot
+from .addresses import address
 
 FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w")
 GRAIN = 64  # inputs that are worth a thread of their own
@@ -51,7 +56,7 @@ class CpuProgram:
             self._team = Team(loaded)
         else:
             self._run = loaded.c2cu_run
-            self._run.argtypes = (ctypes.POINTER(_Slot), ctypes.c_long, ctypes.c_long)
+            self._run.argtypes = (ctypes.c_void_p, ctypes.c_long, ctypes.c_long)
             self._run.restype = ctypes.c_int
             self._copy = artifact.lanes * sum(s.nbytes for s in artifact.slots)  # bytes that a thread works in, about
 
@@ -60,16 +65,28 @@ class CpuProgram:
 
         An output's memory may be an input's.
         """
-        table, workers = slot_table(self.artifact.slots, inputs, outputs), threads()
+        self.run_table(slot_table(self.artifact.slots, inputs, outputs), outputs, p)
+
+    def run_table(self, table: Any, outputs: Sequence[Any], p: int, brief: bool = False) -> None:
+        """The same, of a table that is filled in. ``brief``: it takes so little time that the caller's thread does it:
+        nothing is gained by others, and Ctrl-C may wait."""
         for slot, output in zip(self.artifact.slots, outputs):
             if slot.is_status and output is not None:
                 output[...] = 0  # what is analysed does not end early
+        if brief:
+            self._range(table, 0, p)
+            return
+        workers = threads()
         if isinstance(self.artifact, CpuTeamArtifact):
             self._team.run(table, p, workers)
         else:
             parts = ranges(p, self.artifact.lanes, workers)
             require_memory(min(len(parts), workers) * self._copy)
             all_of([functools.partial(self._range, table, a, b) for a, b in parts], workers)
+
+    def divides(self, p: int) -> bool:
+        """Whether p inputs are the work of several threads."""
+        return len(ranges(p, 1, threads())) > 1
 
     def _range(self, table: Any, begin: int, end: int) -> None:
         if not self._run(table, begin, end):
@@ -82,9 +99,9 @@ def slot_table(slots: tuple[Slot, ...], inputs: Sequence[Any], outputs: Sequence
     for entry, slot, source, target in zip(table, slots, inputs, outputs, strict=False):
         if source is not None:
             batched = not slot.shared and source.ndim > len(slot.shape)
-            entry.in_, entry.in_stride = source.ctypes.data, slot.nbytes if batched else 0
+            entry.in_, entry.in_stride = address(source), slot.nbytes if batched else 0
         if target is not None:
-            entry.out, entry.out_stride = target.ctypes.data, slot.nbytes
+            entry.out, entry.out_stride = address(target), slot.nbytes
     table.arrays = inputs, outputs  # whoever has the table keeps them: after Ctrl-C threads are still at work
     return table
 
@@ -138,6 +155,9 @@ class Team:
 def all_of(calls: Sequence[Callable[[], None]], workers: int, stop: Callable[[], None] | None = None) -> None:
     """Do all of them on the pool, even where it is one: the caller's thread stays free for Ctrl-C. ``stop``: ends them
     early, where this is interrupted."""
+    if len(calls) == 1 and stop is None and _most.get() is None and not sys.is_finalizing():
+        _in_helper(calls[0])
+        return
     waiting: list[Future[None]] = []
     try:
         for k, call in enumerate(calls):
@@ -153,6 +173,61 @@ def all_of(calls: Sequence[Callable[[], None]], workers: int, stop: Callable[[],
         if stop is not None:
             stop()
         raise
+
+
+class _Helper:
+    """A thread that does a call while the caller waits, in half of the time that a pool takes to hand it over. An
+    endless call does not keep the interpreter from ending."""
+
+    def __init__(self) -> None:
+        self._begin, self._end = _thread.allocate_lock(), _thread.allocate_lock()
+        self._begin.acquire()
+        self._end.acquire()
+        self._call: Callable[[], None] | None = None
+        self._error: BaseException | None = None
+        threading.Thread(target=self._work, name="c2cu-helper", daemon=True).start()
+
+    def do(self, call: Callable[[], None]) -> BaseException | None:
+        """Do a call; what it raises. A wait that is interrupted raises, and was the last."""
+        try:
+            self._call = call
+            self._begin.release()
+            self._end.acquire()
+        except BaseException:
+            self._call = None  # which ends the thread once it is done
+            with contextlib.suppress(RuntimeError):  # it has yet to begin
+                self._begin.release()
+            raise
+        error, self._error = self._error, None
+        return error
+
+    def _work(self) -> None:
+        while True:
+            self._begin.acquire()
+            call, self._call = self._call, None
+            if call is None:
+                return
+            try:
+                call()
+            except BaseException as e:
+                self._error = e
+            del call
+            self._end.release()
+
+
+_helpers: deque[_Helper] = deque()  # that have nothing to do
+
+
+def _in_helper(call: Callable[[], None]) -> None:
+    try:
+        helper = _helpers.pop() if _helpers else _Helper()
+    except (IndexError, RuntimeError):  # another thread was faster; the interpreter is ending
+        call()
+        return
+    error = helper.do(call)
+    _helpers.append(helper)
+    if error is not None:
+        raise error
 
 
 def threads() -> int:
@@ -233,8 +308,14 @@ def _pool(workers: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, thread_name_prefix="c2cu")
 
 
+def _forked() -> None:
+    """The threads stay with the parent."""
+    _pool.cache_clear()
+    _helpers.clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # its threads stay with the parent
+    os.register_at_fork(after_in_child=_forked)
 
 
 LIBRARIES = 256  # that stay loaded, those last used

@@ -29,6 +29,7 @@ from ..base.recent import Recent
 from ..base.scratch import scratch
 from ..base.version import __version__
 from ..schedule.artifact import CpuNativeArtifact
+from .addresses import address
 from .cpu import LIBRARIES, all_of, ranges, slot_table, threads
 from .elf import NOBITS, Elf, ElfSymbol, Section
 
@@ -65,6 +66,9 @@ class NativeProgram:
         load = functools.partial(Copy, code, begin)
         self._load = functools.cache(load) if self.stateless else load
         self._free: deque[Copy] = deque()
+        slots, pointers = artifact.slots, artifact.pointers
+        self._sizes = (ctypes.c_long * (len(slots) + 1))(*(s.nbytes for s in slots))
+        self._kinds = bytes(_SHARED if s.shared else _POINTED if s.name in pointers else 0 for s in slots)
 
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> Any:
         """Do p inputs; see `CpuProgram.run`.
@@ -72,27 +76,34 @@ class NativeProgram:
         Returns:
             For each input its exit status, -1 where the kernel returned; None where all have.
         """
+        return self.run_table(slot_table(self.artifact.slots, inputs, outputs), outputs, p)
+
+    def run_table(self, table: Any, outputs: Sequence[Any], p: int, brief: bool = False) -> Any:
+        """The same, of a table that is filled in; see `CpuProgram.run_table`."""
         slots = self.artifact.slots
-        table = slot_table(slots, inputs, outputs)
         exited = numpy.full(p, -1, numpy.int32) if self.may_end else None
-        sizes = (ctypes.c_long * (len(slots) + 1))(*(s.nbytes for s in slots))
-        pointers = self.artifact.pointers
-        kinds = bytes(_SHARED if s.shared else _POINTED if s.name in pointers else 0 for s in slots)
-        workers = threads()
-        where = exited.ctypes.data if exited is not None else None
+        where = address(exited) if exited is not None else None
 
         def work(begin: int, end: int) -> None:
             copy = self._take()
-            done = copy.run(copy.state, table, sizes, kinds, len(slots), begin, end, where)
+            done = copy.run(copy.state, table, self._sizes, self._kinds, len(slots), begin, end, where)
             self._free.append(copy)
             if not done:
                 raise catalogue.NO_HOST_MEMORY.error()
 
-        all_of([functools.partial(work, a, b) for a, b in ranges(p, 1, workers)], workers)
+        if brief:
+            work(0, p)
+        else:
+            workers = threads()
+            all_of([functools.partial(work, a, b) for a, b in ranges(p, 1, workers)], workers)
         for slot, output in zip(slots, outputs):
             if slot.is_status and output is not None:
                 output[...] = 0 if exited is None else numpy.maximum(exited, 0)
         return exited if exited is not None and (exited >= 0).any() else None
+
+    def divides(self, p: int) -> bool:
+        """See `CpuProgram.divides`."""
+        return len(ranges(p, 1, threads())) > 1
 
     def unchanged(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> frozenset[str]:
         """Of the variables that the kernel may or may not write, those that no input's run has changed."""
