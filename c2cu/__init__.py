@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         UnsupportedError,
     )
     from .base.notices import CacheWarning, MismatchWarning
+    from .program import State
     from .streaming.streams import Stream, StreamWarning
 
 _HOMES = {
@@ -52,6 +53,7 @@ _HOMES = {
         ),
         "base.diagnostics",
     ),
+    "State": "program",
     **dict.fromkeys(("CacheWarning", "MismatchWarning"), "base.notices"),
     **dict.fromkeys(("Stream", "StreamWarning"), "streaming.streams"),
 }
@@ -69,6 +71,7 @@ __all__ = [
     "ParseError",
     "Program",
     "Report",
+    "State",
     "Stream",
     "StreamWarning",
     "UnsupportedError",

@@ -103,7 +103,18 @@ def _analysed(
         return _analysed(source, pre, linked, with_place(program), options, doubts)
     inout = chosen(program, inout, options)
     front = Understood(
-        source, pre, linked, program, kernel, analysis, why_not, facts, inout, options.fp, options.pack, options.stdio,
+        source,
+        pre,
+        linked,
+        program,
+        kernel,
+        analysis,
+        why_not,
+        facts,
+        inout,
+        options.fp,
+        options.pack,
+        options.stdio,
         options.outputs is not None,
     )
     if not options.pack:

@@ -19,6 +19,7 @@ SECTIONS = {
         "c2cu.bulk": "api.bulk",
         "c2cu.compile": "api.compile",
         "c2cu.Program": "program.Program",
+        "c2cu.State": "program.state.State",
         "Plan": "schedule.choose.Plan",
         "Slot": "schedule.slots.Slot",
         "c2cu.stream": "api.stream",
@@ -61,7 +62,7 @@ SECTIONS = {
 }
 #: Members that other parts of c2cu use, and users do not.
 INTERNAL = ("bound", "built_for", "diagnostic", "fingerprints", "loaded", "named", "outputs", "sources", "takes_bands")
-INTERNAL += ("prove", "with_notes")
+INTERNAL += ("latest", "prove", "understood", "with_notes")
 OPTIONS = {
     "heading_level": 3,
     "line_length": 110,

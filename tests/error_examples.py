@@ -144,6 +144,7 @@ STATES = {
 GANG = 'c2cu.compile("k.c", backend="cpu", schedule="gang")'
 PRIVATE = 'c2cu.compile("k.c", backend="cuda", schedule="private")'
 THREAD = 'c2cu.compile("k.c", backend="cuda", schedule="thread")'
+COUNTER = "int n;\nint f(int a) {\n    n += a;\n    return n;\n}\n"
 TWO = "float a[4], b[4];\nvoid k(void) {\n    b[0] = a[0] + b[1];\n}\n"
 TWO_OUT = "int a[2], b[2];\nvoid k(void) { a[0] = b[0] = 1; }\n"
 SCALED = "void k(int a[4], int n) {\n    a[0] *= n;\n}\n"
@@ -241,7 +242,9 @@ EXAMPLES = {
         GANG,
     ),
     "C2CU149": Example(statement("if (x < 9) goto in;\n    if (x > 20) {\nin:\n        x++;\n    }"), GANG),
-    "C2CU091": Example("struct __attribute__((packed)) S { char c; int i : 3; } s;\nvoid k(void) { s.i = 1; }\n", PRIVATE),
+    "C2CU091": Example(
+        "struct __attribute__((packed)) S { char c; int i : 3; } s;\nvoid k(void) { s.i = 1; }\n", PRIVATE
+    ),
     "C2CU176": Example("struct __attribute__((packed)) S { char c; int i; } s;\nvoid k(void) { s.i = 1; }\n", PRIVATE),
     # what lowering cannot follow
     "C2CU016": Example(statement("for (;x < 9;) " * 51 + "x++;"), GANG),
@@ -348,6 +351,15 @@ EXAMPLES = {
     "C2CU050": Example(
         "void k(float *a, float *b, int n) {\n    b[n] = a[n];\n}\n",
         'c2cu.bulk("k.c", {"a": np.ones((3, 4), np.float32), "n": 0}, backend="cpu")',
+    ),
+    "C2CU400": Example("int f(int a) {\n    return a + 1;\n}\n", 'c2cu.compile("k.c", backend="cpu").state(4)'),
+    "C2CU401": Example(
+        "int f(int a) {\n    static int sum;\n    sum += a;\n    return sum;\n}\n",
+        'c2cu.compile("k.c", backend="cpu").state(4)',
+    ),
+    "C2CU402": Example(COUNTER, 'c2cu.compile("k.c", backend="cpu").state(4).reset([True, False, True, False])'),
+    "C2CU403": Example(
+        COUNTER, 'c2cu.compile("k.c", backend="cpu").state(4).step({"n": np.ones(4, np.int32), "a": 1})'
     ),
     "C2CU052": Example(
         "#define N 4\nfloat a[N], b[N];\nvoid k(void) { a[0] += b[0]; }\n",
@@ -527,8 +539,8 @@ EXAMPLES = {
         ADD, command("run k.c --in a.npy --backend cpu"), before='np.save("a.npy", np.ones((3, 4), np.float32))'
     ),
     "C2CU362": Example(IN_MAIN % "    k();\n", command("translate k.c --p 2 -o k.c")),
-    "C2CU400": Example(ADD, command("translate k.c --library --target cpu -o k-bulk.c")),
-    "C2CU401": Example(ADD, command("translate k.c --library")),
+    "C2CU420": Example(ADD, command("translate k.c --library --target cpu -o k-bulk.c")),
+    "C2CU421": Example(ADD, command("translate k.c --library")),
     "C2CU330": Example(ADD, command("translate k.c --library --target cpu --schedule native -o k_bulk.c")),
     **error_examples_schedules.EXAMPLES,
 }

@@ -195,9 +195,9 @@ def test_nvcc_takes_them_without_a_warning(w, tmp_path):
 @pytest.mark.parametrize(
     "arguments, code",
     [
-        (["--target", "cpu"], "C2CU401"),
-        (["-o", "k.h"], "C2CU401"),
-        (["-o", "k-1.cu"], "C2CU400"),
+        (["--target", "cpu"], "C2CU421"),
+        (["-o", "k.h"], "C2CU421"),
+        (["-o", "k-1.cu"], "C2CU420"),
         (["-o", "k.c"], "C2CU362"),
         (["-o", "bulk.c", "--target", "cpu", "--schedule", "native"], "C2CU330"),
         (["-o", "bulk.c", "--target", "cpu", "--schedule", "nobody"], "C2CU0"),

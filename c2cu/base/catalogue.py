@@ -5,8 +5,9 @@ sentences. One code has one meaning. docs/errors.md is printed from this file (`
 example for every code (tests/error_examples.py).
 
 Codes: 001-009 and 100-119 reading and parsing, 010-029 and 130-179 C that is not supported, 030-039 obliviousness,
-040-059, 200-239 and 400-419 inputs, 060-069 and 240-259 compilers and devices, 070-078 and 260-279 splitting ``main``,
-080-099 and 280-399 what single schedules cannot take, 120-129 paths from tables.
+040-059, 200-239 and 420-439 inputs, 060-069 and 240-259 compilers and devices, 070-078 and 260-279 splitting ``main``,
+080-099 and 280-399 what single schedules cannot take, 120-129 paths from tables, 400-419 states that stay from step to
+step.
 """
 
 from __future__ import annotations
@@ -1503,14 +1504,14 @@ NOT_EXTENTS = Message(
     "write --shape out=16,16",
 )
 LIBRARY_NAME = Message(
-    "C2CU400",
+    "C2CU420",
     InputError,
     "A library's function is called as its file, whose name C does not take for a function.",
     "'{name}' is no name of a function",
     "write to a file with a name such as fw_bulk.cu",
 )
 LIBRARY_FILE = Message(
-    "C2CU401",
+    "C2CU421",
     InputError,
     "A library is a source file and a header beside it: neither stdout nor a header can be both.",
     "a library cannot be written to '{path}'",
@@ -2227,6 +2228,41 @@ INTERNAL = Message(
     "c2cu itself has failed.",
     "internal error: {reason}",
     "this is a fault of c2cu: please report it with the C file and the output under C2CU_DEBUG=1",
+)
+
+
+# States that stay from step to step
+
+NO_STATE = Message(
+    "C2CU400",
+    UnsupportedError,
+    "A program without state is asked for one.",
+    "'{kernel}' leaves nothing for its next call",
+    "a state is what may be read before it is written, and is written; of a program without one, call the program",
+    "Call the program itself, or have the kernel keep what lasts in globals.",
+)
+LOST_STATE = Message(
+    "C2CU401",
+    UnsupportedError,
+    "A program keeps something from call to call that is no variable of its state.",
+    "{what} would be lost from one step to the next",
+    "{how}",
+    "Keep what lasts in globals of numbers, arrays and structs.",
+)
+STATE_MASK = Message(
+    "C2CU402",
+    InputError,
+    "What says which inputs are to be reset is no array of truth values, one for each.",
+    "the mask has shape {shape} and dtype {dtype}, expected ({p},) and bool",
+    "give an array of p truth values, such as done != 0",
+)
+IN_STATE = Message(
+    "C2CU403",
+    InputError,
+    "A step is given a variable that is part of the state.",
+    "'{name}' is a variable of the state",
+    "write to it between steps: state['{name}'] = ...",
+    "Write to the state's variable before the step.",
 )
 
 

@@ -118,9 +118,7 @@ class Printer:
     temporaries: int = 0
     wide_multiply: bool = False
     roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken
-    unsigned: dict[tuple[str, int], None] = field(
-        default_factory=dict
-    )  # vectors of floats, bits they become
+    unsigned: dict[tuple[str, int], None] = field(default_factory=dict)  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
     mask: str = ""  # name of the mask of active lanes; "" where all are

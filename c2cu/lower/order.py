@@ -78,9 +78,9 @@ def _without_value(cx: Context, node: C.Node) -> Iterator[C.ExprList | C.BinaryO
             yield node
         case C.BinaryOp(op="&&" | "||"):
             return
-        case C.BinaryOp(op="*" | "&" | "|" | "^" | "+" | "-" | "<<" | ">>") if (
-            is_integer_zero(cx, node) and has_effects(cx, node)
-        ):
+        case C.BinaryOp(op="*" | "&" | "|" | "^" | "+" | "-" | "<<" | ">>") if is_integer_zero(
+            cx, node
+        ) and has_effects(cx, node):
             yield node
         case C.BinaryOp():
             yield from without_value(cx, node.left)

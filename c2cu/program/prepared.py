@@ -81,37 +81,66 @@ class Prepared:
         extents: What of them decided that.
     """
 
-    def __init__(self, built: Built, extents: Extents, arguments: Mapping[str, Any], bare: bool, p: int):
-        """``arguments``: of the first of these calls. ``bare``: it is one array by itself."""
+    def __init__(
+        self,
+        built: Built,
+        extents: Extents,
+        arguments: Mapping[str, Any],
+        bare: bool,
+        p: int,
+        fixed: frozenset[str] = frozenset(),
+    ):
+        """``arguments``: of the first of these calls. ``bare``: it is one array by itself. ``fixed``: the variables
+        whose arrays are the same in each call; they are written in place."""
         self.built, self.extents = built, extents
         self._p, self._bare, self._loaded = p, bare, built.loaded
         slots = built.artifact.slots
-        self._constants: list[Any] = []  # numbers; the table points to them
+        self._constants: list[Any] = []  # numbers and fixed arrays; the table points to them
+        self._places: list[tuple[int, int, int, bool]] = []  # of fixed arrays: see `_apart`
         self._inputs: list[tuple[int, str]] = []  # (place in the table, name)
         self._outputs: list[_Output] = []
         row = [0] * (4 * len(slots))  # see `runtime.cpu.slot_table`
         for k, s in enumerate(slots):
             value = arguments.get(s.name)
-            if isinstance(value, numpy.ndarray):
+            if s.name in fixed and isinstance(value, numpy.ndarray):
+                row[4 * k] = at = address(value)
+                row[4 * k + 1] = 0 if s.shared else s.nbytes
+                self._constants.append(value)
+                self._places.append((at, at + value.nbytes, k, s.writes))
+            elif isinstance(value, numpy.ndarray):
                 self._inputs.append((4 * k, s.name))
                 row[4 * k + 1] = 0 if s.shared else s.nbytes
             elif value is not None:
                 self._constants.append(numpy.asarray(arrays.checked(value, s, "row")))
                 row[4 * k] = address(self._constants[-1])
-            if s.writes:
+            if s.writes and s.name in fixed:
+                row[4 * k + 2], row[4 * k + 3] = row[4 * k], s.nbytes
+            elif s.writes:
                 self._outputs.append(_output(s, 4 * k + 2, p))
                 row[4 * k + 3] = s.nbytes
         self._row, self._table = row, ctypes.c_ssize_t * max(1, len(row))
+        ends = [(first, end) for first, end, _, written in self._places if written]
+        self._written = (min(ends)[0], max(end for _, end in ends)) if ends else (0, 0)  # fixed arrays, and between
         self._slots, self._brief = len(slots), _brief(built, p)
 
     def __call__(self, inputs: Any, shared: Any, out: Any) -> Any:
         """(results, exit statuses or None); `MISS` where ``out`` needs a longer look."""
+        done = self.by_name(inputs, shared, out)
+        if done is MISS:
+            return MISS
+        results, exited = done
+        return results if len(results) != 1 else results[self._outputs[0].name], exited
+
+    def by_name(self, inputs: Any, shared: Any, out: Any) -> Any:
+        """The same, with results as a dict."""
         row = self._row.copy()
         ins = []
         for entry, name in self._inputs:
             array = inputs if self._bare else inputs[name] if shared is None or name not in shared else shared[name]
             ins.append(array)
-            row[entry] = address(array)
+            row[entry] = at = address(array)
+            if at < self._written[1] and at + array.nbytes > self._written[0]:
+                return MISS
         targets = {} if out is None else self._targets(out, row)
         if targets is None:
             return MISS
@@ -127,7 +156,7 @@ class Prepared:
         if not self._brief:
             table.arrays = ins, outputs, self  # after Ctrl-C threads are still at work
         exited = self._loaded.run_table(table, outputs, self._p, self._brief)
-        return results if len(results) != 1 else results[self._outputs[0].name], exited
+        return results, exited
 
     def _targets(self, out: Any, row: list[int]) -> dict[str, Any] | None:
         """The arrays of ``out`` by name; None where one is not simply written to, or would be written to while it is
@@ -136,8 +165,7 @@ class Prepared:
             if len(self._outputs) != 1:
                 return None
             out = {self._outputs[0].name: out}
-        places = []  # (first byte, end, slot's number, whether it is written)
-        known = 0
+        places, known = self._places.copy(), 0
         for o in self._outputs:
             array = out.get(o.name)
             if array is None:
@@ -168,7 +196,8 @@ def _output(slot: Slot, entry: int, p: int) -> _Output:
 
 
 def _apart(places: list[tuple[int, int, int, bool]]) -> bool:
-    """Whether nothing that is written overlaps anything, but for a variable its own input, from end to end."""
+    """Whether nothing that is written overlaps anything, but for a variable its own input, from end to end. ``places``:
+    of each array its first byte, its end, its variable's number, and whether it is written."""
     places.sort()
     for k, (first, end, number, written) in enumerate(places):
         for other_first, other_end, other_number, other_written in places[k + 1 :]:
@@ -181,9 +210,15 @@ def _apart(places: list[tuple[int, int, int, bool]]) -> bool:
 
 
 def prepared(
-    built: Built, extents: Extents, arguments: Mapping[str, Any], bare: bool, layout: str, p: int
+    built: Built,
+    extents: Extents,
+    arguments: Mapping[str, Any],
+    bare: bool,
+    layout: str,
+    p: int,
+    fixed: frozenset[str] = frozenset(),
 ) -> Prepared | None:
-    """The calls that are as one that has returned was; None where each needs a longer look."""
+    """The calls that are as one that has returned was; None where each needs a longer look. See `Prepared`."""
     artifact = built.artifact
     if not isinstance(artifact, CpuArtifact | CpuNativeArtifact) or layout != "row" or not p:
         return None
@@ -193,7 +228,7 @@ def prepared(
         return None
     if any(s.most is not None for s in artifact.slots):
         return None  # elements are looked at
-    return Prepared(built, extents, arguments, bare, p)
+    return Prepared(built, extents, arguments, bare, p, fixed)
 
 
 def _brief(built: Built, p: int) -> bool:

@@ -24,6 +24,7 @@ from .build import Builds, Built, CallInputs
 from .extents import Extents, Understandings
 from .prepared import MISS, Prepared, prepared, signature
 from .run import ended_early, run
+from .state import State
 from .verify import MOST, mode, patient
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Program:
     ):
         """``strict``: see `judge`. ``build``: compile at once if the C alone decides all shapes."""
         self._source, self._options, self._layout = source, options, layout
+        self._strict, self._tune, self._verify = strict, tune, verify
         self._backend, self._schedule = backend, schedule
         self._understandings = Understandings(source, options, layout, strict)
         self._builds = Builds(self._understandings, backend, schedule, layout, tune, mode(verify))
@@ -288,6 +290,50 @@ class Program:
             _, front = self._understandings.of(extents)
             fitted, _ = arrays.fitted(arguments, front.slots, self._layout, p)
             return front, self._understandings.options_of(extents), fitted
+
+    def state(self, p: int, initial: Any = None, *, shared: Mapping[str, Any] | None = None) -> State:
+        """Have the program's variables stay from call to call, as they do where a C program calls its function again
+        and again: an environment that is stepped, a filter that is fed.
+
+        The *state* is what the kernel may read before it writes it, and writes: globals, and what pointer parameters
+        point to. The other inputs are given to each step, and the other outputs are its results.
+
+        Args:
+            p: The number of inputs.
+            initial: First values by C name, arrays ``(p, *shape)`` or numbers; without them, a global starts as its
+                initialiser says, or from zero. Globals that the kernel only reads may be given too, and then stay.
+            shared: Arrays and numbers that are one for all inputs, by C name; see `__call__`.
+
+        Returns:
+            The state, whose ``step`` runs the program.
+
+        Raises:
+            UnsupportedError: The program has no state, or keeps some where none can be held: in a static local, an
+                address, or the C library's random numbers.
+            InputError: A name, a shape or a dtype is wrong.
+        """
+        with lines_of(self._front.pre.sources), enough_memory():
+            asked = self._options.outputs
+            whole = self if asked is None else self._with_all_outputs()
+            return State(whole, asked, p, initial, shared)
+
+    def _with_all_outputs(self) -> Program:
+        options = replace(self._options, outputs=None, status=any(s.is_status for s in self._front.slots))
+        how = self._backend, self._schedule, self._layout, self._strict, self._tune
+        return Program(self._source, options, *how, build=False, verify=self._verify)
+
+    @property
+    def backend(self) -> str:
+        """What runs the program: ``"cpu"`` or ``"cuda"``."""
+        return self._builds.backend()
+
+    def understood(self, extents: Extents) -> Understood:
+        """The program as such a call would run it."""
+        return self._understandings.of(extents)[1]
+
+    def latest(self) -> tuple[Built | None, Extents]:
+        """What ran the latest call, and what decided that."""
+        return self._last, self._extents
 
     def stream(self, batches: Any, **how: Any) -> Stream:
         """Run the program on inputs that come in batches.

@@ -120,6 +120,12 @@ class NativeProgram:
                 unchanged.append(slot.name)
         return frozenset(unchanged)
 
+    def initial(self) -> dict[str, bytes]:
+        """The variables of the program, as a fresh process finds them."""
+        copy, slots = self._load(), self.artifact.slots
+        places = ((s, copy.where(k)) for k, s in enumerate(slots) if s.nbytes)
+        return {s.name: ctypes.string_at(at, s.nbytes) for s, at in places if at}
+
     def _take(self) -> Copy:
         if self.stateless:
             return self._load()
