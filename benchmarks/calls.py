@@ -13,6 +13,7 @@ import json
 import statistics
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ POINTS = """struct point { int tag; double x, y; };
 struct point points[4];
 void move(void) { for (int i = 0; i < 4; i++) points[i].x += points[i].y; }
 """
+WALK = "unsigned seed = 1; double x, v;\ndouble f(int push) { seed = seed * 5 + 1; v += push; x += v; return x; }\n"
 LARGE = "float a[1024];\nvoid k(void) { for (int i = 0; i < 1024; i++) a[i] += 1; }\n"
 POINT = np.dtype({"names": ["tag", "x", "y"], "formats": ["i4", "f8", "f8"], "offsets": [0, 8, 16], "itemsize": 24})
 
@@ -40,6 +42,7 @@ Case = tuple[str, int, Callable[[], Any]]
 def cases() -> Iterator[Case]:
     """(what is called, p, the call)"""
     total, turns, points, large = (c2cu.compile(t, backend="cpu") for t in (SUM, TURNS, POINTS, LARGE))
+    walk = c2cu.compile(WALK, backend="cpu")
     native = c2cu.compile(SUM, backend="cpu", schedule="native")
     for p in (1, 32, 1024):
         a, n, s = np.ones((p, 8), "i4"), np.full(p, 9, "i4"), np.zeros((p, 4), POINT)
@@ -52,6 +55,8 @@ def cases() -> Iterator[Case]:
         yield "data ends the loop", p, lambda n=n: turns(n)
         yield "structs", p, lambda s=s: points(s)
         yield "structs, out=", p, lambda s=s, out=moved: points(s, out=out)
+        state = walk.state(p)
+        yield "a step of a state", p, lambda n=n, state=state: state.step(n)
     a, results = np.ones((8192, 1024), "f4"), []
     out = np.empty_like(a)
     yield "32 MB out, recycled", 8192, lambda: large(a)
@@ -75,6 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
+    warnings.simplefilter("ignore", c2cu.NotObliviousWarning)
     rows = []
     print(f"{cpu_name()}; microseconds a call, medians\n")
     print("| call | p | microseconds |")

@@ -72,8 +72,13 @@ class State:
         start = backends.loader("cpu")(replace(native, flags=(*native.flags, *FLAGS))).initial()
         if program.backend == "cpu":
             self._shared = {n: _contiguous(a) for n, a in self._shared.items()}
-        self._start = {s.name: self._started(s, values, start) for s in self._slots.values()}
-        self._arrays = self._placed(program.backend)
+        self._device = None
+        if program.backend == "cuda" and all(isinstance(s.dtype, str) for s in front.slots):
+            from ..runtime.cuda import cupy_module
+
+            self._device = cupy_module()
+        self._start = {s.name: self._placed(self._started(s, values, start)) for s in self._slots.values()}
+        self._arrays = self._room()
         self._fixed = frozenset((*self.names, *self._shared))
         self._calls: dict[Hashable, Prepared] = {}
         self.reset()
@@ -91,7 +96,7 @@ class State:
     def __setitem__(self, name: str, value: Any) -> None:
         with lines_of(self.program.sources):
             slot = self._slot(name, self.names)
-            self._arrays[name][...] = self._checked(value, slot)
+            self._arrays[name][...] = self._placed(self._checked(value, slot))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -144,12 +149,10 @@ class State:
             raise catalogue.STATE_MASK.error(
                 shape=getattr(mask, "shape", ()), dtype=getattr(mask, "dtype", type(mask).__name__), p=self.p
             )
+        where = Ellipsis if mask is None else self._placed(mask)
         for name, array in self._arrays.items():
-            rows, start = self._rows(array), self._start[name]
-            if mask is None:
-                rows[...] = start
-            else:
-                rows[mask] = start if len(start) != self.p else start[mask]
+            start = self._start[name]
+            self._rows(array)[where] = start if len(start) != self.p else start[where]
 
     # How a state is made
 
@@ -193,15 +196,15 @@ class State:
         row = numpy.frombuffer(start[slot.name], numpy.dtype(slot.dtype)).reshape(1, *slot.shape)
         return arrays.checked(row, slot, "row")
 
-    def _placed(self, backend: str) -> dict[str, Any]:
+    def _placed(self, array: Any) -> Any:
+        """An array where the variables are."""
+        return array if self._device is None else self._device.asarray(array)
+
+    def _room(self) -> dict[str, Any]:
         """Room for the variables: in one piece of memory, or on the device."""
         slots = self._slots.values()
-        if backend == "cuda" and all(isinstance(s.dtype, str) for s in self.program.slots):
-            from ..runtime.cuda import cupy_module
-
-            cupy = cupy_module()
-            self._start = {n: cupy.asarray(a) for n, a in self._start.items()}
-            return {s.name: cupy.empty(shape_of(s, self.p, self._layout), s.dtype) for s in slots}
+        if self._device is not None:
+            return {s.name: self._device.empty(shape_of(s, self.p, self._layout), s.dtype) for s in slots}
         places, at = {}, 0
         for s in slots:
             places[s.name], at = at, at + -(-self.p * s.nbytes // ALIGNED) * ALIGNED
