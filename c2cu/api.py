@@ -13,7 +13,7 @@ from .base.diagnostics import UnsupportedError, did_you_mean, lines_of
 from .base.recent import Recent
 from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
-from .frontend.preprocess import Source, read_source
+from .frontend.preprocess import Source, is_text, read_source
 from .program import Program, lengths
 from .schedule.slots import known_values
 from .schedule.understood import Understood
@@ -103,6 +103,7 @@ def compile(
 
 PROGRAMS = 128  # that are remembered, those last used
 _programs: Recent[tuple[Program, Included]] = Recent(PROGRAMS)
+_keys: dict[Any, Any] = {}  # of `_programs`, by C text and options as they are given
 
 
 def bulk(
@@ -217,22 +218,38 @@ def _inner_shapes(inputs: Any, shared: Any, layout: str) -> dict[str, tuple[int,
 def remembered(src: str | os.PathLike | Sequence[str | os.PathLike], **options: Any) -> Program:
     """`compile`, once in a process for the same program and options, as long as it is among the last `PROGRAMS`, and
     the headers that it includes are what they were."""
-    source = read_source(src)
-    named = {n: sorted(by_name(n, options.get(n)).items()) for n in ("defines", "shapes")}
-    listed = {n: tuple(map(str, options.get(n) or ())) for n in ("include_dirs", "shared")}
-    texts = tuple((s.name, s.text) for s in source.units)
     settings = (os.environ.get("CC"), os.environ.get("C2CU_VERIFY"))
-    key = (texts, repr(sorted({**options, **named, **listed}.items())), *settings)
+    quick = (src, *options.values(), *options, type(options.get("pack")), *settings) if is_text(src) else None
+    try:
+        key = _keys.get(quick)
+    except TypeError:  # a dict among the options
+        key = quick = None
+    source = None
+    if key is None:
+        source = read_source(src)
+        key = _key(source, options, settings)
+        if quick is not None:
+            if len(_keys) >= 4 * PROGRAMS:
+                _keys.clear()
+            _keys[quick] = key
 
     def compiled() -> tuple[Program, Included]:
         program = compile(src, **options)
-        return program, Included(program.sources, source, listed["include_dirs"])
+        return program, Included(program.sources, source or read_source(src), options.get("include_dirs") or ())
 
     program, included = _programs.of(key, compiled)
     if included.changed():
         _programs.drop(key)
         program, _ = _programs.of(key, compiled)
     return program
+
+
+def _key(source: Source, options: Mapping[str, Any], settings: tuple[str | None, ...]) -> tuple[Any, ...]:
+    """What a program is compiled from: the texts, the options, and the environment's."""
+    named = {n: sorted(by_name(n, options.get(n)).items()) for n in ("defines", "shapes")}
+    listed = {n: tuple(map(str, options.get(n) or ())) for n in ("include_dirs", "shared")}
+    texts = tuple((s.name, s.text) for s in source.units)
+    return (texts, repr(sorted({**options, **named, **listed}.items())), *settings)
 
 
 def stream(

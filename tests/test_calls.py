@@ -309,3 +309,25 @@ def test_addresses():
     whole = np.arange(12, dtype="f4").reshape(3, 4)
     for a in (whole, whole[1:], whole.T, whole[::-1], np.zeros(()), np.empty(0)):
         assert addresses.address(a) == a.ctypes.data
+
+
+def test_bulk_tells_options_apart():
+    """Each option is part of what a text is remembered by."""
+    a = np.arange(8, dtype="i4").reshape(1, 8)
+    for _ in range(2):
+        assert c2cu.bulk(SUM, a, backend="cpu").tolist() == [28]
+        assert c2cu.bulk(SUM, {"a": a}, backend="cpu", status=True)["status"].tolist() == [0]
+        assert c2cu.bulk(SUM.replace("8", "N"), a, backend="cpu", defines={"N": 8}).tolist() == [28]
+        with pytest.raises(c2cu.InputError):
+            c2cu.bulk(SUM, a, backend="cpu", pack=3)
+        with pytest.raises(c2cu.InputError):
+            c2cu.bulk(SUM, a, backend="cpu", layout="rows")
+
+
+def test_bulk_sees_a_header_that_changes(tmp_path):
+    header, a = tmp_path / "factor.h", np.ones((1, 4), "i4")
+    text = '#include "factor.h"\nint a[4];\nvoid k(void) { for (int i = 0; i < 4; i++) a[i] *= FACTOR; }\n'
+    for factor in (3, 3, 5):
+        header.write_text(f"#define FACTOR {factor}\n")
+        assert c2cu.bulk(text, a, backend="cpu", include_dirs=[str(tmp_path)]).tolist() == [[factor] * 4]
+        assert c2cu.bulk(text, a, backend="cpu", include_dirs=(str(tmp_path),)).tolist() == [[factor] * 4]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeGuard
 
 from ..base import catalogue, toolchain
 from ..base.diagnostics import Loc, ParseError, SourceMap, did_you_mean, file_of, lines_of, quoted
@@ -95,6 +96,11 @@ def read_source(src: str | os.PathLike | Sequence[str | os.PathLike]) -> Source:
     return replace(first, others=tuple(numbered))
 
 
+def is_text(src: object) -> TypeGuard[str]:
+    """Whether it is C text; else it may be a path."""
+    return isinstance(src, str) and ("\n" in src or "{" in src)
+
+
 def _read(src: object) -> Source:
     if not isinstance(src, (str, os.PathLike)):
         raise catalogue.WRONG_KIND.error(
@@ -102,7 +108,7 @@ def _read(src: object) -> Source:
         )
     if isinstance(src, str) and "\0" in src:
         raise catalogue.BINARY_SOURCE.error(name="<input>")
-    if isinstance(src, str) and ("\n" in src or "{" in src or not src):
+    if isinstance(src, str) and (is_text(src) or not src):
         return _checked(Source("<input>", src))
     path = Path(src)
     try:
