@@ -293,3 +293,34 @@ def test_explain_knows_the_devices_limits(tmp_path, monkeypatch):
     single, double = machine.limits("cuda"), machine.limits("cuda", 8)
     assert single.bandwidth > 1e10 and single.rates["float"] > single.rates["wide"] > 1e10
     assert double.rates["float"] < single.rates["float"] and "multiprocessors" in single.rates_from
+
+
+@pytest.mark.parametrize("schedule", ["thread", "private"])
+def test_a_state_stays_on_the_device(schedule):
+    """The steps are those of a state on the CPU; results are where the state is."""
+    text = """unsigned seed = 1;
+int x, board[8], view[8];
+void step(int push) {
+    seed = seed * 1664525u + 1013904223u;
+    x += push;
+    board[seed >> 29] += x;
+    for (int i = 0; i < 8; i++) view[i] = board[i] + (int)seed;
+}
+"""
+    seeds = np.arange(100, dtype="u4")
+    states = [
+        c2cu.compile(text, backend=backend, schedule=s).state(100, {"seed": seeds})
+        for backend, s in (("cuda", schedule), ("cpu", "auto"))
+    ]
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        push = rng.integers(-3, 4, 100).astype("i4")
+        there, here = (state.step(push) for state in states)
+        assert same(there.get(), here)
+    mask = seeds % 3 == 0
+    for state in states:
+        state.reset(mask)
+        state["x"] = push
+        state.step(push)
+    for name in states[0]:
+        assert same(states[0][name].get(), states[1][name]), name

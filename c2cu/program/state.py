@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
@@ -23,10 +23,7 @@ from ..schedule.understood import Understood
 from .extents import Extents
 from .prepared import MISS, Prepared, prepared, signature
 from .run import ended_early
-from .verify import FLAGS, NATIVE
-
-if TYPE_CHECKING:
-    from .program import Program
+from .verify import FLAGS, NATIVE, patient
 
 ALIGNED = 64  # bytes: where each variable begins
 
@@ -44,8 +41,8 @@ class State:
         names: The variables that stay, those first that the kernel writes.
     """
 
-    def __init__(self, program: Program, asked: tuple[str, ...] | None, p: int, initial: Any, shared: Any):
-        """``program``: all that it writes comes out. ``asked``: the outputs that the user names, if any."""
+    def __init__(self, program: Any, asked: tuple[str, ...] | None, p: int, initial: Any, shared: Any):
+        """``program``: a `Program` all of whose outputs come out. ``asked``: those that the user names, if any."""
         self.program, self.p = program, whole("p", p)
         if not 0 <= self.p <= quantities.MOST:
             raise catalogue.BAD_COUNT.error(p=p, most=quantities.MOST)
@@ -236,7 +233,8 @@ class State:
         arguments = {**self._arrays, **named}
         written = {n: a for n, a in self._arrays.items() if self._slots[n].writes}
         try:
-            results = self.program(arguments, shared=self._shared, out={**targets, **written}, p=self.p)
+            with patient():  # a state cannot be mended later
+                results = self.program(arguments, shared=self._shared, out={**targets, **written}, p=self.p)
         except ExitError as e:
             e.outputs = self._chosen(e.outputs)
             self._remember(signed, inputs, arguments)
