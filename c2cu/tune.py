@@ -113,11 +113,14 @@ def name(front: Understood, backend: str, requested: str, p: int | None) -> str:
 
 def recall(front: Understood, backend: str, requested: str, p: int | None) -> Measurement | None:
     """An earlier measurement for about as many inputs on the same kind of machine, or None."""
-    if p is None:
-        return None
+    return None if p is None else recalled(lambda: name(front, backend, requested, p), _names(backend, requested))
+
+
+def recalled(name: Callable[[], str], names: tuple[str, ...]) -> Measurement | None:
+    """A measurement by its name in the cache. ``names``: the schedules that it may contain."""
     try:
-        known = Cache().get(name(front, backend, requested, p), ".tuned")
-        return _read(known.decode(), _names(backend, requested)) if known else None
+        known = Cache().get(name(), ".tuned")
+        return _read(known.decode(), names) if known else None
     except (ValueError, TypeError, KeyError):
         return None  # another version of c2cu wrote it
     except CompileError:
@@ -126,13 +129,18 @@ def recall(front: Understood, backend: str, requested: str, p: int | None) -> Me
 
 def remember(front: Understood, backend: str, requested: str, p: int, measurement: Measurement) -> None:
     """Store a measurement in the cache for later calls, in this process and others."""
+    store(name(front, backend, requested, p), measurement)
+
+
+def store(name: str, measurement: Measurement) -> None:
+    """Likewise, by its name in the cache."""
     data = {
         "p": measurement.p,
         "times": [[c.schedule, c.threads, seconds] for c, seconds in measurement.times],
         "rejected": measurement.rejected,
     }
     content = json.dumps(data, indent=1) + "\n"
-    Cache().store(name(front, backend, requested, p), ".tuned", content.encode())
+    Cache().store(name, ".tuned", content.encode())
 
 
 def _names(backend: str, requested: str) -> tuple[str, ...]:

@@ -111,9 +111,10 @@ class Uniform:
     findings: tuple[Finding, ...]
 
     def is_varying(self, e: Expr) -> bool:
-        return any(self._leaf(x) for x in subexpressions(e))
+        return any(self.is_leaf(x) for x in subexpressions(e))
 
-    def _leaf(self, x: Expr) -> bool:
+    def is_leaf(self, x: Expr) -> bool:
+        """Whether a node varies by itself, whatever its operands."""
         return (isinstance(x, Var) and x.var in self.varying) or (
             isinstance(x, Load) and x.region in self.varying_regions
         )

@@ -13,10 +13,11 @@ from ..base.diagnostics import CompileError, UnsupportedError, lines_of
 from ..base.recent import Recent
 from ..schedule import registry
 from ..schedule.artifact import Artifact, CudaLaunchesArtifact
-from ..schedule.choose import Plan, Rejected, choose, depends_on, require_known, scheduled
+from ..schedule.choose import Measurement, Plan, Rejected, choose, depends_on, require_known, scheduled
 from ..schedule.estimate import Device, preferred
 from ..schedule.schedule import Candidate
 from ..schedule.understood import Understood
+from .contest import Contest, recalled
 from .extents import LENGTHS, Extents, Understandings
 from .verify import NATIVE, Verification
 
@@ -28,6 +29,12 @@ class Built:
     artifact: Artifact
     loaded: Any  # CpuProgram or CudaProgram
     proof: Verification | None = None  # of its results; None where there is nothing to prove
+    contest: Contest | None = None  # with a rival; None where it is known what is faster
+
+    @property
+    def faster(self) -> Built:
+        """This, or its rival if that has turned out to be faster."""
+        return self if self.contest is None else self.contest.winner or self
 
     @property
     def trusted(self) -> Built:
@@ -84,6 +91,7 @@ class Builds:
                 (*which, size),
                 lambda: self._tuned(front, backend, call) or self._planned(front, backend, p, which),
             )
+            built = built.faster
             if call is None or self.oversized(backend) in ("", self._schedule) or _fits(built, call):
                 return built
             try:
@@ -126,9 +134,7 @@ class Builds:
         if measured is None:
             return None
         try:
-            plan, artifact = scheduled(front, backend, measured.winner, measured)
-            with lines_of(front.pre.sources):
-                return self._loaded(front, plan, artifact)
+            return self._scheduled(front, backend, measured.winner, measured)
         except (UnsupportedError, CompileError):
             return None  # the cache remembers nonsense
 
@@ -149,15 +155,35 @@ class Builds:
         while True:
             plan, artifact = choose(front, backend, self._schedule, rejected, p, device)
             with lines_of(front.pre.sources):
-                built = self._loaded(front, plan, artifact)
+                built = self._measured(front, plan) or self._loaded(front, plan, artifact)
             if self._schedule != "auto" or not built.loaded.drawback:
                 return built
             rejected = (*rejected, (plan.schedule, built.loaded.drawback))
 
+    def _measured(self, front: Understood, plan: Plan) -> Built | None:
+        """What won an earlier contest."""
+        measured = recalled(front, plan)
+        if measured is None:
+            return None
+        try:
+            return self._scheduled(front, plan.backend, measured.winner, measured)
+        except (UnsupportedError, CompileError):
+            return None  # the cache remembers nonsense
+
+    def _scheduled(self, front: Understood, backend: str, candidate: Candidate, measured: Measurement | None) -> Built:
+        plan, artifact = scheduled(front, backend, candidate, measured)
+        with lines_of(front.pre.sources):
+            return self._loaded(front, plan, artifact)
+
     def _loaded(self, front: Understood, plan: Plan, artifact: Artifact) -> Built:
         proves = self._verify != "off" and plan.schedule != NATIVE
         proof = Verification(front, artifact, plan.backend, self._verify) if proves else None
-        return Built(front, plan, artifact, backends.loader(plan.backend)(artifact), proof)
+        built = Built(front, plan, artifact, backends.loader(plan.backend)(artifact), proof)
+        if plan.rival is None:
+            return built
+        rival = Candidate(plan.rival.schedule)
+        contest = Contest(built, lambda: self._scheduled(front, plan.backend, rival, None))
+        return replace(built, contest=contest)
 
 
 def _fits(built: Built, call: CallInputs) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from .. import backends
 from ..schedule.artifact import CpuNativeArtifact, CudaBandsArtifact
 from .build import Built
-from .verify import verified
+from .verify import compared, verified
 
 
 def run(
@@ -27,20 +27,29 @@ def run(
     says. ``started``: when it was called."""
     from ..runtime import arrays
 
-    def call(out: Any) -> Any:
-        return _run(program, built, arguments, out, layout, stream, p, devices)
+    slots = built.artifact.slots
 
+    def checked() -> tuple[Mapping[str, Any], Any, str, int, float]:
+        fitted, count = arrays.fitted(arguments, slots, layout, p)
+        arrays.targets(slots, out, layout, count)
+        return fitted, out, layout, count, started
+
+    def call(out: Any, work: Any = None) -> Any:
+        return _run(program, built, work or built.loaded.run, arguments, out, layout, stream, p, devices)
+
+    if built.contest is not None:
+        with built.contest.over(arrays.count(arguments, slots, layout, p) or 0) as match:
+            if match is not None:
+                return compared(match.unproved, lambda out: call(out, match.run), *checked())
     if built.proof is None or built.proof.settled:
         return call(out)
-    slots = built.artifact.slots
-    fitted, count = arrays.fitted(arguments, slots, layout, p)
-    arrays.targets(slots, out, layout, count)
-    return verified(built.proof, call, fitted, out, layout, count, started)
+    return verified(built.proof, call, *checked())
 
 
 def _run(
     program: Any,
     built: Built,
+    work: Callable[..., Any],
     arguments: Mapping[str, Any],
     out: Any,
     layout: str,
@@ -65,7 +74,7 @@ def _run(
     else:
         backends.refuse_device_arrays(arguments)
     bound = arrays.bind(slots, arguments, {}, out, layout, p)
-    exited = built.loaded.run(bound.inputs, bound.outputs, bound.p, *more) if bound.p else None
+    exited = work(bound.inputs, bound.outputs, bound.p, *more) if bound.p else None
     if isinstance(built.artifact, CpuNativeArtifact) and out is None and bound.p:
         dropped = built.loaded.unchanged(bound.inputs, bound.outputs)
         bound = replace(bound, outputs=tuple(None if s.name in dropped else x for s, x in zip(slots, bound.outputs)))

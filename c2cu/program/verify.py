@@ -162,10 +162,18 @@ class Verification:
             Cache().store(self._name, ".verified", self._noted)
 
     def compare(
-        self, arguments: Mapping[str, Any], results: Any, layout: str, p: int, seconds: float, taken: float
+        self,
+        arguments: Mapping[str, Any],
+        results: Any,
+        layout: str,
+        numbers: Sequence[int],
+        seconds: float,
+        taken: float,
     ) -> Mismatch | None:
-        """The first difference found between ``results`` of ``p`` inputs and native's. ``seconds``: what the call has
-        taken so far, ``taken``: of these, the run. Notes the outcome, unless results differ."""
+        """The first difference found between ``results`` and native's. ``numbers``: the inputs that the schedule did;
+        ``seconds``: what the call has taken so far, ``taken``: of these, the run. Notes the outcome, unless results
+        differ."""
+        p = len(numbers)
         budget, everything = max(SECONDS, SHARE * seconds), self.how == "all"
         alone = taken * min(1.0, self._abreast / p)
         if alone > budget and not everything:
@@ -173,10 +181,10 @@ class Verification:
             return None
         patience = None if self.how != "auto" or _patient.get() else WAITING * budget
         if not self._is_there(patience):
-            if self._set_aside(arguments, results, layout, p, alone):
+            if self._set_aside(arguments, results, layout, numbers, alone):
                 return None
             self._is_there(None)
-        pieces = _everything(p) if everything else _some(p, time.perf_counter() + budget / 2)
+        pieces = _everything(numbers) if everything else _some(numbers, time.perf_counter() + budget / 2)
         return self._outcome(arguments, results, layout, pieces)
 
     def mend(self, arguments: Mapping[str, Any], results: Mapping[str, Any], layout: str, p: int) -> None:
@@ -184,7 +192,7 @@ class Verification:
         with self.lock:
             mismatch = None
             if not self.different:
-                mismatch = self._outcome(arguments, results, layout, _everything(p))
+                mismatch = self._outcome(arguments, results, layout, _everything(range(p)))
             if mismatch is not None:
                 self.untold = _diagnosed(self, mismatch, arguments, layout, catalogue.MISMATCH, range(p))
                 self.settle("different")
@@ -209,14 +217,16 @@ class Verification:
         self.settle("equal")
         return None
 
-    def _set_aside(self, arguments: Mapping[str, Any], results: Any, layout: str, p: int, alone: float) -> bool:
+    def _set_aside(
+        self, arguments: Mapping[str, Any], results: Any, layout: str, numbers: Sequence[int], alone: float
+    ) -> bool:
         """Keep some inputs and their results until native is there; False where they are too large for that."""
         slots = self.artifact.slots
         shared, each = (sum(2 * s.nbytes for s in slots if s.shared == of_all) for of_all in (True, False))
         room = (ASIDE - shared) // max(1, each)
         if room < 1:
             return False
-        where = _spread(p)[: min(room, 1 + int(SECONDS / max(alone, 1e-9)))]
+        where = _spread(numbers)[: min(room, 1 + int(SECONDS / max(alone, 1e-9)))]
         inputs = {n: _copied(a) for n, a in _rows(arguments, slots, layout, where).items()}
         mine = by_name(results, [s for s in slots if s.writes])
         outputs = {n: _copied(on_host(_taken(a, layout, where))) for n, a in mine.items()}
@@ -229,7 +239,7 @@ class Verification:
         self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], layout: str, where: Sequence[int]
     ) -> None:
         """Compare what was set aside. The thread that compiled native does it."""
-        mismatch = self._outcome(inputs, outputs, layout, _some(len(where), time.perf_counter() + SECONDS))
+        mismatch = self._outcome(inputs, outputs, layout, _some(range(len(where)), time.perf_counter() + SECONDS))
         if mismatch is None:
             atexit.unregister(self._finish)
         else:
@@ -310,19 +320,34 @@ def verified(
             return _placed(_by_native(proof, arguments, layout, p), out)
         if not (proof.open and p):
             return call(out)
-        apart = out is not None and _overlap(out, arguments)  # the inputs are still needed
-        run = time.perf_counter()
-        results = call(None if apart else out)
-        now = time.perf_counter()
-        outcome = proof.compare(arguments, results, layout, p, now - started, now - run)
-        if outcome is None:
-            return _placed(results, out) if apart else results
-        proof.settle("different")
-        mismatch = _diagnosed(proof, outcome, arguments, layout, catalogue.MISMATCH, range(p))
-        if proof.how == "strict":
-            raise mismatch
-        warn(MismatchWarning(replace(mismatch.diagnostic, severity="warning")))
-        return _placed(_like(_by_native(proof, arguments, layout, p), results), out)
+        return compared(lambda: (proof, range(p)), call, arguments, out, layout, p, started)
+
+
+def compared(
+    unproved: Callable[[], tuple[Verification | None, Sequence[int]]],
+    call: Callable[[Any], Any],
+    arguments: Mapping[str, Any],
+    out: Any,
+    layout: str,
+    p: int,
+    started: float,
+) -> Any:
+    """As `verified`. ``unproved``: after the call, whose results these are, and of which inputs."""
+    apart = out is not None and _overlap(out, arguments)  # the inputs are still needed
+    run = time.perf_counter()
+    results = call(None if apart else out)
+    now = time.perf_counter()
+    proof, numbers = unproved()
+    compares = proof is not None and proof.open and numbers
+    outcome = proof.compare(arguments, results, layout, numbers, now - started, now - run) if proof and compares else None
+    if proof is None or outcome is None:
+        return _placed(results, out) if apart else results
+    proof.settle("different")
+    mismatch = _diagnosed(proof, outcome, arguments, layout, catalogue.MISMATCH, range(p))
+    if proof.how == "strict":
+        raise mismatch
+    warn(MismatchWarning(replace(mismatch.diagnostic, severity="warning")))
+    return _placed(_like(_by_native(proof, arguments, layout, p), results), out)
 
 
 def note(front: Understood, artifact: Artifact, backend: str) -> str:
@@ -374,15 +399,16 @@ def expected(front: Understood, artifact: Artifact | None, backend: str, how: st
 # Which inputs
 
 
-def _spread(p: int) -> list[int]:
-    """`MOST` inputs of p: the first, the last, and some between."""
+def _spread(numbers: Sequence[int]) -> list[int]:
+    """`MOST` of these inputs: the first, the last, and some between."""
+    p = len(numbers)
     between = (int(p * (k * 0.6180339887498949 % 1)) for k in range(1, MOST - 1))
-    return list(dict.fromkeys((0, p - 1, *between)))
+    return [numbers[k] for k in dict.fromkeys((0, p - 1, *between))]
 
 
-def _some(p: int, until: float) -> Iterator[list[int]]:
+def _some(numbers: Sequence[int], until: float) -> Iterator[list[int]]:
     """Inputs, a few at a time, as long as there is time."""
-    first, *rest = _spread(p)
+    first, *rest = _spread(numbers)
     yield [first]
     size = 1
     while rest and time.perf_counter() < until:
@@ -390,8 +416,8 @@ def _some(p: int, until: float) -> Iterator[list[int]]:
         rest, size = rest[size:], 2 * size
 
 
-def _everything(p: int) -> Iterator[Sequence[int]]:
-    return (range(k, min(k + CHUNK, p)) for k in range(0, p, CHUNK))
+def _everything(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (numbers[k : k + CHUNK] for k in range(0, len(numbers), CHUNK))
 
 
 def _rows(arguments: Mapping[str, Any], slots: tuple[Slot, ...], layout: str, where: Sequence[int]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ..gep.closure import closure
 from ..gep.distances import distances
 from ..ir.nodes import Expr, Kernel, Region, Var
 from ..ir.walk import expressions, statements, subexpressions
+from ..program.contest import recalled
 from ..program.verify import expected, mode
 from ..schedule import registry
 from ..schedule.artifact import Artifact, CpuArtifact
@@ -88,6 +89,7 @@ def explanation(
         "rejected": [{"schedule": name, "reason": reason} for name, reason in chosen.rejected],
         "estimates": [{"schedule": e.schedule, "seconds_per_input": e.seconds(p, speed)} for e in chosen.estimates],
         "measured": _measured(chosen.measured),
+        "rival": chosen.rival.schedule if chosen.rival is not None else None,
         "fp": fp,
         "fp_gain": _gain(front, chosen, fp),
         "verify": expected(front, artifact, backend, mode("auto")),
@@ -184,7 +186,9 @@ def _chosen(
     if measured is not None:
         with contextlib.suppress(UnsupportedError):
             return scheduled(front, backend, measured.winner, measured)
-    return choose(front, backend, schedule, p=p, device=device)
+    plan, artifact = choose(front, backend, schedule, p=p, device=device)
+    measured = recalled(front, plan)
+    return (plan, artifact) if measured is None else scheduled(front, backend, measured.winner, measured)
 
 
 def _refill(artifact: Artifact | None) -> dict[str, Any] | None:
@@ -366,6 +370,8 @@ def _times(e: dict[str, Any]) -> list[str]:
         times = [f"{Candidate(x['schedule'], x['threads'])} {scaled(x['seconds_per_input'])}" for x in m["times"]]
         chosen = f"chosen by measurement: {', '.join(times)} an input, for {m['p']:,} inputs"
         return [chosen, *(f"not measured: {r['schedule']}: {r['reason']}" for r in m["rejected"])]
+    if e["rival"] is not None:
+        return [f"{e['rival']} may be faster: the first call with enough inputs has both do some, and takes the faster"]
     times = [f"{x['schedule']} {scaled(x['seconds_per_input'])}" for x in e["estimates"]]
     many = f"p = {e['p']:,}" if e["p"] is not None else "many inputs"
     return [f"by estimate: {', '.join(times)} an input, for {many}"] if times else []

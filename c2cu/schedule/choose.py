@@ -15,7 +15,7 @@ from ..base.diagnostics import UnsupportedError, lines_of
 from ..frontend.parse import deep
 from . import registry
 from .artifact import Artifact, CpuArtifact, CudaArtifact, CudaBandsArtifact, CudaLaunchesArtifact
-from .estimate import USUAL, Device, Estimate, good_enough, preferred, slower
+from .estimate import USUAL, Device, Estimate, Rival, good_enough, preferred, slower
 from .registry import Entry
 from .schedule import Candidate
 from .slots import require_extents, require_few
@@ -52,6 +52,7 @@ class Plan:
         estimates: Estimated costs of the schedules considered, where there are any.
         measured: The measurement that decided, if ``tune`` made one.
         launches: (kernel, number of launches), where the whole device works at one input.
+        rival: What a call with enough inputs compares the schedule with, where estimates are too close.
     """
 
     backend: str
@@ -62,6 +63,7 @@ class Plan:
     estimates: tuple[Estimate, ...] = ()
     measured: Measurement | None = None
     launches: tuple[tuple[str, int], ...] = ()
+    rival: Rival | None = None
 
 
 def choose(
@@ -108,7 +110,16 @@ def choose(
     before = (e.name for e in entries[: entries.index(chosen)])
     why = tuple((name, reasons[name]) for name in before if name in reasons)
     known = tuple(e for e in estimates if e is not None)
-    return _plan(backend, artifacts[best], why, known), artifacts[best]
+    plan = _plan(backend, artifacts[best], why, known)
+    return replace(plan, rival=_rival(understood, entries, chosen, rejected)), artifacts[best]
+
+
+def _rival(understood: Understood, entries: tuple[Entry, ...], chosen: Entry, rejected: Rejected) -> Rival | None:
+    """What the choice is to be measured against, if anything is."""
+    if understood.why_not is not None:
+        return None
+    close = (e.schedule.rival(understood) for e in entries if e is chosen or chosen is entries[-1])
+    return next((r for r in close if r is not None and r.schedule not in dict(rejected)), None)
 
 
 def scheduled(

@@ -47,6 +47,15 @@ class Estimate:
         return self.cycles * turns / (max(p, 1) * device.clock)
 
 
+@dataclass(frozen=True)
+class Rival:
+    """A ``schedule`` that may be faster than the one that was chosen, as estimates are too close to tell.
+    ``compilation``: about how many seconds the compiler takes for it."""
+
+    schedule: str
+    compilation: float = 0.0
+
+
 def floor(artifact: Artifact, trace: Trace) -> float:
     """A lower bound for any schedule, in cycles: the bytes in and out, or the operations, whichever take longer."""
     operations = sum(n / PER_CLOCK[c] for c, n in trace.operations.items())

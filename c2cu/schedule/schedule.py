@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..analysis.facts import Trace
 from ..ir.passes import Pass
 from .artifact import Artifact
-from .estimate import Estimate
+from .estimate import Estimate, Rival
 from .understood import Understood
 
 
@@ -60,6 +60,11 @@ class Schedule:
 
     def estimate(self, artifact: Artifact, trace: Trace) -> Estimate | None:
         """What an artifact of this schedule takes; None where nothing is known. ``trace`` is complete."""
+        return None
+
+    def rival(self, understood: Understood) -> Rival | None:
+        """What of this schedule and its backend's last one "auto" has not chosen, where a measurement is to tell which
+        is faster; None where it need not."""
         return None
 
     def alternatives(self, candidate: Candidate, artifact: Artifact) -> list[Candidate]:

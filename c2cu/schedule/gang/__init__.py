@@ -6,17 +6,32 @@ from ...analysis.uniform import uniform
 from ...base import toolchain
 from ...ir.passes import Pass, through
 from ..artifact import Artifact
+from ..estimate import Rival
+from ..registry import names
 from ..schedule import Schedule
 from ..understood import Understood
+from .cost import CLOSE, known_costs
 
 
 class GangSchedule(Schedule):
     pass_names = ("propagate", "unroll", "scalarize", "select", "common")
 
     def objection(self, understood: Understood, p: int | None) -> str | None:
-        findings = understood.analysis.findings if understood.analysis is not None else ()
-        address = next((f for f in findings if f.kind == "address"), None)
-        return None if address is None else f"{address.loc}: {address.message}: lanes would go one by one"
+        if understood.analysis is None or not (costs := known_costs(understood)).speaks_against:
+            return None
+        times = f"an input takes about {1 / costs.gain:.2g} times as long as under native, by estimate"
+        address = next((f for f in understood.analysed().findings if f.kind == "address"), None)
+        if address is None:
+            return f"{times}: branches, calls and divisions go lane by lane"
+        return f"{address.loc}: {address.message}: lanes would go one by one, and {times}"
+
+    def rival(self, understood: Understood) -> Rival | None:
+        costs = known_costs(understood)
+        if not 1 / CLOSE < costs.gain < CLOSE:
+            return None
+        if costs.speaks_against:
+            return Rival("gang", costs.compilation)
+        return Rival(names("cpu")[-1])
 
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         from .emit import gang

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ...analysis.live import live
 from ...analysis.uniform import Uniform
@@ -26,6 +26,7 @@ class Emitter:
     def __init__(self, u: Uniform, p: Printer):
         self.u, self.p = u, p
         self.masks = 0
+        self.masked = 0  # lines under masks
         self.live = live(u.kernel.body) if u.ends_on_data else None
         self.needed: frozenset[Variable] = frozenset()  # by lanes outside the mask; where ``live`` is None, all are
 
@@ -75,11 +76,18 @@ class Emitter:
             case If() if not self.u.is_varying(s.cond):
                 self.uniform_if(s)
             case If():
-                self.varying_if(s)
+                self.apart(lambda: self.varying_if(s))
             case Loop() if self.u.is_ended_by_data(s):
-                self.varying_loop(s)
+                self.apart(lambda: self.varying_loop(s))
             case Loop():
                 self.uniform_loop(s)
+
+    def apart(self, print_it: Callable[[], None]) -> None:
+        """Print what some lanes execute."""
+        outermost, start = not self.p.mask, len(self.p.lines)
+        print_it()
+        if outermost:
+            self.masked += len(self.p.lines) - start
 
     def assign(self, s: Assign) -> None:
         name = self.p.var(s.var)

@@ -1,0 +1,200 @@
+"""About how long ``gang`` and ``native`` take, by counting what each of them does, to tell which of them to run.
+
+A vector does an operation for all lanes at once. What goes lane by lane does not gain from that: functions of the
+library, integer divisions, subscripts that depend on data. A branch on data costs an input the arm that it takes; it
+costs a gang every arm that one of its lanes takes. A loop that data ends lasts as long as its slowest lane. The figures
+are cycles of one core, of an AMD EPYC with AVX-512, about; estimates are no better than `CLOSE`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from functools import reduce
+
+from ...analysis.facts import LoopFacts, Trace
+from ...analysis.uniform import Uniform
+from ...base import toolchain
+from ...base.ctype import BOOL
+from ...frontend.parse import deep
+from ...ir.canonical import counted
+from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Stmt, Store
+from ...ir.walk import expressions, operands, statements
+from ..slots import Slot, bytes_moved
+from ..understood import Understood
+from .select import is_small
+
+CLOSE = 4.0  # times: where estimates are no further apart, a measurement decides
+LONG, WORTH = 5.0, 2.0  # seconds of a compilation that only so much gain is worth
+STATEMENT, MASKED = 4e-4, 2e-3  # seconds that one takes to compile; under a branch on data or in a loop that data ends
+SCALAR = 0.5  # of an operation on a number, or on a vector of up to 32 bytes
+ADDRESS = 0.1  # of one that is the same for all inputs, which compilers move out of loops
+QUOTIENT, ROOTS, QUOTIENTS = 4.0, ("sqrt", "sqrtf"), ("/", "%")
+WHOLE_QUOTIENT = 8.0  # of integers
+CALL = 30.0  # a function of the library
+FREE = ("fabs", "fabsf")
+EACH = 3.0  # what a lane costs by itself: it leaves its vector and goes back
+LANE = 2.0  # a load or store of one lane, in a row of them
+MISPREDICTED = 20.0  # a jump that goes another way than the processor thought
+SURPRISES = 0.3  # of native's branches on data
+ASK = 4.0  # whether any lane takes an arm
+TURNS = 16  # of a loop that data ends
+SLOWEST = 1.5  # times the turns of the mean lane
+PACKED, COPIED = 0.12, 0.1  # a byte in or out
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Cycles of an input under each. ``compilation``: seconds that gang's text takes to compile, about."""
+
+    gang: float
+    native: float
+    compilation: float
+
+    @property
+    def gain(self) -> float:
+        """How many times as long native takes."""
+        return self.native / self.gang
+
+    @property
+    def speaks_against(self) -> bool:
+        """Whether native had best run where nothing is measured."""
+        return self.gain < (WORTH if self.compilation > LONG else 1)
+
+
+_known: dict[int, Costs] = {}
+
+
+def known_costs(understood: Understood) -> Costs:
+    """The costs of a program that is analysed, counted once."""
+    name = id(understood)
+    if name not in _known:
+        u = understood.analysed()
+        _known[name] = deep(lambda: costs(u, understood.slots, toolchain.vector_bytes(), understood.trace))
+        weakref.finalize(understood, _known.pop, name, None)
+    return _known[name]
+
+
+def costs(u: Uniform, slots: tuple[Slot, ...], vector_bytes: int, trace: Trace | None = None) -> Costs:
+    """``trace``: which loops the host's compiler may vectorise."""
+    lanes = vector_bytes // (8 if any(v.type.size == 8 for v in (*u.varying, *u.varying_regions)) else 4)
+    facts: dict[int, LoopFacts] = {}
+    if trace is not None and trace.complete:
+        loops = (s for s in statements(u.kernel.body) if isinstance(s, Loop))
+        facts = {id(s): f for s, f in zip(loops, trace.loops)}
+    counter = _Counter(u, lanes, vector_bytes, facts)
+    counter.block(u.kernel.body, 1.0, 1.0)
+    moved = bytes_moved(slots)
+    gang = counter.gang / lanes + PACKED * moved
+    return Costs(gang, counter.native + COPIED * moved, counter.compilation)
+
+
+class _Counter:
+    def __init__(self, u: Uniform, lanes: int, vector_bytes: int, facts: dict[int, LoopFacts]):
+        self.u, self.lanes, self.facts = u, lanes, facts
+        self.vector = SCALAR * max(1, vector_bytes // 32)
+        self.width = vector_bytes / 8  # numbers that native does at once where its compiler vectorises, about
+        self.gang = self.native = self.compilation = 0.0
+
+    def block(self, block: Block, times: float, chance: float) -> None:
+        """``times``: how often a gang comes by; ``chance``: that an input does, whenever its gang may."""
+        for s in block:
+            self.statement(s, times, chance)
+
+    def statement(self, s: Stmt, times: float, chance: float) -> None:
+        gang, native, varying = self.together(expressions(s))
+        masked = chance < 1
+        self.compilation += MASKED if masked else STATEMENT
+        match s:
+            case Assign():
+                gang += self.vector * (masked and s.var in self.u.varying)
+            case Store():
+                scattered = self.u.is_varying(s.index)
+                gang += (EACH + LANE) * self.lanes if scattered else self.vector * (1 + masked)
+                native += SCALAR
+            case If():
+                self.branch(s, times, chance, varying)
+            case Loop():
+                self.loop(s, times, chance, gang, native, varying)
+                return
+        self.add(gang, native, times, chance)
+
+    def add(self, gang: float, native: float, times: float, chance: float) -> None:
+        self.gang += times * self.reached(chance) * gang
+        self.native += times * chance * native
+
+    def reached(self, chance: float) -> float:
+        """The chance that some lane comes by."""
+        return 1 - (1 - chance) ** self.lanes
+
+    def branch(self, s: If, times: float, chance: float, varying: bool) -> None:
+        arms = [arm for arm in (s.then, s.other) if arm]
+        if not varying:
+            for arm in arms:
+                self.block(arm, times / 2, chance)
+            return
+        small = all(is_small(self.u, arm, frozenset()) for arm in arms)
+        if small:  # without a jump, under either
+            for arm in arms:
+                self.block(arm, times, chance)
+            return
+        taken = self.reached(chance / 2) / self.reached(chance)
+        ask = ASK + MISPREDICTED * min(taken, 1 - taken)
+        self.add(ask * len(arms), SURPRISES * MISPREDICTED, times, chance)
+        for arm in arms:
+            self.block(arm, times, chance / 2)
+
+    def loop(self, s: Loop, times: float, chance: float, gang: float, native: float, varying: bool) -> None:
+        varying = varying or any(f in self.u.varying for f in s.flags)
+        turns = self.turns(s)
+        before = self.native
+        inside = chance / SLOWEST if varying else chance
+        turns = turns * SLOWEST if varying else turns
+        self.add(gang + ASK * varying, native, times * turns, inside)
+        for block in (s.head, s.body, s.step):
+            self.block(block, times * turns, inside)
+        facts = self.facts.get(id(s))
+        many = turns >= self.width
+        if many and facts is not None and facts.independent and not any(isinstance(x, (Loop, If)) for x in s.body):
+            self.native = before + (self.native - before) / self.width
+
+    def turns(self, s: Loop) -> float:
+        facts = self.facts.get(id(s))
+        if facts is not None and facts.entries:
+            return facts.turns / facts.entries
+        loop = counted(s)
+        if loop is not None and isinstance(loop.limit, Const) and not s.flags:
+            return max(1.0, abs(loop.limit.value) / abs(loop.by))
+        return TURNS
+
+    def together(self, parts: tuple[Expr, ...]) -> tuple[float, float, bool]:
+        """(a gang's cycles, an input's under native, whether one of them varies)."""
+        known = [self.expression(e) for e in parts]
+        return sum(k[0] for k in known), sum(k[1] for k in known), any(k[2] for k in known)
+
+    def expression(self, e: Expr) -> tuple[float, float, bool]:
+        gang, native, varying = reduce(_sum, map(self.expression, operands(e)), (0.0, 0.0, False))
+        more = self.own(e, varying)
+        return gang + more[0], native + more[1], varying or self.u.is_leaf(e)
+
+    def own(self, e: Expr, varying: bool) -> tuple[float, float]:
+        """What a node costs beside its operands. ``varying``: whether one of them does."""
+        if isinstance(e, Load) and varying:
+            return (EACH + LANE) * self.lanes, SCALAR
+        if isinstance(e, Load) and self.u.is_leaf(e):
+            return self.vector, SCALAR
+        if not varying:
+            return ADDRESS, ADDRESS
+        if isinstance(e, Call) and e.name in ROOTS:
+            return QUOTIENT * self.lanes / 2, QUOTIENT
+        if isinstance(e, Call) and e.name not in FREE:
+            return (CALL + EACH) * self.lanes, CALL
+        if isinstance(e, Binary) and e.op in QUOTIENTS:
+            if e.type.is_integer:
+                return (WHOLE_QUOTIENT + EACH) * self.lanes, WHOLE_QUOTIENT
+            return QUOTIENT * self.lanes / 2, QUOTIENT
+        return self.vector, 0.0 if e.type == BOOL else SCALAR
+
+
+def _sum(a: tuple[float, float, bool], b: tuple[float, float, bool]) -> tuple[float, float, bool]:
+    return a[0] + b[0], a[1] + b[1], a[2] or b[2]

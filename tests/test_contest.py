@@ -1,0 +1,221 @@
+"""Contests between schedules: where estimates are close, the inputs of a call decide, and the cache remembers."""
+
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import c2cu
+from c2cu import pipeline, tune
+from c2cu.base.recent import Recent
+from c2cu.cli import main
+from c2cu.frontend.preprocess import read_source
+from c2cu.program import contest
+from c2cu.runtime import cpu, native
+from c2cu.schedule.choose import choose
+from c2cu.schedule.gang.cost import known_costs
+
+#: Three branches on data: estimates are close.
+CLOSE = """
+double x, o;
+void k(void) {
+    double y = x, z = 1;
+    for (int i = 0; i < 20; i++) {
+        if (y > 1) { y = y * 0.5 - z; z = z + y * y; y = y + 0.25 / z; }
+        else { y = y * 3 + z; z = z * 0.5; y = y - z * z; z = z + 1 / (y * y + 1); }
+    }
+    o = y + z;
+}
+"""
+#: Neither branches nor calls.
+CLEAR = """
+double x[8], o;
+void k(void) {
+    o = 0;
+    for (int i = 0; i < 200; i++) o = o * 0.5 + x[i % 8] * x[i % 8];
+}
+"""
+#: What goes in comes out.
+IN_PLACE = """
+double x[8];
+void k(void) {
+    double o = 0;
+    for (int i = 0; i < 8; i++)
+        if (x[i] > 0.5) { o += 1 / x[i]; o *= x[i]; x[i] = o; }
+}
+"""
+rng = np.random.default_rng(5)
+P = 4096
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """A cache in which nothing was measured; every piece is long enough."""
+    folder = tmp_path_factory.getbasetemp() / "contests"
+    folder.mkdir(exist_ok=True)
+    for path in folder.glob("*.tuned"):
+        path.unlink()
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(folder))
+    monkeypatch.setattr("c2cu.api._programs", Recent(9))
+    monkeypatch.setattr(contest, "ENOUGH", 1e-6)
+    monkeypatch.setattr(contest, "PIECE", 1e-9)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time is how many inputs ran, times the seconds of an input under each schedule. Also who did how many."""
+    state = SimpleNamespace(now=0.0, seconds={"gang": 1e-6, "native": 1e-6}, inputs={"gang": 0, "native": 0})
+    for name, cls in (("gang", cpu.CpuProgram), ("native", native.NativeProgram)):
+
+        def run(self, inputs, outputs, p, name=name, run=cls.run):
+            if threading.current_thread() is threading.main_thread():  # else it verifies
+                state.now += p * state.seconds[name]
+                state.inputs[name] += p
+            return run(self, inputs, outputs, p)
+
+        monkeypatch.setattr(cls, "run", run)
+    monkeypatch.setattr(contest.time, "process_time", lambda: state.now)
+    return state
+
+
+def understood(text, **options):
+    return pipeline.understand(read_source(text), pipeline.Options(**options))
+
+
+def expected(x):
+    return c2cu.bulk(CLOSE, x, backend="cpu", schedule="native", verify=False)
+
+
+@pytest.mark.parametrize("faster, slower", [("native", "gang"), ("gang", "native")])
+def test_the_faster_one_wins_and_is_remembered(faster, slower, clock):
+    x = rng.uniform(-9, 9, P)
+    right = expected(x)
+    clock.seconds[slower] = 3e-6
+    program = c2cu.compile(CLOSE, backend="cpu", verify=False)
+    assert program.plan.rival is not None and program.plan.measured is None
+    clock.inputs.update(gang=0, native=0)
+    assert np.array_equal(program(x), right)
+    assert sum(clock.inputs.values()) == P, "no input is done twice"
+    assert clock.inputs[faster] > P / 2 > clock.inputs[slower] > 0
+    clock.inputs[slower] = 0
+    for again in (program, c2cu.compile(CLOSE, backend="cpu", verify=False)):
+        assert np.array_equal(again(x), right) and again.plan.schedule == faster
+        assert again.plan.measured.winner.schedule == faster and again.plan.rival is None
+    assert not clock.inputs[slower]
+
+
+def test_it_is_measured_anew_where_the_machine_or_the_program_differs(clock, monkeypatch):
+    x = rng.uniform(-9, 9, P)
+    c2cu.bulk(CLOSE, x, backend="cpu", verify=False)
+    plan, _ = choose(understood(CLOSE), "cpu")
+    assert contest.recalled(understood(CLOSE), plan) is not None
+    assert contest.recalled(understood(CLOSE.replace("20", "21")), plan) is None
+    monkeypatch.setattr(tune, "identity", lambda backend: ("another machine",))
+    assert contest.recalled(understood(CLOSE), plan) is None
+
+
+def test_few_inputs_are_not_measured(clock, monkeypatch):
+    monkeypatch.setattr(contest, "ENOUGH", 0.05)
+    program = c2cu.compile(CLOSE, backend="cpu", verify=False)
+    before = program.plan
+    for p in (1, 100, P, P):
+        x = rng.uniform(-9, 9, p)
+        assert np.array_equal(program(x), expected(x))
+        assert program.plan == before
+    clock.seconds.update(gang=1e-3, native=1e-3)
+    x = rng.uniform(-9, 9, P)
+    program._last.contest.seconds = None
+    program(x), program(x)
+    assert program.plan.measured is not None
+
+
+@pytest.mark.parametrize("layout", ["row", "column"])
+def test_in_place(layout, clock):
+    clock.seconds["native"] = 2e-6
+    x = rng.random((P, 8)) if layout == "row" else rng.random((8, P))
+    right = c2cu.bulk(IN_PLACE, x, backend="cpu", schedule="native", layout=layout)
+    program = c2cu.compile(IN_PLACE, backend="cpu", layout=layout)
+    assert program.plan.rival is not None
+    assert program(x, out=x) is x and np.array_equal(x, right)
+    assert program._last.contest.winner is not None
+
+
+def test_what_the_user_asks_for_stays():
+    for schedule in ("gang", "native"):
+        assert c2cu.compile(CLOSE, backend="cpu", schedule=schedule).plan.rival is None
+
+
+def test_what_is_clear_is_not_measured():
+    front = understood(CLEAR)
+    assert known_costs(front).gain > 4 and choose(front, "cpu")[0].rival is None
+    assert 1 / 4 < known_costs(understood(CLOSE)).gain < 4
+
+
+def test_a_wrong_gang_in_a_contest_is_told(clock, monkeypatch):
+    x = rng.uniform(-9, 9, P)
+    right = expected(x)
+    run = cpu.CpuProgram.run
+
+    def wrong(self, inputs, outputs, p):
+        run(self, inputs, outputs, p)
+        outputs[-1][...] += 1
+
+    monkeypatch.setattr(cpu.CpuProgram, "run", wrong)
+    clock.seconds["native"] = 2e-6
+    program = c2cu.compile(CLOSE, backend="cpu", verify="strict")
+    with pytest.raises(c2cu.MismatchError):
+        program(x)
+    assert np.array_equal(program(x), right)
+
+
+def test_a_rival_that_does_not_compile(clock, monkeypatch):
+    def fails(artifact):
+        raise c2cu.CompileError("C2CU061", "no")
+
+    program = c2cu.compile(CLOSE, backend="cpu", verify=False)
+    monkeypatch.setattr("c2cu.backends._load_for_cpu", fails)
+    x = rng.uniform(-9, 9, P)
+    right = program(x)
+    assert program.plan.measured is None and np.array_equal(program(x), right)
+
+
+def test_explain_says_so(clock, tmp_path):
+    file = tmp_path / "k.c"
+    file.write_text(CLOSE)
+    ask = ["explain", str(file), "--backend", "cpu"]
+    assert "may be faster: the first call with enough inputs has both do some" in CliRunner().invoke(main, ask).output
+    c2cu.bulk(file, rng.uniform(-9, 9, P), backend="cpu", verify=False)
+    assert "chosen by measurement: " in CliRunner().invoke(main, ask).output
+
+
+def forest(trees, depth):
+    """Trees of branches on data, as generators of code write them."""
+
+    def tree(k, level, at):
+        if level == depth:
+            return f"y{k} = {at}.5;"
+        test = f"x[{(at + level) % 8}] <= {(7 * at % 19) / 10 - 0.9}"
+        return f"if ({test}) {{ {tree(k, level + 1, 2 * at)} }} else {{ {tree(k, level + 1, 2 * at + 1)} }}"
+
+    body = "\n".join(f"double y{k}; {tree(k, 0, k + 1)} y += y{k};" for k in range(trees))
+    return f"double x[8], y;\nvoid k(void) {{\ny = 0;\n{body}\n}}\n"
+
+
+def test_a_large_text_under_masks_is_compiled_with_less_optimisation():
+    large, small = (choose(understood(forest(n, 5)), "cpu", "gang")[1] for n in (20, 2))
+    assert large.flags == ("-O2",) and small.flags == ()
+    assert choose(understood(CLEAR), "cpu")[1].flags == ()
+
+
+@pytest.mark.slow
+def test_what_takes_long_to_compile_is_worth_it_only_where_it_gains_much():
+    front = understood(forest(20, 6))
+    plan, _ = choose(front, "cpu")
+    assert plan.schedule == "native" and plan.rival.schedule == "gang" and plan.rival.compilation > contest.PATIENCE
+    assert "branches, calls and divisions go lane by lane" in dict(plan.rejected)["gang"]
+    x = rng.uniform(-1, 1, (P, 8))
+    program = c2cu.compile(forest(20, 6), backend="cpu")
+    program(x)
+    assert program.plan.schedule == "native" and program.plan.measured is None
