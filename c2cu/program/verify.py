@@ -338,8 +338,9 @@ def compared(
     results = call(None if apart else out)
     now = time.perf_counter()
     proof, numbers = unproved()
-    compares = proof is not None and proof.open and numbers
-    outcome = proof.compare(arguments, results, layout, numbers, now - started, now - run) if proof and compares else None
+    outcome = None
+    if proof is not None and proof.open and numbers:
+        outcome = proof.compare(arguments, results, layout, numbers, now - started, now - run)
     if proof is None or outcome is None:
         return _placed(results, out) if apart else results
     proof.settle("different")

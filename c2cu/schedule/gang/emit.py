@@ -6,7 +6,7 @@ a varying subscript goes lane by lane. A gang's regions stand lane by lane (``a[
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform, uniform
