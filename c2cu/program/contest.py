@@ -53,11 +53,14 @@ class Contest:
         self._second: Built | None = None
         self._lock = threading.Lock()
 
+    def passes_over(self, p: int) -> bool:
+        """Whether p inputs are certainly too few."""
+        return p < 8 * GANG if self.seconds is None else p * self.seconds < ENOUGH
+
     @contextmanager
     def over(self, p: int) -> Iterator[Round | None]:
         """A round over p inputs; None where they are certainly too few, or another thread is at one."""
-        few = p < 8 * GANG if self.seconds is None else p * self.seconds < ENOUGH
-        if self.winner is not None or few or not self._lock.acquire(blocking=False):
+        if self.winner is not None or self.passes_over(p) or not self._lock.acquire(blocking=False):
             yield None
             return
         try:

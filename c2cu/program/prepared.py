@@ -219,6 +219,9 @@ def prepared(
     fixed: frozenset[str] = frozenset(),
 ) -> Prepared | None:
     """The calls that are as one that has returned was; None where each needs a longer look. See `Prepared`."""
+    built = built.faster
+    if built.contest is not None and not built.contest.passes_over(p):
+        return None
     artifact = built.artifact
     if not isinstance(artifact, CpuArtifact | CpuNativeArtifact) or layout != "row" or not p:
         return None
