@@ -13,7 +13,7 @@ from .base.diagnostics import UnsupportedError, did_you_mean, lines_of
 from .base.recent import Recent
 from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
-from .frontend.preprocess import Source, is_text, read_source
+from .frontend.preprocess import Source, is_text, preprocess, read_source
 from .program import Program, lengths
 from .schedule.slots import known_values
 from .schedule.understood import Understood
@@ -447,20 +447,25 @@ def translate(
         UnsupportedError: The kernel, or how ``main`` uses it, cannot be translated; the error names the line.
         InputError: An argument is wrong.
     """
-    from .standalone.program import standalone
+    from .standalone.program import require_runs, standalone
+    from .standalone.turns import in_turn
 
+    p, threads = whole("p", p), whole("threads", threads)
+    group = None if group is None else whole("group", group)
     source = read_source(src)
     options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
-    front = pipeline.asked(source, replace(options, stdio="keep" if target == "cpu" else ""))
+    try:
+        front = pipeline.asked(source, replace(options, stdio="keep"))
+    except UnsupportedError as e:
+        require_runs(p, threads, target, group)
+        pre = preprocess(source, options.defines, options.include_dirs)
+        text = in_turn(source.name, pre, p, e) if target == "cpu" else None
+        if text is None:
+            raise
+        return text
     judge(front, strict=False)
     with lines_of(front.pre.sources):
-        return standalone(
-            front,
-            p=whole("p", p),
-            threads=whole("threads", threads),
-            target=target,
-            group=None if group is None else whole("group", group),
-        )
+        return standalone(front, p=p, threads=threads, target=target, group=group)
 
 
 def library(

@@ -12,7 +12,9 @@
 #include <memory>
 #include <ucontext.h>
 #include <vector>
-using namespace std;
+/* Not all of std: a program may have an `array` or `data` of its own. */
+using std::max;
+using std::min;
 
 #define __device__
 #define __global__
@@ -26,6 +28,8 @@ using namespace std;
 #define __builtin_assume(...)
 
 static inline void __trap() { abort(); }
+struct c2cu_gone {}; /* what a thread throws that ends */
+#define C2CU_LEAVE throw c2cu_gone()
 static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
@@ -90,13 +94,13 @@ struct c2cu_barrier {
 };
 struct c2cu_block { /* its threads wait for each other, as do those of a warp, which vote too */
     c2cu_barrier all;
-    vector<c2cu_barrier> warps;
+    std::vector<c2cu_barrier> warps;
     unsigned votes[32];
     c2cu_block(int threads) : all{threads} {
         for (int t = 0; t < threads; t += 32) warps.push_back({min(32, threads - t)});
     }
 };
-static inline void __threadfence() { atomic_thread_fence(memory_order_seq_cst); }
+static inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 static inline void __nanosleep(unsigned) { c2cu_current->yield(); }
 static inline unsigned long long atomicAdd(unsigned long long *p, unsigned long long n) {
     return __atomic_fetch_add(p, n, __ATOMIC_SEQ_CST);
@@ -153,17 +157,17 @@ static inline double __dmul_rn(double a, double b) { return a * b; }
 /* Call `work` in as many fibers as there are threads in `blocks`, each with its own `bytes` of shared memory. */
 template <typename F> static void c2cu_fibers(unsigned blocks, unsigned threads, size_t bytes, F &work) {
     const size_t stack = 256 << 10;
-    static thread_local vector<unique_ptr<char[]>> stacks;
-    vector<c2cu_fiber> fibers(blocks * threads);
-    vector<unique_ptr<c2cu_block>> teams;
-    vector<unique_ptr<uint4[]>> memory;
+    static thread_local std::vector<std::unique_ptr<char[]>> stacks;
+    std::vector<c2cu_fiber> fibers(blocks * threads);
+    std::vector<std::unique_ptr<c2cu_block>> teams;
+    std::vector<std::unique_ptr<uint4[]>> memory;
     static thread_local F *working;
     working = &work;
     while (stacks.size() < fibers.size()) stacks.emplace_back(new char[stack]);
     for (unsigned k = 0; k < fibers.size(); k++) {
         if (k % threads == 0) {
-            teams.push_back(make_unique<c2cu_block>(threads));
-            memory.push_back(make_unique<uint4[]>(bytes / 16 + 1));
+            teams.push_back(std::make_unique<c2cu_block>(threads));
+            memory.push_back(std::make_unique<uint4[]>(bytes / 16 + 1));
         }
         c2cu_fiber &f = fibers[k];
         f.done = false, f.thread = k % threads, f.number = k / threads;

@@ -23,10 +23,10 @@ static inline cudaError_t cudaGetLastError() {
 }
 
 struct c2cu_stream {
-    deque<function<void()>> waiting;
+    std::deque<std::function<void()>> waiting;
 };
 using cudaStream_t = c2cu_stream *;
-static deque<c2cu_stream> c2cu_streams(1); /* the first is the default stream */
+static std::deque<c2cu_stream> c2cu_streams(1); /* the first is the default stream */
 
 static void c2cu_do_one(c2cu_stream *s) {
     s->waiting.front()();
@@ -36,7 +36,7 @@ static int c2cu_seed() {
     const char *seed = getenv("C2CU_SEED");
     return seed ? atoi(seed) : 0;
 }
-static mt19937 c2cu_random(c2cu_seed());
+static std::mt19937 c2cu_random(c2cu_seed());
 /* Some work of some streams. */
 static void c2cu_meanwhile() {
     if (!c2cu_seed()) return;
@@ -52,14 +52,14 @@ static void c2cu_wait(c2cu_stream *s) {
     }
 }
 
-static map<char *, size_t> c2cu_device_memory, c2cu_pinned;
-static void c2cu_inside(const map<char *, size_t> &memory, const void *at, size_t bytes) {
+static std::map<char *, size_t> c2cu_device_memory, c2cu_pinned;
+static void c2cu_inside(const std::map<char *, size_t> &memory, const void *at, size_t bytes) {
     auto next = memory.upper_bound((char *)at);
     if (next == memory.begin()) abort();
-    auto [start, size] = *prev(next);
+    auto [start, size] = *std::prev(next);
     if ((char *)at + bytes > start + size) abort();
 }
-static cudaError_t c2cu_allocate(map<char *, size_t> &memory, void **at, size_t bytes) {
+static cudaError_t c2cu_allocate(std::map<char *, size_t> &memory, void **at, size_t bytes) {
     *at = aligned_alloc(256, (bytes + 255) / 256 * 256);
     memset(*at, 0x5a, bytes);
     memory[(char *)*at] = bytes;
@@ -98,6 +98,29 @@ static inline cudaError_t cudaMemcpy(void *to, const void *from, size_t n, cudaM
     memcpy(to, from, n);
     return cudaSuccess;
 }
+static inline cudaError_t cudaMemset(void *to, int byte, size_t n) {
+    cudaDeviceSynchronize();
+    c2cu_inside(c2cu_device_memory, to, n);
+    memset(to, byte, n);
+    return cudaSuccess;
+}
+static inline cudaError_t cudaMemsetAsync(void *to, int byte, size_t n, cudaStream_t s) {
+    c2cu_meanwhile();
+    c2cu_inside(c2cu_device_memory, to, n);
+    s->waiting.push_back([=] { memset(to, byte, n); });
+    return cudaSuccess;
+}
+enum cudaLimit { cudaLimitStackSize, cudaLimitMallocHeapSize };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxThreadsPerMultiProcessor };
+static inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
+    *value = 64;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
+    *free = *total = 8ul << 30;
+    return cudaSuccess;
+}
 template <typename T> static cudaError_t cudaGetSymbolAddress(void **at, T &symbol) {
     *at = (void *)&symbol;
     c2cu_device_memory[(char *)*at] = sizeof symbol;
@@ -123,6 +146,11 @@ static void c2cu_launch_in(unsigned blocks, unsigned threads, cudaStream_t s, vo
     (s ? s : &c2cu_streams[0])->waiting.push_back([=] {
         gridDim.x = blocks, blockDim.x = threads;
         for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)
-            for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) kernel(arguments...);
+            for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) {
+                try {
+                    kernel(arguments...);
+                } catch (c2cu_gone) {
+                }
+            }
     });
 }

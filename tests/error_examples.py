@@ -416,7 +416,6 @@ EXAMPLES = {
     # splitting main
     "C2CU070": Example(ADD, TRANSLATE),
     "C2CU260": Example(IN_MAIN % "    for (int i = 0; i < 3; i++) {\n#pragma kernel\n        k();\n    }\n", TRANSLATE),
-    "C2CU071": Example("#include <stdio.h>\n" + IN_MAIN % '    puts("start");\n    k();\n', TRANSLATE),
     "C2CU073": Example(
         "#include <alloca.h>\n" + IN_MAIN % "    int *p = alloca(4);\n    k();\n    *p = x;\n", TRANSLATE
     ),

@@ -1799,13 +1799,6 @@ CALL_INSIDE_STATEMENT = Message(
     "the kernel call is inside another statement of main",
     "put it at the top level of main: one call runs all inputs",
 )
-PRINTS_BEFORE = Message(
-    "C2CU071",
-    UnsupportedError,
-    "main prints before the kernel call.",
-    "'{name}' before the kernel call: its output would come out of order",
-    "print after the kernel, or to stderr",
-)
 STACK_BEFORE = Message(
     "C2CU073",
     UnsupportedError,

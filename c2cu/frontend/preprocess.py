@@ -19,6 +19,7 @@ from ..base.diagnostics import Loc, ParseError, SourceMap, did_you_mean, file_of
 from ..base.reading import read_file
 from ..base.scratch import scratch
 from .attributes import Mark, without_attributes
+from .whole_text import whole_text
 
 SECONDS, MEMORY = 8, 4 << 30  # that the preprocessor may take
 _ENDLESS = "the preprocessor does not end: is a header a device, or a pipe that nobody writes to?"
@@ -77,6 +78,7 @@ class Preprocessed:
     host: str = ""  # what the host's preprocessor makes of it with the host's own headers
     parts: tuple[Preprocessed, ...] = ()
     marks: tuple[Mark, ...] = ()  # what the attributes that ``text`` does not have any more change
+    whole: str = ""  # the file's own text with its own headers in place, before it is preprocessed
 
     @property
     def units(self) -> tuple[Preprocessed, ...]:
@@ -206,7 +208,12 @@ def _unit(
         text, marks = without_attributes(
             text, lambda file: file not in originals and (file.startswith(SYSTEM) or file in system)
         )
-    return Preprocessed(text, source.name, macros, includes, sources, plain, plain_sources, host, marks=marks)
+    folder = source.path.parent if source.path is not None else Path.cwd()
+    own = run.rewritten({name: m.value for name, m in candidates.items()})
+    whole = whole_text(own, folder, run.include_dirs, run.passed)
+    return Preprocessed(
+        text, source.name, macros, includes, sources, plain, plain_sources, host, marks=marks, whole=whole
+    )
 
 
 # what the file's own directives say
@@ -221,7 +228,7 @@ class _Directive:
     text: str
 
 
-def _blank_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """``text`` with comments blanked out and lines that a comment joins joined by backslashes; strings stay, also
     unclosed ones, which end with their line."""
     pattern = re.compile(
@@ -236,7 +243,7 @@ def _blank_comments(text: str) -> str:
 
 def _directives(text: str) -> Iterator[_Directive]:
     """Every directive of the text."""
-    lines = _blank_comments(text).split("\n")
+    lines = without_comments(text).split("\n")
     i = 0
     while i < len(lines):
         start, line = i, lines[i]
@@ -296,7 +303,7 @@ def _rewritten(text: str, directives: list[_Directive], bodies: Mapping[str, str
 
 def _check_names(source: Source, texts: Sequence[str], overrides: Mapping[str, str]) -> None:
     """Refuse a name in ``overrides`` that none of the user's files uses."""
-    names = {name for text in texts for name in _NAME.findall(_blank_comments(text))}
+    names = {name for text in texts for name in _NAME.findall(without_comments(text))}
     definitions = [m for text in texts for d in _directives(text) if (m := _DEFINE.match(d.text))]
     objects = sorted({m[1] for m in definitions if not m[2]})
     for name in overrides:

@@ -61,17 +61,23 @@ _TRIED = frozenset(
     m.code
     for m in (catalogue.GOTO, catalogue.RECURSION, catalogue.LIBRARY_FUNCTION, catalogue.HOST_LAYOUT, catalogue.COMPLEX)
 )
+#: What a run has that is a process of its own.
+_PROCESSES = frozenset(m.code for m in (*_IMPOSSIBLE, catalogue.PRINTS))
 _NOT_HOSTED = {catalogue.HOST_LAYOUT.code, catalogue.COMPLEX.code}
 
 #: What C for this machine's compiler may have.
 _HOSTED = ({m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED) - _NOT_HOSTED
+_PRINTED = {m.code for m in (catalogue.GOTO, catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
+_OF_A_PROCESS = {catalogue.RECURSION.code, catalogue.ALLOCATION.code, catalogue.ENDS_PROCESS.code,
+                 catalogue.OUTSIDE_STATE.code, catalogue.PRINTS.code}  # fmt: skip
 
 
 def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | None, UnsupportedError | None]:
     """The obstacle: the first construct that no schedule can print anew; its notes name the others. And the first that
-    hides from lowering what the program means. ``stdio``: where what the kernel prints is dropped, or kept. Raises
+    hides from lowering what the program means. ``stdio``: see `Options`. Raises
     UnsupportedError, or ParseError for a function that is nowhere declared, for the first that nothing can run."""
-    constructs = [(hard and not (stdio and e.code == catalogue.PRINTS.code), e) for hard, e in _found(program)]
+    bearable = {"": frozenset[str](), "keep": _PROCESSES}.get(stdio, frozenset((catalogue.PRINTS.code,)))
+    constructs = [(hard and e.code not in bearable, e) for hard, e in _found(program)]
     impossible = [e for hard, e in constructs if hard]
     if impossible:
         raise _all(impossible)
@@ -80,12 +86,13 @@ def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | 
     return _all(obstacles) if obstacles else None, _all(hidden) if hidden else None
 
 
-def refuse_printing(program: KernelProgram, for_host: bool = False) -> None:
+def refuse_printing(program: KernelProgram, for_host: bool = False, process: bool = False) -> None:
     """Raise UnsupportedError for what cannot be printed anew, for another compiler. The printer itself knows
-    which library functions it has. ``for_host``: as C, for a compiler of this machine, with all that a process has."""
+    which library functions it has. ``for_host``: as C, for a compiler of this machine, with all that a process has.
+    ``process``: each thread has what `schedule/private/process.py` makes of a process."""
     if returns_place(program):
         raise catalogue.RETURNS_POINTER.error(program.kernel.loc, name=program.kernel.name)
-    fine = _HOSTED if for_host else {m.code for m in (catalogue.GOTO, catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
+    fine = _HOSTED if for_host else _PRINTED | _OF_A_PROCESS if process else _PRINTED
     for _, e in _found(program):
         if e.code not in fine:
             raise unfollowed(e)
@@ -105,7 +112,7 @@ def _found(program: KernelProgram) -> Iterator[tuple[bool, Error]]:
     for f in program.functions:
         if f.error is not None:
             yield False, f.error
-    for f in _recursive(program):
+    for f in recursive(program):
         yield False, catalogue.RECURSION.error(f.loc, name=f.name)
     for f in program.functions:
         if f.error is None:
@@ -162,7 +169,7 @@ def unfollowed(e: Error) -> UnsupportedError:
     return catalogue.NOT_FOLLOWED.error(e.diagnostic.loc, reason=e.diagnostic.message)
 
 
-def _recursive(program: KernelProgram) -> Iterator[FunctionDef]:
+def recursive(program: KernelProgram) -> Iterator[FunctionDef]:
     """The functions that may call themselves, directly or through others."""
     defined = {f.name: f for f in program.functions if f.error is None}
     position = {name: k for k, name in enumerate(defined)}

@@ -67,7 +67,6 @@ UNBUFFERED = frozenset("system popen dprintf vdprintf write writev pwrite send".
 ENDS = {**dict.fromkeys(("exit", "_Exit", "_exit", "quick_exit"), "__leave"), "abort": "__abort"}
 
 _RULES = (
-    Rule(catalogue.PRINTS_BEFORE, "before", tuple(_PRINTS)),
     Rule(catalogue.STACK_BEFORE, "before", ("alloca", "__builtin_alloca")),
     Rule(catalogue.GENERATOR, "both", ("rand", "srand", "random", "srandom")),
     Rule(catalogue.GENERATOR, "both", ("drand48", "lrand48", "mrand48", "srand48")),
@@ -116,6 +115,11 @@ def _inside(unit: Unit, name: str, kind: str) -> Iterator[C.Node]:
     variable = unit.variables.get(name)
     if kind == "variable" and variable is not None and variable.decl is not None and variable.decl.init is not None:
         yield variable.decl.init
+
+
+def prints(mentions: list[Mention]) -> bool:
+    """Whether some of them may print to stdout."""
+    return any((m.name in _PRINTS or m.name in UNBUFFERED) and not _is_harmless(m) for m in mentions)
 
 
 def refuse_host(unit: Unit, before: Statements, after: Statements) -> None:

@@ -22,7 +22,7 @@ from ..frontend.kernel import KernelProgram, nodes, static_locals
 from ..frontend.parse import is_user_file, loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
-from .host_rules import ENDS, READS, UNBUFFERED, fresh_library, host_statics, reach, refuse_host
+from .host_rules import ENDS, READS, UNBUFFERED, fresh_library, host_statics, prints, reach, refuse_host
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class HostSplit:
     fresh: tuple[list[str], list[str]]  # statements by which the library starts anew, before each part
     unbuffered: bool  # some output goes past stdio's buffers
     reads: bool  # the part before the call may read stdin
+    prints: bool  # it may print to stdout
     whole: bool = False
 
 
@@ -78,6 +79,7 @@ def hostsplit(program: KernelProgram, whole: bool = False) -> HostSplit:
         fresh_library(unit, before, after),
         any(m.name in UNBUFFERED for m in library),
         any(m.name in READS for m in reach(unit, before)[0]),
+        prints(reach(unit, before)[0]),
         whole,
     )
 
@@ -512,12 +514,23 @@ def declarations(unit: Unit, functions: tuple[str, ...]) -> Iterator[C.Node]:
             continue
         if isinstance(n, C.FuncDef) and n.decl.name in functions:
             yield n.decl
-        if isinstance(n, C.Typedef) or (isinstance(n, C.Decl) and _is_wanted(n, functions)):
+        if isinstance(n, C.Typedef) or (isinstance(n, C.Decl) and _is_wanted(unit, n, functions)):
             yield n
 
 
-def _is_wanted(n: C.Decl, functions: tuple[str, ...]) -> bool:
-    return not isinstance(n.type, C.FuncDecl) or n.name in functions
+def _is_wanted(unit: Unit, n: C.Decl, functions: tuple[str, ...]) -> bool:
+    if not isinstance(n.type, C.FuncDecl):
+        return True
+    return n.name in functions and not _is_otherwise(unit, n, unit.functions[n.name].node.decl)
+
+
+def _is_otherwise(unit: Unit, n: C.Decl, definition: C.Decl) -> bool:
+    """Whether a prototype of another file gives parameters other types, which no compiler takes in one file."""
+    if loc_of(n).file == loc_of(definition).file:
+        return False
+    here, there = (unit.declarations.type(x.type, unit.scope) for x in (n, definition))
+    assert isinstance(here, Function) and isinstance(there, Function)
+    return here.params != there.params and bool(here.params) and bool(there.params)
 
 
 def globals_of(unit: Unit) -> list[Symbol]:

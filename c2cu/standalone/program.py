@@ -24,10 +24,12 @@ from ..schedule.column.columns import COLUMN, PLAIN, Columns
 from ..schedule.column.emit import constant_names, constant_tables
 from ..schedule.gang.emit import gang
 from ..schedule.private.emit import private
+from ..schedule.private.process import process_of
 from ..schedule.slots import require_extents, require_few
 from .host_rules import reach
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
 from .tidy import headers, split_includes, without_unused
+from .turns import in_turn
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
@@ -85,16 +87,7 @@ def standalone(front: Understood, *, p: int, threads: int = 64, target: str = "c
     Raises UnsupportedError where main cannot be split at the kernel call, InputError for p, threads or group out of
     range.
     """
-    if target not in ("cuda", "cpu"):
-        raise catalogue.UNKNOWN_CHOICE.error(option="target", value=f"'{target}'", choices=["cuda", "cpu"])
-    if p < 1:
-        raise catalogue.FEW_RUNS.error(p=p)
-    if not 1 <= threads <= 1024:
-        raise catalogue.THREADS_RANGE.error(threads=threads)
-    if group is not None and group < 1:
-        raise catalogue.GROUP_RANGE.error(group=group)
-    if target == "cuda" and min(p, group or p) > MOST_THREADS:
-        raise catalogue.TOO_MANY_RUNS.error()
+    require_runs(p, threads, target, group)
     _refuse_macros(front, words(*_AROUND_COLUMNS) | {"x"} if target == "cuda" else words(*_AROUND))
     if target == "cpu":
         return _cpu(front, p, group)
@@ -107,24 +100,41 @@ def standalone(front: Understood, *, p: int, threads: int = 64, target: str = "c
     return _respelled(text, front.program.unit)
 
 
+def require_runs(p: int, threads: int, target: str, group: int | None) -> None:
+    """Raise InputError for what is out of range."""
+    if target not in ("cuda", "cpu"):
+        raise catalogue.UNKNOWN_CHOICE.error(option="target", value=f"'{target}'", choices=["cuda", "cpu"])
+    if p < 1:
+        raise catalogue.FEW_RUNS.error(p=p)
+    if not 1 <= threads <= 1024:
+        raise catalogue.THREADS_RANGE.error(threads=threads)
+    if group is not None and group < 1:
+        raise catalogue.GROUP_RANGE.error(group=group)
+    if target == "cuda" and min(p, group or p) > MOST_THREADS:
+        raise catalogue.TOO_MANY_RUNS.error()
+
+
 def _host(front: Understood, whole: bool, cplusplus: bool, p: int, group: int | None) -> _Host:
     if not whole:
         require_extents(front.slots)
-    refuse_printing(front.program, whole)
+    refuse_printing(front.program, whole, cplusplus)
     return _Host(front, hostsplit(front.program, whole), cplusplus, p, group)
 
 
 def _cpu(front: Understood, p: int, group: int | None) -> str:
-    """A program for a C compiler: the kernel in lanes, or, where it or its call cannot be taken apart, as it stands."""
-    if not _is_vector_code(front):
-        return _host(front, True, False, p, group).cpu()
-    try:
-        return _host(front, False, False, p, group).cpu()
-    except Error as e:
+    """A program for a C compiler: the kernel in lanes, or, where it or its call cannot be taken apart, as it stands;
+    where main cannot either, all of the program as it stands, run after run."""
+    why: Error | None = None
+    for whole in (False, True) if _is_vector_code(front) else (True,):
         try:
-            return _host(front, True, False, p, group).cpu()
-        except Error:
-            raise e from None
+            return _host(front, whole, False, p, group).cpu()
+        except Error as e:
+            why = why or e
+    assert why is not None
+    text = in_turn(front.source.name, front.pre, p, why)
+    if text is None:
+        raise why
+    return text
 
 
 def _is_vector_code(front: Understood) -> bool:
@@ -299,6 +309,9 @@ class _Host:
             "fresh_before": self.split.fresh[0],
             "fresh_after": self.split.fresh[1],
             "unbuffered": self.split.unbuffered,
+            "prints": self.split.prints,
+            "process": [],
+            "sites": [],
             "ends": sorted(self.printer.ends),  # after all that is printed
             "host_helpers": [_LITERAL] if self.printer.literal_count else [],
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
@@ -310,6 +323,8 @@ class _Host:
         needed = [f"#include <{h}.h>" for h in ("stdio", "stdlib", "string")]
         if self.printer.ends:
             needed.append("#include <setjmp.h>")
+        if self.split.prints:
+            needed.append("#include <unistd.h>")
         if self.printer.cplusplus and self.group and self.split.reads:
             needed.append("#include <sys/select.h>")
         return headers([*self.unit.pre.includes, *needed, *more])
@@ -393,7 +408,8 @@ class _Host:
     def cuda_private(self, why: UnsupportedError) -> str:
         require_few(self.front.slots)
         _refuse_macros(self.front, words(f"cuda/{'group' if self.group else 'main'}_private.cuh.j2"))
-        artifact = private(self.program, self.front.slots)
+        process = process_of(self.program)
+        artifact = private(self.program, self.front.slots, process)
         reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
         return render(
             "cuda/standalone_private.cu.j2",
@@ -401,11 +417,12 @@ class _Host:
             lanes=artifact.inputs,
             slots=self.slots(),
             reason=reason,
-            **self.common(),
+            **{**self.common(), "process": sorted(process.needs), "sites": process.sites},
             headers=self.headers(),
         )
 
     def cuda_thread(self, threads: int) -> str:
+        refuse_printing(self.program)
         names: dict[Symbol, str] = {}
         statics = self.static_arrays()
         size = sum(s.nbytes for s in self.front.slots) + sum(b.type.size for b in statics)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pycparser import c_ast as C
 
-from ...base.ctype import Array, CType, Pointer, Struct, align_of
+from ...base.ctype import Array, CType, Function, Pointer, Struct, align_of
 from ...base.templates import render
 from ...codegen.alignment import WIDE, loose_types
 from ...codegen.c_printer import CPrinter, declare, define_struct, in_order, name, structs_used
@@ -19,18 +19,22 @@ from ...frontend.symbols import Symbol
 from ...frontend.typed import FunctionDef
 from ..artifact import CudaArtifact
 from ..slots import Slot
+from .process import Process
 
 _WORDS = {1: "char", 2: "short", 4: "int", 8: "long"}  # by bytes
 THREADS = 64
 LOCAL_BYTES = 4096  # a state up to this size is a local variable of its thread
 
 
-def private(program: KernelProgram, slots: tuple[Slot, ...]) -> CudaArtifact:
-    """CUDA text: one thread an input, its state in local memory, or in global memory where it is large."""
-    refuse_printing(program)
-    parts = _PrivateParts(program, slots)
+def private(program: KernelProgram, slots: tuple[Slot, ...], process: Process | None = None) -> CudaArtifact:
+    """CUDA text: one thread an input, its state in local memory, or in global memory where it is large. ``process``:
+    what a standalone program's threads have beside it; it is told what they need."""
+    refuse_printing(program, process=process is not None)
+    parts = _PrivateParts(program, slots, process)
     local = parts.state_bytes() <= LOCAL_BYTES
-    text = render("cuda/private.cu.j2", slots=slots, local=local, threads=THREADS, **parts.values())
+    values = parts.values()
+    needs = sorted(process.needs) if process is not None else []
+    text = render("cuda/private.cu.j2", slots=slots, local=local, threads=THREADS, process=needs, **values)
     return CudaArtifact("private", text, slots, inputs=THREADS, threads=THREADS)
 
 
@@ -43,10 +47,20 @@ class _PassThrough(CPrinter):
         members: dict[Symbol, str],
         constants: dict[Symbol, str],
         shared: frozenset[Symbol],
+        process: Process | None = None,
     ):
         super().__init__(program.unit)
+        self.process = process
         self.members, self.constants, self.shared = members, constants, shared
         self.loose = loose_types(program.unit, program.functions)
+
+    def library(self, callee: str, args: list[C.Node], n: C.FuncCall) -> str:
+        t = self.unit.symbol(n.name).type
+        if self.process is not None and isinstance(t, Function):
+            text = self.process.call(self, callee, args, self.passed(args, t.params), n)
+            if text is not None:
+                return text
+        return super().library(callee, args, n)
 
     def variable(self, symbol: Symbol) -> str:
         if symbol not in self.members:
@@ -58,8 +72,8 @@ class _PassThrough(CPrinter):
 class _PrivateParts:
     """The pieces that the template is filled with."""
 
-    def __init__(self, program: KernelProgram, slots: tuple[Slot, ...]):
-        self.program, self.slots = program, slots
+    def __init__(self, program: KernelProgram, slots: tuple[Slot, ...], process: Process | None = None):
+        self.program, self.slots, self.process = program, slots, process
         statics = static_locals(program)
         self.members: dict[Symbol, str] = {}
         self.numbers = {s: k for k, s in enumerate(statics)}
@@ -74,7 +88,7 @@ class _PrivateParts:
         )
         constants = program.constants
         names = {s: self.static_name(s) if s in self.numbers else name(s.name) for s in constants}
-        self.printer = _PassThrough(program, self.members, names, shared)
+        self.printer = _PassThrough(program, self.members, names, shared, process)
         self.constants = [s for s in constants if not self.in_state(s)]
         for s in constants:
             if s not in self.constants:  # a constant that each input has its own of
@@ -153,7 +167,10 @@ class _PrivateParts:
         return f"__device__ static {head}"
 
     def function(self, f: FunctionDef) -> str:
-        return f"{self.head(f)}\n{self.printer.body(f)}"
+        body = self.printer.body(f)
+        if self.process is not None:
+            body = f"{{\n{self.process.entry(f)}{body.partition('{')[2].lstrip(chr(10))}"
+        return f"{self.head(f)}\n{body}"
 
     def initial_values(self) -> tuple[list[str], list[str]]:
         """Constants that hold initial values, and lines that start ``c2cu_s`` for one input."""
