@@ -568,8 +568,11 @@ IN_TURN = {
     "at exit": program("atexit(bye);", top='void bye(void) { puts("bye"); }\n'),
     "a child": program(after='fflush(stdout); if (!fork()) { puts("child"); exit(0); } wait(0);', top=UNISTD + "#include <sys/wait.h>\n"),
     "a jump": program("again: ;", "if (a[0] < 0) { a[0] = 3; goto again; }"),
-    "a packed struct": program(kernel="struct __attribute__((packed)) S { char c; int x; } s[3];\n"
-    "void k(void) { for (int i = 0; i < 3; i++) s[i].x = a[i], o[i] = ((char *)s)[i + 1] + s[i].x + sizeof s; }\n"),
+    "members that stand apart": program(
+        after='struct T t = {2, a[0]}; printf("%d %d ", (int)sizeof t, ((int *)&t)[4]);',
+        top="struct T { char c; int x __attribute__((aligned(16))); };\n",
+    ),
+    "an assembler's word": program(after='__asm__("addl $1, %0" : "+r"(a[0])); printf("%d ", a[0]);'),
     "extents of a parameter": program(
         call="k2(3, m, o);", kernel="void k2(int n, int m[n][n], int *o) { for (int i = 0; i < n; i++) o[i] = a[i] + m[i][n - 1]; }\n",
         before="int m[3][3] = {{1, 2, 3}, {4}};",
@@ -582,6 +585,38 @@ IN_TURN = {
 def test_a_cpu_runs_in_turn_what_cannot_be_split(name, tmp_path):
     check(IN_TURN[name], tmp_path)
     assert "__turns" in (tmp_path / "x.c").read_text()
+
+
+PACKED = {
+    "for main alone": program(
+        "struct S s = {1, a[0]};", 'printf("%d %d ", (int)sizeof s, *(int *)((char *)&s + 1));',
+        "struct __attribute__((packed)) S { char c; int x; };\n",
+    ),
+    "in lanes": program(
+        after='printf("%d %d ", (int)sizeof s, ((char *)s)[6]);',
+        kernel="#pragma pack(push, 2)\nstruct { short c; int x; } s[3];\n#pragma pack(pop)\n"
+        "void k(void) { for (int i = 0; i < 3; i++) s[i].x = a[i], o[i] = s[i].x + (int)sizeof s; }\n",
+    ),
+    "by pointers": program(
+        after='printf("%d %g ", s[1].x, s[2].d[1]);',
+        kernel="typedef struct __attribute__((packed)) { char c; int x; double d[2]; } S; S s[3];\n"
+        "union __attribute__((packed)) W { unsigned u; unsigned char b[4]; }; static int get(const int *p) { return *p; }\n"
+        "void k(void) { for (int i = 0; i < 3; i++) { s[i].x = a[i]; s[i].x++; s[i].x *= 2; s[i].d[1] = a[i] * 0.5;\n"
+        "    S t = s[i], *p = &t; p->x--; ++p->d[0]; union W w; memcpy(&w, (char *)&t + 1, 4);\n"
+        "    o[i] = get((int *)((char *)p + 1)) + w.b[0] + (int)p->d[0] + (int)sizeof(S) + ((unsigned char *)s)[i + 5]; } }\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name", sampled(PACKED, 1))
+def test_packed_structs_stay_packed(name, tmp_path):
+    check(PACKED[name], tmp_path)
+    assert "__turns" not in (tmp_path / "x.c").read_text()
+    done = subprocess.run(
+        [program_on_cpu(c2cu.translate(PACKED[name], p=len(RUNS)))], input="\n".join(RUNS).encode(), capture_output=True
+    )
+    assert done.stdout == b"".join(run_original(PACKED[name], r) for r in RUNS)
 
 
 INPUT = """#include <stdio.h>
@@ -611,9 +646,9 @@ def test_runs_in_turn_share_standard_input(tmp_path):
 def test_files_may_declare_a_function_unlike(tmp_path):
     """As long as no call can tell."""
     (tmp_path / "k.c").write_text(
-        '#include <stdio.h>\nint x; extern int first(void *);\nvoid k(void) { x += first(&x); }\n'
+        "#include <stdio.h>\nint x; extern int first(void *);\nvoid k(void) { x += first(&x); }\n"
         'int main(void) {\n    if (scanf("%d", &x) != 1) return 1;\n    k();\n    printf("%d %d\\n", x, first(&x));\n'
-        '    return 0;\n}\n'
+        "    return 0;\n}\n"
     )
     (tmp_path / "f.c").write_text("int first(v)\n    int v[];\n{ return v[0] + 1; }\n")
     text = c2cu.translate([tmp_path / "k.c", tmp_path / "f.c"], p=3, target="cpu", fn="k")

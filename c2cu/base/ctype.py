@@ -268,6 +268,16 @@ class Function:
 CType = Union[Scalar, Pointer, Array, Struct, Function]
 
 
+def is_packed(s: Struct) -> bool:
+    """Whether a struct that attributes lay out is one whose members follow each other without a gap."""
+    end = 0
+    for m in s.members:
+        if m.bits is not None or m.anonymous or m.offset != (0 if s.union else end):
+            return False
+        end = max(end, m.offset + m.type.size)
+    return bool(s.members) and not s.unnamed and s.size == -(-end // s.align) * s.align
+
+
 def align_of(t: CType) -> int:
     """Alignment in bytes."""
     match t:

@@ -14,7 +14,8 @@ WIDE = 16  # arrays of this size and more get this alignment in generated text, 
 
 
 def loose_types(unit: Unit, functions: Iterable[FunctionDef]) -> set[CType]:
-    """The types that some pointer to less aligned objects, or to void, is made a pointer to."""
+    """The types that some pointer to less aligned objects, or to void, is made a pointer to, and those of members that
+    an attribute moves."""
     types: set[CType] = set()
     for f in functions:
         for n, to in _conversions(unit, f):
@@ -25,6 +26,10 @@ def loose_types(unit: Unit, functions: Iterable[FunctionDef]) -> set[CType]:
             before = 1 if source.to == VOID or isinstance(source.to, Function) else align_of(leaf_element(source.to))
             if after > before and unit.constant(_bare(n)) is None and not _starts_wide(unit, _bare(n)):
                 types.add(leaf_element(to.to))
+    for t in unit.declarations.structs.values():
+        if t.foreign:
+            moved = (m.type for m in t.members if align_of(m.type) > t.align or m.offset % align_of(m.type))
+            types.update(map(leaf_element, moved))
     return types
 
 

@@ -154,7 +154,9 @@ def in_order(unit: Unit, constants: Iterable[Symbol]) -> list[Symbol]:
 
 def define_struct(s: Struct) -> str:
     head = base_name(s)
-    if any(is_flexible(m.type) for m in s.members):
+    if s.foreign:
+        head = head.replace(" ", f" __attribute__((packed, aligned({s.align}))) ", 1)
+    elif any(is_flexible(m.type) for m in s.members):
         head = head.replace(" ", f" alignas({align_of(s)}) ", 1)
     return "\n".join([f"{head} {{", *_members(s, "    "), "};"])
 
@@ -628,15 +630,19 @@ class CPrinter(Indented):
         return id(n) in self.unit.bits
 
     def is_loose(self, n: C.Node) -> bool:
-        """Whether an lvalue is reached through a pointer that may point to any address, such as a byte buffer's."""
+        """Whether an lvalue may lie at any address: what is reached through a pointer that may point to one, such as a
+        byte buffer's, and members that an attribute moves."""
         if not self.loose or self.is_bit_field(n):
             return False
         match n:
             case C.StructRef(type="."):
-                return self.is_loose(n.name)
+                whole = self.unit.type(n.name)
+                return (isinstance(whole, Struct) and whole.foreign) or self.is_loose(n.name)
             case C.StructRef():
                 pointer = self.unit.value_type(n.name)
-                return isinstance(pointer, Pointer) and pointer.to in self.loose
+                if not isinstance(pointer, Pointer):
+                    return False
+                return (isinstance(pointer.to, Struct) and pointer.to.foreign) or pointer.to in self.loose
             case C.ArrayRef():
                 base = n.name if isinstance(self.unit.value_type(n.name), Pointer) else n.subscript
                 if isinstance(self.unit.type(base), Array):

@@ -11,7 +11,7 @@ from typing import TypeVar
 from pycparser import c_ast as C
 
 from ..base import catalogue, libc, libm
-from ..base.ctype import Array, CType, Function, Pointer, Scalar, Struct
+from ..base.ctype import Array, CType, Function, Pointer, Scalar, Struct, is_packed
 from ..base.diagnostics import Error, Note, UnsupportedError
 from .kernel import KernelProgram, returns_place
 from .nesting import ANALYSED, too_deep
@@ -93,6 +93,8 @@ def refuse_printing(program: KernelProgram, for_host: bool = False, process: boo
     if returns_place(program):
         raise catalogue.RETURNS_POINTER.error(program.kernel.loc, name=program.kernel.name)
     fine = _HOSTED if for_host else _PRINTED | _OF_A_PROCESS if process else _PRINTED
+    if all(is_packed(t) for t in program.unit.declarations.structs.values() if t.foreign):
+        fine = fine | {catalogue.HOST_LAYOUT.code}
     for _, e in _found(program):
         if e.code not in fine:
             raise unfollowed(e)

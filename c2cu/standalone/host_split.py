@@ -16,7 +16,7 @@ from itertools import count
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, VOID, Array, CType, Function, Pointer, Scalar, Struct
+from ..base.ctype import BOOL, VOID, Array, CType, Function, Pointer, Scalar, Struct, is_packed
 from ..codegen.c_printer import CPP_KEYWORDS, CPrinter, Indented, assignable, base_name, declare
 from ..frontend.kernel import KernelProgram, nodes, static_locals
 from ..frontend.parse import is_user_file, loc_of
@@ -225,7 +225,13 @@ class HostPrinter(Indented):
         if id(n) in self.defined and (n.name or name == "enum"):
             return f"{name} {n.name}" if n.name else "int"
         self.defined.add(id(n))
-        return super()._generate_struct_union_enum(n, name)
+        text = super()._generate_struct_union_enum(n, name)
+        struct = self.unit.declarations.struct_of.get(id(n))
+        if struct is None or not struct.foreign or isinstance(n, C.Enum) or n.decls is None:
+            return text
+        if not is_packed(struct):
+            raise self.unit.declarations.foreign[struct.tag]
+        return text.replace(name, f"{name} __attribute__((packed, aligned({struct.align})))", 1)
 
     @functools.cached_property
     def typedefs(self) -> dict[str, str]:

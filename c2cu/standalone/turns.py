@@ -33,7 +33,7 @@ _KERNEL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?:kernel|c2cu)\b.*$", re.M)
 
 
 #: Errors that say which function to call the kernel.
-_ASKS = frozenset(m.code for m in (catalogue.NO_KERNEL, catalogue.SEVERAL_KERNELS, catalogue.NO_MAIN))
+_ASKS = frozenset(m.code for m in (catalogue.NO_KERNEL, catalogue.SEVERAL_KERNELS))
 
 
 def in_turn(name: str, pre: Preprocessed, p: int, why: Error) -> str | None:
