@@ -38,7 +38,7 @@ def cases(rng: np.random.Generator, folder: Path) -> Iterator[Case]:
     x, y = rng.uniform(-2, 0.6, p), rng.uniform(-1.2, 1.2, p)
     yield "mandelbrot", PROGRAMS / "mandelbrot.c", "mandelbrot", {"x0": x, "y0": y}, "steps", {}
     market = {"s": (50, 150), "k": (50, 150), "t": (0.1, 2), "r": (0, 0.1), "vol": (0.1, 0.5)}
-    prices = {name: rng.uniform(*limits, 8 * p) for name, limits in market.items()}
+    prices = {name: rng.uniform(low, high, 8 * p) for name, (low, high) in market.items()}
     yield "Black-Scholes", PROGRAMS / "black_scholes.c", "black_scholes", prices, "call", {}
     orbits = {"M": rng.uniform(0, 6.28, 4 * p), "e": rng.uniform(0, 0.9, 4 * p)}
     yield "Kepler's equation", PROGRAMS / "kepler_library.c", "kepler", orbits, "E", {}

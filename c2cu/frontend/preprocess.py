@@ -209,8 +209,8 @@ def _unit(
             text, lambda file: file not in originals and (file.startswith(SYSTEM) or file in system)
         )
     folder = source.path.parent if source.path is not None else Path.cwd()
-    own = run.rewritten({name: m.value for name, m in candidates.items()})
-    whole = whole_text(own, folder, run.include_dirs, run.passed)
+    text_of_its_own = run.rewritten({name: m.value for name, m in candidates.items()})
+    whole = whole_text(text_of_its_own, folder, run.include_dirs, run.passed)
     return Preprocessed(
         text, source.name, macros, includes, sources, plain, plain_sources, host, marks=marks, whole=whole
     )

@@ -174,10 +174,10 @@ class _Counter:
 
     def expression(self, e: Expr) -> tuple[float, float, bool]:
         gang, native, varying = reduce(_sum, map(self.expression, operands(e)), (0.0, 0.0, False))
-        more = self.own(e, varying)
+        more = self.node(e, varying)
         return gang + more[0], native + more[1], varying or self.u.is_leaf(e)
 
-    def own(self, e: Expr, varying: bool) -> tuple[float, float]:
+    def node(self, e: Expr, varying: bool) -> tuple[float, float]:
         """What a node costs beside its operands. ``varying``: whether one of them does."""
         if isinstance(e, Load) and varying:
             return (EACH + LANE) * self.lanes, SCALAR

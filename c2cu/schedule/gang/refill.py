@@ -157,5 +157,5 @@ def _is_needed(after: Block, r: Region, goes_out: bool) -> bool:
 
 
 def _loads(block: tuple[Stmt, ...]) -> list[Load]:
-    found = (x for s in statements(block) for e in expressions(s) for x in subexpressions(e))
-    return [x for x in found if isinstance(x, Load)]
+    every = (x for s in statements(block) for e in expressions(s) for x in subexpressions(e))
+    return [x for x in every if isinstance(x, Load)]

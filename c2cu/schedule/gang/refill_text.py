@@ -103,9 +103,9 @@ class RefillText:
         self.emitter.block(loop.step)
         self.tested(p.mask)
         turn = p.lines
-        own = dict(zip(names, [self.p.var(v) for v in (*form.coming, *form.going)]))
+        spelled = dict(zip(names, [self.p.var(v) for v in (*form.coming, *form.going)]))
         p.gang, p.suffix, p.mask, self.emitter.needed = "g", "", "", frozenset()
-        return {"first": first, "turn": turn, "own": own}
+        return {"first": first, "turn": turn, "spelled": spelled}
 
     def tested(self, mask: str) -> None:
         """The part of a turn that decides whether there is another one."""
