@@ -185,7 +185,7 @@ class _Helper:
         self._end.acquire()
         self._call: Callable[[], None] | None = None
         self._error: BaseException | None = None
-        threading.Thread(target=self._work, name="c2cu-helper", daemon=True).start()
+        threading.Thread(target=self._work, name="c2cu_helper", daemon=True).start()
 
     def do(self, call: Callable[[], None]) -> BaseException | None:
         """Do a call; what it raises. A wait that is interrupted raises, and was the last."""
