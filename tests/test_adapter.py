@@ -50,7 +50,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("schedule", ["auto", "gang", "native", "private", "thread"])
-@pytest.mark.parametrize("name", sampled(PROGRAMS, 1))
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 2))
 def test_results(name, schedule):
     text, shapes = PROGRAMS[name]
     shapes = {**shapes, "s": 1}
@@ -110,7 +110,7 @@ MOVES = {
 
 
 @pytest.mark.parametrize("schedule", ["auto", "native", "private"])
-@pytest.mark.parametrize("name", MOVES)
+@pytest.mark.parametrize("name", sampled(MOVES, 1))
 def test_rows_that_change_places(name, schedule):
     """What a C caller finds behind the addresses."""
     text = f"int k(double **a) {{ {MOVES[name]} return 3; }}"

@@ -58,7 +58,7 @@ def data(front, rng, low=-5, high=6, special=0.0):
     return out
 
 
-@pytest.mark.parametrize("name", sampled(PROGRAMS, 2))
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 4))
 def test_checked(name):
     front = understood(PROGRAMS[name], fn="k")
     rng = random.Random(1)

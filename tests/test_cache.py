@@ -20,6 +20,7 @@ from c2cu.base.recent import Recent
 from c2cu.base.toolchain import compiled, find_compiler
 from c2cu.report import machine
 from c2cu.runtime import cpu
+from tests.sample import slow
 from tests.workloads import EXAMPLES
 
 TEXT = "float a[8];\nvoid k(int n) { for (int i = 0; i < 8; i++) if (i < n) a[i] += 0.5f; }\n"
@@ -236,7 +237,7 @@ json.dump([a, str(cache_folder())], sys.stdout)
 """
 
 
-@pytest.mark.parametrize("home", [None, "/proc/home", "/dev/null"])
+@pytest.mark.parametrize("home", [None, slow("/proc/home"), slow("/dev/null")])
 def test_without_a_home(home, tmp_path):
     left = {n: v for n, v in os.environ.items() if n not in ("HOME", "XDG_CACHE_HOME", "C2CU_CACHE_DIR")}
     environment = {

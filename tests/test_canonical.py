@@ -22,6 +22,7 @@ from c2cu.transform.propagate import propagate
 from c2cu.transform.unroll import unroll_by_profit
 from tests import ir_interpreter
 from tests.programs import SEED, share, write
+from tests.sample import sampled
 from tests.test_uniform import elements
 
 PASSES = {
@@ -37,7 +38,7 @@ def front(text: str):
     return understand(Source("<input>", text), Options(fn="kern"))
 
 
-@pytest.mark.parametrize("number", range(share(10, 32)))
+@pytest.mark.parametrize("number", range(share(10, 16)))
 def test_random_programs(number):
     program, name = write(SEED * 10**9 + number), sorted(PASSES)[number % len(PASSES)]
     f = front(program.text)
@@ -73,7 +74,7 @@ LOOPS = {
 }
 
 
-@pytest.mark.parametrize("text", LOOPS)
+@pytest.mark.parametrize("text", sampled(LOOPS, 1))
 def test_counted_loops(text):
     kernel = after(front(f"int a[16];\nvoid kern(void) {{ {text} }}\n"), "canonical")
     (loop,) = (s for s in statements(kernel.body) if isinstance(s, Loop))

@@ -28,7 +28,7 @@ def messages():
                 yield file, node
 
 
-@pytest.mark.parametrize("code", sampled(sorted(EXAMPLES), 3))
+@pytest.mark.parametrize("code", sampled(sorted(EXAMPLES), 6))
 def test_its_example_raises_each_code(code):
     done = outcome(EXAMPLES[code])
     assert f"[{code}]" in done.printed

@@ -15,7 +15,7 @@ from tests.sample import sampled
 
 
 @pytest.mark.parametrize("schedule", ["native", "gang"])
-@pytest.mark.parametrize("integers", sampled(INTEGERS, 1))
+@pytest.mark.parametrize("integers", sampled(INTEGERS, 2))
 @pytest.mark.parametrize("float_type", FLOATS)
 def test_equal_to_gcc(float_type, integers, schedule):
     text, variables, inputs = case(float_type, integers)

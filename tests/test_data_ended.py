@@ -49,7 +49,7 @@ def fits(mode: str, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "mode, first", sampled([(m, k) for k in range(0, share(2, UNIT), UNIT) for m in MODES], 2)
+    "mode, first", sampled([(m, k) for k in range(0, share(2, UNIT), UNIT) for m in MODES], 4)
 )
 def test_random_programs(mode, first, tmp_path, monkeypatch):
     fits(mode, monkeypatch)

@@ -21,7 +21,7 @@ def recognised(text: str, **options) -> Gep | NotGep | None:
     return recognise(front.analysis.kernel)
 
 
-@pytest.mark.parametrize("name", RECOGNISED)
+@pytest.mark.parametrize("name", sampled(RECOGNISED, 1))
 def test_recognised(name):
     text, regions, parts, moves = RECOGNISED[name]
     g = recognised(text)
@@ -31,7 +31,7 @@ def test_recognised(name):
     assert (g.row_moves, g.column_moves) == tuple(map(bool, moves))
 
 
-@pytest.mark.parametrize("name", NEAR)
+@pytest.mark.parametrize("name", sampled(NEAR, 1))
 def test_near_misses_say_where_and_why(name):
     text, message = NEAR[name]
     shapes = {"d": (144,)} if "float *d" in text else None

@@ -10,7 +10,7 @@ from c2cu.schedule.gep.grid_shape import GridShape
 from tests import nvcc
 from tests.gep_host import run_launches, taken
 from tests.oracle import Original, same
-from tests.sample import sampled
+from tests.sample import sampled, slow
 
 SMALL = GridShape(16, 8, 8, 16, 8)  # four threads
 FLAT = GridShape(32, 8, 16, 16, 8)  # blocks of fewer steps than a tile has rows
@@ -276,7 +276,7 @@ def test_nvcc_takes_the_usual_shapes(name, n, variant, tmp_path):
         assert kernels["c2cu_rest"].registers <= 128 and not kernels["c2cu_rest"].spilled
 
 
-@pytest.mark.parametrize("variant", ["staged", "single", "recursive"])
+@pytest.mark.parametrize("variant", ["staged", slow("single"), slow("recursive")])
 @pytest.mark.parametrize(
     ("t", "dtype"), sampled([("short", "i2"), ("unsigned char", "u1"), ("unsigned short", "u2")], 3)
 )

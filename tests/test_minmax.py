@@ -29,7 +29,7 @@ def outcome(kernel, inputs) -> str:
     return repr(ir_interpreter.run(kernel, [inputs]).memory[0])
 
 
-@pytest.mark.parametrize("number", range(share(10, 16)))
+@pytest.mark.parametrize("number", range(share(10, 8)))
 def test_random_programs(number):
     program, unrolled = write(SEED * 10**9 + number), number % 2
     front = understand(Source("<input>", program.text), Options(fn="kern"))

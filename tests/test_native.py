@@ -184,7 +184,7 @@ def inputs(p: int) -> dict:
     return {"x": x[rows], "a": a[rows]}
 
 
-@pytest.mark.parametrize("name", sampled(PROGRAMS, 3))
+@pytest.mark.parametrize("name", sampled(PROGRAMS, 6))
 def test_equals_a_fresh_process(name, monkeypatch):
     text = PROGRAMS[name]
     expected, status = judge(text, "k", inputs(DISTINCT), (), [("x", "int32", ()), ("a", "int32", (4,))], "int32")

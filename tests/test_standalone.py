@@ -684,7 +684,7 @@ PRINTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sampled(PRINTED, 1))
+@pytest.mark.parametrize("name", sampled(PRINTED, 2))
 def test_what_main_prints_before_the_kernel_comes_out_in_order(name, tmp_path):
     check(PRINTED[name], tmp_path)
     assert "__turns" not in (tmp_path / "x.c").read_text()

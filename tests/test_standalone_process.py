@@ -38,7 +38,7 @@ KERNELS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sampled(KERNELS, 3))
+@pytest.mark.parametrize("name", sampled(KERNELS, 6))
 def test_a_thread_is_a_process(name):
     text = KERNELS[name]
     runs = [subprocess.run([executable(text)], input=r.encode(), capture_output=True) for r in RUNS]
