@@ -331,3 +331,17 @@ def test_bulk_sees_a_header_that_changes(tmp_path):
         header.write_text(f"#define FACTOR {factor}\n")
         assert c2cu.bulk(text, a, backend="cpu", include_dirs=[str(tmp_path)]).tolist() == [[factor] * 4]
         assert c2cu.bulk(text, a, backend="cpu", include_dirs=(str(tmp_path),)).tolist() == [[factor] * 4]
+
+
+def test_a_bare_array_beside_a_shared_one():
+    text = "void f(const float x[4], const float w[4], float y[4]) { for (int i = 0; i < 4; i++) y[i] = x[i] * w[i]; }"
+    program = c2cu.compile(text, shared=["w"], backend="cpu", verify=False)
+    x, w = np.arange(12, dtype="f4").reshape(3, 4), np.full(4, 10, "f4")
+    for _ in range(3):
+        assert np.array_equal(program(x, shared={"w": w}), 10 * x)
+
+
+def test_a_nan_is_not_another_nan():
+    program = c2cu.compile("double a, o;\nvoid f(double n) { o = n; }", shared=["n"], fn="f", backend="cpu", verify=False)
+    for n in (float("nan"), -float("nan"), float("nan")):
+        assert np.signbit(program(p=2, shared={"n": n})).all() == np.signbit(n)

@@ -217,3 +217,9 @@ def test_what_keeps_it_from_lanes_is_named():
             "x",
             target="cpu",
         )
+
+
+@pytest.mark.parametrize("name", ["W", "i32", "memcpy", "c2cu_filter", "while"])
+def test_names_that_its_text_needs(name):
+    with pytest.raises(c2cu.InputError, match="C2CU420"):
+        c2cu.library("int a[2], o;\nvoid k(void) { o = 2 * a[1]; }\n", name, target="cpu")

@@ -328,3 +328,44 @@ def test_the_snake(capsys):
         assert example["main"](20) == 0
     said = capsys.readouterr()
     assert "20,000 steps" in said.out and not said.err
+
+
+def test_a_step_beside_calls_of_other_lengths(monkeypatch):
+    """What a state remembers of a step is what the step was, whatever another thread has the program do meanwhile."""
+    text = "void f(int n, int s[]) { for (int i = 0; i < n; i++) s[i]++; }"
+    program = c2cu.compile(text, backend="cpu", shapes={"s": (8,)}, verify=False)
+    state = program.state(2, {"s": np.zeros((2, 8), "i4")}, shared={"n": 8})
+    remember = type(state)._remember
+
+    def late(self, *how):
+        program({"s": np.zeros((5, 8), "i4")}, shared={"n": 2})
+        remember(self, *how)
+
+    monkeypatch.setattr(type(state), "_remember", late)
+    for _ in range(3):
+        state.step()
+    assert (state["s"] == 3).all()
+
+
+def test_every_length_is_known_beforehand():
+    text = "void f(int n, float s[4], const float *x, float *y) { for (int i = 0; i < n; i++) s[0] += x[i]; *y = s[0]; }"
+    with pytest.raises(c2cu.InputError, match="C2CU050"):
+        c2cu.compile(text, backend="cpu").state(2, {"s": np.zeros((2, 4), "f4")})
+
+
+def test_ctrl_c_takes_nothing_along(monkeypatch):
+    """Threads may go on with an interrupted step: not on what the state is from then on."""
+    state = c2cu.compile("int n;\nvoid f(void) { n++; }", backend="cpu", verify=False).state(3)
+    state.step()
+    before = state["n"]
+
+    def interrupted(*how):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(type(state), "_stepped", interrupted)
+        state.step()
+    before[...] = 99
+    assert state["n"].tolist() == [1, 1, 1]
+    state.step()
+    assert state["n"].tolist() == [2, 2, 2]

@@ -1506,8 +1506,8 @@ NOT_EXTENTS = Message(
 LIBRARY_NAME = Message(
     "C2CU420",
     InputError,
-    "A library's function is called as its file, whose name C does not take for a function.",
-    "'{name}' is no name of a function",
+    "A library's function is called as its file, whose name is no name in C, or one that the library's text needs.",
+    "'{name}' cannot be the function's name",
     "write to a file with a name such as fw_bulk.cu",
 )
 LIBRARY_FILE = Message(

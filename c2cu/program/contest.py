@@ -99,10 +99,15 @@ class Round:
         self.contest, self.p, self.first = contest, p, contest.first
         self.done: list[tuple[int, int, Built]] = []  # (first input, end, by whom)
 
-    def unproved(self) -> tuple[Verification | None, list[int]]:
+    def unproved(self) -> tuple[Verification | None, Sequence[int]]:
         """What is known of the results of the schedule that is not native, and the inputs that it did."""
-        done = [(a, b, built.proof) for a, b, built in self.done if built.proof is not None]
-        return (done[0][2] if done else None), [k for a, b, _ in sorted(done, key=lambda x: x[0]) for k in range(a, b)]
+        import numpy
+
+        proof = next((built.proof for _, _, built in self.done if built.proof is not None), None)
+        if proof is None or not proof.open:
+            return proof, ()
+        spans = sorted((a, b) for a, b, built in self.done if built.proof is not None)
+        return proof, numpy.concatenate([numpy.arange(a, b) for a, b in spans])
 
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> Any:
         """Do p inputs: see `CpuProgram.run` and `NativeProgram.run`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import struct
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from ..schedule.understood import Understood
 from .build import Built
 from .extents import Extents
 
+_DOUBLE = struct.Struct("d")
 MISS = object()  # the result of a call that has to be looked at anew
 ALONE = 2e4  # nanoseconds of work, about, that are not worth several threads
 BRIEF = 1e7  # nanoseconds of work, about, for which Ctrl-C may wait
@@ -54,7 +56,7 @@ def _add(key: list[Any], values: Mapping[Any, Any]) -> bool:
         elif t is int or t is bool:
             key += (name, t, value)
         elif t is float:
-            key += (name, t, value.hex())
+            key += (name, t, _DOUBLE.pack(value))  # a NaN is not another NaN
         elif isinstance(value, numpy.generic):
             key += (name, value.dtype, value.tobytes())
         else:
@@ -136,7 +138,8 @@ class Prepared:
         row = self._row.copy()
         ins = []
         for entry, name in self._inputs:
-            array = inputs if self._bare else inputs[name] if shared is None or name not in shared else shared[name]
+            of_all = shared is not None and name in shared
+            array = shared[name] if of_all else inputs if self._bare else inputs[name]
             ins.append(array)
             row[entry] = at = address(array)
             if at < self._written[1] and at + array.nbytes > self._written[0]:

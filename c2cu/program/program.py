@@ -331,9 +331,11 @@ class Program:
         """The program as such a call would run it."""
         return self._understandings.of(extents)[1]
 
-    def latest(self) -> tuple[Built | None, Extents]:
-        """What ran the latest call, and what decided that."""
-        return self._last, self._extents
+    def extents_and_built(
+        self, arguments: Mapping[str, Any], shared: frozenset[str], p: int
+    ) -> tuple[Extents, Built]:
+        """What decides how a call with these arrays is done, and what does it."""
+        return self._built_for(arguments, shared, p, None, False)
 
     def stream(self, batches: Any, **how: Any) -> Stream:
         """Run the program on inputs that come in batches.

@@ -48,7 +48,7 @@ class State:
             raise catalogue.BAD_COUNT.error(p=p, most=quantities.MOST)
         values, self._shared = dict(by_name("initial", initial)), dict(by_name("shared", shared))
         front = self._front(values)
-        require_extents(tuple(s for s in front.slots if s.name in values or (s.reads and s.writes)))
+        require_extents(front.slots)
         native = registry.emit_schedule(NATIVE, front, backend="cpu")
         assert isinstance(native, CpuNativeArtifact)
         refuse_lost(front, native)
@@ -116,7 +116,22 @@ class State:
         Raises:
             InputError: An array is wrong.
             ExitError: Some inputs ended early; see `bulk`. Their variables are what they were then.
+
+        After Ctrl-C the variables have any values until `reset`, and arrays that were taken from the state before are
+        no part of it any more.
         """
+        try:
+            return self._stepped(inputs, out)
+        except Exception:
+            raise
+        except BaseException:  # threads may still be at work: the state moves away from them
+            before, self._arrays = self._arrays, self._room()
+            for name, array in before.items():
+                self._arrays[name][...] = array
+            self._calls.clear()
+            raise
+
+    def _stepped(self, inputs: Any, out: Any) -> Any:
         signed = signature(inputs, None, None)
         call = self._calls.get(signed)
         if call is not None:
@@ -258,11 +273,12 @@ class State:
 
     def _remember(self, signed: Hashable | None, inputs: Any, arguments: Mapping[str, Any]) -> None:
         """How a step was done, for those that are like it."""
-        built, extents = self.program.latest()
         bare = inputs is not None and not isinstance(inputs, Mapping)
-        if signed is None or built is None:
+        if signed is None:
             return
-        call = prepared(built, extents, {**arguments, **self._shared}, bare, self._layout, self.p, self._fixed)
+        every = {**arguments, **self._shared}
+        extents, built = self.program.extents_and_built(every, frozenset(self._shared), self.p)
+        call = prepared(built, extents, every, bare, self._layout, self.p, self._fixed)
         if call is not None:
             if len(self._calls) >= CALLS:
                 self._calls.clear()

@@ -339,7 +339,7 @@ def compared(
     now = time.perf_counter()
     proof, numbers = unproved()
     outcome = None
-    if proof is not None and proof.open and numbers:
+    if proof is not None and proof.open and len(numbers):
         outcome = proof.compare(arguments, results, layout, numbers, now - started, now - run)
     if proof is None or outcome is None:
         return _placed(results, out) if apart else results
@@ -404,7 +404,7 @@ def _spread(numbers: Sequence[int]) -> list[int]:
     """`MOST` of these inputs: the first, the last, and some between."""
     p = len(numbers)
     between = (int(p * (k * 0.6180339887498949 % 1)) for k in range(1, MOST - 1))
-    return [numbers[k] for k in dict.fromkeys((0, p - 1, *between))]
+    return [int(numbers[k]) for k in dict.fromkeys((0, p - 1, *between))]
 
 
 def _some(numbers: Sequence[int], until: float) -> Iterator[list[int]]:
@@ -568,11 +568,11 @@ def _diagnosed(
     where = "".join(f"[{k}]" for k in mismatch.subscripts)
     return message.error(
         schedule=proof.artifact.schedule,
-        input=numbers[mismatch.input],
+        input=int(numbers[mismatch.input]),
         name=f"{mismatch.name}{where}",
         first=mismatch.first,
         second=mismatch.second,
-        report=_report(proof, mismatch, numbers[mismatch.input], arguments, layout) or "(it could not be written)",
+        report=_report(proof, mismatch, int(numbers[mismatch.input]), arguments, layout) or "(it could not be written)",
     )
 
 

@@ -24,7 +24,9 @@ class Room:
         self.memory = memory
 
 
-_free: deque[Room] = deque()  # the one that was freed last stands last; only operations that are one step to a thread
+#: The one that was freed last stands last. Only operations that are one step to a thread: of a tuple, the garbage
+#: collector may run before it is filled, and give back a room.
+_free: deque[Room] = deque()
 
 
 def empty(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
@@ -56,7 +58,7 @@ def _array(room: Room, nbytes: int, shape: tuple[int, ...], dtype: numpy.dtype) 
 
 def _taken(nbytes: int) -> Room | None:
     """A free room of about that size."""
-    for room in reversed(tuple(_free)):
+    for room in reversed(list(_free)):
         if nbytes <= room.memory.nbytes <= ROOMY * nbytes:
             try:
                 _free.remove(room)
@@ -69,7 +71,7 @@ def _taken(nbytes: int) -> Room | None:
 def _give_back(room: Room) -> None:
     """Called when the last array that looks at a room is gone, at any moment and in any thread."""
     _free.append(room)
-    while sum(r.memory.nbytes for r in tuple(_free)) > _most():
+    while sum(r.memory.nbytes for r in list(_free)) > _most():
         try:
             _free.popleft()
         except IndexError:

@@ -79,6 +79,8 @@ def library(front: Understood, name: str, *, target: str = "cuda", schedule: str
     if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in CPP_KEYWORDS | _KEYWORDS:
         raise catalogue.LIBRARY_NAME.error(name=name)
     artifact = _artifact(front, target, schedule)
+    if name in _names(artifact.text) or name.lower().startswith("c2cu_"):
+        raise catalogue.LIBRARY_NAME.error(name=name)
     arguments = _arguments(front, artifact)
     values = {
         "name": name,
@@ -91,6 +93,12 @@ def library(front: Understood, name: str, *, target: str = "cuda", schedule: str
         "target": target,
     }
     return Library(name, _source(artifact, values), render("library.h.j2", **values))
+
+
+def _names(text: str) -> set[str]:
+    """What a text itself names, so that a function of ours cannot be called so."""
+    types = re.findall(r"^typedef .*?\b(\w+)(?: __attribute__.*)?;", text, re.M)
+    return {*re.findall(r"^#define (\w+)", text, re.M), *types, *re.findall(r"\b(\w+)\(", text)}
 
 
 def _artifact(front: Understood, target: str, schedule: str) -> Artifact:
