@@ -91,6 +91,7 @@ def library(front: Understood, name: str, *, target: str = "cuda", schedule: str
         "required": [a for a in arguments if a.slot.required or (a.slot.reads and a.slot.writes)],
         "slots": [_slot(s, {a.slot.name: a for a in arguments}) for s in artifact.slots],
         "target": target,
+        "exact": fp == "exact",
     }
     return Library(name, _source(artifact, values), render("library.h.j2", **values))
 
