@@ -35,7 +35,7 @@ def run(
         return fitted, out, layout, count, started
 
     def call(out: Any, work: Any = None) -> Any:
-        return _run(program, built, work or built.loaded.run, arguments, out, layout, stream, p, devices)
+        return _run(program, built, work, arguments, out, layout, stream, p, devices)
 
     if built.contest is not None:
         with built.contest.over(arrays.count(arguments, slots, layout, p) or 0) as match:
@@ -49,7 +49,7 @@ def run(
 def _run(
     program: Any,
     built: Built,
-    work: Callable[..., Any],
+    work: Callable[..., Any] | None,
     arguments: Mapping[str, Any],
     out: Any,
     layout: str,
@@ -74,7 +74,8 @@ def _run(
     else:
         backends.refuse_device_arrays(arguments)
     bound = arrays.bind(slots, arguments, {}, out, layout, p)
-    exited = work(bound.inputs, bound.outputs, bound.p, *more) if bound.p else None
+    run_them = work or built.loaded.run
+    exited = run_them(bound.inputs, bound.outputs, bound.p, *more) if bound.p else None
     if isinstance(built.artifact, CpuNativeArtifact) and out is None and bound.p:
         dropped = built.loaded.unchanged(bound.inputs, bound.outputs)
         bound = replace(bound, outputs=tuple(None if s.name in dropped else x for s, x in zip(slots, bound.outputs)))

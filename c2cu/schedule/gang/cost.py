@@ -138,7 +138,7 @@ class _Counter:
             for arm in arms:
                 self.block(arm, times, chance)
             return
-        taken = self.reached(chance / 2) / self.reached(chance)
+        taken = self.reached(chance / 2) / max(self.reached(chance), 1e-300)
         ask = ASK + MISPREDICTED * min(taken, 1 - taken)
         self.add(ask * len(arms), SURPRISES * MISPREDICTED, times, chance)
         for arm in arms:
