@@ -99,8 +99,9 @@ class Round:
         self.contest, self.p, self.first = contest, p, contest.first
         self.done: list[tuple[int, int, Built]] = []  # (first input, end, by whom)
 
-    def unproved(self) -> tuple[Verification | None, Sequence[int]]:
-        """What is known of the results of the schedule that is not native, and the inputs that it did."""
+    def unproved(self) -> tuple[Verification | None, Any]:
+        """What is known of the results of the schedule that is not native, and the numbers of the inputs that it did,
+        if it has yet to be proved."""
         import numpy
 
         proof = next((built.proof for _, _, built in self.done if built.proof is not None), None)

@@ -138,8 +138,9 @@ class Prepared:
         row = self._row.copy()
         ins = []
         for entry, name in self._inputs:
-            of_all = shared is not None and name in shared
-            array = shared[name] if of_all else inputs if self._bare else inputs[name]
+            array = shared.get(name) if shared is not None else None
+            if array is None:
+                array = inputs if self._bare else inputs[name]
             ins.append(array)
             row[entry] = at = address(array)
             if at < self._written[1] and at + array.nbytes > self._written[0]:

@@ -225,14 +225,15 @@ class HostPrinter(Indented):
         if id(n) in self.defined and (n.name or name == "enum"):
             return f"{name} {n.name}" if n.name else "int"
         struct = self.unit.declarations.struct_of.get(id(n))
-        if struct is not None and struct.foreign and n.decls is not None and not is_packed(struct):
+        members = None if isinstance(n, C.Enum) else n.decls
+        if struct is not None and struct.foreign and members is not None and not is_packed(struct):
             reason = self.unit.declarations.foreign[struct.tag]
             if "_Alignas" not in reason.diagnostic.message:  # which is printed as it stands
                 raise reason
             struct = None
         self.defined.add(id(n))
         text = super()._generate_struct_union_enum(n, name)
-        if struct is None or not struct.foreign or isinstance(n, C.Enum) or n.decls is None:
+        if struct is None or not struct.foreign or members is None:
             return text
         return text.replace(name, f"{name} __attribute__((packed, aligned({struct.align})))", 1)
 
