@@ -377,10 +377,15 @@ def translate(
         if p is None:
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""
             raise click.UsageError(f"translate needs --p, the number of inputs{why}")
-        if any(os.path.exists(output) and os.path.exists(s) and os.path.samefile(s, output) for s in source):
-            raise catalogue.OVER_SOURCE.error(path=output)
+        _refuse_over_source(source, output)
         text = api.translate(c_source(source), p=p, threads=threads, target=target, group=group, **options)
         files.write(output, text.encode("utf-8", "surrogateescape"))
+
+
+def _refuse_over_source(source: tuple[str, ...], path: str) -> None:
+    """Raise InputError where writing to ``path`` would replace one of the source's files."""
+    if any(os.path.exists(path) and os.path.exists(s) and os.path.samefile(s, path) for s in source):
+        raise catalogue.OVER_SOURCE.error(path=path)
 
 
 def _library(
@@ -394,8 +399,7 @@ def _library(
         raise catalogue.LIBRARY_FILE.error(path=output, suffix="cu" if target == "cuda" else "c")
     header = f"{stem}.h"
     for path in (output, header):
-        if any(os.path.exists(path) and os.path.exists(s) and os.path.samefile(s, path) for s in source):
-            raise catalogue.OVER_SOURCE.error(path=path)
+        _refuse_over_source(source, path)
     made = api.library(
         c_source(source), os.path.basename(stem), target=target, schedule=schedule or "auto", fp=fp, **options
     )

@@ -50,11 +50,15 @@ def vectors(lanes: int, widest: int) -> list[dict[str, object]]:
     ]
 
 
+#: What x86 calls the elements of a vector.
+_KINDS = {"f32": "ps", "f64": "pd", "i32": "epi32", "u32": "epu32", "i64": "epi64", "u64": "epu64"}
+
+
 def extreme_text(name: str, lanes: int) -> dict[str, str]:
     """The smaller or the larger of two vectors, as x86 has it; ``name``: "min_f32" and the like."""
     op, rep = name.split("_")
     width = lanes * int(rep[1:]) // 8
-    kind = {"f32": "ps", "f64": "pd", "i32": "epi32", "u32": "epu32", "i64": "epi64", "u64": "epu64"}[rep]
+    kind = _KINDS[rep]
     prefix, needs = {64: ("_mm512", "__AVX512F__"), 32: ("_mm256", "__AVX2__")}.get(width, ("_mm", "__SSE4_1__"))
     return {
         "name": name,
@@ -69,9 +73,8 @@ def extreme_text(name: str, lanes: int) -> dict[str, str]:
 
 def mask_texts(lanes: int, widest: int) -> list[dict[str, object]]:
     """Comparisons and choices of vectors by masks of bits, for cpu/masks.h.j2."""
-    kinds = {"f32": "ps", "f64": "pd", "i32": "epi32", "u32": "epu32", "i64": "epi64", "u64": "epu64"}
     out: list[dict[str, object]] = []
-    for name, kind in kinds.items():
+    for name, kind in _KINDS.items():
         size = int(name[1:]) // 8
         if size > widest:
             continue

@@ -17,11 +17,10 @@ from ..base import catalogue
 from ..base.cache import Cache, key
 from ..base.scratch import scratch
 from ..base.toolchain import rejected
-from ..schedule.artifact import Artifact, CudaArtifact, CudaLaunchesArtifact
+from ..schedule.artifact import UNASKED, Artifact, CudaArtifact, CudaLaunchesArtifact
 from ..schedule.estimate import USUAL, Device
 
 OPTIONS = ("--std=c++17", "--fmad=false")
-UNASKED = 48 << 10  # bytes of shared memory that a block gets without asking
 FEW_SLOTS = 120  # 32 bytes each of the 4,096 that a kernel's parameters once had
 SHARE = 0.5  # of the free device memory that one run may take for its working storage
 

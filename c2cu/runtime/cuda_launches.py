@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy
 
-from ..schedule.artifact import CudaLaunchesArtifact, Launch
+from ..schedule.artifact import DEEP, CudaLaunchesArtifact, Launch
 from .cuda import CudaProgram, attributes, cupy_module
 
-DEEP = 65535  # blocks along z, at most
 GRAPHS = 8  # captured graphs that a program keeps, each for other arrays
 _GraphKey = tuple[bytes, int, int]  # the bytes of the slot table, the address of the working storage, p
 

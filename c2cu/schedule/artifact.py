@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from ..base.diagnostics import Loc
 from .slots import Slot
 
+UNASKED = 48 << 10  # bytes of shared memory that a block gets without asking
+DEEP = 65535  # blocks along z, at most
 _KERNEL = r"__global__ void (?:__launch_bounds__\([\d, ]+\) )?"
 
 

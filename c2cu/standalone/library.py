@@ -15,7 +15,7 @@ from ..base.version import __version__
 from ..codegen.c_printer import CPP_KEYWORDS
 from ..frontend.parse import deeply
 from ..schedule import registry
-from ..schedule.artifact import Artifact, CpuArtifact, CudaArtifact, CudaLaunchesArtifact
+from ..schedule.artifact import DEEP, UNASKED, Artifact, CpuArtifact, CudaArtifact, CudaLaunchesArtifact, Launch
 from ..schedule.choose import AUTO, choose
 from ..schedule.slots import Slot
 from .tidy import split_includes, without_unused
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ..schedule.understood import Understood
 
 FORMS = (CpuArtifact, CudaArtifact, CudaLaunchesArtifact)  # the artifacts that have one
-UNASKED = 48 << 10  # bytes of shared memory that a block gets without asking
-DEEP = 65535  # blocks along z, at most
 _TAKEN = CPP_KEYWORDS | frozenset(  # names in the function and the headers that it needs
     "p workspace threads stream slot worker workers gangs started device multiprocessors error blocks NULL I".split()
 )
@@ -162,11 +160,9 @@ def _source(artifact: Artifact, values: dict[str, object]) -> str:
             made = render("cpu/library.c.j2", text=text, included=included, lanes=artifact.lanes, **values)
             return without_unused(_prefixed(made, name))
         case CudaArtifact():
-            launches = [_launch(k, artifact.inputs, artifact.shared_bytes) for k in artifact.kernels]
-        case CudaLaunchesArtifact(launches=every):
-            launches = [
-                {"kernel": x.kernel, "grid": x.grid, "arguments": x.arguments, "shared": x.shared_bytes} for x in every
-            ]
+            launches = tuple(Launch(k, shared_bytes=artifact.shared_bytes) for k in artifact.kernels)
+        case CudaLaunchesArtifact(launches=launches):
+            pass
         case _:
             raise AssertionError(artifact)
     text = re.sub(r'extern "C" __device__ (?:const )?(unsigned.* c2cu_bytes)', r"static const \1", artifact.text)
@@ -175,17 +171,13 @@ def _source(artifact: Artifact, values: dict[str, object]) -> str:
         "cuda/library.cu.j2",
         text=text,
         launches=launches,
-        large=sorted({(x["kernel"], x["shared"]) for x in launches if int(str(x["shared"])) > UNASKED}),
+        large=sorted({(x.kernel, x.shared_bytes) for x in launches if x.shared_bytes > UNASKED}),
         block_inputs=artifact.inputs,
         block_threads=artifact.threads,
         deep=DEEP if isinstance(artifact, CudaLaunchesArtifact) else 0,
         **values,
     )
     return _prefixed(made, name)
-
-
-def _launch(kernel: str, inputs: int, shared_bytes: int) -> dict[str, object]:
-    return {"kernel": kernel, "grid": None, "arguments": (), "shared": shared_bytes}
 
 
 def _prefixed(text: str, name: str) -> str:
