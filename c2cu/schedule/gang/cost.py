@@ -2,8 +2,9 @@
 
 A vector does an operation for all lanes at once. What goes lane by lane does not gain from that: functions of the
 library, integer divisions, subscripts that depend on data. A branch on data costs an input the arm that it takes; it
-costs a gang every arm that one of its lanes takes. A loop that data ends lasts as long as its slowest lane. The figures
-are cycles of one core, of an AMD EPYC with AVX-512, about; estimates are no better than `CLOSE`.
+costs a gang every arm that one of its lanes takes. A loop that data ends lasts as long as its slowest lane: lanes that
+refill are not counted as such yet. The figures are cycles of one core, of an AMD EPYC with AVX-512, about; estimates
+are no better than `CLOSE`.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from .text import LOCAL_BYTES, Emitter, c_name
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 #: Lines under masks beyond which a kernel is compiled with -O2: of two texts that have little else, GCC 12 takes 1.4 s
-#: for one of 1,700 lines with -O3, and over 200 s for one of 4,000 (2.8 s with -O2).
+#: for one of 1,700 lines with -O3, and had not done with one of 4,000 after 280 s (2.8 s with -O2).
 MASKED = 2000
 #: What a kernel goes through before it is analysed once more and printed.
 PASSES: tuple[Pass, ...] = (
