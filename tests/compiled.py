@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import _ctypes
+import ctypes
 import fcntl
 import hashlib
 import os
 import subprocess
 import tempfile
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,3 +37,11 @@ def compiled_once(command: Sequence[str], text: str, name: str = "") -> Path:
             assert done.returncode == 0, done.stderr.decode()[:4000] + text
             os.replace(unfinished, path)
     return path
+
+
+def loaded(path: Path | str) -> ctypes.CDLL:
+    """A shared library, until nothing refers to it or its functions: a process may map 65,530 pieces of memory, which
+    the thousands of libraries of a whole run would exceed."""
+    library = ctypes.CDLL(str(path))
+    weakref.finalize(library, _ctypes.dlclose, library._handle).atexit = False
+    return library

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.compiled import FOLDER, compiled_once
+from tests.compiled import FOLDER, compiled_once, loaded
 
 HEADER = Path(__file__).parent / "cuda_on_cpu.h"
 RUNTIME = Path(__file__).parent / "cuda_runtime_on_cpu.h"
-_COMPILE = "g++ -std=c++20 -O0 -fwrapv -fno-strict-aliasing -ffp-contract=off -w -fPIC".split()
+# -fno-gnu-unique: else a library stays loaded
+_COMPILE = "g++ -std=c++20 -O0 -fwrapv -fno-strict-aliasing -ffp-contract=off -w -fPIC -fno-gnu-unique".split()
 _LAUNCH = re.compile(r"([\w:]+)<<<(\w+), (\w+)(?:, 0, (.*?))?>>>\(")
 
 
@@ -63,7 +64,7 @@ def _command(header: Path) -> list[str]:
 
 def shared_library(text: str) -> ctypes.CDLL:
     """C++ text that may use CUDA, compiled."""
-    return ctypes.CDLL(str(compiled_once([*_command(HEADER), "-shared"], text)))
+    return loaded(compiled_once([*_command(HEADER), "-shared"], text))
 
 
 def run_on_cpu(

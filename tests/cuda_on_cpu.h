@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <vector>
 /* Not all of std: a program may have an `array` or `data` of its own. */
@@ -154,16 +155,29 @@ static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned which) {
 static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline double __dmul_rn(double a, double b) { return a * b; }
 
+struct c2cu_stacks { /* of fibers, gone with the launch */
+    static const size_t size = 256 << 10;
+    const size_t bytes;
+    char *memory = nullptr;
+    c2cu_stacks(unsigned fibers) : bytes(fibers * size) {
+        if (!bytes) return;
+        memory = (char *)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) abort();
+    }
+    ~c2cu_stacks() {
+        if (bytes) munmap(memory, bytes);
+    }
+    c2cu_stacks(const c2cu_stacks &) = delete;
+};
+
 /* Call `work` in as many fibers as there are threads in `blocks`, each with its own `bytes` of shared memory. */
-template <typename F> static void c2cu_fibers(unsigned blocks, unsigned threads, size_t bytes, F &work) {
-    const size_t stack = 256 << 10;
-    static thread_local std::vector<std::unique_ptr<char[]>> stacks;
+template <typename F>
+static void c2cu_fibers(unsigned blocks, unsigned threads, size_t bytes, const c2cu_stacks &stacks, F &work) {
     std::vector<c2cu_fiber> fibers(blocks * threads);
     std::vector<std::unique_ptr<c2cu_block>> teams;
     std::vector<std::unique_ptr<uint4[]>> memory;
     static thread_local F *working;
     working = &work;
-    while (stacks.size() < fibers.size()) stacks.emplace_back(new char[stack]);
     for (unsigned k = 0; k < fibers.size(); k++) {
         if (k % threads == 0) {
             teams.push_back(std::make_unique<c2cu_block>(threads));
@@ -173,7 +187,7 @@ template <typename F> static void c2cu_fibers(unsigned blocks, unsigned threads,
         f.done = false, f.thread = k % threads, f.number = k / threads;
         f.block = teams.back().get(), f.shared = (unsigned char *)memory.back().get();
         getcontext(&f.context);
-        f.context.uc_stack.ss_sp = stacks[k].get(), f.context.uc_stack.ss_size = stack;
+        f.context.uc_stack.ss_sp = stacks.memory + k * stacks.size, f.context.uc_stack.ss_size = stacks.size;
         f.context.uc_link = &c2cu_turn;
         makecontext(&f.context, [] { (*working)(c2cu_current->number), c2cu_current->done = true; }, 0);
     }
@@ -192,10 +206,11 @@ static void c2cu_launch(void (*kernel)(S, long long, void *), const S &slot, lon
                         int threads, bool barriers) {
     gridDim.x = (unsigned)((p + lanes - 1) / lanes);
     blockDim.x = threads;
+    const c2cu_stacks stacks(barriers ? threads : 0);
     for (unsigned b = 0; b < gridDim.x; b++) {
         auto work = [&](unsigned) { blockIdx = {b, 0, 0}, kernel(slot, p, memory); };
         if (barriers)
-            c2cu_fibers(1, threads, 0, work);
+            c2cu_fibers(1, threads, 0, stacks, work);
         else
             for (threadIdx.x = 0; (int)threadIdx.x < threads; threadIdx.x++) work(0);
     }
@@ -212,5 +227,6 @@ template <typename F> static void c2cu_grid(c2cu_index grid, int threads, size_t
             __syncthreads(); /* shared memory is the next block's */
         }
     };
-    c2cu_fibers(min(at_once, blocks), threads, shared_bytes, work);
+    at_once = min(at_once, blocks);
+    c2cu_fibers(at_once, threads, shared_bytes, c2cu_stacks(at_once * threads), work);
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.compiled import compiled_once
+from tests.compiled import compiled_once, loaded
 from tests.joined import joined
 
 FLAGS = ["-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w"]
@@ -81,7 +81,7 @@ class Original:
         self.start = {n: self._bytes(n, d, s) for n, d, s in variables}
 
     def _load(self, path: Path) -> None:
-        self.library = ctypes.CDLL(str(path))
+        self.library = loaded(path)
         self.fn = getattr(self.library, self.name + self.suffix)
         self.fn.restype = np.ctypeslib.as_ctypes_type(self.returns) if self.returns else None
 

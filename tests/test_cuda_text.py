@@ -13,6 +13,7 @@ from c2cu.frontend.preprocess import Source
 from c2cu.ir.nodes import Binary, Bitcast, Call, Cast, Const, Unary, Var, Variable
 from c2cu.pipeline import Options, understand
 from c2cu.schedule import registry
+from tests.compiled import loaded
 from tests.cuda_host import HEADER, run_on_cpu
 from tests.oracle import Original, same
 from tests.programs import share, write
@@ -48,7 +49,7 @@ def compiled(text: str, folder) -> ctypes.CDLL:
         capture_output=True,
     )
     assert done.returncode == 0, done.stderr.decode() + text
-    return ctypes.CDLL(str(path))
+    return loaded(path)
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from c2cu.runtime import cpu
 from c2cu.schedule.choose import emitted
 from c2cu.schedule.schedule import Candidate
 from c2cu.trace import run as tracing
+from tests.compiled import loaded
 from tests.cuda_host import slot_table
 from tests.joined import joined
 from tests.oracle import Original, originals, same
@@ -60,7 +61,7 @@ def kernels(artifacts, folder) -> list:
             [*command, "-x", "c", "-", "-o", str(path), "-lm"], input=text.encode(), capture_output=True
         )
         assert done.returncode == 0, done.stderr.decode()[:4000]
-        library = ctypes.CDLL(str(path))
+        library = loaded(path)
         functions |= {k: getattr(library, f"c2cu_run_of_{k}") for k in numbers}
     return [functions[k] for k in range(len(artifacts))]
 

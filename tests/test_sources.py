@@ -11,7 +11,7 @@ import pytest
 
 import c2cu
 from c2cu.frontend.preprocess import read_source
-from tests.compiled import compiled_once
+from tests.compiled import compiled_once, loaded
 from tests.oracle import FLAGS
 from tests.sample import slow
 
@@ -76,7 +76,7 @@ def linked(names: list[str], fn: str, *arrays: np.ndarray, returns=None, extra: 
     for k in range(P):
         library = Path(f"judge{k}.so").absolute()
         subprocess.run(["gcc", "-O1", *FLAGS, "-shared", "-fPIC", *extra, *names, "-lm", "-o", library], check=True)
-        f = getattr(ctypes.CDLL(str(library)), fn)
+        f = getattr(loaded(library), fn)
         f.restype = returns
         copies = [a[k].copy() for a in arrays]
         value = f(*(ctypes.c_void_p(c.ctypes.data) for c in copies))
@@ -213,7 +213,7 @@ def test_streams_and_dask_take_several_files(files):
     for k, number in enumerate(x):
         library = Path(f"judge{k}.so").absolute()
         subprocess.run(["gcc", "-O1", *FLAGS, "-shared", "-fPIC", *names, "-o", library], check=True)
-        want.append(ctypes.CDLL(str(library)).kern(int(number)))
+        want.append(loaded(library).kern(int(number)))
     assert (got == want).all()
     dask = pytest.importorskip("dask.array")
     from c2cu.dask import map_bulk

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import c2cu
 from c2cu.cli import main
+from tests.compiled import loaded
 from tests.cuda_host import RUNTIME, _command, compiled_once
 from tests.oracle import same
 from tests.sample import sampled, slow
@@ -40,7 +41,7 @@ HOST = {  # what the CPU's form of CUDA lacks
 def on_cpu(library) -> ctypes.CDLL:
     """A CPU library, compiled."""
     text = library.source.replace(f'#include "{library.name}.h"', library.header)
-    return ctypes.CDLL(str(compiled_once(C, text)))
+    return loaded(compiled_once(C, text))
 
 
 def emulated(library) -> ctypes.CDLL:
@@ -56,7 +57,7 @@ def emulated(library) -> ctypes.CDLL:
         rf"(void)blocks; c2cu_launch(\1, slot, p, workspace, {lanes}, \2, true)",
         text,
     )
-    return ctypes.CDLL(str(compiled_once([*_command(RUNTIME), "-shared"], HOST["cudaError_t"] + text)))
+    return loaded(compiled_once([*_command(RUNTIME), "-shared"], HOST["cudaError_t"] + text))
 
 
 def called(library, code: ctypes.CDLL, inputs, slots, p: int, last) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import c2cu
-from tests.compiled import compiled_once
+from tests.compiled import compiled_once, loaded
 from tests.oracle import FLAGS, same
 
 ROOT = Path(__file__).parents[1]
@@ -48,7 +48,7 @@ class Loop:
     def __init__(self, text, fn, variables, parameters, p, returns=None):
         text += "".join(f"\nvoid *address_of_{n}(void) {{ return (void *)&{n}; }}" for n in variables)
         path = compiled_once(["gcc", "-O1", *FLAGS, "-shared", "-fPIC", "-x", "c", "-", "-lm"], text)
-        library = ctypes.CDLL(str(path))
+        library = loaded(path)
         self.fn = getattr(library, fn)
         self.fn.argtypes, self.fn.restype = parameters, returns
         self.p, self.at, self.values = p, {}, {}
@@ -348,7 +348,9 @@ def test_a_step_beside_calls_of_other_lengths(monkeypatch):
 
 
 def test_every_length_is_known_beforehand():
-    text = "void f(int n, float s[4], const float *x, float *y) { for (int i = 0; i < n; i++) s[0] += x[i]; *y = s[0]; }"
+    text = (
+        "void f(int n, float s[4], const float *x, float *y) { for (int i = 0; i < n; i++) s[0] += x[i]; *y = s[0]; }"
+    )
     with pytest.raises(c2cu.InputError, match="C2CU050"):
         c2cu.compile(text, backend="cpu").state(2, {"s": np.zeros((2, 4), "f4")})
 

@@ -8,7 +8,7 @@ from ..base.diagnostics import Loc
 from ..ir.nodes import Kernel
 from .kernel import KernelProgram
 
-ADDRESSES = 1 << 56  # bytes that a variable may have which a call's arrays bring: those of all lanes are a long
+ADDRESSES = 1 << 47  # bytes that a variable may have which a call's arrays bring: a process has no more addresses
 LINKED = 1 << 31  # bytes of one that is the program's own: compilers place no more
 
 
