@@ -565,9 +565,9 @@ def page(titles: dict[str, str], outcomes: Sequence[Outcome]) -> str:
         "# How far it reaches",
         "",
         f"{len(tried_ones)} functions of {len({o.base for o in tried_ones})} public code bases, none written for c2cu, "
-        f"each compiled under \"auto\" for the CPU (version {__version__}) and run on {P} random inputs. Right is what "
+        f'each compiled under "auto" for the CPU (version {__version__}) and run on {P} random inputs. Right is what '
         "gcc's build of the same files (-O1) does in a fresh process for each input, bit for bit. What they print is "
-        "dropped (`stdio=\"discard\"`). The bases are no "
+        'dropped (`stdio="discard"`). The bases are no '
         "part of this repository; `python benchmarks/reach.py --bases DIR` makes this page where a folder has them.",
         "",
         f"**{_percent(len(exact) * share)} exact, {_percent(analysed * share)} analysed.**",

@@ -280,9 +280,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         pinned_memory.PINNED.limit = KEPT
         data.update(device=cuda.device_name(), devices=cuda.device_count(), **links())
-        print(
-            f"{data['device']}, {data['devices']} of them; copies both ways at once: {data['duplex_gb_s']:.1f} GB/s"
-        )
+        print(f"{data['device']}, {data['devices']} of them; copies both ways at once: {data['duplex_gb_s']:.1f} GB/s")
     for case in CASES:
         if a.only and case.name not in a.only.split(","):
             continue

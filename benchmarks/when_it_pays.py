@@ -40,9 +40,14 @@ def cases(rng: np.random.Generator):
     message = rng.integers(0, 256, (65536, 128), dtype=np.uint8)
     yield "CRC-32 of 128 bytes", PROGRAMS / "crc32.c", "crc32", {"message": message}, "crc", {}
     for p in (1, 16, 256):
-        yield f"Floyd-Warshall n=16, p={p}", cpu.EXAMPLES / "floyd_warshall.c", "floyd_warshall", {"D": d[:p]}, "D", {
-            "N": 16
-        }
+        yield (
+            f"Floyd-Warshall n=16, p={p}",
+            cpu.EXAMPLES / "floyd_warshall.c",
+            "floyd_warshall",
+            {"D": d[:p]},
+            "D",
+            {"N": 16},
+        )
 
 
 def measured(title: str, path: Path, fn: str, inputs: dict, out: str, defines: dict, device) -> dict:

@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-TYPES = {"double": "float64", "float": "float32", "int": "int32", "unsigned": "uint32", "long": "int64", "short": "int16"}
+TYPES = {
+    "double": "float64",
+    "float": "float32",
+    "int": "int32",
+    "unsigned": "uint32",
+    "long": "int64",
+    "short": "int16",
+}
 SIZE = 3  # elements of each array
 
 
@@ -53,7 +60,11 @@ class _Writer:
         return items[self.random.randrange(len(items))]
 
     def type(self) -> str:
-        return self.pick(["double", "float", "int", "unsigned", "long", "short"] if self.wide else ["float", "int", "unsigned", "short"])
+        return self.pick(
+            ["double", "float", "int", "unsigned", "long", "short"]
+            if self.wide
+            else ["float", "int", "unsigned", "short"]
+        )
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -170,7 +181,11 @@ def write(seed: int) -> DataEnded:
     if w.random.random() < 0.3:
         w.line(f"if ({w.condition()}) return;")
     style = w.random.randrange(3)
-    w.line({0: "while (left-- > 0) {", 1: f"for (; left > 0 && !({w.condition()} && step > 9); left--) {{", 2: "do {"}[style])
+    w.line(
+        {0: "while (left-- > 0) {", 1: f"for (; left > 0 && !({w.condition()} && step > 9); left--) {{", 2: "do {"}[
+            style
+        ]
+    )
     w.depth += 1
     w.line("step++;")
     w.depth -= 1

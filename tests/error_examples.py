@@ -242,8 +242,12 @@ EXAMPLES = {
         GANG,
     ),
     "C2CU149": Example(statement("if (x < 9) goto in;\n    if (x > 20) {\nin:\n        x++;\n    }"), GANG),
-    "C2CU091": Example("struct __attribute__((packed)) S { char c; int i : 3; } s;\nvoid k(void) { s.i = 1; }\n", PRIVATE),
-    "C2CU176": Example("struct S { char c; int i __attribute__((aligned(16))); } s;\nvoid k(void) { s.i = 1; }\n", PRIVATE),
+    "C2CU091": Example(
+        "struct __attribute__((packed)) S { char c; int i : 3; } s;\nvoid k(void) { s.i = 1; }\n", PRIVATE
+    ),
+    "C2CU176": Example(
+        "struct S { char c; int i __attribute__((aligned(16))); } s;\nvoid k(void) { s.i = 1; }\n", PRIVATE
+    ),
     # what lowering cannot follow
     "C2CU016": Example(statement("for (;x < 9;) " * 51 + "x++;"), GANG),
     "C2CU017": Example(statement("s.bits = 3;", "struct S { long bits : 40; } s;"), GANG),

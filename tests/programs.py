@@ -399,7 +399,9 @@ class _Writer:
             self.line(f"struct W {n}[3] = {{{{1, 2}}, {{.v = {x}, .in[1].l = {{3, {y}}}}}}};")
             self.line(f"for (struct W *p = {n}; p < {n} + 3; p += {step}) {{ p->v ^= a[p - {n}]; p->b[1] += {x};")
             self.line(f"    for (long *q = p->in[{first & 1}].l, *e = q + 2; q != e; ) *q++ += p->h - {y}; }}")
-            self.line(f"{n}[{first}] = {n}[{second}]; a[{i}] += {n}[{first}].v + {n}[{step - 1}].in[1].l[1] + {n}[0].b[1];")
+            self.line(
+                f"{n}[{first}] = {n}[{second}]; a[{i}] += {n}[{first}].v + {n}[{step - 1}].in[1].l[1] + {n}[0].b[1];"
+            )
         elif kind == 1:
             self.line(f"struct W {n}[2]; unsigned char {n}b[2 * sizeof(struct W)]; memset({n}, {first}, sizeof {n});")
             self.line(f"{n}[1].in[1].k = {x}; {n}[0].h = {y}; memcpy({n}b, {n}, sizeof {n}); {n}b[{4 + first}] ^= {x};")
@@ -412,25 +414,37 @@ class _Writer:
         elif kind == 3:
             self.line(f"unsigned {n}[3]; unsigned char *{n}p = (unsigned char *){n};")
             self.line(f"for (int k = 0; k < 12; k++) {n}p[k] = a[k & 7] >> {first}; a[{i}] ^= {n}[{second}];")
-            self.line(f"long {n}w[3]; memcpy((char *){n}w + {first * 3 + 1}, a, 12); memcpy({n}w, &{n}[1], {first * 3 + 1});")
+            self.line(
+                f"long {n}w[3]; memcpy((char *){n}w + {first * 3 + 1}, a, 12); memcpy({n}w, &{n}[1], {first * 3 + 1});"
+            )
             self.line(f"a[{j}] += ((char *){n}w)[{second * 4}] + ((unsigned short *){n}w)[{second}];")
         elif kind == 4:
             self.line(f"struct N {n}[4] = {{{{{x}}}, {{{y}}}, {{3}}, {{a[{i}]}}}}, *{n}h = &{n}[{first}];")
-            self.line(f"for (int k = 0; k < 3; k++) {n}[({first} + k * {step | 1}) & 3].next = &{n}[({first} + (k + 1) * {step | 1}) & 3];")
+            self.line(
+                f"for (int k = 0; k < 3; k++) {n}[({first} + k * {step | 1}) & 3].next = &{n}[({first} + (k + 1) * {step | 1}) & 3];"
+            )
             self.line(f"for (struct N *p = {n}h, *q = 0; p; p = p->next) {{ if (q) p->v += 3 * q->v; q = p; }}")
             self.line(f"a[{j}] ^= {n}[{second}].v + ({n}h->next ? {n}h->next->next->v : 0);")
         elif kind == 5:
             self.line(f"struct S {n}[2][3] = {{{{{{{x}}}}}}}, (*{n}r)[3] = {n}; {n}r++; {n}r[-1][{first}].z = {y};")
-            self.line(f"(*{n}r)[{second}] = {n}[0][{first}]; {n}r[0]->x += 5; int *{n}x = &{n}[1][{second}].x; *{n}x ^= {y};")
+            self.line(
+                f"(*{n}r)[{second}] = {n}[0][{first}]; {n}r[0]->x += 5; int *{n}x = &{n}[1][{second}].x; *{n}x ^= {y};"
+            )
             self.line(f"struct S *{n}c = (struct S *)((char *)&{n}[1][{second}].z - (long)&((struct S *)0)->z);")
             self.line(f"{n}c->y[1] = 2; a[{i}] += {n}c->x + {n}[1][0].x + {n}[1][{second}].z + ({n}c - {n}[1]);")
         elif kind == 6:
-            self.line(f"struct S {n} = ({x}) > 3 ? (struct S){{.x = {y}}} : (struct S){{1, {{2}}, 3}}, {n}t[3] = {{{n}, {{4}}}};")
-            self.line(f"struct S *{n}p = &{n}t[{first}]; struct S **{n}pp = &{n}p; (*{n}pp)->x -= {x}; *{n}p = *&{n}t[{second}];")
+            self.line(
+                f"struct S {n} = ({x}) > 3 ? (struct S){{.x = {y}}} : (struct S){{1, {{2}}, 3}}, {n}t[3] = {{{n}, {{4}}}};"
+            )
+            self.line(
+                f"struct S *{n}p = &{n}t[{first}]; struct S **{n}pp = &{n}p; (*{n}pp)->x -= {x}; *{n}p = *&{n}t[{second}];"
+            )
             self.line(f"(**{n}pp).z += {step}; a[{i}] ^= by_value({n}t[{first}]) + by_pointer({n}p, {y}) + {n}p->z;")
         else:
             self.line(f"struct W {n} = {{{x}, {y}}}; short {n}s[12]; memcpy({n}s, &{n}, 24); {n}s[{first}] += 3;")
-            self.line(f"memcpy((char *)&{n} + 4, {n}s + {first + 1}, {4 + second}); a[{i}] += {n}.v + {n}s[{2 + second}];")
+            self.line(
+                f"memcpy((char *)&{n} + 4, {n}s + {first + 1}, {4 + second}); a[{i}] += {n}.v + {n}s[{2 + second}];"
+            )
             self.line(f"unsigned char *{n}p = (unsigned char *)&{n}.v; {n}p[{first}] ^= {y}; a[{j}] ^= {n}.v;")
 
     def pointer(self) -> None:

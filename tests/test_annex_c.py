@@ -265,24 +265,24 @@ PROGRAMS = {
         "({ b[2]++; b[3] += b[2]; }); (void)({ b[4]--; }); b[5] = a[0] > 0 && ({ int n = 0; for (int i = 0; i < 8; i++) { if (a[i] < 0) continue; n++; } n > 3; }); char c = ({ a[1]; }); b[6] = c;",
     ),
     "more of string.h": (
-        '#include <string.h>\nchar *strchrnul(const char *, int); void *memrchr(const void *, int, size_t), *mempcpy(void *, const void *, size_t);\n#include <strings.h>\n#include <ctype.h>\n',
+        "#include <string.h>\nchar *strchrnul(const char *, int); void *memrchr(const void *, int, size_t), *mempcpy(void *, const void *, size_t);\n#include <strings.h>\n#include <ctype.h>\n",
         'char s[24] = "Alpha,beta;;Gamma", t[24], *q = s, *r; b[0] = strcasecmp(s, "aLPHA,BETA;;gamm") + strncasecmp("abC", "ABd", a[0] & 3) * 7;  b[1] = strchrnul(s, \'z\') - s + (char *)memrchr(s, \'a\', 17) - s; b[2] = (char *)mempcpy(t, s, 7) - t + bcmp(s, t, 7); bzero(t, 24); b[3] = stpncpy(t, "xyz", 9) - t + (stpncpy(t, "xyz", 2) - t) * 10;  r = strsep(&q, ",;"); b[4] = strlen(r) + (q - s) * 100; r = strsep(&q, ",;"); r = strsep(&q, ",;"); b[5] = *r + (q - s); char u[] = " one  two", *rest; r = strtok_r(u, " ", &rest); b[6] = *r; r = strtok_r(0, " ", &rest); b[6] += *r * 256 + (rest - u); r = strtok_r(0, " ", &rest); b[7] = (r == 0) + isascii(a[0]) * 2 + toascii(300);',
     ),
     "numbers in strings": (
-        '#include <stdlib.h>\n',
+        "#include <stdlib.h>\n",
         'char *e; const char *n[] = {" -12x", "0x1Fz", "077", "99999999999999999999", "-99999999999999999999", "zz", "0xg", "+7"}; const char *s = n[a[0] & 7];  b[0] = atoi(s); b[1] = strtol(s, &e, 0) % 1000003; b[2] = e - s; b[3] = strtoul(s, &e, 16) % 1000003; b[4] = strtoll(s, 0, 36) % 1000003; b[5] = atol(s) >> 33; b[6] = strtoull(s, &e, 10) >> 40; b[7] = e - s;',
     ),
     "arithmetic that tells of overflow": (
-        '',
-        'int r; unsigned u; long l; unsigned long w; b[0] = __builtin_add_overflow(a[0] << 25, a[1] << 25, &r); b[1] = r; b[2] = __builtin_mul_overflow((unsigned)a[0], 3u, &u); b[3] = u; b[4] = __builtin_sub_overflow((long)a[0] << 57, (long)a[1] << 57, &l); b[5] = l >> 40; b[6] = __builtin_mul_overflow((unsigned long)a[0], (unsigned long)a[1], &w); b[7] = w; signed char k; b[0] += 2 * __builtin_mul_overflow(a[2], a[3], &k); b[1] ^= k; b[2] += 2 * __builtin_add_overflow((long)a[2], (unsigned long)a[3] << 58, &u); b[3] ^= u; b[4] += 2 * __builtin_sub_overflow(a[4], (unsigned)a[5], &w); b[5] ^= w; long h; b[6] += 2 * __builtin_mul_overflow((long)a[6] << 50, a[7], &h); b[7] ^= h >> 7;',
+        "",
+        "int r; unsigned u; long l; unsigned long w; b[0] = __builtin_add_overflow(a[0] << 25, a[1] << 25, &r); b[1] = r; b[2] = __builtin_mul_overflow((unsigned)a[0], 3u, &u); b[3] = u; b[4] = __builtin_sub_overflow((long)a[0] << 57, (long)a[1] << 57, &l); b[5] = l >> 40; b[6] = __builtin_mul_overflow((unsigned long)a[0], (unsigned long)a[1], &w); b[7] = w; signed char k; b[0] += 2 * __builtin_mul_overflow(a[2], a[3], &k); b[1] ^= k; b[2] += 2 * __builtin_add_overflow((long)a[2], (unsigned long)a[3] << 58, &u); b[3] ^= u; b[4] += 2 * __builtin_sub_overflow(a[4], (unsigned)a[5], &w); b[5] ^= w; long h; b[6] += 2 * __builtin_mul_overflow((long)a[6] << 50, a[7], &h); b[7] ^= h >> 7;",
     ),
     "more built-in functions": (
-        '',
-        'b[0] = __builtin_clrsb(a[0]) + __builtin_clrsbl((long)a[1] << 30) * 100; b[1] = __builtin_expect_with_probability(a[0] > 0, 1, 0.9); int *p = __builtin_assume_aligned(a, 4); __builtin_prefetch(p); b[2] = p[1]; if (a[0] > 1000) __builtin_trap();',
+        "",
+        "b[0] = __builtin_clrsb(a[0]) + __builtin_clrsbl((long)a[1] << 30) * 100; b[1] = __builtin_expect_with_probability(a[0] > 0, 1, 0.9); int *p = __builtin_assume_aligned(a, 4); __builtin_prefetch(p); b[2] = p[1]; if (a[0] > 1000) __builtin_trap();",
     ),
     "qsort and bsearch": (
-        '#include <stdlib.h>\nstruct R { int key; char tag; }; static int by_key(const void *x, const void *y) { const struct R *p = x, *q = y; return (p->key > q->key) - (p->key < q->key); } static int down(const void *x, const void *y) { return *(int *)y - *(int *)x; } static int count; static int counted(const void *x, const void *y) { count++; return *(const int *)x - *(const int *)y; }',
-        'struct R r[8]; for (int i = 0; i < 8; i++) { r[i].key = a[i] & 3; r[i].tag = i; } qsort(r, 8, sizeof *r, by_key); for (int i = 0; i < 8; i++) b[i] = r[i].key * 10 + r[i].tag; int t[8]; for (int i = 0; i < 8; i++) t[i] = a[i]; qsort(t, 8, 4, a[0] & 1 ? down : counted); for (int i = 0; i < 8; i++) b[i] += t[i] * 100; int want = a[3]; qsort(t, 7, 4, counted); int *f = bsearch(&want, t, 7, sizeof(int), counted); d[0] = f ? f - t : -1; qsort(t, 0, 4, down); qsort(t, 1, 4, down);',
+        "#include <stdlib.h>\nstruct R { int key; char tag; }; static int by_key(const void *x, const void *y) { const struct R *p = x, *q = y; return (p->key > q->key) - (p->key < q->key); } static int down(const void *x, const void *y) { return *(int *)y - *(int *)x; } static int count; static int counted(const void *x, const void *y) { count++; return *(const int *)x - *(const int *)y; }",
+        "struct R r[8]; for (int i = 0; i < 8; i++) { r[i].key = a[i] & 3; r[i].tag = i; } qsort(r, 8, sizeof *r, by_key); for (int i = 0; i < 8; i++) b[i] = r[i].key * 10 + r[i].tag; int t[8]; for (int i = 0; i < 8; i++) t[i] = a[i]; qsort(t, 8, 4, a[0] & 1 ? down : counted); for (int i = 0; i < 8; i++) b[i] += t[i] * 100; int want = a[3]; qsort(t, 7, 4, counted); int *f = bsearch(&want, t, 7, sizeof(int), counted); d[0] = f ? f - t : -1; qsort(t, 0, 4, down); qsort(t, 1, 4, down);",
     ),
     "constants that hold each other's addresses": (
         "struct N { const struct N *other; int v; }; static const struct N second; static const struct N first = {&second, 1}; static const struct N second = {&first, 2}; static const int deep[2] = {4, 5}; static const int *const at[2] = {deep + 1, deep};",

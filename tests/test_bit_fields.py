@@ -13,7 +13,15 @@ from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
 from tests.sample import sampled
 
-WIDTHS = {"unsigned": 32, "int": 32, "signed char": 8, "unsigned short": 16, "long": 64, "unsigned long": 64, "_Bool": 1}
+WIDTHS = {
+    "unsigned": 32,
+    "int": 32,
+    "signed char": 8,
+    "unsigned short": 16,
+    "long": 64,
+    "unsigned long": 64,
+    "_Bool": 1,
+}
 P = 5
 
 

@@ -342,6 +342,8 @@ def test_a_bare_array_beside_a_shared_one():
 
 
 def test_a_nan_is_not_another_nan():
-    program = c2cu.compile("double a, o;\nvoid f(double n) { o = n; }", shared=["n"], fn="f", backend="cpu", verify=False)
+    program = c2cu.compile(
+        "double a, o;\nvoid f(double n) { o = n; }", shared=["n"], fn="f", backend="cpu", verify=False
+    )
     for n in (float("nan"), -float("nan"), float("nan")):
         assert np.signbit(program(p=2, shared={"n": n})).all() == np.signbit(n)

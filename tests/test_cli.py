@@ -91,7 +91,9 @@ def test_check_and_explain_agree(folder):
 
 
 def test_what_cannot_be_analysed_is_not_proved(folder):
-    (folder / "s.c").write_text("int a;\nint k(void) {\n    unsigned long at = (unsigned long)&a;\n    return *(short *)(at + 2);\n}\n")
+    (folder / "s.c").write_text(
+        "int a;\nint k(void) {\n    unsigned long at = (unsigned long)&a;\n    return *(short *)(at + 2);\n}\n"
+    )
     done = c2cu("check", "s.c")
     assert done.exit_code == 3 and "oblivious: not proved; constant time: not proved" in done.output
 

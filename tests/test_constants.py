@@ -53,7 +53,11 @@ PROGRAMS = {
         "for (int i = 0; i < 8; i++) b[i] = a[i] * k.x[i % 3] + (int)(k.d * k.c);",
         ["k"],
     ),
-    "written where control never comes": (TABLE, "if (0) t[0] = 1; for (int i = 0; i < 8; i++) b[i] = a[i] + t[i];", ["t"]),
+    "written where control never comes": (
+        TABLE,
+        "if (0) t[0] = 1; for (int i = 0; i < 8; i++) b[i] = a[i] + t[i];",
+        ["t"],
+    ),
     "some written, some not": (
         TABLE + "static int u[8] = {1, 2};",
         "for (int i = 0; i < 8; i++) { b[i] = t[a[i] & 255] + u[i]; u[i] = a[i]; }",

@@ -35,7 +35,11 @@ pytestmark = [
 def compared(seed: int) -> str:
     """What is wrong with a program as a kernel, or "". Raises c2cu.Error where it is refused."""
     said = csmith_programs.judged(made(seed), seed, HEADERS, "cpu", ("native", "gang"))
-    wrong = {s: what for s, what in said.items() if what not in (EQUAL, NO_INPUTS, UNDEFINED) and not what.startswith(REFUSED)}
+    wrong = {
+        s: what
+        for s, what in said.items()
+        if what not in (EQUAL, NO_INPUTS, UNDEFINED) and not what.startswith(REFUSED)
+    }
     return ", ".join(f"{s}: {what}" for s, what in wrong.items())
 
 

@@ -383,9 +383,7 @@ def test_chosen_and_tuned():
     """Of the CUDA schedules, for what it takes; with other numbers of threads where there are tiles for them."""
     front, _ = understood(sized(PATHS["if"], 32))
     plan, artifact = choose(front, "cuda")
-    assert (
-        plan.schedule == artifact.schedule == "gep" and plan.estimates[-1].threads * artifact.inputs == plan.threads
-    )
+    assert plan.schedule == artifact.schedule == "gep" and plan.estimates[-1].threads * artifact.inputs == plan.threads
     others = registry.find("cuda", "gep").schedule.alternatives(Candidate("gep"), artifact)
     threads = artifact.threads // artifact.inputs
     assert {c.threads for c in others} == {threads // 2, 2 * threads}

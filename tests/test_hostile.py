@@ -131,7 +131,8 @@ TEXTS = {
     ),
     "as many nested ifs as are possible": statement("if (x) " * 1000 + "x++;"),
     "nested braces": statement("{" * 20_000 + "x++;" + "}" * 20_000),
-    "nested calls": "static int f(int a) { return a + 1; }\n" + statement("x = " + "f(" * 20_000 + "x" + ")" * 20_000 + ";"),
+    "nested calls": "static int f(int a) { return a + 1; }\n"
+    + statement("x = " + "f(" * 20_000 + "x" + ")" * 20_000 + ";"),
     "a sum": statement("x = x" + " + x" * 20_000 + ";"),
     "a conjunction": statement("x = x" + " && x" * 20_000 + ";"),
     "locals": statement("".join(f"int l{k} = x + {k}; " for k in range(20_000)) + "x = l7 + l19999;"),

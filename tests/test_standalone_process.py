@@ -58,7 +58,9 @@ def test_nvcc_takes_it(tmp_path):
         build(KERNELS[name], "cuda", tmp_path / name, 5)
 
 
-@pytest.mark.parametrize("line", ['o[0] = printf("x");', 'printf(a[0] ? "x" : "y");', 'FILE *f = stdout; fputs("x", f);'])
+@pytest.mark.parametrize(
+    "line", ['o[0] = printf("x");', 'printf(a[0] ? "x" : "y");', 'FILE *f = stdout; fputs("x", f);']
+)
 def test_what_cannot_be_printed_later_is_refused(line):
     text = program(kernel=f"void k(void) {{ {line} }}\n")
     with pytest.raises(c2cu.UnsupportedError, match="the kernel prints|C2CU17"):

@@ -303,7 +303,9 @@ def test_all_compares_every_group_of_a_stream(runs, monkeypatch, how):
         results = list(stream)
     assert len(told) == 1 and told[0].filename == __file__ and (how == "target" or sum(runs) == 1100)
     for n in "an":
-        assert np.array_equal(np.concatenate([r[n] for r in results], -1 if layout == "column" else 0), turn(expected[n]))
+        assert np.array_equal(
+            np.concatenate([r[n] for r in results], -1 if layout == "column" else 0), turn(expected[n])
+        )
 
 
 def test_nan_is_nan():
@@ -399,7 +401,9 @@ def test_a_call_does_not_wait_for_a_slow_compiler(slow, planted, runs, layout):
         results = program(inputs)
     assert all(np.array_equal(results[n], expected[n]) for n in expected)
     assert len(told) == 1 and told[0].filename == __file__
-    assert re.search(r"earlier call .* 'a\[1\]' of input 0 is \S+, but the C gives \S+ \[C2CU257\]", str(told[0].message))
+    assert re.search(
+        r"earlier call .* 'a\[1\]' of input 0 is \S+, but the C gives \S+ \[C2CU257\]", str(told[0].message)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         program(inputs)

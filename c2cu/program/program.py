@@ -331,9 +331,7 @@ class Program:
         """The program as such a call would run it."""
         return self._understandings.of(extents)[1]
 
-    def extents_and_built(
-        self, arguments: Mapping[str, Any], shared: frozenset[str], p: int
-    ) -> tuple[Extents, Built]:
+    def extents_and_built(self, arguments: Mapping[str, Any], shared: frozenset[str], p: int) -> tuple[Extents, Built]:
         """What decides how a call with these arrays is done, and what does it."""
         return self._built_for(arguments, shared, p, None, False)
 
