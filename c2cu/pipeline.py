@@ -78,7 +78,7 @@ def _linked(source: Source, pre: Preprocessed, linked: Linked, options: Options,
         other = adapted(source, linked, unit, kernel, options)
         if other is not None:
             return understand(*other)
-    program = kernel_program(unit, options.fn, options.shared, options.shapes, options.constants)
+    program = kernel_program(unit, options.fn, options.shared, options.shapes, options.constants, options.values)
     extents = bind_extents(program, options)
     if extents:
         return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))

@@ -153,7 +153,18 @@ SAMPLES = {
         "unsigned x = a[0]; if (__builtin_expect(x > 4, 0)) b[0] = __builtin_bswap32(x); int r; "
         "b[1] = __builtin_clz(x | 1) + 100 * __builtin_popcount(x); b[2] = __builtin_add_overflow(a[1] << 27, a[2] << 27, &r);",
     ),
-    "`malloc` and its kind": ("#include <stdlib.h>", "int *p = malloc(8); b[0] = p != 0;"),
+    "`malloc`, `calloc`, `alloca`, `aligned_alloc` of sizes that are known, and `free`": (
+        "#include <stdlib.h>",
+        "int *p = malloc(8), *q = calloc(3, 4); p[1] = a[0]; q[2] += p[1]; b[0] = q[0] + q[2]; free(p); free(q);",
+    ),
+    "`realloc`, `malloc` of sizes that depend on data, and what is allocated as often as the data says": (
+        "#include <stdlib.h>",
+        "int *p = malloc((a[0] & 7) * sizeof *p + 4); p[0] = a[1]; b[0] = p[0]; free(p);",
+    ),
+    "arrays whose extents are known where the function is called": (
+        "static int last(int n, int *v) { int t[n][2]; for (int i = 0; i < n; i++) t[i][1] = v[i]; return t[n - 1][1]; }",
+        "b[0] = last(3, a) + last(5, a) * 10;",
+    ),
     "the time, the environment, threads, signals, and what else is outside the program": (
         "#include <time.h>",
         "b[0] = time(0) > a[0];",
@@ -167,7 +178,7 @@ SAMPLES = {
         "qsort(a, 8, sizeof(int), c);",
     ),
     "inline assembly": ("", 'asm("nop"); b[0] = 1;'),
-    "arrays whose extent is not constant": ("", "int n = a[0] & 7; int t[n + 1]; t[0] = 1; b[0] = t[0];"),
+    "arrays whose extent depends on data": ("", "int n = a[0] & 7; int t[n + 1]; t[0] = 1; b[0] = t[0];"),
     "vectors (`vector_size`), and bit-fields in packed structs": (
         "struct __attribute__((packed)) K { char c; int x : 5; } k;",
         "k.x = a[0]; b[0] = k.x;",

@@ -5,6 +5,7 @@ See "Program model" of docs/language.md for the rules in a user's words.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from ..base import catalogue
 from ..base.ctype import LONG, UCHAR, VOID, Array, CType, Function, Pointer, Struct
 from ..base.diagnostics import Loc, Note, UnsupportedError, did_you_mean
 from .parse import loc_of, nodes
+from .sizes import sizing
 from .symbols import Symbol
 from .typed import FunctionDef, Unit
 
@@ -53,7 +55,8 @@ class KernelProgram:
     """``functions``: the kernel and all it calls, callees first. ``call``: the kernel's call in ``main``, if any.
     ``constants``: const globals the kernel touches, whose values are in the text. ``obstacle``: why the program only
     runs as its own text, which nothing prints; ``hidden``: why nothing analyses it either. ``followed``: every function
-    is typed; else ``parameters`` has all mutable globals, as nobody knows which of them the kernel touches."""
+    is typed; else ``parameters`` has all mutable globals, as nobody knows which of them the kernel touches.
+    ``values``: of parameters that one number for all inputs is known of, and some object's size comes from."""
 
     unit: Unit
     kernel: FunctionDef
@@ -65,6 +68,7 @@ class KernelProgram:
     obstacle: UnsupportedError | None = None
     hidden: UnsupportedError | None = None
     followed: bool = True
+    values: Mapping[str, int] = field(default_factory=dict)
 
     def require_text(self) -> None:
         """Raises UnsupportedError where there is an obstacle: for schedules that print the program anew."""
@@ -78,12 +82,13 @@ def kernel_program(
     shared: tuple[str, ...] = (),
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     unwritten: tuple[str, ...] = (),
+    values: Mapping[str, int | float] | None = None,
 ) -> KernelProgram:
     """Find the kernel and its parameters.
 
     ``shapes``: the shape of one input for each array that is known so far; ``unwritten``: globals that are
-    `Symbol.unwritten`. Raises ParseError where no kernel or
-    several are found, UnsupportedError for what no schedule can take, InputError for unknown shared names.
+    `Symbol.unwritten`; ``values``: of parameters that are one number for all inputs. Raises ParseError where no kernel
+    or several are found, UnsupportedError for what no schedule can take, InputError for unknown shared names.
     """
     kernel, call, pragma_shared = chosen_kernel(unit, fn)
     if kernel.head is not None:
@@ -92,22 +97,32 @@ def kernel_program(
         call = _call_in_main(unit, fn)
     elif call is None:
         call = _call_in_main(unit, kernel.name)
-    functions = tuple(unit.functions[f] for f in unit.reachable(kernel.name))
+    known = sized_values(unit, kernel, values or {})
+    if kernel.sized is not None and known:
+        with contextlib.suppress(UnsupportedError):  # something else stands in the way, which is said later
+            kernel = unit.sized(kernel, known)
+    functions = tuple(kernel if f == kernel.name else unit.functions[f] for f in unit.reachable(kernel.name))
     followed = all(f.error is None for f in functions)
     names = tuple(shared) + pragma_shared
     named = tuple(touched(unit, functions) if followed else _defined(unit))
     for s in named:
         if s.name in unwritten and s.storage != "static-local":
             object.__setattr__(s, "unwritten", True)
-    known = {s.name for s in named} | {p.name for p in kernel.params} | set(unit.variables)
+    names_known = {s.name for s in named} | {p.name for p in kernel.params} | set(unit.variables)
     for name in names:
-        if name not in known:
+        if name not in names_known:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                kernel.loc, role="variable", name=name, meant=did_you_mean(name, known), known=sorted(known)
+                kernel.loc, role="variable", name=name, meant=did_you_mean(name, names_known), known=sorted(names_known)
             )
     parameters = tuple(_parameters(unit, kernel, named, names, shapes or {}, call))
     constants = tuple(s for s in named if s.is_constant and s.name not in names)
-    return KernelProgram(unit, kernel, functions, parameters, constants, call, followed=followed)
+    return KernelProgram(unit, kernel, functions, parameters, constants, call, followed=followed, values=known)
+
+
+def sized_values(unit: Unit, kernel: FunctionDef, values: Mapping[str, int | float]) -> dict[str, int]:
+    """Those of the values of parameters that some object's size comes from."""
+    integers = {n: v for n, v in values.items() if isinstance(v, int)}
+    return {n: v for n, v in integers.items() if n in sizing(unit, kernel)} if integers else {}
 
 
 # the kernel

@@ -59,11 +59,19 @@ ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
 #: What lowering takes, or finds out by itself that it does not.
 _TRIED = frozenset(
     m.code
-    for m in (catalogue.GOTO, catalogue.RECURSION, catalogue.LIBRARY_FUNCTION, catalogue.HOST_LAYOUT, catalogue.COMPLEX)
+    for m in (
+        catalogue.GOTO,
+        catalogue.RECURSION,
+        catalogue.LIBRARY_FUNCTION,
+        catalogue.HOST_LAYOUT,
+        catalogue.COMPLEX,
+        catalogue.ALLOCATION,
+        catalogue.VARIABLE_EXTENT,
+    )
 )
 #: What a run has that is a process of its own.
 _PROCESSES = frozenset(m.code for m in (*_IMPOSSIBLE, catalogue.PRINTS))
-_NOT_HOSTED = {catalogue.HOST_LAYOUT.code, catalogue.COMPLEX.code}
+_NOT_HOSTED = {catalogue.HOST_LAYOUT.code, catalogue.COMPLEX.code, catalogue.VARIABLE_EXTENT.code}
 
 #: What C for this machine's compiler may have.
 _HOSTED = ({m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED) - _NOT_HOSTED
@@ -112,8 +120,8 @@ def _found(program: KernelProgram) -> Iterator[tuple[bool, Error]]:
     if unit.always is not None:
         yield False, unit.always
     for f in program.functions:
-        if f.error is not None:
-            yield False, f.error
+        if (error := f.error or f.sized) is not None:
+            yield False, error
     for f in recursive(program):
         yield False, catalogue.RECURSION.error(f.loc, name=f.name)
     for f in program.functions:

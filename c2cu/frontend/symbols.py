@@ -53,7 +53,8 @@ from .parse import loc_of
 class Symbol:
     """What a name stands for. ``kind``: variable, function, typedef or constant (enumerator, kept macro).
 
-    ``storage`` of a variable: global, static (file scope), local, static-local or param.
+    ``storage`` of a variable: global, static (file scope), local, static-local or param. ``value``: of a constant, and
+    of a variable that always has it while its function is typed for such values (`typed.Unit.sized`).
     """
 
     name: str
@@ -148,6 +149,7 @@ class Declarations:
         self.hosts: Mapping[int, HostLayout] = {}  # id of a node -> the layout that attributes give it
         self.foreign: dict[str, Error] = {}  # tags of structs that C would lay out otherwise, and why
         self.complex = False  # whether something is a complex number
+        self.extent_of: Callable[[C.Node, Scope], int | None] = lambda node, scope: None  # where it is no constant
         self.lost: dict[str, Error] = {}  # names whose declarations at file scope are not understood, and why
 
     # types
@@ -199,6 +201,7 @@ class Declarations:
         if node.dim is None:
             return None
         value = self.constant(node.dim, scope)
+        value = value if value is not None else self.extent_of(node.dim, scope)
         if value is None:
             raise catalogue.VARIABLE_EXTENT.error(loc_of(node.dim))
         if value < 0:

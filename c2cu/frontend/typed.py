@@ -5,8 +5,10 @@ The AST itself stays as pycparser made it; types and symbols are kept beside it,
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast as C
@@ -45,7 +47,8 @@ from .symbols import Declarations, Scope, Symbol, has_qualifier
 class FunctionDef:
     """A function with a body. ``error``: what the parser or the typing ran into, raised when the function is needed.
     ``calls``: names of the functions it calls, in order of first call; where it has an error, all that it names.
-    ``head``: what is wrong with its parameters, so that it can be no kernel."""
+    ``head``: what is wrong with its parameters, so that it can be no kernel. ``sized``: an extent is no constant, so
+    types are right only in what `Unit.sized` makes of it for known values."""
 
     name: str
     symbol: Symbol
@@ -55,6 +58,7 @@ class FunctionDef:
     calls: tuple[str, ...]
     error: Error | None = None
     head: Error | None = None
+    sized: Error | None = None
 
     @property
     def returns(self) -> CType:
@@ -86,6 +90,7 @@ class Unit:
     scopes: dict[int, Scope] = field(default_factory=dict)  # id(Cast, Typename, ... node) -> scope it stands in
     bits: dict[int, int] = field(default_factory=dict)  # id(expression whose value is a bit-field's) -> its width
     always: UnsupportedError | None = None  # what stands in the way of any kernel
+    sized: Callable[[FunctionDef, Mapping[str, int]], FunctionDef] = lambda f, values: f  # `_Annotator.sized`
 
     def doubts(self) -> list[Error]:
         """All that was not understood, and may be no C."""
@@ -157,6 +162,7 @@ def typed(parsed: Parsed, pre: Preprocessed) -> Unit:
     unit = Unit(pre, parsed, declarations, scope)
     annotator = _Annotator(unit)
     declarations.type_of_expression = annotator.expression
+    unit.sized = annotator.sized
     declarations.lost.update((n, unparsed(skipped.error, pre)) for n, skipped in parsed.lost.items())
     if parsed.marked:
         declarations.hosts = layouts(parsed, pre)
@@ -192,11 +198,15 @@ class _Annotator:
     def __init__(self, unit: Unit):
         self.unit = unit
         self.d = unit.declarations
+        self.d.extent_of = lambda n, scope: _integer(self.d.constant(n, _Known(scope)))
         self.named: list[Symbol] = []  # functions and variables named so far in the current definition
         self.named_by: dict[Symbol, tuple[Symbol, ...]] = {}  # those that a variable's initialiser names
         self.names_of: dict[str, tuple[Symbol, ...]] = {}  # those that a function names
         self.words_of: dict[str, frozenset[str]] = {}  # identifiers in a function that is not understood
         self.linked: dict[str, Symbol] = {}  # objects with linkage, each with all its declarations
+        self.values: Mapping[str, int] = {}  # of parameters of the function that is typed
+        self.constant_names: frozenset[str] = frozenset()  # those of its variables that nothing changes
+        self.for_values: dict[Hashable, FunctionDef] = {}
 
     # declarations
 
@@ -277,6 +287,7 @@ class _Annotator:
             storage = "static-local"
         if storage == "local" and "extern" in node.storage:
             storage = "global"
+        known = self.constant_names and storage == "local" and node.init is not None
         symbol = Symbol(
             node.name,
             "variable",
@@ -284,6 +295,7 @@ class _Annotator:
             loc,
             storage,
             has_qualifier(node.type, "const"),
+            self.value_of(node.name, t, node.init, scope) if known else None,
             decl=node,
             builtin=builtin,
             extents=self.extent_names(node.type, scope),
@@ -384,6 +396,58 @@ class _Annotator:
                 self.expression(node, scope)
 
     def function(self, node: C.FuncDef) -> None:
+        statics = len(self.unit.statics)
+        f = self.definition(node)
+        if f.error is not None and f.error.code == catalogue.VARIABLE_EXTENT.code and f.name != "main":
+            del self.unit.statics[statics:]
+            with self.extents(lambda *_: 1):
+                guessed = self.definition(node)
+            f = replace(guessed, head=f.head, sized=f.error) if guessed.error is None else f
+        if f.symbol.builtin:
+            return
+        if f.error is not None:
+            skipped = self.unit.parsed.bodies.get(f.name)
+            self.words_of[f.name] = skipped.words if skipped is not None else _identifiers(node)
+        self.names_of[f.name] = tuple(self.named)
+        self.unit.functions[f.name] = f
+
+    @contextmanager
+    def extents(self, extent_of: Callable[[C.Node, Scope], int | None]) -> Iterator[None]:
+        """With what an extent is that is no constant."""
+        before, self.d.extent_of = self.d.extent_of, extent_of
+        try:
+            yield
+        finally:
+            self.d.extent_of = before
+
+    def sized(self, f: FunctionDef, values: Mapping[str, int]) -> FunctionDef:
+        """A function whose extents come from these values of its parameters, typed for them. Raises UnsupportedError
+        where others are needed, and for static variables, which all copies would share."""
+        key = f.name, *sorted(values.items())
+        if key not in self.for_values:
+            assert f.sized is not None
+            node, named, statics = copy.deepcopy(f.node), self.named, len(self.unit.statics)
+            self.values, self.constant_names = values, _unchanged(node)
+            typed_again = self.definition(node, f.symbol)
+            self.values, self.constant_names, self.named = {}, frozenset(), named
+            error = typed_again.error or (f.sized if len(self.unit.statics) > statics else None)
+            del self.unit.statics[statics:]
+            if error is not None:
+                raise error
+            self.for_values[key] = replace(typed_again, calls=f.calls)
+        return self.for_values[key]
+
+    def value_of(self, name: str, t: CType, init: C.Node | None, scope: Scope) -> int | None:
+        """What an integer variable of the function always is, as far as that is known."""
+        if name not in self.constant_names or not isinstance(t, Scalar) or not t.is_integer or t.is_wide:
+            return None
+        if init is None:
+            return int(t.wrap(self.values[name])) if name in self.values else None
+        value = self.d.constant(init, _Known(scope))
+        return None if value is None else int(t.wrap(value))
+
+    def definition(self, node: C.FuncDef, known: Symbol | None = None) -> FunctionDef:
+        """A function, typed. ``known``: what its name stands for, where that is known."""
         decl = node.decl
         loc = loc_of(node)
         scope = Scope(self.unit.scope)
@@ -393,9 +457,10 @@ class _Annotator:
         self.named = []
         skipped = self.unit.parsed.bodies.get(decl.name)
         try:
-            t = self.d.type(decl.type, scope)
+            t = known.type if known is not None else self.d.type(decl.type, scope)
             assert isinstance(t, Function)
-            symbol = Symbol(decl.name, "function", t, loc, builtin=not is_user_file(self.unit.pre, loc.file))
+            is_builtin = not is_user_file(self.unit.pre, loc.file)
+            symbol = known or Symbol(decl.name, "function", t, loc, builtin=is_builtin)
             self.unit.scope.names[decl.name] = symbol
             for p in decl.type.args.params if decl.type.args else []:
                 if isinstance(p, C.Decl):
@@ -410,13 +475,7 @@ class _Annotator:
             error = e
             symbol = self.unit.scope.names.get(decl.name) or Symbol(decl.name, "function", Function(VOID, ()), loc)
             self.unit.scope.names.setdefault(decl.name, symbol)  # so that the error is its own, not its caller's
-            self.words_of[decl.name] = skipped.words if skipped is not None else _identifiers(node)
-        if symbol.builtin:
-            return
-        self.names_of[decl.name] = tuple(self.named)
-        self.unit.functions[decl.name] = FunctionDef(
-            decl.name, symbol, tuple(params), node, loc, (), error, error if head else None
-        )
+        return FunctionDef(decl.name, symbol, tuple(params), node, loc, (), error, error if head else None)
 
     def refuse_mark(self, mark: Mark | None, node: C.FuncDef) -> None:
         """Refuse a mark in a function, but for one of layout where the function defines no type with one."""
@@ -432,8 +491,9 @@ class _Annotator:
         t = Declarations.parameter(self.d.written(node, scope), node)
         extents = self.extent_names(node.type, scope)
         const, volatile = has_qualifier(node.type, "const"), has_qualifier(node.type, "volatile")
+        value = self.value_of(node.name, t, None, scope)
         symbol = Symbol(
-            node.name, "variable", t, loc_of(node), "param", const, decl=node, extents=extents, volatile=volatile
+            node.name, "variable", t, loc_of(node), "param", const, value, node, extents=extents, volatile=volatile
         )
         scope.names[node.name] = symbol
         self.unit.symbols[id(node)] = symbol
@@ -759,6 +819,37 @@ def _has_effects(n: C.Node) -> bool:
         case C.FuncCall(name=C.ID(name=name)) if not name.startswith("__builtin_"):
             return True
     return any(_has_effects(child) for _, child in n.children())  # pyright: ignore
+
+
+def _integer(value: int | float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+class _Known(Scope):
+    """A scope in which variables whose value is known are constants."""
+
+    def __init__(self, of: Scope):
+        super().__init__()
+        self.of = of
+
+    def _outwards(self) -> Iterator[Scope]:
+        return self.of._outwards()
+
+    def find(self, name: str) -> Symbol | None:
+        s = self.of.find(name)
+        return s if s is None or s.value is None else replace(s, kind="constant")
+
+
+def _unchanged(f: C.FuncDef) -> frozenset[str]:
+    """The names in a function that are never assigned to, stepped, or have their address taken."""
+    changed: set[str] = set()
+    for n in nodes(f.body):
+        match n:
+            case C.Assignment(lvalue=C.ID(name=name)):
+                changed.add(name)
+            case C.UnaryOp(op="++" | "--" | "p++" | "p--" | "&", expr=C.ID(name=name)):
+                changed.add(name)
+    return frozenset(n.name for n in nodes(f) if isinstance(n, C.Decl) and n.name) - changed
 
 
 def _identifiers(node: C.Node) -> frozenset[str]:

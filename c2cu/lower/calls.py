@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pycparser import c_ast as C
 
 from ..base import catalogue
 from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar
 from ..base.diagnostics import Error, Loc
-from ..frontend.parse import loc_of
+from ..frontend.parse import loc_of, nodes
+from ..frontend.sizes import in_extents
 from ..frontend.symbols import Symbol
-from ..frontend.typed import FunctionDef
+from ..frontend.typed import FunctionDef, Unit
 from ..ir.fold import binary
 from ..ir.nodes import Const, Expr
 from .context import Context, Frame
@@ -52,7 +53,7 @@ def call(cx: Context, node: C.FuncCall) -> Expr | Target | Complex | None:
     if f is None:
         return library_call(cx, callees.name, node)
     require_arguments(f, args, loc)
-    objects = bound_arguments(cx, f, args)
+    f, objects = bound_to_sized(cx, f, args) if f.sized is not None else (f, bound_arguments(cx, f, args))
     ours = in_library(f) and not in_library(cx.frames[-1].function)
     try:
         with cx.block() as body:
@@ -121,6 +122,27 @@ def one_of_several(cx: Context, callees: OneOf, args: list[C.Node], loc: Loc) ->
     return result_of(cx, result, loc)
 
 
+def bound_to_sized(cx: Context, f: FunctionDef, args: list[C.Node]) -> tuple[FunctionDef, list[Object]]:
+    """A function whose extents come from its parameters, for the values that they have here, and its parameters."""
+    values: list[Argument] = []
+    for a, p in reversed(list(zip(args, f.params))):
+        v = argument(cx, a, p.type)
+        values.insert(0, v if isinstance(v, Target | Pair) else cx.saved(v, loc_of(a)))
+    numbers = in_extents(f)
+    known = {p.name: int(v.value) for p, v in zip(f.params, values) if p.name in numbers and isinstance(v, Const)}
+    sized = cx.unit.sized(f, known)
+    cx.addressed |= frozenset(addressed(cx.unit, sized))
+    return sized, [bound(cx, p, v, loc_of(a)) for p, v, a in zip(sized.params, values, args)]
+
+
+def addressed(unit: Unit, *functions: FunctionDef) -> Iterator[Symbol]:
+    """The variables whose address is taken."""
+    for f in functions:
+        for n in nodes(f.node.body):
+            if isinstance(n, C.UnaryOp) and n.op == "&" and id(n.expr) in unit.symbols:
+                yield unit.symbols[id(n.expr)]
+
+
 def require_arguments(f: FunctionDef, args: list[C.Node], loc: Loc) -> None:
     if len(args) != len(f.params):
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"a call of '{f.name}' with {len(args)} arguments")
@@ -132,6 +154,8 @@ def inlined(cx: Context, f: FunctionDef, arguments: list[Object], result: Object
         raise catalogue.NESTED_FOR_ANALYSIS.error(f.loc, what="calls of functions", limit=f"{MOST_CALLS:,}")
     if sum(frame.function is f for frame in cx.frames) > MOST_FRAMES:
         raise catalogue.RECURSION.error(f.loc, name=f.name)
+    if f.sized is not None:
+        raise f.sized
     outer = dict(cx.bindings)
     cx.bindings.update(zip((id(p) for p in f.params), arguments))
     cx.frames.append(Frame(f, cx.exit_flag("returned", f.loc), result))

@@ -111,6 +111,7 @@ class Context:
     outside: tuple[Object, ...] = ()  # those that come in or go out
     addressed: frozenset[Symbol] = frozenset()  # local variables whose address is taken
     static_locals: list[tuple[Symbol, Object]] = field(default_factory=list)
+    cleared: dict[Region, Object] = field(default_factory=dict)  # what stands for setting an object to zero
 
     # the functions of other files
 

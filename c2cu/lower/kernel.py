@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-
-from pycparser import c_ast as C
 
 from ..base import catalogue
 from ..base.ctype import INT, Array, Leaf, Pointer, Scalar, object_leaves
-from ..frontend.kernel import KernelProgram, Parameter, nodes
+from ..frontend.kernel import KernelProgram, Parameter
 from ..frontend.symbols import Symbol
 from ..ir.nodes import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..ir.simplify import simplify
 from ..ir.walk import expressions as expressions_of
 from ..ir.walk import loads_in, rewritten, statements, touched
 from . import calls, complex_values, control, declarations, expressions, wide_values
-from .calls import function_body
+from .allocation import clearing
+from .calls import addressed, function_body
 from .context import Context, Frame, Rules
 from .declarations import initial_values, start_pointers, tables
-from .memory import clear_half_stored, copy_object, initial_elements
+from .memory import clear_half_stored, copy_object, initial_elements, part_of
 from .objects import Object, whole
 from .pairs import is_complex
 from .pointers import write_pointer
@@ -42,11 +41,16 @@ RULES = Rules(
 def lower(program: KernelProgram) -> Kernel:
     """The flat kernel of a program. Its bulk regions are the leaves of its parameters: "D", "s.x", "return"."""
     cx, k = Context(program.unit, RULES), program.kernel
-    cx.addressed = frozenset(addressed(program))
+    if k.sized is not None:
+        raise k.sized
+    cx.addressed = frozenset(addressed(program.unit, *program.functions))
     bulk: list[Region] = []
     objects = [(b, bind_parameter(cx, b, bulk)) for b in program.parameters]
     cx.outside = tuple(obj for b, obj in objects if b.kind != "return")
     copies = [local_copy(cx, b.symbol) for b in program.parameters if b.shared and b.by_value]
+    for symbol, _ in copies:
+        if symbol.name in program.values:
+            start_known(cx, symbol, program.values[symbol.name])
     result = next((obj for b, obj in objects if b.kind == "return"), None)
     for b, obj in objects:
         if b.kind == "global" and b.symbol is not None:
@@ -57,6 +61,7 @@ def lower(program: KernelProgram) -> Kernel:
             if b.kind == "param" and b.symbol is not None and isinstance(b.symbol.type, Pointer):
                 point_to(cx, b.symbol, obj)
         function_body(cx, k)
+    body = list(clearing(cx, tuple(body)))
     for loc, name in cx.unset:
         raise catalogue.POINTER_UNSET.error(loc, name=name)
     with cx.block() as first:
@@ -73,14 +78,6 @@ def lower(program: KernelProgram) -> Kernel:
     regions = [*bulk, *(constant.get(r, r) for r in cx.regions if r not in parameter_regions)]
     regions = [r for r in regions if r in parameter_regions or r in named]
     return Kernel(k.name, tuple(regions), lowered, k.loc)
-
-
-def addressed(program: KernelProgram) -> Iterator[Symbol]:
-    """The variables whose address is taken."""
-    for f in program.functions:
-        for n in nodes(f.node.body):
-            if isinstance(n, C.UnaryOp) and n.op == "&" and id(n.expr) in program.unit.symbols:
-                yield program.unit.symbols[id(n.expr)]
 
 
 def without_unread(block: Block) -> Block:
@@ -166,6 +163,14 @@ def local_copy(cx: Context, symbol: Symbol | None) -> tuple[Symbol, Object]:
     assert isinstance(shared, Object)
     cx.bindings[id(symbol)] = cx.new_object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
     return symbol, shared
+
+
+def start_known(cx: Context, symbol: Symbol, value: int) -> None:
+    """A parameter whose value all inputs share, and which is known."""
+    copy = cx.bindings[id(symbol)]
+    part = part_of(cx, copy, "", symbol.loc)
+    if isinstance(part, Variable) and part.type.is_integer:
+        cx.start.known[part] = Const(part.type.wrap(value), part.type, symbol.loc)
 
 
 def enter(cx: Context, objects: list[tuple[Parameter, Object]], copies: list[tuple[Symbol, Object]]) -> None:

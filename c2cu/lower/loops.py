@@ -13,15 +13,16 @@ from pycparser import c_ast as C
 
 from ..base import catalogue
 from ..base.ctype import BOOL, Pointer
-from ..base.diagnostics import Loc
+from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.kernel import nodes
-from ..frontend.parse import loc_of
+from ..frontend.parse import jumps_out, loc_of
 from ..ir.nodes import Const, Expr, Loop, Stmt, Var
 from .context import Context, Flags, Jump
 from .environment import Environment, Known
 from .objects import PointerCell, Ref, Single, View
 
 ROUNDS = 12  # turns that are given up, at most
+TURNS = 64  # that are written one by one, at most
 #: What ends a turn; of a loop that is left there, it returns what is known then.
 Step = Callable[[], Environment | None]
 
@@ -52,7 +53,31 @@ def loop(cx: Context, node: C.For | C.While) -> Flags:
         if step is not None:
             cx.effect(step)
 
-    return repeat(cx, node, test, next_turn, loc)
+    before = _Before(cx)
+    try:
+        return repeat(cx, node, test, next_turn, loc)
+    except UnsupportedError as e:
+        if e.code != catalogue.ALLOCATION.code or jumps_out(node.stmt):
+            raise
+        before.back()
+        one_by_one(cx, node.stmt, test, next_turn, e)
+        return frozenset()
+
+
+def one_by_one(
+    cx: Context, body: C.Node, test: Callable[[], Expr], step: Callable[[], None], e: UnsupportedError
+) -> None:
+    """The turns of a loop that allocates memory, each with objects of its own. Raises ``e`` where it is not known how
+    many there are."""
+    for _ in range(TURNS):
+        cond = test()
+        if not isinstance(cond, Const):
+            raise e
+        if not cond.value:
+            return
+        cx.statements([body])
+        step()
+    raise e
 
 
 def do_while(cx: Context, node: C.DoWhile) -> Flags:
@@ -154,6 +179,20 @@ def finish(cx: Context, turn: Turn, loc: Loc) -> Flags:
     return flags - {jump.leave}
 
 
+class _Before:
+    """A place to go back to after an error."""
+
+    def __init__(self, cx: Context):
+        self.cx, self.env, self.mark, self.out, self.statements = cx, cx.env.copy(), _Mark(cx), cx.out, len(cx.out)
+        self.frames, self.jumps, self.bindings = [*cx.frames], [*cx.jumps], dict(cx.bindings)
+
+    def back(self) -> None:
+        cx = self.cx
+        self.mark.back()
+        cx.env, cx.out, cx.frames, cx.jumps, cx.bindings = self.env, self.out, self.frames, self.jumps, self.bindings
+        del cx.out[self.statements :]
+
+
 class _Mark:
     """A place to go back to."""
 
@@ -181,6 +220,9 @@ def common(cx: Context, start: Environment, after: Environment, older: int) -> t
         if cell.of.born > older:
             continue
         before = start.places.get(cell) or cx.start.places.get(cell) or frozenset()
+        for t in now - before:
+            if isinstance(t, (Ref, View)) and t.object.allocated and t.object.born > older:
+                raise catalogue.ALLOCATION.error(t.object.loc, name="malloc")  # the next turn's is another one
         lasting = frozenset(t for t in now if not _ends(t, older))
         if not lasting <= before:
             out.places[cell], name = before | lasting, cell.of.name

@@ -39,7 +39,8 @@ class Object:
     """A C object. ``storage`` as in `Region`; ``values``: initial values by byte offset, None where not known.
 
     ``volatile``: every access stays one. ``born``: how many objects lowering had made before it. ``lasting``: a static,
-    which outlives its block.
+    which outlives its block. ``allocated``: by a call, and there until it is freed. ``raw``: the bytes of such an
+    object to which no pointer has given a type yet; ``cleared``: they begin as zero.
     """
 
     name: str
@@ -51,6 +52,22 @@ class Object:
     volatile: bool = False
     born: int = 0
     lasting: bool = False
+    allocated: bool = False
+    raw: int | None = None
+    cleared: bool = False
+
+    def give_type(self, t: CType) -> None:
+        """What is allocated is what the first pointer to it leads to, as often as there is room; bytes, where they were
+        used before."""
+        assert self.raw is not None
+        whole_ones = not self.parts and t.size > 0 and self.raw % t.size == 0 and self.raw > 0
+        if self.cleared and any(isinstance(leaf.type, Pointer) for leaf in leaves(t)):
+            raise catalogue.ALLOCATION.error(self.loc, name="calloc")  # where none is set, it is known to be null
+        if whole_ones and self.raw == t.size and isinstance(t, Struct):
+            self.type = t
+        elif whole_ones:
+            self.type = Array(t, self.raw // t.size)
+        self.raw = None
 
 
 @dataclass(eq=False)
@@ -142,6 +159,11 @@ class Ref:
     def viewed(self, t: CType, loc: Loc) -> Ref | View:
         """The same address as a pointer to ``t``."""
         ref: Ref | View = self
+        if self.object.raw is not None and t != VOID and not isinstance(t, Function):
+            self.object.give_type(t)
+        if self.object.allocated and self.type == VOID and t != VOID:
+            start = whole(self.object).viewed(t, loc)
+            return start if is_constant(self.index, 0) else seen_as(whole(self.object), t, loc).farther(self.index, 1)
         while isinstance(ref, Ref):
             if ref.type == t:
                 return ref

@@ -171,6 +171,8 @@ def put(cx: Context, ref: Ref, target: Target, loc: Loc) -> None:
     assert isinstance(ref.type, Pointer)
     cells = cells_of(cx, ref.object, ref.path, loc)
     cell = cell_at(cells, ref.index)
+    if isinstance(target, Ref) and target.object.raw is not None and ref.type.to != VOID:
+        target.object.name = ref.name.replace(".", "_")
     places, tag, index = numbers_of(cx, as_declared(target, ref.type, loc), loc)
     if isinstance(cells.index, Variable) and isinstance(cells.tag, Variable):
         assert cell is not None

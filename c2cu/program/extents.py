@@ -94,6 +94,8 @@ class Understandings:
         differing = {s.name: e.shapes[s.name] for s in slots if e.shapes.get(s.name, s.shape) != s.shape}
         which = (tuple(sorted(differing.items())), e.numbers, e.constants)
         front = self._fronts.of(which, lambda: self._understood(replace(e, shapes=e.shapes if differing else {})))
+        if (sizes := front.sized_by) and sizes <= e.values.keys():
+            which, front = self._sized(e, sizes, front, which)
         scalars = [s for s in front.slots if s.name in e.values and not str(s.dtype).startswith("complex")]
         numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in scalars}
         if numbers and isinstance(front.gep, NotGep) and (*which, tuple(numbers)) not in self._unhelped:
@@ -128,6 +130,28 @@ class Understandings:
             self._unhelped.of((*which, tuple(numbers)), lambda: True)
         return special if isinstance(special.gep, Gep) else front
 
+    def _sized(self, e: Extents, names: frozenset[str], front: Understood, which: tuple) -> tuple[tuple, Understood]:
+        """The program understood for these values of what its objects' sizes come from, and its key."""
+        from ..runtime import arrays
+
+        slots = [s for s in front.slots if s.name in names]
+        numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in slots}
+        if (*which, "sizes") in self._unhelped:
+            return which, front
+        sized = (*which, _bytes(numbers))
+        options = replace(self.options_of(e), values={n: v.item() for n, v in numbers.items()})
+
+        def understood() -> Understood:
+            special = pipeline.understand(self._source, options)
+            judge(special if special.analysis is not None else front, self._strict)
+            return special
+
+        special = self._fronts.of(sized, understood)
+        if special.analysis is not None:
+            return sized, special
+        self._unhelped.of((*which, "sizes"), lambda: True)
+        return which, front
+
     def _refuse_faults(self, e: Extents, which: tuple, front: Understood, numbers: Mapping[str, Any]) -> None:
         """Where addresses depend on such numbers, look for what goes wrong with them: once for each set of them."""
         unknown = front.trace.unknown if front.trace is not None else ()
@@ -146,7 +170,7 @@ class Understandings:
                 e = replace(e, constants=())
         if not e.constants and (e.shapes or e.numbers):
             front = pipeline.understand(self._source, self.options_of(e))
-        if self.lengths:
+        if self.lengths and not (front.sized_by and front.sized_by <= e.values.keys()):  # else `_sized` does
             judge(front, self._strict)
         return front
 
@@ -167,7 +191,7 @@ def _bytes(numbers: Mapping[str, Any]) -> tuple[tuple[str, bytes], ...]:
 def lengths(front: Understood) -> tuple[str, ...]:
     """Integer parameters that some address or bound comes from."""
     if front.analysis is None:
-        return ()
+        return tuple(front.sized_by)
     steps = [s for f in front.analysis.findings if f.severe for s in f.trail]
     return tuple(b.name for b in front.program.parameters if _may_be_length(b) and any(s.loc == b.loc for s in steps))
 

@@ -53,7 +53,7 @@ class Program:
         build: bool = True,
         verify: Any = "auto",
     ):
-        """``strict``: see `judge`. ``build``: compile at once if the C alone decides all shapes."""
+        """``strict``: see `judge`. ``build``: compile at once if the C alone decides all sizes."""
         self._source, self._options, self._layout = source, options, layout
         self._strict, self._tune, self._verify = strict, tune, verify
         self._backend, self._schedule = backend, schedule
@@ -63,7 +63,7 @@ class Program:
         self._extents = Extents({}, self._lengths, constants=self._understandings.constants({}))
         self._last: Built | None = None
         self._calls: dict[Hashable, Prepared] = {}
-        if build and all(-1 not in s.shape for s in self._front.slots):
+        if build and all(-1 not in s.shape for s in self._front.slots) and not self._front.sized_by:
             self._last = self._builds.of(self._extents)
 
     def __repr__(self) -> str:

@@ -7,13 +7,17 @@ from functools import cached_property
 
 from ..analysis.facts import Trace
 from ..analysis.uniform import Uniform
+from ..base import catalogue
 from ..base.diagnostics import UnsupportedError
 from ..frontend.kernel import KernelProgram
 from ..frontend.link import Linked
 from ..frontend.preprocess import Preprocessed, Source
+from ..frontend.sizes import sizing
 from ..gep import Gep, NotGep, recognise
 from ..ir.nodes import Kernel, Region
 from .slots import Layout, Slot, layout
+
+_OF_SIZES = (catalogue.ALLOCATION.code, catalogue.VARIABLE_EXTENT.code)
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,12 @@ class Understood:
         """The regions that go out."""
         regions, layout = self.analysed().kernel.regions, self.layout
         return frozenset(r for r in regions if r.name in layout and self.slots[layout[r.name][0]].writes)
+
+    @cached_property
+    def sized_by(self) -> frozenset[str]:
+        """The parameters whose values would tell the sizes of objects, where those stand in the way of an analysis."""
+        waits = self.why_not is not None and self.why_not.code in _OF_SIZES
+        return sizing(self.program.unit, self.program.kernel) if waits else frozenset()
 
     def analysed(self) -> Uniform:
         """The analysis of the flat program. Raises UnsupportedError where there is none."""

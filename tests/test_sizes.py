@@ -1,0 +1,296 @@
+"""Objects whose size is known only once the program is followed: arrays of variable length, and allocated memory."""
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu import pipeline
+from c2cu.frontend.options import Options
+from c2cu.frontend.preprocess import Source
+from tests.oracle import Original, same
+from tests.sample import sampled
+
+P = 21
+MERGE = """static void sort(int n, double *v) {
+    if (n < 2) return;
+    int h = n / 2; double t[n];
+    sort(h, v); sort(n - h, v + h);
+    for (int q = 0, i = 0, j = h; q < n; q++) t[q] = j >= n || (i < h && v[i] <= v[j]) ? v[i++] : v[j++];
+    for (int q = 0; q < n; q++) v[q] = t[q];
+}
+"""
+PRODUCT = """static void product(int n, int m, double A[n][m], double B[m][n], double C[n][n]) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) { C[i][j] = 0; for (int q = 0; q < m; q++) C[i][j] += A[i][q] * B[q][j]; }
+}
+"""
+VECTOR = """static double *vector(long first, long last) {
+    double *v = (double *)malloc((size_t)((last - first + 2) * sizeof(double)));
+    return v - first + 1;
+}
+static void free_vector(double *v, long first, long last) { free((char *)(v + first - 1)); }
+"""
+MATRIX = """static double **matrix(long r0, long r1, long c0, long c1) {
+    long i, rows = r1 - r0 + 1, columns = c1 - c0 + 1;
+    double **m = (double **)malloc((rows + 1) * sizeof(double *));
+    m += 1; m -= r0;
+    m[r0] = (double *)malloc((rows * columns + 1) * sizeof(double)); m[r0] += 1; m[r0] -= c0;
+    for (i = r0 + 1; i <= r1; i++) m[i] = m[i - 1] + columns;
+    return m;
+}
+"""
+ROWS = """static double **rows(int n, int m) {
+    double **A = malloc(n * sizeof *A);
+    for (int i = 0; i < n; i++) A[i] = calloc(m, sizeof **A);
+    return A;
+}
+"""
+WORK = """struct work { int n; double *x, *y; };
+static struct work *make(int n) {
+    struct work *w = malloc(sizeof(struct work));
+    w->n = n; w->x = calloc(n, sizeof(double)); w->y = malloc(n * sizeof(double));
+    return w;
+}
+static void drop(struct work *w) { if (w) { free(w->x); free(w->y); free(w); } }
+"""
+LIST = "struct node { double v; struct node *next; };\n"
+
+# name -> (declarations, n, statements of a kernel of: int n, double a[16], double b[2])
+KNOWN = {
+    "extents from arguments": (
+        PRODUCT,
+        7,
+        "double T[n][2], U[2][n], V[n][n]; for (int i = 0; i < n; i++) for (int j = 0; j < 2; j++) "
+        "T[i][j] = U[j][i] = a[i * 2 + j]; product(n, 2, T, U, V); "
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) b[0] += V[i][j] * (i + j); b[1] = sizeof V;",
+    ),
+    "extents from locals": (
+        "",
+        7,
+        "const int m = 2 * n + 1; int h = m / 2; double t[m], u[h][2]; for (int i = 0; i < m; i++) t[i] = a[i]; "
+        "for (int i = 0; i < h; i++) u[i][0] = t[i], u[i][1] = t[m - 1 - i]; "
+        "for (int i = 0; i < h; i++) b[0] += u[i][0] * u[i][1];",
+    ),
+    "two names alike": ("", 3, "double t[n]; t[n - 1] = a[0]; { int n = 2; t[n] += a[n]; double u[n]; u[1] = t[2]; b[0] = u[1]; }"),
+    "pointers to rows": (
+        "",
+        3,
+        "double (*B)[n] = malloc(sizeof(double[n][n])); for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) "
+        "B[i][j] = a[i * n + j]; b[0] = B[1][0] + (*(B + 2))[1]; b[1] = sizeof *B; free(B);",
+    ),
+    "a flat walk": (
+        "",
+        5,
+        "double B[n][n]; memset(B, 0, sizeof B); double *p = &B[0][0]; for (int i = 0; i < n * n; i++) p[i] += a[i % 16]; "
+        "b[0] = B[n - 1][0]; b[1] = B[0][n - 1];",
+    ),
+    "recursion": (MERGE, 13, "sort(n, a); b[0] = a[n / 2]; b[1] = a[0];"),
+    "typedef": (
+        "",
+        6,
+        "typedef double row[n]; row t[2]; for (int i = 0; i < n; i++) t[0][i] = a[i], t[1][i] = a[n - 1 - i]; "
+        "for (int i = 0; i < n; i++) b[0] += t[0][i] * t[1][i];",
+    ),
+    "scratch": (
+        "",
+        9,
+        "double *t = malloc(n * sizeof(double)), *u = calloc(n, sizeof *u); if (!t || !u) { free(t); free(u); return; } "
+        "for (int i = 0; i < n; i++) t[i] = a[i]; for (int i = 1; i < n; i++) u[i] = u[i - 1] + t[i]; b[0] = u[n - 1]; "
+        "free(t); free(u);",
+    ),
+    "an early return": (
+        "",
+        9,
+        "double *t = malloc(n * sizeof *t); b[0] = -1; for (int i = 0; i < n; i++) { t[i] = a[i]; "
+        "if (a[i] > 1.5) { free(t); return; } } b[0] = t[n - 1]; free(t);",
+    ),
+    "numbered from one": (
+        VECTOR,
+        8,
+        "double *t = vector(1, n); for (int i = 1; i <= n; i++) t[i] = a[i - 1]; "
+        "for (int i = 1; i <= n; i++) b[0] += t[i] * i; free_vector(t, 1, n);",
+    ),
+    "a matrix numbered from one": (
+        MATRIX,
+        4,
+        "double **m = matrix(1, n, 1, n); for (int i = 1; i <= n; i++) for (int j = 1; j <= n; j++) "
+        "m[i][j] = a[(i * 3 + j) % 16]; b[0] = m[2][3] + m[n][1]; free(m[1]); free(m);",
+    ),
+    "rows of their own": (
+        ROWS,
+        4,
+        "double **A = rows(n, 3); for (int i = 0; i < n; i++) A[i][0] = a[i], A[i][1] += a[i + 1]; "
+        "for (int i = 0; i < n; i++) b[0] += A[i][0] * A[n - 1 - i][1] + A[i][2]; b[1] = A[1][1] + A[2][2]; "
+        "for (int i = 0; i < n; i++) free(A[i]); free(A);",
+    ),
+    "a struct of arrays": (
+        WORK,
+        4,
+        "struct work *w = make(n); for (int i = 0; i < w->n; i++) w->y[i] = a[i]; "
+        "for (int i = 1; i < n; i++) w->x[i] = w->x[i - 1] + w->y[i]; b[0] = w->x[3]; drop(w); "
+        "w = make(2); w->x[1] = a[1]; b[1] = w->x[0] + w->x[1]; drop(w);",
+    ),
+    "a list": (
+        LIST,
+        4,
+        "struct node *first = NULL; for (int i = 0; i < n; i++) { struct node *x = malloc(sizeof *x); x->v = a[i]; "
+        "x->next = first; first = x; } for (struct node *x = first; x; x = x->next) b[0] = b[0] * 3 + x->v;",
+    ),
+    "anew at every turn": (
+        "",
+        3,
+        "double *t = 0; for (int i = 0; i < 5; i++) { t = calloc(n, sizeof *t); t[i % n] += a[i]; b[0] += t[0] * 2 + t[1]; "
+        "free(t); t = 0; }",
+    ),
+    "an index that data decides": (
+        "",
+        4,
+        "int *h = calloc(n, sizeof(int)); for (int i = 0; i < 16; i++) h[a[i] < -1 ? 0 : a[i] < 0 ? 1 : a[i] < 1 ? 2 : 3]++; "
+        "b[0] = h[0] * 100 + h[1]; b[1] = h[2] * 100 + h[3]; free(h);",
+    ),
+    "bytes first": (
+        "",
+        2,
+        "void *v = malloc(n * 8); memcpy(v, a, n * 8); unsigned long *w = v; b[0] = (double)(w[0] >> 40 ^ w[1]); "
+        "unsigned char *c = (unsigned char *)v; b[1] = c[7] + 3 * c[15]; free(v);",
+    ),
+    "words of bytes": (
+        "",
+        16,
+        "unsigned char *c = malloc(n); memset(c, 0x5a, n); memcpy(c + 4, a, 8); unsigned *w = (unsigned *)c; "
+        "for (int i = 0; i < n / 4; i++) b[0] += w[i]; free(c);",
+    ),
+    "freed on one path": (
+        "",
+        4,
+        "double *t = malloc(n * 8); t[1] = a[1]; if (a[0] > 0) { b[0] = t[1]; free(t); t = NULL; } "
+        "if (t) { b[1] = t[1] * 2; free(t); }",
+    ),
+    "what alloca gives": ("#include <alloca.h>\n", 5, "double *t = alloca(n * sizeof *t); t[n - 1] = a[2]; b[0] = t[n - 1];"),
+    "to the start of a cleared struct": (
+        "struct s { int n; double x[3]; };\n",
+        1,
+        "struct s *s = calloc(n, sizeof *s); s->x[1] = a[0]; b[0] = s->n + s->x[0] + s->x[1]; free(s);",
+    ),
+}  # fmt: skip
+
+# what native alone runs: none of these must be taken for one object
+UNKNOWN = {
+    "one outlives the turn": (
+        "",
+        3,
+        "double *q = 0; for (int i = 0; i < 100 + n; i++) { double *t = malloc(8); *t = a[i % 16]; if (q) b[0] += *q * i; q = t; }",
+    ),
+    "until the data says": (
+        "",
+        2,
+        "double *t = 0; for (int i = 0; i < 8; i++) { if (!t) t = calloc(n, 8); t[i & 1] += a[i]; "
+        "if (a[i] > 0.5) { b[0] += t[0] * 3 + t[1]; free(t); t = NULL; } } if (t) b[1] = t[0];",
+    ),
+    "as many as the data says": (
+        LIST,
+        4,
+        "struct node *first = NULL; for (int i = 0; a[i] < 1 && i < 9; i++) { struct node *x = malloc(sizeof *x); "
+        "x->v = a[i]; x->next = first; first = x; } for (; first; first = first->next) b[0] = b[0] * 3 + first->v;",
+    ),
+    "as long as the data says": ("", 4, "int m = a[0] > 0 ? n : 2; double t[m]; t[m - 1] = a[1]; b[0] = t[m - 1] + m;"),
+    "as long as the turn says": ("", 7, "for (int i = 1; i < n; i++) { double t[i]; t[i - 1] = a[i]; b[0] += t[i - 1]; }"),
+    "a length that changes": ("", 7, "n--; double t[n]; t[n - 1] = a[n]; b[0] = t[n - 1];"),
+    "a static beside it": (
+        "static int count(int n, double *a) { static int c; double t[n]; t[0] = a[0]; c += t[0] > 0; return c; }\n",
+        7,
+        "b[0] = count(n, a) + 2 * count(n + 1, a);",
+    ),
+    "pointers cleared": (LIST, 1, "struct node *x = calloc(n, sizeof *x); if (a[0] > 0) x->next = x; b[0] = x->next != 0;"),
+    "realloc": ("", 2, "double *t = malloc(n * 8); t[0] = a[0]; t = realloc(t, 16 * n); b[0] = t[0]; free(t);"),
+}  # fmt: skip
+
+
+def program(declarations: str, statements: str) -> str:
+    return (
+        "#include <stdlib.h>\n#include <string.h>\n"
+        f"{declarations}void k(int n, double a[16], double b[2]) {{\n    b[0] = b[1] = 0;\n    {statements}\n}}\n"
+    )
+
+
+def inputs() -> np.ndarray:
+    return np.random.default_rng(5).normal(size=(P, 16))
+
+
+def expected(text: str, n: int) -> np.ndarray:
+    whole = f"{text}double theirs[16], out[2];\nvoid judged(void) {{ k({n}, theirs, out); }}\n"
+    variables = [("theirs", "float64", (16,)), ("out", "float64", (2,))]
+    return Original(whole, "judged", variables).bulk({"theirs": inputs()}, P, fresh=True)["out"]
+
+
+def compare(name: str, programs: dict, schedule: str) -> None:
+    declarations, n, statements = programs[name]
+    text = program(declarations, statements)
+    result = c2cu.bulk(text, {"a": inputs(), "n": n}, fn="k", schedule=schedule, backend="cpu", outputs=["b"])
+    assert same(result, expected(text, n))
+
+
+@pytest.mark.parametrize("name", sampled(KNOWN, 3))
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+def test_known(name):
+    compare(name, KNOWN, "gang")
+
+
+@pytest.mark.parametrize("name", sampled(UNKNOWN, 2))
+def test_unknown(name):
+    declarations, n, statements = UNKNOWN[name]
+    with pytest.raises(c2cu.UnsupportedError) as caught:
+        c2cu.bulk(program(declarations, statements), {"a": inputs(), "n": n}, fn="k", schedule="gang", backend="cpu")
+    assert caught.value.diagnostic.code in ("C2CU012", "C2CU143")
+    compare(name, UNKNOWN, "auto")
+
+
+ROW = "void k(int n, double A[n][n], double x[n], double y[n]) {\n    for (int i = 0; i < n; i++) {\n        y[i] = 0;\n" \
+      "        for (int j = 0; j < n; j++) y[i] += A[i][j] * x[j];\n    }\n}\n"  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [8, 5])
+def test_rows_of_a_parameter(n):
+    """The distance of rows is what the C says, whatever array holds them."""
+    rng = np.random.default_rng(2)
+    A, x = rng.normal(size=(P, 8, 8)), rng.normal(size=(P, 8))
+    for schedule in ("gang", "native"):
+        out = c2cu.bulk(ROW, {"A": A, "x": x, "y": 0 * x, "n": n}, fn="k", schedule=schedule, backend="cpu")
+        rows = A.reshape(P, 64)[:, : n * n].reshape(P, n, n)
+        assert np.allclose(out[:, :n], (rows @ x[:, :n, None])[..., 0]) and not out[:, n:].any()
+
+
+def test_each_number_is_a_program():
+    text = program("", "double t[n]; for (int i = 0; i < n; i++) t[i] = a[i]; b[0] = t[n - 1];")
+    run, a = c2cu.compile(text, fn="k", backend="cpu", schedule="gang"), inputs()
+    for n in (3, 16, 3, 7):
+        assert np.array_equal(run({"a": a, "n": n})[:, 0], a[:, n - 1])
+    run = c2cu.compile(text, fn="k", backend="cpu")
+    each = np.arange(P, dtype="int32") % 16 + 1
+    assert np.array_equal(run({"a": a, "n": each})[:, 0], a[np.arange(P), each - 1])
+    assert run.plan.schedule == "native"
+
+
+def test_strict_waits_for_the_numbers():
+    text = program("", "double t[n]; for (int i = 0; i < n; i++) t[i] = a[i]; b[0] = t[n - 1];")
+    run = c2cu.compile(text, fn="k", backend="cpu", strict=True)
+    assert np.array_equal(run({"a": inputs(), "n": 4})[:, 0], inputs()[:, 3])
+    with pytest.raises(c2cu.NotObliviousError, match="the extent of an array is not a constant"):
+        run({"a": inputs(), "n": np.full(P, 4, np.int32)})
+
+
+def test_a_state():
+    text = "double sum[1];\nvoid k(int n, double x) { double t[n]; for (int i = 0; i < n; i++) t[i] = x * i; sum[0] += t[n - 1]; }\n"
+    state = c2cu.compile(text, fn="k", backend="cpu").state(P, shared={"n": 3})
+    x = inputs()[:, 0]
+    state.step({"x": x})
+    state.step({"x": x})
+    assert np.allclose(np.asarray(state["sum"])[:, 0], 4 * x)
+
+
+def test_numbers_that_are_no_size_build_nothing_new():
+    text = program("", "double t[n]; t[0] = a[0]; b[0] = t[0] * n;")
+    front = pipeline.understand(
+        Source("<input>", text.replace("int n,", "int n, double scale, int seed,")), Options(fn="k")
+    )
+    assert front.sized_by == {"n"}
