@@ -382,7 +382,7 @@ def test_a_header_of_thousands_of_functions(body, is_analysed):
 
 def test_a_static_variable_that_nothing_sets_is_zero():
     """Nobody else could have set it; `x` has to be given."""
-    text = "#include <stdlib.h>\nstatic int flag; int x, y;\nvoid k(void) { int *p = malloc(4); *p = x + flag; y = *p; free(p); }\n"
+    text = "#include <stdlib.h>\nstatic int flag; int x, y;\nvoid k(void) { int *p = realloc(0, 4); *p = x + flag; y = *p; free(p); }\n"
     x = np.arange(3, dtype=np.int32)
     assert c2cu.bulk(text, {"x": x}, backend="cpu").tolist() == [0, 1, 2]
     assert c2cu.bulk(text, {"x": x, "flag": x}, backend="cpu").tolist() == [0, 2, 4]

@@ -41,8 +41,8 @@ RULES = Rules(
 def lower(program: KernelProgram) -> Kernel:
     """The flat kernel of a program. Its bulk regions are the leaves of its parameters: "D", "s.x", "return"."""
     cx, k = Context(program.unit, RULES), program.kernel
-    if k.sized is not None:
-        raise k.sized
+    if (error := k.error or k.sized) is not None:
+        raise error
     cx.addressed = frozenset(addressed(program.unit, *program.functions))
     bulk: list[Region] = []
     objects = [(b, bind_parameter(cx, b, bulk)) for b in program.parameters]
