@@ -53,6 +53,16 @@ static struct work *make(int n) {
 }
 static void drop(struct work *w) { if (w) { free(w->x); free(w->y); free(w); } }
 """
+TAIL = """struct point { double x, y; };
+struct table { int n; double scale; struct point of[1]; };
+struct text { int n; char c[]; };
+static struct table *make(int n) {
+    struct table *t = malloc(sizeof(struct table) + (n - 1) * sizeof(struct point));
+    if (!t) return NULL;
+    t->n = n; t->scale = 2;
+    return t;
+}
+"""
 LIST = "struct node { double v; struct node *next; };\n"
 
 # name -> (declarations, n, statements of a kernel of: int n, double a[16], double b[2])
@@ -165,6 +175,14 @@ KNOWN = {
         4,
         "double *t = malloc(n * 8); t[1] = a[1]; if (a[0] > 0) { b[0] = t[1]; free(t); t = NULL; } "
         "if (t) { b[1] = t[1] * 2; free(t); }",
+    ),
+    "a struct with a tail": (
+        TAIL,
+        5,
+        "struct table *t = make(n); for (int i = 0; i < n; i++) t->of[i].y = a[i] * t->scale, t->of[i].x = i; "
+        "for (int i = 0; i < t->n; i++) b[0] += t->of[i].y * t->of[n - 1 - i].x; b[1] = t->n; free(t); "
+        "struct text *s = malloc(sizeof *s + n); s->n = n; memset(s->c, 7, n); s->c[2] = 1; "
+        "for (int i = 0; i < s->n; i++) b[1] += s->c[i]; free(s);",
     ),
     "what alloca gives": ("#include <alloca.h>\n", 5, "double *t = alloca(n * sizeof *t); t[n - 1] = a[2]; b[0] = t[n - 1];"),
     "to the start of a cleared struct": (

@@ -22,6 +22,7 @@ from ..base.ctype import (
     CType,
     Function,
     Leaf,
+    Member,
     Pointer,
     Scalar,
     Struct,
@@ -65,9 +66,22 @@ class Object:
             raise catalogue.ALLOCATION.error(self.loc, name="calloc")  # where none is set, it is known to be null
         if whole_ones and self.raw == t.size and isinstance(t, Struct):
             self.type = t
+        elif not self.parts and (longer := _longer(t, self.raw)) is not None:
+            self.type = longer
         elif whole_ones:
             self.type = Array(t, self.raw // t.size)
         self.raw = None
+
+
+def _longer(t: CType, nbytes: int) -> Struct | None:
+    """A struct that ends with an array of no or of one element, where memory for more follows it."""
+    if not isinstance(t, Struct) or t.union or not t.members or not t.complete:
+        return None
+    last = t.members[-1]
+    if not isinstance(last.type, Array) or (last.type.length or 0) > 1 or nbytes < t.size or not last.type.of.size:
+        return None
+    more = replace(last, type=Array(last.type.of, (nbytes - last.offset) // last.type.of.size))
+    return replace(t, tag=f"{t.tag} of {nbytes}", members=(*t.members[:-1], more), size=nbytes)
 
 
 @dataclass(eq=False)
@@ -187,8 +201,9 @@ class Ref:
 @dataclass(frozen=True)
 class View:
     """What lies ``constant + scale * index`` bytes from the start of ``object``, seen as ``type``. ``across``: it is
-    made of a pointer to a struct, so an index may lead it from one member into the next. ``field``: of a bit-field, the
-    bit of the first byte where it begins, and its width."""
+    made of a pointer to a struct, so an index may lead it from one member into the next. ``inside``: the bytes of the
+    member that no index leads out of. ``field``: of a bit-field, the bit of the first byte where it begins, and its
+    width."""
 
     object: Object
     index: Expr
@@ -196,6 +211,7 @@ class View:
     constant: int
     type: CType
     across: bool = False
+    inside: tuple[int, int] | None = None
     field: tuple[int, int] | None = None
 
     @property
@@ -231,10 +247,22 @@ class View:
         m = self.type.member(name)
         assert m is not None
         if m.bits is None:
-            return replace(self, constant=self.constant + m.offset, type=m.type)
+            return self._inside(m)
         if 32 < m.bits < 64:  # gcc computes in as many bits
             raise catalogue.BIT_FIELD.error(loc, name=name)
         return replace(self, constant=self.constant + m.bytes[0], type=m.type, field=(m.bit % 8, m.bits))
+
+    def _inside(self, m: Member) -> View:
+        """A member, in which an index stays where that is an array."""
+        assert isinstance(self.type, Struct)
+        start, whole = self.constant + m.offset, self.object.type
+        inner = replace(self, constant=start, type=m.type)
+        is_last = m == self.type.members[-1] and self.constant == 0 and not isinstance(whole, Array)
+        scalars = not isinstance(leaf_element(m.type), Struct)
+        if not isinstance(m.type, Array) or not is_constant(self.index, 0) or not (scalars or is_last):
+            return inner
+        end = whole.size if is_last else start + m.type.size
+        return replace(inner, across=False, inside=(start, end))
 
     def viewed(self, t: CType, loc: Loc) -> View:
         return replace(self, type=t)
@@ -394,6 +422,8 @@ def seen_as(ref: Ref, t: CType, loc: Loc) -> View:
     dims, offset = around(ref.object.type, ref.path, ref.type, ref, loc)
     across = ref.alone or isinstance(leaf_element(ref.type), Struct)
     view = View(ref.object, Const(0, INT), 1, offset, t, across)
+    if ref.path and not across and not isinstance(ref.object.type, Array) and dims[0][0]:
+        view = replace(view, inside=(offset, offset + dims[0][0] * dims[0][1]))
     if isinstance(ref.index, Const):
         rest = int(ref.index.value)
         for extent, stride in reversed(dims[1:]):

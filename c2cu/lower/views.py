@@ -58,6 +58,8 @@ def _moving(view: View, leaf: Leaf) -> Spot | None:
     """The same where the offset is computed: the leaf is one array without gaps, or one of an array of structs that the
     view steps over whole."""
     size = leaf.type.size
+    if view.inside is not None and not view.inside[0] <= leaf.offset < view.inside[1]:
+        return None
     if view.across and not isinstance(view.object.type, Array) and len(object_table(view.object)) > 1:
         return None
     if _gapless(leaf):
