@@ -81,6 +81,9 @@ def report_of(
     missing = next((x.why_not for x in (front, judged) if x.analysis is None), None)
     if missing is not None:
         d = missing.diagnostic
+        if front.sized_by:
+            names = ", ".join(sorted(front.sized_by))
+            notes += (f"sizes come from {names}: analysed where that is one number for all inputs, --shared NAME=NUMBER",)
         return Report(False, False, (), f"{d.loc}: {front.pre.sources.said(d.message)}", notes, front.pre.sources)
     a = front.analysis
     assert a is not None and judged.kernel is not None

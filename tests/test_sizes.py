@@ -312,3 +312,11 @@ def test_numbers_that_are_no_size_build_nothing_new():
         Source("<input>", text.replace("int n,", "int n, double scale, int seed,")), Options(fn="k")
     )
     assert front.sized_by == {"n"}
+
+
+def test_check_says_what_it_needs():
+    text = program("", "double t[n]; for (int i = 0; i < n; i++) t[i] = a[i]; b[0] = t[n - 1];")
+    report = c2cu.check(text, fn="k")
+    assert "the extent of an array is not a constant" in report.why_not
+    assert any("sizes come from n" in note for note in report.notes)
+    assert c2cu.check(text, fn="k", shared={"n": 7}).oblivious

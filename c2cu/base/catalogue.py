@@ -364,8 +364,8 @@ VARIABLE_EXTENT = Message(
     UnsupportedError,
     "Arrays of variable length are not supported.",
     "the extent of an array is not a constant",
-    "give it a constant extent that is large enough for every input; of a kernel's parameter, say it by "
-    "shapes= / --shape",
+    "give it a constant extent that is large enough for every input, or let it come from a number that all inputs "
+    "share; of a kernel's parameter, say it by shapes= / --shape",
 )
 UNSUPPORTED_CONSTRUCT = Message(
     "C2CU014",
@@ -431,7 +431,7 @@ ALLOCATION = Message(
     UnsupportedError,
     "The kernel allocates memory.",
     "the kernel allocates memory with '{name}'",
-    "use an array of the largest size that is needed",
+    "use an array of the largest size that is needed, or a size that comes from a number that all inputs share",
 )
 INPUT_OUTPUT = Message(
     "C2CU144",
