@@ -83,7 +83,8 @@ def report_of(
         d = missing.diagnostic
         if front.sized_by:
             names = ", ".join(sorted(front.sized_by))
-            notes += (f"sizes come from {names}: analysed where that is one number for all inputs, --shared NAME=NUMBER",)
+            how = "analysed where that is one number for all inputs, --shared NAME=NUMBER"
+            notes += (f"sizes come from {names}: {how}",)
         return Report(False, False, (), f"{d.loc}: {front.pre.sources.said(d.message)}", notes, front.pre.sources)
     a = front.analysis
     assert a is not None and judged.kernel is not None
