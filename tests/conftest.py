@@ -7,8 +7,9 @@ import time
 
 import pytest
 
-from c2cu.runtime import cpu, native
+from c2cu.runtime import cpu, cuda, native
 from c2cu.trace import run as tracing
+from tests.answers import remember_answers
 from tests.compiled import FOLDER
 
 
@@ -42,7 +43,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("all"):
         config.hook.pytest_deselected(items=[x for x in items if x.get_closest_marker("slow")])
         items[:] = [x for x in items if not x.get_closest_marker("slow")]
+        if not cuda.available():
+            items[:] = _one_for_each_gpu_test(items)
     items.sort(key=lambda x: "test_random_programs.py" in x.nodeid)
+
+
+def _one_for_each_gpu_test(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Without those that differ in their parameters only: that there is no device is said once for each test."""
+    first = {(x.path, x.name.partition("[")[0]): x for x in reversed(items) if x.get_closest_marker("gpu")}
+    chosen = set(first.values())
+    return [x for x in items if not x.get_closest_marker("gpu") or x in chosen]
 
 
 def pytest_runtest_setup() -> None:
@@ -55,4 +65,5 @@ def kernel_cache(request: pytest.FixtureRequest):
     """Compiled kernels are kept for the run: tests of a module, in whatever processes, share them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("C2CU_CACHE_DIR", str(FOLDER / request.module.__name__))
+        remember_answers(patch)
         yield

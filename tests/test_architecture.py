@@ -1,6 +1,7 @@
 """Imports go one way, from the user's end to the foundations, and each third party has one home."""
 
 import ast
+import functools
 import re
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
@@ -32,13 +33,30 @@ HOMES = {
 }
 
 
+@pytest.fixture(autouse=True, scope="module")
+def let_go():
+    """The trees of all files, at the module's end."""
+    yield
+    tree.cache_clear()
+
+
 def name(file: Path) -> str:
     return file.relative_to(ROOT).as_posix().removesuffix(".py").removesuffix("/__init__")
 
 
-def imports(file: Path):
+@functools.cache
+def tree(file: Path) -> ast.AST:
+    return ast.parse(file.read_text())
+
+
+@functools.cache
+def imports(file: Path) -> list[tuple[str | None, bool]]:
     """(module, is ours) of every import in a file, those in functions too."""
-    for node in ast.walk(ast.parse(file.read_text())):
+    return list(_imports(file))
+
+
+def _imports(file: Path):
+    for node in ast.walk(tree(file)):
         if isinstance(node, ast.Import):
             yield from ((a.name, False) for a in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -64,16 +82,17 @@ def test_the_order_lists_every_package():
     assert there == set(ORDER)
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if f.parent != ROOT or f.name != "__init__.py"], ids=name)
-def test_a_package_imports_only_from_those_before_it(file):
-    mine = ORDER.index(package(name(file)))
-    for module, ours in imports(file):
-        if ours and module:
-            assert ORDER.index(package(module)) <= mine, f"{name(file)} imports {module}, which comes after it"
+def test_a_package_imports_only_from_those_before_it():
+    for file in FILES:
+        if file == ROOT / "__init__.py":
+            continue
+        mine = ORDER.index(package(name(file)))
+        later = [m for m, ours in imports(file) if ours and m and ORDER.index(package(m)) > mine]
+        assert not later, f"{name(file)} imports what comes after it"
 
 
 def test_no_class_name_stands_twice():
-    classes = Counter(n.name for f in FILES for n in ast.walk(ast.parse(f.read_text())) if isinstance(n, ast.ClassDef))
+    classes = Counter(n.name for f in FILES for n in ast.walk(tree(f)) if isinstance(n, ast.ClassDef))
     assert [name for name, count in classes.items() if count > 1] == []
 
 
@@ -86,8 +105,8 @@ def test_no_cycles():
         pytest.fail(" -> ".join(e.args[1]))
 
 
-@pytest.mark.parametrize("file", FILES, ids=name)
-def test_third_parties_have_one_home(file):
-    for module, ours in imports(file):
-        home = HOMES.get(module.split(".")[0]) if not ours else None
-        assert home is None or re.fullmatch(home, name(file)), f"{module} is imported in {name(file)}"
+def test_third_parties_have_one_home():
+    for file in FILES:
+        for module, ours in imports(file):
+            home = HOMES.get(module.split(".")[0]) if not ours else None
+            assert home is None or re.fullmatch(home, name(file)), f"{module} is imported in {name(file)}"

@@ -17,12 +17,16 @@ PACKAGE = Path(c2cu.__file__).parent
 DOCUMENT = PACKAGE.parent / "docs" / "errors.md"
 NAMES = {name: m for name, m in vars(catalogue).items() if isinstance(m, Message)}
 FILES = [f for f in sorted(PACKAGE.rglob("*.py")) if f.name != "catalogue.py"]
-TREES = {f: ast.parse(f.read_text()) for f in FILES}
 
 
-def messages():
+@pytest.fixture(scope="module")
+def trees():
+    return {f: ast.parse(f.read_text()) for f in FILES}
+
+
+def messages(trees):
     """(file, attribute node) of every ``catalogue.NAME`` in the source."""
-    for file, tree in TREES.items():
+    for file, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "catalogue":
                 yield file, node
@@ -41,18 +45,18 @@ def test_one_code_one_message():
     assert set(EXAMPLES) == set(CATALOGUE)
 
 
-def test_every_code_of_the_source_is_in_the_catalogue_and_the_other_way_round():
-    for file, tree in TREES.items():
+def test_every_code_of_the_source_is_in_the_catalogue_and_the_other_way_round(trees):
+    for file, tree in trees.items():
         literals = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
         assert not [v for v in literals if isinstance(v, str) and re.fullmatch(r"C2CU\d+", v)], file
-    assert {node.attr for _, node in messages() if node.attr.isupper()} - {"CATALOGUE"} == set(NAMES)
+    assert {node.attr for _, node in messages(trees) if node.attr.isupper()} - {"CATALOGUE"} == set(NAMES)
 
 
-def test_what_is_raised_fills_in_its_message():
+def test_what_is_raised_fills_in_its_message(trees):
     """Values and fields agree: no field is left open, and nothing is passed that is not shown."""
     calls = [
         (file, n)
-        for file, tree in TREES.items()
+        for file, tree in trees.items()
         for n in ast.walk(tree)
         if isinstance(n, ast.Call)
         and isinstance(n.func, ast.Attribute)
@@ -68,11 +72,10 @@ def test_what_is_raised_fills_in_its_message():
             assert {k.arg for k in call.keywords} - {"notes", "loc", "severity"} == fields, f"{file}:{call.lineno}"
 
 
-@pytest.mark.parametrize("code", sorted(CATALOGUE))
-def test_each_says_how_to_go_on(code):
-    m = CATALOGUE[code]
-    assert m.meaning.endswith(".")
-    assert m.fix.endswith((".", "?")) if m.fix else m.hint and "{" not in m.hint
+def test_each_says_how_to_go_on():
+    for code, m in CATALOGUE.items():
+        assert m.meaning.endswith("."), code
+        assert m.fix.endswith((".", "?")) if m.fix else m.hint and "{" not in m.hint, code
 
 
 @pytest.mark.slow  # every code's example once more

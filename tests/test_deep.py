@@ -13,6 +13,7 @@ from c2cu.frontend.preprocess import Source
 from c2cu.pipeline import understand
 from c2cu.report import stages
 from c2cu.report.explain import explanation
+from tests.sample import sampled
 
 
 def down(n: int) -> int:
@@ -119,17 +120,20 @@ def test_else_ifs_are_not_nested():
 
 @pytest.mark.parametrize(
     "work",
-    [
-        lambda text: c2cu.translate(text, p=3),
-        lambda text: c2cu.translate(text, p=3, target="cpu"),
-        lambda text: stages.emit(Source("k.c", text), Options(), "ast"),
-        lambda text: stages.emit(Source("k.c", text), Options(), "ir"),
-        lambda text: explanation(understand(Source("k.c", text), Options()), "cpu", "auto", 3, "exact", "here"),
-    ],
+    sampled(
+        [
+            lambda text: c2cu.translate(text, p=3),
+            lambda text: c2cu.translate(text, p=3, target="cpu"),
+            lambda text: stages.emit(Source("k.c", text), Options(), "ast"),
+            lambda text: stages.emit(Source("k.c", text), Options(), "ir"),
+            lambda text: explanation(understand(Source("k.c", text), Options()), "cpu", "auto", 3, "exact", "here"),
+        ],
+        1,
+    ),
     ids=["cuda", "cpu", "ast", "ir", "explain"],
 )
 def test_what_is_printed_may_be_deep_too(work):
-    body = "x = x" + "".join(f" * {k}.5f + x" for k in range(1000)) + ";"
+    body = "x = x" + "".join(f" * {k}.5f + x" for k in range(600)) + ";"
     assert work(
         f"float x;\nvoid k(void) {{ {body} }}\nint main(void) {{\n#pragma kernel\n    k();\n    return 0;\n}}\n"
     )

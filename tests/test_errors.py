@@ -1,11 +1,12 @@
 """Every mistake a user can make gives a place, a message and a way on; never a traceback, never a wrong number."""
 
+import contextlib
 import os
 import subprocess
-import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import c2cu
 from c2cu import pipeline
@@ -132,8 +133,12 @@ def test_p_zero_and_one(p, schedule):
     assert result.shape == (p, 16, 16) and result.dtype == np.float32
 
 
-def run(args, **options):
-    return subprocess.run([sys.executable, "-m", "c2cu", *map(str, args)], capture_output=True, text=True, **options)
+def run(args, cwd="."):
+    """A finished command line of c2cu, in this process."""
+    with contextlib.chdir(cwd):
+        done = CliRunner().invoke(main, list(map(str, args)))
+    assert isinstance(done.exception, (SystemExit, type(None))), done.exc_info
+    return subprocess.CompletedProcess(args, done.exit_code, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -228,8 +233,6 @@ def test_generated_code_that_fails_is_shown():
 
 
 def test_usage(monkeypatch):
-    from click.testing import CliRunner
-
     result = CliRunner().invoke(main, ["translate", str(FW)])
     assert result.exit_code == 2 and "--p" in result.output
     assert CliRunner().invoke(main, ["translate", str(FW), "--p", "0"]).exit_code == 1

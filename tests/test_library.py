@@ -10,10 +10,12 @@ import warnings
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import c2cu
 from c2cu.base.cache import Cache, key
 from c2cu.base.recent import Recent
+from c2cu.cli import main
 from c2cu.runtime import cpu
 from tests.sample import sampled
 from tests.workloads import EXAMPLES
@@ -349,8 +351,8 @@ def test_the_axis_of_inputs_is_missing(layout, index, tmp_path):
         "--layout",
         layout,
     ]
-    said = subprocess.run([sys.executable, "-m", "c2cu", *command, "--backend", "cpu"], capture_output=True, text=True)
-    assert said.returncode == 1 and hint in said.stderr
+    said = CliRunner().invoke(main, [*command, "--backend", "cpu"])
+    assert said.exit_code == 1 and hint in said.stderr
     with pytest.raises(c2cu.InputError) as caught:
         c2cu.bulk(FW, d[0, 0], backend="cpu", layout=layout)
     assert "makes it one input" not in str(caught.value)

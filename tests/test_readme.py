@@ -41,7 +41,7 @@ def test_readme(shell, tmp_path):
     for command in re.findall(r"^\$ (.*)$", README, re.M):
         if "nvcc" in command and shutil.which("nvcc") is None or "cuda" in command.split()[0]:
             continue  # needs CUDA's compiler, or a device
-        status, outputs[command] = shell(command)
+        status, outputs[command] = shell(command.replace("2048", "64"))  # numbers as text take long
         assert status == 0, f"{command}\n{outputs[command]}"
         if "> results.txt" in command:
             printed = np.loadtxt(tmp_path / "results.txt", dtype=np.float32).reshape(-1, 16, 16)

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import c2cu
+from c2cu.cli import main
 from c2cu.frontend.preprocess import read_source
 from tests.compiled import compiled_once, loaded
 from tests.oracle import FLAGS
@@ -229,11 +231,11 @@ def test_one_of_the_files_may_be_stdin_or_text(files):
     assert (c2cu.bulk([text, "b.c"], x, fn="kern", backend="cpu") == 3 * x + 1).all()
     assert (c2cu.bulk(["b.c", Path("b.c"), text][1:], x, fn="kern", backend="cpu") == 3 * x + 1).all()
     np.save("x.npy", x)
-    run = [sys.executable, "-m", "c2cu", "run", "-", "b.c", "--fn", "kern", "--in", "x.npy", "--out", "y.npy"]
-    subprocess.run([*run, "--backend", "cpu"], input=text.encode(), check=True)
+    run = ["run", "-", "b.c", "--fn", "kern", "--in", "x.npy", "--out", "y.npy"]
+    assert CliRunner().invoke(main, [*run, "--backend", "cpu"], input=text).exit_code == 0
     assert (np.load("y.npy") == 3 * x + 1).all()
-    twice = subprocess.run([*run[:4], "-", "-", *run[5:]], capture_output=True)
-    assert twice.returncode == 2
+    twice = CliRunner().invoke(main, [run[0], "-", *run[1:]])
+    assert twice.exit_code == 2
 
 
 def test_two_definitions_are_an_error_with_both_places(files):

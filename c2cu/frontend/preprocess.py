@@ -33,6 +33,8 @@ _DEFINE = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(\(?)(.*)", re.S)
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.M)
 _SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[^>\n]+>", re.M)
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_HEADERS_MATTER = re.compile(r"__has_|__C2CU__|##")  # ## may make any name
+_NO_HEADER = re.compile(r"<|.*/stdc-predef\.h$")  # <built-in> and the like, and what glibc puts before every text
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ def _unit(
     passed = {n: v for n, v in overrides.items() if n not in candidates}
     run = _Run(source, directives, passed, tuple(map(str, include_dirs)), candidates)
     macros, text, plain = _with_names(run, {n: m for n, m in candidates.items() if n not in expanded})
-    host = run.host_text({name: m.value for name, m in candidates.items()})
+    host = plain if run.sees_no_header(plain) else run.host_text({name: m.value for name, m in candidates.items()})
     originals = {source.name: source.text, **_user_files(text, source.name, run.include_dirs)}
     if alone and local:
         _check_names(source, list(originals.values()), overrides)
@@ -339,6 +341,12 @@ class _Run:
     def host_text(self, bodies: Mapping[str, str]) -> str:
         """Likewise, with the host's headers instead of ours. Raises ParseError."""
         return _run(self, self.rewritten(bodies), tuple(x for d in self.include_dirs for x in ("-I", d)))
+
+    def sees_no_header(self, plain: str) -> bool:
+        """Whether the text is the same with any headers. ``plain``: what the preprocessor makes of it with ours."""
+        asks = any(_HEADERS_MATTER.search(text) for text in (self.source.text, *self.passed.values()))
+        entered = {file_of(m[1]) for m in _MARKER.finditer(plain)}
+        return not asks and all(f == self.source.name or _NO_HEADER.match(f) for f in entered)
 
     def rewritten(self, bodies: Mapping[str, str]) -> str:
         """The file's text, in which it defines the macros of ``bodies`` so."""
