@@ -8,7 +8,7 @@ from ..base.ctype import BOOL
 from ..base.templates import render
 from ..codegen.lanes import complex_parts
 from ..codegen.simd import Printer, literal, member
-from ..ir.nodes import Assign, Expr, Load, Region, Store, Var, Variable
+from ..ir.nodes import Assign, Call, Expr, Extremum, Load, Region, Store, Var, Variable
 from ..ir.walk import subexpressions
 from .steps import COUNTERS, Access, Began, Branch, Check, CountBlock, Guarded, Repeat, Step, Steps, Stop, Tracer
 from .undefined import Why
@@ -36,6 +36,7 @@ def text(t: Tracer, record: bool = False) -> str:
         tries=TRIES,
         whys=", ".join(w.name for w in Why),
         complex_parts=complex_parts(t.u.kernel),
+        calls=writer.calls,
         declarations=[writer.declaration(r) for r in t.regions if r not in t.numbers]
         + [f"static {v.type} {writer.printer.var(v)};" for v in writer.used],
         numbers=[(r.type, member(r), r.type.is_float) for r in t.numbers],
@@ -49,6 +50,7 @@ class _TextWriter:
     printer: Printer
     lines: list[str] = field(default_factory=list)
     used: dict[Variable, None] = field(default_factory=dict)
+    calls: bool = False  # functions of the C library
 
     def declaration(self, r: Region) -> str:
         t = "unsigned char" if r.type == BOOL else r.type.name
@@ -65,6 +67,7 @@ class _TextWriter:
     def scalar(self, e: Expr) -> str:
         """A uniform value."""
         self.used.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
+        self.calls = self.calls or any(isinstance(x, (Call, Extremum)) for x in subexpressions(e))
         return self.printer.scalar(e)
 
     def block(self, steps: Steps) -> None:
