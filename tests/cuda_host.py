@@ -14,7 +14,7 @@ from tests.compiled import FOLDER, compiled_once, loaded
 HEADER = Path(__file__).parent / "cuda_on_cpu.h"
 RUNTIME = Path(__file__).parent / "cuda_runtime_on_cpu.h"
 # -fno-gnu-unique: else a library stays loaded
-_COMPILE = "g++ -std=c++20 -O0 -fwrapv -fno-strict-aliasing -ffp-contract=off -w -fPIC -fno-gnu-unique".split()
+_COMPILE = "g++ -std=c++17 -O0 -fwrapv -fno-strict-aliasing -ffp-contract=off -w -fPIC -fno-gnu-unique".split()
 _LAUNCH = re.compile(r"([\w:]+)<<<(\w+), (\w+)(?:, 0, (.*?))?>>>\(")
 
 
