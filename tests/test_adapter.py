@@ -10,7 +10,7 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.schedule.choose import choose
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original
-from tests.sample import sampled
+from tests.sample import sampled, slow
 
 P = 5
 A = np.random.default_rng(3).normal(size=(P, 3, 4))
@@ -49,7 +49,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("schedule", ["auto", "gang", "native", "private", "thread"])
+@pytest.mark.parametrize("schedule", ["auto", slow("gang"), "native", "private", slow("thread")])
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 2))
 def test_results(name, schedule):
     text, shapes = PROGRAMS[name]

@@ -38,7 +38,7 @@ def front(text: str):
     return understand(Source("<input>", text), Options(fn="kern"))
 
 
-@pytest.mark.parametrize("number", range(share(10, 16)))
+@pytest.mark.parametrize("number", range(share(10, 2 * len(PASSES))))
 def test_random_programs(number):
     program, name = write(SEED * 10**9 + number), sorted(PASSES)[number % len(PASSES)]
     f = front(program.text)

@@ -12,7 +12,7 @@ from tests import gep_executor
 from tests.gep_cases import HEAD, IJ, LOOPS, NEAR, RECOGNISED, matrix
 from tests.gep_programs import TYPES, program
 from tests.oracle import Original, same
-from tests.sample import sampled
+from tests.sample import sampled, slow
 
 
 def recognised(text: str, **options) -> Gep | NotGep | None:
@@ -63,7 +63,7 @@ def test_updates_are_counted():
 # Distances: matrices that a negative cycle leaves below 0 on the diagonal
 
 
-@pytest.mark.parametrize("t", ["float", "int", "short"])
+@pytest.mark.parametrize("t", ["float", slow("int"), "short"])
 @pytest.mark.parametrize(
     "body, least",
     [

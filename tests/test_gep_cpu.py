@@ -17,7 +17,7 @@ from c2cu.schedule.gep import cpu
 from tests.gep_cases import LOOPS, RECOGNISED
 from tests.gep_programs import TYPES, program
 from tests.oracle import Original, same, with_defines
-from tests.sample import sampled
+from tests.sample import sampled, slow
 from tests.test_gep import values
 
 FW = f"#define N 16\nfloat D[N][N];\nvoid fw(void) {{ {LOOPS} if (D[i][k] + D[k][j] < D[i][j]) D[i][j] = D[i][k] + D[k][j]; }}\n"
@@ -204,7 +204,7 @@ def test_interrupted_while_threads_are_at_work(threads, monkeypatch):
     assert same(kernel(again), kernel(again))
 
 
-@pytest.mark.parametrize("n, p, schedule", [(16, 1000, "gang"), (16, 1, "gang"), (64, 1, "gep"), (64, 100, "gang"), (128, 9, "gep")])  # fmt: skip
+@pytest.mark.parametrize("n, p, schedule", [slow((16, 1000, "gang")), (16, 1, "gang"), (64, 1, "gep"), (64, 100, "gang"), (128, 9, "gep")])  # fmt: skip
 def test_the_choice(n, p, schedule):
     kernel = c2cu.compile(FW, backend="cpu", defines={"N": n})
     d = graphs(p, n)
