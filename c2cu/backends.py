@@ -48,7 +48,7 @@ def _load_for_cpu(artifact: Artifact) -> Any:
     from .runtime import cpu
 
     assert isinstance(artifact, CpuArtifact | CpuTeamArtifact)
-    return cpu.load(artifact)
+    return cpu.load(artifact, native=_load_for_cpu)
 
 
 def device(backend: str) -> Device:

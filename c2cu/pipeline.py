@@ -33,6 +33,7 @@ from .schedule.slots import bind_extents, chosen, packed, refuse_shared_writes, 
 from .schedule.understood import Understood
 from .trace import refuse_faults, trace
 from .trace.tables import with_tables
+from .transform.early import ends_of, uniform_ends
 
 
 def understand(source: Source, options: Options) -> Understood:
@@ -116,6 +117,7 @@ def _analysed(
         options.pack,
         options.stdio,
         options.outputs is not None,
+        ends_of(crossed) if crossed is not None else (),
     )
     if not options.pack:
         return front
@@ -158,6 +160,7 @@ PASSES: tuple[tuple[str, Callable[[Middle], Middle]], ...] = (
     ("lower", _lowered),
     ("canonical", lambda m: replace(m, kernel=canonical(m.ir))),
     ("values", lambda m: replace(m, kernel=bound(m.ir, m.values)) if m.values else m),
+    ("ends", lambda m: replace(m, kernel=uniform_ends(m.ir))),
     ("separate", lambda m: replace(m, analysis=uniform(m.ir))),
     ("tables", _with_tables),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from .analysis.uniform import Finding, secrets
@@ -12,6 +12,8 @@ from .base.notices import warn
 from .frontend.parse import deep
 from .schedule.understood import Understood
 from .trace import diagnosed
+
+PLACES = 5  # of early ends, that a note names
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def report_of(
     """The verdict. ``secret``: the program to be judged as constant-time, all of whose inputs but those of ``public``
     are secret; its findings are the report's. Without it, obliviousness is the question."""
     judged = secret or front
+    notes = (*notes, *_early(front))
     missing = next((x.why_not for x in (front, judged) if x.analysis is None), None)
     if missing is not None:
         d = missing.diagnostic
@@ -95,6 +98,17 @@ def report_of(
         both = (*a.findings, *(f for f in findings if f.kind == "operation"))
         findings = tuple(sorted(both, key=lambda f: (f.file, f.line, f.column, f.kind)))
     return Report(a.oblivious, constant_time, findings, "", notes, front.pre.sources, diagnosed(front.trace))
+
+
+def _early(front: Understood) -> Iterator[str]:
+    """Where an input may end early, and what is done then."""
+    if front.ends:
+        places = list(dict.fromkeys(f"{p.file}:{p.line}" for p in front.ends))
+        more = f" and {len(places) - PLACES} more places" if len(places) > PLACES else ""
+        yield (
+            f"an input may end early, at {', '.join(places[:PLACES])}{more}: "
+            "schedule gang then has schedule native do this input again"
+        )
 
 
 def judge(front: Understood, strict: bool | None) -> None:

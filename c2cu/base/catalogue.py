@@ -461,6 +461,13 @@ ENDS_PROCESS = Message(
     "the kernel ends the process, or reads its environment, with '{name}'",
     "return a status instead, or make the answer an input",
 )
+ENDS_EARLY = Message(
+    "C2CU370",
+    UnsupportedError,
+    "An input may end early, by exit, abort or a failed assert, which only schedules gang and native (CPU) have.",
+    "an input may end early here, which only schedules gang and native have",
+    "leave schedule= / --schedule out, or return a status instead",
+)
 OUTSIDE_STATE = Message(
     "C2CU147",
     UnsupportedError,

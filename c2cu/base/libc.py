@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from . import libm
 
-#: Functions that end an input instead of the process.
-ENDS = frozenset("exit _exit _Exit quick_exit abort __assert_fail atexit".split())
+#: Functions that end an input instead of the process; and with the one that says what is done at such an end.
+ENDERS = frozenset("exit _exit _Exit quick_exit abort __assert_fail".split())
+ENDS = ENDERS | {"atexit"}
 #: Functions whose memory lasts as long as the input.
 HEAP = frozenset(
     "malloc calloc realloc reallocarray free aligned_alloc memalign valloc posix_memalign malloc_usable_size strdup "

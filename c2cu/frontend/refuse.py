@@ -13,6 +13,7 @@ from pycparser import c_ast as C
 from ..base import catalogue, libc, libm
 from ..base.ctype import Array, CType, Function, Pointer, Scalar, Struct, is_packed
 from ..base.diagnostics import Error, Note, UnsupportedError
+from .ends import Ends, early_ends
 from .kernel import KernelProgram, returns_place
 from .nesting import ANALYSED, too_deep
 from .parse import loc_of, nodes
@@ -90,7 +91,9 @@ def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | 
     if impossible:
         raise _all(impossible)
     obstacles = [unfollowed(e) for _, e in constructs]
-    hidden = [e for e in obstacles if e.code not in _TRIED]
+    ends = early_ends(program)
+    living = [unfollowed(e) for _, e in _found(ends.living(program), ends)] if ends.doomed else obstacles
+    hidden = [e for e in living if e.code not in _TRIED]
     return _all(obstacles) if obstacles else None, _all(hidden) if hidden else None
 
 
@@ -114,8 +117,9 @@ def _all(errors: Sequence[E]) -> E:
     return errors[0].with_notes(*notes)
 
 
-def _found(program: KernelProgram) -> Iterator[tuple[bool, Error]]:
-    """(whether nothing can run it, error)."""
+def _found(program: KernelProgram, ends: Ends | None = None) -> Iterator[tuple[bool, Error]]:
+    """(whether nothing can run it, error). ``ends``: without what leads to early ends."""
+    dead = ends.dead if ends is not None else frozenset[int]()
     unit = program.unit
     if unit.always is not None:
         yield False, unit.always
@@ -136,7 +140,8 @@ def _found(program: KernelProgram) -> Iterator[tuple[bool, Error]]:
                 loc = loc_of(deep[1])
                 yield False, catalogue.NESTED_FOR_ANALYSIS.error(loc, what=deep[0].what, limit=f"{deep[0].most:,}")
             for n in nodes(f.node):
-                yield from _errors(n, program)
+                if id(n) not in dead:
+                    yield from _errors(n, program)
 
 
 def _foreign(f: FunctionDef, program: KernelProgram) -> Error | None:

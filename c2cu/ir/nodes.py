@@ -253,7 +253,8 @@ class If:
 class Loop:
     """Repeats: leave if a flag is set; ``head``; leave unless ``cond``; ``body``; leave if a flag is set; ``step``.
 
-    ``flags`` are `BOOL` variables that are 0 at entry and that ``break`` or ``return`` in the body sets to 1.
+    ``flags`` are `BOOL` variables that ``break`` or ``return`` in the body sets to 1. They are 0 at entry, but for that
+    of an early end (`transform.early`).
     """
 
     cond: Expr
@@ -266,6 +267,11 @@ class Loop:
 
 Stmt = Union[Assign, Store, If, Loop]
 Block = tuple[Stmt, ...]
+
+
+#: The region in which a store of 1 says that the input ends early (`exit`, `abort`, a failed `assert`). It is a mark,
+#: and no jump: what follows has no meaning for this input, but may be executed. `transform.early` makes jumps of marks.
+ENDED = Region("c2cu_ended", INT, (), "bulk")
 
 
 @dataclass(frozen=True)

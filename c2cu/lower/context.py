@@ -12,10 +12,11 @@ from pycparser import c_ast as C
 from ..base import catalogue
 from ..base.ctype import BOOL, CType, Scalar
 from ..base.diagnostics import Loc
+from ..frontend.ends import Ends
 from ..frontend.symbols import Symbol
 from ..frontend.typed import FunctionDef, Unit
 from ..ir.fold import cast
-from ..ir.nodes import Assign, Block, Const, Expr, If, Region, Stmt, Var, Variable
+from ..ir.nodes import ENDED, TRUE, ZERO, Assign, Block, Const, Expr, If, Region, Stmt, Store, Var, Variable
 from .environment import Environment, join
 from .objects import Complex, LValue, Null, Object, OneOf, Pair, Ref, Single, Target, View, Wide, at_start
 
@@ -112,6 +113,7 @@ class Context:
     addressed: frozenset[Symbol] = frozenset()  # local variables whose address is taken
     static_locals: list[tuple[Symbol, Object]] = field(default_factory=list)
     cleared: dict[Region, Object] = field(default_factory=dict)  # what stands for setting an object to zero
+    ends: Ends = field(default_factory=Ends)
 
     # the functions of other files
 
@@ -223,6 +225,11 @@ class Context:
         gone = self.env
         self.env = replace(gone.copy(), reached=False)
         return gone
+
+    def end(self, loc: Loc) -> None:
+        """The input ends early here."""
+        self.emit(Store(ENDED, ZERO, TRUE, loc))
+        self.part_ways()
 
     def number(self, target: Single) -> int:
         """The tag of a pointer to ``target``, whatever its index."""

@@ -8,6 +8,7 @@ from ..base import catalogue
 from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar, Struct, promote
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
+from ..frontend.parse import nodes as below
 from ..ir.fold import binary, cast, truth, unary
 from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Var, Variable
 from .context import NONE, Context, Flags, Jump
@@ -30,6 +31,9 @@ def statements(cx: Context, nodes: list[C.Node]) -> Flags:
     for i, s in enumerate(nodes):
         if not cx.env.reached:
             return NONE
+        if id(s) in cx.ends.doomed:
+            cx.end(end_of(cx, nodes[i:]))
+            return NONE
         rest = nodes[i + 1 :]
         if isinstance(s, C.If) and rest and escapes(s.iftrue) and not (s.iffalse and escapes(s.iffalse)):
             other = [s.iffalse, *rest] if s.iffalse is not None else rest
@@ -40,6 +44,12 @@ def statements(cx: Context, nodes: list[C.Node]) -> Flags:
         if flags:
             return flags
     return NONE
+
+
+def end_of(cx: Context, nodes: list[C.Node]) -> Loc:
+    """Where statements that lead to an early end come to it."""
+    calls = (n for s in nodes for n in below(s) if isinstance(n, C.FuncCall) and id(n) in cx.ends.doomed)
+    return loc_of(next(calls))
 
 
 def unless(cx: Context, flags: Flags, rest: list[C.Node]) -> Flags:

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from ..base import catalogue
 from ..base.ctype import INT, Array, Leaf, Pointer, Scalar, object_leaves
+from ..frontend.ends import early_ends
 from ..frontend.kernel import KernelProgram, Parameter
 from ..frontend.symbols import Symbol
-from ..ir.nodes import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
+from ..ir.nodes import ENDED, Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..ir.simplify import simplify
 from ..ir.walk import expressions as expressions_of
 from ..ir.walk import loads_in, rewritten, statements, touched
@@ -44,6 +45,7 @@ def lower(program: KernelProgram) -> Kernel:
     if (error := k.error or k.sized) is not None:
         raise error
     cx.addressed = frozenset(addressed(program.unit, *program.functions))
+    cx.ends = early_ends(program)
     bulk: list[Region] = []
     objects = [(b, bind_parameter(cx, b, bulk)) for b in program.parameters]
     cx.outside = tuple(obj for b, obj in objects if b.kind != "return")
@@ -77,6 +79,7 @@ def lower(program: KernelProgram) -> Kernel:
     parameter_regions = set(bulk)
     regions = [*bulk, *(constant.get(r, r) for r in cx.regions if r not in parameter_regions)]
     regions = [r for r in regions if r in parameter_regions or r in named]
+    regions += [ENDED] if ENDED in named else []
     return Kernel(k.name, tuple(regions), lowered, k.loc)
 
 

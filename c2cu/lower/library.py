@@ -6,7 +6,7 @@ import math
 
 from pycparser import c_ast as C
 
-from ..base import catalogue, libm
+from ..base import catalogue, libc, libm
 from ..base.ctype import BOOL, DOUBLE, FLOAT, INT, LONG, ULONG, CType, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
@@ -26,6 +26,9 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
     loc = loc_of(node)
     args = node.args.exprs if node.args else []
     name = name.removeprefix("__builtin_")
+    if name in libc.ENDERS:
+        cx.end(loc)
+        return None
     if name in ("memcpy", "memmove", "memset"):
         return memory_function(cx, name, args, loc)
     if name in ALLOCATES:

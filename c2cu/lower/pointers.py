@@ -97,7 +97,8 @@ def read_pointer(cx: Context, ref: LValue, loc: Loc) -> Target:
 def nowhere(cx: Context, ref: Ref, loc: Loc) -> Target:
     """Where a pointer points that was not set: a later turn of a loop may find it set, else it is an error."""
     assert isinstance(ref.type, Pointer)
-    cx.unset.append((loc, ref.name))
+    if cx.env.reached:
+        cx.unset.append((loc, ref.name))
     t = cx.unit.declarations.complete(ref.type.to)
     if isinstance(t, Function) or t == VOID:
         return Null()

@@ -30,7 +30,7 @@ from typing import Any
 from .. import backends, tune
 from ..base import catalogue, libm, toolchain
 from ..base.cache import Cache, cache_folder, key
-from ..base.diagnostics import Error, MismatchError
+from ..base.diagnostics import Error, ExitError, MismatchError
 from ..base.notices import MismatchWarning, warn
 from ..base.version import __version__
 from ..gep import Gep
@@ -282,13 +282,16 @@ class Verification:
 
     def run(self, arguments: Mapping[str, Any], layout: str, p: int) -> Any:
         """What native makes of arrays on the host."""
+        return self.run_to_ends(arguments, layout, p)[0]
+
+    def run_to_ends(self, arguments: Mapping[str, Any], layout: str, p: int) -> tuple[Any, Any]:
+        """The same, and what `NativeProgram.run` returns."""
         from ..runtime import arrays
 
         native = self.native()
         bound = arrays.bind(native.artifact.slots, arguments, {}, None, layout, p)
-        if p:
-            native.run(bound.inputs, bound.outputs, p)
-        return arrays.deliver(bound, native.artifact.slots, None, layout, lambda a, s: a)
+        exited = native.run(bound.inputs, bound.outputs, p) if p else None
+        return arrays.deliver(bound, native.artifact.slots, None, layout, lambda a, s: a), exited
 
 
 _proofs: weakref.WeakSet[Verification] = weakref.WeakSet()
@@ -317,7 +320,7 @@ def verified(
     with proof.lock:
         proof.tell()
         if proof.different:
-            return _placed(_by_native(proof, arguments, layout, p), out)
+            return _by_native(proof, arguments, layout, p, out)
         if not (proof.open and p):
             return call(out)
         return compared(lambda: (proof, range(p)), call, arguments, out, layout, p, started)
@@ -335,20 +338,28 @@ def compared(
     """As `verified`. ``unproved``: after the call, whose results these are, and of which inputs."""
     apart = out is not None and _overlap(out, arguments)  # the inputs are still needed
     run = time.perf_counter()
-    results = call(None if apart else out)
+    early: ExitError | None = None
+    try:
+        results = call(None if apart else out)
+    except ExitError as e:
+        early, results = e, e.outputs
     now = time.perf_counter()
     proof, numbers = unproved()
     outcome = None
     if proof is not None and proof.open and len(numbers):
         outcome = proof.compare(arguments, results, layout, numbers, now - started, now - run)
     if proof is None or outcome is None:
-        return _placed(results, out) if apart else results
+        results = _placed(results, out) if apart else results
+        if early is None:
+            return results
+        early.outputs = results
+        raise early
     proof.settle("different")
     mismatch = _diagnosed(proof, outcome, arguments, layout, catalogue.MISMATCH, range(p))
     if proof.how == "strict":
         raise mismatch
     warn(MismatchWarning(replace(mismatch.diagnostic, severity="warning")))
-    return _placed(_like(_by_native(proof, arguments, layout, p), results), out)
+    return _by_native(proof, arguments, layout, p, out, results)
 
 
 def note(front: Understood, artifact: Artifact, backend: str) -> str:
@@ -513,8 +524,17 @@ def by_name(results: Any, slots: Sequence[Slot]) -> dict[str, Any]:
     return results if isinstance(results, dict) else {slots[0].name: results}
 
 
-def _by_native(proof: Verification, arguments: Mapping[str, Any], layout: str, p: int) -> Any:
-    return proof.run({n: on_host(a) for n, a in arguments.items()}, layout, p)
+def _by_native(
+    proof: Verification, arguments: Mapping[str, Any], layout: str, p: int, out: Any, model: Any = None
+) -> Any:
+    """What native makes of a call, in ``out``, or else on the device where ``model`` is. Raises ExitError."""
+    from ..runtime.native import ended
+
+    results, exited = proof.run_to_ends({n: on_host(a) for n, a in arguments.items()}, layout, p)
+    placed = _placed(results if model is None else _like(results, model), out)
+    if exited is not None and not any(s.is_status for s in proof.artifact.slots):
+        raise ended(exited, placed)
+    return placed
 
 
 def _like(results: Any, model: Any) -> Any:

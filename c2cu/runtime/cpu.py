@@ -24,7 +24,7 @@ from ..base.machine_code import library
 from ..base.memory import require_memory
 from ..base.recent import Recent
 from ..base.version import __version__
-from ..schedule.artifact import CpuArtifact, CpuTeamArtifact
+from ..schedule.artifact import CpuArtifact, CpuNativeArtifact, CpuTeamArtifact
 from ..schedule.slots import Slot
 from .addresses import address
 
@@ -46,9 +46,11 @@ class CpuProgram:
 
     drawback = ""  # what would make another schedule the better choice: see `runtime.cuda.CudaProgram`
 
-    def __init__(self, artifact: CpuArtifact | CpuTeamArtifact, code: bytes):
-        """``code``: the shared object that a compiler made of the artifact's text."""
-        self.artifact = artifact
+    def __init__(
+        self, artifact: CpuArtifact | CpuTeamArtifact, code: bytes, native: Callable[[CpuNativeArtifact], Any] | None
+    ):
+        """``code``: the shared object that a compiler made of the artifact's text. ``native``: see `load`."""
+        self.artifact, self._load_native = artifact, native
         loaded = library(code)
         unload = weakref.finalize(loaded, _ctypes.dlclose, loaded._handle)  # functions keep it while they run
         unload.atexit = False
@@ -57,24 +59,50 @@ class CpuProgram:
         else:
             self._run = loaded.c2cu_run
             self._run.argtypes = (ctypes.c_void_p, ctypes.c_long, ctypes.c_long)
+            if artifact.again is not None:
+                self._run.argtypes = (*self._run.argtypes, ctypes.c_void_p)
             self._run.restype = ctypes.c_int
             self._copy = artifact.lanes * sum(s.nbytes for s in artifact.slots)  # bytes that a thread works in, about
 
-    def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> None:
+    def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> Any:
         """Do p inputs. One C-contiguous array or None for each slot, batch-first; without the p axis if shared.
 
         An output's memory may be an input's.
-        """
-        self.run_table(slot_table(self.artifact.slots, inputs, outputs), outputs, p)
 
-    def run_table(self, table: Any, outputs: Sequence[Any], p: int, brief: bool = False) -> None:
+        Returns:
+            For each input its exit status, -1 where the kernel returned; None where all have.
+        """
+        return self.run_table(slot_table(self.artifact.slots, inputs, outputs), outputs, p)
+
+    def run_table(self, table: Any, outputs: Sequence[Any], p: int, brief: bool = False) -> Any:
         """The same, of a table that is filled in. ``brief``: it takes so little time that the caller's thread does it:
         nothing is gained by others, and Ctrl-C may wait."""
         for slot, output in zip(self.artifact.slots, outputs):
             if slot.is_status and output is not None:
-                output[...] = 0  # what is analysed does not end early
+                output[...] = 0
+        if isinstance(self.artifact, CpuArtifact) and self.artifact.again is not None:
+            return self._with_ends(table, outputs, p, brief)
+        self._all(table, p, brief)
+        return None
+
+    def _with_ends(self, table: Any, outputs: Sequence[Any], p: int, brief: bool) -> Any:
+        """The same, of a program whose inputs may end early: native does those again."""
+        import numpy
+
+        ended = numpy.zeros(p, numpy.uint8)
+        self._all(table, p, brief, address(ended))
+        early = numpy.flatnonzero(ended)
+        return self._native.again(table, outputs, early, p) if early.size else None
+
+    @functools.cached_property
+    def _native(self) -> Any:
+        assert isinstance(self.artifact, CpuArtifact) and self.artifact.again is not None
+        assert self._load_native is not None
+        return self._load_native(self.artifact.again)
+
+    def _all(self, table: Any, p: int, brief: bool, *ended: int) -> None:
         if brief:
-            self._range(table, 0, p)
+            self._range(table, 0, p, *ended)
             return
         workers = threads()
         if isinstance(self.artifact, CpuTeamArtifact):
@@ -82,14 +110,14 @@ class CpuProgram:
         else:
             parts = ranges(p, self.artifact.lanes, workers)
             require_memory(min(len(parts), workers) * self._copy)
-            all_of([functools.partial(self._range, table, a, b) for a, b in parts], workers)
+            all_of([functools.partial(self._range, table, a, b, *ended) for a, b in parts], workers)
 
     def divides(self, p: int) -> bool:
         """Whether p inputs are the work of several threads."""
         return len(ranges(p, 1, threads())) > 1
 
-    def _range(self, table: Any, begin: int, end: int) -> None:
-        if not self._run(table, begin, end):
+    def _range(self, table: Any, begin: int, end: int, *ended: int) -> None:
+        if not self._run(table, begin, end, *ended):
             raise catalogue.NO_HOST_MEMORY.error()
 
 
@@ -322,16 +350,23 @@ LIBRARIES = 256  # that stay loaded, those last used
 _loaded: Recent[CpuProgram] = Recent(LIBRARIES)
 
 
-def load(artifact: CpuArtifact | CpuTeamArtifact, cache: Cache | None = None) -> CpuProgram:
-    """Compile (or find) an artifact and load it. Raises CompileError."""
+def load(
+    artifact: CpuArtifact | CpuTeamArtifact,
+    cache: Cache | None = None,
+    native: Callable[[CpuNativeArtifact], Any] | None = None,
+) -> CpuProgram:
+    """Compile (or find) an artifact and load it. ``native``: loads what does inputs that end early. Raises
+    CompileError."""
     compiler = toolchain.find_compiler()
     version = toolchain.compiler_version(compiler)
     flags = (*FLAGS, *toolchain.generated_flags(compiler), *artifact.flags)
     name = key(artifact.text, flags, version, toolchain.cpu_key(), __version__)
     meaning = (name, repr(artifact.slots))  # one text may serve a variable that is shared and one that is not
+    if isinstance(artifact, CpuArtifact) and artifact.again is not None:
+        meaning = (*meaning, artifact.again.text, *artifact.again.units)
 
     def loaded() -> CpuProgram:
         code = (cache or Cache()).put(name, ".so", lambda: toolchain.compiled((*compiler, *flags), artifact.text))
-        return CpuProgram(artifact, code)
+        return CpuProgram(artifact, code, native)
 
     return _loaded.of(meaning, loaded)

@@ -30,7 +30,7 @@ from ..base.scratch import scratch
 from ..base.version import __version__
 from ..schedule.artifact import CpuNativeArtifact
 from .addresses import address
-from .cpu import LIBRARIES, all_of, ranges, slot_table, threads
+from .cpu import GRAIN, LIBRARIES, all_of, ranges, slot_table, threads
 from .elf import NOBITS, Elf, ElfSymbol, Section
 
 FLAGS = ("-O3", *toolchain.machine_flags())
@@ -85,11 +85,7 @@ class NativeProgram:
         where = address(exited) if exited is not None else None
 
         def work(begin: int, end: int) -> None:
-            copy = self._take()
-            done = copy.run(copy.state, table, self._sizes, self._kinds, len(slots), begin, end, where)
-            self._free.append(copy)
-            if not done:
-                raise catalogue.NO_HOST_MEMORY.error()
+            self._spans(table, [(begin, end)], where)
 
         if brief:
             work(0, p)
@@ -100,6 +96,33 @@ class NativeProgram:
             if slot.is_status and output is not None:
                 output[...] = 0 if exited is None else numpy.maximum(exited, 0)
         return exited if exited is not None and (exited >= 0).any() else None
+
+    def again(self, table: Any, outputs: Sequence[Any], numbers: Any, p: int) -> Any:
+        """Do those of p inputs that have these numbers, in order; what `run_table` returns, of all of them."""
+        exited = numpy.full(p, -1, numpy.int32)
+        breaks = numpy.flatnonzero(numpy.diff(numbers) > 1) + 1
+        firsts, lasts = numbers[numpy.r_[0, breaks]], numbers[numpy.r_[breaks, len(numbers)] - 1]
+        spans = list(zip(firsts.tolist(), (lasts + 1).tolist()))
+        workers = threads()
+        size = max(GRAIN, -(-len(spans) // (4 * workers)))
+
+        def work(mine: list[tuple[int, int]]) -> None:
+            self._spans(table, mine, address(exited))
+
+        all_of([functools.partial(work, spans[k : k + size]) for k in range(0, len(spans), size)], workers)
+        for slot, output in zip(self.artifact.slots, outputs):
+            if slot.is_status and output is not None:
+                output[...] = numpy.maximum(exited, 0)
+        return exited if (exited >= 0).any() else None
+
+    def _spans(self, table: Any, spans: Sequence[tuple[int, int]], exited: int | None) -> None:
+        """Do inputs ``begin`` <= id < ``end`` of each span, in a copy of the library."""
+        copy = self._take()
+        slots = len(self.artifact.slots)
+        done = [copy.run(copy.state, table, self._sizes, self._kinds, slots, a, b, exited) for a, b in spans]
+        self._free.append(copy)
+        if not all(done):
+            raise catalogue.NO_HOST_MEMORY.error()
 
     def divides(self, p: int) -> bool:
         """See `CpuProgram.divides`."""

@@ -48,10 +48,14 @@ class CpuArtifact(Artifact):
 
     Arrays are batch-first: input id's copy is ``nbytes`` contiguous bytes at ``in + id * in_stride``. ``in`` and
     ``out`` of a slot may be the same memory.
+
+    ``again``: does the inputs that end early, with the same table. c2cu_run then has a last parameter ``unsigned char
+    *ended``: it writes nothing for an input that ends early, but 1 to ``ended[id]``, and 0 for the others.
     """
 
     lanes: int = 1
     refill: Refilled | None = None
+    again: CpuNativeArtifact | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -152,8 +152,9 @@ def foreseen(understood: Understood, backend: str, schedule: str) -> Plan:
     require_known(backend, schedule)
     last = registry.names(backend)[-1]
     if schedule != AUTO:
-        if understood.why_not is not None and schedule != last:
-            raise understood.why_not
+        why_not = _obstacle(registry.find(backend, schedule), understood)
+        if why_not is not None and schedule != last:
+            raise why_not
         return Plan(backend, schedule, ())
     reasons: list[tuple[str, str]] = []
     for entry in applicable(understood, backend)[:-1]:
@@ -182,9 +183,13 @@ def applicable(understood: Understood, backend: str) -> tuple[Entry, ...]:
 
 def objection(entry: Entry, understood: Understood, p: int | None = None) -> str | None:
     """Why "auto" should not take a schedule that is not the last. ``p``: how many inputs, if that is known."""
-    if understood.why_not is not None:
-        return reason_of(understood.why_not)
-    return entry.schedule.objection(understood, p)
+    why_not = _obstacle(entry, understood)
+    return reason_of(why_not) if why_not is not None else entry.schedule.objection(understood, p)
+
+
+def _obstacle(entry: Entry, understood: Understood) -> UnsupportedError | None:
+    """Why a schedule that is not the last does not take a program, where the analysis tells."""
+    return understood.why_not if entry.schedule.ends_lanes else understood.why_not_whole
 
 
 def depends_on(p: int, understood: Understood, backend: str, schedule: str) -> bool:

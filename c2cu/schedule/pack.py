@@ -65,9 +65,10 @@ __attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long
 IN_ORDER = "(first + (l < lanes ? l : lanes - 1))"  # lanes past the end repeat the last input, to do what it does
 
 
-def _rows_of(k: int, side: str, row: str = IN_ORDER) -> str:
-    """Pointers to the W inputs' rows."""
-    return f"LANES {side}[l] = (char *)slot[{k}].{side} + {row} * slot[{k}].{side}_stride;"
+def _rows_of(k: int, side: str, row: str = IN_ORDER, ended: str = "") -> str:
+    """Pointers to the W inputs' rows. ``ended``: the member that says which of them are not wanted."""
+    place = f"(char *)slot[{k}].{side} + {row} * slot[{k}].{side}_stride"
+    return f"LANES {side}[l] = {f'g->{ended}[0][l] ? g->spare : ' if ended else ''}{place};"
 
 
 def narrow(r: Region) -> str:
@@ -113,9 +114,16 @@ def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int
 
 
 def unpack(
-    r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool, row: str = IN_ORDER
+    r: Region,
+    slots: tuple[Slot, ...],
+    place: tuple[int, Leaf],
+    lanes: int,
+    wide: bool,
+    row: str = IN_ORDER,
+    ended: str = "",
 ) -> list[str]:
-    """Lines that bring a region out, where it is wanted. ``row``: the number of the input in lane ``l``."""
+    """Lines that bring a region out, where it is wanted. ``row``: the number of the input in lane ``l``. ``ended``: the
+    member that says which lanes have ended early."""
     k, leaf = place
     name, outside = member(r), _outside(r, wide)
     if not slots[k].writes:
@@ -132,7 +140,7 @@ def unpack(
             f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{outside}[e] + "
             f"l * {r.type.size}, {r.type.size});",
         )
-    return [f"if (slot[{k}].out) {{", "    " + _rows_of(k, "out", row), *(f"    {x}" for x in body), "}"]
+    return [f"if (slot[{k}].out) {{", "    " + _rows_of(k, "out", row, ended), *(f"    {x}" for x in body), "}"]
 
 
 def _loops(leaf: Leaf, body: str) -> list[str]:

@@ -30,7 +30,7 @@ class Schedule:
     ``variants``: further names, "schedule:variant", that a user may give. ``oversized``: the one of them for an input
     that does not fit a device, or that several devices work at together. ``rounds_freely``: whether ``fp`` makes a
     difference. ``settles``: made for what it takes, so that nothing is to be compared with it. ``pass_names``: of what
-    ``passes`` returns.
+    ``passes`` returns. ``ends_lanes``: whether it takes programs whose inputs may end early.
 
     A module of a schedule's folder is imported where a method needs it, as asking must not cost what emitting does.
     """
@@ -40,6 +40,7 @@ class Schedule:
     rounds_freely: ClassVar[bool] = False
     settles: ClassVar[bool] = False
     pass_names: ClassVar[tuple[str, ...]] = ()
+    ends_lanes: ClassVar[bool] = False
 
     def applies(self, understood: Understood) -> bool:
         """Whether it is made for programs like this one at all."""

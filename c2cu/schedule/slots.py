@@ -11,11 +11,12 @@ from ..analysis.facts import CERTAIN, INPUT, Trace
 from ..base import catalogue
 from ..base.ctype import FIELDS, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, object_leaves
 from ..base.diagnostics import Loc, Note, did_you_mean
+from ..frontend.ends import early_ends
 from ..frontend.kernel import KernelProgram, Parameter, set_elsewhere, unseen_statics
 from ..frontend.options import Options
 from ..gep import Gep, NotGep
 from ..gep.pairs import LIMIT, least_sum
-from ..ir.nodes import Kernel
+from ..ir.nodes import ENDED, Kernel
 
 MOST_SLOTS = 1000  # 32 bytes each of the 32,764 that a kernel's parameters have, from CUDA 12.1 on
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -137,6 +138,7 @@ def _inner_effects(
         return {b.name: _from_ast(b, b.symbol in written, b.name in elsewhere) for b in program.parameters}
     e = effects(kernel)
     unseen = unseen_statics(program)
+    early = _Early(program) if ENDED in kernel.regions else None
     out = {}
     for b in program.parameters:
         if _holds_addresses(b):
@@ -151,8 +153,29 @@ def _inner_effects(
         if writes and b.name in unseen and any(n in e.reads for n in names):
             writes = not all(n in not_inputs or f in (WRITE, None) for n, f in zip(names, first))  # else it is scratch
         is_named = any(n in e.reads or n in e.writes for n in names)
+        if early is not None:  # what an input that ends early leaves unwritten comes out as it came in
+            is_named = is_named or early.names(b)
+            writes = writes or early.writes(b)
+            reads = b.kind != "return" and (reads or writes or early.names(b))
         out[b.name] = reads, writes, _required(b, READ in first, writes) and (is_named or b.shared)
     return out
+
+
+class _Early:
+    """What is named and written on the way to an early end, which the flat kernel does not have."""
+
+    def __init__(self, program: KernelProgram):
+        ends = early_ends(program)
+        self.symbols = frozenset(ends.symbols(program))
+        self.written = may_write(program)
+        self.through = ends.writes_through(program)
+
+    def names(self, b: Parameter) -> bool:
+        return b.symbol in self.symbols
+
+    def writes(self, b: Parameter) -> bool:
+        may = b.symbol in self.written and not b.shared and not b.by_value
+        return may and (self.through or self.names(b))
 
 
 def _holds_addresses(b: Parameter) -> bool:

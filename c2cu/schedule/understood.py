@@ -8,7 +8,7 @@ from functools import cached_property
 from ..analysis.facts import Trace
 from ..analysis.uniform import Uniform
 from ..base import catalogue
-from ..base.diagnostics import UnsupportedError
+from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.kernel import KernelProgram
 from ..frontend.link import Linked
 from ..frontend.preprocess import Preprocessed, Source
@@ -24,7 +24,8 @@ _OF_SIZES = (catalogue.ALLOCATION.code, catalogue.VARIABLE_EXTENT.code)
 class Understood:
     """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
     where ``why_not`` says what cannot be analysed; ``trace`` and ``gep`` are None then. ``stdio``: see `Options`.
-    ``asked``: the user names the outputs."""
+    ``asked``: the user names the outputs. ``ends``: where an input may end early, of a program that is analysed; its
+    lanes need `native` beside them, which does such an input again."""
 
     source: Source
     pre: Preprocessed
@@ -39,11 +40,17 @@ class Understood:
     pack: int | None = None
     stdio: str = ""
     asked: bool = False
+    ends: tuple[Loc, ...] = ()
 
     @cached_property
     def gep(self) -> Gep | NotGep | None:
         """The kernel as a loop of Gaussian-elimination type: see `recognise`."""
-        return recognise(self.analysis.kernel) if self.analysis is not None else None
+        return recognise(self.analysis.kernel) if self.analysis is not None and not self.ends else None
+
+    @property
+    def why_not_whole(self) -> UnsupportedError | None:
+        """Why no schedule runs it that has nothing but the flat program; None where that is enough."""
+        return self.why_not or (catalogue.ENDS_EARLY.error(self.ends[0]) if self.ends else None)
 
     @cached_property
     def layout(self) -> Layout:
@@ -53,7 +60,7 @@ class Understood:
     @property
     def leaving(self) -> frozenset[Region]:
         """The regions that go out."""
-        regions, layout = self.analysed().kernel.regions, self.layout
+        regions, layout = self.whole().kernel.regions, self.layout
         return frozenset(r for r in regions if r.name in layout and self.slots[layout[r.name][0]].writes)
 
     @cached_property
@@ -68,3 +75,9 @@ class Understood:
             assert self.why_not is not None
             raise self.why_not
         return self.analysis
+
+    def whole(self) -> Uniform:
+        """The same, of a program all of whose inputs come to their end. Raises UnsupportedError where they may not."""
+        if self.why_not_whole is not None:
+            raise self.why_not_whole
+        return self.analysed()

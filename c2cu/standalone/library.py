@@ -102,6 +102,8 @@ def _names(text: str) -> set[str]:
 
 def _artifact(front: Understood, target: str, schedule: str) -> Artifact:
     """Of the schedules that have such a form, the one that is chosen, or else the first that takes the program."""
+    if front.ends:
+        raise catalogue.ENDS_EARLY.error(front.ends[0])
     plan, artifact = choose(front, target, schedule)
     if isinstance(artifact, FORMS):
         return artifact

@@ -139,7 +139,9 @@ def _cpu(front: Understood, p: int, group: int | None) -> str:
 
 def _is_vector_code(front: Understood) -> bool:
     """Whether a CPU runs the kernel under ``gang``: else its own text is what runs."""
-    return front.analysis is not None and not any(f.kind == "address" for f in front.analysis.findings)
+    if front.analysis is None or front.ends:
+        return False
+    return not any(f.kind == "address" for f in front.analysis.findings)
 
 
 def _refuse_macros(front: Understood, names: frozenset[str]) -> None:

@@ -16,7 +16,7 @@ from ..base import toolchain
 from ..base.cache import Cache, key
 from ..base.machine_code import execute
 from ..base.version import __version__
-from ..ir.nodes import Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
+from ..ir.nodes import ENDED, Binary, Block, Call, Cast, Expr, Load, Loop, Region, Select, Store, Unary, Var
 from ..ir.walk import expressions, operands
 from .sites import Nest, Site, uniform_arms
 from .steps import COUNTERS, Tracer, Unknown, tracer
@@ -168,7 +168,7 @@ class _Counts:
 
     def block(self, block: Block, test: Expr | None, n: int) -> None:
         for s in block:
-            if isinstance(s, Store):
+            if isinstance(s, Store) and s.region != ENDED:
                 self.stores[s.region] += n
             for e in expressions(s) if not isinstance(s, Loop) else ():
                 self.expression(e, n)

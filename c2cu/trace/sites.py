@@ -16,7 +16,8 @@ Place = Region | Variable
 @dataclass(frozen=True)
 class Site:
     """An access in the text. ``loops``: numbers of the loops around it, outermost first. ``conditional``: how many
-    branches on data stand before it. ``extent``: how many elements its index may name; ``row``: of one dimension."""
+    branches on data, and early ends, stand before it. ``extent``: how many elements its index may name; ``row``: of one
+    dimension."""
 
     place: Place
     store: bool

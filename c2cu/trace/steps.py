@@ -10,6 +10,7 @@ from ..analysis.uniform import Uniform
 from ..base.ctype import INT
 from ..base.diagnostics import Loc
 from ..ir.nodes import (
+    ENDED,
     Assign,
     Binary,
     Bitcast,
@@ -29,6 +30,7 @@ from ..ir.nodes import (
     Variable,
 )
 from ..ir.walk import operands, touched, used
+from ..transform.early import has_end
 from .guards import Guards, KnownOutcomes, Outcomes, reads, without
 from .sites import (
     Nest,
@@ -208,6 +210,7 @@ class _Writer:
     blocks: list[tuple[Block, Expr | None]] = field(default_factory=list)
     inside: tuple[Nest, ...] = ()  # the loops around here
     conditional: int = 0  # branches on data around here
+    ended: bool = False  # inputs may have ended early before
     pairs: int = 0  # branches on data with an else
     other: int = -1  # number of the pair whose else this is, where no other branch is around
     cells: int = 0
@@ -255,6 +258,8 @@ class _Writer:
                 if v in self.carried or v in self.doubtful:
                     self.access(s, v)
                 self.outcomes = self.guards.after(s, self.outcomes)
+            case Store(region=r) if r == ENDED:
+                self.ended = True
             case Store(region=r, index=i, value=e):
                 self.read(i, True)
                 self.read(e, r in self.needed, s.loc)
@@ -349,6 +354,7 @@ class _Writer:
         if data_ends(self.u, s):
             self.pass_over(s)
             return
+        self.ended = self.ended or has_end((s,))  # in an earlier turn
         n = self.nests[id(s)]
         outer, self.inside = self.inside, (*self.inside, n)
         every = self.outcomes = without(self.outcomes, self.guards.assigned(s))  # in every turn, and after the last
@@ -405,7 +411,8 @@ class _Writer:
 
     def site(self, node: _Node, place: Place, store: bool, extent: int = 1, row: bool = False) -> int:
         loops = tuple(n.number for n in self.inside)
-        self.sites.append(Site(place, store, node.loc, loops, self.conditional, extent, row))
+        conditional = self.conditional + self.ended
+        self.sites.append(Site(place, store, node.loc, loops, conditional, extent, row))
         self.reported.append(tuple(dict.fromkeys(v for n in self.inside for v in n.counters))[-COUNTERS:])
         return len(self.sites) - 1
 

@@ -19,7 +19,7 @@ class BlockSchedule(Schedule):
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         from .emit import block
 
-        u = understood.analysed()
+        u = understood.whole()
         assert understood.trace is not None
         return block(u, understood.trace, understood.slots, understood.layout, understood.fp, threads)
 
@@ -29,7 +29,7 @@ class BlockSchedule(Schedule):
         @functools.cache
         def program() -> BlockProgram:
             assert understood.trace is not None
-            return compiled(understood.analysed(), understood.trace, understood.fp)
+            return compiled(understood.whole(), understood.trace, understood.fp)
 
         return (("phases", lambda _: program().phases), *passes(understood.fp, lambda: program().threads))
 

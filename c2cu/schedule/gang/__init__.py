@@ -5,16 +5,17 @@ from __future__ import annotations
 from ...analysis.uniform import uniform
 from ...base import toolchain
 from ...ir.passes import Pass, through
-from ..artifact import Artifact
+from ..artifact import Artifact, CpuNativeArtifact
 from ..estimate import Rival
-from ..registry import names
+from ..registry import emit_schedule, names
 from ..schedule import Schedule
 from ..understood import Understood
 from .cost import CLOSE, known_costs
 
 
 class GangSchedule(Schedule):
-    pass_names = ("propagate", "unroll", "scalarize", "select", "common")
+    ends_lanes = True
+    pass_names = ("ends", "propagate", "unroll", "scalarize", "select", "common")
 
     def objection(self, understood: Understood, p: int | None) -> str | None:
         if understood.analysis is None or not (costs := known_costs(understood)).speaks_against:
@@ -37,7 +38,10 @@ class GangSchedule(Schedule):
         from .emit import gang
 
         kernel = through(understood.analysed().kernel, self.passes(understood))
-        return gang(uniform(kernel), understood.slots, understood.layout, toolchain.vector_bytes(), understood.trace)
+        native = emit_schedule(names("cpu")[-1], understood, backend="cpu") if understood.ends else None
+        assert native is None or isinstance(native, CpuNativeArtifact)
+        slots, layout, width = understood.slots, understood.layout, toolchain.vector_bytes()
+        return gang(uniform(kernel), slots, layout, width, understood.trace, native)
 
     def passes(self, understood: Understood) -> tuple[Pass, ...]:
         from .emit import PASSES

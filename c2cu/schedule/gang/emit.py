@@ -15,15 +15,16 @@ from ...base.templates import render
 from ...codegen.lane_masks import MaskPrinter
 from ...codegen.lanes import complex_parts, extreme_text, mask_texts, vectors
 from ...codegen.simd import Printer, literal, member, memory
-from ...ir.nodes import Region
+from ...ir.nodes import ENDED, Region
 from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
 from ...transform.common import common
+from ...transform.early import lanes_ended
 from ...transform.propagate import propagate
 from ...transform.scalarize import scalarize
 from ...transform.unroll import unroll_by_profit
 from .. import pack
-from ..artifact import CpuArtifact, Refilled
+from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
 from .refill import refill
 from .refill_text import RefillText
@@ -36,6 +37,7 @@ Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and
 MASKED = 2000
 #: What a kernel goes through before it is analysed once more and printed.
 PASSES: tuple[Pass, ...] = (
+    ("ends", lanes_ended),
     ("propagate", propagate),
     ("unroll", unroll_by_profit),
     ("scalarize", scalarize),
@@ -45,14 +47,22 @@ PASSES: tuple[Pass, ...] = (
 
 
 def gang(
-    u: Uniform, slots: tuple[Slot, ...], layout: Layout, native_bytes: int, trace: Trace | None = None
+    u: Uniform,
+    slots: tuple[Slot, ...],
+    layout: Layout,
+    native_bytes: int,
+    trace: Trace | None = None,
+    again: CpuNativeArtifact | None = None,
 ) -> CpuArtifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. ``trace``: what the program
-    touches; what it writes whole before it reads any of it is not packed."""
-    bulk = [r for r in u.kernel.regions if r.storage == "bulk"]
+    touches; what it writes whole before it reads any of it is not packed. ``again``: does the inputs that end early,
+    if there are such."""
+    bulk = [r for r in u.kernel.regions if r.storage == "bulk" and r != ENDED]
+    ended = member(ENDED) if ENDED in u.kernel.regions else ""
+    assert bool(ended) == (again is not None)
     coming = [r for r in bulk if trace is None or trace.comes_in(r.name, slots[layout[r.name][0]].writes)]
     leaving = [r for r in bulk if slots[layout[r.name][0]].writes]
-    form = refill(u, native_bytes, coming, leaving)
+    form = refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
     u = u if form is None else form.u
     widest = _widest(u)
     lanes, wide = native_bytes // widest, widest == 8
@@ -80,6 +90,8 @@ def gang(
         refill=form is not None,
         complex_parts=complex_parts(u.kernel),
         members=members,
+        ended=ended,
+        spare=max((s.nbytes for s in slots if s.writes), default=0) or 1,
         tables=tables,
         wide_multiply=p.wide_multiply,
         roots=sorted(p.roots),
@@ -88,12 +100,12 @@ def gang(
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
         pack=[line for r in coming for line in pack.pack(r, slots, layout[r.name], lanes, wide)],
-        unpack=[line for r in bulk for line in pack.unpack(r, slots, layout[r.name], lanes, wide, row)],
+        unpack=[line for r in bulk for line in pack.unpack(r, slots, layout[r.name], lanes, wide, row, ended)],
         **values,
     )
     refilled = None if form is None else Refilled(form.loop.loc, form.gangs)
     flags = ("-O2",) if emitter.masked > MASKED else ()
-    return CpuArtifact("gang", text, slots, flags, lanes=lanes, refill=refilled)
+    return CpuArtifact("gang", text, slots, flags, lanes=lanes, refill=refilled, again=again)
 
 
 def _widest(u: Uniform) -> int:

@@ -95,6 +95,8 @@ class RefillText:
         p.lines, p.mask, self.emitter.needed = [], f"fresh{k}", self.u.varying
         for v, value in form.at_start:
             self.emitter.statement(Assign(v, value, value.loc))
+        if not set(loop.flags) <= dict(form.at_start).keys():
+            self.emitter.leave(loop, p.mask)
         self.tested(p.mask)
         first = p.lines
         p.lines, p.mask, self.emitter.needed = [], f"running{k}", behind

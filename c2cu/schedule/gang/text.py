@@ -8,7 +8,7 @@ from ...analysis.live import live
 from ...analysis.uniform import Uniform
 from ...base.ctype import BOOL, Scalar
 from ...codegen.simd import Printer, converted, member
-from ...ir.nodes import Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.nodes import ENDED, Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import expressions, statements, subexpressions
 from .select import accesses, is_small
 
@@ -120,6 +120,8 @@ class Emitter:
         if self.p.mask:
             value = self.p.select(self.p.mask, value, converted(place, memory_rep, rep), rep)
         self.line(f"{place} = {converted(value, rep, memory_rep)};")
+        if s.region == ENDED and self.live is None:  # else it is the last statement
+            self.line(f"if (!any({place} == 0)) return;")
 
     def uniform_if(self, s: If) -> None:
         self.line(f"if ({self.p.text(s.cond)}) {{")

@@ -44,7 +44,7 @@ class CpuGepSchedule(Schedule):
     def emit(self, understood: Understood, threads: int, variant: str) -> CpuTeamArtifact:
         from .cpu import cpu
 
-        u = understood.analysed()
+        u = understood.whole()
         return cpu(u, understood.gep, understood.slots, understood.layout, toolchain.vector_bytes())
 
 
@@ -65,7 +65,7 @@ class CudaGepSchedule(Schedule):
         from .require_gep import require_gep
         from .tiles import LARGEST, tiles
 
-        u = understood.analysed()
+        u = understood.whole()
         gep = require_gep(u.kernel, understood.gep)
         slots, layout, fp = understood.slots, understood.layout, understood.fp
         if variant == self.oversized:

@@ -19,7 +19,7 @@ class RegistersSchedule(Schedule):
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         from .emit import THREADS, registers
 
-        u, fp = understood.analysed(), understood.fp
+        u, fp = understood.whole(), understood.fp
         return registers(u, understood.slots, understood.layout, fp, threads or THREADS)
 
     def passes(self, understood: Understood) -> tuple[Pass, ...]:

@@ -15,7 +15,7 @@ class ScanSchedule(Schedule):
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         from .emit import scan
 
-        u = understood.analysed()
+        u = understood.whole()
         assert understood.trace is not None
         return scan(u, understood.trace, understood.slots, understood.layout, understood.fp)
 
@@ -23,4 +23,4 @@ class ScanSchedule(Schedule):
         from ..registers.emit import BUDGET, passes
         from .emit import kept_loops
 
-        return passes(understood.leaving, understood.fp, BUDGET, kept_loops(understood.analysed().kernel))
+        return passes(understood.leaving, understood.fp, BUDGET, kept_loops(understood.whole().kernel))
