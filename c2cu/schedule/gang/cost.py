@@ -21,6 +21,7 @@ from ...frontend.parse import deep
 from ...ir.canonical import counted
 from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Stmt, Store
 from ...ir.walk import expressions, operands, statements
+from ...transform.early import is_end
 from ..slots import Slot, bytes_moved
 from ..understood import Understood
 from .select import is_small
@@ -130,6 +131,12 @@ class _Counter:
 
     def branch(self, s: If, times: float, chance: float, varying: bool) -> None:
         arms = [arm for arm in (s.then, s.other) if arm]
+        if any(is_end(x) for arm in arms for x in arm):  # which is rare
+            self.add(ASK, SCALAR, times, chance)
+            for arm in arms:
+                if not any(map(is_end, arm)):
+                    self.block(arm, times, chance)
+            return
         if not varying:
             for arm in arms:
                 self.block(arm, times / 2, chance)

@@ -66,8 +66,9 @@ def gang(
     u = u if form is None else form.u
     widest = _widest(u)
     lanes, wide = native_bytes // widest, widest == 8
+    masked = u.ends_on_data or bool(ended)
     if form is None:
-        p = MaskPrinter(u, wide=wide) if u.ends_on_data else Printer(u, wide=wide)
+        p = MaskPrinter(u, wide=wide) if masked else Printer(u, wide=wide)
         emitter = Emitter(u, p)
         emitter.block(u.kernel.body)
         values: dict[str, object] = {"body": emitter.declarations() + p.lines}
@@ -85,7 +86,7 @@ def gang(
         name=u.kernel.name,
         lanes=lanes,
         vectors=vectors(lanes, widest),
-        masks=mask_texts(lanes, widest) if u.ends_on_data else [],
+        masks=mask_texts(lanes, widest) if masked else [],
         mask_bits=native_bytes == 64,  # AVX-512
         refill=form is not None,
         complex_parts=complex_parts(u.kernel),

@@ -34,6 +34,7 @@ from ...ir.nodes import (
 )
 from ...ir.simplify import join
 from ...ir.walk import expressions, rewrite, rewritten, statements, subexpressions, used
+from ...transform.early import is_end
 
 SMALL = 6  # statements of a varying `if` that is cheaper to execute than to jump over
 LARGEST = 50  # nodes of a value that is worth computing in every lane
@@ -211,9 +212,9 @@ def condition(e: Expr) -> tuple[Expr, bool]:
 
 
 def is_small(u: Uniform, arm: Block, known: frozenset[tuple[Region, Expr]]) -> bool:
-    """Whether to execute an arm without asking if any lane takes it: cheap, and touches only what is touched
-    anyway (``known``) or is certainly in bounds."""
-    if len(arm) > SMALL or not all(isinstance(s, (Assign, Store)) for s in arm):
+    """Whether to execute an arm without asking if any lane takes it: cheap, often taken, and touches only what is
+    touched anyway (``known``) or is certainly in bounds."""
+    if len(arm) > SMALL or not all(isinstance(s, (Assign, Store)) for s in arm) or any(map(is_end, arm)):
         return False
     for s in arm:
         touched = set().union(*(accesses(e) for e in expressions(s)))

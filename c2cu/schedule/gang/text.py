@@ -121,7 +121,7 @@ class Emitter:
             value = self.p.select(self.p.mask, value, converted(place, memory_rep, rep), rep)
         self.line(f"{place} = {converted(value, rep, memory_rep)};")
         if s.region == ENDED and self.live is None:  # else it is the last statement
-            self.line(f"if (!any({place} == 0)) return;")
+            self.line(f"if (!any({self.p.compared(place, '==', f'({rep}){{0}}', rep)})) return;")
 
     def uniform_if(self, s: If) -> None:
         self.line(f"if ({self.p.text(s.cond)}) {{")
