@@ -215,6 +215,16 @@ def test_what_no_data_decides_ends_all():
     assert results["status"].tolist() == [134] * 6 and not results["out"].any()
 
 
+def test_an_end_that_no_data_decides_before_a_loop_that_data_ends():
+    source = HEAD + "int k(unsigned n, int m) {\n    int t = 0;\n    if (m > 5) exit(m);\n"
+    source += "    while (n > 1) n = n & 1 ? 3 * n + 1 : n / 2, t++;\n    return t;\n}\n"
+    gang, native = (c2cu.compile(source, backend="cpu", schedule=s, status=True) for s in ("gang", "native"))
+    n = np.arange(40, dtype=np.uint32)
+    for m in (3, 7):
+        ours, right = (f({"n": n}, shared={"m": m}) for f in (gang, native))
+        assert same(ours["return"], right["return"]) and same(ours["status"], right["status"])
+
+
 def understood(source):
     return understand(read_source(source), Options(fn="k", stdio="discard"))
 

@@ -171,7 +171,10 @@ SAMPLES = {
     ),
     "input and output; printing, unless it is discarded": ("#include <stdio.h>", 'printf("%d", a[0]);'),
     "`setjmp`, `longjmp`": ("typedef long jmp_buf[25]; int setjmp(jmp_buf e);", "jmp_buf e; b[0] = setjmp(e);"),
-    "`exit`, `abort`, a failing `assert`; what leads to nothing else may be anything": ("#include <assert.h>", "assert(a[0] < 30); b[0] = 1;"),
+    "`exit`, `abort`, a failing `assert`; what leads to nothing else may be anything": (
+        "#include <assert.h>",
+        "assert(a[0] < 30); b[0] = 1;",
+    ),
     "`rand`, `drand48`, `strtok` and their kind": ("#include <stdlib.h>", "srand(a[0]); b[0] = rand();"),
     "`qsort`, `bsearch`": (
         "#include <stdlib.h>\nstatic int c(const void *x, const void *y) { return 0; }",

@@ -58,7 +58,7 @@ def refill(u: Uniform, native_bytes: int, packed: Collection[Region], unpacked: 
     before, loop, after = body[:at], body[at], body[at + 1 :]
     assert isinstance(loop, Loop)
     turn = (*loop.head, *loop.body, *loop.step)
-    if _has_varying_subscript(u, (loop,)):
+    if _has_varying_subscript(u, (loop,)) or not u.varying.issuperset(loop.flags):
         return None
     lives = live(body)
     head, behind = lives.head[id(loop)], lives.after[id(loop)]
