@@ -215,7 +215,10 @@ PROGRAMS = {
         """,
         {"x": integers(0, 4000), "y": integers(-2, 30)},
     ),
-    "never-returns": ("int n;\nvoid k(int x) { n = x; while (n > 5) n--; exit(n); }", {"x": integers(0, 20)}),
+    "never-returns": (
+        "int n;\nvoid k(int x) { n = x; while (n > 5) n--; if (n) exit(n); while (n > 2) n--; for (;;) if (n < 9) exit(n); }",
+        {"x": integers(0, 20)},
+    ),
     "mixed-loops": (
         """
         double sum = 0, most = 0;

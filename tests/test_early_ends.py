@@ -238,6 +238,7 @@ def understood(source):
         ("if (x < 0) { if (n) return; n = rand(); exit(rand()); } n = x;", True),
         ("if (x < 0) { x = rand(); if (n) return; exit(1); } n = x;", False),
         ("if (x < 0) { while (n--) rand(); exit(2); } n = x;", True),
+        ("n = x; exit(x);", False),
         ("atexit(leave); if (x < 0) exit(1);", False),
         ("void (*f)(int) = exit; if (x < 0) f(1);", False),
         ("if (x < 0) { log_all(1, x); exit(2); } n = x;", True),

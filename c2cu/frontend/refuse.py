@@ -92,7 +92,10 @@ def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | 
         raise _all(impossible)
     obstacles = [unfollowed(e) for _, e in constructs]
     ends = early_ends(program)
-    living = [unfollowed(e) for _, e in _found(ends.living(program), ends)] if ends.doomed else obstacles
+    if program.followed and ends.doomed and program.kernel.name not in ends.functions:
+        living = [unfollowed(e) for _, e in _found(ends.living(program), ends)]
+    else:  # what never returns is done by its own text alone
+        living = obstacles
     hidden = [e for e in living if e.code not in _TRIED]
     return _all(obstacles) if obstacles else None, _all(hidden) if hidden else None
 
