@@ -1,5 +1,7 @@
 """Inputs that end early in SIMD lanes: schedule gang has native do them again, and all comes out as under native."""
 
+import subprocess
+import sys
 from contextlib import nullcontext
 
 import numpy as np
@@ -278,3 +280,13 @@ def test_translated_programs_stay_as_they_were():
     with pytest.raises(c2cu.UnsupportedError) as e:
         library(understood(source), "k_bulk", target="cpu")
     assert e.value.code == catalogue.ENDS_EARLY.code
+
+
+def test_a_trap_ends_the_process_as_it_does_under_native():
+    source = "int k(int x) { if (x > 3) __builtin_trap(); return 2 * x; }"
+    code = "import c2cu, sys, numpy\n"
+    code += f"f = c2cu.compile({source!r}, backend='cpu', schedule=sys.argv[1], verify=False)\n"
+    code += "f(numpy.arange(4, dtype='int32'))\nprint('fine')\nf(numpy.arange(5, dtype='int32'))\nprint('not here')\n"
+    for schedule in ("gang", "native"):
+        done = subprocess.run([sys.executable, "-c", code, schedule], capture_output=True, text=True)
+        assert done.returncode < 0 and done.stdout in ("", "fine\n")

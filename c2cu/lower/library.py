@@ -26,7 +26,7 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
     loc = loc_of(node)
     args = node.args.exprs if node.args else []
     name = name.removeprefix("__builtin_")
-    if name in libc.ENDERS:
+    if name in libc.ENDERS or name == "trap":  # at which native, doing the input again, ends the process
         cx.end(loc)
         return None
     if name in ("memcpy", "memmove", "memset"):
@@ -49,7 +49,7 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
         return value
     if name == "constant_p":
         return Const(int(isinstance(cx.value(args[0]), Const)), INT, loc)
-    if name in ("unreachable", "trap"):
+    if name == "unreachable":
         cx.part_ways()
         return None
     if name == "prefetch":

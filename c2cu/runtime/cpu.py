@@ -89,7 +89,7 @@ class CpuProgram:
         """The same, of a program whose inputs may end early: native does those again."""
         import numpy
 
-        ended = numpy.zeros(p, numpy.uint8)
+        table.ended = ended = numpy.zeros(p, numpy.uint8)  # after Ctrl-C threads are still at work
         self._all(table, p, brief, address(ended))
         early = numpy.flatnonzero(ended)
         return self._native.again(table, outputs, early, p) if early.size else None
