@@ -235,7 +235,7 @@ def understood(source):
     ("body", "analysed"),
     [
         ('if (x < 0) { char *s = malloc(9); sprintf(s, "%d", x); puts(s); exit(1); } n = x;', True),
-        ("char *s = malloc(9); if (!s) abort(); n = x;", False),
+        ("char *s = realloc(0, 9); if (!s) abort(); n = x;", False),
         ('if (x < 0) { fprintf(stderr, "%d", rand()); fflush(stderr); abort(); } n = x;', True),
         ("if (x < 0) { if (n) return; n = rand(); exit(rand()); } n = x;", True),
         ("if (x < 0) { x = rand(); if (n) return; exit(1); } n = x;", False),

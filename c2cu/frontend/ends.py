@@ -52,6 +52,12 @@ class Ends:
                     return True
         return False
 
+    def with_copy(self, f: FunctionDef, copy: FunctionDef) -> Ends:
+        """The same where ``copy`` is a copy of a function."""
+        pairs = [(id(n), id(c)) for n, c in zip(nodes(f.node.body), nodes(copy.node.body)) if id(n) in self.dead]
+        doomed = self.doomed | {c for n, c in pairs if n in self.doomed}
+        return replace(self, doomed=doomed, dead=self.dead | {c for _, c in pairs}) if pairs else self
+
     def living(self, program: KernelProgram) -> KernelProgram:
         """The program with those functions alone that are called elsewhere."""
         return replace(program, functions=self.alive) if self.doomed else program

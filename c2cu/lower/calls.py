@@ -135,6 +135,7 @@ def bound_to_sized(cx: Context, f: FunctionDef, args: list[C.Node]) -> tuple[Fun
     known = {p.name: int(v.value) for p, v in zip(f.params, values) if p.name in numbers and isinstance(v, Const)}
     sized = cx.unit.sized(f, known)
     cx.addressed |= frozenset(addressed(cx.unit, sized))
+    cx.ends = cx.ends.with_copy(f, sized)
     return sized, [bound(cx, p, v, loc_of(a)) for p, v, a in zip(sized.params, values, args)]
 
 
