@@ -417,6 +417,8 @@ def translate(
     threads: int = 64,
     target: str = "cuda",
     group: int | None = None,
+    schedule: str | None = None,
+    fp: str = "exact",
     fn: str | None = None,
     defines: Mapping[str, Any] | None = None,
     shared: Sequence[str] | None = None,
@@ -433,6 +435,11 @@ def translate(
         target: ``"cuda"``: CUDA C for nvcc. ``"cpu"``: C for a host compiler.
         group: How many inputs the program reads, runs and writes at a time, so that results come out while later inputs
             still come in. Without it, the program reads all p inputs first.
+        schedule: ``"auto"``, or the name of a schedule: the program has the kernels that `compile` would run. Without
+            it, the program is the one that is best read: on CUDA that of schedule ``thread``, or of ``private`` where
+            that one does not take the program; on a CPU SIMD lanes that every machine has, on one processor. With it, a
+            program for a CPU is for all processors, and for SIMD registers as wide as this machine's.
+        fp: As for `compile`.
         fn: The kernel function; see `compile`.
         defines: Values of object-like macros, by name; they replace the file's own.
         shared: Names of variables that all inputs share.
@@ -444,28 +451,41 @@ def translate(
 
     Raises:
         ParseError: The file cannot be read, or is not C.
-        UnsupportedError: The kernel, or how ``main`` uses it, cannot be translated; the error names the line.
+        UnsupportedError: The kernel, or how ``main`` uses it, cannot be translated, or ``schedule`` does not take the
+            program; the error names the line.
         InputError: An argument is wrong.
     """
-    from .standalone.program import require_runs, standalone
+    options = options_of(fn, shared, defines, shapes, fp, include_dirs)
+    return translated(read_source(src), options, p, threads, target, group, schedule)[0]
+
+
+def translated(
+    source: Source,
+    options: Options,
+    p: int,
+    threads: int = 64,
+    target: str = "cuda",
+    group: int | None = None,
+    schedule: str | None = None,
+) -> tuple[str, Understood | None]:
+    """What `translate` returns, and the program understood; None where its text runs as it stands."""
+    from .standalone.program import require_runs, runs_as_it_stands, standalone
     from .standalone.turns import in_turn
 
     p, threads = whole("p", p), whole("threads", threads)
     group = None if group is None else whole("group", group)
-    source = read_source(src)
-    options = options_of(fn, shared, defines, shapes, "exact", include_dirs)
     try:
         front = pipeline.asked(source, replace(options, stdio="keep"))
     except UnsupportedError as e:
         require_runs(p, threads, target, group)
         pre = preprocess(source, options.defines, options.include_dirs)
-        text = in_turn(source.name, pre, p, e) if target == "cpu" else None
+        text = in_turn(source.name, pre, p, e) if target == "cpu" and runs_as_it_stands(schedule) else None
         if text is None:
             raise
-        return text
+        return text, None
     judge(front, strict=False)
     with lines_of(front.pre.sources):
-        return standalone(front, p=p, threads=threads, target=target, group=group)
+        return standalone(front, p=p, threads=threads, target=target, group=group, schedule=schedule), front
 
 
 def library(

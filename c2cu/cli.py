@@ -315,14 +315,14 @@ def _stdin() -> str:
         is_flag=True,
         help="Write a source file and a header beside it instead, with one function that other programs call.",
     ),
-    click.option("--schedule", help="With --library, the schedule whose form it takes. The default is auto."),
-    choice(
-        "--fp",
-        "exact",
-        "reassociate",
-        "fast",
-        help="With --library, what floating point may do, as for 'c2cu run'.",
+    click.option(
+        "--schedule",
+        metavar="NAME",
+        help=f"Whose kernels to write: auto; for --target cuda {', '.join(names('cuda'))}; for --target cpu"
+        f" {', '.join(names('cpu'))}. Some have variants: NAME:VARIANT. The default is the form that is best read, of"
+        " thread or private, and for a CPU one that every machine takes; with --library it is auto.",
     ),
+    choice("--fp", "exact", "reassociate", "fast", help="What floating point may do, as for 'c2cu run'."),
     click.option(
         "--emit",
         type=click.Choice(["ast", "ir", "plan", "cuda", "c"]),
@@ -360,6 +360,7 @@ def translate(
         from .frontend.preprocess import read_source
         from .io import files
         from .report import stages
+        from .standalone.gain import gain
 
         options = common.options()
         if after and emit != "ir":
@@ -372,14 +373,18 @@ def translate(
             for path, data in _library(source, output, target, schedule, fp, options).items():
                 files.write(path, data)
             return
-        if schedule is not None or fp != "exact":
-            raise click.UsageError("--schedule and --fp go with --library")
         if p is None:
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""
             raise click.UsageError(f"translate needs --p, the number of inputs{why}")
         _refuse_over_source(source, output)
-        text = api.translate(c_source(source), p=p, threads=threads, target=target, group=group, **options)
+        text, front = api.translated(
+            read_source(c_source(source)), options_of(fp=fp, **options), p, threads, target, group, schedule
+        )
         files.write(output, text.encode("utf-8", "surrogateescape"))
+        if front is not None and target == "cuda" and schedule is None and common.diagnostics_format == "text":
+            note = gain(front, group or p)
+            if note:
+                click.echo(note, err=True)
 
 
 def _refuse_over_source(source: tuple[str, ...], path: str) -> None:

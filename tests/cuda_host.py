@@ -15,7 +15,9 @@ HEADER = Path(__file__).parent / "cuda_on_cpu.h"
 RUNTIME = Path(__file__).parent / "cuda_runtime_on_cpu.h"
 # -fno-gnu-unique: else a library stays loaded
 _COMPILE = "g++ -std=c++17 -O0 -fwrapv -fno-strict-aliasing -ffp-contract=off -w -fPIC -fno-gnu-unique".split()
-_LAUNCH = re.compile(r"([\w:]+)<<<(\w+), (\w+)(?:, 0, (.*?))?>>>\(")
+_DYNAMIC = re.compile(r"extern __shared__ __align__\(16\) unsigned char \w+\[\];")
+_SHARED = "__shared__ __align__(16) unsigned char shared[SHARED];"
+_LAUNCH = re.compile(r"([\w:]+)<<<(.+?), (\w+)(?:, (\w+), (.*?))?>>>\(")
 
 
 class _Slot(ctypes.Structure):
@@ -96,5 +98,26 @@ def run_on_cpu(
 
 def program_on_cpu(text: str) -> Path:
     """An executable of a standalone CUDA program. C2CU_SEED orders the work of its streams."""
-    launches = _LAUNCH.sub(lambda m: f"c2cu_launch_in({m[2]}, {m[3]}, {m[4] or 'nullptr'}, {m[1]}, ", text)
-    return compiled_once(_command(RUNTIME), launches.replace(", )", ")"))
+    return compiled_once(_command(RUNTIME), _on_cpu(text))
+
+
+def library_on_cpu(text: str) -> ctypes.CDLL:
+    """A CUDA library's text. Its function ``finish`` waits for what was launched."""
+    finish = 'extern "C" void finish() { cudaDeviceSynchronize(); }\n'
+    return loaded(compiled_once([*_command(RUNTIME), "-shared"], _on_cpu(text) + finish))
+
+
+def _on_cpu(text: str) -> str:
+    """A text whose launches are calls of the runtime's."""
+    several = _SHARED in text  # blocks of a kernel may wait for each other
+    more = " + SHARED + 16" if several else ""
+
+    def launch(m: re.Match[str]) -> str:
+        return f"c2cu_launch_in({m[2]}, {m[3]}, {m[4] or 0}{more}, {m[5] or 'nullptr'}, {m[1]}, "
+
+    waits = "__sync" in text or "__nanosleep" in text
+    text = _LAUNCH.sub(launch, text).replace(", )", ")")
+    for array in (_SHARED, *_DYNAMIC.findall(text)):
+        text = text.replace(array, f"unsigned char *{array.split()[-1].partition('[')[0]} = c2cu_shared_memory;")
+    text = text.replace("__shared__ long long next;", "long long &next = *(long long *)(shared + SHARED);")
+    return f"#define C2CU_BLOCKS {(3 if several else 1) if waits else 0}\n{text}"

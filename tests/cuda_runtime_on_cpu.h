@@ -22,13 +22,13 @@ static inline cudaError_t cudaGetLastError() {
     return last;
 }
 
-struct c2cu_stream {
+struct CUstream_st {
     std::deque<std::function<void()>> waiting;
 };
-using cudaStream_t = c2cu_stream *;
-static std::deque<c2cu_stream> c2cu_streams(1); /* the first is the default stream */
+using cudaStream_t = CUstream_st *;
+static std::deque<CUstream_st> c2cu_streams(1); /* the first is the default stream */
 
-static void c2cu_do_one(c2cu_stream *s) {
+static void c2cu_do_one(CUstream_st *s) {
     s->waiting.front()();
     s->waiting.pop_front();
 }
@@ -41,11 +41,11 @@ static std::mt19937 c2cu_random(c2cu_seed());
 static void c2cu_meanwhile() {
     if (!c2cu_seed()) return;
     for (int n = c2cu_random() % 4; n > 0; n--) {
-        c2cu_stream *s = &c2cu_streams[c2cu_random() % c2cu_streams.size()];
+        CUstream_st *s = &c2cu_streams[c2cu_random() % c2cu_streams.size()];
         if (!s->waiting.empty()) c2cu_do_one(s);
     }
 }
-static void c2cu_wait(c2cu_stream *s) {
+static void c2cu_wait(CUstream_st *s) {
     while (!s->waiting.empty()) {
         c2cu_meanwhile();
         if (!s->waiting.empty()) c2cu_do_one(s);
@@ -112,9 +112,16 @@ static inline cudaError_t cudaMemsetAsync(void *to, int byte, size_t n, cudaStre
 }
 enum cudaLimit { cudaLimitStackSize, cudaLimitMallocHeapSize };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrMaxThreadsPerMultiProcessor };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+template <typename F> static cudaError_t cudaFuncSetAttribute(F, cudaFuncAttribute, int) { return cudaSuccess; }
 static inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
-static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr, int) {
-    *value = 64;
+static const unsigned c2cu_at_once = 3; /* multiprocessors, of a block each */
+static inline cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int) {
+    *value = which == cudaDevAttrMultiProcessorCount ? c2cu_at_once : 64;
+    return cudaSuccess;
+}
+static inline cudaError_t cudaGetDevice(int *device) {
+    *device = 0;
     return cudaSuccess;
 }
 static inline cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
@@ -139,13 +146,23 @@ template <typename T> static cudaError_t cudaMemcpyFromSymbol(void *to, T &symbo
     return cudaSuccess;
 }
 
-/* kernel<<<blocks, threads, 0, stream>>>(arguments), for kernels whose threads do not wait for each other */
-template <typename... P, typename... A>
-static void c2cu_launch_in(unsigned blocks, unsigned threads, cudaStream_t s, void (*kernel)(P...), A... arguments) {
+struct dim3 {
+    unsigned x, y, z;
+    dim3(unsigned x, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+/* A text's launches, kernel<<<grid, threads, shared_bytes, stream>>>(arguments). ``blocks``: of a kernel whose threads
+ * wait for each other, so many are at work at once; 0: no thread waits for another. */
+template <unsigned blocks, typename... P, typename... A>
+static void c2cu_launched(dim3 grid, unsigned threads, size_t shared_bytes, cudaStream_t s, void (*kernel)(P...),
+                          A... arguments) {
     c2cu_meanwhile();
     (s ? s : &c2cu_streams[0])->waiting.push_back([=] {
-        gridDim.x = blocks, blockDim.x = threads;
-        for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)
+        if constexpr (blocks > 0) {
+            c2cu_grid({grid.x, grid.y, grid.z}, threads, shared_bytes, blocks, [=] { kernel(arguments...); });
+            return;
+        }
+        gridDim = {grid.x, grid.y, grid.z}, blockDim.x = threads;
+        for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++)
             for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) {
                 try {
                     kernel(arguments...);
@@ -154,3 +171,4 @@ static void c2cu_launch_in(unsigned blocks, unsigned threads, cudaStream_t s, vo
             }
     });
 }
+#define c2cu_launch_in c2cu_launched<C2CU_BLOCKS>

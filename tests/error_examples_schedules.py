@@ -99,6 +99,7 @@ def paths(
 
 
 PATHS = paths("gep", "8", "int a[N][N];", "a").source
+TALL = paths("", "4", "float D[20000000][N];").source.replace("i < N", "i < 20000000")
 
 STATES = {
     "a.npy changes": State(
@@ -149,11 +150,10 @@ EXAMPLES = {
     "C2CU301": scan("for (int i = 0; i < 500; i++) a[i] += i;\n    for (int i = 0; i < 500; i++) b[i] = a[i];"),
     "C2CU302": scan("for (int i = 0; i < 500; i++) b += p[i].x;", "struct P { int x, y; } p[500];\nint b;"),
     "C2CU303": scan("for (int i = 0; i < 500; i++) b += a[i]++;", "int a[500] = {1}, b;"),
-    "C2CU306": Example(
-        "#define N 2000000\nunsigned char D[N][N];\nvoid k(void) {\n    for (int k = 0; k < N; k++)\n"
-        "        for (int i = 0; i < N; i++)\n            for (int j = 0; j < N; j++) D[i][j] |= D[i][k] & D[k][j];\n}\n",
-        CUDA % "gep:bits",
+    "C2CU331": Example(
+        PATHS + "int main(void) {\n    k();\n    return 0;\n}\n", command("translate k.c --p 4 --schedule gep:bands")
     ),
+    "C2CU306": replace(paths("gep:staged", "4"), source=TALL),
     "C2CU307": paths("gep:staged", "8", k="int k = 0; k < 0; k++"),
     "C2CU308": paths("gep:bands", "4", "float D[N][N] = {{1}};"),
     "C2CU309": replace(paths("gep:tiles", "16"), state="77 threads"),

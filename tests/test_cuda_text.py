@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from c2cu.base.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
+from c2cu.codegen.contraction import called_products
 from c2cu.codegen.cuda import CudaText, element_name, literal, region_name
 from c2cu.codegen.device_library import with_integers
 from c2cu.frontend.preprocess import Source
@@ -106,7 +107,8 @@ def test_spelling(e, text):
 
 def test_products_that_are_not_contracted():
     x = Var(Variable("x", FLOAT, 1))
-    assert CudaText(fused=False).expr(Binary("*", x, x, FLOAT)) == "__fmul_rn(x_1, x_1)"
+    with called_products():
+        assert CudaText().expr(Binary("*", x, x, FLOAT)) == "__fmul_rn(x_1, x_1)"
 
 
 MACROS = (

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import c2cu
 from c2cu.cli import main
-from tests.compiled import loaded
-from tests.cuda_host import RUNTIME, _command, compiled_once
+from tests.compiled import compiled_once, loaded
+from tests.cuda_host import library_on_cpu
 from tests.oracle import same
 from tests.sample import sampled, slow
 from tests.workloads import WORKLOADS
@@ -32,10 +32,6 @@ C = [
     "-lm",
     "-pthread",
 ]
-HOST = {  # what the CPU's form of CUDA lacks
-    "cudaError_t": "#define cudaFuncAttributeMaxDynamicSharedMemorySize 0\n"
-    "template <class T> static cudaError_t cudaFuncSetAttribute(T, int, int) { return cudaSuccess; }\n",
-}
 
 
 def on_cpu(library) -> ctypes.CDLL:
@@ -49,15 +45,7 @@ def emulated(library) -> ctypes.CDLL:
     text = library.source.replace(f'#include "{library.name}.h"', library.header).replace(
         "<cuda_runtime.h>", "<stddef.h>"
     )
-    lanes = re.search(r"unsigned blocks = \(p \+ \d+\) / (\d+);", text)[1]
-    shared = max(map(int, re.findall(r"<<<blocks, \d+, (\d+), stream>>>", text)))
-    text = re.sub(r"extern __shared__ (.*)\[\];", rf"__shared__ \1[{max(16, shared)}];", text)
-    text = re.sub(
-        r"(\w+)<<<blocks, (\d+), \d+, stream>>>\(slot, p, workspace\)",
-        rf"(void)blocks; c2cu_launch(\1, slot, p, workspace, {lanes}, \2, true)",
-        text,
-    )
-    return loaded(compiled_once([*_command(RUNTIME), "-shared"], HOST["cudaError_t"] + text))
+    return library_on_cpu(text)
 
 
 def called(library, code: ctypes.CDLL, inputs, slots, p: int, last) -> dict[str, np.ndarray]:
@@ -81,6 +69,8 @@ def called(library, code: ctypes.CDLL, inputs, slots, p: int, last) -> dict[str,
     pointers = [ctypes.c_void_p(addresses.get(n)) for n in names]
     answer = getattr(code, library.name)(*pointers, ctypes.c_long(p), ctypes.c_void_p(workspace.ctypes.data), last)
     assert answer == 0
+    if last is None:
+        code.finish()
     return {s.name: arrays[s.name] for s in slots if s.writes}
 
 
@@ -99,8 +89,6 @@ def test_on_the_cpu(w):
 @pytest.mark.parametrize("w", sampled(WORKLOADS, 16), ids=lambda w: w.name)
 def test_cuda(w, schedule):
     library = c2cu.library(w.path, "many", schedule=schedule, defines=w.defines, shared=w.shared)
-    if "multiprocessors" in library.source:
-        pytest.skip("launches of the whole device")
     inputs = w.inputs(37)
     results = called(library, emulated(library), inputs, w.compile(backend="cpu", schedule="gang").slots, 37, None)
     assert all(same(results[n], a) for n, a in w.expected(inputs, 37).items())

@@ -1094,6 +1094,13 @@ NO_LIBRARY_FORM = Message(
     "schedule '{schedule}' has no form as a library",
     "name another one with --schedule; c2cu explain FILE.c says what keeps the program from the others",
 )
+NO_PROGRAM_FORM = Message(
+    "C2CU331",
+    UnsupportedError,
+    "The schedule has no form as a whole program: 'gep:bands' needs memory that only the run tells.",
+    "schedule '{schedule}' has no form as a whole program",
+    "name another one with --schedule, or auto",
+)
 GEP_OWN_MATRIX = Message(
     "C2CU311",
     UnsupportedError,

@@ -45,6 +45,7 @@ from ..frontend.typed import FunctionDef, Unit
 from ..ir.evaluate import converted
 from ..ir.fold import float_value, nearest_integer
 from . import device_library
+from .contraction import plain_products
 from .cuda import literal
 
 STATE = "struct c2cu_state *"
@@ -213,15 +214,15 @@ class _FunctionState:
 
 
 class CPrinter(Indented):
-    """Prints functions of a unit for a C++ device compiler, with signed arithmetic made to wrap and, if ``fused`` is
-    False, products that no compiler contracts into a multiply-add.
+    """Prints functions of a unit for a C++ device compiler, with signed arithmetic made to wrap and, where
+    `called_products` says so, products that no compiler contracts into a multiply-add.
 
     C++ decides nothing: what it does not convert as C does is cast, what it lacks is said in other words.
     """
 
-    def __init__(self, unit: Unit, fused: bool = True):
+    def __init__(self, unit: Unit):
         super().__init__()
-        self.unit, self.fused = unit, fused
+        self.unit, self.fused = unit, plain_products()
         self.function = _FunctionState()
         self.linear = False  # inside a subscript, reached by + - * alone
         self.macros: dict[str, None] = {}  # kept macros that were printed, in order

@@ -39,6 +39,7 @@ from ..ir.nodes import (
 )
 from ..ir.ranges import RangeOf, Ranges, range_of_variable
 from ..ir.walk import expressions, statements, subexpressions
+from .contraction import plain_products
 from .precedence import NAME, PREFIX, PRODUCT, SUM, WHOLE, enclosed, infix
 
 _NAMES = {BOOL: "bool", CHAR: "signed char", LONG: "long long", ULONG: "unsigned long long"}
@@ -91,12 +92,11 @@ def _floating(value: float, t: Scalar) -> str:
 
 
 class CudaText:
-    """Prints statements to ``lines``. ``fused``: whether the compiler may see a product as a plain ``*``: with
-    --fmad=false it does not contract it; without that flag (nvcc's default) it would. ``of_variable``: the range of
-    what a variable holds: arithmetic that cannot overflow is printed plainly."""
+    """Prints statements to ``lines``. ``of_variable``: the range of what a variable holds: arithmetic that cannot
+    overflow is printed plainly."""
 
-    def __init__(self, fused: bool = True, of_variable: RangeOf = range_of_variable):
-        self.fused = fused
+    def __init__(self, of_variable: RangeOf = range_of_variable):
+        self.fused = plain_products()
         self.of_variable, self.ranges = of_variable, Ranges(of_variable)
         self.lines: list[str] = []
         self.depth = 1

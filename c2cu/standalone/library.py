@@ -15,15 +15,15 @@ from ..base.version import __version__
 from ..codegen.c_printer import CPP_KEYWORDS
 from ..frontend.parse import deeply
 from ..schedule import registry
-from ..schedule.artifact import DEEP, UNASKED, Artifact, CpuArtifact, CudaArtifact, CudaLaunchesArtifact, Launch
-from ..schedule.choose import AUTO, choose
+from ..schedule.artifact import Artifact, CpuArtifact
+from ..schedule.choose import AUTO
 from ..schedule.slots import Slot
+from .forms import LIBRARIES, form, launched
 from .tidy import split_includes, without_unused
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
 
-FORMS = (CpuArtifact, CudaArtifact, CudaLaunchesArtifact)  # the artifacts that have one
 _TAKEN = CPP_KEYWORDS | frozenset(  # names in the function and the headers that it needs
     "p workspace threads stream slot worker workers gangs started device multiprocessors error blocks NULL I".split()
 )
@@ -104,17 +104,18 @@ def _artifact(front: Understood, target: str, schedule: str) -> Artifact:
     """Of the schedules that have such a form, the one that is chosen, or else the first that takes the program."""
     if front.ends:
         raise catalogue.ENDS_EARLY.error(front.ends[0])
-    plan, artifact = choose(front, target, schedule)
-    if isinstance(artifact, FORMS):
+    artifact = form(front, target, schedule, LIBRARIES)
+    if artifact is not None:
         return artifact
     if front.why_not is not None:
         raise front.why_not
     for name in registry.names(target) if schedule == AUTO else ():
         with suppress(UnsupportedError):
-            artifact = choose(front, target, name)[1]
-            if isinstance(artifact, FORMS):
+            artifact = form(front, target, name, LIBRARIES)
+            if artifact is not None:
                 return artifact
-    raise catalogue.NO_LIBRARY_FORM.error(front.program.kernel.loc, schedule=plan.schedule)
+    name = registry.names(target)[-1] if schedule == AUTO else schedule
+    raise catalogue.NO_LIBRARY_FORM.error(front.program.kernel.loc, schedule=name)
 
 
 def _arguments(front: Understood, artifact: Artifact) -> list[_Argument]:
@@ -155,30 +156,12 @@ def _slot(slot: Slot, arguments: dict[str, _Argument]) -> str:
 
 def _source(artifact: Artifact, values: dict[str, object]) -> str:
     name = str(values["name"])
-    match artifact:
-        case CpuArtifact():
-            text, included = split_includes(artifact.text)
-            text = text.replace("\nint c2cu_run(", "\nstatic int c2cu_run(")
-            made = render("cpu/library.c.j2", text=text, included=included, lanes=artifact.lanes, **values)
-            return without_unused(_prefixed(made, name))
-        case CudaArtifact():
-            launches = tuple(Launch(k, shared_bytes=artifact.shared_bytes) for k in artifact.kernels)
-        case CudaLaunchesArtifact(launches=launches):
-            pass
-        case _:
-            raise AssertionError(artifact)
-    text = re.sub(r'extern "C" __device__ (?:const )?(unsigned.* c2cu_bytes)', r"static const \1", artifact.text)
-    text = text.replace('extern "C" __global__', "static __global__")
-    made = render(
-        "cuda/library.cu.j2",
-        text=text,
-        launches=launches,
-        large=sorted({(x.kernel, x.shared_bytes) for x in launches if x.shared_bytes > UNASKED}),
-        block_inputs=artifact.inputs,
-        block_threads=artifact.threads,
-        deep=DEEP if isinstance(artifact, CudaLaunchesArtifact) else 0,
-        **values,
-    )
+    if isinstance(artifact, CpuArtifact):
+        text, included = split_includes(artifact.text)
+        text = text.replace("\nint c2cu_run(", "\nstatic int c2cu_run(")
+        made = render("cpu/library.c.j2", text=text, included=included, lanes=artifact.lanes, **values)
+        return without_unused(_prefixed(made, name))
+    made = render("cuda/library.cu.j2", **launched(artifact), **values)
     return _prefixed(made, name)
 
 

@@ -8,24 +8,29 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast as C
 
-from ..base import catalogue, libc
+from ..base import catalogue, libc, toolchain
 from ..base.ctype import Array, CType, Pointer, Scalar, Struct, extents, leaf_element
 from ..base.diagnostics import Error, UnsupportedError
 from ..base.libm import DECLARED
 from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
+from ..codegen.contraction import called_products
 from ..codegen.device_library import definitions
 from ..frontend.kernel import Parameter, nodes, static_locals
 from ..frontend.parse import deeply, is_user_file, loc_of
 from ..frontend.refuse import refuse_printing
 from ..frontend.symbols import Symbol
 from ..frontend.typed import Unit
+from ..schedule import registry
+from ..schedule.artifact import Artifact, CpuTeamArtifact
+from ..schedule.choose import AUTO, require_known
 from ..schedule.column.columns import COLUMN, PLAIN, Columns
 from ..schedule.column.emit import constant_names, constant_tables
 from ..schedule.gang.emit import gang
 from ..schedule.private.emit import private
 from ..schedule.private.process import process_of
-from ..schedule.slots import require_extents, require_few
+from ..schedule.slots import Slot, require_extents, require_few
+from .forms import PROGRAMS, form, launched
 from .host_rules import reach
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
 from .tidy import headers, split_includes, without_unused
@@ -45,6 +50,12 @@ _AROUND_COLUMNS = (
     *(f"cuda/{n}_columns.cuh.j2" for n in ("main", "group")),
     "cuda/group_main.cuh.j2",
     "cuda/columns.cuh.j2",
+)
+_AROUND_ROWS = (
+    *_AROUND,
+    "cuda/check.cuh.j2",
+    *(f"cuda/{n}_rows.cuh.j2" for n in ("main", "group")),
+    "cuda/group_main.cuh.j2",
 )
 #: Names that gcc or nvcc know with two underscores in front, beside those of math.h.
 _COMPILERS_OWN = frozenset(
@@ -73,31 +84,80 @@ _CUDAS = re.compile(
 _GANG_NAMES = re.compile(
     r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
     r"_[iuf]\d+|multiply_wide|words|mask|bits|of_bits|every_lane|EVERY_LANE|LANE"
-    r"|(?:lt|le|gt|ge|eq|ne|choose|ones)_[iuf]\d+|(?:initial_)?r[0-9_]*_\w+)\b"
+    r"|(?:lt|le|gt|ge|eq|ne|choose|ones)_[iuf]\d+)\b"
 )
+_REGIONS = re.compile(r"\b((?:initial_)?r[0-9_]*_\w+)\b")
+#: What a text defines outside of functions.
+_DEFINES = tuple(
+    re.compile(pattern, re.M)
+    for pattern in (
+        r"^#define (\w+)",
+        r"^typedef [^\n{]*?\b(\w+)(?: __attribute__.*)?;",
+        r"^(?:struct|union) (\w+) \{",
+        r"^(?:static |__attribute__[^\n]*? |inline )+[^;={}\n(]*?(?:\(\([^)]*\)\)[^;={}\n(]*?)?\b(\w+)\(",
+        r"^static const [\w ]+ \*?(\w+)\[",
+    )
+)
+#: Of x86's CPUs, by the bytes of their SIMD registers: what text for these uses.
+_FEATURES = {32: ("avx2",), 64: ("avx512f", "avx512bw", "avx512dq", "avx512vl")}
+_NATIVE = registry.names("cpu")[-1]
 
 
 @deeply
-def standalone(front: Understood, *, p: int, threads: int = 64, target: str = "cuda", group: int | None = None) -> str:
+def standalone(
+    front: Understood,
+    *,
+    p: int,
+    threads: int = 64,
+    target: str = "cuda",
+    group: int | None = None,
+    schedule: str | None = None,
+) -> str:
     """The text of a whole program for ``p`` runs. ``target``: cuda or cpu.
 
     ``group``: inputs at a time (thesis, section 4.5). Memory is bounded by it, not by p, and a group's output is
     written before the last inputs are read. On CUDA copies, kernels and host code of neighbouring groups overlap.
+    ``schedule``: whose kernels it has, or "auto"; None: on CUDA ``thread``, or ``private`` for what that does not take,
+    on a CPU lanes that every compiler has without a flag.
 
-    Raises UnsupportedError where main cannot be split at the kernel call, InputError for p, threads or group out of
-    range.
+    Raises UnsupportedError where main cannot be split at the kernel call or the schedule does not take the program,
+    InputError for p, threads or group out of range, or an unknown schedule.
     """
     require_runs(p, threads, target, group)
-    _refuse_macros(front, words(*_AROUND_COLUMNS) | {"x"} if target == "cuda" else words(*_AROUND))
+    if schedule is not None:
+        require_known(target, schedule)
+    _refuse_macros(front, words(*_AROUND_COLUMNS, *_AROUND_ROWS) | {"x"} if target == "cuda" else words(*_AROUND))
     if target == "cpu":
-        return _cpu(front, p, group)
+        return _cpu(front, p, group, schedule)
     host = _host(front, False, True, p, group)
     _refuse_places(front)
+    return _respelled(_cuda(host, threads, schedule), front.program.unit)
+
+
+def _cuda(host: _Host, threads: int, schedule: str | None) -> str:
+    """A program for nvcc: the paper's columns, a thread's own variables, or rows around a schedule's kernels."""
+    front = host.front
+    artifact = None
+    if schedule not in (None, "private"):
+        try:
+            artifact = host.form("cuda", schedule)
+        except UnsupportedError:
+            if schedule != AUTO:
+                raise
+    name = artifact.schedule if artifact is not None else schedule
+    if artifact is None and schedule not in (None, AUTO, "private"):
+        raise catalogue.NO_PROGRAM_FORM.error(front.program.kernel.loc, schedule=schedule)
+    if artifact is not None and name not in ("thread", "private"):
+        return host.cuda_rows(artifact)
+    if name == "private" and artifact is None:
+        return host.cuda_private("the schedule is 'private'")
     try:
-        text = host.cuda_thread(threads)
+        return host.cuda_thread(threads)
     except UnsupportedError as e:
-        text = host.cuda_private(e)
-    return _respelled(text, front.program.unit)
+        if artifact is not None and name == "thread":
+            return host.cuda_rows(artifact)
+        reason = f"{e.diagnostic.message} (line {e.line})" if e.line else e.diagnostic.message
+        return host.cuda_private(reason)
 
 
 def require_runs(p: int, threads: int, target: str, group: int | None) -> None:
@@ -121,11 +181,21 @@ def _host(front: Understood, whole: bool, cplusplus: bool, p: int, group: int | 
     return _Host(front, hostsplit(front.program, whole), cplusplus, p, group)
 
 
-def _cpu(front: Understood, p: int, group: int | None) -> str:
+def _cpu(front: Understood, p: int, group: int | None, schedule: str | None) -> str:
     """A program for a C compiler: the kernel in lanes, or, where it or its call cannot be taken apart, as it stands;
     where main cannot either, all of the program as it stands, run after run."""
     why: Error | None = None
-    for whole in (False, True) if _is_vector_code(front) else (True,):
+    if schedule not in (None, _NATIVE):
+        try:
+            host = _host(front, False, False, p, group)
+            artifact = host.form("cpu", schedule)
+            if artifact is not None:
+                return host.cpu(artifact)
+        except Error as e:
+            if schedule != AUTO:
+                raise
+            why = e
+    for whole in (False, True) if _is_vector_code(front) and schedule is None else (True,):
         try:
             return _host(front, whole, False, p, group).cpu()
         except Error as e:
@@ -135,6 +205,11 @@ def _cpu(front: Understood, p: int, group: int | None) -> str:
     if text is None:
         raise why
     return text
+
+
+def runs_as_it_stands(schedule: str | None) -> bool:
+    """Whether a CPU may run the program's own text for a schedule."""
+    return schedule in (None, AUTO, _NATIVE)
 
 
 def _is_vector_code(front: Understood) -> bool:
@@ -206,9 +281,25 @@ def _respelled(text: str, unit: Unit) -> str:
     return pattern.sub(lambda m: f"{m[1]}_" if m[1] else m[0], text)
 
 
+def _private_names(text: str) -> str:
+    """A text for a C compiler whose names none of the program's can have."""
+    defined = {m[1] for form in _DEFINES for m in form.finditer(text)}
+    text = _GANG_NAMES.sub(r"c2cu_\1", text)
+    names = sorted(n for n in defined if not n.startswith(("c2cu_", "__")) and not _GANG_NAMES.fullmatch(n))
+    if "##" not in text:  # of a region's name others are made
+        text = _REGIONS.sub(r"c2cu_\1", text)
+        names = [n for n in names if not _REGIONS.fullmatch(n)]
+    return re.sub(rf"\b({'|'.join(names)})\b", r"c2cu_\1", text) if names else text
+
+
+def _undefines(text: str, macro: str) -> bool:
+    """Whether a text ends with a macro undefined."""
+    return bool(re.search(rf"#undef {macro}\b(?!.*#define {macro}\b)", text, re.S))
+
+
 def device_name(b: Parameter) -> str:
-    """The array that holds a parameter's columns: as in the paper, unless the name is taken."""
-    taken = f"__{b.name}" in reserved(*_AROUND_COLUMNS) or b.name in DECLARED or b.name in _COMPILERS_OWN
+    """The array that holds a parameter's copies: as in the paper, unless the name is taken."""
+    taken = f"__{b.name}" in reserved(*_AROUND_COLUMNS, *_AROUND_ROWS) or b.name in DECLARED or b.name in _COMPILERS_OWN
     return f"__{b.name}_" if taken else f"__{b.name}"
 
 
@@ -363,15 +454,27 @@ class _Host:
 
     # targets
 
-    def cpu(self) -> str:
+    def form(self, target: str, schedule: str) -> Artifact | None:
+        """The artifact of a schedule by name, or of the one that is chosen for as many inputs as go together."""
+        require_extents(self.front.slots)
+        with called_products(target == "cuda" and self.front.fp != "fast"):
+            return form(self.front, target, schedule, PROGRAMS, self.group or self.p)
+
+    def cpu(self, artifact: Artifact | None = None) -> str:
+        """``artifact``: for this machine's SIMD registers, and for all its processors; None: for any, on one."""
         values = self.common()
         text, slots, included = "", [], []
         if not self.split.whole:
             analysis = self.front.analysis
             assert analysis is not None
-            artifact = gang(analysis, self.front.slots, self.front.layout, PORTABLE_BYTES, self.front.trace)
-            text, included = split_includes(artifact.text)
-            text = without_unused(_GANG_NAMES.sub(r"c2cu_\1", text))
+            team = isinstance(artifact, CpuTeamArtifact)
+            made = artifact or gang(analysis, self.front.slots, self.front.layout, PORTABLE_BYTES, self.front.trace)
+            text, included = split_includes(made.text)
+            if artifact is not None:
+                text = re.sub(r"^(int|void|void \*)(?= ?\*?c2cu_\w+\()", r"static \1", text, flags=re.M)
+                text = render("cpu/scheduled.c.j2", text=text, team=team)
+                included += ["#include <pthread.h>", "#include <unistd.h>"]
+            text = without_unused(_private_names(text))
             slots = self.slots()
         defined = {*self.unit.variables, *self.unit.functions}
         hidden = [] if "math.h" in headers(self.unit.pre.includes) else sorted(defined & DECLARED)
@@ -380,6 +483,8 @@ class _Host:
             hidden=hidden,
             headers=[h for h in self.headers(*included) if not (hidden and h == "math.h")],
             gang=text,
+            schedule=artifact.schedule if artifact is not None else "",
+            features=_FEATURES.get(toolchain.vector_bytes(), ()) if artifact is not None else (),
             slots=slots,
             **values,
         )
@@ -407,12 +512,50 @@ class _Host:
             raise catalogue.POINTER_IN_MEMORY.error(b.loc, name=b.name)
         return False
 
-    def cuda_private(self, why: UnsupportedError) -> str:
+    def cuda_rows(self, artifact: Artifact) -> str:
+        """Rows of batch-first arrays around an artifact's kernels."""
+        refuse_printing(self.program)
+        values = launched(artifact)
+        defined = dict.fromkeys(re.findall(r"^[ \t]*#[ \t]*define (\w+)", artifact.text, re.M))
+        arrays = [self.rows(b, s) for b, s in zip(self.program.parameters, self.front.slots)]
+        return render(
+            "cuda/standalone_rows.cu.j2",
+            kernel=self.program.kernel.name,
+            schedule=artifact.schedule,
+            undefined=[m for m in defined if m != "_Bool" and not _undefines(artifact.text, m)],
+            arrays=[a for a in arrays if a is not None],
+            slots=["{0, 0, 0, 0}" if a is None else self.slot(a) for a in arrays],
+            **values,
+            **self.common(),
+            headers=self.headers(),
+        )
+
+    def rows(self, b: Parameter, s: Slot) -> dict[str, object] | None:
+        """The array that holds a variable of each run, None for one that no kernel touches."""
+        if not (s.reads or s.writes) or self.is_the_devices(b):
+            return None
+        return {
+            "name": device_name(b),
+            "size": s.nbytes,
+            "place": self.where[b.name],
+            "reads": b.kind != "return",
+            "writes": s.writes,
+            "shared": s.shared,
+        }
+
+    def slot(self, array: dict[str, object]) -> str:
+        """The initialiser of a slot over the rows of an array."""
+        at = f"{'__g->' if self.group else ''}{array['name']}"
+        source = f"{at}, {0 if array['shared'] else array['size']}" if array["reads"] else "0, 0"
+        target = f"{at}, {array['size']}" if array["writes"] else "0, 0"
+        return f"{{{source}, {target}}}"
+
+    def cuda_private(self, reason: str) -> str:
         require_few(self.front.slots)
         _refuse_macros(self.front, words(f"cuda/{'group' if self.group else 'main'}_private.cuh.j2"))
         process = process_of(self.program)
-        artifact = private(self.program, self.front.slots, process)
-        reason = f"{why.diagnostic.message} (line {why.line})" if why.line else why.diagnostic.message
+        with called_products(self.front.fp != "fast"):
+            artifact = private(self.program, self.front.slots, process)
         return render(
             "cuda/standalone_private.cu.j2",
             device=artifact.text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace
@@ -440,7 +583,8 @@ class _Host:
         names.update((b.symbol, self.columns_of(b, static)) for b in statics if b.symbol is not None)
         slot = [("int __s__", "__s__")] if self.group else []
         plain = {s: f"__{text}" for s, text in constant_names(self.program).items()}
-        columns = Columns(self.program, names, plain, [*slot, ("int __id__", "__id__")], False, self.width)
+        with called_products(self.front.fp != "fast"):
+            columns = Columns(self.program, names, plain, [*slot, ("int __id__", "__id__")], self.width)
         kernel = self.program.kernel
         storages = tuple(COLUMN if isinstance(q.type, Pointer) else PLAIN for q in kernel.params)
         entry = columns.instance(kernel, storages)

@@ -71,11 +71,10 @@ class Columns(CPrinter):
         names: dict[Symbol, str],
         plain: dict[Symbol, str],
         extra: list[tuple[str, str]],
-        fused: bool,
         width: str = "__P__",
     ):
         refuse_printing(program)
-        super().__init__(program.unit, fused)
+        super().__init__(program.unit)
         self.loose = loose_types(program.unit, program.functions)
         self.program, self.names, self.plain, self.extra = program, names, plain, extra
         self.width = width

@@ -52,9 +52,7 @@ class _ColumnParts:
                     f"(*__m->{name(b.name)})" if b.shared else f"__m->{name(b.name)}"
                 )
         names.update((s, f"__m->{member}") for s, member in self.statics.items())
-        self.columns = Columns(
-            program, names, plain, [("struct c2cu_tile *__m", "__m"), ("int __id__", "__id__")], True
-        )
+        self.columns = Columns(program, names, plain, [("struct c2cu_tile *__m", "__m"), ("int __id__", "__id__")])
 
     def values(self) -> dict[str, object]:
         kernel = self.program.kernel

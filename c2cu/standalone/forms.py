@@ -1,0 +1,55 @@
+"""A schedule's artifact as a text that others stand around: a library's function, a whole program."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..schedule.artifact import (
+    DEEP,
+    UNASKED,
+    Artifact,
+    CpuArtifact,
+    CpuTeamArtifact,
+    CudaArtifact,
+    CudaLaunchesArtifact,
+    Launch,
+)
+from ..schedule.choose import choose
+
+if TYPE_CHECKING:
+    from ..schedule.understood import Understood
+
+CUDA = (CudaArtifact, CudaLaunchesArtifact)
+LIBRARIES = (CpuArtifact, *CUDA)  # the artifacts that have a form as a library
+PROGRAMS = (CpuArtifact, CpuTeamArtifact, *CUDA)  # and as a whole program
+
+
+def form(
+    front: Understood, target: str, schedule: str, forms: tuple[type[Artifact], ...], p: int | None = None
+) -> Artifact | None:
+    """The artifact of a schedule by name, or of the one that is chosen for ``p`` inputs (None: for many); None where it
+    is not one of ``forms``. Raises InputError for an unknown schedule, UnsupportedError where it does not take the
+    program."""
+    artifact = choose(front, target, schedule, p=p)[1]
+    return artifact if isinstance(artifact, forms) else None
+
+
+def launched(artifact: Artifact) -> dict[str, Any]:
+    """The values of ``cuda/launches.cuh.j2``."""
+    match artifact:
+        case CudaArtifact():
+            launches = tuple(Launch(k, shared_bytes=artifact.shared_bytes) for k in artifact.kernels)
+        case CudaLaunchesArtifact(launches=launches):
+            pass
+        case _:
+            raise AssertionError(artifact)
+    text = re.sub(r'extern "C" __device__ (?:const )?(unsigned.* c2cu_bytes)', r"static const \1", artifact.text)
+    return {
+        "text": text.replace('extern "C" __global__', "static __global__"),
+        "launches": launches,
+        "large": sorted({(x.kernel, x.shared_bytes) for x in launches if x.shared_bytes > UNASKED}),
+        "block_inputs": artifact.inputs,
+        "block_threads": artifact.threads,
+        "deep": DEEP if isinstance(artifact, CudaLaunchesArtifact) else 0,
+    }

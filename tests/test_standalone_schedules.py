@@ -1,0 +1,268 @@
+"""Whole programs with a schedule's kernels: each prints what p runs of the original print, and ends as they do."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import c2cu
+from c2cu.cli import main
+from c2cu.frontend.options import options_of
+from c2cu.frontend.preprocess import read_source
+from c2cu.pipeline import understand
+from c2cu.schedule import registry
+from c2cu.schedule.choose import choose
+from tests import nvcc
+from tests.compiled import compiled_once
+from tests.cuda_host import program_on_cpu
+from tests.sample import sampled, slow
+from tests.test_gpu import as_text
+from tests.whole_programs import COLUMNS, HOST, PRIVATE, inputs, original, together
+from tests.workloads import WORKLOADS, Workload, bitonic, lu, paths
+
+FORMATS = {"float32": "%a", "int16": "%hd", "uint8": "%hhu", "int32": "%d", "uint32": "%u"}
+SCHEDULES = [
+    *(("cuda", s) for s in ("auto", *registry.names("cuda"), *registry.variants("cuda"))),
+    *(("cpu", s) for s in ("auto", *registry.names("cpu"))),
+]
+BARE = """
+#include <stdio.h>
+int table[4] = {3, 1, 4, 1}, sum;
+static int calls;
+void kern(void) { for (int i = 0; i < 4; i++) { sum += table[i]; table[i] *= 2; } calls++; }
+int main(void) {
+    kern();
+    printf("%d %d %d\\n", sum, table[2], calls);
+    return sum == 9 ? 7 : 0;
+}
+"""
+STRUCTS = """
+#include <stdio.h>
+struct point { double x, y; } corners[3], centre;
+static double scale = 0.5;
+int moves[2][3];
+static double turn(int by, double *weight) {
+    static int turns = 4;
+    double all = 0;
+    for (int i = 0; i < 3; i++) {
+        centre.x += corners[i].x * scale;
+        centre.y += corners[i].y * scale + corners[i].x * 0.1;
+        all += weight[i] * moves[i % 2][i];
+    }
+    scale *= 3;
+    turns += by;
+    weight[0] = turns;
+    return all;
+}
+int main(void) {
+    double weight[3] = {1.5, 2.5}, result;
+    int by, start = 7;
+    if (scanf("%d", &by) != 1) return 3;
+    for (int i = 0; i < 3; i++) if (scanf("%lf%lf%d", &corners[i].x, &corners[i].y, &moves[i % 2][i]) != 3) return 2;
+    printf("%d: ", by);
+    if (by > 90) return 5;
+    result = turn(by + start, weight);
+    printf("%a %a %a %a %g\\n", centre.x, centre.y, result, scale, weight[0]);
+    return result > 400;
+}
+"""
+
+
+def with_main(w: Workload) -> str:
+    """A workload as a whole program, which reads its inputs as words."""
+    if "int main" in w.text:
+        return w.text
+    types = {"float32": "float", "int16": "short", "uint8": "unsigned char", "int32": "int", "uint32": "unsigned"}
+    lengths = {n: int(np.prod(shape, dtype=int)) for n, _, shape in (*w.variables, *w.params)}
+    local = "".join(f"    {types[t]} {n}[{lengths[n]}] = {{0}};\n" for n, t, _ in w.params)
+    arrays = {n: t for n, t, _ in (*w.variables, *w.params)}
+    flat = {n: f"(({types[t]} *){n})[i]" for n, t in arrays.items()}
+    reads = [n for n in arrays if n in w.random(1)]
+    scans = "".join(
+        f'    for (int i = 0; i < {lengths[n]}; i++) if (scanf("{FORMATS[arrays[n]]}", &{flat[n]}) != 1) return 1;\n'
+        for n in reads
+    )
+    prints = "".join(
+        f'    for (int i = 0; i < {lengths[n]}; i++) printf("{FORMATS[arrays[n]]} ", {flat[n]});\n'
+        for n in w.outputs
+        if n != "return"
+    )
+    call = f"{w.fn}({', '.join(n for n, _, _ in w.params)});"
+    if w.returns:
+        local += f"    {types[w.returns]} value;\n"
+        call, prints = f"value = {call}", f'    printf("{FORMATS[w.returns]} ", value);\n'
+    body = f'{local}{scans}#pragma kernel\n    {call}\n{prints}    puts("");\n    return 0;\n'
+    return f"{w.text}\n#include <stdio.h>\nint main(void) {{\n{body}}}\n"
+
+
+def stdin_of(w: Workload, p: int) -> list[str]:
+    """Each run's words."""
+    arrays = w.inputs(p)
+    rows = [{n: a if n in w.shared else a[k] for n, a in arrays.items()} for k in range(p)]
+    if "int main" in w.text:
+        return [as_text(row) for row in rows]
+    names = [n for n, _, _ in (*w.variables, *w.params) if n in arrays]
+    return [" ".join(_word(x) for n in names for x in row[n].reshape(-1)) for row in rows]
+
+
+def _word(x) -> str:
+    return float(x).hex() if isinstance(x, np.floating) else str(x)
+
+
+CASES = {
+    w.name: (with_main(w), w)
+    for w in [*WORKLOADS, bitonic(8), lu(12), paths(5)]
+    if not (w.shared and "int main" in w.text)
+}
+CASES |= {
+    "bare": (BARE, [""] * 40),
+    "structs": (STRUCTS, [f"{k * 7 % 100} " + " ".join(f"{k / 9} {-k} {k % 5}" for _ in range(3)) for k in range(40)]),
+    "columns": (COLUMNS, inputs("columns")[:40]),
+    "private": (PRIVATE, inputs("private")[:40]),
+    "host": (HOST, inputs("host")[:40]),
+}
+QUICK = {"fw-5": "auto gep block", "bitonic-8": "registers", "prefix-1024": "scan", "structs": "auto private gang"}
+
+
+def refusal(text: str, target: str, schedule: str) -> str:
+    """The code with which a schedule refuses a kernel; "" where it takes it."""
+    try:
+        choose(understand(read_source(text), options_of()), target, schedule)
+    except c2cu.UnsupportedError as e:
+        return e.code
+    return ""
+
+
+def built(text: str, target: str):
+    if target == "cuda":
+        return program_on_cpu(text)
+    return compiled_once(["cc", "-O3", "-Wall", "-Wextra", "-Werror", "-x", "c", "-", "-lm", "-lpthread"], text)
+
+
+def check(text: str, runs: list[str], target: str, **options) -> None:
+    """The translation, and what p runs of the original print."""
+    program = built(c2cu.translate(text, p=len(runs), target=target, **options), target)
+    done = subprocess.run([program], input="\n".join(runs).encode(), capture_output=True, timeout=120)
+    assert (done.stdout, done.returncode) == together([original(text, r) for r in runs])
+
+
+def cases() -> Iterator:
+    for name in CASES:
+        for target, schedule in SCHEDULES:
+            case = name, target, schedule
+            yield case if schedule in QUICK.get(name, "").split() else slow(case)
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name, target, schedule", list(cases()))
+def test_each_prints_what_the_runs_print(name, target, schedule):
+    text, source = CASES[name]
+    for p in (37, 1):
+        runs = stdin_of(source, p) if isinstance(source, Workload) else source[:p]
+        try:
+            check(text, runs, target, schedule=schedule)
+        except c2cu.UnsupportedError as e:
+            assert e.code == (refusal(text, target, schedule) or "C2CU331") and e.line
+            assert (e.code == "C2CU331") == (schedule == "gep:bands" and not refusal(text, target, schedule))
+
+
+@pytest.mark.parametrize("group", [7, slow(1), slow(100)])
+@pytest.mark.parametrize(
+    "name, target, schedule",
+    [
+        ("fw-5", "cuda", "gep"),
+        slow(("fw-5", "cuda", "gep:staged")),
+        ("structs", "cuda", "auto"),
+        slow(("bitonic-32", "cuda", "registers")),
+        ("structs", "cpu", "gang"),
+        slow(("fw-5", "cpu", "gep")),
+    ],
+)
+def test_in_groups(name, target, schedule, group):
+    text, source = CASES[name]
+    runs = stdin_of(source, 37) if isinstance(source, Workload) else source[:37]
+    check(text, runs, target, schedule=schedule, group=group)
+
+
+@pytest.mark.parametrize("name", sampled(["lu-12", "fft-64", "columns"], 3))
+@pytest.mark.parametrize("schedule", ["auto", *(slow(s) for s in registry.names("cuda"))])
+def test_products_are_not_contracted(name, schedule):
+    """nvcc contracts a plain product and sum, unless it is told otherwise."""
+    try:
+        text = c2cu.translate(CASES[name][0], p=9, schedule=schedule)
+    except c2cu.UnsupportedError:
+        return
+    assert "mul_rn(" in text
+
+
+@nvcc.needed
+@pytest.mark.parametrize("schedule", [None, *registry.all_names("cuda")])
+@pytest.mark.parametrize("name", ["lu-12", "fft-64", "fw-5", "structs", "private", "bitonic-32", "prefix-1024"])
+def test_nvcc_takes_it_without_a_warning_and_contracts_nothing(name, schedule, tmp_path):
+    for group in (None, 4):
+        try:
+            text = c2cu.translate(CASES[name][0], p=9, schedule=schedule, group=group)
+        except c2cu.UnsupportedError:
+            return
+        (tmp_path / "x.cu").write_text(text)
+        command = ["nvcc", "-arch=sm_90", "-Xcompiler", "-Wall", "x.cu"]
+        for kind in ("-ptx", "-c"):
+            done = subprocess.run([*command, kind], cwd=tmp_path, capture_output=True, text=True)
+            assert done.returncode == 0 and "warning" not in done.stderr, done.stderr[:2000]
+        assert "fma.rn.f" not in (tmp_path / "x.ptx").read_text()
+
+
+def test_what_floating_point_may_do():
+    """With 'fast' products are left to nvcc; 'exact' is the default."""
+    text = CASES["lu-12"][0]
+    assert "mul_rn(" not in c2cu.translate(text, p=9, schedule="gep", fp="fast")
+    with pytest.raises(c2cu.InputError):
+        c2cu.translate(text, p=9, schedule="gep", fp="sloppy")
+
+
+def test_the_form_for_a_cpu_says_what_it_needs():
+    text = c2cu.translate(CASES["fw-5"][0], p=9, target="cpu", schedule="gang")
+    assert "pthread_create" in text and "schedule 'gang'" in text
+    assert "pthread" not in c2cu.translate(CASES["fw-5"][0], p=9, target="cpu")
+
+
+@pytest.mark.parametrize("target, schedule", [("cpu", "gep"), slow(("cpu", "gang")), slow(("cuda", "gep"))])
+def test_the_users_names_are_left_to_the_user(target, schedule):
+    """Globals that are called as the kernels' own functions and macros."""
+    text, source = CASES["fw-5"]
+    made = c2cu.translate(text, p=5, target=target, schedule=schedule)
+    before = made.partition("/* What one run of the original keeps")[0]
+    names = set(re.findall(r"^[ \t]*#define (\w+) ", before, re.M)) | {"cell", "strip", "pack", "work", "kernel"}
+    names = sorted(n for n in names - {"N"} if not n.lower().startswith(("c2cu_", "_")))
+    text = text.replace("int main", f"int {', '.join(names)};\nint main")
+    text = text.replace("return 0;", "".join(f"{n}++; " for n in names) + "return 0;")
+    check(text, stdin_of(source, 5), target, schedule=schedule)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"schedule": "nobody"}, "schedule cannot be .nobody."),
+        ({"schedule": "gang"}, "is for backend cpu"),
+        ({"schedule": "scan", "target": "cpu"}, "is for backend cuda"),
+    ],
+)
+def test_what_is_no_schedule_of_the_target(options, message):
+    with pytest.raises(c2cu.InputError, match=message):
+        c2cu.translate(CASES["fw-5"][0], p=9, **options)
+
+
+def test_what_auto_would_gain_is_said_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.c").write_text(CASES["fw-5"][0])
+    said = CliRunner().invoke(main, ["translate", "k.c", "--p", "9", "-o", "k.cu"]).output
+    assert re.fullmatch(
+        r"k.c:\d+:\d+: note: this is the form that is best read; --schedule auto writes the kernels of schedule"
+        r" '[\w:]+'(, about [\d.,]+ times as fast by estimate)?\n",
+        said,
+    )
+    for more in (["--schedule", "auto"], ["--target", "cpu"], ["--schedule", "thread"]):
+        assert CliRunner().invoke(main, ["translate", "k.c", "--p", "9", "-o", "k.cu", *more]).output == ""
