@@ -15,7 +15,7 @@ from tests.compiled import compiled_once, loaded
 from tests.cuda_host import library_on_cpu
 from tests.oracle import same
 from tests.sample import sampled, slow
-from tests.workloads import WORKLOADS
+from tests.workloads import WORKLOADS, paths
 
 C = [
     "gcc",
@@ -92,6 +92,15 @@ def test_cuda(w, schedule):
     inputs = w.inputs(37)
     results = called(library, emulated(library), inputs, w.compile(backend="cpu", schedule="gang").slots, 37, None)
     assert all(same(results[n], a) for n, a in w.expected(inputs, 37).items())
+
+
+@pytest.mark.parametrize("variant", ["staged", slow("single"), slow("recursive")])
+def test_the_whole_device_at_each_input(variant):
+    w = paths(9)
+    library = c2cu.library(w.path, "many", schedule=f"gep:{variant}", defines=w.defines)
+    inputs = w.inputs(5)
+    results = called(library, emulated(library), inputs, w.compile(backend="cpu", schedule="gang").slots, 5, None)
+    assert same(results["D"], w.expected(inputs, 5)["D"])
 
 
 PROGRAM = """typedef struct { int n; double v; } item; item stock[3]; const int table[4] = {3, 1, 4, 1}; _Bool even; int start = 5;
@@ -172,8 +181,10 @@ int main() {
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
 @pytest.mark.parametrize("w", WORKLOADS, ids=lambda w: w.name)
 def test_nvcc_takes_them_without_a_warning(w, tmp_path):
-    for schedule in ("auto", "private", "thread"):
-        library = c2cu.library(w.path, f"{schedule}_bulk", schedule=schedule, defines=w.defines, shared=w.shared)
+    for schedule in ("auto", "private", "thread", *(["gep:staged", "gep:single"] if w.name == "fw-64" else [])):
+        library = c2cu.library(
+            w.path, f"{schedule.replace(':', '_')}_bulk", schedule=schedule, defines=w.defines, shared=w.shared
+        )
         (tmp_path / f"{library.name}.h").write_text(library.header)
         (tmp_path / f"{library.name}.cu").write_text(library.source)
         command = ["nvcc", "-O3", "--fmad=false", "-Xcompiler", "-Wall", "-c", f"{library.name}.cu"]
