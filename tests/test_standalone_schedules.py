@@ -20,8 +20,10 @@ from tests.compiled import compiled_once
 from tests.cuda_host import program_on_cpu
 from tests.sample import sampled, slow
 from tests.test_gpu import as_text
+from tests.test_standalone import KEPT, LIBRARY, NAMES, RUNS
+from tests.test_standalone_process import KERNELS
 from tests.whole_programs import COLUMNS, HOST, PRIVATE, inputs, original, together
-from tests.workloads import WORKLOADS, Workload, bitonic, lu, paths
+from tests.workloads import WORKLOADS, Workload, lu, paths
 
 FORMATS = {"float32": "%a", "int16": "%hd", "uint8": "%hhu", "int32": "%d", "uint32": "%u"}
 SCHEDULES = [
@@ -112,11 +114,7 @@ def _word(x) -> str:
     return float(x).hex() if isinstance(x, np.floating) else str(x)
 
 
-CASES = {
-    w.name: (with_main(w), w)
-    for w in [*WORKLOADS, bitonic(8), lu(12), paths(5)]
-    if not (w.shared and "int main" in w.text)
-}
+CASES = {w.name: (with_main(w), w) for w in [*WORKLOADS, lu(12), paths(5)] if not (w.shared and "int main" in w.text)}
 CASES |= {
     "bare": (BARE, [""] * 40),
     "structs": (STRUCTS, [f"{k * 7 % 100} " + " ".join(f"{k / 9} {-k} {k % 5}" for _ in range(3)) for k in range(40)]),
@@ -124,7 +122,7 @@ CASES |= {
     "private": (PRIVATE, inputs("private")[:40]),
     "host": (HOST, inputs("host")[:40]),
 }
-QUICK = {"fw-5": "auto gep block", "bitonic-8": "registers", "prefix-1024": "scan", "structs": "auto private gang"}
+QUICK = {"fw-5": "auto gep block", "prefix-1024": "scan", "structs": "auto private gang registers thread"}
 
 
 def refusal(text: str, target: str, schedule: str) -> str:
@@ -167,6 +165,20 @@ def test_each_prints_what_the_runs_print(name, target, schedule):
         except c2cu.UnsupportedError as e:
             assert e.code == (refusal(text, target, schedule) or "C2CU331") and e.line
             assert (e.code == "C2CU331") == (schedule == "gep:bands" and not refusal(text, target, schedule))
+
+
+OTHERS = {**KEPT, **LIBRARY, **NAMES, **KERNELS}
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("target", ["cpu", slow("cuda")])
+@pytest.mark.parametrize("name", [name if name == "a table" else slow(name) for name in OTHERS])
+def test_whatever_main_does_auto_writes_a_program(name, target):
+    text = OTHERS[name]
+    program = built(c2cu.translate(text, p=len(RUNS), target=target, schedule="auto"), target)
+    done = subprocess.run([program], input="\n".join(RUNS).encode(), capture_output=True, timeout=120)
+    out, status = together([original(text, r) for r in RUNS])
+    assert (done.stdout, done.returncode) == (out, status if status >= 0 else 128 - status)
 
 
 @pytest.mark.parametrize("group", [7, slow(1), slow(100)])

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]*)>.*\n?", re.M)
 _HEAD = re.compile(r"^(?:__attribute__\(\([^\n]*?\)\) )?static [^;={}\n]*?\b(\w+)\([^\n]*\) \{")
 _TYPE = re.compile(r"^typedef [^\n{]*?\b(\w+) __attribute__\(\(vector_size\([^\n]*\)\)\);$")
+_TABLE = re.compile(r"^static const [\w ]+? \*?(\w+)\[\d+\] = \{.*\};$")
 _MACRO = re.compile(r"^#define (\w+)")
 _NO_ALTERNATIVE = re.compile(r"^#if [^\n]*\n(?:#else\n)?#endif\n", re.M)
 _BLANK = re.compile(r"\n{3,}")
@@ -30,7 +31,7 @@ def split_includes(text: str) -> tuple[str, list[str]]:
 
 
 def without_unused(text: str) -> str:
-    """A text without the static functions, vector types and macros of its own that nothing in it names."""
+    """A text without the static functions, tables, vector types and macros of its own that nothing in it names."""
     blocks = _blocks(text)
     while True:
         everywhere = Counter(re.findall(r"\w+", "\n".join(b for _, b in blocks)))
@@ -49,7 +50,7 @@ def _blocks(text: str) -> list[tuple[str, str]]:
     blocks: list[tuple[str, str]] = []
     lines = iter(text.split("\n"))
     for line in lines:
-        name = next((m[1] for form in (_HEAD, _TYPE, _MACRO) if (m := form.match(line))), "")
+        name = next((m[1] for form in (_HEAD, _TYPE, _TABLE, _MACRO) if (m := form.match(line))), "")
         block = [line]
         if _HEAD.match(line) and not line.endswith("}"):
             for line in lines:

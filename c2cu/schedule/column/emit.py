@@ -146,9 +146,11 @@ class _ColumnParts:
             plain = not isinstance(leaf_element(b.type), Struct)
             if plain:
                 first = f"({word} *)&{to}"
-                pack.append(f"::pack<{word}>({first}, c2cu_table[{k}], {leaf.count}, c2cu_p, ({word} const *){start});")
+                pack.append(
+                    f"c2cu_to_columns<{word}>({first}, c2cu_table[{k}], {leaf.count}, c2cu_p, ({word} const *){start});"
+                )
                 unpack += (
-                    [f"::unpack<{word}>({first}, c2cu_table[{k}], {leaf.count}, c2cu_p);"]
+                    [f"c2cu_to_rows<{word}>({first}, c2cu_table[{k}], {leaf.count}, c2cu_p);"]
                     if self.slots[k].writes
                     else []
                 )
@@ -193,7 +195,7 @@ class _ColumnParts:
         assert isinstance(element, Scalar)
         word = _WORDS[element.size]
         pack.append(
-            f"::start<{word}>(({word} *)&__m->{member}, {s.type.size // element.size}, (const {word} *){start});"
+            f"c2cu_first<{word}>(({word} *)&__m->{member}, {s.type.size // element.size}, (const {word} *){start});"
         )
 
 
