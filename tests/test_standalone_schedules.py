@@ -122,7 +122,7 @@ CASES |= {
     "private": (PRIVATE, inputs("private")[:40]),
     "host": (HOST, inputs("host")[:40]),
 }
-QUICK = {"fw-5": "auto gep block", "prefix-1024": "scan", "structs": "auto private gang registers thread"}
+QUICK = {"fw-5": "auto gep", "structs": "auto private gang registers thread"}
 
 
 def refusal(text: str, target: str, schedule: str) -> str:
