@@ -2,7 +2,9 @@
 
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -199,6 +201,22 @@ def test_in_groups(name, target, schedule, group):
     text, source = CASES[name]
     runs = stdin_of(source, 37) if isinstance(source, Workload) else source[:37]
     check(text, runs, target, schedule=schedule, group=group)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ziglang") is None, reason="there is no clang")
+@pytest.mark.parametrize("schedule", [None, "gang", "gep"])
+@pytest.mark.parametrize("name", ["fw-5", "lu-12", "edit-32", "structs", "columns"])
+def test_clang_takes_it_without_a_warning(name, schedule):
+    text, source = CASES[name]
+    runs = stdin_of(source, 9) if isinstance(source, Workload) else source[:9]
+    try:
+        made = c2cu.translate(text, p=9, target="cpu", schedule=schedule)
+    except c2cu.UnsupportedError:
+        return
+    clang = [sys.executable, "-m", "ziglang", "cc", "-O3", "-Wall", "-Werror", "-x", "c", "-", "-lm", "-lpthread"]
+    done = subprocess.run([compiled_once(clang, made)], input="\n".join(runs).encode(), capture_output=True)
+    assert (done.stdout, done.returncode) == together([original(text, r) for r in runs])
 
 
 @pytest.mark.parametrize("name", sampled(["lu-12", "fft-64", "columns"], 3))
