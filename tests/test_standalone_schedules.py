@@ -20,6 +20,8 @@ from c2cu.schedule.choose import choose
 from tests import nvcc
 from tests.compiled import compiled_once
 from tests.cuda_host import program_on_cpu
+from tests.oracle import Original, same
+from tests.programs import COUNT, SEED, write
 from tests.sample import sampled, slow
 from tests.test_gpu import as_text
 from tests.test_standalone import KEPT, LIBRARY, NAMES, RUNS
@@ -32,6 +34,7 @@ SCHEDULES = [
     *(("cuda", s) for s in ("auto", *registry.names("cuda"), *registry.variants("cuda"))),
     *(("cpu", s) for s in ("auto", *registry.names("cpu"))),
 ]
+CUDA_ONES = [("cuda", s) for s in ("auto", "registers", "block", "private", "thread")]
 BARE = """
 #include <stdio.h>
 int table[4] = {3, 1, 4, 1}, sum;
@@ -41,6 +44,25 @@ int main(void) {
     kern();
     printf("%d %d %d\\n", sum, table[2], calls);
     return sum == 9 ? 7 : 0;
+}
+"""
+CLOSURE = """
+#include <stdio.h>
+#define N 40
+_Bool R[N][N];
+void closure(void) {
+    for (int k = 0; k < N; k++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) R[i][j] = R[i][j] || (R[i][k] && R[k][j]);
+}
+int main(void) {
+    int n, a, b;
+    if (scanf("%d", &n) != 1) return 1;
+    for (int i = 0; i < n; i++) if (scanf("%d%d", &a, &b) == 2) R[a][b] = 1;
+#pragma kernel
+    closure();
+    for (int i = 0; i < N * N; i++) putchar('0' + R[i / N][i % N]);
+    return 0;
 }
 """
 STRUCTS = """
@@ -120,6 +142,8 @@ CASES = {w.name: (with_main(w), w) for w in [*WORKLOADS, lu(12), paths(5)]}
 CASES |= {
     "bare": (BARE, [""] * 40),
     "structs": (STRUCTS, [f"{k * 7 % 100} " + " ".join(f"{k / 9} {-k} {k % 5}" for _ in range(3)) for k in range(40)]),
+    "table": (NAMES["a table"], RUNS),
+    "closure": (CLOSURE, [f"{k} " + " ".join(f"{i * k % 40} {i * i % 40}" for i in range(k)) for k in range(40)]),
     "columns": (COLUMNS, inputs("columns")[:40]),
     "private": (PRIVATE, inputs("private")[:40]),
     "host": (HOST, inputs("host")[:40]),
@@ -136,10 +160,13 @@ def refusal(text: str, target: str, schedule: str, shared: tuple = ()) -> str:
     return ""
 
 
-def built(text: str, target: str):
+STRICT = ("-Wall", "-Wextra", "-Werror")
+
+
+def built(text: str, target: str, warnings: tuple[str, ...] = STRICT):
     if target == "cuda":
         return program_on_cpu(text)
-    return compiled_once(["cc", "-O3", "-Wall", "-Wextra", "-Werror", "-x", "c", "-", "-lm", "-lpthread"], text)
+    return compiled_once(["cc", "-O3", *warnings, "-x", "c", "-", "-lm", "-lpthread"], text)
 
 
 def check(text: str, runs: list[str], target: str, **options) -> None:
@@ -201,6 +228,29 @@ def test_in_groups(name, target, schedule, group):
     text, source = CASES[name]
     runs = stdin_of(source, 37) if isinstance(source, Workload) else source[:37]
     check(text, runs, target, schedule=schedule, group=group)
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("target, schedule", [("cpu", "auto"), *map(slow, [("cpu", "gang"), *CUDA_ONES])])
+@pytest.mark.parametrize("seed", sampled(range(SEED, SEED + max(2, COUNT // 10)), 100))
+def test_random_programs(seed, target, schedule):
+    """A random kernel between a part of main that reads its variables' bytes and one that writes them."""
+    program, p = write(seed), 21
+    names = [n for n, _, _ in program.variables]
+    reads = "".join(f"    if (fread(&{n}, sizeof {n}, 1, stdin) != 1) return 1;\n" for n in names)
+    writes = "".join(f"    fwrite(&{n}, sizeof {n}, 1, stdout);\n" for n in names)
+    text = f"#include <stdio.h>\n{program.text}\nint main(void) {{\n{reads}    kern();\n{writes}    return 0;\n}}\n"
+    arrays = program.inputs(p, seed)
+    stdin = b"".join(arrays[n][k].tobytes() for k in range(p) for n in names)
+    try:
+        made = c2cu.translate(text, p=p, target=target, schedule=schedule, fn="kern")
+    except c2cu.UnsupportedError:
+        return
+    done = subprocess.run([built(made, target, ("-w",))], input=stdin, capture_output=True, timeout=120)
+    expected = Original(program.text, "kern", program.variables).bulk(arrays, p)
+    row = np.dtype([(n, dtype, shape) for n, dtype, shape in program.variables])
+    results = np.frombuffer(done.stdout, row)
+    assert all(same(np.ascontiguousarray(results[n]), expected[n]) for n in names), f"seed {seed}\n{text}"
 
 
 @pytest.mark.slow

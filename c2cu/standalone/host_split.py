@@ -488,7 +488,8 @@ class HostPrinter(Indented):
             text = self.declaration(once, symbol) if once.init is None or n.init is not None else self.visit(once)
         else:
             text = self.visit(n)
-        alone = self.cplusplus and symbol is not None and symbol.const  # maybe the device has it, and nobody else
+        static = isinstance(n, C.Decl) and "static" in n.storage
+        alone = (self.cplusplus or static) and symbol is not None and symbol.const  # maybe the kernel alone has it
         return before + ("__attribute__((unused)) " if alone else "") + text + ";"
 
 
