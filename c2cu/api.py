@@ -431,7 +431,7 @@ def translate(
         src: A path, or C text: a ``str`` with a newline or a brace; a list of them is one program of several files. It
             must have a ``main``.
         p: The number of inputs.
-        threads: Threads of a CUDA block.
+        threads: Threads of a CUDA block, of schedule ``thread``; the others have their own number.
         target: ``"cuda"``: CUDA C for nvcc. ``"cpu"``: C for a host compiler.
         group: How many inputs the program reads, runs and writes at a time, so that results come out while later inputs
             still come in. Without it, the program reads all p inputs first.

@@ -303,7 +303,9 @@ def _stdin() -> str:
     SOURCE,
     click.option("-o", "--output", default="-", metavar="FILE", help="Where to write. The default, -, is stdout."),
     click.option("--p", type=COUNT, help="The number of inputs. It is required, except with --emit."),
-    click.option("--threads", type=int, default=64, show_default=True, help="The number of threads in a CUDA block."),
+    click.option(
+        "--threads", type=int, default=64, show_default=True, help="Threads of a CUDA block of schedule thread."
+    ),
     choice("--target", "cuda", "cpu", help="Write CUDA C for nvcc, or C for a host compiler."),
     click.option(
         "--group",
