@@ -642,7 +642,33 @@ COPIES = {
     "words to bytes": "int u[64]; char v[256]; u[3] = x; __builtin_memcpy(v, u, sizeof u); r = v[12];",
     "bytes to a word": "char u[4], v[4]; int w; u[0] = x; __builtin_memcpy(&w, u, 4); __builtin_memcpy(v, &w, 4); r = v[0];",
 }
+#: A static pointer that a loop meets first outlasts the turn; a copy's place in a struct may move.
+TURNS = {
+    "a static pointer": (
+        "static int last(int *p) { static int *before; int v = before ? *before : 9; before = p; return v; }",
+        "int t[4] = {x, 2, x + 3, 4}; r = 0; for (int i = 0; i < 3 + (x > 0); i++) r = r * 3 + last(t + i);",
+    ),
+    "static pointers": (
+        "static int last(int k, int *p) { static int *before[2]; int v = before[k] ? *before[k] : 9; before[k] = p; return v; }",
+        "int t[4] = {x, 2, x + 3, 4}; r = 0; for (int i = 0; i < 4; i++) r = r * 3 + last(i & 1, t + i);",
+    ),
+    "a copy from a moving place": (
+        "struct s { int h; int r[3]; };",
+        "struct s s; s.r[0] = 1; s.r[1] = x; s.r[2] = 5; char *c = (char *)&s.r; int v; __builtin_memcpy(&v, c + 4 * ((unsigned)x % 3), 4); r = v;",
+    ),
+    "a copy to a moving place": (
+        "struct s { int h; int r[3]; };",
+        "struct s s; s.r[0] = 1; s.r[1] = x; s.r[2] = 5; char *c = (char *)&s.r; __builtin_memset(c + 4 * ((unsigned)x % 3), 0, 4); "
+        "r = s.r[0] * 100 + s.r[1] * 10 + s.r[2];",
+    ),
+}
 JOINED = "static int joined(int n) { int w; char *p = (char *)&w; p[0] = p[2] = n; p[3] = p[1] = 2; return w; }"
+
+
+@pytest.mark.parametrize("name", sampled(TURNS, 1))
+def test_what_moves_from_turn_to_turn(name):
+    outside, body = TURNS[name]
+    agrees(kernel(body, outside), R, whole=False)
 
 
 @pytest.mark.parametrize("name", sampled(PARTS, 1))

@@ -203,6 +203,28 @@ KNOWN = {
         "double *t = xmalloc(n * sizeof *t); for (int i = 0; i < n; i++) t[i] = a[i]; "
         "for (int i = 0; i < n; i++) b[0] += t[n - 1 - i] * i; b[1] = last(n, t); free(t);",
     ),
+    "a tail in the padding": (
+        "struct t { double d; int n; char c[]; };\nstruct u { int n; short s; char c[1]; };\n",
+        4,
+        "struct t *p = malloc(sizeof *p); p->d = a[0]; p->n = n; p->c[0] = a[1] > 0; p->c[3] = 7; p->c[1] = 2; "
+        "b[0] = p->c[0] * 100 + p->c[3] + p->d; b[1] = p->n + p->c[a[2] > 0 ? 3 : 1]; free(p); "
+        "struct u *q = calloc(1, sizeof *q); q->c[a[3] > 0] = 5; b[1] += q->c[0] * 10 + q->s; free(q);",
+    ),
+    "one of two is freed": (
+        "",
+        4,
+        "double *u = malloc(n * 8), *v = calloc(n, 8), *t; for (int i = 0; i < n; i++) u[i] = a[i]; "
+        "for (int s = 0; s < 3; s++) { for (int i = 0; i < n; i++) v[i] = u[n - 1 - i] * 2; t = u; u = v; v = t; } "
+        "if (a[0] > 0) { t = u; u = v; v = t; } b[0] = u[0]; b[1] = v[1]; free(u); free(v);",
+    ),
+    "one of each turn": ("static double last(int n, double *a) { double t[n]; t[n - 1] = a[n]; return t[n - 1]; }\n", 5,
+        "for (int i = 1; i < n; i++) b[0] = b[0] * 2 + last(i, a);"),
+    "anew when the data says": (
+        "",
+        2,
+        "double *t = 0; for (int i = 0; i < 8; i++) { if (!t) t = calloc(n, 8); t[i & 1] += a[i]; "
+        "if (a[i] > 0.5) { b[0] += t[0] * 3 + t[1]; free(t); t = NULL; } } if (t) b[1] = t[0];",
+    ),
     "what alloca gives": ("#include <alloca.h>\n", 5, "double *t = alloca(n * sizeof *t); t[n - 1] = a[2]; b[0] = t[n - 1];"),
     "to the start of a cleared struct": (
         "struct s { int n; double x[3]; };\n",
@@ -217,12 +239,6 @@ UNKNOWN = {
         "",
         3,
         "double *q = 0; for (int i = 0; i < 100 + n; i++) { double *t = malloc(8); *t = a[i % 16]; if (q) b[0] += *q * i; q = t; }",
-    ),
-    "until the data says": (
-        "",
-        2,
-        "double *t = 0; for (int i = 0; i < 8; i++) { if (!t) t = calloc(n, 8); t[i & 1] += a[i]; "
-        "if (a[i] > 0.5) { b[0] += t[0] * 3 + t[1]; free(t); t = NULL; } } if (t) b[1] = t[0];",
     ),
     "as many as the data says": (
         LIST,
@@ -239,6 +255,23 @@ UNKNOWN = {
         "b[0] = count(n, a) + 2 * count(n + 1, a);",
     ),
     "pointers cleared": (LIST, 1, "struct node *x = calloc(n, sizeof *x); if (a[0] > 0) x->next = x; b[0] = x->next != 0;"),
+    "a buffer made at the first call": (
+        "static double sum(double x) { static double *s; if (!s) s = calloc(2, 8); s[0] += x; return s[0] * 2; }\n",
+        2,
+        "for (int i = 0; i < 6 + (a[0] > 0); i++) b[0] = b[0] * 0.5 + sum(a[i]); b[1] = n;",
+    ),
+    "a size with effects": ("", 4, "double t[2][n]; int i = 0; t[0][1] = a[0]; int q = sizeof t[i++]; b[0] = i + t[0][1]; b[1] = q;"),
+    "extents of dead code": (
+        "static double f(unsigned m, double *a) { if (m > 100) return 7; double t[m - 2]; t[0] = a[m]; return t[0] + sizeof t; }\n",
+        3,
+        "int m = -n; if (m > 0) { double t[m]; t[0] = a[0]; b[0] = t[0]; } if (n - 3) { double u[9 / (n - 3)]; u[0] = 1; b[0] = u[0]; } "
+        "b[1] = f(n, a);",
+    ),
+    "an extent from a float": (
+        "static int g(double x, int n) { int m = x > 2 ? n : n + 1; char t[m]; return sizeof t; }\n",
+        3,
+        "b[0] = g(1e300 * 1e300, n); b[1] = g(a[0], n);",
+    ),
     "realloc": ("", 2, "double *t = malloc(n * 8); t[0] = a[0]; t = realloc(t, 16 * n); b[0] = t[0]; free(t);"),
 }  # fmt: skip
 

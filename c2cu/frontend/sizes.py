@@ -52,10 +52,10 @@ def in_extents(f: FunctionDef) -> frozenset[str]:
 
 
 def _allocating(functions: list[FunctionDef]) -> frozenset[str]:
-    """The functions that allocate memory or free it, or call one that does; callees come first."""
+    """The functions that make objects of such sizes or free them, or call one that does; callees come first."""
     names = {*ALLOCATES, *FREES}
     for f in functions:
-        if names & set(_called(f.node.body)):
+        if f.sized is not None or names & set(_called(f.node.body)):
             names.add(f.name)
     return frozenset(names)
 

@@ -42,6 +42,8 @@ from .parse import Parsed, is_user_file, loc_of, nodes
 from .preprocess import Preprocessed
 from .symbols import Declarations, Scope, Symbol, has_qualifier
 
+LARGEST = 1 << 31  # extent that comes from values
+
 
 @dataclass(frozen=True, eq=False)
 class FunctionDef:
@@ -207,6 +209,7 @@ class _Annotator:
         self.values: Mapping[str, int] = {}  # of parameters of the function that is typed
         self.constant_names: frozenset[str] = frozenset()  # those of its variables that nothing changes
         self.for_values: dict[Hashable, FunctionDef] = {}
+        self.copies: list[C.FuncDef] = []
 
     # declarations
 
@@ -430,10 +433,11 @@ class _Annotator:
             self.values, self.constant_names = values, _unchanged(node)
             typed_again = self.definition(node, f.symbol)
             self.values, self.constant_names, self.named = {}, frozenset(), named
-            error = typed_again.error or (f.sized if len(self.unit.statics) > statics else None)
+            self.copies.append(node)  # whose nodes have types, by their addresses
+            refused = typed_again.error or len(self.unit.statics) > statics or _measures_effects(node)
             del self.unit.statics[statics:]
-            if error is not None:
-                raise error
+            if refused:  # as of an extent that is negative: control need not come there
+                raise f.sized
             self.for_values[key] = replace(typed_again, calls=f.calls)
         return self.for_values[key]
 
@@ -822,7 +826,13 @@ def _has_effects(n: C.Node) -> bool:
 
 
 def _integer(value: int | float | None) -> int | None:
-    return None if value is None else int(value)
+    return int(value) if value is not None and 0 <= value <= LARGEST else None
+
+
+def _measures_effects(f: C.FuncDef) -> bool:
+    """Whether a ``sizeof`` has effects: C evaluates it where the type has a variable length, 6.5.3.4p2."""
+    measured = (n.expr for n in nodes(f.body) if isinstance(n, C.UnaryOp) and n.op == "sizeof")
+    return any(_has_effects(e) for e in measured if not isinstance(e, C.Typename))
 
 
 class _Known(Scope):

@@ -20,6 +20,7 @@ from .memory import zero
 from .objects import Null, OneOf, Ref, Single, View, whole
 
 ALLOCATES = ("malloc", "calloc", "alloca", "aligned_alloc")
+NOT_FOLLOWED = ("realloc", "reallocarray", "posix_memalign", "strdup", "strndup")
 MOST = 1 << 26  # bytes of one object: every lane has its own
 
 
@@ -40,12 +41,14 @@ def allocated(cx: Context, name: str, args: list[C.Node], loc: Loc) -> Ref:
 
 
 def free(cx: Context, args: list[C.Node], loc: Loc) -> None:
-    """From here on no pointer leads to what is freed."""
+    """From here on no pointer leads to what is freed, if that is known."""
     target = pointer_value(cx, args[0])
     places = [t for _, t in target.targets] if isinstance(target, OneOf) else [target]
     gone = [t.object for t in places if isinstance(t, (Ref, View))]
-    if not all(obj.allocated for obj in gone) or len(gone) > 1:
+    if not all(obj.allocated for obj in gone):
         raise catalogue.ALLOCATION.error(loc, name="free")
+    if len(gone) > 1:
+        return
     for cell, known in {**cx.start.places, **cx.env.places}.items():
         if any(_leads_to(t, gone) for t in known):
             cx.env.places[cell] = frozenset(t for t in known if not _leads_to(t, gone)) or frozenset({Null()})

@@ -132,7 +132,8 @@ def bound_to_sized(cx: Context, f: FunctionDef, args: list[C.Node]) -> tuple[Fun
         v = argument(cx, a, p.type)
         values.insert(0, v if isinstance(v, Target | Pair) else cx.saved(v, loc_of(a)))
     numbers = in_extents(f)
-    known = {p.name: int(v.value) for p, v in zip(f.params, values) if p.name in numbers and isinstance(v, Const)}
+    constants = {p.name: v for p, v in zip(f.params, values) if p.name in numbers and isinstance(v, Const)}
+    known = {name: int(v.value) for name, v in constants.items() if v.type.is_integer}
     sized = cx.unit.sized(f, known)
     cx.addressed |= frozenset(addressed(cx.unit, sized))
     cx.ends = cx.ends.with_copy(f, sized)

@@ -179,6 +179,8 @@ def run(writes: list[Callable[[], None]]) -> None:
 
 
 def covered(view: View, size: int) -> bool:
+    if not isinstance(view.index, Const) and locate(view) is None:
+        raise catalogue.MEMORY_OF_STRUCT.error(view.object.loc)
     return all(locate(replace(view, constant=view.constant + k)) is not None for k in range(size))
 
 
@@ -189,6 +191,8 @@ def members(view: View, count: Expr, loc: Loc) -> list[tuple[int, int]]:
     out, at = [], 0
     while at < count.value:
         spot = locate(replace(view, constant=view.constant + at))
+        if spot is None and not isinstance(view.index, Const):
+            raise catalogue.MEMORY_OF_STRUCT.error(loc)
         if spot is None:
             at += 1
             continue

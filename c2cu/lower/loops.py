@@ -57,7 +57,7 @@ def loop(cx: Context, node: C.For | C.While) -> Flags:
     try:
         return repeat(cx, node, test, next_turn, loc)
     except UnsupportedError as e:
-        if e.code != catalogue.ALLOCATION.code or jumps_out(node.stmt):
+        if e.code not in (catalogue.ALLOCATION.code, catalogue.VARIABLE_EXTENT.code) or jumps_out(node.stmt):
             raise
         before.back()
         one_by_one(cx, node.stmt, test, next_turn, e)
@@ -67,7 +67,7 @@ def loop(cx: Context, node: C.For | C.While) -> Flags:
 def one_by_one(
     cx: Context, body: C.Node, test: Callable[[], Expr], step: Callable[[], None], e: UnsupportedError
 ) -> None:
-    """The turns of a loop that allocates memory, each with objects of its own. Raises ``e`` where it is not known how
+    """The turns of a loop that makes objects, each with its own. Raises ``e`` where it is not known how
     many there are."""
     for _ in range(TURNS):
         cond = test()
@@ -217,7 +217,7 @@ def common(cx: Context, start: Environment, after: Environment, older: int) -> t
         return None
     out, name = start.copy(), ""
     for cell, now in after.places.items():
-        if cell.of.born > older:
+        if cell.of.born > older and not cell.of.lasting:
             continue
         before = start.places.get(cell) or cx.start.places.get(cell) or frozenset()
         for t in now - before:

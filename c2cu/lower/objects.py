@@ -64,10 +64,10 @@ class Object:
         whole_ones = not self.parts and t.size > 0 and self.raw % t.size == 0 and self.raw > 0
         if self.cleared and any(isinstance(leaf.type, Pointer) for leaf in leaves(t)):
             raise catalogue.ALLOCATION.error(self.loc, name="calloc")  # where none is set, it is known to be null
-        if whole_ones and self.raw == t.size and isinstance(t, Struct):
-            self.type = t
-        elif not self.parts and (longer := _longer(t, self.raw)) is not None:
+        if not self.parts and (longer := _longer(t, self.raw)) is not None:
             self.type = longer
+        elif whole_ones and self.raw == t.size and isinstance(t, Struct):
+            self.type = t
         elif whole_ones:
             self.type = Array(t, self.raw // t.size)
         self.raw = None
@@ -79,6 +79,8 @@ def _longer(t: CType, nbytes: int) -> Struct | None:
         return None
     last = t.members[-1]
     if not isinstance(last.type, Array) or (last.type.length or 0) > 1 or nbytes < t.size or not last.type.of.size:
+        return None
+    if (nbytes - last.offset) // last.type.of.size <= (last.type.length or 0):
         return None
     more = replace(last, type=Array(last.type.of, (nbytes - last.offset) // last.type.of.size))
     return replace(t, tag=f"{t.tag} of {nbytes}", members=(*t.members[:-1], more), size=nbytes)
@@ -99,6 +101,7 @@ class PointerCells:
     tag: Variable | Region
     index: Variable | Region
     born: int
+    lasting: bool = False
 
 
 @dataclass(frozen=True)

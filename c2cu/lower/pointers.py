@@ -48,7 +48,7 @@ def cells_of(cx: Context, obj: Object, path: str, loc: Loc) -> PointerCells:
         tag = Region(cx.unique(f"{plain}_place"), INT, leaf.extents, "local", None, obj.loc, name)
         index = Region(cx.unique(plain), LONG, leaf.extents, "local", None, obj.loc, name)
         cx.regions += [tag, index]
-    new = PointerCells(name, leaf.type, obj.loc, leaf.count, tag, index, obj.born)
+    new = PointerCells(name, leaf.type, obj.loc, leaf.count, tag, index, obj.born, obj.lasting)
     obj.parts[path] = new
     return new
 

@@ -19,6 +19,7 @@ from ..ir.walk import statements
 from ..schedule.understood import Understood
 from ..verdict import judge
 
+TRIES = 8  # numbers that sizes come from which do not help
 LENGTHS = 128  # shapes, values of shared scalars and magnitudes of p of which a program remembers what runs them
 
 
@@ -43,6 +44,7 @@ class Understandings:
         self._source, self._options, self._layout, self._strict = source, options, layout, strict
         self._fronts: Recent[Understood] = Recent(LENGTHS)
         self._unhelped: Recent[bool] = Recent(LENGTHS)  # the same stands in the way whatever these numbers are
+        self._failed: Recent[list[Understood]] = Recent(LENGTHS)  # what numbers that sizes come from did not help
         self._faultless: Recent[bool] = Recent(LENGTHS)  # numbers that addresses depend on: none is out of bounds
         self.first = pipeline.asked(source, options)
         self.lengths = lengths(self.first)
@@ -136,8 +138,9 @@ class Understandings:
 
         slots = [s for s in front.slots if s.name in names]
         numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in slots}
-        if (*which, "sizes") in self._unhelped:
-            return which, front
+        failed = self._failed.of(which, list)
+        if len(failed) >= TRIES:
+            return which, failed[0]
         sized = (*which, _bytes(numbers))
         options = replace(self.options_of(e), values={n: v.item() for n, v in numbers.items()})
 
@@ -149,8 +152,10 @@ class Understandings:
         special = self._fronts.of(sized, understood)
         if special.analysis is not None:
             return sized, special
-        self._unhelped.of((*which, "sizes"), lambda: True)
-        return which, front
+        if sized not in self._unhelped:
+            self._unhelped.of(sized, lambda: True)
+            failed.append(replace(front, why_not=special.why_not))
+        return which, failed[0]
 
     def _refuse_faults(self, e: Extents, which: tuple, front: Understood, numbers: Mapping[str, Any]) -> None:
         """Where addresses depend on such numbers, look for what goes wrong with them: once for each set of them."""
