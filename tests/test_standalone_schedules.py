@@ -198,6 +198,22 @@ def test_each_prints_what_the_runs_print(name, target, schedule):
             assert why or schedule == "gep:bands"
 
 
+@pytest.mark.parametrize("schedule", [None, "gang"])
+def test_no_name_of_an_attribute_is_respelled(schedule):
+    text = """
+#include <math.h>
+#include <stdio.h>
+double x[4];
+void roots(void) { for (int i = 0; i < 4; i++) x[i] = sqrt(x[i]); }
+int main(void) {
+    if (scanf("%lf", &x[1]) != 1) return 1;
+    roots();
+    return !printf("%a ", x[1]);
+}
+"""
+    check(text, ["2", "3", "4"], "cpu", schedule=schedule)
+
+
 OTHERS = {**KEPT, **LIBRARY, **NAMES, **KERNELS}
 
 

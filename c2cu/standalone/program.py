@@ -94,7 +94,7 @@ _DEFINES = tuple(
         r"^#define (\w+)",
         r"^typedef [^\n{]*?\b(\w+)(?: __attribute__.*)?;",
         r"^(?:struct|union) (\w+) \{",
-        r"^(?:static |__attribute__[^\n]*? |inline )+[^;={}\n(]*?(?:\(\([^)]*\)\)[^;={}\n(]*?)?\b(\w+)\(",
+        r"^(?:static |__attribute__[^\n]*?\)\) |inline )+[^;={}\n(]*?(?:\(\([^)]*\)\)[^;={}\n(]*?)?\b(\w+)\(",
         r"^static const [\w ]+ \*?(\w+)\[",
     )
 )
