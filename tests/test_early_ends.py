@@ -290,3 +290,32 @@ def test_a_trap_ends_the_process_as_it_does_under_native():
     for schedule in ("gang", "native"):
         done = subprocess.run([sys.executable, "-c", code, schedule], capture_output=True, text=True)
         assert done.returncode < 0 and done.stdout in ("", "fine\n")
+
+
+#: Under a branch on data all lanes that take it may have ended, while others live: none does what follows there.
+APART = {
+    "a division": ("int k(int x, int n) { int y = 0; if (x > 0) { if (n == 0) exit(3); y = 100 / n; } return y + x; }", 0),
+    "in a second branch": ("int k(int x, int n) { int y = 0; if (x > 0 && n == 0) exit(3); if (x > 0) y = 100 / n; return y; }", 0),
+    "in a function": (
+        "static int f(int n) { if (n == 0) exit(2); return 100 / n; }\n"
+        "int k(int x, int n) { int y = x > 0 ? f(n) : 3; return y + (x < 2 || f(n) > 2); }",
+        0,
+    ),
+    "in a loop": ("int k(int x, int n) { int y = 0; for (int i = 0; i < 8; i++) if (x > i) { if (i == n) exit(3); y += 100 / (n - i); } return y; }", 5),
+    "by a constant": ("int k(int x, int n) { int y = n; for (int i = 0; i < 8; i++) if (x > i) { if (i == 5) exit(3); y += 100 / (5 - i); } return y; }", 0),
+    "a load": ("const int a[4] = {1, 2, 3, 4}; int k(int x, int n) { int y = 0; if (x > 0) { if (n > 3) exit(3); y = a[n]; } return y; }", 1 << 30),
+    "a store": ("int k(int x, int n) { int a[4] = {x, 2, 3, 4}; if (x > 0) { if (n > 3) exit(3); a[n] = 5; } return a[0] + a[x & 3]; }", 1 << 30),
+    "a loop that would not end": ("int k(int x, int n) { int y = 0; if (x > 0) { if (n < 0) exit(3); for (int i = 0; i != n; i++) y += i; } return y; }", -1),
+    "a loop that only an end leaves": ("int k(int x, int n) { if (x > 0) for (int i = 0;; i++) if (i == n) exit(i); return x; }", 5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sampled(APART, 2))
+def test_what_follows_an_end_of_all_lanes_of_a_branch(name):
+    text, n = APART[name]
+    x = np.arange(37, dtype=np.int32) % 10 - 5
+    ours, right = (
+        c2cu.bulk(f"#include <stdlib.h>\n{text}\n", {"x": x, "n": n}, fn="k", backend="cpu", schedule=s, status=True)
+        for s in ("gang", "native")
+    )
+    assert same(ours["status"], right["status"]) and same(ours["return"], right["return"])

@@ -26,6 +26,7 @@ from ..ir.nodes import (
     Kernel,
     Load,
     Loop,
+    Region,
     Stmt,
     Store,
     Var,
@@ -66,8 +67,8 @@ def lanes_ended(kernel: Kernel) -> Kernel:
     if ENDED not in kernel.regions:
         return kernel
     u = uniform(kernel)
-    if not u.ends_on_data:
-        return replace(u.kernel, body=_harmless(u, u.kernel.body, False))
+    if not u.ends_on_data and not _ends_apart_in_loop(u, u.kernel.body):
+        return replace(u.kernel, body=_harmless(u, u.kernel.body, False, False))
     ended = _flag(u.kernel, "ended")
     body, _ = _Jumps(ended, None, lambda s: (Assign(ended, YES, s.loc),)).block(u.kernel.body, True)
     last = Store(ENDED, ZERO, cast(Var(ended, kernel.loc), INT), kernel.loc)
@@ -147,9 +148,15 @@ class _Jumps:
         return self.u is not None and self.u.is_varying(e)
 
 
-def _harmless(u: Uniform, block: Block, after: bool) -> Block:
+def _ends_apart_in_loop(u: Uniform, block: Block) -> bool:
+    """Whether all lanes that execute a loop may end in it while others, which do not execute it, have not."""
+    apart = (s for s in statements(block) if isinstance(s, If) and u.is_varying(s.cond))
+    return any(isinstance(x, Loop) and has_end((x,)) for s in apart for x in statements((s,)))
+
+
+def _harmless(u: Uniform, block: Block, after: bool, apart: bool) -> Block:
     """A block in which lanes that have ended do nothing harmful. No loop ends on data. ``after``: some may have ended
-    before."""
+    before. ``apart``: not all lanes come here, so that those that do may all have ended."""
     out: list[Stmt] = []
     part: list[Stmt] = []
 
@@ -162,14 +169,16 @@ def _harmless(u: Uniform, block: Block, after: bool) -> Block:
 
     for s in block:
         ends = has_end((s,))
-        if after and _may_harm(u, s):
-            part.append(_inside(s, lambda b: _harmless(u, b, False)))  # it begins with lanes that have not ended
+        inner = apart or (isinstance(s, If) and u.is_varying(s.cond))
+        if after and _may_harm(u, s, apart):
+            # it begins with lanes that have not ended
+            part.append(_inside(s, lambda b, inner=inner: _harmless(u, b, False, inner)))
             if ends:
                 close()
         else:
             close()
             some = after or (ends and isinstance(s, Loop))  # in an earlier turn
-            out.append(_inside(s, lambda b, some=some: _harmless(u, b, some)))
+            out.append(_inside(s, lambda b, some=some, inner=inner: _harmless(u, b, some, inner)))
         after = after or ends
     close()
     return tuple(out)
@@ -184,18 +193,28 @@ def _inside(s: Stmt, f: Callable[[Block], Block]) -> Stmt:
     return s
 
 
-def _may_harm(u: Uniform, s: Stmt) -> bool:
-    """Whether a statement by itself may fault on numbers that the program never has."""
-    if isinstance(s, Store) and u.is_varying(s.index):
+def _may_harm(u: Uniform, s: Stmt, apart: bool) -> bool:
+    """Whether a statement by itself may fault on numbers that the program never has, or never end. ``apart``: also on
+    numbers that are the same in all lanes."""
+    if isinstance(s, Store) and _is_risky(u, s.region, s.index, apart):
         return True
-    return any(_is_harmful(u, x) for e in expressions(s) for x in subexpressions(e))
+    if isinstance(s, Loop) and apart:
+        return True
+    return any(_is_harmful(u, x, apart) for e in expressions(s) for x in subexpressions(e))
 
 
-def _is_harmful(u: Uniform, e: Expr) -> bool:
+def _is_harmful(u: Uniform, e: Expr, apart: bool) -> bool:
     match e:
         case Load():
-            return u.is_varying(e.index)
+            return _is_risky(u, e.region, e.index, apart)
         case Binary(op="/" | "%") if e.type.is_integer:
             safe = isinstance(e.right, Const) and e.right.value not in (0, -1)
-            return not safe and u.is_varying(e)
+            return not safe and (apart or u.is_varying(e))
     return False
+
+
+def _is_risky(u: Uniform, region: Region, index: Expr, apart: bool) -> bool:
+    """Whether an address may be one that the program never has."""
+    if isinstance(index, Const) and 0 <= index.value < region.count:
+        return False
+    return apart or u.is_varying(index)
