@@ -43,7 +43,7 @@ CONSTRUCTS = {
         "int other(int n) { int a[(n & 7) + 1]; a[0] = n; return a[0] + sizeof a; }",
         "other(x)",
     ),
-    "alloca": ("int other(int n) { int *a = __builtin_alloca(8); a[1] = n; return a[1]; }", "other(x)"),
+    "alloca": ("int other(int n) { int *a = __builtin_alloca(8 + (n & 1)); a[1] = n; return a[1]; }", "other(x)"),
     "generic selection": ("int other(int n) { return n + _Generic(n, int: 1, default: 2); }", "other(x)"),
     "cast to a union": ("union U { int i; float f; }; int other(int n) { return ((union U)n).i; }", "other(x)"),
     "forward parameter": ("int other(int n; int a[n], int n) { return a[0] + n; }", "other(&x, 1)"),
@@ -54,7 +54,7 @@ CONSTRUCTS = {
         "other(x)",
     ),
     "allocation": (
-        "#include <stdlib.h>\nint other(int n) { int *p = malloc(8); p[1] = n; n = p[1]; free(p); return n; }",
+        "#include <stdlib.h>\nint other(int n) { int *p = malloc(8 + (n & 1)); p[1] = n; n = p[1]; free(p); return n; }",
         "other(x)",
     ),
     "sort": (

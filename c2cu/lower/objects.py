@@ -264,6 +264,8 @@ class View:
         scalars = not isinstance(leaf_element(m.type), Struct)
         if not isinstance(m.type, Array) or not is_constant(self.index, 0) or not (scalars or is_last):
             return inner
+        if not is_last and m.type.length is None:
+            return inner
         end = whole.size if is_last else start + m.type.size
         return replace(inner, across=False, inside=(start, end))
 
