@@ -148,7 +148,12 @@ def _cuda(host: _Host, threads: int, schedule: str | None) -> str:
     if artifact is None and schedule not in (None, AUTO, "private"):
         raise catalogue.NO_PROGRAM_FORM.error(front.program.kernel.loc, schedule=schedule)
     if artifact is not None and name not in ("thread", "private"):
-        return host.cuda_rows(artifact)
+        try:
+            return host.cuda_rows(artifact)
+        except UnsupportedError:
+            if schedule != AUTO:
+                raise
+            artifact = None
     if name == "private" and artifact is None:
         return host.cuda_private("the schedule is 'private'")
     try:
