@@ -12,6 +12,8 @@ HEAP = frozenset(
     "malloc calloc realloc reallocarray free aligned_alloc memalign valloc posix_memalign malloc_usable_size strdup "
     "__strdup strndup asprintf vasprintf".split()
 )
+#: Those, and alloca, whose memory is one object, of a size that an argument says.
+ALLOCATES = frozenset("malloc calloc alloca aligned_alloc".split())
 #: Functions with a memory of their own, which every input finds as a fresh process does.
 COUNTS = frozenset(
     "rand srand random srandom drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48 strtok".split()

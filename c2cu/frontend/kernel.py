@@ -97,10 +97,10 @@ def kernel_program(
         call = _call_in_main(unit, fn)
     elif call is None:
         call = _call_in_main(unit, kernel.name)
-    known = sized_values(unit, kernel, values or {})
-    if kernel.sized is not None and known:
+    sizes = _size_values(unit, kernel, values or {})
+    if kernel.sized is not None and sizes:
         with contextlib.suppress(UnsupportedError):  # something else stands in the way, which is said later
-            kernel = unit.sized(kernel, known)
+            kernel = unit.sized(kernel, sizes)
     functions = tuple(kernel if f == kernel.name else unit.functions[f] for f in unit.reachable(kernel.name))
     followed = all(f.error is None for f in functions)
     names = tuple(shared) + pragma_shared
@@ -108,21 +108,21 @@ def kernel_program(
     for s in named:
         if s.name in unwritten and s.storage != "static-local":
             object.__setattr__(s, "unwritten", True)
-    names_known = {s.name for s in named} | {p.name for p in kernel.params} | set(unit.variables)
+    known = {s.name for s in named} | {p.name for p in kernel.params} | set(unit.variables)
     for name in names:
-        if name not in names_known:
+        if name not in known:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                kernel.loc, role="variable", name=name, meant=did_you_mean(name, names_known), known=sorted(names_known)
+                kernel.loc, role="variable", name=name, meant=did_you_mean(name, known), known=sorted(known)
             )
     parameters = tuple(_parameters(unit, kernel, named, names, shapes or {}, call))
     constants = tuple(s for s in named if s.is_constant and s.name not in names)
-    return KernelProgram(unit, kernel, functions, parameters, constants, call, followed=followed, values=known)
+    return KernelProgram(unit, kernel, functions, parameters, constants, call, followed=followed, values=sizes)
 
 
-def sized_values(unit: Unit, kernel: FunctionDef, values: Mapping[str, int | float]) -> dict[str, int]:
+def _size_values(unit: Unit, kernel: FunctionDef, values: Mapping[str, int | float]) -> dict[str, int]:
     """Those of the values of parameters that some object's size comes from."""
-    integers = {n: v for n, v in values.items() if isinstance(v, int)}
-    return {n: v for n, v in integers.items() if n in sizing(unit, kernel)} if integers else {}
+    names = sizing(unit, kernel) if values else frozenset()
+    return {n: v for n, v in values.items() if n in names and isinstance(v, int)}
 
 
 # the kernel

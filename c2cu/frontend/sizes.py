@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from pycparser import c_ast as C
 
+from ..base import libc
 from .parse import nodes
 from .typed import FunctionDef, Unit
-
-ALLOCATES = frozenset("malloc calloc alloca aligned_alloc __builtin_malloc __builtin_calloc __builtin_alloca".split())
-FREES = frozenset(("free", "__builtin_free"))
 
 
 def sizing(unit: Unit, kernel: FunctionDef) -> frozenset[str]:
@@ -53,7 +51,7 @@ def in_extents(f: FunctionDef) -> frozenset[str]:
 
 def _allocating(functions: list[FunctionDef]) -> frozenset[str]:
     """The functions that make objects of such sizes or free them, or call one that does; callees come first."""
-    names = {*ALLOCATES, *FREES}
+    names = {*libc.ALLOCATES, "free"}
     for f in functions:
         if f.sized is not None or names & set(_called(f.node.body)):
             names.add(f.name)
@@ -61,7 +59,8 @@ def _allocating(functions: list[FunctionDef]) -> frozenset[str]:
 
 
 def _called(node: C.Node) -> Iterator[str]:
-    yield from (n.name.name for n in nodes(node) if isinstance(n, C.FuncCall) and isinstance(n.name, C.ID))
+    calls = (n.name for n in nodes(node) if isinstance(n, C.FuncCall))
+    yield from (f.name.removeprefix("__builtin_") for f in calls if isinstance(f, C.ID))
 
 
 def _in_sizes(f: FunctionDef, allocating: frozenset[str]) -> Iterator[str]:
@@ -69,8 +68,9 @@ def _in_sizes(f: FunctionDef, allocating: frozenset[str]) -> Iterator[str]:
     yield from _in_extents(f)
     for n in nodes(f.node.body):
         match n:
-            case C.FuncCall(name=C.ID(name=callee), args=C.ExprList() as arguments) if callee in ALLOCATES:
-                yield from _names(arguments)
+            case C.FuncCall(name=C.ID(name=callee), args=C.ExprList() as arguments):
+                if callee.removeprefix("__builtin_") in libc.ALLOCATES:
+                    yield from _names(arguments)
             case C.For() | C.While() if n.cond is not None and allocating & set(_called(n)):
                 yield from _names(n.cond)
 

@@ -19,8 +19,6 @@ from .lvalues import pointer_value
 from .memory import zero
 from .objects import Null, OneOf, Ref, Single, View, whole
 
-ALLOCATES = ("malloc", "calloc", "alloca", "aligned_alloc")
-NOT_FOLLOWED = ("realloc", "reallocarray", "posix_memalign", "strdup", "strndup")
 MOST = 1 << 26  # bytes of one object: every lane has its own
 
 

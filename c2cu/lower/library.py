@@ -12,7 +12,7 @@ from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.fold import binary, cast, unary
 from ..ir.nodes import Call, Const, Expr, Select
-from .allocation import ALLOCATES, NOT_FOLLOWED, allocated, free
+from .allocation import allocated, free
 from .context import Context
 from .copies import memory_function
 from .lvalues import pointee, pointer_value
@@ -31,13 +31,13 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
         return None
     if name in ("memcpy", "memmove", "memset"):
         return memory_function(cx, name, args, loc)
-    if name in NOT_FOLLOWED:
-        raise catalogue.ALLOCATION.error(loc, name=name)
-    if name in ALLOCATES:
+    if name in libc.ALLOCATES:
         return allocated(cx, name, args, loc)
     if name == "free":
         free(cx, args, loc)
         return None
+    if name in libc.HEAP:
+        raise catalogue.ALLOCATION.error(loc, name=name)
     if name in libm.CONSTANTS:
         return Const(*libm.CONSTANTS[name], loc)
     if name == "isnormal":

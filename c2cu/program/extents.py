@@ -44,7 +44,7 @@ class Understandings:
         self._source, self._options, self._layout, self._strict = source, options, layout, strict
         self._fronts: Recent[Understood] = Recent(LENGTHS)
         self._unhelped: Recent[bool] = Recent(LENGTHS)  # the same stands in the way whatever these numbers are
-        self._failed: Recent[list[Understood]] = Recent(LENGTHS)  # what numbers that sizes come from did not help
+        self._failed: Recent[dict[tuple, Understood]] = Recent(LENGTHS)  # by numbers of sizes that did not help
         self._faultless: Recent[bool] = Recent(LENGTHS)  # numbers that addresses depend on: none is out of bounds
         self.first = pipeline.asked(source, options)
         self.lengths = lengths(self.first)
@@ -138,9 +138,9 @@ class Understandings:
 
         slots = [s for s in front.slots if s.name in names]
         numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in slots}
-        failed = self._failed.of(which, list)
+        failed = self._failed.of(which, dict)
         if len(failed) >= TRIES:
-            return which, failed[0]
+            return which, next(iter(failed.values()))
         sized = (*which, _bytes(numbers))
         options = replace(self.options_of(e), values={n: v.item() for n, v in numbers.items()})
 
@@ -152,10 +152,8 @@ class Understandings:
         special = self._fronts.of(sized, understood)
         if special.analysis is not None:
             return sized, special
-        if sized not in self._unhelped:
-            self._unhelped.of(sized, lambda: True)
-            failed.append(replace(front, why_not=special.why_not))
-        return which, failed[0]
+        failed.setdefault(sized, replace(front, why_not=special.why_not))
+        return which, next(iter(failed.values()))
 
     def _refuse_faults(self, e: Extents, which: tuple, front: Understood, numbers: Mapping[str, Any]) -> None:
         """Where addresses depend on such numbers, look for what goes wrong with them: once for each set of them."""

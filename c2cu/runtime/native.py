@@ -80,7 +80,6 @@ class NativeProgram:
 
     def run_table(self, table: Any, outputs: Sequence[Any], p: int, brief: bool = False) -> Any:
         """The same, of a table that is filled in; see `CpuProgram.run_table`."""
-        slots = self.artifact.slots
         exited = numpy.full(p, -1, numpy.int32) if self.may_end else None
         where = address(exited) if exited is not None else None
 
@@ -92,10 +91,7 @@ class NativeProgram:
         else:
             workers = threads()
             all_of([functools.partial(work, a, b) for a, b in ranges(p, 1, workers)], workers)
-        for slot, output in zip(slots, outputs):
-            if slot.is_status and output is not None:
-                output[...] = 0 if exited is None else numpy.maximum(exited, 0)
-        return exited if exited is not None and (exited >= 0).any() else None
+        return self._told(outputs, exited)
 
     def again(self, table: Any, outputs: Sequence[Any], numbers: Any, p: int) -> Any:
         """Do those of p inputs that have these numbers, in order; what `run_table` returns, of all of them."""
@@ -110,10 +106,14 @@ class NativeProgram:
             self._spans(table, mine, address(exited))
 
         all_of([functools.partial(work, spans[k : k + size]) for k in range(0, len(spans), size)], workers)
+        return self._told(outputs, exited)
+
+    def _told(self, outputs: Sequence[Any], exited: Any) -> Any:
+        """Put statuses where they come out; ``exited``, or None where all inputs came to their end."""
         for slot, output in zip(self.artifact.slots, outputs):
             if slot.is_status and output is not None:
-                output[...] = numpy.maximum(exited, 0)
-        return exited if (exited >= 0).any() else None
+                output[...] = 0 if exited is None else numpy.maximum(exited, 0)
+        return exited if exited is not None and (exited >= 0).any() else None
 
     def _spans(self, table: Any, spans: Sequence[tuple[int, int]], exited: int | None) -> None:
         """Do inputs ``begin`` <= id < ``end`` of each span, in a copy of the library."""

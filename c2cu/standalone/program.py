@@ -141,19 +141,15 @@ def _cuda(host: _Host, threads: int, schedule: str | None) -> str:
     if schedule not in (None, "private"):
         try:
             artifact = host.form("cuda", schedule)
-        except UnsupportedError:
-            if schedule != AUTO:
-                raise
-    name = artifact.schedule if artifact is not None else schedule
-    if artifact is None and schedule not in (None, AUTO, "private"):
-        raise catalogue.NO_PROGRAM_FORM.error(front.program.kernel.loc, schedule=schedule)
-    if artifact is not None and name not in ("thread", "private"):
-        try:
-            return host.cuda_rows(artifact)
+            if artifact is None:
+                raise catalogue.NO_PROGRAM_FORM.error(front.program.kernel.loc, schedule=schedule)
+            if artifact.schedule not in ("thread", "private"):
+                return host.cuda_rows(artifact)
         except UnsupportedError:
             if schedule != AUTO:
                 raise
             artifact = None
+    name = artifact.schedule if artifact is not None else schedule
     if name == "private" and artifact is None:
         return host.cuda_private("the schedule is 'private'")
     try:
