@@ -138,7 +138,9 @@ def test_arrays_of_variable_length():
         assert np.array_equal(result.reshape(P), expected)
     two = f"void k(int n, int m, double a[n][m], double *s) {{ {SUM.replace('< 3', '< n').replace('< 4', '< m')} }}"
     for schedule in ("gang", "native"):
-        result = c2cu.bulk(two, {"a": A, "n": 3, "m": 4}, backend="cpu", schedule=schedule, shapes={"s": 1}, outputs=["s"])
+        result = c2cu.bulk(
+            two, {"a": A, "n": 3, "m": 4}, backend="cpu", schedule=schedule, shapes={"s": 1}, outputs=["s"]
+        )
         assert np.allclose(result[:, 0], EXPECTED, rtol=1e-12)
 
 

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import c2cu
 from c2cu import pipeline, tune
+from c2cu.base import toolchain
 from c2cu.base.recent import Recent
 from c2cu.cli import main
 from c2cu.frontend.preprocess import read_source
@@ -148,10 +149,17 @@ def test_what_the_user_asks_for_stays():
         assert c2cu.compile(CLOSE, backend="cpu", schedule=schedule).plan.rival is None
 
 
-def test_what_is_clear_is_not_measured():
+def test_what_is_clear_is_not_measured(monkeypatch):
+    monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
     front = understood(CLEAR)
     assert known_costs(front).gain > 4 and choose(front, "cpu")[0].rival is None
     assert 1 / 4 < known_costs(understood(CLOSE)).gain < 4
+
+
+@pytest.mark.parametrize("text", ["int a[4];\nvoid k(void) {}\n", "void k(int x) { (void)x; }\n"])
+def test_what_does_nothing_takes_time(text):
+    front = understood(text)
+    assert known_costs(front).gain > 0 and choose(front, "cpu")[0].schedule in ("gang", "native")
 
 
 def test_a_wrong_gang_in_a_contest_is_told(clock, monkeypatch):

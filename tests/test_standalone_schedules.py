@@ -46,6 +46,17 @@ int main(void) {
     return sum == 9 ? 7 : 0;
 }
 """
+NOTHING = """
+#include <stdio.h>
+int a[4];
+void kern(void) {}
+int main(void) {
+    if (scanf("%d", &a[2]) != 1) return 1;
+    kern();
+    printf("%d\\n", a[2]);
+    return 0;
+}
+"""
 CLOSURE = """
 #include <stdio.h>
 #define N 40
@@ -141,6 +152,7 @@ def _word(x) -> str:
 CASES = {w.name: (with_main(w), w) for w in [*WORKLOADS, lu(12), paths(5)]}
 CASES |= {
     "bare": (BARE, [""] * 40),
+    "nothing": (NOTHING, [f"{k}" for k in range(40)]),
     "structs": (STRUCTS, [f"{k * 7 % 100} " + " ".join(f"{k / 9} {-k} {k % 5}" for _ in range(3)) for k in range(40)]),
     "table": (NAMES["a table"], RUNS),
     "closure": (CLOSURE, [f"{k} " + " ".join(f"{i * k % 40} {i * i % 40}" for i in range(k)) for k in range(40)]),
@@ -148,7 +160,7 @@ CASES |= {
     "private": (PRIVATE, inputs("private")[:40]),
     "host": (HOST, inputs("host")[:40]),
 }
-QUICK = {"fw-5": "auto gep", "structs": "auto private gang registers thread"}
+QUICK = {"fw-5": "auto gep", "nothing": "auto", "structs": "auto private gang registers thread"}
 
 
 def refusal(text: str, target: str, schedule: str, shared: tuple = ()) -> str:

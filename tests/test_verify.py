@@ -498,7 +498,16 @@ def test_threads_verify_once(runs):
         t.start()
     for t in threads:
         t.join()
-    assert 0 < sum(runs) <= verify.MOST
+    assert 0 < sum(runs) <= verify.MOST, program._last.proof.why_not
+
+
+def test_a_machine_that_others_keep_busy_verifies(runs, monkeypatch):
+    """The run takes long by the clock, and has little to do."""
+    original = cpu.CpuProgram.run
+    monkeypatch.setattr(cpu.CpuProgram, "run", lambda *a: time.sleep(2 * verify.SECONDS) or original(*a))
+    program = c2cu.compile(TEXT, backend="cpu", schedule="gang")
+    program(data(10))
+    assert sum(runs) and program._last.proof.equal, program._last.proof.why_not
 
 
 def test_every_example_proves_itself(recwarn):

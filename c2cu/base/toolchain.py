@@ -49,6 +49,11 @@ def find_compiler() -> tuple[str, ...]:
     raise catalogue.NO_COMPILER.error()
 
 
+def cores() -> int:
+    """How many processors this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @functools.cache
 def compiler_version(command: tuple[str, ...]) -> str:
     """What the compiler says of itself; part of every cache key."""

@@ -110,7 +110,7 @@ class Verification:
         self._noted = known = Cache().get(self._name, ".verified")
         self.equal, self.different, self.why_not = known == b"equal" and how != "all", known == b"different", ""
         self.put_off, self.untold = False, None
-        self._abreast = GPU if backend == "cuda" else getattr(artifact, "lanes", 1) * (os.cpu_count() or 1)
+        self._backend = backend
         self._native: Future[Any] = Future()
         self._compiler: threading.Thread | None = None
         if self.open and how != "all" and (alone := _foreseen(front)) > SECONDS:
@@ -168,14 +168,12 @@ class Verification:
         layout: str,
         numbers: Sequence[int],
         seconds: float,
-        taken: float,
+        alone: float,
     ) -> Mismatch | None:
         """The first difference found between ``results`` and native's. ``numbers``: the inputs that the schedule did;
-        ``seconds``: what the call has taken so far, ``taken``: of these, the run. Notes the outcome, unless results
-        differ."""
-        p = len(numbers)
+        ``seconds``: what the call has taken so far; ``alone``: what an input takes native, about. Notes the outcome,
+        unless results differ."""
         budget, everything = max(SECONDS, SHARE * seconds), self.how == "all"
-        alone = taken * min(1.0, self._abreast / p)
         if alone > budget and not everything:
             self.why_not = too_long(alone)
             return None
@@ -186,6 +184,14 @@ class Verification:
             self._is_there(None)
         pieces = _everything(numbers) if everything else _some(numbers, time.perf_counter() + budget / 2)
         return self._outcome(arguments, results, layout, pieces)
+
+    def alone(self, p: int, taken: float, at_work: float) -> float:
+        """Seconds that an input alone takes, at most, by those that ``p`` took, and those in which this process was at
+        work: on a machine that is busy with others they are fewer."""
+        if self._backend == "cuda":
+            return taken * min(1.0, GPU / p)
+        lanes = getattr(self.artifact, "lanes", 1)
+        return min(taken * min(1.0, lanes * toolchain.cores() / p), at_work * min(1.0, lanes / p))
 
     def mend(self, arguments: Mapping[str, Any], results: Mapping[str, Any], layout: str, p: int) -> None:
         """Compare all results of a stream's group, and put native's in place of those that differ."""
@@ -337,17 +343,18 @@ def compared(
 ) -> Any:
     """As `verified`. ``unproved``: after the call, whose results these are, and of which inputs."""
     apart = out is not None and _overlap(out, arguments)  # the inputs are still needed
-    run = time.perf_counter()
+    run, work = time.perf_counter(), time.process_time()
     early: ExitError | None = None
     try:
         results = call(None if apart else out)
     except ExitError as e:
         early, results = e, e.outputs
-    now = time.perf_counter()
+    now, at_work = time.perf_counter(), time.process_time() - work
     proof, numbers = unproved()
     outcome = None
     if proof is not None and proof.open and len(numbers):
-        outcome = proof.compare(arguments, results, layout, numbers, now - started, now - run)
+        alone = proof.alone(len(numbers), now - run, at_work)
+        outcome = proof.compare(arguments, results, layout, numbers, now - started, alone)
     if proof is None or outcome is None:
         results = _placed(results, out) if apart else results
         if early is None:

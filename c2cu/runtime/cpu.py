@@ -263,7 +263,7 @@ def threads() -> int:
     chosen = os.environ.get("C2CU_THREADS", "")
     if chosen.isdigit() and int(chosen) > 0:
         return int(chosen)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = toolchain.cores()
     return min(cores, _most.get() or cores)
 
 

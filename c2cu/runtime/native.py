@@ -10,7 +10,6 @@ import _ctypes
 import contextvars
 import ctypes
 import functools
-import os
 import re
 import weakref
 from collections import deque
@@ -296,7 +295,7 @@ def build(artifact: CpuNativeArtifact, compiler: tuple[str, ...], flags: tuple[s
 def _abreast(calls: Sequence[Callable[[], bytes]]) -> list[bytes]:
     """What the calls return, each of which waits for a process."""
     waiting: list[Future[bytes]] = []
-    with ThreadPoolExecutor(1 + (os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(1 + toolchain.cores()) as pool:
         for call in calls:
             try:
                 waiting.append(pool.submit(contextvars.copy_context().run, call))

@@ -33,9 +33,8 @@ def _times(front: Understood, name: str, estimates: tuple[Estimate, ...], p: int
     best = next((e for e in estimates if e.schedule == name), None)
     with suppress(Error):
         slow = scheduled(front, "cuda", Candidate("thread"))[0].estimates
-        times = slow[0].seconds(p) / best.seconds(p) if best is not None and slow else 0.0
-        if times > 1:
-            return f", about {_two_digits(times)} times as fast by estimate"
+        if best is not None and slow and slow[0].seconds(p) > best.seconds(p) > 0:
+            return f", about {_two_digits(slow[0].seconds(p) / best.seconds(p))} times as fast by estimate"
     return ""
 
 

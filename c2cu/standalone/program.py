@@ -612,7 +612,7 @@ class _Host:
             + [self.array(b, b.type.size, False, False, static) for b in statics],
             kernel=name(kernel.name) if bare else f"{name(kernel.name)}__all",
             entry=entry.name,
-            body=self.inlined(columns, kernel) if bare else "",
+            body=self.inlined(columns, kernel) if bare else None,
             call=self.column_call(entry.name, static),
             **self.common(),
             headers=self.headers(),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy
+
+from ..base import toolchain
 
 SMALL = 1 << 16  # bytes of a part below which the call costs more than the copy
 MOST = 4  # copying threads; measured: more of them wait for memory and for each other
@@ -26,5 +27,4 @@ def assemble(parts: Sequence[Any], target: numpy.ndarray, axis: int) -> None:
 
 def count_copiers() -> int:
     """How many threads should copy: half the cores, as the other half has work too, and at most `MOST`."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(MOST, cores // 2))
+    return max(1, min(MOST, toolchain.cores() // 2))

@@ -43,6 +43,7 @@ ASK = 4.0  # whether any lane takes an arm
 TURNS = 16  # of a loop that data ends
 SLOWEST = 1.5  # times the turns of the mean lane
 PACKED, COPIED = 0.12, 0.1  # a byte in or out
+BEGUN = 1.0  # before an input's first statement, or a gang's
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ def costs(u: Uniform, slots: tuple[Slot, ...], vector_bytes: int, trace: Trace |
     counter = _Counter(u, lanes, vector_bytes, facts)
     counter.block(u.kernel.body, 1.0, 1.0)
     moved = bytes_moved(slots)
-    gang = counter.gang / lanes + PACKED * moved
-    return Costs(gang, counter.native + COPIED * moved, counter.compilation)
+    gang = (BEGUN + counter.gang) / lanes + PACKED * moved
+    return Costs(gang, BEGUN + counter.native + COPIED * moved, counter.compilation)
 
 
 class _Counter:
