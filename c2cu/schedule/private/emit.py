@@ -106,11 +106,15 @@ class _PrivateParts:
             return False
         if s in visited or any(isinstance(n, C.CompoundLiteral) for n in nodes(init)):
             return True
-        named = [self.program.unit.symbols[id(n)] for n in nodes(init) if id(n) in self.program.unit.symbols]
-        variables = [x for x in map(self.printer.whole, named) if x.is_global and x.kind == "variable"]
-        if any(x in self.members or self.in_state(x, (*visited, s)) for x in variables):
+        if any(x in self.members or self.in_state(x, (*visited, s)) for x in self.variables_in(init)):
             return True
         return self.printer.as_statements(init, s.type)
+
+    def variables_in(self, init: C.Node) -> list[Symbol]:
+        """The global variables that an initialiser names."""
+        symbols = self.program.unit.symbols
+        named = [symbols[id(n)] for n in nodes(init) if id(n) in symbols]
+        return [x for x in map(self.printer.whole, named) if x.is_global and x.kind == "variable"]
 
     def values(self) -> dict[str, object]:
         functions = [self.function(f) for f in self.program.functions]
@@ -184,7 +188,7 @@ class _PrivateParts:
             at = f"(void *)&{target}"
             if init is None:
                 lines.append(f"memset({at}, 0, sizeof {target});")
-            elif self.in_state(s):
+            elif self.in_state(s) or self.variables_in(init):  # NVRTC 13.0 refuses some addresses in initialisers
                 if isinstance(s.type, (Array, Struct)):
                     lines.append(f"memset({at}, 0, sizeof {target});")
                     lines += [
