@@ -288,6 +288,11 @@ PROGRAMS = {
         "struct N { const struct N *other; int v; }; static const struct N second; static const struct N first = {&second, 1}; static const struct N second = {&first, 2}; static const int deep[2] = {4, 5}; static const int *const at[2] = {deep + 1, deep};",
         "const struct N *n = &first; b[0] = n->other->v * 10 + n->other->other->v + a[0]; b[1] = *at[0] + *at[a[0] & 1];",
     ),
+    "addresses in initialisers": (
+        "static const int g[2][9][3] = {{{1, 2, 3}, {4, 5, 6}}, {[8] = {7, 8, 9}}}; static const int *const q = &g[1][8][2], *const t[2] = {&g[0][1][2], g[1][8]}, *const u = (const int *)((const char *)g + 16); "
+        "static const struct { const int *at; int n; } s[2] = {{g[0][1], 3}, {&g[1][8][1], 2}}; static int w[3][2][5], *z = &w[0][1][4];",
+        "b[0] = *q + t[a[0] & 1][0] + *u; b[1] = s[a[1] & 1].at[0] + s[1].n; w[0][1][4] += a[2]; b[2] = *z; z--; b[3] = *z + w[0][1][3]; z = &w[2][1][0]; *z += 5; b[4] = w[2][1][0];",
+    ),
 }
 
 GLOBALS = [("a", "int32", (8,)), ("b", "int32", (8,)), ("d", "float64", (4,))]

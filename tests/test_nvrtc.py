@@ -42,7 +42,11 @@ TEXTS = {
 
 def messages(text: str, options: tuple[str, ...]) -> str:
     """What NVRTC says of a text that it rejects; "" where it takes it."""
-    nvrtc = ctypes.CDLL(str(library()))
+    path = library()
+    assert path is not None
+    for x in path.parent.glob("libnvrtc-builtins.so.*"):  # which NVRTC 13.0 looks for in the system's folders alone
+        ctypes.CDLL(str(x))
+    nvrtc = ctypes.CDLL(str(path))
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     assert not nvrtc.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None)
     words = [o.encode() for o in ("--gpu-architecture=sm_90", *options)]

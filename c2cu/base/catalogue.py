@@ -1157,11 +1157,11 @@ STATIC_STRUCT = Message(
     "'{name}' is a static struct",
     "make it a global variable",
 )
-UNION_CONSTANT = Message(
+CONSTANT_INITIALISER = Message(
     "C2CU319",
     UnsupportedError,
-    "A constant is a union whose initialiser CUDA C++ does not have.",
-    "'{name}' is a union that C++ cannot initialise: its value is a bit-field, or not the first member",
+    "A constant's initialiser is none in CUDA C++.",
+    "'{name}' has an initialiser that CUDA C++ does not take: {reason}",
     "use schedule 'private', which assigns it",
 )
 NOT_ON_GPU = Message(

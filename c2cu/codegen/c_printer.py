@@ -45,6 +45,7 @@ from ..frontend.typed import FunctionDef, Unit
 from ..ir.evaluate import converted
 from ..ir.fold import float_value, nearest_integer
 from . import device_library
+from .addresses import not_constant
 from .contraction import plain_products
 from .cuda import literal
 
@@ -899,8 +900,8 @@ class CPrinter(Indented):
         """A constant of the device, ``device_name``, with the value that a variable starts with. Raises
         UnsupportedError where only statements could give it."""
         init = s.decl.init if s.decl is not None else None
-        if init is not None and self.as_statements(init, s.type):
-            raise catalogue.UNION_CONSTANT.error(s.loc, name=s.name)
+        if init is not None and (reason := self.by_statements(init, s.type)):
+            raise catalogue.CONSTANT_INITIALISER.error(s.loc, name=s.name, reason=reason)
         self.in_constant = True
         value = self.initial_value(init, s.type) if init is not None else "{}"
         self.in_constant = False
@@ -943,6 +944,12 @@ class CPrinter(Indented):
         codes = literals.codes(n.value, t.of.size)[: t.length]
         assert isinstance(t.of, Scalar)
         return f"{{{', '.join(str(t.of.wrap(x)) for x in codes)}}}"
+
+    def by_statements(self, init: C.Node, t: CType) -> str:
+        """Why only statements can give a variable of the device this value; "" where its initialiser can."""
+        if self.as_statements(init, t):
+            return "a union's value is a bit-field, or not its first member"
+        return not_constant(self.unit, init)
 
     def as_statements(self, init: C.Node, t: CType) -> bool:
         """Whether C++ has no initialiser for it: a member of a union that is not its first, or one given twice. Nor

@@ -108,7 +108,7 @@ class _PrivateParts:
             return True
         if any(x in self.members or self.in_state(x, (*visited, s)) for x in self.variables_in(init)):
             return True
-        return self.printer.as_statements(init, s.type)
+        return bool(self.printer.by_statements(init, s.type))
 
     def variables_in(self, init: C.Node) -> list[Symbol]:
         """The global variables that an initialiser names."""
@@ -188,7 +188,7 @@ class _PrivateParts:
             at = f"(void *)&{target}"
             if init is None:
                 lines.append(f"memset({at}, 0, sizeof {target});")
-            elif self.in_state(s) or self.variables_in(init):  # NVRTC 13.0 refuses some addresses in initialisers
+            elif self.in_state(s) or self.variables_in(init):
                 if isinstance(s.type, (Array, Struct)):
                     lines.append(f"memset({at}, 0, sizeof {target});")
                     lines += [
