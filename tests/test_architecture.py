@@ -19,7 +19,7 @@ ORDER = """
     verdict pipeline tune backends streaming program paths api dask io report cli __main__
 """.split()
 HOMES = {
-    "pycparser": r"frontend/.*|lower/.*|analysis/effects|codegen/(c_printer|alignment)"
+    "pycparser": r"frontend/.*|lower/.*|analysis/effects|codegen/(addresses|alignment|c_printer)"
     r"|schedule/(column|native|private)/.*|standalone/.*",
     "jinja2": "base/templates",
     "cupy": "runtime/cuda",
