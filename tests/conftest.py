@@ -11,6 +11,7 @@ from c2cu.runtime import cpu, cuda, native
 from c2cu.trace import run as tracing
 from tests.answers import remember_answers
 from tests.compiled import FOLDER
+from tests.oracle import LENIENT
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -58,6 +59,13 @@ def _one_for_each_gpu_test(items: list[pytest.Item]) -> list[pytest.Item]:
 def pytest_runtest_setup() -> None:
     if time.time() > float(os.environ.get("C2CU_TEST_END", "inf")):
         pytest.skip("no time left: see --minutes")
+
+
+@pytest.fixture
+def old_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiler that takes C of before C99, with a warning."""
+    if LENIENT:
+        monkeypatch.setenv("CC", " ".join(["gcc", *LENIENT]))
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -15,7 +15,9 @@ import numpy as np
 from tests.compiled import compiled_once, loaded
 from tests.joined import joined
 
-FLAGS = ["-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w"]
+#: For C that GCC took, with a warning, until it was 14.
+LENIENT = ["-fpermissive"] if int(subprocess.check_output(["gcc", "-dumpversion"]).split(b".")[0]) >= 14 else []
+FLAGS = [*LENIENT, "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off", "-w"]
 
 
 def with_defines(text: str, defines: dict[str, object]) -> str:

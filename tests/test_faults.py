@@ -703,6 +703,7 @@ def test_effects_in_an_extent(name):
     agrees(kernel(body, outside), R, whole=False)
 
 
+@pytest.mark.usefixtures("old_c")
 @pytest.mark.parametrize("head", ["kernel()", "int kernel(void)"])
 def test_a_function_that_returns_nothing_in_spite_of_its_type(head):
     """As of old, when C had no void."""

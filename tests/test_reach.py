@@ -119,11 +119,13 @@ REACHED = "int a[4];\n%s\nvoid kern(void) { for (int i = 0; i < 4; i++) { int x 
 
 
 @pytest.mark.parametrize("name", sampled([*CONSTRUCTS, *HARMLESS], 3))
+@pytest.mark.usefixtures("old_c")
 def test_unreached(name):
     text = UNREACHED % {**CONSTRUCTS, **HARMLESS}[name][0]
     assert c2cu.check(text, fn="kern").oblivious
 
 
+@pytest.mark.usefixtures("old_c")
 def test_unreached_runs_under_gang():
     """All of them in one file."""
     others = [text.replace("other", f"other{k}") for k, (text, _) in enumerate({**CONSTRUCTS, **HARMLESS}.values())]

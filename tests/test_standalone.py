@@ -790,6 +790,7 @@ int main(void) {
 """
 
 
+@pytest.mark.usefixtures("old_c")
 def test_pointers_that_only_c_converts():
     """GCC warns, and goes on."""
     done = subprocess.run([program_on_cpu(c2cu.translate(POINTERS, p=3))], input=b"1 2 3", capture_output=True)

@@ -1,6 +1,7 @@
 """The host compiler: which one is taken, and what c2cu says where there is none."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -124,3 +125,9 @@ def test_ziglang_needs_no_other_program(tmp_path):
     command = [sys.executable, str(EXAMPLES / "graph_atlas.py")]
     done = subprocess.run(command, env=without_programs(tmp_path), capture_output=True, text=True)
     assert "agree with networkx" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("said, flag", [("[-Wimplicit-int]", True), ("[-Werror,-Wint-conversion]", True), ("", False)])
+def test_what_older_compilers_took(said, flag):
+    hint = toolchain.way_on(f"return type defaults to 'int' {said}")
+    assert bool(hint) == flag and (not flag or re.search(r"CC='\S.* (-fpermissive|-Wno-error=[\w-]+)'", hint))

@@ -146,6 +146,7 @@ INVALID_C = Message(
     ParseError,
     "The host's C compiler rejects the source; the message is its own.",
     "{message}",
+    "{way_on}",
     fix="Correct the C until your compiler accepts it.",
 )
 DEFINED_TWICE = Message(
@@ -473,7 +474,7 @@ OUTSIDE_STATE = Message(
     UnsupportedError,
     "The kernel calls a library function that depends on state outside the program.",
     "'{name}' depends on state outside the program",
-    "make its result an input, or write the generator in C",
+    "make its result an input, or write it in C; on the CPU, schedule 'native' has rand, drand48 and strtok",
 )
 NOT_ELF = Message(
     "C2CU258",
@@ -1780,7 +1781,7 @@ NOT_ANALYSED = Message(
     UnsupportedError,
     "The program cannot be analysed, so nothing is proved of it. It still runs correctly.",
     "cannot be analysed, so nothing is proved: {reason}",
-    "",
+    "on the CPU it runs as it stands, under schedule 'native'",
     "Change what the message names, or run the program without a proof.",
 )
 OUT_OF_BOUNDS = Message(

@@ -111,6 +111,23 @@ def compiled(command: Sequence[str], text: str) -> bytes:
             ) from None
 
 
+#: Warnings that are errors since GCC 14 and clang 16.
+_ERRORS_SINCE = re.compile(
+    r"\[(?:-Werror,)?-W(?:error=)?(implicit-int|implicit-function-declaration|int-conversion|incompatible-pointer-types"
+    r"|return-mismatch|declaration-missing-parameter-type)\]"
+)
+
+
+def way_on(complaint: str) -> str:
+    """How a user goes on whose C older compilers took, with a warning; "" where none did."""
+    m = _ERRORS_SINCE.search(complaint)
+    if m is None:
+        return ""
+    compiler = find_compiler()
+    flag = f"-Wno-error={m[1]}" if "clang" in compiler_version(compiler) else "-fpermissive"
+    return f"older compilers took it, with a warning: correct it, or set CC='{shlex.join(compiler)} {flag}'"
+
+
 _gives_way: ContextVar[bool] = ContextVar("c2cu_gives_way", default=False)
 
 

@@ -79,7 +79,7 @@ def _raise_complaint(
     place = Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
     syntax = [d for d in doubts if d.code in _SYNTAX]
     shared = [d for d in doubts if (d.diagnostic.loc or Loc()).line == place.line and isinstance(d, ParseError)]
-    error = catalogue.INVALID_C.error(place, message=m[4])
+    error = catalogue.INVALID_C.error(place, message=m[4], way_on=toolchain.way_on(m[4]))
     if shared and not syntax:
         error = shared[0]
     elif syntax:

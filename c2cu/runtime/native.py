@@ -334,4 +334,5 @@ def _compiled(compiler: tuple[str, ...], text: str, to: Path) -> bytes:
     m = _ERROR.search(errors)
     if m is None or m[1] in ("<c2cu>", "<stdin>"):
         raise toolchain.rejected(compiler[0], "" if m is None else text, errors)
-    raise catalogue.INVALID_C.error(Loc(file_of(m[1]), int(m[2]), int(m[3] or 0)), message=m[4])
+    place = Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
+    raise catalogue.INVALID_C.error(place, message=m[4], way_on=toolchain.way_on(m[4]))
