@@ -131,7 +131,8 @@ SAMPLES = {
         "struct F { unsigned x : 3, y : 5; };",
         "struct F v; v.x = a[0]; v.y = a[1]; b[0] = v.x + v.y;",
     ),
-    "the other functions of `string.h` and `ctype.h`": (
+    "the other functions of C's `string.h`, but for `strncat`, `strpbrk`, `strcoll`, `strxfrm`, `strerror` and `strtok`, "
+    "and of `ctype.h`": (
         "",
         "b[0] = memcmp(a, b, 8) != 0; b[1] = isdigit(a[1] & 127) != 0;",
     ),
@@ -171,11 +172,14 @@ SAMPLES = {
     ),
     "input and output; printing, unless it is discarded": ("#include <stdio.h>", 'printf("%d", a[0]);'),
     "`setjmp`, `longjmp`": ("typedef long jmp_buf[25]; int setjmp(jmp_buf e);", "jmp_buf e; b[0] = setjmp(e);"),
-    "`exit`, `abort`, a failing `assert`; what leads to nothing else may be anything": (
+    "`exit`, `abort`, a failing `assert`; what leads to nothing else may be anything (a message needs "
+    '`stdio="discard"`)': (
         "#include <assert.h>",
         "assert(a[0] < 30); b[0] = 1;",
     ),
     "`rand`, `drand48`, `strtok` and their kind": ("#include <stdlib.h>", "srand(a[0]); b[0] = rand();"),
+    "other functions of the C library: `atoi`, `strtol`, `strtod`, `sscanf`, `snprintf`, `strdup`, `strtok_r`, "
+    "`strcasecmp`": ("#include <stdlib.h>", 'char s[4] = "12"; s[0] += a[0] & 3; b[0] = atoi(s);'),
     "`qsort`, `bsearch`": (
         "#include <stdlib.h>\nstatic int c(const void *x, const void *y) { return 0; }",
         "qsort(a, 8, sizeof(int), c);",

@@ -351,7 +351,7 @@ def _shape(e: dict[str, Any]) -> str:
         return f", the whole device at an input, in blocks of {threads} threads; launches: {launches}"
     inputs = f"{lanes} input{'s' if lanes > 1 else ''}"
     if not threads:
-        return f", {inputs} side by side"
+        return f", {inputs} side by side" if lanes > 1 else ", one input after the other"
     each = threads // lanes
     return f", {inputs} in a block of {threads} threads: {each} thread{'s' if each > 1 else ''} an input"
 
@@ -417,7 +417,7 @@ def _machine(r: dict[str, Any]) -> list[str]:
     elif r["rates"] and not r["not_counted"]:
         operations = "operations none"
     left = [f"{n:,} {name}" for name, n in r["not_counted"].items()]
-    many = f"p = {r['p']:,}" if r["p"] != 1 else "one input"
+    many = f"p = {r['p']:,}" if r["p"] != 1 else "each of many inputs"
     return [
         memory,
         operations + (f"; not counted: {', '.join(left)}" if left else ""),

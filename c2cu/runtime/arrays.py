@@ -74,13 +74,24 @@ def _resembles(array: Any, slot: Slot) -> bool:
     return same_rank and str(getattr(array, "dtype", "")).removeprefix("torch.") == str(_dtype(slot))
 
 
+def _inputs(slots: tuple[Slot, ...]) -> list[str]:
+    """Names, those that have to be given first."""
+    return [s.name for s in sorted(slots, key=lambda s: not s.required) if s.reads]
+
+
+def _conversion(array: Any, slot: Slot) -> str:
+    if getattr(getattr(array, "dtype", None), "kind", "") == "S":  # NumPy would read numbers
+        return f"take its bytes: {slot.name}.view('{_dtype(slot)}').reshape(*{slot.name}.shape, -1)"
+    return f"convert it: {slot.name}.astype('{_dtype(slot)}')"
+
+
 def check_names(arrays: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
     """Raises InputError for a name that is no variable of the program, or not given where it must be."""
     names = [s.name for s in slots if s.name != "return"]
     for name in arrays:
         if name not in names:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                role="input", name=name, meant=did_you_mean(name, names), known=list(names)
+                role="input", name=name, meant=did_you_mean(name, names), known=_inputs(slots) or list(names)
             )
     for s in slots:
         if s.required and s.name not in arrays:
@@ -169,7 +180,7 @@ def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
             expected=_dtype(slot),
             how=f"{slot.name}.view(numpy.dtype({_dtype(slot)})) takes the same bytes for such structs"
             if _dtype(slot).names
-            else f"convert it: {slot.name}.astype('{_dtype(slot)}')",
+            else _conversion(array, slot),
         )
     shape = tuple(array.shape)
     inner = shape if slot.shared else shape[1:] if layout == "row" else shape[:-1]
