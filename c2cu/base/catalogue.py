@@ -366,7 +366,7 @@ VARIABLE_EXTENT = Message(
     "Arrays of variable length are not supported.",
     "the extent of an array is not a constant",
     "give it a constant extent that is large enough for every input, or let it come from a number that all inputs "
-    "share; of a kernel's parameter, say it by shapes= / --shape",
+    "share; of a kernel's parameter, say it by shapes= / --shape; on the CPU, schedule 'native' runs it as it stands",
 )
 UNSUPPORTED_CONSTRUCT = Message(
     "C2CU014",
@@ -432,7 +432,8 @@ ALLOCATION = Message(
     UnsupportedError,
     "The kernel allocates memory.",
     "the kernel allocates memory with '{name}'",
-    "use an array of the largest size that is needed, or a size that comes from a number that all inputs share",
+    "use an array of the largest size that is needed, or a size that comes from a number that all inputs share; on the "
+    "CPU, schedule 'native' runs it as it stands",
 )
 INPUT_OUTPUT = Message(
     "C2CU144",
@@ -460,14 +461,14 @@ ENDS_PROCESS = Message(
     UnsupportedError,
     "The kernel ends the process, or reads its environment.",
     "the kernel ends the process, or reads its environment, with '{name}'",
-    "return a status instead, or make the answer an input",
+    "return a status instead, or make the answer an input; on the CPU, schedule 'native' ends that input alone",
 )
 ENDS_EARLY = Message(
     "C2CU370",
     UnsupportedError,
     "An input may end early, by exit, abort or a failed assert, which only schedules gang and native (CPU) have.",
     "an input may end early here, which only schedules gang and native have",
-    "leave schedule= / --schedule out, or return a status instead",
+    "run it on the CPU with schedule= / --schedule left out, or return a status instead",
 )
 OUTSIDE_STATE = Message(
     "C2CU147",
@@ -1149,7 +1150,7 @@ STRUCT_INITIALISER = Message(
     UnsupportedError,
     "A struct that goes in or out has an initialiser.",
     "struct '{name}' has an initialiser",
-    "give it as an input",
+    "use schedule 'private', or leave the initialiser out and give it as an input",
 )
 STATIC_STRUCT = Message(
     "C2CU318",
