@@ -114,6 +114,17 @@ KNOWN = {
         "typedef double row[n]; row t[2]; for (int i = 0; i < n; i++) t[0][i] = a[i], t[1][i] = a[n - 1 - i]; "
         "for (int i = 0; i < n; i++) b[0] += t[0][i] * t[1][i];",
     ),
+    "what may be null is freed": (
+        "",
+        4,
+        "double *t = malloc(n * sizeof *t), *gone = a[0] > 0 ? t : NULL; t[1] = a[2]; free(gone); "
+        "double *u = a[0] > 0 ? a : t; b[0] = u[1]; if (a[0] <= 0) { t[0] = a[3]; b[1] = t[0] + t[1]; free(t); }",
+    ),
+    "an alignment that does something": (
+        "",
+        4,
+        "int c = 0; double *t = aligned_alloc((c = 7, 64), n * sizeof *t); t[0] = a[0]; b[0] = t[0] + c; free(t);",
+    ),
     "scratch": (
         "",
         9,
@@ -235,6 +246,11 @@ KNOWN = {
 
 # what native alone runs: none of these must be taken for one object
 UNKNOWN = {
+    "more than there is": (
+        "",
+        4,
+        "char *t = calloc((1UL << 62) + n - 3, 4); if (!t) { b[0] = -1; return; } t[0] = 1; b[0] = t[0] + a[0];",
+    ),
     "one outlives the turn": (
         "",
         3,

@@ -406,7 +406,7 @@ def test_a_tracer_that_dies_is_no_error(monkeypatch, tmp_path):
     """Whatever signal it gets."""
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))
     real = run.text
-    monkeypatch.setattr(run, "text", lambda t: real(t).replace("enter(0);", "abort();"))
+    monkeypatch.setattr(run, "text", lambda t: real(t).replace("enter(0);", "__builtin_abort();"))
     traced = front("int a[8];\nvoid kern(void) { for (int i = 0; i < 8; i++) a[i] += 1; }\n").trace
     assert traced.stopped == "its uniform part did not run to its end"
 

@@ -40,8 +40,9 @@ class Object:
     """A C object. ``storage`` as in `Region`; ``values``: initial values by byte offset, None where not known.
 
     ``volatile``: every access stays one. ``born``: how many objects lowering had made before it. ``lasting``: a static,
-    which outlives its block. ``allocated``: by a call, and there until it is freed. ``raw``: the bytes of such an
-    object to which no pointer has given a type yet; ``cleared``: they begin as zero.
+    which outlives its block. ``allocated``: by a call, and there until it is freed; ``freed``: what stands for it from
+    then on. ``raw``: the bytes of an allocated object to which no pointer has given a type yet; ``cleared``: they begin
+    as zero.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Object:
     born: int = 0
     lasting: bool = False
     allocated: bool = False
+    freed: bool = False
     raw: int | None = None
     cleared: bool = False
 
