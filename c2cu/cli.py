@@ -550,7 +550,7 @@ def check(
     With --constant-time, all inputs are secret but those named with --public: a secret must decide no address, loop's
     bound or branch, and reach no division, remainder or function of math.h.
 
-    The exit status is 0 if it is, and 3 if not.
+    The verdict goes to stderr, as warnings do. The exit status is 0 if it is so, and 3 if not.
     """
     with diagnosed(common.diagnostics_format):
         from . import api

@@ -346,3 +346,10 @@ def test_lanes_that_refill_are_told():
     assert e["refill"] == {"file": "<input>", "line": 3, "gangs": 3}
     told = "a lane whose input has ended the loop at <input>:3 takes the next input; 3 gangs of lanes go in turn"
     assert told in text(e, report_of(front))
+
+
+def test_a_struct_is_told_by_its_size(tmp_path):
+    source = tmp_path / "s.c"
+    source.write_text("struct P { double x[3]; int id; } p[4];\nvoid k(void) { p[1].id += 2; }\n")
+    result = CliRunner().invoke(main, ["explain", str(source)])
+    assert "p: struct of 32 bytes (p, 4), required input, output" in result.output

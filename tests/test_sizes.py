@@ -388,3 +388,10 @@ def test_check_says_what_it_needs():
     assert "the extent of an array is not a constant" in report.why_not
     assert any("sizes come from n" in note for note in report.notes)
     assert c2cu.check(text, fn="k", shared={"n": 7}).oblivious
+
+
+@pytest.mark.parametrize("n", ["x", None, [2]])
+def test_what_is_no_number(n):
+    text = "double a[4];\nvoid k(int n) { double t[n]; for (int i = 0; i < n; i++) t[i] = a[i], a[i] = t[i]; }\n"
+    with pytest.raises(TypeError, match="input 'n' is of type"):
+        c2cu.bulk(text, {"a": np.ones((3, 4)), "n": n}, backend="cpu", schedule="gang")

@@ -68,6 +68,8 @@ class Understandings:
             n: s for n, s in inner.items() if len(s) in (0, axes[n]) or (len(s) == 1 and n in several)
         }
         for s in self.first.slots:
+            if s.name in arguments and s.name not in numbers and s.name not in inner:
+                arrays.checked(arguments[s.name], s, self._layout)  # it is neither
             if -1 in s.shape and s.name in inner and s.name not in shapes and s.name not in shared:
                 arrays.checked(arguments[s.name], s, self._layout)  # else it would be said that its length is not known
         one = {s.name for s in self.first.slots if not s.shape and (s.name in numbers or s.name in shared)}

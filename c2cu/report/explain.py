@@ -7,6 +7,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import numpy
+
 from .. import tune
 from ..base.diagnostics import UnsupportedError
 from ..frontend.parse import deeply
@@ -66,6 +68,7 @@ def explanation(
                 "dtype": str(s.dtype),
                 "shape": list(s.shape),
                 "bytes": s.nbytes,
+                "element_bytes": numpy.dtype(s.dtype).itemsize,
                 "input": s.reads,
                 "required": s.required,
                 "output": s.writes,
@@ -259,7 +262,10 @@ def _variable(v: dict[str, Any]) -> str:
         if on
     ]
     shape = ", ".join(["p"] * (not v["shared"]) + ["n" if n == -1 else str(n) for n in v["shape"]])
-    return f"{v['name']}: {v['dtype']} ({shape}), {', '.join(roles) or 'scratch'}"
+    element = v["dtype"]
+    if element.startswith("{"):  # NumPy's description of a struct, which --json has
+        element = f"struct of {v['element_bytes']} bytes"
+    return f"{v['name']}: {element} ({shape}), {', '.join(roles) or 'scratch'}"
 
 
 def _steps(e: dict[str, Any]) -> list[str]:
