@@ -371,6 +371,7 @@ def translate(
             text = stages.emit(read_source(c_source(source)), options_of(**options), emit, after)
             files.write(output, text.encode("utf-8", "surrogateescape"))
             return
+        _tell_idle(library, target)
         if library:
             for path, data in _library(source, output, target, schedule, fp, options).items():
                 files.write(path, data)
@@ -387,6 +388,17 @@ def translate(
             note = gain(front, group or p)
             if note:
                 click.echo(note, err=True)
+
+
+def _tell_idle(library: bool, target: str) -> None:
+    """Say of options on the command line that they do nothing here."""
+    names, why = ("p", "group", "threads"), "with --library: the function takes any number of inputs"
+    if not library:
+        names, why = ("threads",) * (target == "cpu"), "with --target cpu: they are of a CUDA block"
+    source = click.get_current_context().get_parameter_source
+    for name in names:
+        if source(name) is click.core.ParameterSource.COMMANDLINE:
+            click.echo(f"note: --{name} does nothing {why}", err=True)
 
 
 def _refuse_over_source(source: tuple[str, ...], path: str) -> None:

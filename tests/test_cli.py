@@ -12,6 +12,7 @@ from c2cu.pipeline import PASSES, understand
 from c2cu.report.stages import after
 from c2cu.schedule.gang import emit
 from c2cu.schedule.registry import REGISTRY
+from tests.workloads import EXAMPLES
 
 SUM = "int a[3], n, o;\nvoid k(void) {\n    o = 0;\n    for (int i = 0; i < n; i++) o += a[i];\n}\n"
 PAIR = "int a[3], b[3], c;\nvoid k(void) {\n    c = b[0] = a[0] + a[1] + a[2];\n}\n"
@@ -143,3 +144,14 @@ def test_an_unknown_pass_is_an_error_that_lists_them(folder):
     assert done.exit_code == 1
     assert all(name in done.stderr for name in ("lower", "canonical", "gang:unroll", "block:minmax"))
     assert c2cu("translate", "sum.c", "--emit", "c", "--after", "lower").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "more, name", [(["--library", "--p", "5"], "--p"), (["--p", "5", "--threads", "32"], "--threads")]
+)
+def test_options_that_do_nothing_are_told(more, name, tmp_path):
+    out = tmp_path / "x.c"
+    done = CliRunner().invoke(
+        main, ["translate", str(EXAMPLES / "floyd_warshall.c"), "--target", "cpu", "-o", str(out), *more]
+    )
+    assert not done.exit_code and out.exists() and f"note: {name} does nothing" in done.stderr
