@@ -392,11 +392,11 @@ def translate(
 
 def _tell_idle(library: bool, target: str) -> None:
     """Say of options on the command line that they do nothing here."""
-    names, why = ("p", "group", "threads"), "with --library: the function takes any number of inputs"
+    idle = dict.fromkeys(("p", "group", "threads"), "with --library: the function takes any number of inputs")
     if not library:
-        names, why = ("threads",) * (target == "cpu"), "with --target cpu: they are of a CUDA block"
+        idle = {"threads": "with --target cpu: they are of a CUDA block"} if target == "cpu" else {}
     source = click.get_current_context().get_parameter_source
-    for name in names:
+    for name, why in idle.items():
         if source(name) is click.core.ParameterSource.COMMANDLINE:
             click.echo(f"note: --{name} does nothing {why}", err=True)
 

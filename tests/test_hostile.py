@@ -119,6 +119,7 @@ TEXTS = {
     "minuses": statement("x = " + "- " * 500_000 + "x;"),
     "bangs": statement("x = " + "!" * 1_000_000 + "x;"),
     "minuses alone": "-" * 1_000_000,
+    "nested ternaries": statement("x = " + "x ? 1 : " * 100_000 + "2;"),
     "ternaries on the left": statement("x = " + "(" * 100_000 + "x" + " ? 1 : 2)" * 100_000 + ";"),
     "commas": statement("x = (" + "1, " * 100_000 + "2);"),
     "commas alone": statement("x = " + "," * 100_000 + ";"),
@@ -134,13 +135,12 @@ TEXTS = {
     + statement("x = " + "f(" * 20_000 + "x" + ")" * 20_000 + ";"),
     "a sum": statement("x = x" + " + x" * 20_000 + ";"),
     "a conjunction": statement("x = x" + " && x" * 20_000 + ";"),
+    "locals": statement("".join(f"int l{k} = x + {k}; " for k in range(20_000)) + "x = l7 + l19999;"),
     "members": "struct {" + "".join(f"int m{k};" for k in range(20_000)) + "} s;\n" + statement("s.m7 = x; x = s.m9;"),
 }
 QUICK = {"noise", "a file that includes itself", "a folder as a header", "nested ifs"}
 #: What takes about ten seconds, or more.
 SLOW_FRONT = {
-    "nested ternaries": statement("x = " + "x ? 1 : " * 100_000 + "2;"),
-    "locals": statement("".join(f"int l{k} = x + {k}; " for k in range(20_000)) + "x = l7 + l19999;"),
     "a sum from the right": statement("x = " + "x + (" * 20_000 + "x" + ")" * 20_000 + ";"),
     "nested ifs in braces": statement("if (x) {" * 20_000 + "x++;" + "}" * 20_000),
     "else ifs": statement("if (x == 0) x = 5; " + "".join(f"else if (x == {k}) x = {k * 7};" for k in range(1, 3000))),

@@ -1162,7 +1162,7 @@ STATIC_STRUCT = Message(
 CONSTANT_INITIALISER = Message(
     "C2CU319",
     UnsupportedError,
-    "A constant's initialiser is none in CUDA C++.",
+    "CUDA C++ does not take a constant's initialiser.",
     "'{name}' has an initialiser that CUDA C++ does not take: {reason}",
     "use schedule 'private', which assigns it",
 )

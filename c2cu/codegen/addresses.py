@@ -15,6 +15,7 @@ DEEP = "an address leads into an array of three dimensions"
 def not_constant(unit: Unit, init: C.Node) -> str:
     """Why an address in ``init`` is not constant to NVRTC 13.0, which refuses some that are so to C; "" where all
     are. Of arrays of three dimensions it compares a subscript with the extent of another dimension."""
+    is_led = any(isinstance(n, (C.ArrayRef, C.BinaryOp)) for n in nodes(init))
     for n in nodes(init):
         if not isinstance(unit.types.get(id(n)), (Pointer, Array)):
             continue
@@ -23,7 +24,7 @@ def not_constant(unit: Unit, init: C.Node) -> str:
             return CONVERTED
         if isinstance(n, C.BinaryOp) and any(isinstance(x, C.Cast) for x in inner):
             return CONVERTED
-        if _dimensions(unit, n) >= 3 and any(isinstance(x, (C.ArrayRef, C.BinaryOp)) for x in nodes(init)):
+        if is_led and _dimensions(unit, n) >= 3:
             return DEEP
     return ""
 

@@ -38,8 +38,8 @@ class CpuArtifact(Artifact):
     """C whose inputs are done in any order by any number of threads: it exports ``int c2cu_run(const struct c2cu_slot
     *slot, long begin, long end)``, which does inputs begin <= id < end and may be called for disjoint ranges at once.
     It returns 0 where there is no memory for a working copy of ``lanes`` inputs, else 1.
-    Programs and libraries that `translate` writes call what stands under it: ``c2cu_copy``, the type of a working copy,
-    ``void c2cu_inputs(c2cu_copy *, slot, begin, end)``, and the macro ``W``, inputs side by side.
+    The text also defines what programs and libraries of `translate` call instead: ``c2cu_copy``, the type of a working
+    copy, ``void c2cu_inputs(c2cu_copy *, slot, begin, end)``, and the macro ``W``, the number of inputs side by side.
     ``lanes``: inputs side by side, of which a range had best be a multiple. ``refill``: how they take inputs, where
     they do not all at once. ``slot[k]`` belongs to ``slots[k]``::
 
