@@ -7,6 +7,7 @@ import pytest
 
 import c2cu
 from c2cu.frontend.options import Options
+from c2cu.frontend.parse import parse
 from c2cu.frontend.preprocess import HEADERS, Source, preprocess, read_source
 from c2cu.pipeline import understand
 from c2cu.report.stages import emit
@@ -69,6 +70,14 @@ def test_what_headers_name(header):
             continue
         words = re.findall(r"[ *]([a-z]\w*)[,)\[]", line)
         assert {w for w in words if not w.endswith(("_t", "va_list"))} <= {"int", "long", "float", "double"}, line
+
+
+@pytest.mark.parametrize("header", [*sorted(h.name for h in HEADERS.glob("*.h")), "sys/time.h", "unistd.h", "wchar.h"])
+def test_the_parser_takes_all_of_a_header(header):
+    """What it does not take makes it read the whole program four times, and each name in it stands for something
+    unknown."""
+    parsed = parse(preprocess(Source("a.c", f"#include <{header}>\nint n;\nvoid k(void) {{ n++; }}\n")))
+    assert not parsed.lost and not parsed.bodies
 
 
 @pytest.mark.parametrize("header", ["float", "inttypes", "limits", "math", "stdint", "stdlib"])

@@ -9,9 +9,10 @@ from pycparser import c_ast as C
 
 from ..base.ctype import VOID, Array, CType, Function, Pointer, Scalar, Struct
 from ..base.diagnostics import Loc
-from ..frontend.kernel import KernelProgram, nodes, touched
+from ..frontend.kernel import KernelProgram, touched
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
+from ..frontend.tree import children, nodes
 from ..frontend.typed import decay
 from ..ir.fold import binary, cast, unary
 from ..ir.nodes import (
@@ -345,7 +346,7 @@ class _Writes:
                 return self.roots(n.name)
             case C.FuncCall():
                 return tuple(s for x in (n.name, *(n.args.exprs if n.args else [])) for s in self.roots(x))
-        return tuple(s for _, x in n.children() for s in self.roots(x))  # pyright: ignore
+        return tuple(s for x in children(n) for s in self.roots(x))
 
     def is_address(self, n: C.Node) -> bool:
         return isinstance(decay(self.unit.types.get(id(n), VOID)), Pointer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pycparser import c_ast as C
 
 from ..base.ctype import Array, Pointer
-from ..frontend.kernel import nodes
+from ..frontend.tree import nodes
 from ..frontend.typed import Unit
 
 CONVERTED = "an address is converted, and more is done with it"

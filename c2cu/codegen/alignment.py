@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pycparser import c_ast as C
 
 from ..base.ctype import VOID, Array, CType, Function, Pointer, align_of, leaf_element
-from ..frontend.kernel import nodes
+from ..frontend.tree import nodes
 from ..frontend.typed import FunctionDef, Unit
 
 WIDE = 16  # arrays of this size and more get this alignment in generated text, as from gcc

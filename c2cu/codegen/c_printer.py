@@ -38,9 +38,9 @@ from ..base.ctype import (
 )
 from ..frontend.choices import chooses_constant, is_float
 from ..frontend.initial import Part, tree
-from ..frontend.kernel import nodes
 from ..frontend.parse import jumps_out, loc_of
 from ..frontend.symbols import Symbol
+from ..frontend.tree import nodes
 from ..frontend.typed import FunctionDef, Unit
 from ..ir.evaluate import converted
 from ..ir.fold import float_value, nearest_integer

@@ -19,8 +19,9 @@ from ..base.ctype import Pointer
 from ..base.diagnostics import Loc, quoted
 from .link import Linked
 from .options import DTYPES, Options
-from .parse import loc_of, nodes
+from .parse import loc_of
 from .preprocess import Source
+from .tree import nodes
 from .typed import FunctionDef, Unit
 
 _SUFFIX = "_of_arrays"

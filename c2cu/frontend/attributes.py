@@ -32,12 +32,12 @@ _SPELLINGS = {
     "__inline__": "inline", "__const": "const", "__const__": "const", "__volatile": "volatile",
     "__volatile__": "volatile", "__signed": "signed", "__signed__": "signed", "__alignof": "_Alignof",
     "__alignof__": "_Alignof", "__builtin_offsetof": "offsetof", "__thread": "", "_Thread_local": "",
-    "__int128_t": "__int128", "__builtin_va_list": "char *", "__gnuc_va_list": "char *",
+    "__int128_t": "__int128", "__builtin_va_list": "char *",
     "__typeof__": "typeof", "__typeof": "typeof", "__complex__": "_Complex", "__complex": "_Complex",
     "__real__": "__real", "__imag__": "__imag",
 }  # fmt: skip
 _FLOATS = {"_Float128": "long double", "_Float64x": "long double", "_Float64": "double", "_Float32x": "double",
-           "_Float32": "float"}  # fmt: skip
+           "_Float32": "float", "_Float16": "float", "__bf16": "short"}  # fmt: skip
 _GNU = re.compile(r"__|asm|_Alignas|_Thread_local|_Float|^[ \t]*#[ \t]*pragma", re.M)
 _KEPT_PRAGMA = re.compile(r"[ \t]*#\s*pragma\s+([kK]\w*|c2cu)\b")
 

@@ -13,8 +13,9 @@ from pycparser import c_ast as C
 
 from ..base import libc
 from .kernel import KernelProgram
-from .parse import jumps_out, nodes
+from .parse import jumps_out
 from .symbols import Symbol
+from .tree import nodes
 from .typed import FunctionDef, Unit
 
 

@@ -16,9 +16,10 @@ from pycparser import c_ast as C
 from ..base import catalogue
 from ..base.ctype import LONG, UCHAR, VOID, Array, CType, Function, Pointer, Struct
 from ..base.diagnostics import Loc, Note, UnsupportedError, did_you_mean
-from .parse import loc_of, nodes
+from .parse import loc_of
 from .sizes import sizing
 from .symbols import Symbol
+from .tree import nodes
 from .typed import FunctionDef, Unit
 
 

@@ -11,8 +11,9 @@ from pycparser import c_ast as C
 from ..base import toolchain
 from ..base.scratch import scratch
 from .attributes import LAYOUT, Mark
-from .parse import Parsed, loc_of, nodes
+from .parse import Parsed, loc_of
 from .preprocess import Preprocessed
+from .tree import nodes
 
 _TABLE = "c2cu_layouts"
 

@@ -20,9 +20,10 @@ from ..base import catalogue
 from ..base.ctype import Array, CType, Function, Pointer, Scalar
 from ..base.diagnostics import Error, Loc, Note
 from ..base.recent import Recent
-from .parse import Parsed, loc_of, nodes, parse
+from .parse import Parsed, loc_of, parse
 from .preprocess import Preprocessed
 from .rename import renamed
+from .tree import nodes
 from .typed import Unit
 
 _WORD = re.compile(r"[A-Za-z_]\w*")

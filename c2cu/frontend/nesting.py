@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from pycparser import c_ast as C
 
+from .tree import children
+
 LEVELS = 10_000  # that the parser takes in any case
 LOOPS = (C.For, C.While, C.DoWhile)
 
@@ -50,7 +52,7 @@ def too_deep(root: C.Node, budgets: tuple[Budget, ...]) -> tuple[Budget, C.Node]
     pending = [(root, (0,) * len(budgets))]
     while pending:
         node, depths = pending.pop()
-        for _, child in node.children():  # pyright: ignore
+        for child in children(node):
             below = tuple([d + b.counts(child, node) for d, b in zip(depths, budgets)])
             for budget, depth in zip(budgets, below):
                 if depth > budget.most:
@@ -63,5 +65,5 @@ def _levels(root: C.Node) -> int:
     """How deep the tree is."""
     levels, level = 0, [root]
     while level:
-        levels, level = levels + 1, [child for n in level for _, child in n.children()]  # pyright: ignore
+        levels, level = levels + 1, [child for n in level for child in children(n)]
     return levels

@@ -21,6 +21,7 @@ from .attributes import Mark
 from .nesting import LEVELS, POSSIBLE, too_deep
 from .pieces import Lines, Piece, blanked, emptied, pieces, without_unused, words
 from .preprocess import SYSTEM, Preprocessed
+from .tree import children, nodes
 
 SIMPLE = 100  # levels of an expression whose end is looked for
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
@@ -346,15 +347,6 @@ def _next_token(parser: CParser) -> re.Match[str] | None:
         return None
 
 
-def nodes(node: C.Node) -> Iterator[C.Node]:
-    """A node and everything below it, in the order of the text."""
-    pending = [node]
-    while pending:
-        n = pending.pop()
-        yield n
-        pending.extend(child for _, child in reversed(n.children()))  # pyright: ignore
-
-
 def jumps_out(node: C.Node) -> bool:
     """Whether control may leave a block other than at its end; a label in it counts too."""
     match node:
@@ -364,7 +356,7 @@ def jumps_out(node: C.Node) -> bool:
             return any(isinstance(n, (C.Return, C.Goto, C.Label)) for n in nodes(node))
         case C.Switch():
             return any(isinstance(n, (C.Return, C.Goto, C.Label, C.Continue)) for n in nodes(node))
-    return any(jumps_out(child) for _, child in node.children())  # pyright: ignore
+    return any(map(jumps_out, children(node)))
 
 
 def loc_of(node: Any) -> Loc:

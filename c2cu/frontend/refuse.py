@@ -16,8 +16,9 @@ from ..base.diagnostics import Error, Note, UnsupportedError
 from .ends import Ends, early_ends
 from .kernel import KernelProgram, returns_place
 from .nesting import ANALYSED, too_deep
-from .parse import loc_of, nodes
+from .parse import loc_of
 from .symbols import Symbol
+from .tree import nodes
 from .typed import FunctionDef
 
 E = TypeVar("E", bound=Error)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from pycparser import c_ast as C
 
+from .tree import children
+
 Names = Mapping[str, str]
 
 
@@ -56,7 +58,7 @@ class _Renamer:
                 self._children(node, names)
 
     def _children(self, node: C.Node, names: dict[str, str]) -> None:
-        for _, child in node.children():  # pyright: ignore
+        for child in children(node):
             self.visit(child, names)
 
     def _function(self, node: C.FuncDef, names: dict[str, str]) -> None:

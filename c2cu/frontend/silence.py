@@ -11,7 +11,8 @@ from typing import TypeGuard, TypeVar
 from pycparser import c_ast as C
 
 from ..base import libc
-from .parse import Parsed, nodes
+from .parse import Parsed
+from .tree import nodes
 
 N = TypeVar("N", bound=C.Node)
 _COUNT = re.compile(r"%[-+ #0-9.*'hlqjzt]*n")

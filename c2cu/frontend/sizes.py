@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pycparser import c_ast as C
 
 from ..base import libc
-from .parse import nodes
+from .tree import nodes
 from .typed import FunctionDef, Unit
 
 

@@ -38,9 +38,10 @@ from ..base.diagnostics import Error, Loc, ParseError, UnsupportedError, did_you
 from .attributes import LAYOUT, MEANING, WIDE_MODE, Mark
 from .initial import count_elements, items
 from .layouts import HostLayout, layouts, mark_of
-from .parse import Parsed, is_user_file, loc_of, nodes
+from .parse import Parsed, is_user_file, loc_of
 from .preprocess import Preprocessed
 from .symbols import Declarations, Scope, Symbol, has_qualifier
+from .tree import children, nodes
 
 LARGEST = 1 << 31  # extent that comes from values
 
@@ -822,7 +823,7 @@ def _has_effects(n: C.Node) -> bool:
             return True
         case C.FuncCall(name=C.ID(name=name)) if not name.startswith("__builtin_"):
             return True
-    return any(_has_effects(child) for _, child in n.children())  # pyright: ignore
+    return any(map(_has_effects, children(n)))
 
 
 def _integer(value: int | float | None) -> int | None:

@@ -9,9 +9,10 @@ from pycparser import c_ast as C
 from ..base import catalogue
 from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar
 from ..base.diagnostics import Error, Loc
-from ..frontend.parse import loc_of, nodes
+from ..frontend.parse import loc_of
 from ..frontend.sizes import in_extents
 from ..frontend.symbols import Symbol
+from ..frontend.tree import nodes
 from ..frontend.typed import FunctionDef, Unit
 from ..ir.fold import binary
 from ..ir.nodes import Const, Expr

@@ -8,7 +8,8 @@ from ..base import catalogue
 from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar, Struct, promote
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
-from ..frontend.parse import nodes as below
+from ..frontend.tree import children
+from ..frontend.tree import nodes as below
 from ..ir.fold import binary, cast, truth, unary
 from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Var, Variable
 from .context import NONE, Context, Flags, Jump
@@ -208,7 +209,7 @@ def refuse_nested_labels(statements: list[C.Node]) -> None:
         if isinstance(n, (C.Case, C.Default)):
             raise catalogue.NESTED_CASE.error(loc_of(n))
         if not isinstance(n, C.Switch):  # whose labels are its own
-            pending += [child for _, child in n.children()]  # pyright: ignore
+            pending += children(n)
 
 
 def label_matches(cx: Context, labels: list[C.Node], value: Expr, loc: Loc) -> Expr:

@@ -39,15 +39,31 @@ def join(a: Environment, b: Environment, start: Environment) -> Environment:
     neither path need mention. A pointer that was not set on one path keeps what the other says."""
     if not a.reached or not b.reached:
         return (a if a.reached else b).copy()
-    out = Environment()
-    for cell in (*a.places, *(c for c in b.places if c not in a.places)):
-        unset = start.places.get(cell, frozenset())
-        out.places[cell] = a.places.get(cell, unset) | b.places.get(cell, unset)
-    for key in (*a.known, *(k for k in b.known if k not in a.known)):
-        unknown = start.known.get(key)
-        x, y = a.known.get(key, unknown), b.known.get(key, unknown)
-        if x is not None and x == y:
-            out.known[key] = x
-        elif key in start.known:
-            out.known[key] = None
-    return out
+    places = dict(a.places)  # mostly both say the same: what differs is all there is to do
+    for cell, there in b.places.items():
+        here = places.get(cell)
+        if here is not there:
+            places[cell] = (start.places.get(cell, _NOWHERE) if here is None else here) | there
+    for cell in a.places.keys() - b.places.keys():
+        places[cell] |= start.places.get(cell, _NOWHERE)
+    known = dict(a.known)
+    for key, there in b.known.items():
+        here = known.get(key)
+        if here is None or here is not there:
+            _meet(known, key, here if key in known else start.known.get(key), there, start)
+    for key in a.known.keys() - b.known.keys():
+        _meet(known, key, a.known[key], start.known.get(key), start)
+    return Environment(places, known)
+
+
+_NOWHERE: frozenset[Single] = frozenset()
+
+
+def _meet(known: dict[Known, Const | None], key: Known, x: Const | None, y: Const | None, start: Environment) -> None:
+    """Note what is known of an integer that is ``x`` on one path and ``y`` on the other."""
+    if x is not None and (x is y or x == y):
+        known[key] = x
+    elif key in start.known:
+        known[key] = None
+    else:
+        known.pop(key, None)

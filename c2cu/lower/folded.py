@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pycparser import c_ast as C
 
 from ..base.ctype import INT, Scalar
+from ..frontend.tree import children
 from ..ir.evaluate import COMPARISONS, binary_value, unary_value
 from .context import Context
 
@@ -69,7 +70,7 @@ def is_same(a: C.Node, b: C.Node) -> bool:
         return False
     if any(getattr(a, name) != getattr(b, name) for name in a.attr_names):
         return False
-    mine, theirs = ([x for _, x in n.children()] for n in (a, b))  # pyright: ignore
+    mine, theirs = map(children, (a, b))
     return len(mine) == len(theirs) and all(map(is_same, mine, theirs))
 
 

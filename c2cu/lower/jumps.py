@@ -14,8 +14,8 @@ from pycparser import c_ast as C
 
 from ..base.ctype import BOOL, INT
 from ..base.diagnostics import Loc
-from ..frontend.kernel import nodes
 from ..frontend.parse import loc_of
+from ..frontend.tree import nodes
 from ..ir.fold import binary, unary
 from ..ir.nodes import Assign, Const, Expr, If, Loop, Var
 from .context import NONE, Context, Flags, Label

@@ -14,8 +14,8 @@ from pycparser import c_ast as C
 from ..base import catalogue
 from ..base.ctype import BOOL, Pointer
 from ..base.diagnostics import Loc, UnsupportedError
-from ..frontend.kernel import nodes
 from ..frontend.parse import jumps_out, loc_of
+from ..frontend.tree import nodes
 from ..ir.nodes import Const, Expr, Loop, Stmt, Var
 from .context import Context, Flags, Jump
 from .environment import Environment, Known

@@ -14,7 +14,7 @@ from pycparser import c_ast as C
 
 from ..base.ctype import CType, Pointer, Scalar
 from ..base.diagnostics import Loc
-from ..frontend.parse import nodes
+from ..frontend.tree import nodes
 from ..ir.nodes import Assign, Expr, Load, Store, Var
 from ..ir.walk import statements, subexpressions
 from .context import Context

@@ -9,9 +9,9 @@ from pycparser import c_ast as C
 
 from ..base import catalogue
 from ..base.diagnostics import Note, UnsupportedError
-from ..frontend.kernel import nodes
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
+from ..frontend.tree import nodes
 from ..frontend.typed import Unit
 
 Statements = tuple[C.Node, ...]

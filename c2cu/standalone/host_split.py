@@ -18,9 +18,10 @@ from pycparser import c_ast as C
 from ..base import catalogue
 from ..base.ctype import BOOL, VOID, Array, CType, Function, Pointer, Scalar, Struct, is_packed
 from ..codegen.c_printer import CPP_KEYWORDS, CPrinter, Indented, assignable, base_name, declare
-from ..frontend.kernel import KernelProgram, nodes, static_locals
+from ..frontend.kernel import KernelProgram, static_locals
 from ..frontend.parse import is_user_file, loc_of
 from ..frontend.symbols import Symbol
+from ..frontend.tree import nodes
 from ..frontend.typed import Unit
 from .host_rules import ENDS, READS, UNBUFFERED, fresh_library, host_statics, prints, reach, refuse_host
 

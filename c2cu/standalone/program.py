@@ -16,10 +16,11 @@ from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
 from ..codegen.contraction import called_products
 from ..codegen.device_library import definitions
-from ..frontend.kernel import Parameter, nodes, static_locals
+from ..frontend.kernel import Parameter, static_locals
 from ..frontend.parse import deeply, is_user_file, loc_of
 from ..frontend.refuse import refuse_printing
 from ..frontend.symbols import Symbol
+from ..frontend.tree import nodes
 from ..frontend.typed import Unit
 from ..schedule import registry
 from ..schedule.artifact import Artifact, CpuTeamArtifact

@@ -18,10 +18,11 @@ from ...base.diagnostics import Loc
 from ...codegen.alignment import loose_types
 from ...codegen.c_printer import CPrinter, base_name, declare, name
 from ...frontend.initial import Part
-from ...frontend.kernel import KernelProgram, nodes
+from ...frontend.kernel import KernelProgram
 from ...frontend.parse import loc_of
 from ...frontend.refuse import refuse_printing
 from ...frontend.symbols import Symbol
+from ...frontend.tree import nodes
 from ...frontend.typed import FunctionDef
 from ...lower.lvalues import written
 

@@ -11,8 +11,9 @@ from ...base.ctype import Array, CType, Leaf, Pointer, Scalar, Struct, extents, 
 from ...base.templates import render
 from ...codegen.c_printer import declare, define_struct, in_order, name, structs_used
 from ...codegen.device_library import definitions
-from ...frontend.kernel import KernelProgram, Parameter, nodes, static_locals
+from ...frontend.kernel import KernelProgram, Parameter, static_locals
 from ...frontend.symbols import Symbol
+from ...frontend.tree import nodes
 from ..artifact import CudaArtifact
 from ..slots import Slot
 from .columns import COLUMN, PLAIN, Columns, define_column_struct

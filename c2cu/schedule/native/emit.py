@@ -16,8 +16,9 @@ from ...base import catalogue
 from ...base.ctype import CType, Pointer, Scalar
 from ...base.diagnostics import Loc
 from ...base.templates import render
-from ...frontend.kernel import KernelProgram, Parameter, nodes, returns_place
+from ...frontend.kernel import KernelProgram, Parameter, returns_place
 from ...frontend.parse import loc_of
+from ...frontend.tree import nodes
 from ..artifact import CpuNativeArtifact
 from ..understood import Understood
 

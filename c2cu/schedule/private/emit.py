@@ -13,9 +13,10 @@ from ...base.templates import render
 from ...codegen.alignment import WIDE, loose_types
 from ...codegen.c_printer import CPrinter, declare, define_struct, in_order, name, structs_used
 from ...codegen.device_library import definitions
-from ...frontend.kernel import KernelProgram, Parameter, nodes, static_locals
+from ...frontend.kernel import KernelProgram, Parameter, static_locals
 from ...frontend.refuse import refuse_printing
 from ...frontend.symbols import Symbol
+from ...frontend.tree import nodes
 from ...frontend.typed import FunctionDef
 from ..artifact import CudaArtifact
 from ..slots import Slot

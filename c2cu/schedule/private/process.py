@@ -17,8 +17,9 @@ from ...base import catalogue
 from ...base.ctype import DOUBLE, Pointer, Scalar
 from ...codegen.c_printer import CPrinter, declare
 from ...frontend.kernel import KernelProgram
-from ...frontend.parse import loc_of, nodes
+from ...frontend.parse import loc_of
 from ...frontend.refuse import recursive
+from ...frontend.tree import nodes
 from ...frontend.typed import FunctionDef, Unit
 
 P = "&c2cu_s->c2cu_process"

@@ -1,0 +1,46 @@
+"""Walks over pycparser's nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycparser import c_ast as C
+
+
+class _Fields(dict[type[C.Node], tuple[str, ...]]):
+    """The attributes of a class of nodes that hold its children, in the order of `C.Node.children`, which is slow: it
+    spells a name for each child."""
+
+    def __missing__(self, kind: type[C.Node]) -> tuple[str, ...]:
+        empty = object.__new__(kind)
+        for name in kind.__slots__:
+            if name != "__weakref__":
+                setattr(empty, name, [None])
+        self[kind] = tuple(name.partition("[")[0] for name, _ in empty.children())  # pyright: ignore
+        return self[kind]
+
+
+_FIELDS = _Fields()
+
+
+def children(node: C.Node) -> list[C.Node]:
+    """The nodes directly below one, in order."""
+    below: list[C.Node] = []
+    for name in _FIELDS[type(node)]:
+        child = getattr(node, name)
+        if child.__class__ is list:
+            below += child
+        elif child is not None:
+            below.append(child)
+    return below
+
+
+def nodes(node: C.Node) -> Iterator[C.Node]:
+    """A node and everything below it, in the order of the text."""
+    pending = [node]
+    while pending:
+        n = pending.pop()
+        yield n
+        below = children(n)
+        below.reverse()
+        pending += below
