@@ -29,7 +29,6 @@ from .nodes import (
     Variable,
 )
 
-
 #: Of each kind of expression: a dictionary is several times as fast as patterns, and every pass asks for each node.
 _OPERANDS: dict[type, Callable[..., tuple[Expr, ...]]] = {
     Const: lambda e: (),
