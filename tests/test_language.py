@@ -106,8 +106,9 @@ SAMPLES = {
     "subscripts that depend on data": ("", "b[a[0] & 7] = a[a[1] & 7];"),
     "loops whose end depends on data": ("", "unsigned x = a[0] & 255; while (x != 0) { b[0]++; x >>= 1; }"),
     "unions of members of different sizes": (
-        "union U { int i; short h[2]; };",
-        "union U v; v.i = a[0]; b[0] = v.h[1];",
+        "union U { int i; short h[2]; short s; float f; }; static const union U c[2] = {{-40}, {.f = -1.5f}};",
+        "union U v; v.i = a[0]; b[0] = v.h[1]; b[1] += c[0].s >> 3; b[2] += c[1].i; b[3] = c[1].s + (int)(8 * c[1].f); "
+        "v = c[0]; b[4] = v.s;",
     ),
     "casts of a pointer to elements of another size, `memcpy` between bytes and words": (
         "",

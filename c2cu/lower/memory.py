@@ -83,14 +83,16 @@ def initial_elements(obj: Object, leaf: Leaf) -> tuple[int | float, ...] | None:
     return tuple(_bits(obj.values.get(o, zero), leaf.type) for o in offsets)
 
 
-def from_bytes(obj: Object, leaf: Leaf, offsets: list[int]) -> tuple[int, ...]:
+def from_bytes(obj: Object, leaf: Leaf, offsets: list[int]) -> tuple[int | float, ...]:
     """The elements of a union's leaf, whose members were initialised as other types."""
     image = bytearray(obj.type.size)
     for o, c in (obj.values or {}).items():
         number = reinterpreted(c.value, c.type, WORDS[c.type.size]) if c.type.is_float else c.value
         image[o : o + c.type.size] = (int(number) % (1 << 8 * c.type.size)).to_bytes(c.type.size, "little")
-    size = leaf.type.size
-    return tuple(int.from_bytes(image[o : o + size], "little") for o in offsets)
+    t = leaf.type
+    assert isinstance(t, Scalar)
+    words = (Const(int.from_bytes(image[o : o + t.size], "little"), WORDS[t.size], obj.loc) for o in offsets)
+    return tuple(_bits(word, t) for word in words)
 
 
 def load(cx: Context, ref: LValue, loc: Loc) -> Expr:
