@@ -307,6 +307,14 @@ def test_any_member_of_a_union_is_initialised(first, values, bits):
     assert [r.init for r in kernel.regions if r.storage == "shared"] == [bits]
 
 
+@pytest.mark.parametrize("schedule", ["native", "gang"])
+def test_a_constant_union_with_a_pointer_is_copied_member_by_member(schedule):
+    text = "union U { long l; char *p; short s; int i; };\nstatic union U g = {-1L};\nint x;\n"
+    text += "union U kern(void) { x += 1; return g; }\n"
+    result = c2cu.bulk(text, {"x": np.arange(P, dtype="i4")}, backend="cpu", schedule=schedule)
+    assert (result["return"].view("i8") == -1).all() and list(result["x"]) == list(range(1, P + 1))
+
+
 @pytest.mark.parametrize(
     ("declared", "body"),
     [
