@@ -148,6 +148,19 @@ POINTERS = {
     "pointer to a pointer": ("", "int *p = a; int **q = &p; **q = 3; *q = b; *p = 4; (*q)[1] = 5; b[2] = **q + 1;"),
 }
 VIEWS = {
+    "a struct's bytes, word by word": (
+        "struct P { uint8_t n, k; uint16_t s; uint32_t w[3]; uint64_t l; }; static uint32_t get(const void *p) { uint32_t x; "
+        "memcpy(&x, p, 4); return x; }",
+        "struct P p[1]; memset(p, 0, sizeof p); p->n = c[0]; p->k = 7; p->s = a[1]; p->w[1] = a[2]; p->l = (uint64_t)a[3] << 9; "
+        "const uint8_t *at = (const uint8_t *)p; for (int i = 0; i < 6; i++) b[i] ^= get(at + sizeof(uint32_t) * i); "
+        "for (int i = 0; i < 24; i += 5) b[6] += at[i]; b[7] = sizeof p;",
+    ),
+    "a struct wiped byte by byte, and what lies between its members": (
+        "struct W { char t; double x; int n[33]; short s; }; static void wipe(void *p, size_t n) { volatile unsigned char *v = p; "
+        "for (size_t i = 0; i < n; i++) v[i] = 0; }",
+        "struct W w; w.t = c[0]; w.x = d[0]; for (int i = 0; i < 33; i++) w.n[i] = a[i & 7]; w.s = 3; e[0] = w.x * w.n[32]; "
+        "b[0] = w.t + w.s; wipe(&w, sizeof w); e[1] = w.x; b[1] += w.n[5] + w.t; w.s += a[1]; b[2] = w.s;",
+    ),
     "words out of bytes": (
         "",
         "uint32_t w[4]; memcpy(w, c, 16); for (int i = 0; i < 4; i++) b[i] = w[i] ^ (w[3 - i] >> 3);",

@@ -3,6 +3,7 @@
 import re
 import subprocess
 
+import numpy as np
 import pytest
 
 import c2cu
@@ -113,3 +114,29 @@ def test_the_order_of_bytes_and_the_c_library():
 """
     unit = preprocess(Source("a.c", text))
     assert "a[0]" not in unit.text and "a[1]" in unit.text
+
+
+@pytest.mark.parametrize("schedule", ["native", "gang"])
+def test_a_macro_for_the_systems_headers(schedule):
+    """Headers ask for _GNU_SOURCE and its like; the program itself need not name it."""
+    text = "#include <string.h>\nint a[2];\nvoid k(void) { a[0] += 3; }\n"
+    result = c2cu.bulk(text, np.ones((2, 2), "i4"), backend="cpu", schedule=schedule, defines={"_GNU_SOURCE": ""})
+    assert (result == [4, 1]).all()
+
+
+def test_large_tables_that_nothing_mentions_are_not_parsed():
+    """A file of a library's tables may have hundreds of thousands of numbers, of which a kernel reads a few."""
+    numbers = ", ".join(map(str, range(1, 30_000)))
+    tables = "".join(f"const int {name}[] = {{{numbers}}};\n" for name in ("used", "unused"))
+    refers = "struct T { const int *p; };\nconst struct T t[] = {{by}};\n"
+    refers += f"const int by[] = {{{numbers}}};\n#pragma kernel shared(named)\nconst int named[] = {{{numbers}}};\n"
+    declared = "extern const int used[], unused[], other[];\n"
+    kernel = "int a;\nvoid k(void) { a += used[2] + t[0].p[1]; }\n"
+    parsed = parse(preprocess(Source("a.c", declared + tables + refers + kernel)))
+    defined = {n.name for n in parsed.ast.ext if getattr(n, "init", None) is not None}
+    assert defined == {"used", "by", "named", "t"}
+    other = f"const int other[] = {{{numbers}}};\n"
+    several = [Source("a.c", declared + kernel.replace("t[0].p[1]", "other[0]")), Source("b.c", tables + other)]
+    front = understand(read_source([s.text for s in several]), Options("k"))
+    tables_of = {n.name for n in front.linked.parsed.ast.ext if getattr(n, "init", None) is not None}
+    assert tables_of == {"used", "other"}

@@ -39,6 +39,7 @@ _SPELLINGS = {
 _FLOATS = {"_Float128": "long double", "_Float64x": "long double", "_Float64": "double", "_Float32x": "double",
            "_Float32": "float", "_Float16": "float", "__bf16": "short"}  # fmt: skip
 _GNU = re.compile(r"__|asm|_Alignas|_Thread_local|_Float|^[ \t]*#[ \t]*pragma", re.M)
+_TELLING = ("typedef", "struct", "union", "enum", ")")
 _KEPT_PRAGMA = re.compile(r"[ \t]*#\s*pragma\s+([kK]\w*|c2cu)\b")
 
 
@@ -81,7 +82,7 @@ def _blanked(text: str, file: str, first: int, system: bool, base: int) -> tuple
     cuts: list[tuple[int, int, str]] = []
     marks: list[Mark] = []
     frames: list[tuple[bool, list[str]]] = []  # of each open brace: whether it is a type's, and the words before it
-    words: list[str] = []  # of the declaration so far
+    words: list[str] = []  # of the declaration so far: the last one, and `_TELLING` ones
     done = 0
     for m in _TOKEN.finditer(text):
         word = m[0]
@@ -118,7 +119,8 @@ def _packs(marks: list[Mark], size: int) -> list[Mark]:
 
 
 def _declaration(word: str, words: list[str], frames: list[tuple[bool, list[str]]]) -> list[str]:
-    """The words of the declaration after ``word``; keeps ``frames`` up to date."""
+    """The last word of the declaration, which is ``word`` now, and the telling ones before it; keeps ``frames`` up to
+    date."""
     if word == "{":
         frames.append((")" not in words and any(w in ("struct", "union", "enum") for w in words), words))
         return []
@@ -128,6 +130,8 @@ def _declaration(word: str, words: list[str], frames: list[tuple[bool, list[str]
             return []
     elif word == ";":
         return []
+    if words and (words[-1] not in _TELLING or words[-1] in words[:-1]):
+        words.pop()  # an initialiser may have thousands
     words.append(word)
     return words
 

@@ -26,6 +26,7 @@ from .tree import children, nodes
 SIMPLE = 100  # levels of an expression whose end is looked for
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
 DEPTH = 200_000
+LONG = 100_000  # characters of a text that is worth a search for what nothing uses
 P = ParamSpec("P")
 _UNTYPED = re.compile(r"^[ \t]*[A-Za-z_]\w*\s*\([\w\s,]+\)\s*[A-Za-z_]", re.M)  # blank lines are many
 _ITSELF = ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
@@ -66,10 +67,10 @@ class Parsed:
         return replace(self, bodies=bodies, lost=lost)
 
 
-def parse(pre: Preprocessed) -> Parsed:
-    """The AST of a preprocessed text. What the parser does not take is left out, and listed. Raises ParseError where
-    nothing is left."""
-    return deep(lambda: _parse(pre))
+def parse(pre: Preprocessed, elsewhere: frozenset[str] = frozenset()) -> Parsed:
+    """The AST of a preprocessed text. What the parser does not take is left out, and listed. ``elsewhere``: the words
+    of the program's other files. Raises ParseError where nothing is left."""
+    return deep(lambda: _parse(pre, elsewhere))
 
 
 def deep(work: Callable[[], T]) -> T:
@@ -145,12 +146,13 @@ def _started(run: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def _parse(pre: Preprocessed) -> Parsed:
+def _parse(pre: Preprocessed, elsewhere: frozenset[str]) -> Parsed:
     text = pre.text
     has_host_headers = any(file.startswith("/usr/") for file, _ in Lines(text).files)
-    parts = pieces(text) if pre.marks or has_host_headers else []
-    if has_host_headers:
-        text, parts = without_unused(text, parts, lambda file: is_user_file(pre, file))
+    is_long = has_host_headers or len(text) > LONG
+    parts = pieces(text) if pre.marks or is_long else []
+    if is_long:
+        text, parts = without_unused(text, parts, lambda file: is_user_file(pre, file), elsewhere)
     marked = tuple(_marked(parts, Lines(text), pre.marks))
     try:
         return Parsed(_ast(text, pre), marked=marked)

@@ -13,6 +13,8 @@ _TOKEN = re.compile(
     r"^[ \t]*#.*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[A-Za-z_$]\w*|[{}()\[\];=,:]|\.?\d[\w.]*", re.M
 )
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*\n', re.M)
+_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma\b(.*)", re.M)
+LARGE = 4096  # characters of a declaration: less is parsed before one could tell that nothing mentions it
 _TYPE_WORDS = ("struct", "union", "enum")
 _NO_DECLARATOR = ("_Alignas", "typeof", "_Atomic", "_BitInt", "asm", "__asm__", "__asm", "__attribute__")
 
@@ -133,7 +135,7 @@ def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """The text with spaces in these spans; lines stay."""
     parts, done = [], 0
     for begin, end in sorted(spans):
-        parts += [text[done:begin], re.sub(r"^# \d.*|[^\n]", _blank, text[begin:end], flags=re.M)]
+        parts += [text[done:begin], re.sub(r"(^# \d.*)|[^\n]+", _blank, text[begin:end], flags=re.M)]
         done = end
     return "".join([*parts, text[done:]])
 
@@ -143,24 +145,50 @@ def emptied(text: str, bodies: Iterable[tuple[int, int]]) -> str:
     return blanked(text, ((begin + 1, end - 1) for begin, end in bodies))
 
 
-def without_unused(text: str, parts: list[Piece], is_user_file: Callable[[str], bool]) -> tuple[str, list[Piece]]:
-    """The text, and its pieces, without those functions of system headers that nothing of the user's reaches:
-    immintrin.h defines thousands."""
+def without_unused(
+    text: str, parts: list[Piece], is_user_file: Callable[[str], bool], elsewhere: frozenset[str] = frozenset()
+) -> tuple[str, list[Piece]]:
+    """The text, and its pieces, without what nothing of the user's mentions: functions of system headers (immintrin.h
+    defines thousands) and large tables. ``elsewhere``: the words of the program's other files."""
     places = Lines(text)
-    system = {p.names[-1]: p for p in parts if p.body and p.names and not is_user_file(places.of(p.body[0])[0])}
-    dropped = set(system.values())
+    functions = (p for p in parts if p.body and p.names and not is_user_file(places.of(p.body[0])[0]))
+    unused = {p.names[-1]: p for p in functions}
+    unused.update((name, p) for p in parts if (name := _large_table(text, p)))
+    dropped = {p for name, p in unused.items() if name not in elsewhere}
     pending = [p for p in parts if p not in dropped]
-    while pending and dropped:
+    pragmas = frozenset(word for line in _PRAGMA.findall(text) for word in re.findall(r"\w+", line))
+    found = pragmas & unused.keys()
+    while dropped:
+        for word in found:
+            if unused[word] in dropped:
+                dropped.discard(unused[word])
+                pending.append(unused[word])
+        if not pending:
+            break
         p = pending.pop()
-        for word in words(text[p.begin : p.end]) & system.keys():
-            if system[word] in dropped:
-                dropped.discard(system[word])
-                pending.append(system[word])
+        found = _used(text, p) & unused.keys()
     return blanked(text, ((p.begin, p.end) for p in dropped)), [p for p in parts if p not in dropped]
 
 
+def used(text: str) -> frozenset[str]:
+    """The words of a text, but for those that it only declares."""
+    return frozenset().union(*(_used(text, p) for p in pieces(text)))
+
+
+def _used(text: str, p: Piece) -> frozenset[str]:
+    of_piece = words(text[p.begin : p.end])
+    return of_piece.difference(p.names) if p.names[:1] == ("extern",) and "=" not in p.names else of_piece
+
+
+def _large_table(text: str, p: Piece) -> str:
+    """The name of a constant whose initialiser is long, if that is all that a piece declares; else ""."""
+    if p.end - p.begin < LARGE or p.names.count("=") != 1 or p.names[-1] != "=" or "const" not in p.names:
+        return ""
+    return p.names[-2] if "{" not in text[p.begin : text.index("=", p.begin)] else ""
+
+
 def _blank(m: re.Match[str]) -> str:
-    return m[0] if len(m[0]) > 1 else " "
+    return m[0] if m[1] else " " * len(m[0])
 
 
 def words(text: str) -> frozenset[str]:

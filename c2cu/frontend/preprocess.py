@@ -33,6 +33,7 @@ _DEFINE = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(\(?)(.*)", re.S)
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.M)
 _SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[^>\n]+>", re.M)
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_RESERVED = re.compile(r"_[A-Z_]")  # 7.1.3: _GNU_SOURCE, _FORTIFY_SOURCE
 _HEADERS_MATTER = re.compile(r"__has_|__C2CU__|##")  # ## may make any name
 _NO_HEADER = re.compile(r"<|.*/stdc-predef\.h$")  # <built-in> and the like, and what glibc puts before every text
 
@@ -304,14 +305,14 @@ def _rewritten(text: str, directives: list[_Directive], bodies: Mapping[str, str
 
 
 def _check_names(source: Source, texts: Sequence[str], overrides: Mapping[str, str]) -> None:
-    """Refuse a name in ``overrides`` that none of the user's files uses."""
+    """Refuse a name in ``overrides`` that none of the user's files uses. Those that C reserves are for headers."""
     names = {name for text in texts for name in _NAME.findall(without_comments(text))}
     definitions = [m for text in texts for d in _directives(text) if (m := _DEFINE.match(d.text))]
     objects = sorted({m[1] for m in definitions if not m[2]})
     for name in overrides:
         if not _NAME.fullmatch(name):
             raise catalogue.BAD_MACRO_NAME.error(Loc(source.name), name=name)
-        if name not in names and name != "NDEBUG":
+        if name not in names and name != "NDEBUG" and not _RESERVED.match(name):
             raise catalogue.UNKNOWN_MACRO.error(
                 Loc(source.name), name=name, meant=did_you_mean(name, objects), macros=objects or "none"
             )

@@ -22,7 +22,11 @@ from .environment import Environment, Known
 from .objects import PointerCell, Ref, Single, View
 
 ROUNDS = 12  # turns that are given up, at most
-TURNS = 64  # that are written one by one, at most
+#: What may become possible once it is known which turn it is: an object of its own, an offset into a struct.
+ONE_BY_ONE = frozenset(
+    m.code for m in (catalogue.ALLOCATION, catalogue.VARIABLE_EXTENT, catalogue.OTHER_TYPE, catalogue.MEMORY_OF_STRUCT)
+)
+TURNS = 256  # that are written one by one, at most
 #: What ends a turn; of a loop that is left there, it returns what is known then.
 Step = Callable[[], Environment | None]
 
@@ -57,7 +61,7 @@ def loop(cx: Context, node: C.For | C.While) -> Flags:
     try:
         return repeat(cx, node, test, next_turn, loc)
     except UnsupportedError as e:
-        if e.code not in (catalogue.ALLOCATION.code, catalogue.VARIABLE_EXTENT.code) or jumps_out(node.stmt):
+        if e.code not in ONE_BY_ONE or jumps_out(node.stmt):
             raise
         before.back()
         one_by_one(cx, node.stmt, test, next_turn, e)
@@ -67,8 +71,7 @@ def loop(cx: Context, node: C.For | C.While) -> Flags:
 def one_by_one(
     cx: Context, body: C.Node, test: Callable[[], Expr], step: Callable[[], None], e: UnsupportedError
 ) -> None:
-    """The turns of a loop that makes objects, each with its own. Raises ``e`` where it is not known how
-    many there are."""
+    """The turns of a loop, one after the other. Raises ``e`` where it is not known how many there are."""
     for _ in range(TURNS):
         cond = test()
         if not isinstance(cond, Const):

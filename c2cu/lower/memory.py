@@ -202,8 +202,11 @@ def store(cx: Context, ref: LValue, value: Expr, loc: Loc) -> None:
 
 
 def store_bytes(cx: Context, ref: View, t: Scalar, value: Expr, loc: Loc) -> None:
-    """A store into the elements that a view covers, whole or in part."""
-    parts = pieces(ref, t.size, loc)
+    """A store into the elements that a view covers, whole or in part. What lies between the members of a local struct
+    is nobody's to read."""
+    parts = pieces(ref, t.size, loc, gaps=ref.object.storage == "local")
+    if not parts:
+        return
     first, cell = parts[0], parts[0].leaf.type
     assert isinstance(cell, Scalar)
     if len(parts) == 1 and first.size == cell.size:

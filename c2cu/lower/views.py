@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, LONG, UCHAR, UINT, ULONG, USHORT, Array, Leaf, Scalar
+from ..base.ctype import BOOL, INT, LONG, UCHAR, UINT, ULONG, USHORT, Array, Leaf, Scalar, Struct
 from ..base.diagnostics import Loc
 from ..ir.fold import add, binary, bitcast, cast, is_constant, multiply, unary
 from ..ir.nodes import Const, Expr
@@ -114,13 +114,24 @@ class ElementPart:
     at: int
 
 
-def pieces(view: View, size: int, loc: Loc) -> list[ElementPart]:
-    """The parts of elements that a value of ``size`` bytes consists of."""
+def is_gap(view: View) -> bool:
+    """Whether the first byte of a view is certainly none of a member, but between two or behind the last."""
+    t, at = view.object.type, view.constant
+    if not isinstance(t, Struct) or t.foreign or not isinstance(view.index, Const):
+        return False
+    return 0 <= at + int(view.index.value) * view.scale < t.size and locate(view) is None
+
+
+def pieces(view: View, size: int, loc: Loc, gaps: bool = False) -> list[ElementPart]:
+    """The parts of elements that a value of ``size`` bytes consists of. ``gaps``: without those that are of none."""
     out: list[ElementPart] = []
     at = 0
     while at < size:
         here = replace(view, constant=view.constant + at)
         spot = locate(here)
+        if spot is None and gaps and is_gap(here):
+            at += 1
+            continue
         if spot is None:
             raise catalogue.OTHER_TYPE.error(loc, name=view.name, type=view.object.type, other=view.type)
         element = spot.leaf.type
