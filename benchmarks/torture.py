@@ -175,7 +175,7 @@ def load() -> None:
     """Import what the processes would each import."""
     names = [m.name for m in pkgutil.walk_packages(c2cu.__path__, "c2cu.") if not m.name.endswith("__main__")]
     for name in names:
-        with contextlib.suppress(ImportError):
+        with contextlib.suppress(ImportError, c2cu.Error):  # what an extra is needed for
             importlib.import_module(name)
 
 
