@@ -46,7 +46,7 @@ def equals_gcc(text, variables, inputs, schedule, equal=same) -> None:
     p = len(next(iter(inputs.values())))
     expected = Original(text, "kern", variables).bulk(inputs, p, fresh=True)
     given = {n: a for n, a in inputs.items() if n in {s.name for s in program.slots}}
-    zeros = {s.name: np.zeros((p, *s.shape), s.dtype) for s in program.slots if s.reads and s.name not in given}
+    zeros = {s.name: np.zeros((p, *s.shape), s.dtype) for s in program.slots if s.required and s.name not in given}
     result = program({**zeros, **given}, p=p)
     result = result if isinstance(result, dict) else {next(s.name for s in program.slots if s.writes): result}
     for name, *_ in variables:
