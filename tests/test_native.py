@@ -82,7 +82,7 @@ PROGRAMS = {
         "#include <stdarg.h>\nint sum(int n, ...) { va_list l; va_start(l, n); int s = 0;"
         " while (n--) s = 2 * s + va_arg(l, int); va_end(l); return s; }",
     ),
-    "assembler": program('int r = x; __asm__("" : "+r"(r)); return r + a[0];'),
+    "assembler": program('int r = x; __asm__("" : "=r"(r) : "0"(r)); return r + a[0];'),
     "setjmp": program(
         "if (setjmp(back)) return n; n = x; down(x & 7); return -1;",
         "#include <setjmp.h>\nstatic jmp_buf back; static int n;\n"

@@ -103,6 +103,11 @@ HARMLESS = {
         "other(x)",
     ),
     "pragmas": ('_Pragma("GCC diagnostic push") int y\n#pragma weird\n;\nint other(int n) { return n; }', "other(x)"),
+    "an assembler's barrier": (
+        'int other(int n) { int m[2] = {n, 2}; __asm__ __volatile__("" : "+r"(n), [x] "+m" (m[1]) : : "memory"); '
+        '__asm__("" : "+r"(n) : /* none */); return n * m[1]; }',
+        "other(x)",
+    ),
     "empty assembler": ('int other(int n) { __asm__ volatile("" ::: "memory"); return n + 1; }', "other(x)"),
     "__extension__": ("int other(int n) { return __extension__ (__typeof__(n))n; }", ""),
     "thread": ("static __thread int t; int other(int n) { t = n; return t; }", "other(x)"),

@@ -22,8 +22,11 @@ _MEANINGS = re.compile(
     r"|constructor|destructor|cleanup|alias|ifunc|weakref)(?:__)?"
 )
 _WIDE_MODE = re.compile(r"\(\s*(?:__)?TI(?:__)?\s*\)")
+#: Without instructions, and with no operand that they would have to set: "+r" keeps its value.
 _EMPTY_ASM = re.compile(
-    r'\s*(?:(?:__)?(?:volatile|inline)(?:__)?\s*)*\(\s*""\s*(?:\)|:\s*(?:\)|:[^:()]*(?:\([^()]*\)[^:()]*)*(?:\)|:)))'
+    r'\s*(?:(?:__)?(?:volatile|inline)(?:__)?\s*)*\(\s*""\s*'
+    r'(?:\)|:\s*(?:(?:\[\w+\]\s*)?"\+[^"]*"\s*\([^()]*\)\s*,?\s*)*'
+    r"(?:\)|:[^:()]*(?:\([^()]*\)[^:()]*)*(?:\)|:)))"
 )
 #: GNU's words that C has another one for, no longer than they are: columns of the user's files stay, and marks'
 #: offsets hold.
