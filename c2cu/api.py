@@ -387,7 +387,7 @@ def _understood(source: Source, options: Options, numbers: Mapping[str, str] | N
     numbers = {n: v for n, v in (numbers or {}).items() if n not in untouched}
     if numbers:
         options = replace(options, values=known_values(front.slots, numbers))
-        front = pipeline.understand(source, options)
+        front = pipeline.asked(source, options)
     return front, options
 
 
@@ -396,7 +396,7 @@ def _with_lengths(source: Source, options: Options, front: Understood) -> tuple[
     names = lengths(front)
     if not names:
         return front, ()
-    again = pipeline.understand(source, replace(options, shared=(*options.shared, *names)))
+    again = pipeline.asked(source, replace(options, shared=(*options.shared, *names)))
     assumed = [b for b in front.program.parameters if b.name in names]
     if again.analysis is None or front.analysis is None or not again.analysis.oblivious:
         return again, tuple(

@@ -13,7 +13,7 @@ from .base import catalogue
 from .base.cache import cache_folder
 from .base.ctype import Pointer
 from .base.diagnostics import Error, ParseError, UnsupportedError, lines_of
-from .frontend.adapter import adapted
+from .frontend.adapter import adapted, unknown_rows
 from .frontend.conform import conforming
 from .frontend.kernel import KernelProgram, chosen_kernel, kernel_program, with_place
 from .frontend.link import Linked, link, refuse_other_types
@@ -35,6 +35,8 @@ from .trace import refuse_faults, trace
 from .trace.tables import with_tables
 from .transform.early import ends_of, uniform_ends
 
+LARGE = 24  # bits of the number of elements that an array is taken to have before a call tells
+
 
 def understand(source: Source, options: Options) -> Understood:
     """file.c -preprocess-> text -link-> AST of all files -typed-> typed AST -kernel_program-> kernel and parameters
@@ -47,11 +49,30 @@ def understand(source: Source, options: Options) -> Understood:
 
 
 def asked(source: Source, options: Options) -> Understood:
-    """The program as a user asks for it. Raises as `understand`, and InputError for shapes that are none of its."""
-    front = understand(source, options)
+    """The program as a user asks for it; rows whose length a call tells are taken as long. Raises as `understand`, and
+    InputError for shapes that are none of its."""
+    try:
+        front = understand(source, options)
+    except UnsupportedError as e:
+        shapes = _assumed(source, options) if e.code == catalogue.VARIABLE_EXTENT.code else {}
+        if not shapes:
+            raise
+        front = understand(source, replace(options, shapes={**shapes, **options.shapes}))
+        open_ones = (replace(s, shape=(-1,) * len(s.shape)) if s.name in shapes else s for s in front.slots)
+        front = replace(front, slots=tuple(open_ones), assumed=tuple(shapes))
     with lines_of(front.pre.sources):
         require_shapes(front.slots, options.shapes)
     return front
+
+
+def _assumed(source: Source, options: Options) -> dict[str, tuple[int, ...]]:
+    """A shape for each parameter with rows of variable length that the options give none for."""
+    pre = source.pre or preprocess(source, options.defines, options.include_dirs)
+    with lines_of(pre.sources):
+        unit = deep(lambda: typed(link(pre).parsed, pre))
+        unknown = unknown_rows(unit, chosen_kernel(unit, options.fn)[0])
+    unknown = {name: extents for name, extents in unknown.items() if name not in options.shapes}
+    return {name: tuple(n or 1 << LARGE // len(extents) for n in extents) for name, extents in unknown.items()}
 
 
 def refuse_numbers(front: Understood, values: Mapping[str, int | float]) -> None:

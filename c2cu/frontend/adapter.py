@@ -1,5 +1,5 @@
 """Parameters that are no array in C: rows by address (``T **a``), bytes of some type (``void *a``), and arrays whose
-rows have a variable length (``T a[n][m]``).
+rows have a variable length (``T a[n][m]``, ``T (*a)[m]``).
 
 A function is appended to the kernel's file that has arrays in their place, and calls the kernel: every schedule then
 takes it as what the user might have written.
@@ -32,13 +32,12 @@ def adapted(
 ) -> tuple[Source, Options] | None:
     """The program with such a function, and options that name it; None where ``options`` has no shapes that ask for
     one. Raises InputError for a dtype of what is no ``void *``."""
-    if kernel.name.endswith(_SUFFIX) or not isinstance(kernel.node.decl.type, C.FuncDecl):
+    params = _parameters(kernel)
+    if kernel.name.endswith(_SUFFIX) or params is None:
         return None
-    args = kernel.node.decl.type.args
-    params = [p for p in (args.params if args else []) if isinstance(p, C.Decl)]
-    if kernel.node.param_decls or (args and len(params) != len(args.params)):
-        return None
-    changed = {p.name: c for p in params if (c := _adapted(p, options, unit)) is not None}
+    changed: dict[str, tuple[C.Node, C.Node | None]] = {
+        p.name: c for p in params if (c := _adapted(p, options, unit)) is not None
+    }
     for n in options.dtypes:
         if n not in changed or changed[n][1]:
             value, expected = f"{(options.shapes[n], options.dtypes[n])}", f"extents: '{n}' is no 'void *'"
@@ -54,6 +53,27 @@ def adapted(
     units[number] = replace(units[number], text=f"{units[number].text}\n{text}")
     whole = replace(units[0], others=tuple(units[1:]), pre=None)
     return whole, options
+
+
+def unknown_rows(unit: Unit, kernel: FunctionDef) -> dict[str, tuple[int | None, ...]]:
+    """The extents of the parameters whose rows have a variable length, by name; None where only a call tells one."""
+    unknown: dict[str, tuple[int | None, ...]] = {}
+    for p in _parameters(kernel) or ():
+        t = _resolved(p.type, unit)
+        if not isinstance(t, (C.ArrayDecl, C.PtrDecl)) or not isinstance(t.type, C.ArrayDecl):
+            continue
+        if p.name and _of_variable_rows(t.type, unit):
+            unknown[p.name] = (None, *(unit.declarations.constant(n, unit.scope) for n in _extents(t.type)))  # pyright: ignore
+    return unknown
+
+
+def _parameters(kernel: FunctionDef) -> list[C.Decl] | None:
+    """None where they are not written as a prototype has them."""
+    if not isinstance(kernel.node.decl.type, C.FuncDecl):
+        return None
+    args = kernel.node.decl.type.args
+    params = [p for p in (args.params if args else []) if isinstance(p, C.Decl)]
+    return None if kernel.node.param_decls or (args and len(params) != len(args.params)) else params
 
 
 def _adapted(p: C.Decl, options: Options, unit: Unit) -> tuple[C.Node, C.Node | None] | None:
@@ -72,18 +92,38 @@ def _adapted(p: C.Decl, options: Options, unit: Unit) -> tuple[C.Node, C.Node | 
     if p.name in dtypes and is_void and depth == 1:
         element = copy.copy(inner)
         element.type = C.IdentifierType([DTYPES[dtypes[p.name]]])
-    elif is_void or depth != 2 or len(shape) != 2:
+    elif is_void or depth < 2 or depth != len(shape):
         return None
-    elif isinstance(t, C.ArrayDecl) and isinstance(t.type, C.ArrayDecl):
-        if t.type.dim is None or unit.declarations.constant(t.type.dim, unit.scope) is not None:
+    elif isinstance(t.type, C.ArrayDecl):  # pyright: ignore
+        if not _of_variable_rows(t.type, unit):  # pyright: ignore
             return None
-    elif not isinstance(t.type, C.PtrDecl):  # pyright: ignore
+    elif depth != 2 or not isinstance(t.type, C.PtrDecl):  # pyright: ignore
         return None
     array: C.Node = element
     for n in reversed(shape):
         array = C.ArrayDecl(array, C.Constant("int", str(n)), [])
     rows = depth == 2 and isinstance(t.type, C.PtrDecl)  # pyright: ignore
     return array, C.PtrDecl([], element) if rows else None
+
+
+def _of_variable_rows(row: C.ArrayDecl, unit: Unit) -> bool:
+    """Whether a row is an array, of arrays perhaps, with an extent that only a call tells."""
+    inner: C.Node = row
+    while isinstance(inner, C.ArrayDecl):
+        inner = inner.type
+    extents = _extents(row)
+    if not isinstance(inner, C.TypeDecl) or None in extents:
+        return False
+    return any(unit.declarations.constant(n, unit.scope) is None for n in extents)  # pyright: ignore
+
+
+def _extents(t: C.Node) -> list[C.Node | None]:
+    """Those of the arrays that a type begins with, outermost first."""
+    extents: list[C.Node | None] = []
+    while isinstance(t, C.ArrayDecl):
+        extents.append(t.dim)
+        t = t.type
+    return extents
 
 
 def _resolved(t: C.Node, unit: Unit) -> C.Node:

@@ -168,6 +168,8 @@ class Understandings:
 
     def _understood(self, e: Extents) -> Understood:
         front = self.first
+        if not e.shapes.keys() | self._options.shapes.keys() >= set(front.assumed):
+            return pipeline.understand(self._source, self.options_of(e))  # which says where that stands
         if e.constants:
             try:
                 front = pipeline.understand(self._source, self.options_of(e))

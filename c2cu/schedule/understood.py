@@ -25,7 +25,8 @@ class Understood:
     """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
     where ``why_not`` says what cannot be analysed; ``trace`` and ``gep`` are None then. ``stdio``: see `Options`.
     ``asked``: the user names the outputs. ``ends``: where an input may end early, of a program that is analysed; its
-    lanes need `native` beside them, which does such an input again."""
+    lanes need `native` beside them, which does such an input again. ``assumed``: parameters whose extents a call tells;
+    until then they are taken as large."""
 
     source: Source
     pre: Preprocessed
@@ -41,6 +42,7 @@ class Understood:
     stdio: str = ""
     asked: bool = False
     ends: tuple[Loc, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @cached_property
     def gep(self) -> Gep | NotGep | None:
