@@ -284,6 +284,12 @@ EXAMPLES = {
     "C2CU161": Example(
         "#include <string.h>\n" + statement("memcpy(&s, &t, x);", "int x;\nstruct S { int n; char c; } s, t;"), GANG
     ),
+    "C2CU165": Example(
+        statement(
+            "memcpy(&s, a, 8); memcpy(b, &s, 8);", "#include <string.h>\nchar a[8], b[8];\nstruct { char c; int i; } s;"
+        ),
+        GANG,
+    ),
     "C2CU162": Example(
         "#include <string.h>\n" + statement("int *p[2] = {a, a};\n    memset(p, 1, 16);\n    x = *p[0];"), GANG
     ),

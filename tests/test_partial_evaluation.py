@@ -385,6 +385,42 @@ def test_as_cuda_text(name, schedule):
         assert e.line, e
 
 
+GAP = "struct S { char c; int i; };"
+#: What lies between members and may be other than zero: lanes do not hold it, so that such programs run as they stand.
+GAPS = {
+    "a byte": (GAP, "struct S s; s.c = c[0]; s.i = a[1]; ((unsigned char *)&s)[1] = 'x'; memcpy(c + 8, &s, 8);"),
+    "memset": (GAP, "struct S s; memset(&s, 0xff, sizeof s); s.c = c[0]; s.i = a[1]; memcpy(c + 8, &s, 8);"),
+    "there and back": (GAP, "struct S s; memcpy(&s, c, 8); s.i++; memcpy(c + 8, &s, 8);"),
+    "by another struct": (GAP, "struct S s, t; memcpy(&s, c, 8); t = s; memcpy(c + 8, &t, 8);"),
+    "in the turn before": (
+        GAP,
+        "struct S s; memset(&s, 0, 8); for (int i = 0; i < 2; i++) { memcpy(c + 8, &s, 8); memcpy(&s, c, 8); }",
+    ),
+    "a word over a gap and a member": (
+        "struct S { char a; short b; long l; };",
+        "struct S s; memset(&s, 0, sizeof s); *(uint32_t *)((char *)&s + 1) = 0x11223344; b[0] = s.b;",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GAPS)
+def test_what_lies_between_members(name):
+    text, inputs = case(*GAPS[name])
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile(text, fn="kern", backend="cpu", schedule="gang")
+    assert e.value.code in ("C2CU165", "C2CU019")
+    result = c2cu.compile(text, fn="kern", backend="cpu")
+    assert result.plan.schedule == "native"
+
+
+def test_nested_loops_over_what_cannot_be_told_apart_end_soon():
+    """Each of them is tried turn by turn, in vain: twice as often for each level, if nothing ended that."""
+    loops = "".join(f"for (int i{k} = 0; i{k} < 2; i{k}++) " for k in range(14))
+    text = f"{HEAD}{GAP}\nvoid kern(void) {{ struct S s = {{1, a[0]}}; unsigned char *p = (unsigned char *)&s;\n"
+    text += f"    {loops}b[0] = b[0] * 31 + p[i0 + 1]; }}\n"
+    assert c2cu.check(text, fn="kern").why_not
+
+
 def test_an_address_is_no_output():
     """Lowering follows the pointers of an array at file scope; none of them comes out as a number."""
     text = 'int a[4], b; char *words[2];\nvoid k(void) { if (a[0]) words[a[1] & 1] = "ab"; b = a[2] + 1; }\n'

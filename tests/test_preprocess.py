@@ -140,3 +140,23 @@ def test_large_tables_that_nothing_mentions_are_not_parsed():
     front = understand(read_source([s.text for s in several]), Options("k"))
     tables_of = {n.name for n in front.linked.parsed.ast.ext if getattr(n, "init", None) is not None}
     assert tables_of == {"used", "other"}
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "const int tab[] = {%s};",
+        "static int seen[3];\nconst int (tab[]) = {%s};",
+        "int seen[3]; const int first = 3, tab[] = {%s};",
+        "const int tab[] = {%s}, last = 2;",
+        "extern const int tab[];\nconst int tab[] = {%s};",
+    ],
+)
+@pytest.mark.parametrize("in_another_file", [False, True])
+def test_a_large_table_that_is_mentioned_stays(declared, in_another_file):
+    table = declared % ", ".join(map(str, range(5, 2505)))
+    kernel = "int a[2];\nvoid k(void) { a[0] = tab[a[1] & 1023]; }\n"
+    sources = [f"extern const int tab[];\n{kernel}", f"{table}\n"] if in_another_file else f"{table}\n{kernel}"
+    a = np.array([[1, 2], [3, 1000]], "i4")
+    result = c2cu.bulk(sources, a, fn="k", backend="cpu", schedule="gang", verify=False)
+    assert result[:, 0].tolist() == [7, 1005]

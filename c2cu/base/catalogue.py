@@ -691,6 +691,13 @@ MEMORY_OF_STRUCT = Message(
     "a memory function works on members of a struct, as many as a variable says",
     "assign the struct: a = b, or copy a constant number of bytes",
 )
+COPIED_GAPS = Message(
+    "C2CU165",
+    UnsupportedError,
+    "The bytes between a struct's members are copied along, and they may be other than zero. Lanes hold members only.",
+    "the bytes between the members of '{name}' are copied, and they may be other than zero",
+    "set the whole struct to zero before its members are set, or copy the members",
+)
 MEMSET_VALUE = Message(
     "C2CU162",
     UnsupportedError,

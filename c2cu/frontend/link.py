@@ -20,8 +20,8 @@ from ..base import catalogue
 from ..base.ctype import Array, CType, Function, Pointer, Scalar
 from ..base.diagnostics import Error, Loc, Note
 from ..base.recent import Recent
-from .parse import LONG, Parsed, loc_of, parse
-from .pieces import used
+from .parse import Parsed, loc_of, parse
+from .pieces import mentioned
 from .preprocess import Preprocessed
 from .rename import renamed
 from .tree import nodes
@@ -59,10 +59,9 @@ def link(pre: Preprocessed) -> Linked:
     if len(pre.units) == 1:
         unit = pre.units[0]
         return Linked(_parsed.of((unit.text, unit.name, unit.marks), lambda: parse(unit)))
-    is_long = any(len(unit.text) > LONG for unit in pre.units)
-    said = [used(unit.text) if is_long else frozenset[str]() for unit in pre.units]
+    words = [mentioned(unit.text) for unit in pre.units]
     files = [  # which joining them changes
-        parse(unit, frozenset().union(*said[:k], *said[k + 1 :])) for k, unit in enumerate(pre.units)
+        parse(unit, frozenset().union(*words[:k], *words[k + 1 :])) for k, unit in enumerate(pre.units)
     ]
     units = [_Unit(parsed, unit) for parsed, unit in zip(files, pre.units)]
     _settle_definitions(units)

@@ -26,7 +26,7 @@ from .tree import children, nodes
 SIMPLE = 100  # levels of an expression whose end is looked for
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
 DEPTH = 200_000
-LONG = 100_000  # characters of a text that is worth a search for what nothing uses
+LONG = 100_000  # characters of a text in which a search for what nothing mentions is worth its time
 P = ParamSpec("P")
 _UNTYPED = re.compile(r"^[ \t]*[A-Za-z_]\w*\s*\([\w\s,]+\)\s*[A-Za-z_]", re.M)  # blank lines are many
 _ITSELF = ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
@@ -148,10 +148,10 @@ def _started(run: Callable[[], None]) -> threading.Thread:
 
 def _parse(pre: Preprocessed, elsewhere: frozenset[str]) -> Parsed:
     text = pre.text
-    has_host_headers = any(file.startswith("/usr/") for file, _ in Lines(text).files)
-    is_long = has_host_headers or len(text) > LONG
-    parts = pieces(text) if pre.marks or is_long else []
-    if is_long:
+    files = (file for file, _ in Lines(text).files if not file.endswith("/stdc-predef.h"))  # which has macros only
+    may_have_unused = len(text) > LONG or any(file.startswith("/usr/") for file in files)
+    parts = pieces(text) if pre.marks or may_have_unused else []
+    if may_have_unused:
         text, parts = without_unused(text, parts, lambda file: is_user_file(pre, file), elsewhere)
     marked = tuple(_marked(parts, Lines(text), pre.marks))
     try:

@@ -14,7 +14,7 @@ _TOKEN = re.compile(
 )
 _MARKER = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)".*\n', re.M)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma\b(.*)", re.M)
-LARGE = 4096  # characters of a declaration: less is parsed before one could tell that nothing mentions it
+LARGE = 4096  # characters of a table: a smaller one is soon parsed
 _TYPE_WORDS = ("struct", "union", "enum")
 _NO_DECLARATOR = ("_Alignas", "typeof", "_Atomic", "_BitInt", "asm", "__asm__", "__asm", "__attribute__")
 
@@ -152,30 +152,27 @@ def without_unused(
     defines thousands) and large tables. ``elsewhere``: the words of the program's other files."""
     places = Lines(text)
     functions = (p for p in parts if p.body and p.names and not is_user_file(places.of(p.body[0])[0]))
-    unused = {p.names[-1]: p for p in functions}
-    unused.update((name, p) for p in parts if (name := _large_table(text, p)))
-    dropped = {p for name, p in unused.items() if name not in elsewhere}
+    candidates = {p.names[-1]: p for p in functions}
+    candidates.update((name, p) for p in parts if (name := _large_table(text, p)))
+    pragmas = {word for line in _PRAGMA.findall(text) for word in re.findall(r"\w+", line)}
+    dropped = {p for name, p in candidates.items() if name not in elsewhere and name not in pragmas}
     pending = [p for p in parts if p not in dropped]
-    pragmas = frozenset(word for line in _PRAGMA.findall(text) for word in re.findall(r"\w+", line))
-    found = pragmas & unused.keys()
-    while dropped:
-        for word in found:
-            if unused[word] in dropped:
-                dropped.discard(unused[word])
-                pending.append(unused[word])
-        if not pending:
-            break
+    while pending and dropped:
         p = pending.pop()
-        found = _used(text, p) & unused.keys()
+        for word in _mentioned(text, p) & candidates.keys():
+            if candidates[word] in dropped:
+                dropped.discard(candidates[word])
+                pending.append(candidates[word])
     return blanked(text, ((p.begin, p.end) for p in dropped)), [p for p in parts if p not in dropped]
 
 
-def used(text: str) -> frozenset[str]:
+def mentioned(text: str) -> frozenset[str]:
     """The words of a text, but for those that it only declares."""
-    return frozenset().union(*(_used(text, p) for p in pieces(text)))
+    return frozenset().union(*(_mentioned(text, p) for p in pieces(text)))
 
 
-def _used(text: str, p: Piece) -> frozenset[str]:
+def _mentioned(text: str, p: Piece) -> frozenset[str]:
+    """The same of a piece: a header may declare all tables that there are."""
     of_piece = words(text[p.begin : p.end])
     return of_piece.difference(p.names) if p.names[:1] == ("extern",) and "=" not in p.names else of_piece
 
@@ -184,7 +181,10 @@ def _large_table(text: str, p: Piece) -> str:
     """The name of a constant whose initialiser is long, if that is all that a piece declares; else ""."""
     if p.end - p.begin < LARGE or p.names.count("=") != 1 or p.names[-1] != "=" or "const" not in p.names:
         return ""
-    return p.names[-2] if "{" not in text[p.begin : text.index("=", p.begin)] else ""
+    declarator = text[
+        p.begin : text.index("=", p.begin)
+    ]  # with a bracket or a comma, the last word may not be its name
+    return "" if re.search(r"[{(,]", declarator) else p.names[-2]
 
 
 def _blank(m: re.Match[str]) -> str:

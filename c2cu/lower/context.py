@@ -87,6 +87,8 @@ class Context:
     out: list[Stmt] = field(default_factory=list)
     size: int = 0  # statements so far
     work: int = 0  # statements so far, and those that were given up
+    turns: int = 0  # of loops, that were written one by one
+    vain: int = 0  # loops of which that was in vain
     uids: int = 0  # variables so far
     objects: int = 0  # objects so far
     names: dict[str, int] = field(default_factory=dict)  # name -> regions that asked for it

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import INT, LONG, UCHAR, UINT, ULONG, VOID, Array, Pointer, Scalar, Struct
+from ..base.ctype import INT, LONG, UCHAR, UINT, ULONG, VOID, Array, CType, Pointer, Scalar, Struct, leaf_element
 from ..base.diagnostics import Loc
-from ..ir.fold import binary, bitcast, cast, multiply
+from ..ir.fold import binary, bitcast, cast, is_constant, multiply
 from ..ir.nodes import Binary, Cast, Const, Expr
 from .context import Context
 from .lvalues import pointer_value
@@ -60,6 +60,8 @@ def copy(cx: Context, to: Ref | View, source: Ref | View, count: Expr, overlap: 
     if a is not None and b is not None and a.type == b.type and a.object is not b.object:
         several = divided(count, a.type.size, loc)
         if several is not None:
+            if b.object.gaps_filled or (b.object.storage == "bulk" and has_gaps(b.type)):
+                a.object.fill_gaps(loc)
             for path, leaf in leaf_table(a.type).items():
                 copy_elements(cx, below(a, path, loc), below(b, path, loc), multiply(several, leaf.count), loc)
             return
@@ -153,6 +155,8 @@ def by_bytes(ref: Ref | View, loc: Loc) -> View:
 def copy_members(cx: Context, to: View, source: View, count: Expr, loc: Loc) -> None:
     """A copy between members that lie differently, or of some of them: what is copied first is read first."""
     writes: list[Callable[[], None]] = []
+    if any(source.object.gaps_filled or covered(farther(source, k), 1) for k in gaps(to, count, loc)):
+        to.object.fill_gaps(loc)
     for at, size in members(to, count, loc):
         a, b = (replace(x, constant=x.constant + at, type=WORDS.get(size, UCHAR)) for x in (to, source))
         spot = locate(a)
@@ -164,7 +168,11 @@ def copy_members(cx: Context, to: View, source: View, count: Expr, loc: Loc) -> 
             continue
         for k, part in ((0, size),) if covered(b, size) else tuple((k, 1) for k in range(size)):
             x, y = (replace(v, constant=v.constant + k, type=WORDS[part]) for v in (a, b))
-            value = load(cx, y, loc) if covered(y, part) else Const(0, WORDS[part])  # what lies between members
+            if covered(y, part):
+                value = load(cx, y, loc)
+            else:
+                source.object.read_gaps(loc)
+                value = Const(0, WORDS[part])
             value = cx.saved(value, loc) if to.object is source.object else value
             writes.append(lambda x=x, value=value: store(cx, x, value, loc))
         if to.object is not source.object:
@@ -179,9 +187,22 @@ def run(writes: list[Callable[[], None]]) -> None:
 
 
 def covered(view: View, size: int) -> bool:
+    """Whether so many bytes all are of members."""
     if not isinstance(view.index, Const) and locate(view) is None:
         raise catalogue.MEMORY_OF_STRUCT.error(view.object.loc)
-    return all(locate(replace(view, constant=view.constant + k)) is not None for k in range(size))
+    return all(locate(farther(view, k)) is not None for k in range(size))
+
+
+def farther(view: View, n: int) -> View:
+    """The byte ``n`` bytes on."""
+    return replace(view, constant=view.constant + n, type=UCHAR)
+
+
+def gaps(view: View, count: Expr, loc: Loc) -> list[int]:
+    """Which of ``count`` bytes, from 0, lie between members."""
+    inside = {at + k for at, size in members(view, count, loc) for k in range(size)}
+    assert isinstance(count, Const)
+    return [k for k in range(int(count.value)) if k not in inside]
 
 
 def members(view: View, count: Expr, loc: Loc) -> list[tuple[int, int]]:
@@ -226,6 +247,8 @@ def divided(count: Expr, size: int, loc: Loc) -> Expr | None:
 
 def fill(cx: Context, to: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None:
     """``count`` bytes that all are ``byte``."""
+    if not is_constant(byte, 0) and has_gaps(to.object.type):
+        to.object.fill_gaps(loc)
     first = structs(to, loc)
     several = divided(count, first.type.size, loc) if first is not None else None
     if first is not None and several is not None:
@@ -247,6 +270,14 @@ def fill(cx: Context, to: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None
     if several is None:
         start, several = as_words(start, 1, loc), count
     fill_elements(cx, start, byte, several, loc)
+
+
+def has_gaps(t: CType) -> bool:
+    """Whether some bytes of a struct, or of an array of them, are no member's."""
+    element = leaf_element(t)
+    if not isinstance(element, Struct):
+        return False
+    return sum(leaf.type.size * leaf.count for leaf in leaf_table(element).values()) < element.size
 
 
 def fill_elements(cx: Context, start: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None:

@@ -34,12 +34,25 @@ class Environment:
         return Environment({**start.places, **self.places}, {**start.known, **self.known}, self.reached)
 
 
+_NOWHERE: frozenset[Single] = frozenset()
+
+
+def _meet(known: dict[Known, Const | None], key: Known, x: Const | None, y: Const | None, start: Environment) -> None:
+    """Note what is known of an integer that is ``x`` on one path and ``y`` on the other."""
+    if x is not None and (x is y or x == y):  # `is` is faster
+        known[key] = x
+    elif key in start.known:
+        known[key] = None
+    else:
+        known.pop(key, None)
+
+
 def join(a: Environment, b: Environment, start: Environment) -> Environment:
     """What is known where two paths meet. ``start``: what holds of the initial values of statics and globals, which
     neither path need mention. A pointer that was not set on one path keeps what the other says."""
     if not a.reached or not b.reached:
         return (a if a.reached else b).copy()
-    places = dict(a.places)  # mostly both say the same: what differs is all there is to do
+    places = dict(a.places)  # mostly both say the same
     for cell, there in b.places.items():
         here = places.get(cell)
         if here is not there:
@@ -54,16 +67,3 @@ def join(a: Environment, b: Environment, start: Environment) -> Environment:
     for key in a.known.keys() - b.known.keys():
         _meet(known, key, a.known[key], start.known.get(key), start)
     return Environment(places, known)
-
-
-_NOWHERE: frozenset[Single] = frozenset()
-
-
-def _meet(known: dict[Known, Const | None], key: Known, x: Const | None, y: Const | None, start: Environment) -> None:
-    """Note what is known of an integer that is ``x`` on one path and ``y`` on the other."""
-    if x is not None and (x is y or x == y):
-        known[key] = x
-    elif key in start.known:
-        known[key] = None
-    else:
-        known.pop(key, None)

@@ -22,11 +22,13 @@ from .environment import Environment, Known
 from .objects import PointerCell, Ref, Single, View
 
 ROUNDS = 12  # turns that are given up, at most
-#: What may become possible once it is known which turn it is: an object of its own, an offset into a struct.
+#: Codes of errors that may vanish once it is known which turn it is: an object is its own, an offset is constant.
 ONE_BY_ONE = frozenset(
     m.code for m in (catalogue.ALLOCATION, catalogue.VARIABLE_EXTENT, catalogue.OTHER_TYPE, catalogue.MEMORY_OF_STRUCT)
 )
 TURNS = 256  # that are written one by one, at most
+VAIN = 200  # loops of which that did not help, at most: nested ones are tried twice at each level
+MOST_TURNS = 16_384  # of all loops
 #: What ends a turn; of a loop that is left there, it returns what is known then.
 Step = Callable[[], Environment | None]
 
@@ -61,10 +63,14 @@ def loop(cx: Context, node: C.For | C.While) -> Flags:
     try:
         return repeat(cx, node, test, next_turn, loc)
     except UnsupportedError as e:
-        if e.code not in ONE_BY_ONE or jumps_out(node.stmt):
+        if e.code not in ONE_BY_ONE or jumps_out(node.stmt) or cx.vain >= VAIN:
             raise
         before.back()
-        one_by_one(cx, node.stmt, test, next_turn, e)
+        try:
+            one_by_one(cx, node.stmt, test, next_turn, e)
+        except UnsupportedError:
+            cx.vain += 1
+            raise
         return frozenset()
 
 
@@ -78,6 +84,9 @@ def one_by_one(
             raise e
         if not cond.value:
             return
+        cx.turns += 1
+        if cx.turns > MOST_TURNS:
+            raise e
         cx.statements([body])
         step()
     raise e

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from ..base import catalogue
 from ..base.ctype import INT, LONG, UINT, ULONG, Array, Leaf, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..ir.evaluate import reinterpreted
-from ..ir.fold import add, binary, bitcast, cast, multiply
+from ..ir.fold import add, binary, bitcast, cast, is_constant, multiply
 from ..ir.nodes import NOWHERE, Assign, Const, Expr, Load, Loop, Region, Store, Var, Variable
 from .context import Context
 from .objects import (
@@ -202,20 +203,16 @@ def store(cx: Context, ref: LValue, value: Expr, loc: Loc) -> None:
 
 
 def store_bytes(cx: Context, ref: View, t: Scalar, value: Expr, loc: Loc) -> None:
-    """A store into the elements that a view covers, whole or in part. What lies between the members of a local struct
-    is nobody's to read."""
-    parts = pieces(ref, t.size, loc, gaps=ref.object.storage == "local")
+    """Store into the elements that a view covers, whole or in part. Zero may go between the members of a local struct
+    too: a copy of its bytes has zero there."""
+    zero = is_constant(value, 0) and math.copysign(1, value.value) > 0  # pyright: ignore
+    parts = pieces(ref, t.size, loc, skip_gaps=zero and ref.object.storage == "local")
     if not parts:
         return
     first, cell = parts[0], parts[0].leaf.type
     assert isinstance(cell, Scalar)
-    if len(parts) == 1 and first.size == cell.size:
-        store(
-            cx,
-            Ref(ref.object, first.leaf.path, first.index, cell),
-            bitcast(value, cell, loc),
-            loc,
-        )
+    if len(parts) == 1 and first.size == cell.size == t.size:
+        store(cx, Ref(ref.object, first.leaf.path, first.index, cell), bitcast(value, cell, loc), loc)
         return
     store_parts(cx, ref, parts, bitcast(value, WORDS[t.size], loc), loc)
 
@@ -291,6 +288,8 @@ def copy_object(cx: Context, to: LValue, source: LValue, loc: Loc) -> None:
     if isinstance(source, OneOf):
         for_one_of(cx, source, lambda x: copy_object(cx, to, x, loc), loc)
         return
+    if source.object.gaps_filled:
+        to.object.fill_gaps(loc)
     for path, leaf in leaf_table(to.type).items():
         a, b = below(to, path, loc), below(source, path, loc)
         copy_elements(cx, a, b, Const(leaf.count, INT), loc)

@@ -42,7 +42,7 @@ class Object:
     ``volatile``: every access stays one. ``born``: how many objects lowering had made before it. ``lasting``: a static,
     which outlives its block. ``allocated``: by a call, and there until it is freed; ``freed``: what stands for it from
     then on. ``raw``: the bytes of an allocated object to which no pointer has given a type yet; ``cleared``: they begin
-    as zero.
+    as zero. ``gaps_filled``: what lies between its members may be other than zero; ``gaps_read``: it was read as zero.
     """
 
     name: str
@@ -58,6 +58,20 @@ class Object:
     freed: bool = False
     raw: int | None = None
     cleared: bool = False
+    gaps_filled: bool = False
+    gaps_read: bool = False
+
+    def fill_gaps(self, loc: Loc) -> None:
+        """Something is stored between the members. Raises UnsupportedError where that was read as zero."""
+        if self.gaps_read:
+            raise catalogue.COPIED_GAPS.error(loc, name=self.name)
+        self.gaps_filled = True
+
+    def read_gaps(self, loc: Loc) -> None:
+        """What lies between the members is read as zero. Raises UnsupportedError where it may be something else."""
+        if self.gaps_filled or self.storage == "bulk":
+            raise catalogue.COPIED_GAPS.error(loc, name=self.name)
+        self.gaps_read = True
 
     def give_type(self, t: CType) -> None:
         """What is allocated is what the first pointer to it leads to, as often as there is room; bytes, where they were

@@ -115,21 +115,22 @@ class ElementPart:
 
 
 def is_gap(view: View) -> bool:
-    """Whether the first byte of a view is certainly none of a member, but between two or behind the last."""
+    """Whether the first byte of a view certainly belongs to no member: it lies between two, or behind the last."""
     t, at = view.object.type, view.constant
     if not isinstance(t, Struct) or t.foreign or not isinstance(view.index, Const):
         return False
     return 0 <= at + int(view.index.value) * view.scale < t.size and locate(view) is None
 
 
-def pieces(view: View, size: int, loc: Loc, gaps: bool = False) -> list[ElementPart]:
-    """The parts of elements that a value of ``size`` bytes consists of. ``gaps``: without those that are of none."""
+def pieces(view: View, size: int, loc: Loc, skip_gaps: bool = False) -> list[ElementPart]:
+    """The parts of elements that a value of ``size`` bytes consists of. ``skip_gaps``: but for bytes that lie between
+    members."""
     out: list[ElementPart] = []
     at = 0
     while at < size:
         here = replace(view, constant=view.constant + at)
         spot = locate(here)
-        if spot is None and gaps and is_gap(here):
+        if spot is None and skip_gaps and is_gap(here):
             at += 1
             continue
         if spot is None:
