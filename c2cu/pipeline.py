@@ -35,7 +35,7 @@ from .trace import refuse_faults, trace
 from .trace.tables import with_tables
 from .transform.early import ends_of, uniform_ends
 
-LARGE = 24  # bits of the number of elements that an array is taken to have before a call tells
+ASSUMED = 24  # bits of the number of elements that an array is taken to have before a call tells
 
 
 def understand(source: Source, options: Options) -> Understood:
@@ -72,7 +72,7 @@ def _assumed(source: Source, options: Options) -> dict[str, tuple[int, ...]]:
         unit = deep(lambda: typed(link(pre).parsed, pre))
         unknown = unknown_rows(unit, chosen_kernel(unit, options.fn)[0])
     unknown = {name: extents for name, extents in unknown.items() if name not in options.shapes}
-    return {name: tuple(n or 1 << LARGE // len(extents) for n in extents) for name, extents in unknown.items()}
+    return {name: tuple(n or 1 << ASSUMED // len(extents) for n in extents) for name, extents in unknown.items()}
 
 
 def refuse_numbers(front: Understood, values: Mapping[str, int | float]) -> None:

@@ -181,10 +181,8 @@ def _large_table(text: str, p: Piece) -> str:
     """The name of a constant whose initialiser is long, if that is all that a piece declares; else ""."""
     if p.end - p.begin < LARGE or p.names.count("=") != 1 or p.names[-1] != "=" or "const" not in p.names:
         return ""
-    declarator = text[
-        p.begin : text.index("=", p.begin)
-    ]  # with a bracket or a comma, the last word may not be its name
-    return "" if re.search(r"[{(,]", declarator) else p.names[-2]
+    declarator = text[p.begin : text.index("=", p.begin)]
+    return "" if re.search(r"[{(,]", declarator) else p.names[-2]  # with one of these, that may be another name
 
 
 def _blank(m: re.Match[str]) -> str:

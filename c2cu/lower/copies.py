@@ -155,7 +155,7 @@ def by_bytes(ref: Ref | View, loc: Loc) -> View:
 def copy_members(cx: Context, to: View, source: View, count: Expr, loc: Loc) -> None:
     """A copy between members that lie differently, or of some of them: what is copied first is read first."""
     writes: list[Callable[[], None]] = []
-    if any(source.object.gaps_filled or covered(farther(source, k), 1) for k in gaps(to, count, loc)):
+    if any(source.object.gaps_filled or covered(source.farther(Const(k, LONG), 1), 1) for k in gaps(to, count, loc)):
         to.object.fill_gaps(loc)
     for at, size in members(to, count, loc):
         a, b = (replace(x, constant=x.constant + at, type=WORDS.get(size, UCHAR)) for x in (to, source))
@@ -190,12 +190,7 @@ def covered(view: View, size: int) -> bool:
     """Whether so many bytes all are of members."""
     if not isinstance(view.index, Const) and locate(view) is None:
         raise catalogue.MEMORY_OF_STRUCT.error(view.object.loc)
-    return all(locate(farther(view, k)) is not None for k in range(size))
-
-
-def farther(view: View, n: int) -> View:
-    """The byte ``n`` bytes on."""
-    return replace(view, constant=view.constant + n, type=UCHAR)
+    return all(locate(view.farther(Const(k, LONG), 1)) is not None for k in range(size))
 
 
 def gaps(view: View, count: Expr, loc: Loc) -> list[int]:
