@@ -236,6 +236,11 @@ KNOWN = {
         "double *t = 0; for (int i = 0; i < 8; i++) { if (!t) t = calloc(n, 8); t[i & 1] += a[i]; "
         "if (a[i] > 0.5) { b[0] += t[0] * 3 + t[1]; free(t); t = NULL; } } if (t) b[1] = t[0];",
     ),
+    "each outlives its turn": (
+        "",
+        3,
+        "double *q = 0; for (int i = 0; i < 100 + n; i++) { double *t = malloc(8); *t = a[i % 16]; if (q) b[0] += *q * i; q = t; }",
+    ),
     "what alloca gives": ("#include <alloca.h>\n", 5, "double *t = alloca(n * sizeof *t); t[n - 1] = a[2]; b[0] = t[n - 1];"),
     "to the start of a cleared struct": (
         "struct s { int n; double x[3]; };\n",
@@ -254,7 +259,7 @@ UNKNOWN = {
     "one outlives the turn": (
         "",
         3,
-        "double *q = 0; for (int i = 0; i < 100 + n; i++) { double *t = malloc(8); *t = a[i % 16]; if (q) b[0] += *q * i; q = t; }",
+        "double *q = 0; for (int i = 0; i < 1000 + n; i++) { double *t = malloc(8); *t = a[i % 16]; if (q) b[0] += *q * i; q = t; }",
     ),
     "as many as the data says": (
         LIST,
