@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from collections import defaultdict
 
 import pytest
 
@@ -44,16 +45,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.getoption("all"):
         config.hook.pytest_deselected(items=[x for x in items if x.get_closest_marker("slow")])
         items[:] = [x for x in items if not x.get_closest_marker("slow")]
-        if not cuda.available():
-            items[:] = _one_for_each_gpu_test(items)
+        items[:] = _few_of_each_test(items, gpu=1 << 20 if cuda.available() else 1)
     items.sort(key=lambda x: "test_random_programs.py" in x.nodeid)
 
 
-def _one_for_each_gpu_test(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Without those that differ in their parameters only: that there is no device is said once for each test."""
-    first = {(x.path, x.name.partition("[")[0]): x for x in reversed(items) if x.get_closest_marker("gpu")}
-    chosen = set(first.values())
-    return [x for x in items if not x.get_closest_marker("gpu") or x in chosen]
+def _few_of_each_test(items: list[pytest.Item], gpu: int) -> list[pytest.Item]:
+    """The first and the last of what differs in its parameters only; of tests on a GPU the first ``gpu``: without a
+    device one says so for all."""
+    tests: dict[tuple, list[pytest.Item]] = defaultdict(list)
+    for x in items:
+        tests[x.path, x.nodeid.partition("[")[0]].append(x)
+    chosen = {x for cases in tests.values() for x in _few(cases, gpu)}
+    return [x for x in items if x in chosen]
+
+
+def _few(cases: list[pytest.Item], gpu: int) -> list[pytest.Item]:
+    return cases[:gpu] if cases[0].get_closest_marker("gpu") else [cases[0], cases[-1]]
 
 
 def pytest_runtest_setup() -> None:

@@ -203,6 +203,7 @@ def arrays(t: str, count: int, every: int = 1) -> tuple[int, dict[str, np.ndarra
     return len(numbers), {"A": a, "B": b, "X": np.ascontiguousarray(numbers[..., 1])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [slow("double"), "float"])
 def test_special_values(t):
     text, variables = operations(t, 64)
@@ -210,6 +211,7 @@ def test_special_values(t):
     run(text, variables, inputs, p, ("gang", "native"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", sampled(["double", "float"], 1))
 def test_special_values_in_cuda_text(t):
     text, variables = operations(t, 1)

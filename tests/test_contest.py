@@ -212,6 +212,7 @@ def forest(trees, depth):
     return f"double x[8], y;\nvoid k(void) {{\ny = 0;\n{body}\n}}\n"
 
 
+@pytest.mark.slow
 def test_a_large_text_under_masks_is_compiled_with_less_optimisation():
     large, small = (choose(understood(forest(n, 5)), "cpu", "gang")[1] for n in (20, 2))
     assert large.flags == ("-O2",) and small.flags == ()

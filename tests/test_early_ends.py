@@ -282,6 +282,7 @@ def test_translated_programs_stay_as_they_were():
     assert e.value.code == catalogue.ENDS_EARLY.code
 
 
+@pytest.mark.slow
 def test_a_trap_ends_the_process_as_it_does_under_native():
     source = "int k(int x) { if (x > 3) __builtin_trap(); return 2 * x; }"
     code = "import c2cu, sys, numpy\n"

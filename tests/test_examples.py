@@ -30,6 +30,7 @@ def test_verdict(w):
     assert report.constant_time == (w.file in CONSTANT_TIME)
 
 
+@pytest.mark.slow
 def test_montgomery_is_a_product():
     w = next(w for w in WORKLOADS if w.name == "montgomery-512")
     inputs = w.inputs(20)

@@ -431,6 +431,7 @@ def test_only_a_short_file_is_said_to_be_short(folder):
         assert ("was it cut short while it was written?" in done.stderr) == bool(short), done.stderr
 
 
+@pytest.mark.slow
 def test_a_pipe_in_column_layout_is_read_whole(folder):
     a = np.load("a.npy")
     np.save("t.npy", np.ascontiguousarray(a.T))
@@ -555,6 +556,7 @@ def went_on(done, count: int) -> bool:
     return done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_in_mid_run(folder):
     """Where room cannot be reserved, what is done is kept."""
     np.save("a.npy", data(20000))
@@ -809,6 +811,7 @@ def test_a_run_in_one_call_takes_the_place_of_an_interrupted_one(folder):
     assert left(folder) == [".sum.npy.journal", ".sum.npy.partial"]
 
 
+@pytest.mark.slow
 def test_a_run_in_one_call_waits_for_no_other(folder):
     process = begun(long_run(folder, seconds=30.0))
     np.save("c.npy", data(10))
@@ -860,6 +863,7 @@ def test_what_cannot_be_resumed(folder, options, said):
     assert done.returncode == 1 and said in done.stderr.decode() and left(folder) == []
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_that_cannot_be_resumed_leaves_nothing(folder):
     process = subprocess.Popen(
         command("--in", "a=-", "--in", "turns=3", "--out", "b=b.npy", "--group", 9),

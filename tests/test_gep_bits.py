@@ -123,6 +123,7 @@ def test_one_element_is_enough():
     assert check(OR, n, inputs) == [False, True, False]
 
 
+@pytest.mark.slow
 def test_elements_that_no_step_touches_do_not_matter():
     n, text = 40, SPELLINGS["part of a larger matrix"]
     inputs = graphs(variables_of(text, n), n)

@@ -188,6 +188,7 @@ def test_refusals_have_a_place():
         c2cu.compile("int a[4];\nvoid f(void) { a[0]++; }\n", backend="cpu", schedule="gep")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", sampled(["2", "1"], 1))
 def test_interrupted_while_threads_are_at_work(threads, monkeypatch):
     """What they use stays until they are done."""

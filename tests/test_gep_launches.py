@@ -272,6 +272,7 @@ def test_explain_says_what_is_launched():
     assert "with fast: fminf" in said["fp_gain"]
 
 
+@pytest.mark.slow
 def test_loops_of_another_type_are_refused_with_a_reason():
     for old, new, why in (
         ("D[k][j] < ", "D[k][N - 1] < ", "reads"),

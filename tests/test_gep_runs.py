@@ -67,6 +67,7 @@ def test_a_global_size_that_all_inputs_share(schedule):
         assert program._last.front.gep.updates == n**3
 
 
+@pytest.mark.slow
 def test_another_number_that_the_loops_use():
     text = SIZED.replace("int n,", "int n, float cap,").replace(
         "D[i * n + k] +", "D[i * n + k] > cap ? cap : D[i * n + k] +"
@@ -146,6 +147,7 @@ def explained(text: str, tmp_path, capsys) -> tuple[dict, str]:
     return data["form"], "\n".join(told)
 
 
+@pytest.mark.slow
 def test_explain_says_what_is_computed_from_what(tmp_path, capsys):
     data, text = explained(RECOGNISED["next"][0], tmp_path, capsys)
     assert data["recognised"] and data["updates"] == 1728 and data["steps"] == 12
@@ -157,6 +159,7 @@ def test_explain_says_what_is_computed_from_what(tmp_path, capsys):
     assert "while no bit of row and column k changes; they change on a negative cycle only" in text
 
 
+@pytest.mark.slow
 def test_explain_of_an_elimination(tmp_path, capsys):
     data, text = explained(RECOGNISED["LU"][0], tmp_path, capsys)
     assert data["scale"] == ["D[i][k]"] and not data["row_moves"] and not data["distances"]
@@ -180,6 +183,7 @@ def test_explain_says_nothing_of_other_programs(tmp_path, capsys):
     assert data is None and not text
 
 
+@pytest.mark.slow
 def test_numbers_are_told_apart_by_their_bits():
     text = SIZED.replace("int n,", "int n, float a,").replace("= min(D[i * n + j],", "= a * min(D[i * n + j],")
     program, d = c2cu.compile(text, backend="cpu"), np.ones((1, 49), np.float32)

@@ -347,6 +347,7 @@ def test_refused(text, message, code):
     assert caught.value.code == code and caught.value.line
 
 
+@pytest.mark.slow
 def test_what_is_given_and_what_is_not():
     """Initial values, shared matrices, constants, and elements that no step touches."""
     text = """

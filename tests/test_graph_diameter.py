@@ -93,6 +93,7 @@ def test_what_is_not_connected_is_said(run, tmp_path):
     assert "not connected: 12 of 20 ordered pairs have no path, from a to d for one" in out and "diameter 2," in out
 
 
+@pytest.mark.slow
 def test_negative_weights(run, tmp_path):
     (tmp_path / "g.txt").write_text("a b 5\nb c -3\na c 4\nc d 1\n")
     status, out, _ = run(tmp_path / "g.txt", "--directed")

@@ -365,6 +365,7 @@ except c2cu.CompileError as e:
 """
 
 
+@pytest.mark.slow
 def test_no_memory_for_a_working_copy():
     """A gang works in a copy of all its lanes' arrays."""
     done = subprocess.run([sys.executable, "-c", LIMITED], capture_output=True, text=True)

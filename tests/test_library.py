@@ -187,6 +187,7 @@ def test_threads_share_the_work(monkeypatch):
     assert np.array_equal(c2cu.bulk(EXAMPLES / "bitonic_sort.c", a, backend="cpu"), np.sort(a, axis=1))
 
 
+@pytest.mark.slow
 def test_second_process_does_not_compile(tmp_path):
     script = "import c2cu, numpy as np; c2cu.bulk('examples/prefix_sums.c', np.ones((3, 1024), 'f4'), backend='cpu')"
     log = tmp_path / "log"

@@ -91,6 +91,7 @@ def test_by_way_of_the_library(seed):
     judge(write(seed), seed)
 
 
+@pytest.mark.slow
 def test_what_gcc_alone_makes_wrong():
     """GCC turns 0.0f - (float)i into -(float)i, so -0.0 for i = 0, where it sees both at once."""
     judge(write(14_000_301), 14_000_301)

@@ -148,6 +148,7 @@ def test_a_header_that_changes_is_noticed(tmp_path, include):
         run()
 
 
+@pytest.mark.slow
 def test_lengths_of_a_program_are_bounded(monkeypatch):
     monkeypatch.setattr("c2cu.program.extents.LENGTHS", 3)
     monkeypatch.setattr("c2cu.program.build.LENGTHS", 3)

@@ -372,6 +372,7 @@ def test_names_that_kernels_find_their_input_by():
         c2cu.translate(text, p=3)
 
 
+@pytest.mark.slow
 def test_names_that_math_h_declares(tmp_path, pytestconfig):
     """Where the program does not include it: for a C compiler they are its own."""
     kernel = "void k(void) { for (int i = 0; i < 3; i++) o[i] = a[i] + y0 * gamma[i]; y0 = o[2]; }\n"
@@ -526,6 +527,7 @@ ADDRESSES = (
 )
 
 
+@pytest.mark.slow
 def test_addresses_stay_on_the_device():
     text = program(kernel=ADDRESSES)
     done = subprocess.run(

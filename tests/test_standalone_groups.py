@@ -111,6 +111,7 @@ def test_it_is_a_pipe(kind, tmp_path):
     assert is_a_pipe(program, name, group)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", [slow(None), 4])
 def test_the_users_names_are_left_to_the_user(group):
     """Globals that are called as the translation's own functions and variables."""

@@ -94,6 +94,7 @@ def test_cuda(w, schedule):
     assert all(same(results[n], a) for n, a in w.expected(inputs, 37).items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["staged", slow("single"), slow("recursive")])
 def test_the_whole_device_at_each_input(variant):
     w = paths(9)

@@ -339,6 +339,7 @@ def test_the_form_for_a_cpu_says_what_it_needs():
     assert "pthread" not in c2cu.translate(CASES["fw-5"][0], p=9, target="cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target, schedule", [("cpu", "gep"), slow(("cpu", "gang")), slow(("cuda", "gep"))])
 def test_the_users_names_are_left_to_the_user(target, schedule):
     """Globals that are called as the kernels' own functions and macros."""

@@ -160,6 +160,7 @@ def test_results_are_new_arrays_or_the_users():
         assert state.step(inputs, out={"view": out})["view"] is out and out[0, 0] == n
 
 
+@pytest.mark.slow
 def test_outputs_that_are_named_come_out_as_copies():
     program = compiled(WALK, outputs=["n", "reached"])
     state, inputs = program.state(2), {"action": np.ones(2, "i4"), "push": np.ones(2)}

@@ -155,6 +155,7 @@ def test_candidates():
     assert often["thread"] == 1 < often["block"], "what cannot win is not repeated"
 
 
+@pytest.mark.slow
 def test_candidates_of_registers_and_of_the_cpu():
     tuning, _ = measured(understood(EXAMPLES / "bitonic_sort.c"), lambda a: 1 / a.inputs)
     assert tuning.winner == Candidate("registers", 128)
@@ -185,6 +186,7 @@ def test_a_run_is_neither_long_nor_large(seconds, p, most):
     assert tuning.p == max(n for _, n in runs) == most
 
 
+@pytest.mark.slow
 def test_time_runs_out(monkeypatch):
     monkeypatch.setattr(tune, "LIMIT", -1)
     tuning, _ = measured(understood(FW), block_best)
@@ -300,6 +302,7 @@ def test_the_clock_runs():
     assert 0 < tuning.p <= 2000  # fewer, where the machine is slow
 
 
+@pytest.mark.slow
 def test_lengths_and_p_without_arrays():
     text = "void k(float *o, int n) {\n    for (int i = 0; i < n; i++) o[i] = i;\n}\n"
     options = {"shapes": {"o": 3}, "backend": "cpu", "tune": True}

@@ -162,6 +162,7 @@ def test_one_lane_alone_is_wrong(planted, monkeypatch):
     assert np.array_equal(results["a"], right(TEXT, inputs)["a"])
 
 
+@pytest.mark.slow
 def test_a_fault_of_gep_is_found(planted):
     planted()
     inputs = {n: rng.random((40, 12, 12), dtype=np.float32) for n in "ABC"}
