@@ -9,6 +9,8 @@ COMPILER = $(shell command -v "$$CC" || command -v cc || command -v gcc || comma
 EXTRAS = examples$(if $(COMPILER),,$(comma)zig)
 CUDA = $(shell $(PYTHON) -I c2cu/base/driver.py)
 comma := ,
+# Tests start hundreds of processes of Python: what it compiles is kept, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test test-all test-gpu lint bench errors api clean
 
@@ -16,7 +18,8 @@ run: $(VENV)/ready
 	$(BIN)/python examples/graph_atlas.py
 
 # What each of the two finds is said in CONTRIBUTING.md.
-test: $(VENV)/tools lint
+test: $(VENV)/tools
+	$(BIN)/ruff check .
 	$(PYTEST)
 
 test-all: export C2CU_PROGRAMS ?= 20000

@@ -50,8 +50,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _few_of_each_test(items: list[pytest.Item], gpu: int) -> list[pytest.Item]:
-    """The first and the last of what differs in its parameters only; of tests on a GPU the first ``gpu``: without a
-    device one says so for all."""
+    """The first and the last of what differs in its parameters only, of what is costly the first; of tests on a GPU the
+    first ``gpu``: without a device one says so for all."""
     tests: dict[tuple, list[pytest.Item]] = defaultdict(list)
     for x in items:
         tests[x.path, x.nodeid.partition("[")[0]].append(x)
@@ -60,7 +60,9 @@ def _few_of_each_test(items: list[pytest.Item], gpu: int) -> list[pytest.Item]:
 
 
 def _few(cases: list[pytest.Item], gpu: int) -> list[pytest.Item]:
-    return cases[:gpu] if cases[0].get_closest_marker("gpu") else [cases[0], cases[-1]]
+    if cases[0].get_closest_marker("gpu"):
+        return cases[:gpu]
+    return cases[:1] if cases[0].get_closest_marker("costly") else [cases[0], cases[-1]]
 
 
 def pytest_runtest_setup() -> None:

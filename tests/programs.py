@@ -41,7 +41,7 @@ NUMPY = {
     "float": "float32",
     "double": "float64",
 }
-COUNT = int(os.environ.get("C2CU_PROGRAMS", "20"))  # programs for each CPU schedule; other tests take a share
+COUNT = int(os.environ.get("C2CU_PROGRAMS", "10"))  # programs for each CPU schedule; other tests take a share
 SEED = int(os.environ.get("C2CU_SEED", "0"))
 SIZE = 8  # elements of each array: subscripts are masked with SIZE - 1
 

@@ -49,6 +49,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schedule", ["auto", slow("gang"), "native", "private", slow("thread")])
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 2))
 def test_results(name, schedule):

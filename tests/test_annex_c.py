@@ -335,6 +335,7 @@ def inputs_of(number: int) -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("entry", sampled(PROGRAMS, 16))
 @pytest.mark.parametrize("schedule", ["private", "thread"])
 def test_entry(entry, schedule):

@@ -81,6 +81,7 @@ def program(seed: int) -> str:
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schedule", ["gang", "native", "private"])
 @pytest.mark.parametrize("seed", sampled(range(6), 2))
 def test_equal_to_gcc(seed, schedule):

@@ -131,6 +131,7 @@ def judge(text: str, seed: int, schedules: tuple[str, ...]) -> None:
     run(text, VARIABLES, {n: numbers(rng, t, (P, *shape)) for n, t, shape in VARIABLES}, P, schedules)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("construct", sampled(CONSTRUCTS, 1))
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 def test_constructs(construct):
@@ -516,6 +517,7 @@ def random_inputs(seed: int) -> dict[str, np.ndarray]:
     return out
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", sampled(range(share(10, 12)), 3))
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 def test_random_programs(seed):

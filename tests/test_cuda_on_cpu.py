@@ -23,6 +23,7 @@ def artifact(src, schedule: str, **options):
     return choose(front, "cuda", schedule)[1]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schedule", ["thread", "private"])
 @pytest.mark.parametrize(
     "w",
@@ -38,6 +39,7 @@ def test_examples(w, schedule):
         assert same(result[name], expected)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schedule", ["auto", "private"])
 @pytest.mark.parametrize("number", sampled(range(share(400, 4)), 1))
 def test_random_programs(number, schedule):

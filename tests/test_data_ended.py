@@ -48,6 +48,7 @@ def fits(mode: str, monkeypatch) -> None:
         monkeypatch.setattr(cpu, "FLAGS", tuple(f.replace("native", "haswell") for f in cpu.FLAGS))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mode, first", sampled([(m, k) for k in range(0, share(2, UNIT), UNIT) for m in MODES], 4))
 def test_random_programs(mode, first, tmp_path, monkeypatch):
     fits(mode, monkeypatch)
@@ -102,6 +103,7 @@ FORMS = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mode", sampled(MODES, 1))
 def test_forms(mode, tmp_path, monkeypatch):
     fits(mode, monkeypatch)

@@ -118,6 +118,7 @@ def test_else_ifs_are_not_nested():
     assert not c2cu.check(f"int x;\nvoid k(void) {{ {text} }}\n").why_not
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "work",
     sampled(

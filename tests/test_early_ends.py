@@ -33,6 +33,7 @@ def copied(arrays):
     return {n: a.copy() for n, a in arrays.items()}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 1))
 def test_programs_under_gang(name):
     gang, native = compiled(name, "gang"), compiled(name, "native")
@@ -49,6 +50,7 @@ def test_programs_under_gang(name):
 REFILL = ("collatz", "newton")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", REFILL)
 def test_lanes_that_end_early_refill(name):
     program = compiled(name, "gang")
@@ -122,6 +124,7 @@ def check_random(seed):
             assert same(ours[n], right[n]), (seed, n, source)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", range(4))
 def test_random_programs(seed):
     check_random(seed)
@@ -156,6 +159,7 @@ def test_inputs_that_end_early_raise():
     assert program({"x": x[::3].copy()})["return"].tolist() == (2 * x[::3]).tolist()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("how", ["all", "strict"])
 def test_verification_of_inputs_that_end_early(how, tmp_path, monkeypatch):
     """It sees a difference in inputs that return, and what has ended is native's."""
@@ -311,6 +315,7 @@ APART = {
 }  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled(APART, 2))
 def test_what_follows_an_end_of_all_lanes_of_a_branch(name):
     text, n = APART[name]

@@ -401,6 +401,7 @@ def npy_file(shape, dtype="<f4", version=1):
 ABSURD = [(-5, 64), (99999999999999999999, 64), (1 << 62, 64), (3, -1), (1 << 60, 0, 1 << 60)]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "shape, options",
     sampled([(shape, options) for shape in ABSURD for options in [("--group", "64"), (), ("--layout", "column")]], 4),

@@ -75,6 +75,7 @@ def judge(text: str, borders: list[tuple], inputs: dict[str, np.ndarray], shared
     return program.source
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("rolled", (False, True), ids=("unrolled", "rolled"))
 @pytest.mark.parametrize("c_type", sampled(TYPES, 12))
 def test_every_comparison(c_type, rolled):
@@ -92,6 +93,7 @@ def test_every_comparison(c_type, rolled):
         assert "= min_" in source and "= max_" in source
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("c_type", ("float", "int", "double"))
 def test_subscripts_that_may_meet(c_type):
     text, t = f"typedef {c_type} T;" + ALIASES.format(n=N), TYPES[c_type]

@@ -125,6 +125,7 @@ def test_numbers_of_which_the_minimum_is_not_the_choice(kind, monkeypatch):
     check(monkeypatch, text, variables, inputs, KINDS[kind])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "kind"),
     sampled(
@@ -148,6 +149,7 @@ def test_blocks_of_fewer_steps_than_rows(name, monkeypatch):
     check(monkeypatch, text, variables, data(variables, n, 1), KINDS["one device"], FLAT)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("name", sampled(["via", "least", "lu", "solve"], 3))
 def test_in_place(name, pinned, monkeypatch):
@@ -170,6 +172,7 @@ def test_what_is_not_given_starts_as_zeros(monkeypatch):
     check(monkeypatch, text, variables, inputs, KINDS["one device"])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("kind", ["one device", "all there on three"])
 def test_negative_cycles_are_given_to_the_cpu(kind, monkeypatch):
     text, variables = PROGRAMS["least"][0].format(n=N), PROGRAMS["least"][1](N)

@@ -116,6 +116,7 @@ def test_sizes(n, shape):
     assert not any(check(OR, n, inputs, shape, in_place=True, at_once=2))
 
 
+@pytest.mark.slow
 def test_one_element_is_enough():
     n = 40
     inputs = graphs(variables_of(OR, n), n)
@@ -220,6 +221,7 @@ def test_which_matrices_go_on_bits():
     assert chosen(sized(OR, 600), "gep:streams") == "gep:streams"
 
 
+@pytest.mark.slow
 def test_explain_says_so():
     front = pipeline.understand(read_source(sized(OR, 600)), options_of())
     said = explain.explanation(front, "cuda", "gep", None, "exact", "a GPU")

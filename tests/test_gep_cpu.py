@@ -71,6 +71,7 @@ def test_sizes(n):
     assert same(result, by_gcc(FW, "fw", n, {"D": d})["D"])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled([name for name in RECOGNISED if "struct" not in name], 16))
 def test_spellings(name, small_tiles):
     text, n = RECOGNISED[name][0], 45
@@ -110,6 +111,7 @@ def test_random_programs(seed, small_tiles):
         assert same(a.reshape(want[name].shape), want[name]), (seed, name)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("threads", ["1", "3", "8"])
 @pytest.mark.parametrize("text, fn", [(FW, "fw"), (LU, "lu")])
 def test_threads(threads, text, fn, monkeypatch, small_tiles):
@@ -205,6 +207,7 @@ def test_interrupted_while_threads_are_at_work(threads, monkeypatch):
     assert same(kernel(again), kernel(again))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("n, p, schedule", [slow((16, 1000, "gang")), (16, 1, "gang"), (64, 1, "gep"), (64, 100, "gang"), (128, 9, "gep")])  # fmt: skip
 def test_the_choice(n, p, schedule):
     kernel = c2cu.compile(FW, backend="cpu", defines={"N": n})

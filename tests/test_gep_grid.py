@@ -170,6 +170,7 @@ def check(text, variables, inputs, variant, shape=SMALL, seed: int | None = 0, *
     return again
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("variant", "n"), sampled([("staged", 13), ("single", 13), ("recursive", 16), *((v, 47) for v in VARIANTS)], 3)
 )
@@ -178,6 +179,7 @@ def test_paths(variant, n):
     assert not any(check(PATHS.format(n=n, t="float"), variables, data(variables, n, 2), variant, at_once=4))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("variant", ["staged", "single"])
 def test_minima_are_choices_where_no_element_is_below_zero(variant):
     """Exact floats take either way, each input its own; of NaN and zeros of two signs a minimum makes other bits."""
@@ -195,6 +197,7 @@ def test_minima_are_choices_where_no_element_is_below_zero(variant):
     assert "c2cu_look(" in artifact(text, variant, fp="fast").text
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "variant"),
     sampled(
@@ -244,6 +247,7 @@ UPDATES = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("columns_outside", [False, True])
 @pytest.mark.parametrize("name", sampled(UPDATES, 3))
 def test_any_order_of_reads_when_rows_and_columns_move(name, columns_outside):

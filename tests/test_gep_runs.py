@@ -36,6 +36,7 @@ def graphs(p: int, n: int) -> np.ndarray:
 # A size that is given as a number
 
 
+@pytest.mark.slow
 def test_a_size_given_as_a_number_is_known():
     program = c2cu.compile(SIZED, backend="cpu")
     for n in (5, 9, 5):
@@ -46,6 +47,7 @@ def test_a_size_given_as_a_number_is_known():
         assert program._last.front.trace.steps == 4 * n**3
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schedule", ["gang", "native"])
 @pytest.mark.parametrize("n", [6, np.int32(6), np.array(6, np.int32)], ids=["int", "int32", "array"])
 def test_every_schedule_gets_the_number(schedule, n):
@@ -166,6 +168,7 @@ def test_explain_of_an_elimination(tmp_path, capsys):
     assert "each step first computes D[i][k] anew" in text and "may be done at once" in text
 
 
+@pytest.mark.slow
 def test_explain_says_why_not(tmp_path, capsys):
     data, text = explained(NEAR["another row"][0], tmp_path, capsys)
     assert data == {

@@ -80,6 +80,7 @@ def graphs(rng, p, n, dtype="float32"):
     return D
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled(PATHS, 3))
 def test_shortest_paths(name):
     """In every spelling; some inputs have negative cycles, NaN, infinities and zeros of both signs."""

@@ -66,6 +66,7 @@ def test_graphs_that_networkx_ships(name, run):
     assert f"average shortest path length {networkx.average_shortest_path_length(g):.6g}\n" in out
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("directed", [False, True])
 def test_weights(directed, run, tmp_path):
     rng = np.random.default_rng(3)

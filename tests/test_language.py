@@ -244,11 +244,13 @@ def test_every_line_has_a_sample_and_every_sample_a_line():
     assert sorted(n for n, _ in LINES) == sorted(SAMPLES)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled([n for n, s in LINES if s.startswith("analysed")], 4))
 def test_analysed(name):
     compare(name, ("gang", "native"))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled([n for n, s in LINES if s.startswith("followed")], 1))
 def test_followed(name):
     compare(name, ("gang",))

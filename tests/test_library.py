@@ -37,6 +37,7 @@ def test_defines_override():
     assert c2cu.compile(FW, defines={"N": 3}, backend="cpu").slots[0].shape == (3, 3)
 
 
+@pytest.mark.slow
 def test_column_layout():
     a = rng.random((6, 32), dtype=np.float32)
     columns = c2cu.bulk(EXAMPLES / "bitonic_sort.c", np.ascontiguousarray(a.T), backend="cpu", layout="column")

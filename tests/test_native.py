@@ -184,6 +184,7 @@ def inputs(p: int) -> dict:
     return {"x": x[rows], "a": a[rows]}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 6))
 def test_equals_a_fresh_process(name, monkeypatch):
     text = PROGRAMS[name]

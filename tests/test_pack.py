@@ -25,6 +25,7 @@ def text(t: str, n: int = N) -> str:
     return PATHS.format(n=n, t=t)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("variant", sampled(["staged", "single"], 1))
 @pytest.mark.parametrize("t", sampled(INTS, 2))
 def test_any_integers_go_by_pairs(t, variant):
@@ -48,6 +49,7 @@ def test_a_schedule_is_chosen_as_without():
     assert "__viaddmin_u16x2(" not in choose(plain, "cuda", "gep")[1].text
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schedule", ["auto", "gep", "gang", "native"])
 def test_what_fits_is_computed_as_ever(schedule):
     inputs = data([("D", "i4", (N, N))], N, 4)

@@ -272,6 +272,7 @@ def test_pointers(name):
     judged(name, *POINTERS[name])
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 @pytest.mark.parametrize("name", sampled(VIEWS, 3))
 def test_views(name):
@@ -360,6 +361,7 @@ LIBRARY = {
 PROGRAMS = {**POINTERS, **VIEWS, **JUMPS, **LIBRARY}
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 @pytest.mark.parametrize("name", sampled(JUMPS, 3))
 def test_jumps(name):

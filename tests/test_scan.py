@@ -80,6 +80,7 @@ PROGRAMS = {
 SCALARS = {"a maximum": [("m", "float32", ()), ("at", "int32", ())], "a product of two": [("d", "float32", ())], "two loops": [("z", "float32", None)], "a window": [("h", "float32", (8,))], "a state": [("s", "float32", (3,))]}  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("n", sampled(LENGTHS, 6))
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 2))
 def test_programs(name, n):

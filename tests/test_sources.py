@@ -185,6 +185,7 @@ def test_includes_are_relative_to_each_file_and_a_change_is_seen(files):
     assert (c2cu.bulk(names, x, fn="kern", backend="cpu") == x + 13).all()
 
 
+@pytest.mark.slow
 def test_the_kernel_and_main_may_be_in_any_file(files, capfd):
     names = files(
         io='#include <stdio.h>\nextern int x, y; void kern(void);\nint main(void) { if (scanf("%d", &x) != 1) return 1;\n'

@@ -27,6 +27,7 @@ def build(text: str, target: str, folder, p: int, **options):
     return program
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "w",
     [w for w in WORKLOADS if w.name in ("fw-16", "bitonic-32", "montgomery-512", "prefix-1024")],
@@ -445,6 +446,7 @@ LIBRARY = {
 }  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("text", sampled(LIBRARY.values(), 3), ids=LIBRARY)
 def test_each_run_is_a_process_to_itself(text, tmp_path):
     check(text, tmp_path)
@@ -489,6 +491,7 @@ def test_a_kernel_that_stays_as_it_stands(name, tmp_path):
     check(OWN_TEXT[name], tmp_path)
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 @pytest.mark.parametrize("group", [None, 2])
 def test_static_locals_are_columns(group):
@@ -610,6 +613,7 @@ PACKED = {
 }  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 @pytest.mark.parametrize("name", sampled(PACKED, 1))
 def test_packed_structs_stay_packed(name, tmp_path):
@@ -686,6 +690,7 @@ PRINTED = {
 }  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled(PRINTED, 2))
 def test_what_main_prints_before_the_kernel_comes_out_in_order(name, tmp_path):
     check(PRINTED[name], tmp_path)
@@ -707,6 +712,7 @@ TWICE = "void k2(int *x, int *y) { for (int i = 0; i < 3; i++) y[i] = x[(i + 1) 
 GLOBAL = "void k2(int *x) { for (int i = 0; i < 3; i++) x[i] = o[i] * 2; }\n"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "call, kernel, before, words",
     [

@@ -29,6 +29,7 @@ def cuda(text: str, p: int, group: int | None, **options) -> str:
     return c2cu.translate(text, p=p, group=group, **options)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("p, group", sampled(SIZES, 6))
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 1))
 def test_cuda(name, p, group):
@@ -37,6 +38,7 @@ def test_cuda(name, p, group):
         assert run(program, "\n".join(inputs(name)[:p]), seed) == expected(name, p)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 1))
 def test_cuda_all_at_once(name):
     text = cuda(PROGRAMS[name], 33, None)
@@ -44,6 +46,7 @@ def test_cuda_all_at_once(name):
     assert run(program_on_cpu(text), "\n".join(inputs(name)[:33])) == expected(name, 33)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("group", [None, 7])
 def test_arrays_too_large_to_be_static(group, monkeypatch):
     monkeypatch.setattr("c2cu.standalone.program.STATIC_BYTES", 0)
@@ -64,6 +67,7 @@ def test_the_forms_are_those_that_are_meant():
     assert "namespace c2cu_device" in cuda(PRIVATE, 9, 4)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", ["columns", "private"])
 def test_groups_whose_runs_all_end_early(name):
     """Input for the first ten of thirty runs."""
@@ -83,6 +87,7 @@ WAITS = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("what", sampled(WAITS, 2))
 def test_what_is_not_waited_for_is_noticed(what):
     pattern, instead = WAITS[what]
@@ -93,6 +98,7 @@ def test_what_is_not_waited_for_is_noticed(what):
     assert any(run(program, "\n".join(inputs("columns")[:100]), seed) != right for seed in SEEDS)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("text", sampled([*KEPT.values(), *LIBRARY.values()], 16), ids=[*KEPT, *LIBRARY])
 def test_each_run_is_a_process_to_itself(text):
     runs = [original(text, r) for r in RUNS]

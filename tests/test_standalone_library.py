@@ -111,6 +111,7 @@ int kern(int p, const unsigned char *W, long workspace) {
 """
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("target", ["cpu", "cuda"])
 def test_names_structs_and_initialisers(target):
     """The names of our own parameters are the user's too; a scalar is an array of p, and a result is one."""

@@ -38,6 +38,7 @@ KERNELS = {
 }  # fmt: skip
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sampled(KERNELS, 6))
 def test_a_thread_is_a_process(name):
     text = KERNELS[name]

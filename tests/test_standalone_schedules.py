@@ -195,6 +195,7 @@ def cases() -> Iterator:
             yield case if schedule in QUICK.get(name, "").split() else slow(case)
 
 
+@pytest.mark.costly
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 @pytest.mark.parametrize("name, target, schedule", list(cases()))
 def test_each_prints_what_the_runs_print(name, target, schedule):
@@ -240,6 +241,7 @@ def test_whatever_main_does_auto_writes_a_program(name, target):
     assert (done.stdout, done.returncode) == (out, status if status >= 0 else 128 - status)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("group", [7, slow(1), slow(100)])
 @pytest.mark.parametrize(
     "name, target, schedule",

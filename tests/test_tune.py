@@ -404,6 +404,7 @@ def said(front, **options):
     return e, text(e, report_of(front)).splitlines()
 
 
+@pytest.mark.slow
 def test_explained(device):
     front = understood(FW)
     e, lines = said(front)
