@@ -226,12 +226,36 @@ def test_what_the_kernel_does_not_reach_is_not_linked():
 )
 def test_a_function_that_no_file_defines(text, line, column):
     """The error names the place that needs it, and how to go on."""
-    with pytest.raises(c2cu.UnsupportedError, match="source of 'f', .* is not in the file") as e:
+    with pytest.raises(c2cu.UnsupportedError, match="'f', which the kernel uses, is defined in no file") as e:
         c2cu.bulk(text, np.zeros(3, np.int32), backend="cpu")
     assert (e.value.line, e.value.column) == (line, column) and "c2cu run k.c other.c" in e.value.diagnostic.hint
     other = "int f(int x) { return 3 * x; }\n"
     x = np.arange(3, dtype=np.int32)
     assert c2cu.bulk([text, other], x, fn="k", backend="cpu").tolist() == [3 * n + text.count("+ 1") for n in x]
+
+
+@pytest.mark.parametrize("schedule", ["auto", "gang", "native"])
+@pytest.mark.parametrize(
+    "declared, used",
+    [
+        ("extern const double t[];", "t[3]"),
+        ("extern const double t[8];", "t[(int)a[1]]"),
+        ("extern const struct { int n; double v[4]; } t;", "t.v[2]"),
+        ("extern const double t[]; static const double *const p = &t[1];", "p[1]"),
+        ("extern const double *t;", "(t != 0)"),
+        ("", "({ extern const int t; t; })"),
+    ],
+)
+def test_a_variable_that_no_file_defines(declared, used, schedule):
+    """It is neither zero nor null. One of numbers that is not const is an input."""
+    text = f"{declared}\nvoid k(double a[2]) {{ a[0] += {used}; }}\n"
+    for call in (
+        lambda: c2cu.bulk(text, np.ones((3, 2)), backend="cpu", schedule=schedule),
+        lambda: c2cu.check(text),
+    ):
+        with pytest.raises(c2cu.UnsupportedError, match="'t', which the kernel uses, is defined in no file") as e:
+            call()
+        assert e.value.line == (1 if declared else 2)
 
 
 ENDS = (

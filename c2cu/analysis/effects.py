@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
 
-from ..base.ctype import VOID, Array, CType, Function, Pointer, Scalar, Struct
+from ..base.ctype import VOID, CType, Function, Pointer, Scalar, holds_pointers
 from ..base.diagnostics import Loc
 from ..frontend.kernel import KernelProgram, touched
 from ..frontend.parse import loc_of
@@ -369,15 +369,3 @@ class _Writes:
             reads = isinstance(p, Pointer) and p.const and not holds_pointers(p.to)
             if self.is_address(a) and not reads and i not in _READ.get(plain, ()):
                 self.written_through(a)
-
-
-def holds_pointers(t: CType | None) -> bool:
-    """Whether an object of this type holds addresses; what has no type may."""
-    match t:
-        case None | Pointer() | Function():
-            return True
-        case Array():
-            return holds_pointers(t.of)
-        case Struct():
-            return any(holds_pointers(m.type) for m in t.members)
-    return False

@@ -423,8 +423,8 @@ ASSEMBLER = Message(
 UNKNOWN_SOURCE = Message(
     "C2CU086",
     UnsupportedError,
-    "The kernel calls a function whose source is not in the file.",
-    "the source of '{name}', which the kernel calls, is not in the file",
+    "The kernel uses a function or a variable that is defined in another file.",
+    "'{name}', which the kernel uses, is defined in no file that was given",
     "add its definition, or give the file that has it too: c2cu run k.c other.c, c2cu.bulk(['k.c', 'other.c'], ...)",
 )
 ALLOCATION = Message(

@@ -291,6 +291,18 @@ def align_of(t: CType) -> int:
             return t.size
 
 
+def holds_pointers(t: CType | None) -> bool:
+    """Whether an object of this type holds addresses; what has no type may."""
+    match t:
+        case None | Pointer() | Function():
+            return True
+        case Array():
+            return holds_pointers(t.of)
+        case Struct():
+            return any(holds_pointers(m.type) for m in t.members)
+    return False
+
+
 def promote(t: Scalar) -> Scalar:
     """Integer promotion, 6.3.1.1p2."""
     return INT if t.is_integer and t.rank < INT.rank else t

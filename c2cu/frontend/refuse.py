@@ -11,10 +11,10 @@ from typing import TypeVar
 from pycparser import c_ast as C
 
 from ..base import catalogue, libc, libm
-from ..base.ctype import Array, CType, Function, Pointer, Scalar, Struct, is_packed
+from ..base.ctype import Array, CType, Function, Pointer, Scalar, Struct, holds_pointers, is_packed
 from ..base.diagnostics import Error, Note, UnsupportedError
 from .ends import Ends, early_ends
-from .kernel import KernelProgram, returns_place
+from .kernel import KernelProgram, returns_place, touched
 from .nesting import ANALYSED, too_deep
 from .parse import loc_of
 from .symbols import Symbol
@@ -146,6 +146,10 @@ def _found(program: KernelProgram, ends: Ends | None = None) -> Iterator[tuple[b
             for n in nodes(f.node):
                 if id(n) not in dead:
                     yield from _errors(n, program)
+    for s in touched(unit, program.functions) if program.followed else ():
+        if s.is_undefined and not s.builtin and (s in program.constants or holds_pointers(s.type)):
+            message = catalogue.OUTSIDE_STATE if _in_the_library(s.name) else catalogue.UNKNOWN_SOURCE
+            yield True, message.error(s.loc, name=s.name)
 
 
 def _foreign(f: FunctionDef, program: KernelProgram) -> Error | None:

@@ -78,6 +78,12 @@ class Symbol:
         return self.const or self.unwritten
 
     @property
+    def is_undefined(self) -> bool:
+        """Whether it is an object of another file: no file that was given defines it."""
+        declared = self.decl is not None and "extern" in self.decl.storage and self.decl.init is None
+        return declared and self.storage == "global"
+
+    @property
     def is_global(self) -> bool:
         return self.storage in ("global", "static", "static-local")
 
