@@ -521,7 +521,7 @@ def library(
         include_dirs: Folders in which ``#include`` looks for headers.
 
     Returns:
-        The texts, as the attributes ``source`` and ``header``.
+        The texts, as the attributes ``source`` and ``header``, and ``cmake``: a CMakeLists.txt that builds them.
 
     Raises:
         ParseError: The file cannot be read, or is not C.

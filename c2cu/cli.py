@@ -306,7 +306,11 @@ def _stdin() -> str:
     click.option(
         "--threads", type=int, default=64, show_default=True, help="Threads of a CUDA block of schedule thread."
     ),
-    choice("--target", "cuda", "cpu", help="Write CUDA C for nvcc, or C for a host compiler."),
+    click.option(
+        "--target",
+        type=click.Choice(["cuda", "cpu"]),
+        help="Write CUDA C for nvcc, or C for a host compiler. The default is cpu where the output ends in .c.",
+    ),
     click.option(
         "--group",
         type=COUNT,
@@ -316,6 +320,11 @@ def _stdin() -> str:
         "--library",
         is_flag=True,
         help="Write a source file and a header beside it instead, with one function that other programs call.",
+    ),
+    click.option(
+        "--cmake",
+        is_flag=True,
+        help="With --library, write a CMakeLists.txt beside them too, for add_subdirectory().",
     ),
     click.option(
         "--schedule",
@@ -344,9 +353,10 @@ def translate(
     output: str,
     p: int | None,
     threads: int,
-    target: str,
+    target: str | None,
     group: int | None,
     library: bool,
+    cmake: bool,
     schedule: str | None,
     fp: str,
     emit: str | None,
@@ -365,15 +375,18 @@ def translate(
         from .standalone.gain import gain
 
         options = common.options()
+        target = target or ("cpu" if output.endswith(".c") else "cuda")
         if after and emit != "ir":
             raise click.UsageError("--after goes with --emit ir")
         if emit is not None:
             text = stages.emit(read_source(c_source(source)), options_of(**options), emit, after)
             files.write(output, text.encode("utf-8", "surrogateescape"))
             return
+        if cmake and not library:
+            raise click.UsageError("--cmake goes with --library")
         _tell_idle(library, target)
         if library:
-            for path, data in _library(source, output, target, schedule, fp, options).items():
+            for path, data in _library(source, output, target, schedule, fp, cmake, options).items():
                 files.write(path, data)
             return
         if p is None:
@@ -408,21 +421,41 @@ def _refuse_over_source(source: tuple[str, ...], path: str) -> None:
 
 
 def _library(
-    source: tuple[str, ...], output: str, target: str, schedule: str | None, fp: str, options: dict[str, Any]
+    source: tuple[str, ...],
+    output: str,
+    target: str,
+    schedule: str | None,
+    fp: str,
+    cmake: bool,
+    options: dict[str, Any],
 ) -> dict[str, bytes]:
-    """A library's two files by their paths."""
+    """A library's files by their paths."""
     from . import api
 
     stem, suffix = os.path.splitext(output)
     if output == "-" or suffix == ".h":
         raise catalogue.LIBRARY_FILE.error(path=output, suffix="cu" if target == "cuda" else "c")
-    header = f"{stem}.h"
+    header, lists = f"{stem}.h", os.path.join(os.path.dirname(output), "CMakeLists.txt")
     for path in (output, header):
         _refuse_over_source(source, path)
+    if cmake and suffix != (expected := ".cu" if target == "cuda" else ".c"):
+        raise catalogue.CMAKE_SUFFIX.error(path=output, suffix=expected, stem=stem)
     made = api.library(
         c_source(source), os.path.basename(stem), target=target, schedule=schedule or "auto", fp=fp, **options
     )
-    return {output: made.source.encode("utf-8", "surrogateescape"), header: made.header.encode()}
+    if cmake and not _is_ours(lists, made.cmake):
+        raise catalogue.CMAKE_LISTS.error(path=lists)
+    written = {output: made.source.encode("utf-8", "surrogateescape"), header: made.header.encode()}
+    return {**written, lists: made.cmake.encode()} if cmake else written
+
+
+def _is_ours(path: str, text: str) -> bool:
+    """Whether there is no such file, or one that was written for a library before."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline() == text[: text.index("\n") + 1]
+    except FileNotFoundError:
+        return True
 
 
 @main.command(short_help="Run FILE.c on all inputs of arrays in files, or p times on stdin.")

@@ -548,6 +548,12 @@ EXAMPLES = {
     "C2CU362": Example(IN_MAIN % "    k();\n", command("translate k.c --p 2 -o k.c")),
     "C2CU420": Example(ADD, command("translate k.c --library --target cpu -o k-bulk.c")),
     "C2CU421": Example(ADD, command("translate k.c --library")),
+    "C2CU422": Example(
+        ADD,
+        command("translate k.c --library --cmake -o k_bulk.cu"),
+        "open('CMakeLists.txt', 'w').write('project(mine)\\n')",
+    ),
+    "C2CU423": Example(ADD, command("translate k.c --library --cmake -o k_bulk")),
     "C2CU330": Example(ADD, command("translate k.c --library --target cpu --schedule native -o k_bulk.c")),
     **error_examples_schedules.EXAMPLES,
 }

@@ -212,6 +212,25 @@ def test_what_is_refused(arguments, code, tmp_path, monkeypatch):
     assert done.exit_code == 1 and code in done.output and sorted(x.name for x in tmp_path.iterdir()) == ["k.c"]
 
 
+@pytest.mark.parametrize("suffix, language", [("c", "LANGUAGES C)"), ("cu", "LANGUAGES CUDA)")])
+def test_cmake_lists_beside_them(suffix, language, tmp_path, monkeypatch):
+    """Written again for the same library, never over somebody else's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.c").write_text("int a[2], o;\nvoid k(void) { o = 2 * a[1]; }\n")
+    lists = tmp_path / "CMakeLists.txt"
+
+    def translate(name: str, *more: str):
+        return CliRunner().invoke(main, ["translate", "k.c", "-o", f"{name}.{suffix}", "--cmake", *more])
+
+    assert translate("bulk").exit_code == 2 and not lists.exists()
+    for _ in range(2):
+        assert translate("bulk", "--library").exit_code == 0
+        assert language in lists.read_text() and f"add_library(bulk STATIC bulk.{suffix})" in lists.read_text()
+    other = translate("other", "--library")
+    assert other.exit_code == 1 and "C2CU422" in other.output
+    assert sorted(x.name for x in tmp_path.iterdir()) == sorted(["CMakeLists.txt", "bulk.h", f"bulk.{suffix}", "k.c"])
+
+
 def test_what_keeps_it_from_lanes_is_named():
     with pytest.raises(c2cu.UnsupportedError, match="k.c:2:|<input>:2:"):
         c2cu.library(

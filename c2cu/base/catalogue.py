@@ -1541,6 +1541,22 @@ LIBRARY_FILE = Message(
     "write to a file with --output, such as fw_bulk.{suffix}; the header goes beside it",
     "Write to a file with --output, such as fw_bulk.cu; the header goes beside it.",
 )
+CMAKE_LISTS = Message(
+    "C2CU422",
+    InputError,
+    "The CMakeLists.txt beside a library is not one that was written for it.",
+    "'{path}' is there already, and is not this library's",
+    "write the library to a folder of its own, such as bulk/fw_bulk.c, and name that in add_subdirectory()",
+    "Write the library to a folder of its own, and name that in add_subdirectory().",
+)
+CMAKE_SUFFIX = Message(
+    "C2CU423",
+    InputError,
+    "CMake knows a file's language by its name.",
+    "'{path}' does not end in '{suffix}', by which CMake knows its language",
+    "write to '{stem}{suffix}', or give another --target",
+    "Write to a file whose name ends in .cu, or with --target cpu in .c.",
+)
 TOO_MANY_VARIABLES = Message(
     "C2CU096",
     UnsupportedError,

@@ -35,11 +35,13 @@ _KEYWORDS = frozenset(
 
 @dataclass(frozen=True)
 class Library:
-    """``source`` includes the file ``NAME.h``, whose text is ``header``, for the ``name`` of its function."""
+    """``source`` includes the file ``NAME.h``, whose text is ``header``, for the ``name`` of its function. ``cmake``: a
+    CMakeLists.txt that builds it."""
 
     name: str
     source: str
     header: str
+    cmake: str
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,8 @@ def library(front: Understood, name: str, *, target: str = "cuda", schedule: str
         "target": target,
         "exact": fp == "exact",
     }
-    return Library(name, _source(artifact, values), render("library.h.j2", **values))
+    header, cmake = (render(f"library.{kind}.j2", **values) for kind in ("h", "cmake"))
+    return Library(name, _source(artifact, values), header, cmake)
 
 
 def _names(text: str) -> set[str]:
