@@ -339,7 +339,8 @@ def check(
         include_dirs: Folders in which ``#include`` looks for headers.
         constant_time: Report what keeps the program from running in constant time. Every input is secret then, but
             those of ``public``: a secret must decide no address, loop's bound or branch, and reach no division,
-            remainder or function of math.h, whose time depends on its operands.
+            remainder or function of math.h, whose time depends on its operands. What a variable holds is no secret
+            after ``#pragma c2cu declassify(NAME)``; the report's notes list these.
         public: Names of inputs that are no secrets; implies ``constant_time``.
         stdio: ``"discard"`` if what the kernel prints is to be dropped; see `compile`.
 
@@ -367,8 +368,10 @@ def check(
             raise catalogue.UNKNOWN_VARIABLE.error(
                 role="public input", name=name, meant=did_you_mean(name, names), known=sorted(names)
             )
-    secret = front if constant_time or public else None
-    return report_of(*_with_lengths(source, options, front), secret, public)
+    likely, notes = _with_lengths(source, options, front)
+    with lines_of(front.pre.sources):
+        secret = pipeline.judged(front) if constant_time or public else None
+        return report_of(pipeline.judged(likely), notes, secret, public)
 
 
 def as_given(

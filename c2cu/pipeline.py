@@ -197,6 +197,15 @@ def analysed(program: KernelProgram, values: Mapping[str, int | float] | None = 
     return m
 
 
+def judged(front: Understood) -> Understood:
+    """The program as a verdict on secrets is to see it: what ``#pragma c2cu declassify`` names is none from there on.
+    Only ``kernel`` is of use. Raises UnsupportedError for what cannot be declassified."""
+    if front.analysis is None or not front.program.declassified:
+        return front
+    program = replace(front.program, judged=True)
+    return replace(front, kernel=deep(lambda: analysed(program, program.values, last="ends")).ir)
+
+
 def analyse(
     program: KernelProgram, values: Mapping[str, int | float] | None = None
 ) -> tuple[Kernel | None, Uniform | None, UnsupportedError | None]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from .analysis.uniform import Finding, secrets
 from .base import catalogue
-from .base.diagnostics import Diagnostic, Note, render
+from .base.diagnostics import Diagnostic, Error, Note, render
 from .base.notices import warn
-from .frontend.parse import deep
+from .frontend.declassify import spelled
+from .frontend.parse import deep, loc_of
 from .schedule.understood import Understood
 from .trace import diagnosed
 
@@ -80,7 +81,7 @@ def report_of(
     """The verdict. ``secret``: the program to be judged as constant-time, all of whose inputs but those of ``public``
     are secret; its findings are the report's. Without it, obliviousness is the question."""
     judged = secret or front
-    notes = (*notes, *_early(front))
+    notes = (*notes, *_early(front), *_declassified(front))
     missing = next((x.why_not for x in (front, judged) if x.analysis is None), None)
     if missing is not None:
         d = missing.diagnostic
@@ -109,6 +110,14 @@ def _early(front: Understood) -> Iterator[str]:
             f"an input may end early, at {', '.join(places[:PLACES])}{more}: "
             "schedule gang then has schedule native do this input again"
         )
+
+
+def _declassified(front: Understood) -> Iterator[str]:
+    """What the program itself says is no secret any more."""
+    for n in front.program.declassified:
+        if not isinstance(n, Error):
+            loc = loc_of(n)
+            yield f"declassified: '{spelled(n)}' at {loc.file}:{loc.line}"
 
 
 def judge(front: Understood, strict: bool | None) -> None:

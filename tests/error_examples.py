@@ -290,6 +290,13 @@ EXAMPLES = {
         ),
         GANG,
     ),
+    "C2CU167": Example(
+        "int x;\nvoid k(void) {\n#pragma c2cu declassify x\n    x++;\n}\n", "$ c2cu check k.c --constant-time"
+    ),
+    "C2CU168": Example(
+        "int x[4];\nvoid k(void) {\n    int *p = x + 1;\n#pragma c2cu declassify(p)\n    x[0] = *p;\n}\n",
+        "$ c2cu check k.c --constant-time",
+    ),
     "C2CU162": Example(
         "#include <string.h>\n" + statement("int *p[2] = {a, a};\n    memset(p, 1, 16);\n    x = *p[0];"), GANG
     ),

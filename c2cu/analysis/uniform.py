@@ -15,6 +15,8 @@ from ..base import catalogue
 from ..base.diagnostics import Diagnostic, Loc, Note
 from ..base.libm import COMPLEX_PARTS
 from ..ir.nodes import (
+    MADE_PUBLIC,
+    PUBLIC_FROM,
     Assign,
     Binary,
     Block,
@@ -33,7 +35,7 @@ from ..ir.nodes import (
     Variable,
 )
 from ..ir.simplify import simplify
-from ..ir.walk import expressions, statements, subexpressions
+from ..ir.walk import blocks, expressions, rewrite, rewritten, statements, subexpressions
 from .effects import READ, effects
 from .live import live
 from .separate import separate
@@ -161,9 +163,46 @@ def staggered(u: Uniform, number: int) -> Uniform:
 def secrets(kernel: Kernel, public: frozenset[str] = frozenset()) -> tuple[Finding, ...]:
     """Where a flat kernel's time may depend on its inputs, all of which are secret but those of ``public``, by name: a
     secret decides an address, a loop's bound or a branch, or reaches a division, a remainder or a library function."""
+    kernel, later = _until_public(kernel)
     analysis = _analysis(kernel, public)
+    analysis.later = later
     analysis.settle()
     return _Findings(analysis, operations=True).collect()
+
+
+def _until_public(kernel: Kernel) -> tuple[Kernel, dict[Region, Region]]:
+    """The kernel with another region for what is in one after a mark that it is public, to the end of the block in
+    which the mark stands; and the regions that these stand for."""
+    by_name = {r.name: r for r in kernel.regions}
+    later: dict[Region, Region] = {}
+
+    def block(b: Block, now: Mapping[Region, Region]) -> Block:
+        out: list[Stmt] = []
+        for s in b:
+            if isinstance(s, Store) and s.region.name.startswith(PUBLIC_FROM):
+                r = by_name[s.region.name.removeprefix(PUBLIC_FROM)]
+                new = replace(r, name=f"{r.variable}.{len(later)} {r.name}", storage="local", init=None)
+                later[new] = now.get(r, r)
+                now = {**now, r: new}
+            else:
+                out.append(statement(s, now))
+        return tuple(out)
+
+    def statement(s: Stmt, now: Mapping[Region, Region]) -> Stmt:
+        def expression(e: Expr) -> Expr:
+            return replace(e, region=now[e.region]) if isinstance(e, Load) and e.region in now else e
+
+        match s:
+            case If():
+                return replace(s, cond=rewrite(s.cond, expression), then=block(s.then, now), other=block(s.other, now))
+            case Loop():
+                head, body, step = (block(b, now) for b in blocks(s))
+                return replace(s, cond=rewrite(s.cond, expression), head=head, body=body, step=step)
+        [s] = rewritten((s,), expression, lambda r: now.get(r, r))
+        return s
+
+    body = block(kernel.body, {})
+    return Kernel(kernel.name, (*kernel.regions, *later), body, kernel.loc), later
 
 
 def _analysis(kernel: Kernel, public: frozenset[str]) -> _Analysis:
@@ -185,6 +224,7 @@ class _Analysis:
                 self.causes[r] = _Cause(Step(f"'{r.variable}' is an input", r.loc), None)
         self.stores: dict[Region, _Cause] = {}  # of bulk regions: where another's data first goes in
         self.diverging: dict[int, Expr] = {}  # number of a construct -> its varying condition
+        self.later: Mapping[Region, Region] = {}  # what is in a region after a mark, and the region
         self.changed = False
 
     def settle(self) -> None:
@@ -205,6 +245,8 @@ class _Analysis:
 
     def source(self, e: Expr) -> Variable | Region | None:
         """The first varying thing that ``e`` reads."""
+        if any(isinstance(x, Call) and x.name == MADE_PUBLIC for x in subexpressions(e)):
+            e = rewrite(e, lambda x: Const(0, x.type) if isinstance(x, Call) and x.name == MADE_PUBLIC else x)
         for x in subexpressions(e):
             if isinstance(x, Var) and x.var in self.causes:
                 return x.var
@@ -216,6 +258,8 @@ class _Analysis:
         if what not in self.causes:
             self.causes[what] = _Cause(Step(message, loc) if message else None, behind)
             self.changed = True
+        if isinstance(what, Region) and what in self.later:
+            self.mark(self.later[what], message, loc, behind)
 
     def block(self, block: Block, around: tuple[int, ...]) -> None:
         for s in block:
@@ -363,7 +407,7 @@ class _Findings:
 
     def operation(self, x: Binary | Call) -> None:
         source = self.a.source(x)
-        if source is None or (isinstance(x, Call) and x.name in _CONSTANT_TIME):
+        if source is None or (isinstance(x, Call) and x.name in (*_CONSTANT_TIME, MADE_PUBLIC)):
             return
         if isinstance(x, Call):
             what = f"'{x.name.split('_')[0] if x.name in COMPLEX_PARTS else x.name}'"

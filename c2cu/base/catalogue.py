@@ -698,6 +698,20 @@ COPIED_GAPS = Message(
     "the bytes between the members of '{name}' are copied, and they may be other than zero",
     "set the whole struct to zero before its members are set, or copy the members",
 )
+DECLASSIFY = Message(
+    "C2CU167",
+    ParseError,
+    "'#pragma c2cu declassify' names no variable.",
+    "'#pragma c2cu declassify' takes a variable, or a member of one, in parentheses, not {given}",
+    "write '#pragma c2cu declassify(x)': from there on, what x holds is no secret",
+)
+DECLASSIFIED_PART = Message(
+    "C2CU168",
+    UnsupportedError,
+    "A part of an array is declassified. Secrecy ends for whole arrays.",
+    "'{name}' may be a part of '{whole}', of which only the whole can be declassified",
+    "name the array, or copy the part to an array of its own first",
+)
 MEMSET_VALUE = Message(
     "C2CU162",
     UnsupportedError,

@@ -15,7 +15,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue
 from ..base.ctype import LONG, UCHAR, VOID, Array, CType, Function, Pointer, Struct
-from ..base.diagnostics import Loc, Note, UnsupportedError, did_you_mean
+from ..base.diagnostics import Error, Loc, Note, UnsupportedError, did_you_mean
 from .parse import loc_of
 from .sizes import sizing
 from .symbols import Symbol
@@ -57,7 +57,8 @@ class KernelProgram:
     ``constants``: const globals the kernel touches, whose values are in the text. ``obstacle``: why the program only
     runs as its own text, which nothing prints; ``hidden``: why nothing analyses it either. ``followed``: every function
     is typed; else ``parameters`` has all mutable globals, as nobody knows which of them the kernel touches.
-    ``values``: of parameters that one number for all inputs is known of, and some object's size comes from."""
+    ``values``: of parameters that one number for all inputs is known of, and some object's size comes from. ``judged``:
+    it is lowered for a verdict on secrets, which ``#pragma c2cu declassify`` matters to."""
 
     unit: Unit
     kernel: FunctionDef
@@ -70,6 +71,14 @@ class KernelProgram:
     hidden: UnsupportedError | None = None
     followed: bool = True
     values: Mapping[str, int] = field(default_factory=dict)
+    judged: bool = False
+
+    @property
+    def declassified(self) -> tuple[C.Node | Error, ...]:
+        """What ends being a secret in the functions that it reaches, in their order, or why that is not known."""
+        known = self.unit.declassified
+        bodies = (f.node.body for f in self.functions if f.error is None and known)
+        return tuple(known[id(n)] for body in bodies for n in nodes(body) if id(n) in known)
 
     def require_text(self) -> None:
         """Raises UnsupportedError where there is an obstacle: for schedules that print the program anew."""

@@ -36,6 +36,7 @@ from ..base.ctype import (
 )
 from ..base.diagnostics import Error, Loc, ParseError, UnsupportedError, did_you_mean
 from .attributes import LAYOUT, MEANING, WIDE_MODE, Mark
+from .declassify import declassified
 from .initial import count_elements, items
 from .layouts import HostLayout, layouts, mark_of
 from .parse import Parsed, is_user_file, loc_of
@@ -92,6 +93,8 @@ class Unit:
     symbols: dict[int, Symbol] = field(default_factory=dict)  # id(ID, Decl node) -> symbol
     scopes: dict[int, Scope] = field(default_factory=dict)  # id(Cast, Typename, ... node) -> scope it stands in
     bits: dict[int, int] = field(default_factory=dict)  # id(expression whose value is a bit-field's) -> its width
+    declassified: dict[int, C.Node | Error] = field(default_factory=dict)  # id(Pragma node) -> what is no secret from
+    # there on, or why that is not known
     always: UnsupportedError | None = None  # what stands in the way of any kernel
     sized: Callable[[FunctionDef, Mapping[str, int]], FunctionDef] = lambda f, values: f  # `_Annotator.sized`
 
@@ -508,8 +511,10 @@ class _Annotator:
 
     def statement(self, node: C.Node | None, scope: Scope) -> None:
         match node:
-            case None | C.EmptyStatement() | C.Break() | C.Continue() | C.Pragma() | C.Goto() | C.StaticAssert():
+            case None | C.EmptyStatement() | C.Break() | C.Continue() | C.Goto() | C.StaticAssert():
                 pass
+            case C.Pragma():
+                self.pragma(node, scope)
             case C.Compound():
                 inner = Scope(scope)
                 for item in node.block_items or []:
@@ -550,6 +555,16 @@ class _Annotator:
                 self.statement(node.stmt, scope)
             case _:
                 self.expression(node, scope)
+
+    def pragma(self, node: C.Pragma, scope: Scope) -> None:
+        """Only a verdict on secrets needs to know what one declassifies."""
+        try:
+            named = declassified(node)
+            if named is not None:
+                self.expression(named, scope)
+                self.unit.declassified[id(node)] = named
+        except Error as e:
+            self.unit.declassified[id(node)] = e
 
     # expressions
 

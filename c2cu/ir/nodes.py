@@ -272,6 +272,9 @@ Block = tuple[Stmt, ...]
 #: The region in which a store of 1 says that the input ends early (`exit`, `abort`, a failed `assert`). It is a mark,
 #: and no jump: what follows has no meaning for this input, but may be executed. `transform.early` makes jumps of marks.
 ENDED = Region("c2cu_ended", INT, (), "bulk")
+#: In a program that is judged: the function that gives its argument, which is no secret from there on, and how the
+#: name of a region begins in which a store marks that those of another, whose name follows, are none from there on.
+MADE_PUBLIC, PUBLIC_FROM = "c2cu_public", "c2cu_public_from "
 
 
 @dataclass(frozen=True)

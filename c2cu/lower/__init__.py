@@ -6,7 +6,7 @@ the flags that end it. Raises UnsupportedError, with the place, for C that only 
 Functions over one `Context`, a topic a file, each importing from those before it:
 
     objects -> environment -> context -> substitutes, views, zeros -> pointers -> memory -> lvalues -> expressions,
-    copies -> library, declarations -> calls, loops -> jumps -> control -> kernel
+    copies -> library, declarations, declassify -> calls, loops -> jumps -> control -> kernel
 
 Where a file needs a function of a later one (a subscript is an expression, an expression may be a call), it calls the
 method of `Context` that leads there; `kernel.RULES` lists them all.

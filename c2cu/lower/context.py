@@ -116,6 +116,7 @@ class Context:
     static_locals: list[tuple[Symbol, Object]] = field(default_factory=list)
     cleared: dict[Region, Object] = field(default_factory=dict)  # what stands for setting an object to zero
     ends: Ends = field(default_factory=Ends)
+    judged: bool = False  # see `KernelProgram`
 
     # the functions of other files
 

@@ -14,6 +14,7 @@ from ..ir.fold import binary, cast, truth, unary
 from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Var, Variable
 from .context import NONE, Context, Flags, Jump
 from .declarations import declare
+from .declassify import declassify
 from .environment import Environment
 from .expressions import assignment, condition, increment, number, place_number
 from .jumps import labelled, none_of, skipped, tail_of
@@ -61,7 +62,11 @@ def unless(cx: Context, flags: Flags, rest: list[C.Node]) -> Flags:
 def statement(cx: Context, node: C.Node | None) -> Flags:
     loc = loc_of(node) if node is not None else Loc()
     match node:
-        case None | C.EmptyStatement() | C.Pragma() | C.Typedef() | C.StaticAssert():
+        case None | C.EmptyStatement() | C.Typedef() | C.StaticAssert():
+            return NONE
+        case C.Pragma():
+            if cx.judged and id(node) in cx.unit.declassified:
+                declassify(cx, cx.unit.declassified[id(node)])
             return NONE
         case C.Compound():
             return statements(cx, node.block_items or [])

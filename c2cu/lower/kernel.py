@@ -45,7 +45,7 @@ def lower(program: KernelProgram) -> Kernel:
     if (error := k.error or k.sized) is not None:
         raise error
     cx.addressed = frozenset(addressed(program.unit, *program.functions))
-    cx.ends = early_ends(program)
+    cx.ends, cx.judged = early_ends(program), program.judged
     bulk: list[Region] = []
     objects = [(b, bind_parameter(cx, b, bulk)) for b in program.parameters]
     cx.outside = tuple(obj for b, obj in objects if b.kind != "return")
