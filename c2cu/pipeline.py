@@ -35,7 +35,7 @@ from .trace import refuse_faults, trace
 from .trace.tables import with_tables
 from .transform.early import ends_of, uniform_ends
 
-ASSUMED = 24  # bits of the number of elements that an array is taken to have before a call tells
+ASSUMED = 24, 40  # bits of the number of elements that an array is taken to have before a call tells; if those are few
 
 
 def understand(source: Source, options: Options) -> Understood:
@@ -54,25 +54,37 @@ def asked(source: Source, options: Options) -> Understood:
     try:
         front = understand(source, options)
     except UnsupportedError as e:
-        shapes = _assumed(source, options) if e.code == catalogue.VARIABLE_EXTENT.code else {}
-        if not shapes:
+        unknown = _unknown(source, options) if e.code == catalogue.VARIABLE_EXTENT.code else {}
+        if not unknown:
             raise
-        front = understand(source, replace(options, shapes={**shapes, **options.shapes}))
-        open_ones = (replace(s, shape=(-1,) * len(s.shape)) if s.name in shapes else s for s in front.slots)
-        front = replace(front, slots=tuple(open_ones), assumed=tuple(shapes))
+        front = _assuming(source, options, unknown)
     with lines_of(front.pre.sources):
         require_shapes(front.slots, options.shapes)
     return front
 
 
-def _assumed(source: Source, options: Options) -> dict[str, tuple[int, ...]]:
-    """A shape for each parameter with rows of variable length that the options give none for."""
+def _unknown(source: Source, options: Options) -> dict[str, tuple[int | None, ...]]:
+    """The extents of parameters with rows of variable length that the options give no shape for."""
     pre = source.pre or preprocess(source, options.defines, options.include_dirs)
     with lines_of(pre.sources):
         unit = deep(lambda: typed(link(pre).parsed, pre))
         unknown = unknown_rows(unit, chosen_kernel(unit, options.fn)[0])
-    unknown = {name: extents for name, extents in unknown.items() if name not in options.shapes}
-    return {name: tuple(n or 1 << ASSUMED // len(extents) for n in extents) for name, extents in unknown.items()}
+    return {name: extents for name, extents in unknown.items() if name not in options.shapes}
+
+
+def _assuming(source: Source, options: Options, unknown: Mapping[str, tuple[int | None, ...]]) -> Understood:
+    """The program with long rows, with longer ones where something is outside of those."""
+    for bits in ASSUMED:
+        shapes = {name: tuple(n or 1 << (bits // len(ns)) for n in ns) for name, ns in unknown.items()}
+        try:
+            front = understand(source, replace(options, shapes={**shapes, **options.shapes}))
+            break
+        except UnsupportedError as e:
+            of_these = any(f"outside '{name}'" in e.diagnostic.message for name in unknown)
+            if e.code != catalogue.OUT_OF_BOUNDS.code or not of_these or bits == ASSUMED[-1]:
+                raise
+    open_ones = (replace(s, shape=(-1,) * len(s.shape)) if s.name in shapes else s for s in front.slots)
+    return replace(front, slots=tuple(open_ones), assumed=tuple(shapes))
 
 
 def refuse_numbers(front: Understood, values: Mapping[str, int | float]) -> None:

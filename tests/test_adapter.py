@@ -240,3 +240,11 @@ def test_on_the_command_line(tmp_path):
     done = CliRunner().invoke(main, [*words, "--shape", "s=1", "--out", f"s={out}"])
     assert done.exit_code == 0, done.output
     assert np.allclose(np.load(out)[:, 0], EXPECTED, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [4000, 5000])
+def test_rows_may_be_as_long_as_the_numbers_say(n):
+    text = "float b[3];\nvoid k(int n, int m, float a[n][m]) { for (int i = 0; i < n; i++) a[i][m - 1] += 1; b[%s] = 1; }\n"
+    assert c2cu.check(text % 2, shared={"n": n, "m": n}).oblivious
+    with pytest.raises(c2cu.Error, match="outside 'b'"):
+        c2cu.check(text % 3, shared={"n": 40, "m": 40})

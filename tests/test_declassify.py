@@ -66,7 +66,7 @@ def test_it_begins_anew():
     ],
 )  # fmt: skip
 def test_places(body, left):
-    head = "struct s { int a; int b[2]; };\nint n, t[4], o; static void f(int *p) { _Pragma(\"c2cu declassify(p)\") if (p[1]) o = 3; }\n"
+    head = 'struct s { int a; int b[2]; };\nint n, t[4], o; static void f(int *p) { _Pragma("c2cu declassify(p)") if (p[1]) o = 3; }\n'
     body = body.replace("PRAGMA(", "#pragma c2cu declassify(")
     assert lines(f"{head}void k(void) {{ {body}\n}}\n") == left
 

@@ -258,6 +258,13 @@ def test_a_variable_that_no_file_defines(declared, used, schedule):
         assert e.value.line == (1 if declared else 2)
 
 
+def test_the_size_of_a_variable_that_no_file_defines():
+    text = "extern const int t[7];\nint k(int x) { return sizeof t / sizeof t[0] + x; }\n"
+    x = np.arange(3, dtype=np.int32)
+    for schedule in ("gang", "native"):
+        assert c2cu.bulk(text, x, backend="cpu", schedule=schedule).tolist() == [7, 8, 9]
+
+
 ENDS = (
     "#include <stdlib.h>\nint n;\nint k(int x) {\n    n = x + 1;\n    if (x % 3 == 1) exit(x);\n    return 2 * x;\n}\n"
 )

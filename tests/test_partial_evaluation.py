@@ -398,6 +398,28 @@ GAPS = {
         GAP,
         "struct S s; memset(&s, 0, 8); for (int i = 0; i < 2; i++) { memcpy(c + 8, &s, 8); memcpy(&s, c, 8); }",
     ),
+    "in the turn before, by memcpy": (
+        GAP,
+        "struct S s, t; memset(&s, 0, 8); memset(&t, 0, 8); for (int i = 0; i < 2; i++) { memcpy(&t, &s, 8); "
+        "memcpy(c + 8, &t, 8); memset(&s, 0xff, 8); s.c = 1; s.i = a[i]; }",
+    ),
+    "on one of two paths": (GAP, "struct S s; memset(&s, 0, 8); if (a[0] > 0) memset(&s, 1, 8); memcpy(c + 8, &s, 8);"),
+    "bytes seen as a struct": (
+        GAP,
+        "unsigned char l[8]; memcpy(l, c, 8); struct S s; memcpy(&s, (struct S *)l, 8); memcpy(c + 8, &s, 8);",
+    ),
+    "out of a union": (
+        GAP,
+        "union { struct S s; unsigned char l[8]; } u; memcpy(u.l, c, 8); struct S s; memcpy(&s, &u.s, 8); memcpy(c + 8, &s, 8);",
+    ),
+    "part of what comes in": (
+        GAP + " struct S v[2];",
+        "struct S w[2]; memset(w, 0, 16); memcpy(w, v, 13); memcpy(c, w, 16);",
+    ),
+    "assigned to a union": (
+        GAP,
+        "union { struct S s; unsigned char l[8]; } u; memset(&u, 1, 8); struct S s = {1, 2}; u.s = s; memcpy(c + 8, u.l, 8);",
+    ),
     "a word over a gap and a member": (
         "struct S { char a; short b; long l; };",
         "struct S s; memset(&s, 0, sizeof s); *(uint32_t *)((char *)&s + 1) = 0x11223344; b[0] = s.b;",
@@ -413,6 +435,71 @@ def test_what_lies_between_members(name):
     assert e.value.code in ("C2CU165", "C2CU019")
     result = c2cu.compile(text, fn="kern", backend="cpu")
     assert result.plan.schedule == "native"
+
+
+#: Zero that lies between members, and what lies between those of a struct that only has such a shape.
+NO_GAPS = {
+    "cleared at first": (GAP, "struct S s; memset(&s, 0, 8); s.c = c[0]; s.i = a[1]; memcpy(c + 8, &s, 8);"),
+    "a static": (GAP, "static struct S s; memset(&s, 0, 8); s.c = c[0]; s.i = a[1]; memcpy(c + 8, &s, 8);"),
+    "as a struct into bytes": (
+        GAP,
+        "struct S s; memset(&s, 0, 8); s.c = c[0]; s.i = a[1]; memset(c, 9, 16); memcpy((struct S *)c, &s, 8);",
+    ),
+    "bytes as structs": (
+        GAP,
+        "unsigned char l[8] = {9, 9, 9}; memcpy((struct S *)l, (struct S *)c, 8); memcpy(c + 8, l, 8);",
+    ),
+    "a struct into a union": (
+        GAP,
+        "union { struct S s; unsigned char l[8]; } u; struct S s; memset(&s, 0, 8); s.c = 1; s.i = a[0]; "
+        "memset(&u, 7, 8); memcpy(&u.s, &s, 8); memcpy(c + 8, u.l, 8);",
+    ),
+    "of malloc": (
+        "#include <stdlib.h>\n" + GAP,
+        "struct S *p = malloc(16); memset(p, 0, 16); p[0].c = c[0]; p[1].i = a[1]; memcpy(c, p, 16); free(p);",
+    ),
+    "an aligned member": (
+        "struct A { _Alignas(8) int v; };",
+        "struct A l; memcpy(&l, c, sizeof l); b[0] = l.v; struct A m[2]; memset(m, 0, 16); m[1].v = a[0]; memcpy(c, m, 16);",
+    ),
+    "as many bytes as the data says": (
+        "struct T { char n[5]; int v; };",
+        "struct T t; memset(&t, 0, sizeof t); memcpy(t.n, c, a[0] & 3); t.v = a[0] & 3; memcpy(c, &t, 12);",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name", NO_GAPS)
+def test_what_lies_between_members_is_zero(name):
+    judged(name, *NO_GAPS[name])
+
+
+@pytest.mark.parametrize(
+    "operands",
+    ['"+m"(l[i++])', '"+m"(*p++)', ': "r"(i++)', ': "g"(i = a[3])', ': "g"(i += 2)', ': "g"(--i)'],
+)
+def test_an_assembler_s_operands_have_effects(operands):
+    text, inputs = case(
+        "", f'int l[3] = {{1, 2, 3}}, i = 1, *p = l; __asm__ volatile("" : {operands}); b[0] = i + *p + l[0];'
+    )
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile(text, fn="kern", backend="cpu", schedule="gang")
+    assert e.value.code == "C2CU085"
+
+
+OFFSETS = "struct T { char a; int b[3]; struct { short x; double y; } in; };"
+
+
+@pytest.mark.parametrize("spelled", ["offsetof", "__builtin_offsetof"])
+def test_offsets_of_members(spelled):
+    judged(
+        f"{spelled}",
+        f"#include <stddef.h>\n{OFFSETS} static int at[] = {{{spelled}(struct T, in.y)}};",
+        f"b[0] = {spelled}(struct T, b); b[1] = {spelled}(struct T, b[2]); b[2] = sizeof(char[{spelled}(struct T, in)]); "
+        f"b[3] = at[0]; struct T t; t.b[0] = a[1]; double *p = &t.in.y; "
+        f"b[4] = ((struct T *)((char *)p - {spelled}(struct T, in.y)))->b[0];",
+    )
 
 
 def test_nested_loops_over_what_cannot_be_told_apart_end_soon():

@@ -142,6 +142,12 @@ def test_large_tables_that_nothing_mentions_are_not_parsed():
     assert tables_of == {"used", "other"}
 
 
+def test_what_stands_before_a_large_table_stays():
+    numbers = ", ".join(map(str, range(1, 30_000)))
+    text = f"const int t[4 == 4 ? 3 : 1], large[] = {{{numbers}}};\nint a;\nvoid k(void) {{ a += t[1] + 1; }}\n"
+    assert c2cu.bulk(text, np.arange(3, dtype="i4"), backend="cpu", schedule="gang").tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     "declared",
     [

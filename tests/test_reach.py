@@ -363,3 +363,27 @@ static unsigned long bits(double x) { union { double f; unsigned long i; } u = {
 int f(double x) { return isnan(x); }
 """
     assert list(c2cu.bulk(text, np.array([1.0, np.nan, np.inf]), backend="cpu")) == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "text, given",
+    [
+        ("void k(double *y) { for (int i = 0; i < 2; i++) y[i] += i + 1; }\n", {"y": np.zeros((3, 1))}),
+        ("void k(const double *y, double *d) { d[0] = y[1]; }\n", {"y": np.zeros((3, 1)), "d": np.zeros((3, 2))}),
+        (
+            "struct q { int a; double b; };\nvoid k(const struct q *p, double *d) { d[0] = p[1].b; }\n",
+            {"p": np.zeros((3, 1), np.dtype([("a", "i4"), ("b", "f8")], align=True)), "d": np.zeros((3, 2))},
+        ),
+    ],
+)
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+def test_an_array_of_one_element_has_bounds(text, given, schedule):
+    with pytest.raises(c2cu.Error, match="element 1 is outside .*, which has 1 element") as e:
+        c2cu.bulk(text, given, backend="cpu", schedule=schedule)
+    assert e.value.code == "C2CU035"
+
+
+def test_an_array_of_one_element_is_an_array():
+    y = np.arange(3.0).reshape(3, 1)
+    text = "void k(double *y, int n) { double *p = y + n; *p += 2; y[0] *= 3; }\n"
+    assert (c2cu.bulk(text, {"y": y, "n": 0}, backend="cpu", schedule="gang") == (y + 2) * 3).all()

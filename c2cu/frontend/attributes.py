@@ -22,11 +22,13 @@ _MEANINGS = re.compile(
     r"|constructor|destructor|cleanup|alias|ifunc|weakref)(?:__)?"
 )
 _WIDE_MODE = re.compile(r"\(\s*(?:__)?TI(?:__)?\s*\)")
+#: Without what changes something.
+_OPERAND = r"(?:[^()=+-]|\+(?!\+)|-(?!-)|[=!<>]=(?!=))*"
 #: Without instructions, and with no operand that they would have to set: "+r" keeps its value.
 _EMPTY_ASM = re.compile(
     r'\s*(?:(?:__)?(?:volatile|inline)(?:__)?\s*)*\(\s*""\s*'
-    r'(?:\)|:\s*(?:(?:\[\w+\]\s*)?"\+[^"]*"\s*\([^()]*\)\s*,?\s*)*'
-    r"(?:\)|:[^:()]*(?:\([^()]*\)[^:()]*)*(?:\)|:)))"
+    r'(?:\)|:\s*(?:(?:\[\w+\]\s*)?"\+[^"]*"\s*\(OPERAND\)\s*,?\s*)*'
+    r"(?:\)|:[^:()]*(?:\(OPERAND\)[^:()]*)*(?:\)|:)))".replace("OPERAND", _OPERAND)
 )
 #: GNU's words that C has another one for, no longer than they are: columns of the user's files stay, and marks'
 #: offsets hold.

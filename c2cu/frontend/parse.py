@@ -199,6 +199,7 @@ def _ast(text: str, pre: Preprocessed) -> C.FileAST:
     _teach(parser)
     try:
         ast = _with_names(_with_prototypes(parser.parse(_with_types(text), pre.name)), text)
+        ast = _with_offsets(ast, text)
     except RecursionError:
         raise catalogue.NESTED_TOO_DEEPLY.error(Loc(pre.name), what="constructs", limit=f"{LEVELS:,}") from None
     except Exception as e:
@@ -252,6 +253,35 @@ def _with_names(ast: C.FileAST, text: str) -> C.FileAST:
                 if isinstance(child, C.ID) and child.name in _ITSELF:
                     _put(node, place, C.Constant("string", f'"{f.decl.name}"', child.coord))
     return ast
+
+
+def _with_offsets(ast: C.FileAST, text: str) -> C.FileAST:
+    """``offsetof(T, m)`` becomes what it stands for in older C, ``(unsigned long)&((T *)0)->m``."""
+    if "offsetof" not in text:
+        return ast
+    for node in [*nodes(ast)]:
+        for place, child in node.children():  # pyright: ignore
+            match child:
+                case C.FuncCall(name=C.ID(name="offsetof"), args=C.ExprList(exprs=[C.Typename() as t, member])):
+                    _put(node, place, _offset(t, member, child.coord))
+    return ast
+
+
+def _offset(t: C.Typename, member: C.Node, coord: object) -> C.Node:
+    pointer = C.Typename(None, [], None, C.PtrDecl([], t.type, coord), coord)  # pyright: ignore
+    base = C.Cast(pointer, C.Constant("int", "0", coord), coord)
+
+    def inside(n: C.Node) -> C.Node:
+        match n:
+            case C.StructRef():
+                return C.StructRef(inside(n.name), ".", n.field, n.coord)
+            case C.ArrayRef():
+                return C.ArrayRef(inside(n.name), n.subscript, n.coord)
+        return C.StructRef(base, "->", n, n.coord)
+
+    size = C.TypeDecl(None, [], None, C.IdentifierType(["unsigned", "long"], coord), coord)
+    address = C.UnaryOp("&", inside(member), coord)
+    return C.Cast(C.Typename(None, [], None, size, coord), address, coord)
 
 
 def _put(node: C.Node, place: str, child: C.Node) -> None:

@@ -177,11 +177,14 @@ def _mentioned(text: str, p: Piece) -> frozenset[str]:
     return of_piece.difference(p.names) if p.names[:1] == ("extern",) and "=" not in p.names else of_piece
 
 
+_BEFORE_VALUE = re.compile(r"(?:[^=]|(?<=[=!<>])=|=(?==))*")
+
+
 def _large_table(text: str, p: Piece) -> str:
     """The name of a constant whose initialiser is long, if that is all that a piece declares; else ""."""
     if p.end - p.begin < LARGE or p.names.count("=") != 1 or p.names[-1] != "=" or "const" not in p.names:
         return ""
-    declarator = text[p.begin : text.index("=", p.begin)]
+    declarator = _BEFORE_VALUE.match(text[p.begin : p.end])[0]  # pyright: ignore
     return "" if re.search(r"[{(,]", declarator) else p.names[-2]  # with one of these, that may be another name
 
 

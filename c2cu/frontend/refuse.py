@@ -18,7 +18,7 @@ from .kernel import KernelProgram, returns_place, touched
 from .nesting import ANALYSED, too_deep
 from .parse import loc_of
 from .symbols import Symbol
-from .tree import nodes
+from .tree import children, nodes
 from .typed import FunctionDef
 
 E = TypeVar("E", bound=Error)
@@ -146,10 +146,31 @@ def _found(program: KernelProgram, ends: Ends | None = None) -> Iterator[tuple[b
             for n in nodes(f.node):
                 if id(n) not in dead:
                     yield from _errors(n, program)
-    for s in touched(unit, program.functions) if program.followed else ():
-        if s.is_undefined and not s.builtin and (s in program.constants or holds_pointers(s.type)):
-            message = catalogue.OUTSIDE_STATE if _in_the_library(s.name) else catalogue.UNKNOWN_SOURCE
-            yield True, message.error(s.loc, name=s.name)
+    for s in _undefined(program) if program.followed else ():
+        message = catalogue.OUTSIDE_STATE if _in_the_library(s.name) else catalogue.UNKNOWN_SOURCE
+        yield True, message.error(s.loc, name=s.name)
+
+
+def _undefined(program: KernelProgram) -> list[Symbol]:
+    """The variables of no file that the kernel reaches and no call brings."""
+    unit, reached = program.unit, [*touched(program.unit, program.functions)]
+    out = [
+        s for s in reached if s.is_undefined and not s.builtin and (s in program.constants or holds_pointers(s.type))
+    ]
+    if not out:
+        return out
+    parts = [f.node.body for f in program.functions]
+    parts += [s.decl.init for s in reached if s.decl is not None and s.decl.init is not None]
+    named = {unit.symbols.get(id(n)) for part in parts for n in _evaluated(part)}
+    return [s for s in out if s in named]
+
+
+def _evaluated(n: C.Node) -> Iterator[C.Node]:
+    """The nodes of what is evaluated in a part of a program: neither a size nor a type is."""
+    if not (isinstance(n, C.Typename) or (isinstance(n, C.UnaryOp) and n.op in ("sizeof", "_Alignof"))):
+        yield n
+        for child in children(n):
+            yield from _evaluated(child)
 
 
 def _foreign(f: FunctionDef, program: KernelProgram) -> Error | None:

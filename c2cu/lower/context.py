@@ -10,7 +10,7 @@ from typing import TypeVar
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, CType, Scalar
+from ..base.ctype import BOOL, INT, CType, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.ends import Ends
 from ..frontend.symbols import Symbol
@@ -18,7 +18,7 @@ from ..frontend.typed import FunctionDef, Unit
 from ..ir.fold import cast
 from ..ir.nodes import ENDED, TRUE, ZERO, Assign, Block, Const, Expr, If, Region, Stmt, Store, Var, Variable
 from .environment import Environment, join
-from .objects import Complex, LValue, Null, Object, OneOf, Pair, Ref, Single, Target, View, Wide, at_start
+from .objects import Complex, LValue, Null, Object, OneOf, Pair, Ref, Single, Target, View, Wide, at_start, has_gaps
 
 LIMIT = 60_000  # statements of one flat kernel
 WORK = 400_000  # statements written until there is one, those of loops that had to be written again among them
@@ -302,4 +302,31 @@ class Context:
         volatile: bool = False,
     ) -> Object:
         self.objects += 1
-        return Object(name, t, storage, loc, values, volatile=volatile, born=self.objects)
+        obj = Object(name, t, storage, loc, values, volatile=volatile, born=self.objects)
+        if storage == "local" and has_gaps(t):
+            self.clear_gaps(obj)
+        return obj
+
+    # what lies between the members of structs: nothing but zero is known of it
+
+    def clear_gaps(self, obj: Object) -> None:
+        """It is zero from here on, or nobody may rely on what it is."""
+        if obj.gaps is None:
+            obj.gaps = self.fresh_temporary(f"gaps of {obj.name}", INT, obj.loc)
+        self.learn(obj.gaps, Const(0, INT))
+
+    def fill_gaps(self, obj: Object) -> None:
+        """It may be anything from here on."""
+        if obj.gaps is not None:
+            self.learn(obj.gaps, Var(obj.gaps))
+
+    def gaps_may_hold(self, obj: Object) -> bool:
+        """Whether it may be other than zero: that of what comes in may."""
+        if not has_gaps(obj.type) or (obj.storage == "shared" and obj.values is not None):
+            return False
+        return obj.gaps is None or not isinstance(self.settled(obj.gaps, obj.loc), Const)
+
+    def read_gaps(self, obj: Object, loc: Loc) -> None:
+        """It is read as zero. Raises UnsupportedError where it may be something else."""
+        if self.gaps_may_hold(obj):
+            raise catalogue.COPIED_GAPS.error(loc, name=obj.name)

@@ -8,14 +8,15 @@ from dataclasses import replace
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import INT, LONG, UCHAR, UINT, ULONG, VOID, Array, CType, Pointer, Scalar, Struct, leaf_element
+from ..base.ctype import INT, LONG, UCHAR, UINT, ULONG, VOID, Array, Pointer, Scalar, Struct
 from ..base.diagnostics import Loc
 from ..ir.fold import binary, bitcast, cast, is_constant, multiply
 from ..ir.nodes import Binary, Cast, Const, Expr
 from .context import Context
 from .lvalues import pointer_value
-from .memory import below, copy_elements, for_each, load, store
-from .objects import LValue, Null, OneOf, Ref, View, in_turn, leaf_table, object_table, seen_as
+from .memory import below, copy_elements, copy_gaps, for_each, load, store
+from .objects import LValue, Null, OneOf, Ref, View, has_gaps, in_turn, leaf_table, object_table, seen_as
+from .order import before
 from .pairs import is_complex, is_pair
 from .pointers import exact, for_one_of, read_pointer, write_pointer
 from .views import WORDS, locate
@@ -24,14 +25,17 @@ MOST_PIECES = 4096  # of a copy that is written member by member
 
 
 def memory_function(cx: Context, name: str, args: list[C.Node], loc: Loc) -> LValue:
-    """Returns what they return: where they wrote."""
-    to = cx.pinned(followed(cx, args[0], loc), loc)
+    """Returns what they return: where they wrote. The last argument is evaluated first, as gcc does."""
+    count, mark = cx.value(args[2]), len(cx.out)
     if name == "memset":
-        byte, count = cx.saved(cx.value(args[1]), loc), cx.value(args[2])
+        byte = cx.saved(cx.value(args[1]), loc)
+        to = cx.pinned(followed(cx, args[0], loc), loc)
+        count = before(cx, count, mark, loc)
         for_place(cx, to, lambda x: fill(cx, x, byte, count, loc), loc)
         return to
     source = cx.pinned(followed(cx, args[1], loc), loc)
-    count = cx.value(args[2])
+    to = cx.pinned(followed(cx, args[0], loc), loc)
+    count = before(cx, count, mark, loc)
     overlap = name == "memmove"
     for_place(cx, to, lambda a: for_place(cx, source, lambda b: copy(cx, a, b, count, overlap, loc), loc), loc)
     return to
@@ -59,9 +63,9 @@ def copy(cx: Context, to: Ref | View, source: Ref | View, count: Expr, overlap: 
     a, b = structs(to, loc), structs(source, loc)
     if a is not None and b is not None and a.type == b.type and a.object is not b.object:
         several = divided(count, a.type.size, loc)
-        if several is not None:
-            if b.object.gaps_filled or (b.object.storage == "bulk" and has_gaps(b.type)):
-                a.object.fill_gaps(loc)
+        alike = isinstance(a, Ref) and isinstance(b, Ref)  # else bytes of one's gaps may be members of the other
+        if several is not None and (alike or not has_gaps(a.type)):
+            copy_gaps(cx, a, b, is_constant(count, a.object.type.size))
             for path, leaf in leaf_table(a.type).items():
                 copy_elements(cx, below(a, path, loc), below(b, path, loc), multiply(several, leaf.count), loc)
             return
@@ -104,7 +108,7 @@ def elements(ref: Ref | View, count: Expr, loc: Loc) -> Ref | View | None:
         ref = replace(ref, path="", index=multiply(ref.index, 2), type=leaf.type, rows=())
     if isinstance(ref, Ref) and isinstance(ref.type, Struct):
         table = leaf_table(ref.type)
-        if len(table) != 1:
+        if len(table) != 1 or has_gaps(ref.type):
             return None
         ref = below(ref, next(iter(table)), loc)
     if isinstance(ref, Ref):
@@ -116,6 +120,9 @@ def elements(ref: Ref | View, count: Expr, loc: Loc) -> Ref | View | None:
         leaf, several = table[ref.path], len(table) > 1
         farther = isinstance(count, Const) and count.value > extent(ref, loc)  # a variable's bytes are in the array
         if (several and (farther or not leaf.dims)) or not isinstance(leaf.type, Scalar):
+            return None
+        in_one_piece = not leaf.dims or leaf.dims[-1][1] == leaf.type.size
+        if has_gaps(ref.object.type) and (farther or not (in_one_piece or isinstance(count, Const))):
             return None
         return replace(ref, type=leaf.type) if ref.type == VOID else ref
     spot = locate(ref)
@@ -155,8 +162,11 @@ def by_bytes(ref: Ref | View, loc: Loc) -> View:
 def copy_members(cx: Context, to: View, source: View, count: Expr, loc: Loc) -> None:
     """A copy between members that lie differently, or of some of them: what is copied first is read first."""
     writes: list[Callable[[], None]] = []
-    if any(source.object.gaps_filled or covered(source.farther(Const(k, LONG), 1), 1) for k in gaps(to, count, loc)):
-        to.object.fill_gaps(loc)
+    between = gaps(to, count, loc)
+    if between and (
+        cx.gaps_may_hold(source.object) or any(covered(source.farther(Const(k, LONG), 1), 1) for k in between)
+    ):
+        cx.fill_gaps(to.object)
     for at, size in members(to, count, loc):
         a, b = (replace(x, constant=x.constant + at, type=WORDS.get(size, UCHAR)) for x in (to, source))
         spot = locate(a)
@@ -171,7 +181,7 @@ def copy_members(cx: Context, to: View, source: View, count: Expr, loc: Loc) -> 
             if covered(y, part):
                 value = load(cx, y, loc)
             else:
-                source.object.read_gaps(loc)
+                cx.read_gaps(source.object, loc)
                 value = Const(0, WORDS[part])
             value = cx.saved(value, loc) if to.object is source.object else value
             writes.append(lambda x=x, value=value: store(cx, x, value, loc))
@@ -242,8 +252,10 @@ def divided(count: Expr, size: int, loc: Loc) -> Expr | None:
 
 def fill(cx: Context, to: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None:
     """``count`` bytes that all are ``byte``."""
-    if not is_constant(byte, 0) and has_gaps(to.object.type):
-        to.object.fill_gaps(loc)
+    if not is_constant(byte, 0):
+        cx.fill_gaps(to.object)
+    elif is_whole(to, count) and has_gaps(to.object.type):
+        cx.clear_gaps(to.object)
     first = structs(to, loc)
     several = divided(count, first.type.size, loc) if first is not None else None
     if first is not None and several is not None:
@@ -267,12 +279,10 @@ def fill(cx: Context, to: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None
     fill_elements(cx, start, byte, several, loc)
 
 
-def has_gaps(t: CType) -> bool:
-    """Whether some bytes of a struct, or of an array of them, are no member's."""
-    element = leaf_element(t)
-    if not isinstance(element, Struct):
-        return False
-    return sum(leaf.type.size * leaf.count for leaf in leaf_table(element).values()) < element.size
+def is_whole(ref: Ref | View, count: Expr) -> bool:
+    """Whether so many bytes from a place on certainly are all of its object."""
+    at_start = is_constant(ref.index, 0) and (ref.path == "" if isinstance(ref, Ref) else ref.constant == 0)
+    return at_start and isinstance(count, Const) and count.value >= ref.object.type.size
 
 
 def fill_elements(cx: Context, start: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None:

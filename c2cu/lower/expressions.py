@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from pycparser import c_ast as C
 
@@ -28,6 +29,8 @@ from .wide import compared as compared_wide
 from .wide import is_true, narrowed, widened
 from .zeros import is_integer_zero, is_zero, never_minus_zero
 
+V = TypeVar("V")
+
 
 def value(cx: Context, node: C.Node) -> Expr:
     """The scalar value of an expression, promoted by nobody yet: it has the expression's C type."""
@@ -44,7 +47,7 @@ def value(cx: Context, node: C.Node) -> Expr:
             return load(cx, lvalue(cx, node), loc)
         case C.UnaryOp():
             return unary_value(cx, node)
-        case C.BinaryOp(op="&&" | "||"):
+        case C.BinaryOp(op="&&" | "||") if id(node) not in cx.begun:
             return logical(cx, node)
         case C.BinaryOp():
             return in_order(cx, node)
@@ -181,24 +184,32 @@ def operands(cx: Context, node: C.BinaryOp) -> tuple[Expr, Expr]:
 
 def in_order(cx: Context, node: C.BinaryOp) -> Expr:
     """An operation; the parts that do not make its value come first."""
+    t = cx.unit.type(node)
     if id(node) in cx.begun:
-        t = cx.unit.type(node)
         assert isinstance(t, Scalar)
-        return Const(0, t, loc_of(node))
+        return Const(int(node.op == "||"), t, loc_of(node))
+    return parts_first(cx, node, lambda: cx.value(node) if id(node) in cx.begun else binary_value(cx, node))
+
+
+def parts_first(cx: Context, node: C.BinaryOp, value: Callable[[], V]) -> V:
+    """What ``value()`` gives for an operation, after the parts that do not make its value."""
     begun = [part for part in without_value(cx, node) if id(part) not in cx.begun]
     for part in begun:
         cx.begun[id(part)] = begin(cx, part)
     try:
-        return cx.value(node) if id(node) in cx.begun else binary_value(cx, node)
+        return value()
     finally:
         for part in begun:
             del cx.begun[id(part)]
 
 
 def begin(cx: Context, part: C.ExprList | C.BinaryOp) -> C.Node | None:
-    """Lower what does not make a part's value; the expression that does, None for zero."""
+    """Lower what does not make a part's value; the expression that does, None for a constant."""
     if isinstance(part, C.ExprList):
         return last_of(cx, part)
+    if part.op in ("&&", "||"):
+        cx.effect(part.left)
+        return None
     factors = sorted((part.left, part.right), key=lambda x: not is_integer_zero(cx, x))
     for x in factors:
         cx.effect(x)

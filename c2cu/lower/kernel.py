@@ -140,7 +140,7 @@ def bind_parameter(cx: Context, b: Parameter, bulk: list[Region]) -> Object:
             region = outside(obj, leaf)
             bulk.append(region)
             cx.names[region.name] = 1
-            if b.shared or leaf.count != several or volatile or (b.kind == "global" and isinstance(b.type, Array)):
+            if b.shared or leaf.count != several or volatile or isinstance(b.type, Array):
                 obj.parts[leaf.path] = region
     return obj
 

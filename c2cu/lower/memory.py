@@ -22,6 +22,7 @@ from .objects import (
     Ref,
     View,
     Wide,
+    has_gaps,
     in_turn,
     leaf_table,
     object_table,
@@ -288,11 +289,23 @@ def copy_object(cx: Context, to: LValue, source: LValue, loc: Loc) -> None:
     if isinstance(source, OneOf):
         for_one_of(cx, source, lambda x: copy_object(cx, to, x, loc), loc)
         return
-    if source.object.gaps_filled:
-        to.object.fill_gaps(loc)
+    if has_gaps(to.type):
+        if isinstance(to, View):
+            raise catalogue.COPIED_GAPS.error(loc, name=source.name)
+        copy_gaps(cx, to, source, to.type == to.object.type)
     for path, leaf in leaf_table(to.type).items():
         a, b = below(to, path, loc), below(source, path, loc)
         copy_elements(cx, a, b, Const(leaf.count, INT), loc)
+
+
+def copy_gaps(cx: Context, to: Ref | View, source: Ref | View, whole: bool) -> None:
+    """What a copy of structs makes of what lies between their members. ``whole``: it goes to all of an object."""
+    if not has_gaps(to.type):
+        return
+    if isinstance(source, View) or cx.gaps_may_hold(source.object):
+        cx.fill_gaps(to.object)
+    elif whole:
+        cx.clear_gaps(to.object)
 
 
 def below(ref: Ref | View, path: str, loc: Loc) -> Ref | View:

@@ -42,7 +42,7 @@ class Object:
     ``volatile``: every access stays one. ``born``: how many objects lowering had made before it. ``lasting``: a static,
     which outlives its block. ``allocated``: by a call, and there until it is freed; ``freed``: what stands for it from
     then on. ``raw``: the bytes of an allocated object to which no pointer has given a type yet; ``cleared``: they begin
-    as zero. ``gaps_filled``: what lies between its members may be other than zero; ``gaps_read``: it was read as zero.
+    as zero. ``gaps``: stands in `Environment` for what lies between its members, which is zero where it is known.
     """
 
     name: str
@@ -58,20 +58,7 @@ class Object:
     freed: bool = False
     raw: int | None = None
     cleared: bool = False
-    gaps_filled: bool = False
-    gaps_read: bool = False
-
-    def fill_gaps(self, loc: Loc) -> None:
-        """Something is stored between the members. Raises UnsupportedError where that was read as zero."""
-        if self.gaps_read:
-            raise catalogue.COPIED_GAPS.error(loc, name=self.name)
-        self.gaps_filled = True
-
-    def read_gaps(self, loc: Loc) -> None:
-        """What lies between the members is read as zero. Raises UnsupportedError where it may be something else."""
-        if self.gaps_filled or self.storage == "bulk":
-            raise catalogue.COPIED_GAPS.error(loc, name=self.name)
-        self.gaps_read = True
+    gaps: Variable | None = None
 
     def give_type(self, t: CType) -> None:
         """What is allocated is what the first pointer to it leads to, as often as there is room; bytes, where they were
@@ -419,6 +406,14 @@ def object_table(obj: Object) -> dict[str, Leaf]:
     if in_turn(obj):
         return {leaf.path: leaf for leaf in object_leaves(obj.type)}
     return leaf_table(obj.type)
+
+
+def has_gaps(t: CType) -> bool:
+    """Whether some bytes of a struct, or of an array of them, are no member's."""
+    element = leaf_element(t)
+    if not isinstance(element, Struct) or not element.complete:
+        return False
+    return sum(leaf.type.size * leaf.count for leaf in leaf_table(element).values()) < element.size
 
 
 def in_turn(obj: Object) -> bool:

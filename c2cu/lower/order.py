@@ -3,7 +3,8 @@
 C leaves it open. gcc goes from left to right, and from the last argument of a call to the first. It reads a local
 variable whose address nobody takes only where it is used, after all operands; and of an operation whose operands may
 change places, any variable on the left after what is on the right. What does not make the value (the left of a comma, a
-factor of zero) goes before all else; the right side of an assignment that chooses or assigns goes before the left.
+factor of zero, what ``|| 1`` follows) goes before all else; the right side of an assignment that chooses or assigns
+goes before the left.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def value_first(cx: Context, node: C.Node, t: CType) -> bool:
 
 def without_value(cx: Context, node: C.Node) -> tuple[C.ExprList | C.BinaryOp, ...]:
     """The parts of an arithmetic expression that begin with what does not make its value: comma expressions, and
-    products that are zero, of which gcc keeps the effects."""
+    products that are zero and truth values that a constant decides, of which gcc keeps the effects."""
     known = cx.without_value.get(id(node))
     if known is None:
         known = cx.without_value[id(node)] = tuple(_without_value(cx, node))
@@ -77,7 +78,8 @@ def _without_value(cx: Context, node: C.Node) -> Iterator[C.ExprList | C.BinaryO
         case C.ExprList():
             yield node
         case C.BinaryOp(op="&&" | "||"):
-            return
+            if is_decided(cx, node) and has_effects(cx, node.left):
+                yield node
         case C.BinaryOp(op="*" | "&" | "|" | "^" | "+" | "-" | "<<" | ">>") if is_integer_zero(
             cx, node
         ) and has_effects(cx, node):
@@ -85,8 +87,14 @@ def _without_value(cx: Context, node: C.Node) -> Iterator[C.ExprList | C.BinaryO
         case C.BinaryOp():
             yield from without_value(cx, node.left)
             yield from without_value(cx, node.right)
-        case C.UnaryOp(op="-" | "+" | "~") | C.Cast():
+        case C.UnaryOp(op="-" | "+" | "~" | "!") | C.Cast():
             yield from without_value(cx, node.expr)
+
+
+def is_decided(cx: Context, node: C.BinaryOp) -> bool:
+    """Whether it is ``x && 0`` or ``x || 1``."""
+    right = cx.unit.constant(node.right) if node.op in ("&&", "||") else None
+    return right is not None and bool(right) == (node.op == "||")
 
 
 def before(cx: Context, e: Expr, mark: int, loc: Loc) -> Expr:

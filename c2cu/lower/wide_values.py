@@ -12,7 +12,7 @@ from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.nodes import Const
 from .context import Context
-from .expressions import number
+from .expressions import number, parts_first
 from .lvalues import last_of, lvalue
 from .memory import load_pair, store_pair
 from .objects import LValue, OneOf, Ref, View, Wide
@@ -40,12 +40,10 @@ def _value(cx: Context, node: C.Node, t: Scalar, loc: Loc) -> Wide:
         case C.UnaryOp(op="+" | "-" | "~" as op):
             x = wide(cx, node.expr, t)
             return x if op == "+" else negative(cx, x, loc) if op == "-" else complement(cx, x, loc)
-        case C.BinaryOp() if id(node) in cx.begun:  # zero, and its effects are lowered
-            return widened(cx, Const(0, UINT), t, loc)
-        case C.BinaryOp(op="<<" | ">>"):
-            return shifted(cx, node.op, wide(cx, node.left, t), number(cx, node.right, UINT, loc), loc)
+        case C.BinaryOp() if id(node) in cx.begun:
+            return _operation(cx, node, t, loc)
         case C.BinaryOp():
-            return arithmetic(cx, node.op, wide(cx, node.left, t), wide(cx, node.right, t), loc)
+            return parts_first(cx, node, lambda: _operation(cx, node, t, loc))
         case C.Assignment():
             return _assignment(cx, node, t, loc)
         case C.TernaryOp():
@@ -66,6 +64,14 @@ def loaded(cx: Context, ref: LValue, loc: Loc) -> Wide:
     value = load_pair(cx, ref, loc)
     assert isinstance(value, Wide)
     return value
+
+
+def _operation(cx: Context, node: C.BinaryOp, t: Scalar, loc: Loc) -> Wide:
+    if id(node) in cx.begun:  # it is zero, and its effects are lowered
+        return widened(cx, Const(0, UINT), t, loc)
+    if node.op in ("<<", ">>"):
+        return shifted(cx, node.op, wide(cx, node.left, t), number(cx, node.right, UINT, loc), loc)
+    return arithmetic(cx, node.op, wide(cx, node.left, t), wide(cx, node.right, t), loc)
 
 
 def _step(cx: Context, node: C.UnaryOp, t: Scalar, loc: Loc) -> Wide:
