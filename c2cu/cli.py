@@ -546,10 +546,12 @@ def run(
                 raise click.UsageError("give --in and --out, or --p to run the whole program on stdin")
             if "-" in source:
                 raise click.UsageError("stdin holds the inputs then: give the C as a file")
-            for option, value in {**streaming, "tune": tune, "pack": pack, "stdio": stdio}.items():
+            others = {"tune": tune, "pack": pack, "stdio": stdio, "strict": strict, "shared": shared}
+            for option, value in {**streaming, **others}.items():
                 if value:
                     raise click.UsageError(f"--{option.replace('_', '-')} goes with --in and --out")
-            sys.exit(run_program(c_source(source), p, backend, options))
+            how = {**options, "fp": fp, "schedule": None if schedule == "auto" else schedule}
+            sys.exit(run_program(c_source(source), p, backend, how))
         if "-" in source and any(text.partition("=")[2] == "-" or text == "-" for text in inputs):
             raise click.UsageError("stdin holds the inputs then: give the C as a file")
         program = api.compile(

@@ -16,7 +16,8 @@ from ..base.scratch import scratch
 
 
 def run_program(source: Sequence[str | Path], p: int, backend: str, options: Mapping[str, Any]) -> int:
-    """Translate the whole program for p runs, compile it, and run it on stdin. Its exit status."""
+    """Translate the whole program for p runs, compile it, and run it on stdin. Its exit status. ``options``: those of
+    `translate`."""
     target = backend
     if backend == "auto":
         target = "cuda" if toolchain.find_nvcc() and backends.best() == "cuda" else "cpu"
@@ -31,7 +32,7 @@ def run_program(source: Sequence[str | Path], p: int, backend: str, options: Map
         else:
             compiler = toolchain.find_compiler()
             flags = ("-O3", *toolchain.machine_flags(), "-w", *toolchain.generated_flags(compiler))
-            command = [*compiler, *flags, "-x", "c", "-", "-o", str(program), "-lm"]
+            command = [*compiler, *flags, "-x", "c", "-", "-o", str(program), "-lm", "-pthread"]
         _compile(command, text)
         sys.stdout.flush()
         return subprocess.run([str(program)]).returncode

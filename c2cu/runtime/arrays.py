@@ -80,9 +80,27 @@ def _inputs(slots: tuple[Slot, ...]) -> list[str]:
 
 
 def _conversion(array: Any, slot: Slot) -> str:
+    """How an array, or what is none, comes to have the dtype that is wanted."""
+    names, given = _dtype(slot).names, getattr(array, "dtype", None)
+    if names and getattr(given, "names", None) == names:
+        return f"convert it, member by member: {slot.name}.astype(numpy.dtype({_dtype(slot)}))"
+    if names:
+        made = f"{slot.name} = numpy.zeros(count, numpy.dtype({_dtype(slot)}))"
+        return f"make an array of structs and fill its members: {made}, {slot.name}['{names[0]}'] = ..."
+    if len(slot.shape) == 1 and slot.shape[0] > 0 and _dtype(slot).itemsize == 1 and _is_text(array):
+        n, t = slot.shape[0], _dtype(slot)
+        return f"take the bytes of strings: numpy.array({slot.name}, dtype='S{n}').view('{t}').reshape(-1, {n})"
     if getattr(getattr(array, "dtype", None), "kind", "") == "S":  # NumPy would read numbers
         return f"take its bytes: {slot.name}.view('{_dtype(slot)}').reshape(*{slot.name}.shape, -1)"
     return f"convert it: {slot.name}.astype('{_dtype(slot)}')"
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is a string, a list of them, or an array of them."""
+    if hasattr(value, "dtype"):
+        return value.dtype.kind in "SU"
+    first = value[0] if isinstance(value, list | tuple) and value else value
+    return isinstance(first, str | bytes)
 
 
 def check_names(arrays: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
@@ -115,6 +133,8 @@ def _for_all(slot: Slot) -> str:
     """How one number is given for all inputs, where that is possible."""
     if slot.shape or slot.shared or not isinstance(slot.dtype, str):
         return ""
+    if slot.writes:  # what all inputs share nobody writes
+        return f"; a variable of the file may have its first value there: '{slot.name} = 0;'"
     return f", or one number for all: shared={{'{slot.name}': ...}} / --shared {slot.name}=..."
 
 
@@ -123,7 +143,10 @@ def _number_hint(value: Any, slot: Slot) -> str:
     if slot.shape or not (isinstance(value, bool | int | float | complex) or getattr(value, "shape", None) == ()):
         return ""
     name = slot.name
-    return f"give an array of shape (p,), or one number for all: shared={{'{name}': {value}}} / --shared {name}={value}"
+    all_of_them = (
+        "" if slot.writes else f", or one number for all: shared={{'{name}': {value}}} / --shared {name}={value}"
+    )
+    return f"give an array of shape (p,){all_of_them}"
 
 
 def _axis_hint(shape: tuple[int, ...], slot: Slot, layout: str) -> str:
@@ -164,7 +187,8 @@ def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
             role=role,
             name=slot.name,
             type=type(array).__name__,
-            how=_number_hint(array, slot) or f"use numpy.array(..., dtype='{_dtype(slot)}')",
+            how=_number_hint(array, slot)
+            or (_conversion(array, slot) if _is_text(array) else f"use numpy.array(..., dtype='{_dtype(slot)}')"),
         )
     dtype = (
         numpy.dtype(str(array.dtype).removeprefix("torch."))
@@ -178,9 +202,7 @@ def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
             name=slot.name,
             dtype=dtype,
             expected=_dtype(slot),
-            how=f"{slot.name}.view(numpy.dtype({_dtype(slot)})) takes the same bytes for such structs"
-            if _dtype(slot).names
-            else _conversion(array, slot),
+            how=_conversion(array, slot),
         )
     shape = tuple(array.shape)
     inner = shape if slot.shared else shape[1:] if layout == "row" else shape[:-1]
