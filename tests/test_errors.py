@@ -309,16 +309,49 @@ def test_errors_in_inputs_show_the_declaration(inputs):
     assert "    1 | float a[4], b[4];\n      |       ^" in str(caught.value)
 
 
-def test_an_array_of_the_bytes_of_structs():
-    """What the error says to write is what runs, and docs/language.md says where the dtype is."""
-    text = "struct P { float re, im; } x[4];\nvoid k(void) { for (int i = 0; i < 4; i++) x[i].im = -x[i].im; }\n"
-    x = np.arange(24, dtype=np.float32).view(np.complex64).reshape(3, 4)
+CONJUGATES = "struct P { float re, im; } x[4];\nvoid k(void) { for (int i = 0; i < 4; i++) x[i].im = -x[i].im; }\n"
+
+
+def conjugates(x, wrong) -> np.ndarray:
+    """The results for what the error says to write."""
     with pytest.raises(TypeError) as caught:
-        c2cu.bulk(text, x, backend="cpu")
-    hint = caught.value.diagnostic.hint.removesuffix(" takes the same bytes for such structs")
-    result = c2cu.bulk(text, eval(hint, {"x": x, "numpy": np}), backend="cpu")
-    assert result.dtype == np.dtype(c2cu.compile(text, backend="cpu").slots[0].dtype)
-    assert np.array_equal(result.view(np.complex64), x.conj())
+        c2cu.bulk(CONJUGATES, wrong, backend="cpu")
+    hint = caught.value.diagnostic.hint.partition(": ")[2].partition(", x['re'] = ...")
+    scope = {"x": wrong, "numpy": np, "count": x.shape}
+    if hint[1]:
+        exec(hint[0], scope)
+        scope["x"]["re"], scope["x"]["im"] = x.real, x.imag
+        return c2cu.bulk(CONJUGATES, scope["x"], backend="cpu")
+    return c2cu.bulk(CONJUGATES, eval(hint[0], scope), backend="cpu")
+
+
+def test_an_array_of_structs_is_made_as_the_error_says():
+    """What the error says to write is what runs, and docs/language.md says where the dtype is."""
+    x = np.arange(24, dtype=np.float32).view(np.complex64).reshape(3, 4)
+    wide = np.zeros((3, 4), [("re", "f8"), ("im", "f8")])
+    wide["re"], wide["im"] = x.real, x.imag
+    for wrong in (x, wide):
+        result = conjugates(x, wrong)
+        assert result.dtype == np.dtype(c2cu.compile(CONJUGATES, backend="cpu").slots[0].dtype)
+        assert np.array_equal(result.view(np.complex64), x.conj())
+
+
+def test_strings_are_taken_as_the_error_says():
+    text = "char s[9];\nint n;\nvoid k(void) { n = 0; for (int i = 0; i < 9; i++) n += s[i] != 0; }\n"
+    strings = ["ACGT", "", "abcdefgh"]
+    for wrong in (strings, np.array(strings), np.array(strings, "S"), np.array(strings, "S9")):
+        with pytest.raises(TypeError) as caught:
+            c2cu.bulk(text, {"s": wrong}, backend="cpu")
+        right = eval(caught.value.diagnostic.hint.partition(": ")[2], {"s": wrong, "numpy": np})
+        assert c2cu.bulk(text, {"s": right}, backend="cpu", outputs=["n"]).tolist() == [4, 0, 8]
+
+
+def test_what_the_kernel_writes_is_not_to_be_shared():
+    text = "static int ready;\nint o;\nvoid k(void) { if (!ready) ready = 3; o = ready; }\n"
+    for inputs in ({}, {"ready": 0}):
+        with pytest.raises(c2cu.InputError) as caught:
+            c2cu.bulk(text, inputs, backend="cpu")
+        assert "shared" not in caught.value.diagnostic.hint
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def copy(cx: Context, to: Ref | View, source: Ref | View, count: Expr, overlap: 
         several = divided(count, a.type.size, loc)
         alike = isinstance(a, Ref) and isinstance(b, Ref)  # else bytes of one's gaps may be members of the other
         if several is not None and (alike or not has_gaps(a.type)):
-            copy_gaps(cx, a, b, is_constant(count, a.object.type.size))
+            copy_gaps(cx, a, b, is_whole(a, count))
             for path, leaf in leaf_table(a.type).items():
                 copy_elements(cx, below(a, path, loc), below(b, path, loc), multiply(several, leaf.count), loc)
             return
@@ -254,7 +254,7 @@ def fill(cx: Context, to: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None
     """``count`` bytes that all are ``byte``."""
     if not is_constant(byte, 0):
         cx.fill_gaps(to.object)
-    elif is_whole(to, count) and has_gaps(to.object.type):
+    elif has_gaps(to.object.type) and is_whole(to, count):
         cx.clear_gaps(to.object)
     first = structs(to, loc)
     several = divided(count, first.type.size, loc) if first is not None else None
@@ -281,8 +281,10 @@ def fill(cx: Context, to: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None
 
 def is_whole(ref: Ref | View, count: Expr) -> bool:
     """Whether so many bytes from a place on certainly are all of its object."""
-    at_start = is_constant(ref.index, 0) and (ref.path == "" if isinstance(ref, Ref) else ref.constant == 0)
-    return at_start and isinstance(count, Const) and count.value >= ref.object.type.size
+    t = ref.object.type
+    if not isinstance(count, Const) or (isinstance(t, Array) and t.length is None) or not is_constant(ref.index, 0):
+        return False
+    return (ref.path == "" if isinstance(ref, Ref) else ref.constant == 0) and count.value >= t.size
 
 
 def fill_elements(cx: Context, start: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None:
