@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 from .base import catalogue, quantities, reading
-from .base.diagnostics import Diagnostic, Error, render, to_json
+from .base.diagnostics import Diagnostic, Error, Loc, render, to_json
 from .base.notices import Notice
 from .base.version import __version__
 from .schedule.registry import names
@@ -229,9 +229,12 @@ def say(d: Diagnostic, sources: Any, how: str) -> None:
 def diagnosed(how: str) -> Iterator[None]:
     """Print c2cu's warnings and errors as diagnostics; an error exits with status 1, Ctrl-C with 130."""
 
+    told: set[tuple[str, Loc]] = set()  # a program may be judged before its lengths are known, and after
+
     def show(message: Any, *_: Any, **__: Any) -> None:
         for f in message.report.findings if hasattr(message, "report") else ():
-            if f.severe:
+            if f.severe and (f.kind, f.loc) not in told:
+                told.add((f.kind, f.loc))
                 say(f.diagnostic(), message.report.sources, how)
         if isinstance(message, Notice):
             say(message.diagnostic, message.sources, how)

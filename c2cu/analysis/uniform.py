@@ -296,12 +296,14 @@ class _Analysis:
         source = self.source(s.value)
         if source is not None:
             arrives = isinstance(s.value, Load) and s.loc == s.value.region.loc  # a bulk scalar at the start
-            self.mark(s.var, "" if arrives or s.var.role else f"'{s.var.name}' is assigned here", s.loc, source)
+            name = _users_name(s.var)
+            self.mark(s.var, "" if arrives or not name else f"'{name}' is assigned here", s.loc, source)
             return
         cond = next((self.diverging[c] for c in around if c >= left and c in self.diverging), None)
         if cond is not None:
-            names = {"exit": "control leaves from here", "temporary": "a value is computed"}
-            what = names.get(s.var.role, f"'{s.var.name}' is assigned")
+            name = _users_name(s.var)
+            others = "control leaves from here" if s.var.role == "exit" else "a value is computed"
+            what = f"'{name}' is assigned" if name else others
             self.mark(s.var, f"{what} under a condition that depends on input data", s.loc, self.source(cond))
 
     def store(self, s: Store, around: tuple[int, ...]) -> None:
@@ -352,6 +354,11 @@ class _Analysis:
                 steps[cause.step] = None
             source = cause.behind
         return list(steps), source is None
+
+
+def _users_name(v: Variable) -> str:
+    """What the program calls a variable; "" of one that it does not have."""
+    return "" if v.role or v.loc.file.startswith("<library") else v.spelling or v.name
 
 
 class _Findings:

@@ -285,7 +285,7 @@ def chosen_pointer(cx: Context, node: C.TernaryOp) -> Target:
     """``c ? p : q``: it may point to either's places."""
     loc, t = loc_of(node), cx.unit.value_type(node)
     assert isinstance(t, Pointer)
-    ref = whole(cx.new_object("p", t, "local", loc))
+    ref = whole(cx.new_object("chosen", t, "local", loc))
     cx.either(
         cx.condition(node.cond),
         lambda: write_pointer(cx, ref, pointer_value(cx, node.iftrue), loc),
