@@ -337,6 +337,7 @@ def _stdin() -> str:
         " thread or private, and for a CPU one that every machine takes; with --library it is auto.",
     ),
     choice("--fp", "exact", "reassociate", "fast", help="What floating point may do, as for 'c2cu run'."),
+    click.option("--shared", multiple=True, metavar="NAME", help="All inputs share this variable."),
     click.option(
         "--emit",
         type=click.Choice(["ast", "ir", "plan", "cuda", "c"]),
@@ -362,6 +363,7 @@ def translate(
     cmake: bool,
     schedule: str | None,
     fp: str,
+    shared: tuple[str, ...],
     emit: str | None,
     after: str,
     common: Common,
@@ -377,7 +379,9 @@ def translate(
         from .report import stages
         from .standalone.gain import gain
 
-        options = common.options()
+        if any("=" in name for name in shared):
+            raise click.UsageError("translate takes --shared NAME: the program itself gives the value")
+        options = {**common.options(), "shared": shared}
         target = target or ("cpu" if output.endswith(".c") else "cuda")
         if after and emit != "ir":
             raise click.UsageError("--after goes with --emit ir")

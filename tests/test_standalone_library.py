@@ -231,6 +231,19 @@ def test_cmake_lists_beside_them(suffix, language, tmp_path, monkeypatch):
     assert sorted(x.name for x in tmp_path.iterdir()) == sorted(["CMakeLists.txt", "bulk.h", f"bulk.{suffix}", "k.c"])
 
 
+def test_what_is_shared_is_one_for_all(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.c").write_text(
+        "float w[4], x[4], y;\nvoid k(void) { y = 0; for (int i = 0; i < 4; i++) y += w[i] * x[i]; }\n"
+    )
+
+    def translate(name: str):
+        return CliRunner().invoke(main, ["translate", "k.c", "--library", "--shared", name, "-o", "bulk.c"])
+
+    assert translate("w").exit_code == 0 and "w: in, float[4] (one for all inputs)" in (tmp_path / "bulk.h").read_text()
+    assert translate("w=3").exit_code == 2 and "C2CU041" in translate("v").output
+
+
 def test_what_keeps_it_from_lanes_is_named():
     with pytest.raises(c2cu.UnsupportedError, match="k.c:2:|<input>:2:"):
         c2cu.library(

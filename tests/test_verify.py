@@ -336,6 +336,18 @@ def test_where_results_differ(ours, right, where):
     assert verify.difference(ours, right, True) == where
 
 
+def test_an_address_is_no_result(recwarn):
+    text = (
+        "struct T { int v; struct { struct T *n; int w[2]; } in; };\nstatic struct T g;\nint k(const int a[4]) {\n"
+        "    struct T l[2];\n    g.v = a[0];\n    g.in.w[1] = a[1];\n    g.in.n = &l[a[1] & 1];\n"
+        "    l[0].v = a[2];\n    l[1].v = a[3];\n    return g.in.n->v;\n}\n"
+    )
+    a = np.arange(40, dtype=np.int32).reshape(10, 4)
+    out = c2cu.bulk(text, a, backend="cpu", schedule="gang", verify="strict")
+    assert np.array_equal(out["return"], a[np.arange(10), 2 + (a[:, 1] & 1)])
+    assert np.array_equal(out["g"]["in"]["w"][:, 1], a[:, 1])
+
+
 def test_freedom_of_rounding_is_no_fault(recwarn):
     text = "float s;\nvoid k(const float *a) { s = 0; for (int i = 0; i < 64; i++) s += a[i] * a[i]; }\n"
     a = rng.random((P, 64), dtype=np.float32)

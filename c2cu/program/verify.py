@@ -30,6 +30,7 @@ from typing import Any
 from .. import backends, tune
 from ..base import catalogue, libm, toolchain
 from ..base.cache import Cache, cache_folder, key
+from ..base.ctype import CType, Pointer, Struct, holds_pointers, leaf_element
 from ..base.diagnostics import Error, ExitError, MismatchError
 from ..base.notices import MismatchWarning, warn
 from ..base.version import __version__
@@ -275,14 +276,16 @@ class Verification:
         self, native: Any, arguments: Mapping[str, Any], results: Any, layout: str, where: Sequence[int]
     ) -> Mismatch | None:
         slots = [s for s in native.artifact.slots if s.writes]
+        types = {b.name: b.type for b in self.front.program.parameters}
         ours = by_name(results, slots)
         right = by_name(self.run(_rows(arguments, native.artifact.slots, layout, where), layout, len(where)), slots)
         for s in slots:
             if s.name in ours and s.name in right:
-                taken = on_host(_taken(ours[s.name], layout, where))
-                at = difference(_batch_first(taken, layout), _batch_first(right[s.name], layout), self._exact)
+                results = on_host(_taken(ours[s.name], layout, where)), right[s.name]
+                mine, natives = (without_addresses(_batch_first(a, layout), types.get(s.name)) for a in results)
+                at = difference(mine, natives, self._exact)
                 if at is not None:
-                    first, second = (_batch_first(a, layout)[at] for a in (taken, right[s.name]))
+                    first, second = mine[at], natives[at]
                     return Mismatch(int(where[at[0]]), s.name, at[1:], first, second)
         return None
 
@@ -472,6 +475,26 @@ def on_host(array: Any) -> Any:
 
 
 # Comparison
+
+
+def without_addresses(array: Any, t: CType | None) -> Any:
+    """An array of structs whose pointers are null: an address is no result. ``t``: the C type."""
+    element = leaf_element(t) if t is not None else None
+    if not isinstance(element, Struct) or not holds_pointers(element) or array.dtype.names is None:
+        return array
+    array = array.copy()
+    _clear_addresses(array, element)
+    return array
+
+
+def _clear_addresses(array: Any, t: Struct) -> None:
+    for name in array.dtype.names:
+        m = t.member(name)
+        inner = leaf_element(m.type) if m is not None else None
+        if isinstance(inner, Pointer):
+            array[name] = 0
+        elif isinstance(inner, Struct) and array[name].dtype.names is not None:
+            _clear_addresses(array[name], inner)
 
 
 def difference(ours: Any, right: Any, exact: bool) -> tuple[int, ...] | None:
