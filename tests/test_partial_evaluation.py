@@ -416,6 +416,12 @@ GAPS = {
         GAP + " struct S v[2];",
         "struct S w[2]; memset(w, 0, 16); memcpy(w, v, 13); memcpy(c, w, 16);",
     ),
+    "never set": (GAP, "struct S s; s.c = c[0]; s.i = a[1]; memcpy(c + 8, &s, 8);"),
+    "byte by byte": (
+        GAP,
+        "struct S s; memset(&s, a[0], 8); s.c = s.i = 1; unsigned char *p = (unsigned char *)&s; "
+        "for (int i = 0; i < 8; i++) b[0] = b[0] * 31 + p[i];",
+    ),
     "assigned to a union": (
         GAP,
         "union { struct S s; unsigned char l[8]; } u; memset(&u, 1, 8); struct S s = {1, 2}; u.s = s; memcpy(c + 8, u.l, 8);",
@@ -457,6 +463,11 @@ NO_GAPS = {
     "of malloc": (
         "#include <stdlib.h>\n" + GAP,
         "struct S *p = malloc(16); memset(p, 0, 16); p[0].c = c[0]; p[1].i = a[1]; memcpy(c, p, 16); free(p);",
+    ),
+    "byte by byte": (
+        GAP,
+        "struct S s[2]; unsigned char *p = (unsigned char *)s; memset(s, 0, sizeof s); s[1].c = c[0]; "
+        "s[0].i = a[1]; for (int i = 0; i < 16; i++) b[0] = b[0] * 31 + p[i];",
     ),
     "an aligned member": (
         "struct A { _Alignas(8) int v; };",

@@ -105,7 +105,9 @@ def load(cx: Context, ref: LValue, loc: Loc) -> Expr:
     if isinstance(ref, View) and ref.field is not None:
         return field_of(field_word(cx, ref, loc), ref, t, loc)
     if isinstance(ref, View):
-        parts = pieces(ref, t.size, loc)
+        parts = pieces(ref, t.size, loc, skip_gaps=not cx.gaps_may_hold(ref.object))
+        if not parts:  # all of it lies between members
+            return Const(t.wrap(0), t, loc)
         loaded = [(x, element(cx, ref.object, x, loc)) for x in parts]
         if len(loaded) == 1 and parts[0].size == loaded[0][1].type.size:
             return bitcast(loaded[0][1], t, loc)

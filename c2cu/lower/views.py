@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, LONG, UCHAR, UINT, ULONG, USHORT, Array, Leaf, Scalar, Struct
+from ..base.ctype import BOOL, INT, LONG, UCHAR, UINT, ULONG, USHORT, Array, Leaf, Scalar, leaf_element
 from ..base.diagnostics import Loc
 from ..ir.fold import add, binary, bitcast, cast, is_constant, multiply, unary
 from ..ir.nodes import Const, Expr
-from .objects import View, object_table
+from .objects import View, has_gaps, object_table
 
 WORDS = {1: UCHAR, 2: USHORT, 4: UINT, 8: ULONG}
 
@@ -117,7 +117,9 @@ class ElementPart:
 def is_gap(view: View) -> bool:
     """Whether the first byte of a view certainly belongs to no member: it lies between two, or behind the last."""
     t, at = view.object.type, view.constant
-    if not isinstance(t, Struct) or t.foreign or not isinstance(view.index, Const):
+    if not has_gaps(t) or leaf_element(t).foreign or not isinstance(view.index, Const):  # pyright: ignore
+        return False
+    if isinstance(t, Array) and t.length is None:
         return False
     return 0 <= at + int(view.index.value) * view.scale < t.size and locate(view) is None
 
