@@ -107,7 +107,8 @@ def run(program) -> dict[str, list]:
     results = program(values, p=P)
     if not isinstance(results, dict):
         results = {next((s.name for s in program.slots if s.writes), ""): results}
-    return {name: np.asarray(results[name]).tolist() for name in ("status", "return", "noted") if name in results}
+    found = {name: np.asarray(results[name]) for name in ("status", "return", "noted") if name in results}
+    return {name: (a.view(np.uint8) if a.dtype.kind == "V" else a).tolist() for name, a in found.items()}
 
 
 def options_of(path: Path) -> dict[str, Any]:
