@@ -416,7 +416,6 @@ GAPS = {
         GAP + " struct S v[2];",
         "struct S w[2]; memset(w, 0, 16); memcpy(w, v, 13); memcpy(c, w, 16);",
     ),
-    "never set": (GAP, "struct S s; s.c = c[0]; s.i = a[1]; memcpy(c + 8, &s, 8);"),
     "byte by byte": (
         GAP,
         "struct S s; memset(&s, a[0], 8); s.c = s.i = 1; unsigned char *p = (unsigned char *)&s; "

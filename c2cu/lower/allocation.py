@@ -33,8 +33,7 @@ def allocated(cx: Context, name: str, args: list[C.Node], loc: Loc) -> Ref:
         raise catalogue.ALLOCATION.error(loc, name=name)
     obj = cx.new_object("allocated", Array(UCHAR, max(nbytes, 1)), "local", loc)
     obj.allocated, obj.raw, obj.cleared = True, nbytes, name == "calloc"
-    if obj.cleared:
-        cx.clear_gaps(obj)
+    cx.clear_gaps(obj)
     if obj.cleared:
         mark = Region(cx.unique("cleared"), BOOL, (1,), "local", None, loc)
         cx.cleared[mark] = obj

@@ -302,12 +302,15 @@ class Context:
         volatile: bool = False,
     ) -> Object:
         self.objects += 1
-        return Object(name, t, storage, loc, values, volatile=volatile, born=self.objects)
+        obj = Object(name, t, storage, loc, values, volatile=volatile, born=self.objects)
+        if storage == "local" and has_gaps(t):
+            self.clear_gaps(obj)
+        return obj
 
     # what lies between the members of structs: nothing but zero is known of it
 
     def clear_gaps(self, obj: Object) -> None:
-        """It is zero from here on."""
+        """It is zero from here on, or nobody may rely on what it is."""
         if obj.gaps is None:
             obj.gaps = self.fresh_temporary(f"gaps of {obj.name}", INT, obj.loc)
         self.learn(obj.gaps, Const(0, INT))
@@ -318,7 +321,7 @@ class Context:
             self.learn(obj.gaps, Var(obj.gaps))
 
     def gaps_may_hold(self, obj: Object) -> bool:
-        """Whether it may be other than zero: that of what comes in may, and that of what nobody has set."""
+        """Whether it may be other than zero: that of what comes in may."""
         if not has_gaps(obj.type) or (obj.storage == "shared" and obj.values is not None):
             return False
         return obj.gaps is None or not isinstance(self.settled(obj.gaps, obj.loc), Const)
