@@ -477,7 +477,7 @@ def write(seed: int, further: bool = False) -> RandomProgram:
     variables: list[tuple] = []
     head = ["#include <math.h>", "#include <string.h>", "struct S { int x; float y[2]; unsigned short z; };"]
     head.append("struct I { int *p, *q[2]; int n; };")
-    head.append("struct W { short h; int v; unsigned char b[3]; struct { int k; long l[2]; } in[2]; };")
+    head.append("struct W { short h, g; int v; unsigned char b[8]; struct { int k, m; long l[2]; } in[2]; };")
     head.append("struct N { int v; struct N *next; };")
     for k in range(1 + w.below(3)):
         t, rank = w.pick(INTS + FLOATS), 1 + w.below(2)
