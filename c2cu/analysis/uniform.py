@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..base import catalogue
+from ..base.ctype import INT
 from ..base.diagnostics import Diagnostic, Loc, Note
 from ..base.libm import COMPLEX_PARTS
 from ..ir.nodes import (
@@ -171,8 +172,9 @@ def secrets(kernel: Kernel, public: frozenset[str] = frozenset()) -> tuple[Findi
 
 
 def _until_public(kernel: Kernel) -> tuple[Kernel, dict[Region, Region]]:
-    """The kernel with another region for what is in one after a mark that it is public, to the end of the block in
-    which the mark stands; and the regions that these stand for."""
+    """The kernel with a load of something public for each value that is made so, and with another region for what is
+    in one after a mark that it is public, to the end of the block in which the mark stands; and the regions that these
+    stand for."""
     by_name = {r.name: r for r in kernel.regions}
     later: dict[Region, Region] = {}
 
@@ -190,6 +192,8 @@ def _until_public(kernel: Kernel) -> tuple[Kernel, dict[Region, Region]]:
 
     def statement(s: Stmt, now: Mapping[Region, Region]) -> Stmt:
         def expression(e: Expr) -> Expr:
+            if isinstance(e, Call) and e.name == MADE_PUBLIC:  # a value that no input decides, and nobody knows
+                return Load(Region(f"{MADE_PUBLIC} {e.type}", e.type, (1,), "shared"), Const(0, INT), e.loc)
             return replace(e, region=now[e.region]) if isinstance(e, Load) and e.region in now else e
 
         match s:
@@ -245,8 +249,6 @@ class _Analysis:
 
     def source(self, e: Expr) -> Variable | Region | None:
         """The first varying thing that ``e`` reads."""
-        if any(isinstance(x, Call) and x.name == MADE_PUBLIC for x in subexpressions(e)):
-            e = rewrite(e, lambda x: Const(0, x.type) if isinstance(x, Call) and x.name == MADE_PUBLIC else x)
         for x in subexpressions(e):
             if isinstance(x, Var) and x.var in self.causes:
                 return x.var
@@ -414,7 +416,7 @@ class _Findings:
 
     def operation(self, x: Binary | Call) -> None:
         source = self.a.source(x)
-        if source is None or (isinstance(x, Call) and x.name in (*_CONSTANT_TIME, MADE_PUBLIC)):
+        if source is None or (isinstance(x, Call) and x.name in _CONSTANT_TIME):
             return
         if isinstance(x, Call):
             what = f"'{x.name.split('_')[0] if x.name in COMPLEX_PARTS else x.name}'"
