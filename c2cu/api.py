@@ -13,6 +13,7 @@ from .base.diagnostics import UnsupportedError, did_you_mean, lines_of
 from .base.recent import Recent
 from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
+from .frontend.passed import passed
 from .frontend.preprocess import Source, is_text, preprocess, read_source
 from .program import Program, lengths
 from .schedule.slots import known_values
@@ -477,8 +478,11 @@ def translated(
 
     p, threads = whole("p", p), whole("threads", threads)
     group = None if group is None else whole("group", group)
+    options = replace(options, stdio="keep")
     try:
-        front = pipeline.asked(source, replace(options, stdio="keep"))
+        front = pipeline.asked(source, options)
+        if values := passed(front.program):
+            front = pipeline.asked(source, replace(options, values=values))
     except UnsupportedError as e:
         require_runs(p, threads, target, group)
         pre = preprocess(source, options.defines, options.include_dirs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .analysis.uniform import Finding, secrets
 from .base import catalogue
@@ -50,6 +50,18 @@ class Report:
         lines += self.notes
         return "\n".join([*lines, self.verdict])
 
+    def severe(self) -> Iterator[tuple[Finding, Diagnostic]]:
+        """What makes the program not oblivious: of the places of one kind that the same input decides the first, which
+        says how many more there are."""
+        by: dict[tuple[str, object], list[Finding]] = {}
+        for f in self.findings:
+            if f.severe:
+                by.setdefault((f.kind, f.trail[-1] if f.trail else f.loc), []).append(f)
+        for first, *others in by.values():
+            d = first.diagnostic()
+            more = f"the same decides {len(others)} more place{'s'[: len(others) > 1]}: 'c2cu check' lists them"
+            yield first, replace(d, notes=(*d.notes, Note(more))) if others else d
+
     @property
     def verdict(self) -> str:
         """The verdict in one line: ``oblivious: yes; constant time: no``."""
@@ -70,8 +82,7 @@ class NotObliviousWarning(UserWarning):
         self.report = report
 
     def __str__(self) -> str:
-        severe = (f for f in self.report.findings if f.severe)
-        texts = [render(f.diagnostic(), self.report.sources) for f in severe]
+        texts = [render(d, self.report.sources) for _, d in self.report.severe()]
         return "\n".join(["the program is not oblivious", *texts])
 
 

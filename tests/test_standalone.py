@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import warnings
 from collections import Counter
 
 import pytest
@@ -744,21 +745,129 @@ def test_a_global_may_be_an_argument_where_addresses_depend_on_data(tmp_path):
     check(program(call="k2(a, o);", kernel=scatter), tmp_path)
 
 
+HEAP = """#include <stdio.h>
+#include <stdlib.h>
+typedef struct { int k; } item;
+static int twice(int x) { return 2 * x; }
+int run(int A[2][3], const int *c, item *it, int m) {
+    int s = 0;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++) s += A[i][j] = twice(A[i][j]) + c[j % 2] * m;
+    it[1].k += s;
+    return s;
+}
+int main(void) {
+    static const int c[2] = {5, 7};
+    int (*A)[3] = malloc(2 * sizeof *A), m;
+    item *it = calloc(3, sizeof *it);
+    for (int i = 0; i < 6; i++) A[i / 3][i % 3] = i;
+    if (scanf("%d %d %d", &m, &A[0][1], &A[1][2]) != 3) return 2;
+    printf("m = %d\\n", m);
+#pragma kernel
+    int s = run(A, c, it + 1, m);
+    printf("%d %d %d %d\\n", s, A[0][1], A[1][2], it[2].k);
+    free(A);
+    free(it);
+    return 0;
+}
+"""
+#: Arguments that overlap, or are null, in some of the runs.
+MEETING = """#include <stdio.h>
+#include <stdlib.h>
+int g[8];
+int run(int *x, int *y, int m) {
+    int s = 0;
+    if (!x) return -1;
+    for (int i = 0; i < 3; i++) s += y[i] = 2 * x[(i + 1) % 3] + m;
+    return s;
+}
+int main(void) {
+    int *p = calloc(8, sizeof *p), m, b, c;
+    if (scanf("%d %d %d", &m, &b, &c) != 3) return 2;
+    for (int i = 0; i < 3; i++) g[i] = p[i] = i * m + b;
+    printf("m = %d\\n", m);
+#pragma kernel
+    int s = run(c < 0 ? NULL : m % 2 ? p : g + 1, p + (m & 2), m);
+    printf("%d %d %d %d %d\\n", s, p[0], p[2], p[4], g[1]);
+    free(p);
+    return 0;
+}
+"""
+SIZED = {"HEAP": {"c": 2, "it": 2}, "MEETING": {"x": 3, "y": 3}}
+
+
+@pytest.mark.parametrize("schedule", [None, "gang", "auto"])
+@pytest.mark.parametrize("name, text", [("HEAP", HEAP), ("MEETING", MEETING)])
+def test_arguments_may_be_any_addresses(name, text, schedule):
+    ours = executable(c2cu.translate(text, p=len(RUNS), target="cpu", schedule=schedule, shapes=SIZED[name]))
+    done = subprocess.run([ours], input="\n".join(RUNS).encode(), capture_output=True)
+    assert done.stdout == b"".join(run_original(text, r) for r in RUNS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", [None, 2])
+@pytest.mark.parametrize("schedule", ["thread", "private", "auto"])
+def test_arguments_may_be_any_addresses_on_a_gpu(schedule, group):
+    text = c2cu.translate(HEAP, p=len(RUNS), schedule=schedule, group=group, shapes=SIZED["HEAP"])
+    done = subprocess.run([program_on_cpu(text)], input="\n".join(RUNS).encode(), capture_output=True)
+    assert done.stdout == b"".join(run_original(HEAP, r) for r in RUNS)
+
+
+@pytest.mark.slow
+def test_arguments_that_overlap_end_a_program_of_a_gpu():
+    text = c2cu.translate(MEETING, p=len(RUNS), schedule="private", shapes=SIZED["MEETING"])
+    done = subprocess.run([program_on_cpu(text)], input="\n".join(RUNS).encode(), capture_output=True)
+    assert done.returncode == 1 and b"overlaps another one" in done.stderr
+
+
+LENGTHS = """#include <stdio.h>
+#define N 4
+int a[N][N];
+int f(int n, long m, int b[N][N]) {
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) s += b[i][j] * j;
+    n--;
+    return s + n;
+}
+int main(void) {
+    int n = N - 1, m = 2;
+    %s
+    for (int i = 0; i < 3; i++)
+        if (scanf("%%d", &a[i][1]) != 1) return 2;
+#pragma kernel
+    int r = f(n, %s, a);
+    printf("%%d\\n", r);
+    return 0;
+}
+"""
+
+
 @pytest.mark.parametrize(
-    "text, code, words",
-    [
-        (
-            program(call="k2(t);", kernel="const int t[2] = {1, 2};\nvoid k2(const int *t) { o[0] = t[1]; }\n"),
-            "C2CU272",
-            "argument 't' of the kernel call is const or static",
-        ),
-        (program().replace("main(void)", "main(int c, char **v, char **e)"), "C2CU078", "main takes 'e' beside"),
-    ],
+    "then, argument, known",
+    [("", "m", True), ("", "sizeof m / 2", True), ("m += a[0][0];", "m", False), ('scanf("%d", &m);', "m", False)],
 )
-def test_what_a_run_does_not_have_is_refused(text, code, words):
-    with pytest.raises(c2cu.UnsupportedError, match=words) as caught:
-        c2cu.translate(text, p=4)
-    assert caught.value.code == code and caught.value.line and caught.value.diagnostic.hint
+def test_numbers_that_main_passes_are_known(then, argument, known):
+    text = LENGTHS % (then, argument)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ours = executable(c2cu.translate(text, p=len(RUNS), target="cpu", schedule="gang"))
+    assert (not told) == known
+    runs = [f"2 {r}" if "scanf" in then else r for r in RUNS]
+    done = subprocess.run([ours], input="\n".join(runs).encode(), capture_output=True)
+    assert done.stdout == b"".join(run_original(text, r) for r in runs)
+
+
+def test_a_constant_may_be_an_argument(tmp_path):
+    kernel = "const int t[2] = {1, 2};\nvoid k2(const int *t) { o[0] = t[1]; }\n"
+    check(program(call="k2(t);", kernel=kernel), tmp_path)
+    check(program("static int u[2] = {7, 9}; u[1]++;", call="k2(u);", kernel=kernel), tmp_path)
+
+
+def test_main_has_no_third_parameter():
+    with pytest.raises(c2cu.UnsupportedError, match="main takes 'e' beside") as caught:
+        c2cu.translate(program().replace("main(void)", "main(int c, char **v, char **e)"), p=4)
+    assert caught.value.code == "C2CU078" and caught.value.line and caught.value.diagnostic.hint
 
 
 @pytest.mark.parametrize("body, code, line", CANNOT_SPLIT, ids=[c for _, c, _ in CANNOT_SPLIT])

@@ -186,3 +186,12 @@ def test_a_trail_goes_through_an_output_to_the_input():
     )
     (finding,) = c2cu.check(text).findings
     assert [(s.loc.line, s.message) for s in finding.trail] == [(3, "'y' is written here"), (1, "'a' is an input")]
+
+
+def test_a_warning_names_the_first_place_that_an_input_decides():
+    """And says how many more there are: `check` lists them all."""
+    text = "int a[8];\nvoid k(int n, const int i[8]) {\n    for (int j = 0; j < n; j++) {\n        a[i[j]]++;\n        a[i[j + 1]]--;\n    }\n}\n"
+    report = c2cu.check(text)
+    assert sum(f.severe for f in report.findings) == 2
+    told = str(c2cu.NotObliviousWarning(report))
+    assert told.count("warning:") == 1 and "the same decides 1 more place:" in told

@@ -1961,17 +1961,9 @@ CUDA_NAME = Message(
 ARGUMENT_PLACE = Message(
     "C2CU074",
     UnsupportedError,
-    "An argument of the kernel call is not the name of an array or the address of a variable.",
-    "argument '{name}' of the kernel call is not an array of main's or a global",
+    "What an argument of the kernel call points to cannot be copied: it holds pointers, or is no variable of a run.",
+    "what argument '{name}' of the kernel call points to cannot be copied",
     "pass an array by its name, or a variable's address",
-)
-ARGUMENT_CONST = Message(
-    "C2CU272",
-    UnsupportedError,
-    "An argument of the kernel call is const or static.",
-    "argument '{name}' of the kernel call is const or static",
-    "use '{variable}' in the kernel directly, or declare it without const and static",
-    "Use the variable in the kernel directly, or declare it without const and static.",
 )
 ARGUMENT_LONGER = Message(
     "C2CU273",

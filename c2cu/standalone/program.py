@@ -31,6 +31,7 @@ from ..schedule.gang.emit import gang
 from ..schedule.private.emit import private
 from ..schedule.private.process import process_of
 from ..schedule.slots import Slot, require_extents, require_few
+from .arguments import Arguments
 from .forms import PROGRAMS, form, launched
 from .host_rules import reach
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
@@ -315,54 +316,14 @@ class _Host:
         self.printer = HostPrinter(self.unit, split.carried, split.statics, cplusplus)
         self.globals = globals_of(self.unit)
         self.parameters = () if split.whole else self.program.parameters  # of the kernel, as a part of its own
-        self.where = {b.name: self.place(b) for b in self.parameters}
-        self.refuse_two_ways()
-
-    # where a parameter's value lies in a run
-
-    def place(self, b: Parameter) -> str:
-        """The member of ``struct __run`` that holds a parameter."""
-        if b.kind == "global":
-            return f"globals.{b.name}"
-        if b.kind == "return":
-            return "result"
-        if b.symbol is None or not isinstance(b.symbol.type, Pointer):
-            return f"argument_{b.name}"
-        return self.argument_place(b)
-
-    def argument_place(self, b: Parameter) -> str:
-        node = self.argument(b)
-        inner = node.expr if isinstance(node, C.UnaryOp) and node.op == "&" else node
-        symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
-        if symbol is None or not (node is not inner or isinstance(symbol.type, Array)):
-            raise catalogue.ARGUMENT_PLACE.error(loc_of(node), name=b.name)
-        if symbol not in self.globals and symbol not in self.split.carried:
-            raise catalogue.ARGUMENT_CONST.error(loc_of(node), name=b.name, variable=symbol.name)
-        declared = b.type.size if isinstance(b.type, Array) else 0
-        if isinstance(symbol.type, Array) and declared and symbol.type.size > declared:
-            raise catalogue.ARGUMENT_LONGER.error(loc_of(node), variable=symbol.name, name=b.name, type=b.type)
-        return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
-
-    def refuse_two_ways(self) -> None:
-        """What the kernel writes must reach it one way only: each parameter is a copy of its own."""
-        parameters, writes = self.parameters, {s.name: s.writes for s in self.front.slots}
-        for k, b in enumerate(parameters):
-            twins = [o for o in parameters[:k] if self.where[o.name] == self.where[b.name]]
-            if not any(writes[o.name] or writes[b.name] for o in twins):
-                continue
-            what = self.where[b.name].split(".")[-1]
-            ways = "twice" if twins[0].kind == "param" else "as an argument and as a global"
-            raise catalogue.TWO_WAYS.error(loc_of(self.argument(b)), name=what, ways=ways)
-
-    def argument(self, b: Parameter) -> C.Node:
-        """What main passes for a parameter."""
-        return self.split.arguments[[q.name for q in self.program.kernel.params].index(b.name)]
+        self.arguments = Arguments(front, split, self.printer, self.parameters, self.globals)
+        self.where = self.arguments.where
+        self.functions = tuple({*split.functions, *self.arguments.called})  # that the host has
 
     # pieces
 
     def common(self) -> dict[str, object]:
         macros = self.unit.pre.macros
-        scalars = [q for q in self.program.kernel.params if self.where.get(q.name, "").startswith("argument_")]
         returns = any(b.kind == "return" for b in self.parameters)
         head = self.program.kernel.node.decl.type
         variables = {**{s: s.name for s in self.globals}, **self.printer.statics}
@@ -372,7 +333,7 @@ class _Host:
         undefined = sorted(filter(_MATH_MACROS.fullmatch, _names(self.unit)[1]))
         defined = [f"#define {n} {new}" for n, new in renamed if n not in macros]
         renames = [*(f"#undef {n}" for n in undefined), *defined]
-        host_functions = [f for f in self.unit.functions if f in self.split.functions]
+        host_functions = [f for f in self.unit.functions if f in self.functions]
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
             "p": self.p,
@@ -383,7 +344,7 @@ class _Host:
             "reads": self.split.reads,
             "macros": [f"#define {m.name} {m.value}" for m in macros.values()] + renames,
             "declarations": [
-                *(self.printer.top(n) for n in declarations(self.unit, self.split.functions)),
+                *(self.printer.top(n) for n in declarations(self.unit, self.functions)),
                 *(self.printer.static(s) for s in self.split.statics),
             ],
             "functions": [self.printer.function(self.unit.functions[f].node) for f in host_functions],
@@ -392,14 +353,15 @@ class _Host:
             "global_names": list(variables.values()),
             "volatile": [member for s, member in variables.items() if s.volatile],
             "locals": [self.printer.member(s) for s in self.split.carried],
-            "arguments": [
-                self.printer.parameter(q.decl.type, f"argument_{q.name}") for q in scalars if q.decl is not None
-            ],
+            "arguments": self.arguments.members(),
+            "pointers": bool(self.arguments.pointers),
+            "overlaps": any("__overlap" in line for line in self.arguments.together()),
+            "alone": bool(self.arguments.pointers) and not self.printer.cplusplus,
             "result": [self.printer.parameter(head.type, "result")] * returns,
             "before": self.before(),
             "after": self.after(),
-            "set_arguments": self.set_arguments(),
-            "get_result": self.get_result(),
+            "set_arguments": self.arguments.set(),
+            "get_result": self.arguments.get_result(),
             "main_parameters": self.main_parameters(),
             "fresh_before": self.split.fresh[0],
             "fresh_after": self.split.fresh[1],
@@ -432,21 +394,6 @@ class _Host:
 
     def after(self) -> str:
         return self.printer.statements(self.split.after)
-
-    def set_arguments(self) -> list[str]:
-        return [
-            f"__r->{self.where[b.name]} = {self.printer.visit(self.argument(b))};"
-            for b in self.parameters
-            if self.where[b.name].startswith("argument_")
-        ]
-
-    def get_result(self) -> str:
-        match self.split.result:
-            case C.Assignment(lvalue=left):
-                return f"{self.printer.visit(left)} = __r->result;"
-            case C.Decl() as d:
-                return f"{self.printer.without_value(d, d.name)} = __r->result;"
-        return ""
 
     def main_parameters(self) -> str:
         params = self.unit.functions["main"].params

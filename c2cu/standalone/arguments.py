@@ -1,0 +1,181 @@
+"""The arguments of the kernel call: where a run keeps each, how they get there, and back to where main has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pycparser import c_ast as C
+
+from ..base import catalogue
+from ..base.ctype import Array, Pointer, extents
+from ..codegen.c_printer import declare
+from ..frontend.kernel import Parameter, static_locals
+from ..frontend.parse import loc_of
+from ..frontend.symbols import Symbol
+from .host_split import HostPrinter, HostSplit, holds_pointer
+
+if TYPE_CHECKING:
+    from ..schedule.understood import Understood
+
+
+def is_pointed_to(b: Parameter) -> bool:
+    """Whether main passes a parameter's address."""
+    return b.kind == "param" and b.symbol is not None and isinstance(b.symbol.type, Pointer)
+
+
+class Arguments:
+    """``where``: the member of ``struct __run`` that holds each parameter, by name. ``pointers``: parameters whose
+    argument is an address that is no variable's; a run keeps it, and a copy of what lies there. ``called``: functions
+    that the host has for a run whose arguments cannot be copies."""
+
+    def __init__(
+        self,
+        front: Understood,
+        split: HostSplit,
+        printer: HostPrinter,
+        parameters: tuple[Parameter, ...],
+        globals_: list[Symbol],
+    ):
+        self.front, self.split, self.printer = front, split, printer
+        self.program, self.unit = front.program, front.program.unit
+        self.parameters, self.globals = parameters, globals_
+        self.where = {b.name: self.place(b) for b in parameters}
+        self.pointers = [b for b in parameters if is_pointed_to(b) and self.where[b.name].startswith("argument_")]
+        self.called: tuple[str, ...] = ()
+        self.refuse_two_ways()
+        if self.pointers and not printer.cplusplus:
+            if any(not s.const for s in static_locals(self.program)):
+                first = self.pointers[0]
+                raise catalogue.ARGUMENT_PLACE.error(loc_of(self.argument(first)), name=first.name)
+            self.called = self.unit.reachable(self.program.kernel.name)
+
+    def place(self, b: Parameter) -> str:
+        """The member of ``struct __run`` that holds a parameter."""
+        if b.kind == "global":
+            return f"globals.{b.name}"
+        if b.kind == "return":
+            return "result"
+        named = self.named_place(b) if is_pointed_to(b) else ""
+        if is_pointed_to(b) and not named and holds_pointer(self.unit, b.type):
+            raise catalogue.ARGUMENT_PLACE.error(loc_of(self.argument(b)), name=b.name)
+        return named or f"argument_{b.name}"
+
+    def named_place(self, b: Parameter) -> str:
+        """The variable of a run that main passes the address of, by its name; "" for any other address."""
+        node = self.argument(b)
+        inner = node.expr if isinstance(node, C.UnaryOp) and node.op == "&" else node
+        symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
+        if symbol is None or not (node is not inner or isinstance(symbol.type, Array)):
+            return ""
+        if symbol not in self.globals and symbol not in self.split.carried:
+            return ""
+        declared = b.type.size if isinstance(b.type, Array) else 0
+        if isinstance(symbol.type, Array) and declared and symbol.type.size > declared:
+            raise catalogue.ARGUMENT_LONGER.error(loc_of(node), variable=symbol.name, name=b.name, type=b.type)
+        return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
+
+    def refuse_two_ways(self) -> None:
+        """What the kernel writes must reach it one way only: each parameter is a copy of its own."""
+        parameters, writes = self.parameters, {s.name: s.writes for s in self.front.slots}
+        for k, b in enumerate(parameters):
+            twins = [o for o in parameters[:k] if self.where[o.name] == self.where[b.name]]
+            if not any(writes[o.name] or writes[b.name] for o in twins):
+                continue
+            what = self.where[b.name].split(".")[-1]
+            ways = "twice" if twins[0].kind == "param" else "as an argument and as a global"
+            raise catalogue.TWO_WAYS.error(loc_of(self.argument(b)), name=what, ways=ways)
+
+    def argument(self, b: Parameter) -> C.Node:
+        """What main passes for a parameter."""
+        return self.split.arguments[[q.name for q in self.program.kernel.params].index(b.name)]
+
+    def set(self) -> list[str]:
+        """Statements that keep the arguments: values, addresses that have no name, and what lies there. A run whose
+        arguments are no copies of their own calls the kernel by itself, on a CPU; on a GPU it ends the program."""
+        kept = [b for b in self.parameters if self.where[b.name].startswith("argument_")]
+        values = [
+            f"__r->pointer_{b.name} = (void *)({self.address(b)});"
+            if b in self.pointers
+            else f"__r->{self.where[b.name]} = {self.printer.visit(self.argument(b))};"
+            for b in kept
+        ]
+        if not self.pointers:
+            return values
+        copies = [
+            f"memcpy((void *)&__r->argument_{b.name}, __r->pointer_{b.name}, {b.type.size});" for b in self.pointers
+        ]
+        if self.printer.cplusplus:
+            alone = ["__refuse_arguments();"]
+        else:
+            result = "__r->result = " * any(b.kind == "return" for b in self.parameters)
+            alone = ["__r->alone = 1;", f"{result}{self.program.kernel.name}({', '.join(self.again())});", "return 0;"]
+        return [*values, f"if ({' || '.join(self.together())}) {{", *(f"    {line}" for line in alone), "}", *copies]
+
+    def again(self) -> list[str]:
+        """The arguments of the kernel call, as they are kept."""
+        by = {b.name: b for b in self.parameters}
+        where = {
+            n: f"__r->pointer_{n}" if b in self.pointers else f"__r->argument_{n}"
+            for n, b in by.items()
+            if self.where[n].startswith("argument_")
+        }
+        return [
+            where.get(q.name) or self.printer.visit(n) for q, n in zip(self.program.kernel.params, self.split.arguments)
+        ]
+
+    def together(self) -> list[str]:
+        """Conditions, one of which holds where an address is null, or what the kernel writes reaches it two ways."""
+        writes = {s.name for s in self.front.slots if s.writes}
+        places = [b for b in self.parameters if b.kind == "global" or is_pointed_to(b)]
+        overlaps = [
+            f"__overlap(__r->pointer_{b.name}, {b.type.size}, {at}, {o.type.size})"
+            for k, b in enumerate(self.pointers)
+            for o in (*self.pointers[:k], *(o for o in places if o not in self.pointers))
+            if {b.name, o.name} & writes
+            for at in [f"__r->pointer_{o.name}" if o in self.pointers else self.address(o)]
+        ]
+        return [*(f"!__r->pointer_{b.name}" for b in self.pointers), *overlaps]
+
+    def address(self, b: Parameter) -> str:
+        """The address of what a parameter is a copy of."""
+        return f"&{b.name}" if b.kind == "global" else self.printer.visit(self.argument(b))
+
+    def get_result(self) -> list[str]:
+        """Statements that bring what the kernel wrote at an address, and its value, where main has them."""
+        writes = {s.name for s in self.front.slots if s.writes}
+        written = [b.name for b in self.pointers if b.name in writes]
+        alone = "" if self.printer.cplusplus else "if (!__r->alone) "
+        back = [
+            f"{alone}memcpy(__r->pointer_{n}, (void *)&__r->argument_{n}, sizeof __r->argument_{n});" for n in written
+        ]
+        match self.split.result:
+            case C.Assignment(lvalue=left):
+                return [*back, f"{self.printer.visit(left)} = __r->result;"]
+            case C.Decl() as d:
+                return [*back, f"{self.printer.without_value(d, d.name)} = __r->result;"]
+        return back
+
+    def members(self) -> list[str]:
+        """The arguments as members of a run."""
+        passed = {b.name: b for b in self.pointers}
+        out = []
+        for q in self.program.kernel.params:
+            if not self.where.get(q.name, "").startswith("argument_") or q.decl is None:
+                continue
+            if q.name in passed:
+                out += [self.pointed_to(passed[q.name], q.decl.type), f"void *pointer_{q.name}"]
+            else:
+                out.append(self.printer.parameter(q.decl.type, f"argument_{q.name}"))
+        return out
+
+    def pointed_to(self, b: Parameter, head: C.Node) -> str:
+        """The declaration of what a parameter points to; a struct without a tag by the typedef that it has."""
+        text = declare(b.type, f"argument_{b.name}")
+        if "__anonymous" not in text:
+            return text
+        if not isinstance(head, (C.PtrDecl, C.ArrayDecl)):
+            raise catalogue.ARGUMENT_PLACE.error(loc_of(self.argument(b)), name=b.name)
+        inner = "".join(f"[{n}]" for n in extents(b.type))
+        while isinstance(head, (C.PtrDecl, C.ArrayDecl)):
+            head = head.type
+        return self.printer.parameter(head, f"argument_{b.name}") + inner
