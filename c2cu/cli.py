@@ -232,12 +232,12 @@ def diagnosed(how: str) -> Iterator[None]:
     told: set[tuple[str, Loc]] = set()  # a program may be judged before its lengths are known, and after
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        report = getattr(message, "report", None)
-        every = ((f, f.diagnostic()) for f in report.findings if f.severe) if report and how == "json" else ()
-        for f, d in report.severe() if report and how == "text" else every:
-            if (f.kind, f.loc) not in told:
-                told.add((f.kind, f.loc))
-                say(d, report.sources, how)
+        if hasattr(message, "report"):
+            every = ((f, f.diagnostic()) for f in message.report.findings if f.severe)
+            for f, d in every if how == "json" else message.report.severe():
+                if (f.kind, f.loc) not in told:
+                    told.add((f.kind, f.loc))
+                    say(d, message.report.sources, how)
         if isinstance(message, Notice):
             say(message.diagnostic, message.sources, how)
         if type(message).__name__ == "StreamWarning":

@@ -155,7 +155,7 @@ RUNS = ["1 2 3", "4 5 6", "-7 8 9", "10 0 -3", "5 5 5"]
 def check(text: str, folder) -> None:
     """A translation prints what the runs of the original print, and ends as the first one that fails."""
     (folder / "o.c").write_text(text)
-    subprocess.run(["cc", "-fwrapv", "-w", str(folder / "o.c"), "-o", str(folder / "o")], check=True)
+    subprocess.run(["cc", "-fwrapv", "-w", str(folder / "o.c"), "-o", str(folder / "o"), "-lm"], check=True)
     runs = [subprocess.run([folder / "o"], input=r.encode(), capture_output=True) for r in RUNS]
     done = subprocess.run(
         [build(text, "cpu", folder, len(RUNS))], input="\n".join(RUNS).encode(), capture_output=True, timeout=20
@@ -856,6 +856,40 @@ def test_numbers_that_main_passes_are_known(then, argument, known):
     runs = [f"2 {r}" if "scanf" in then else r for r in RUNS]
     done = subprocess.run([ours], input="\n".join(runs).encode(), capture_output=True)
     assert done.stdout == b"".join(run_original(text, r) for r in runs)
+
+
+#: As libraries have it that are older than math.h's own.
+OWN_MATH = """#include <stdio.h>
+double INFINITY = 1e9, NAN = -5;
+double erf(double x) { return x > 0 ? x : NAN; }
+int a[3];
+double r;
+%s
+int main(void) {
+    if (scanf("%%d %%d %%d", a, a + 1, a + 2) != 3) return 2;
+    k();
+    printf("%%g\\n", r);
+    return 0;
+}
+"""
+OWN_KERNELS = {
+    "lanes": "void k(void) { r = a[0] > 5 ? INFINITY : erf(a[1]); }",
+    "native": 'double floor();\nvoid k(void) { r = floor(a[0] / 2.0) + erf(a[1]); if (r < -9) printf("low\\n"); }',
+}
+
+
+@pytest.mark.parametrize("name", OWN_KERNELS)
+def test_names_of_math_h_may_be_the_programs_own(name, tmp_path):
+    check(OWN_MATH % OWN_KERNELS[name], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule", ["thread", "private"])
+def test_names_of_math_h_may_be_the_programs_own_on_a_gpu(schedule):
+    text = OWN_MATH % OWN_KERNELS["lanes"]
+    ours = program_on_cpu(c2cu.translate(text, p=len(RUNS), schedule=schedule))
+    done = subprocess.run([ours], input="\n".join(RUNS).encode(), capture_output=True)
+    assert done.stdout == b"".join(run_original(text, r) for r in RUNS)
 
 
 def test_a_constant_may_be_an_argument(tmp_path):

@@ -23,10 +23,10 @@ def passed(program: KernelProgram) -> dict[str, int]:
     for q, argument in zip(program.kernel.params, call.args.exprs):
         if not isinstance(q.type, Scalar) or not q.type.is_integer:
             continue
-        value = held.get(unit.symbols.get(id(argument))) if isinstance(argument, C.ID) else None
-        value = unit.constant(argument) if value is None else value
+        local = held.get(unit.symbols.get(id(argument))) if isinstance(argument, C.ID) else None
+        value = unit.constant(argument) if local is None else local
         if isinstance(value, int):
-            known[q.name] = q.type.wrap(value)
+            known[q.name] = int(q.type.wrap(value))
     return known
 
 
@@ -45,7 +45,7 @@ def _held(unit: Unit, main: C.FuncDef) -> dict[Symbol | None, int]:
         if n.init is not None and isinstance(symbol.type, Scalar) and symbol.type.is_integer:
             value = unit.constant(n.init)
             if isinstance(value, int):
-                held[symbol] = symbol.type.wrap(value)
+                held[symbol] = int(symbol.type.wrap(value))
     return held
 
 

@@ -523,7 +523,7 @@ def _of(n: C.Node, name: str, writable: bool = False) -> C.Node:
 
 
 def declarations(unit: Unit, functions: tuple[str, ...]) -> Iterator[C.Node]:
-    """The file's own types and variables and the prototypes of ``functions``, in order."""
+    """The file's own types and variables and its declarations of ``functions``, in order."""
     for n in unit.ast.ext:
         if not is_user_file(unit.pre, loc_of(n).file):
             continue
@@ -536,7 +536,9 @@ def declarations(unit: Unit, functions: tuple[str, ...]) -> Iterator[C.Node]:
 def _is_wanted(unit: Unit, n: C.Decl, functions: tuple[str, ...]) -> bool:
     if not isinstance(n.type, C.FuncDecl):
         return True
-    return n.name in functions and not _is_otherwise(unit, n, unit.functions[n.name].node.decl)
+    return n.name in functions and not (
+        n.name in unit.functions and _is_otherwise(unit, n, unit.functions[n.name].node.decl)
+    )
 
 
 def _is_otherwise(unit: Unit, n: C.Decl, definition: C.Decl) -> bool:

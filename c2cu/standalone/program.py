@@ -229,6 +229,13 @@ def _refuse_macros(front: Understood, names: frozenset[str]) -> None:
             raise catalogue.MACRO_NAME.error(m.loc, name=m.name)
 
 
+#: Functions that glibc's math.h also declares for vectors, by a macro made of the name; and what ends that of a type.
+_VECTOR = frozenset(
+    "acos asin atan atan2 cos sin tan cosh sinh tanh sincos acosh asinh atanh exp log log10 exp10 expm1 log1p exp2 log2"
+    " pow hypot cbrt erf erfc".split()
+)
+_OF_TYPES = ("", "f", "l", "f16", "f32", "f64", "f128", "f32x", "f64x")
+
 #: Macros of math.h, which generated text includes: a variable of the program's may have such a name.
 _MATH_MACROS = re.compile(r"INFINITY|NAN|HUGE_VAL[FL]?|M_[A-Z0-9_]+|FP_[A-Z]+")
 
@@ -344,7 +351,7 @@ class _Host:
             "reads": self.split.reads,
             "macros": [f"#define {m.name} {m.value}" for m in macros.values()] + renames,
             "declarations": [
-                *(self.printer.top(n) for n in declarations(self.unit, self.functions)),
+                *(self.printer.top(n) for n in declarations(self.unit, (*self.functions, *self.undeclared()))),
                 *(self.printer.static(s) for s in self.split.statics),
             ],
             "functions": [self.printer.function(self.unit.functions[f].node) for f in host_functions],
@@ -385,6 +392,11 @@ class _Host:
         if self.printer.cplusplus and self.group and self.split.reads:
             needed.append("#include <sys/select.h>")
         return headers([*self.unit.pre.includes, *needed, *more])
+
+    def undeclared(self) -> frozenset[str]:
+        """Functions of math.h, which only the program's own declarations declare in the text."""
+        included = any(h.split("<")[-1].startswith("math.h") for h in self.unit.pre.includes)
+        return DECLARED - self.unit.functions.keys() if self.split.whole and not included else frozenset()
 
     def before(self) -> str:
         self.printer.ended = "__r->ended"
@@ -430,6 +442,7 @@ class _Host:
         return render(
             "cpu/standalone.c.j2",
             hidden=hidden,
+            vector=[f"{n}_of_math{suffix}" for n in _VECTOR.intersection(hidden) for suffix in _OF_TYPES],
             headers=[h for h in self.headers(*included) if not (hidden and h == "math.h")],
             gang=text,
             schedule=artifact.schedule if artifact is not None else "",
@@ -513,6 +526,7 @@ class _Host:
             lanes=artifact.inputs,
             slots=self.slots(),
             reason=reason,
+            math_macros=sorted(filter(_MATH_MACROS.fullmatch, _names(self.unit)[1])),
             **{**self.common(), "process": sorted(process.needs), "sites": process.sites},
             headers=self.headers(),
         )
