@@ -559,7 +559,7 @@ def run(
             for option, value in {**streaming, **others}.items():
                 if value:
                     raise click.UsageError(f"--{option.replace('_', '-')} goes with --in and --out")
-            how = {**options, "fp": fp, "schedule": None if schedule == "auto" else schedule}
+            how = {**options, "fp": fp, "schedule": schedule}
             sys.exit(run_program(c_source(source), p, backend, how))
         if "-" in source and any(text.partition("=")[2] == "-" or text == "-" for text in inputs):
             raise click.UsageError("stdin holds the inputs then: give the C as a file")

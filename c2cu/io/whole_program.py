@@ -13,6 +13,7 @@ from .. import api, backends
 from ..base import catalogue, toolchain
 from ..base.cache import cache_folder
 from ..base.scratch import scratch
+from ..schedule.choose import AUTO
 
 
 def run_program(source: Sequence[str | Path], p: int, backend: str, options: Mapping[str, Any]) -> int:
@@ -21,6 +22,8 @@ def run_program(source: Sequence[str | Path], p: int, backend: str, options: Map
     target = backend
     if backend == "auto":
         target = "cuda" if toolchain.find_nvcc() and backends.best() == "cuda" else "cpu"
+    if target == "cuda" and options["schedule"] == AUTO:  # which nvcc takes long to compile
+        options = {**options, "schedule": None}
     text = api.translate(source, p=p, target=target, **options)
     with scratch(cache_folder()) as folder:  # where programs may be executed
         program = folder / "program"
