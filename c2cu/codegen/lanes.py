@@ -71,6 +71,33 @@ def extreme_text(name: str, lanes: int) -> dict[str, str]:
     }
 
 
+BEYOND = 3  # bytes that an instruction which gathers bytes may read behind the last one
+
+
+def gather_text(element: str, own: bool, lanes: int) -> dict[str, object]:
+    """The function that loads an element for each lane. ``own``: the lane's own, of those that stand lane by lane."""
+    size = int(element[1:]) // 8
+    loaded = max(size, 4)
+    place, bits = f"(__m{32 * lanes}i)at", 8 * loaded
+    instructions = []
+    if lanes * loaded == 64:
+        instructions.append(("defined(__AVX512F__)", f"_mm512_i32gather_epi{bits}({place}, from, {size})"))
+    elif lanes >= 4:
+        prefix, word = "_mm256" if lanes * loaded == 32 else "_mm", "int" if loaded == 4 else "long long"
+        call = f"{prefix}_i32gather_epi{bits}((const {word} *)from, {place}, {size})"
+        instructions.append(("defined(__AVX2__)", call))
+    result = element if size >= 4 else "i32"
+    return {
+        "name": f"gather_own_{element}" if own else f"gather_{element}",
+        "vector": result,
+        "from": element if own else next(str(v["scalar"]) for v in vectors(lanes, 8) if v["name"] == element),
+        "own": own,
+        "above": 32 - 8 * size if size < 4 else 0,  # bits of the next elements
+        "signed": element[0] == "i",
+        "instructions": instructions,
+    }
+
+
 def mask_texts(lanes: int, widest: int) -> list[dict[str, object]]:
     """Comparisons and choices of vectors by masks of bits, for cpu/masks.h.j2."""
     out: list[dict[str, object]] = []

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 
 from ..analysis.uniform import Uniform
-from ..base.ctype import BOOL, UINT, Scalar
+from ..base.ctype import BOOL, INT, UINT, Scalar
 from ..ir.evaluate import COMPARISONS
 from ..ir.indices import simplified
 from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Extremum, Load, Region, Select, Unary, Var, Variable
@@ -62,6 +62,7 @@ def literal(value: int | float, t: Scalar) -> str:
 
 
 LOW = "0xfffffffful"
+GATHERED = 1 << 26  # elements of a region below which a place among all lanes' elements is an int
 
 
 def is_word(e: Expr) -> bool:
@@ -118,6 +119,7 @@ class Printer:
     temporaries: int = 0
     wide_multiply: bool = False
     roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken
+    gathers: dict[tuple[str, bool], None] = field(default_factory=dict)  # vector types; of a region with lanes, or not
     unsigned: dict[tuple[str, int], None] = field(default_factory=dict)  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
@@ -329,9 +331,24 @@ class Printer:
             return converted(text, self.memory(t), rep)
         index = self.lanes_index(e.index)
         out = self.temporary(rep)
-        lane = "[l]" if e.region in self.u.varying_regions else ""
+        own = e.region in self.u.varying_regions
+        if self.is_gathered(e):
+            element = self.memory(e.region.type) if own else memory(e.region.type)
+            self.gathers[element, own] = None
+            text = f"gather{'_own' * own}_{element}({self.region(e.region)}, {index})"
+            self.lines.append(f"{out} = {converted(text, element if int(element[1:]) >= 32 else rep, rep)};")
+            return out
+        lane = "[l]" if own else ""
         self.lines.append(f"LANES {out}[l] = {self.region(e.region)}[{index}[l]]{lane};")
         return out
+
+    def is_gathered(self, e: Load) -> bool:
+        """Whether lanes have an instruction that loads an element each, from places that are ints. What is shorter than
+        an instruction takes is loaded with what follows: there must be something, not so in arrays of users."""
+        t = e.region.type
+        if e.index.type != INT or e.region.count >= GATHERED:
+            return False
+        return t.size >= 4 or e.region in self.u.varying_regions or e.region.init is not None
 
     def lanes_index(self, index: Expr) -> str:
         """A varying subscript in a variable; 0 in lanes that are not active."""

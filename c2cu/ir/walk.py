@@ -96,11 +96,17 @@ def _rebuilt(e: Expr, new: tuple[Expr, ...], row: Callable[[Expr], Expr]) -> Exp
     raise AssertionError(e)
 
 
-def rewritten(block: Block, f: Callable[[Expr], Expr], region: Callable[[Region], Region] = lambda r: r) -> Block:
-    """A block with ``f`` applied to every node of its expressions, children first, ``region`` to where it stores."""
+def rewritten(
+    block: Block,
+    f: Callable[[Expr], Expr],
+    region: Callable[[Region], Region] = lambda r: r,
+    index: Callable[[Expr, Region], Expr] = lambda e, r: e,
+) -> Block:
+    """A block with ``f`` applied to every node of its expressions, children first, ``region`` to where it stores, and
+    ``index`` to the subscripts there."""
 
     def inner(b: Block) -> Block:
-        return rewritten(b, f, region)
+        return rewritten(b, f, region, index)
 
     def statement(s: Stmt) -> Stmt:
         match s:
@@ -108,8 +114,8 @@ def rewritten(block: Block, f: Callable[[Expr], Expr], region: Callable[[Region]
                 return replace(s, value=rewrite(v, f))
             case Store():
                 rows = tuple((rewrite(k, f), n) for k, n in s.rows)
-                place, index, value = region(s.region), rewrite(s.index, f), rewrite(s.value, f)
-                return replace(s, region=place, index=index, value=value, rows=rows)
+                place, at, value = region(s.region), rewrite(s.index, f), rewrite(s.value, f)
+                return replace(s, region=place, index=index(at, place), value=value, rows=rows)
             case If():
                 return replace(s, cond=rewrite(s.cond, f), then=inner(s.then), other=inner(s.other))
             case Loop():

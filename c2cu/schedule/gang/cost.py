@@ -37,6 +37,7 @@ CALL = 30.0  # a function of the library
 FREE = ("fabs", "fabsf")
 EACH = 3.0  # what a lane costs by itself: it leaves its vector and goes back
 LANE = 2.0  # a load or store of one lane, in a row of them
+GATHERED = 1.5  # a load of one lane by an instruction that loads for all
 MISPREDICTED = 20.0  # a jump that goes another way than the processor thought
 SURPRISES = 0.3  # of native's branches on data
 ASK = 4.0  # whether any lane takes an arm
@@ -94,7 +95,7 @@ def costs(u: Uniform, slots: tuple[Slot, ...], vector_bytes: int, trace: Trace |
 
 class _Counter:
     def __init__(self, u: Uniform, lanes: int, vector_bytes: int, facts: dict[int, LoopFacts]):
-        self.u, self.lanes, self.facts = u, lanes, facts
+        self.u, self.lanes, self.facts, self.vector_bytes = u, lanes, facts, vector_bytes
         self.vector = SCALAR * max(1, vector_bytes // 32)
         self.width = vector_bytes / 8  # numbers that native does at once where its compiler vectorises, about
         self.gang = self.native = self.compilation = 0.0
@@ -186,10 +187,15 @@ class _Counter:
         more = self.node(e, varying)
         return gang + more[0], native + more[1], varying or self.u.is_leaf(e)
 
+    def is_gathered(self, e: Load) -> bool:
+        """Whether one instruction loads for all lanes, about: see `codegen.simd.Printer.is_gathered`."""
+        long = e.region.type.size >= 4 or e.region in self.u.varying_regions or e.region.init is not None
+        return long and self.vector_bytes >= 32
+
     def node(self, e: Expr, varying: bool) -> tuple[float, float]:
         """What a node costs beside its operands. ``varying``: whether one of them does."""
         if isinstance(e, Load) and varying:
-            return (EACH + LANE) * self.lanes, SCALAR
+            return (GATHERED if self.is_gathered(e) else EACH + LANE) * self.lanes, SCALAR
         if isinstance(e, Load) and self.u.is_leaf(e):
             return self.vector, SCALAR
         if not varying:

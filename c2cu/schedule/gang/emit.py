@@ -13,13 +13,14 @@ from ...analysis.uniform import Uniform, uniform
 from ...base.ctype import Leaf
 from ...base.templates import render
 from ...codegen.lane_masks import MaskPrinter
-from ...codegen.lanes import complex_parts, extreme_text, mask_texts, vectors
+from ...codegen.lanes import BEYOND, complex_parts, extreme_text, gather_text, mask_texts, vectors
 from ...codegen.simd import Printer, literal, member, memory
 from ...ir.nodes import ENDED, Region
 from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
 from ...transform.common import common
 from ...transform.early import lanes_ended
+from ...transform.narrow import narrow
 from ...transform.propagate import propagate
 from ...transform.scalarize import scalarize
 from ...transform.unroll import unroll_by_profit
@@ -43,6 +44,7 @@ PASSES: tuple[Pass, ...] = (
     ("scalarize", scalarize),
     ("select", lambda k: selects(uniform(k))),
     ("common", common),
+    ("narrow", narrow),
 )
 
 
@@ -96,6 +98,8 @@ def gang(
         tables=tables,
         wide_multiply=p.wide_multiply,
         roots=sorted(p.roots),
+        gathers=[gather_text(element, own, lanes) for element, own in sorted(p.gathers)],
+        beyond=BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0,
         unsigned=sorted(p.unsigned),
         extremes=[extreme_text(name, lanes) for name in sorted(p.extremes)],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
@@ -133,7 +137,8 @@ def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[st
             members.append(f"const {c_name(r.type)} *{member(r)}")
         elif r.storage == "shared":
             values = ", ".join(literal(v, r.type) for v in r.init or ())
-            tables.append(f"static const {c_name(r.type)} {member(r)}[{r.count}] = {{{values}}};")
+            count = r.count + (BEYOND if r.type.size < 4 else 0)
+            tables.append(f"static const {c_name(r.type)} {member(r)}[{count}] = {{{values}}};")
     for r in u.kernel.regions:
         if r.storage == "bulk" and r.init is not None and any(r.init):
             values = ", ".join(literal(v, r.type) for v in r.init)
