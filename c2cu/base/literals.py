@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -47,6 +48,7 @@ def digits_of(text: str) -> tuple[int, str, bool]:
     return value, suffix, decimal
 
 
+@functools.lru_cache(4096)
 def integer(text: str) -> tuple[int, Scalar]:
     """Value and type of an integer literal: the first type of 6.4.4.1p5's list that holds it."""
     value, suffix, decimal = digits_of(text)
@@ -64,6 +66,7 @@ def integer(text: str) -> tuple[int, Scalar]:
     return value & (2**64 - 1), ULLONG
 
 
+@functools.lru_cache(4096)
 def floating(text: str) -> tuple[float, Scalar]:
     """Value and type of a floating literal, hexadecimal ones too."""
     body, t = text, DOUBLE

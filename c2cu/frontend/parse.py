@@ -391,12 +391,23 @@ def jumps_out(node: C.Node) -> bool:
     return any(map(jumps_out, children(node)))
 
 
+KNOWN = 1 << 16  # places of nodes that are remembered: a loop that is evaluated turn by turn asks for them again
+_locs: dict[int, tuple[Any, Loc]] = {}  # by id; the node is kept, so that its id stays its own
+
+
 def loc_of(node: Any) -> Loc:
     """Where a node begins; ``end`` where its extent on the line is cheap to tell."""
+    known = _locs.get(id(node))
+    if known is not None and known[0] is node:
+        return known[1]
     coord = getattr(node, "coord", None)
     if coord is None:
         return Loc()
-    return Loc(file_of(coord.file or ""), coord.line or 0, coord.column or 0, _end(node, coord.line))
+    loc = Loc(file_of(coord.file or ""), coord.line or 0, coord.column or 0, _end(node, coord.line))
+    if len(_locs) >= KNOWN:
+        _locs.clear()
+    _locs[id(node)] = node, loc
+    return loc
 
 
 def _end(node: Any, line: int) -> int:
