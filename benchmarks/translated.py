@@ -13,13 +13,14 @@ stdin, calls the function, and writes them, and what it returns, to stdout. Each
 original does not have (what is unused apart), and print what three runs of the original print; CUDA's must compile
 with ``nvcc -arch=sm_90``. Usage:
 
-    python benchmarks/translated.py --bases DIR [--only TEXT] [--most N] [--no-nvcc] [--table docs/reach.md]
+    python benchmarks/translated.py --bases DIR [--only TEXT] [--most N] [--jobs 2] [--no-nvcc] [--table docs/reach.md]
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import re
@@ -325,6 +326,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--most", type=int, metavar="N", help="at most so many functions of a base, evenly chosen")
     parser.add_argument("--no-nvcc", action="store_true", help="translate for CUDA, but do not compile it")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="programs at a time")
     parser.add_argument("--timeout", type=float, default=200, metavar="S", help="seconds that a program may take")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the section into this page")
     parser.add_argument("--results", type=Path, metavar="FILE", help="write every outcome to this file, as JSON")
@@ -336,14 +338,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("--bases names a folder with code bases DIR/NAME and their tables DIR/NAME.toml")
     titles, chosen = programs(o.bases.resolve(), o.only, o.most)
     outcomes: list[Outcome] = []
-    for program in chosen:
-        for x in outcomes_of(program, not o.no_nvcc, o.timeout):
-            outcomes.append(x)
-            print(f"{x.base}: {x.kernel}: {x.target}: {x.outcome} {x.reason}", flush=True)
-        if o.results:
-            o.results.write_text(json.dumps([asdict(x) for x in outcomes], indent=1))
-        if o.table:
-            put_in(o.table, section(titles, outcomes))
+    with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        for some in pool.map(lambda program: outcomes_of(program, not o.no_nvcc, o.timeout), chosen):
+            outcomes += some
+            for x in some:
+                print(f"{x.base}: {x.kernel}: {x.target}: {x.outcome} {x.reason}", flush=True)
+            if o.results:
+                o.results.write_text(json.dumps([asdict(x) for x in outcomes], indent=1))
+            if o.table:
+                put_in(o.table, section(titles, outcomes))
     n = collections.Counter((x.target, x.outcome) for x in outcomes)
     print(", ".join(f"{target} {name} {n[target, name]}" for target, name in sorted(n)))
 
