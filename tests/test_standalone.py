@@ -898,6 +898,32 @@ def test_a_constant_may_be_an_argument(tmp_path):
     check(program("static int u[2] = {7, 9}; u[1]++;", call="k2(u);", kernel=kernel), tmp_path)
 
 
+#: What only the kernel has, and host code need not know; and constants that C++ wants written in its way.
+CONSTANTS = {
+    "functions in a table": "static int inc(int x) { return x + 1; }\nstatic int dbl(int x) { return x * 2; }\n"
+    "typedef int (*handler)(int);\nstatic const handler table[] = {inc, dbl};\n"
+    "void k(void) { for (int i = 0; i < 3; i++) o[i] = table[a[i] & 1](a[i]); }\n",
+    "products of floats": "static const int t[] = {(int)(0.785 * 16384.0 + 0.5), (int)(0.1f * 3.0f)};\n"
+    "static const double d[2] = {3.14159 * 2, -0.1 * 7};\n"
+    "void k(void) { for (int i = 0; i < 3; i++) o[i] = t[a[i] & 1] + (int)(d[i & 1] * a[i]); }\n",
+    "a string of bytes": 'static const unsigned char *s = (const unsigned char *)"exp\\xff 32";\n'
+    "void k(void) { for (int i = 0; i < 3; i++) o[i] = s[a[i] & 3]; }\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is missing")
+@pytest.mark.parametrize("schedule", [None, "private", "auto"])
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants_of_the_kernel_compile(name, schedule, tmp_path):
+    build(program(kernel=CONSTANTS[name]), "cuda", tmp_path, 4, schedule=schedule)
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constants_of_the_kernel(name, tmp_path):
+    check(program(kernel=CONSTANTS[name]), tmp_path)
+
+
 def test_main_has_no_third_parameter():
     with pytest.raises(c2cu.UnsupportedError, match="main takes 'e' beside") as caught:
         c2cu.translate(program().replace("main(void)", "main(int c, char **v, char **e)"), p=4)

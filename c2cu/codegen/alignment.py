@@ -34,14 +34,14 @@ def loose_types(unit: Unit, functions: Iterable[FunctionDef]) -> set[CType]:
 
 
 def _conversions(unit: Unit, f: FunctionDef) -> Iterator[tuple[C.Node, CType]]:
-    """Expressions, and the types that they are converted to."""
+    """Expressions, and the types that they are converted to; not of a body that was not understood."""
     for n in nodes(f.node.body):
         match n:
-            case C.Cast():
+            case C.Cast() if id(n) in unit.types:
                 yield n.expr, unit.types[id(n)]
             case C.Decl(init=C.Node()) if id(n) in unit.symbols and not isinstance(n.init, C.InitList):
                 yield n.init, unit.symbols[id(n)].type
-            case C.Assignment(op="="):
+            case C.Assignment(op="=") if id(n) in unit.types:
                 yield n.rvalue, unit.types[id(n)]
             case C.Return(expr=C.Node()):
                 yield n.expr, f.returns

@@ -334,8 +334,16 @@ class CPrinter(Indented):
 
     def visit_Cast(self, n: C.Cast) -> str:
         t = self.unit.type(n)
+        if self.in_constant and isinstance(t, Pointer) and t.to != CHAR and t.to.size == 1 and _is_string(n.expr):
+            return self.named_string(n.expr, t)
         integer = self.integer(n.expr, t)
         return integer or self.cast(t, self.through_long(n.expr, t), n)
+
+    def named_string(self, n: C.Constant, t: Pointer) -> str:
+        """A string in a constant as an array of its own: C++ has no constant that points to it as another type."""
+        array = f"{self.string_stem}_{len(self.strings)}"
+        self.strings.append(f"__device__ {declare(t.to, array)}[] = {quoted(literals.string(n.value))};")
+        return self.cast(t, array, n)
 
     def integer(self, n: C.Node, t: CType) -> str:
         """The value of ``n``, a float, as an integer type has it; "" for any other two types, and where C++ agrees."""
@@ -373,7 +381,7 @@ class CPrinter(Indented):
             (a, first), (b, second) = operands
             both = None if a is None or b is None else float_value(n.op, converted(a, t), converted(b, t), t)
             first, second = f"({t})({first})", f"({t})({second})"
-            if n.op == "*" and not self.fused:
+            if n.op == "*" and not self.multiplies_plainly:
                 return then(both, f"__{'f' if t.size == 4 else 'd'}mul_rn({first}, {second})")
             return then(both, f"{first} {n.op} {second}")
 
@@ -399,6 +407,13 @@ class CPrinter(Indented):
         return then(None if value is None or isnan(value) else value, self._visit_expr(n))
 
     in_constant = False  # whether an initialiser is printed that has to be constant
+    string_stem = ""  # what names of its strings begin with
+    strings: list[str]  # definitions that go before it
+
+    @property
+    def multiplies_plainly(self) -> bool:
+        """Whether products of floats are plain: in constants compilers round each by itself."""
+        return self.fused or self.in_constant
 
     def integer_of(self, text: str, t: CType) -> str:
         self.helpers["c2cu_integer"] = None
@@ -728,7 +743,7 @@ class CPrinter(Indented):
             u = unsigned_of(t)
             right = b if n.op == "<<" else f"({u}){b}"
             return f"({t})(({u}){a} {n.op} {right})"
-        if n.op == "*" and not self.fused and self.floating(n):
+        if n.op == "*" and not self.multiplies_plainly and self.floating(n):
             t = self.unit.type(n)
             return f"__{'f' if t.size == 4 else 'd'}mul_rn({self._visit_expr(n.left)}, {self._visit_expr(n.right)})"
         return f"{a} {n.op} {b}"
@@ -834,7 +849,7 @@ class CPrinter(Indented):
         both = promote(t) if op in ("<<", ">>") else common(t, r)
         if both.is_float and t.is_integer and t != BOOL and t.size <= 8 and not self.is_bit_field(n.lvalue):
             a, b = f"({both}){{0}}", f"({both}){{1}}"
-            multiplied = op == "*" and not self.fused
+            multiplied = op == "*" and not self.multiplies_plainly
             return self.integer_of(
                 f"__{'f' if both.size == 4 else 'd'}mul_rn({a}, {b})" if multiplied else f"{a} {op} {b}", t
             )
@@ -842,7 +857,7 @@ class CPrinter(Indented):
         if both.kind == "i" and op in ("+", "-", "*", "<<") and not counts:
             u = unsigned_of(both)
             return f"({t})({both})(({u}){{0}} {op} {'' if op == '<<' else f'({u})'}{{1}})"
-        if op == "*" and both.is_float and not self.fused:
+        if op == "*" and both.is_float and not self.multiplies_plainly:
             return f"({t})__{'f' if both.size == 4 else 'd'}mul_rn({{0}}, {{1}})"
         return None
 
@@ -902,10 +917,10 @@ class CPrinter(Indented):
         init = s.decl.init if s.decl is not None else None
         if init is not None and (reason := self.by_statements(init, s.type)):
             raise catalogue.CONSTANT_INITIALISER.error(s.loc, name=s.name, reason=reason)
-        self.in_constant = True
+        self.in_constant, self.string_stem, self.strings = True, device_name, []
         value = self.initial_value(init, s.type) if init is not None else "{}"
         self.in_constant = False
-        return f"__device__ {declare(s.type, device_name, not s.unwritten)} = {value};"
+        return "\n".join([*self.strings, f"__device__ {declare(s.type, device_name, not s.unwritten)} = {value};"])
 
     def initial_value(self, init: C.Node, t: CType) -> str:
         """The text of an initialiser of a ``t``."""
@@ -1050,6 +1065,10 @@ def identical(a: CType, b: CType) -> bool:
             alike = len(a.params) == len(b.params) and a.variadic == b.variadic
             return alike and identical(a.returns, b.returns) and all(map(identical, a.params, b.params))
     return a == b
+
+
+def _is_string(n: C.Node) -> bool:
+    return isinstance(n, C.Constant) and "string" in n.type
 
 
 def assignable(source: Pointer, to: Pointer) -> bool:

@@ -270,12 +270,18 @@ def _text(texts: Sequence[str]) -> str:
     return "\n".join(dict.fromkeys(texts))
 
 
+def _are_alike(texts: Sequence[str], known: str) -> bool:
+    """Whether two files mean the same by a name. Typedefs may be repeated, and one of a file's says what all do."""
+    common = set(texts) & set(known.split("\n"))
+    return _text(texts) == known or any(text.startswith("typedef ") for text in common)
+
+
 def _different(unit: _Unit, known: Mapping[Key, str], others: set[str]) -> set[Key]:
     """The private names of a file that may not be one with what other files call so."""
     clashing: set[Key] = set()
     for key, texts in unit.texts.items():
         space, name = key
-        alike = key not in known or not texts or not known[key] or _text(texts) == known[key]
+        alike = key not in known or not texts or not known[key] or _are_alike(texts, known[key])
         if (space == ORDINARY and (name in others or (key in known and name in unit.mutable))) or not alike:
             clashing.add(key)
     while True:  # what names one of them means something else too

@@ -535,10 +535,19 @@ def declarations(unit: Unit, functions: tuple[str, ...]) -> Iterator[C.Node]:
 
 def _is_wanted(unit: Unit, n: C.Decl, functions: tuple[str, ...]) -> bool:
     if not isinstance(n.type, C.FuncDecl):
-        return True
+        return not _names_others(unit, n, functions)
     return n.name in functions and not (
         n.name in unit.functions and _is_otherwise(unit, n, unit.functions[n.name].node.decl)
     )
+
+
+def _names_others(unit: Unit, n: C.Decl, functions: tuple[str, ...]) -> bool:
+    """Whether a constant's value names functions that are the kernel's alone, as the constant then is."""
+    symbol = unit.variables.get(n.name or "")
+    if symbol is None or not symbol.const or symbol.decl is None or symbol.decl.init is None:
+        return False
+    named = (x.name for x in nodes(symbol.decl.init) if isinstance(x, C.ID))
+    return any(name in unit.functions and name not in functions for name in named)
 
 
 def _is_otherwise(unit: Unit, n: C.Decl, definition: C.Decl) -> bool:

@@ -236,6 +236,11 @@ _VECTOR = frozenset(
 )
 _OF_TYPES = ("", "f", "l", "f16", "f32", "f64", "f128", "f32x", "f64x")
 
+
+def _is_vector(name: str) -> bool:
+    return name in _VECTOR or name[:-1] in _VECTOR
+
+
 #: Macros of math.h, which generated text includes: a variable of the program's may have such a name.
 _MATH_MACROS = re.compile(r"INFINITY|NAN|HUGE_VAL[FL]?|M_[A-Z0-9_]+|FP_[A-Z]+")
 
@@ -442,7 +447,7 @@ class _Host:
         return render(
             "cpu/standalone.c.j2",
             hidden=hidden,
-            vector=[f"{n}_of_math{suffix}" for n in _VECTOR.intersection(hidden) for suffix in _OF_TYPES],
+            vector=[f"{n}_of_math{suffix}" for n in hidden if _is_vector(n) for suffix in _OF_TYPES],
             headers=[h for h in self.headers(*included) if not (hidden and h == "math.h")],
             gang=text,
             schedule=artifact.schedule if artifact is not None else "",
