@@ -11,6 +11,7 @@ from . import backends, pipeline
 from .base import catalogue
 from .base.diagnostics import UnsupportedError, did_you_mean, lines_of
 from .base.recent import Recent
+from .frontend.adapter import original_name
 from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
 from .frontend.passed import passed
@@ -490,6 +491,10 @@ def translated(
         if text is None:
             raise
         return text, None
+    if name := original_name(front.program.kernel):
+        if target == "cpu" and runs_as_it_stands(schedule):
+            return translated(source, replace(options, shapes={}, dtypes={}), p, threads, target, group, schedule)
+        raise catalogue.ROWS_OF_MAIN.error(front.program.unit.functions[name].loc, name=name)
     judge(front, strict=False)
     with lines_of(front.pre.sources):
         return standalone(front, p=p, threads=threads, target=target, group=group, schedule=schedule), front

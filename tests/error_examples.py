@@ -475,8 +475,12 @@ EXAMPLES = {
         "int x[4];\nvoid k(int *p, int *q) { p[0] = q[1]; }\nint main(void) {\n    k(x, x);\n    return 0;\n}\n",
         TRANSLATE,
     ),
+    "C2CU272": Example(
+        "void k(int **a) { a[0][0]++; }\nint main(void) {\n    int x[2], *rows[1] = {x};\n#pragma kernel\n    k(rows);\n    return 0;\n}\n",
+        command("translate k.c --p 4 --shape a=1,2"),
+    ),
     "C2CU273": Example(
-        "int x[4];\nvoid k(int p[static 2]) { p[0]++; }\nint main(void) {\n    k(x);\n    return 0;\n}\n", TRANSLATE
+        "int x[4], i;\nvoid k(int p[static 2]) { p[i]++; }\nint main(void) {\n    k(x);\n    return 0;\n}\n", TRANSLATE
     ),
     "C2CU078": Example(
         "int x;\nvoid k(void) { x++; }\nint main(int n, char **v, char **e) {\n    k();\n    return 0;\n}\n", TRANSLATE

@@ -119,6 +119,14 @@ def test_partly_written_output_keeps_what_is_given(schedule):
     assert (o == 9).all()
 
 
+def test_scratch_of_some_inputs_is_not_asked_for():
+    """However a scalar is given."""
+    text = "static double m;\ndouble f(double y[3], double q) { if (y[0] > q) { m = y[1]; return m * 2; } return 0; }\n"
+    y = np.arange(9.0).reshape(3, 3)
+    for q in (np.full(3, 2.0), 2.0):
+        assert c2cu.bulk(text, {"y": y, "q": q}, backend="cpu")["return"].tolist() == [0, 8, 14]
+
+
 def test_static_scratch_is_no_output():
     text = (
         "static int t[4];\nint a[4];\nvoid k(void) {\n    for (int i = 0; i < 4; i++) t[i] = a[i];\n"

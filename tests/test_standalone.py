@@ -892,6 +892,31 @@ def test_names_of_math_h_may_be_the_programs_own_on_a_gpu(schedule):
     assert done.stdout == b"".join(run_original(text, r) for r in RUNS)
 
 
+def test_an_array_may_be_longer_than_the_parameter(tmp_path):
+    kernel = "void k2(const int x[2], int y[2]) { y[0] = x[0] + x[1], y[1] = x[0] - x[1]; }\n"
+    text = program("int v[4] = {7, 8, 9, 10};", 'printf("%d %d ", v[0], v[3]);', call="k2(a, v);", kernel=kernel)
+    check(text, tmp_path)
+    ours = executable(c2cu.translate(text, p=len(RUNS), target="cpu", schedule="gang"))
+    done = subprocess.run([ours], input="\n".join(RUNS).encode(), capture_output=True)
+    assert done.stdout == b"".join(run_original(text, r) for r in RUNS)
+
+
+def test_rows_of_main_stay_on_a_cpu():
+    text = """#include <stdio.h>
+void scale(float **a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i][j] *= 2; }
+int main(void) {
+    float m[2][2], *rows[2] = {m[0], m[1]};
+    for (int i = 0; i < 4; i++) if (scanf("%f", &m[i / 2][i % 2]) != 1) return 1;
+#pragma kernel
+    scale(rows, 2);
+    printf("%g %g\\n", m[0][1], m[1][0]);
+    return 0;
+}
+"""
+    ours = executable(c2cu.translate(text, p=2, target="cpu", schedule="auto", shapes={"a": (2, 2)}))
+    assert subprocess.run([ours], input=b"1 2 3 4 5 6 7 8", capture_output=True).stdout == b"4 6\n12 14\n"
+
+
 def test_a_constant_may_be_an_argument(tmp_path):
     kernel = "const int t[2] = {1, 2};\nvoid k2(const int *t) { o[0] = t[1]; }\n"
     check(program(call="k2(t);", kernel=kernel), tmp_path)

@@ -74,6 +74,8 @@ def _cells(kernel: Kernel) -> tuple[dict[Variable, str], Block]:
         match s:
             case Assign(var=v, value=Load(region=r)) if r.storage == "bulk" and r.count == 1:
                 cells[v] = r.name
+            case Assign(value=Load(region=r)) if r.storage == "shared" and r.count == 1:
+                continue  # a number that all inputs share is loaded at the start too
             case _:
                 break
     while body and _leaves(body[-1], cells):

@@ -1845,6 +1845,13 @@ NO_MAIN = Message(
     "there is no main that calls the kernel once",
     "write a main with '#pragma kernel' before the call, or use c2cu.bulk",
 )
+ROWS_OF_MAIN = Message(
+    "C2CU272",
+    UnsupportedError,
+    "main passes rows by pointers, an array of variable length or memory of no type to its kernel, which is no array.",
+    "main passes what is no array to kernel '{name}': rows by pointers, an array of variable length or 'void *'",
+    "pass arrays of constant extents, translate with --target cpu and without --schedule, or write a --library",
+)
 CALL_INSIDE_STATEMENT = Message(
     "C2CU260",
     UnsupportedError,

@@ -27,6 +27,11 @@ from .typed import FunctionDef, Unit
 _SUFFIX = "_of_arrays"
 
 
+def original_name(kernel: FunctionDef) -> str:
+    """The function that such a function calls; "" of any other."""
+    return kernel.name.removesuffix(_SUFFIX) if kernel.name.endswith(_SUFFIX) else ""
+
+
 def adapted(
     source: Source, linked: Linked, unit: Unit, kernel: FunctionDef, options: Options
 ) -> tuple[Source, Options] | None:
