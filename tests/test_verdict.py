@@ -195,3 +195,8 @@ def test_a_warning_names_the_first_place_that_an_input_decides():
     assert sum(f.severe for f in report.findings) == 2
     told = str(c2cu.NotObliviousWarning(report))
     assert told.count("warning:") == 1 and "the same decides 1 more place:" in told
+
+
+def test_a_table_of_functions_has_its_own_name():
+    text = "static int inc(int x) { return x + 1; }\nstatic int dbl(int x) { return x * 2; }\ntypedef int (*handler)(int);\nstatic const handler table[] = {inc, dbl};\nint a[4], x;\nvoid k(void) { for (int i = 0; i < 4; i++) x = table[a[i] & 1](x); }\n"
+    assert "subscript of 'table' depends" in str(c2cu.check(text))

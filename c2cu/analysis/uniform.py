@@ -311,7 +311,7 @@ class _Analysis:
     def store(self, s: Store, around: tuple[int, ...]) -> None:
         source = self.source(s.value) or self.source(s.index)
         if source is not None:
-            written = f"'{s.region.variable}' is written here"
+            written = f"'{s.region.said}' is written here"
             self.mark(s.region, written, s.loc, source)
             if s.region.storage == "bulk" and source != s.region:
                 self.stores.setdefault(s.region, _Cause(Step(written, s.loc), source))
@@ -320,7 +320,7 @@ class _Analysis:
         if cond is not None:
             self.mark(
                 s.region,
-                f"'{s.region.variable}' is written under a condition that depends on input data",
+                f"'{s.region.said}' is written under a condition that depends on input data",
                 s.loc,
                 self.source(cond),
             )
@@ -436,7 +436,7 @@ class _Findings:
         if source is None:
             return
         at = self.subscript(index)
-        message = catalogue.ADDRESS_DEPENDS.says(name=region.variable)
+        message = catalogue.ADDRESS_DEPENDS.says(name=region.said)
         self.add("address", message, at if at.line else loc, source)
 
     def subscript(self, index: Expr) -> Loc:

@@ -72,6 +72,11 @@ class Region:
         """The C variable's name."""
         return self.name.split(".")[0]
 
+    @property
+    def said(self) -> str:
+        """The same as the user has it, of what lowering has made too."""
+        return (self.spelling or self.name).split(".")[0]
+
     def __hash__(self) -> int:
         return hash(self.name)
 
