@@ -492,9 +492,10 @@ def translated(
             raise
         return text, None
     if name := original_name(front.program.kernel):
-        if target == "cpu" and runs_as_it_stands(schedule):
+        if target != "cpu" or not runs_as_it_stands(schedule):
+            raise catalogue.ROWS_OF_MAIN.error(front.program.unit.functions[name].loc, name=name)
+        if options.shapes or options.dtypes:
             return translated(source, replace(options, shapes={}, dtypes={}), p, threads, target, group, schedule)
-        raise catalogue.ROWS_OF_MAIN.error(front.program.unit.functions[name].loc, name=name)
     judge(front, strict=False)
     with lines_of(front.pre.sources):
         return standalone(front, p=p, threads=threads, target=target, group=group, schedule=schedule), front

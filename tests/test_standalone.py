@@ -793,15 +793,53 @@ int main(void) {
     return 0;
 }
 """
-SIZED = {"HEAP": {"c": 2, "it": 2}, "MEETING": {"x": 3, "y": 3}}
+#: Objects that are shorter than the parameters say, of the heap and of the file, and effects in arguments.
+SHORTER = """#include <stdio.h>
+#include <stdlib.h>
+int g[6], calls;
+int next(void) { return ++calls; }
+int run(int x[64], int y[4], int m, int n, int k) {
+    int s = m * 100 + k * 1000;
+    for (int i = 0; i < n; i++) s += x[i]++ + y[i]++;
+    return s;
+}
+int main(void) {
+    int n, b, c;
+    if (scanf("%d %d %d", &n, &b, &c) != 3) return 2;
+    n = n < 0 ? 2 : n > 3 ? 1 : n;
+    int *q = malloc(24), *w = realloc(malloc(4), 256);
+    for (int i = 0; i < 6; i++) g[i] = q[i] = w[i] = i * b;
+#pragma kernel
+    int s = run(b > 4 ? w : q, g + 3, next(), n, next());
+    printf("%d %d %d %d\\n", s, q[0], w[0], g[3]);
+    free(w);
+    free(q);
+    return 0;
+}
+"""
+SIZED = {"HEAP": {"c": 2, "it": 2}, "MEETING": {"x": 3, "y": 3}, "SHORTER": {}}
 
 
 @pytest.mark.parametrize("schedule", [None, "gang", "auto"])
-@pytest.mark.parametrize("name, text", [("HEAP", HEAP), ("MEETING", MEETING)])
+@pytest.mark.parametrize("name, text", [("HEAP", HEAP), ("MEETING", MEETING), ("SHORTER", SHORTER)])
 def test_arguments_may_be_any_addresses(name, text, schedule):
     ours = executable(c2cu.translate(text, p=len(RUNS), target="cpu", schedule=schedule, shapes=SIZED[name]))
     done = subprocess.run([ours], input="\n".join(RUNS).encode(), capture_output=True)
     assert done.stdout == b"".join(run_original(text, r) for r in RUNS)
+
+
+def test_what_goes_beyond_a_parameter_stays_as_it_stands():
+    """Nobody knows how much of the object such a kernel touches."""
+    text = program(
+        "int v[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};",
+        call="o[0] = beyond(v + 2, a[0]);",
+        kernel="int beyond(int x[2], int k) { return x[(k & 3) + 1] + x[0]; }\n",
+    )
+    ours = executable(c2cu.translate(text, p=len(RUNS), target="cpu", schedule="auto"))
+    done = subprocess.run([ours], input="\n".join(RUNS).encode(), capture_output=True)
+    assert done.stdout == b"".join(run_original(text, r) for r in RUNS)
+    with pytest.raises(c2cu.UnsupportedError, match="cannot be copied"):
+        c2cu.translate(text, p=len(RUNS), schedule="private")
 
 
 @pytest.mark.slow

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import Array, Pointer, extents
+from ..base.ctype import Array, Pointer, Struct, extents
 from ..codegen.c_printer import declare
 from ..frontend.kernel import Parameter, static_locals
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
+from ..frontend.tree import nodes
 from .host_split import HostPrinter, HostSplit, holds_pointer
+
+#: Functions whose memory the part before the kernel knows the length of, and what ends that.
+ALLOCATORS = ("malloc", "calloc", "realloc", "aligned_alloc", "free")
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
@@ -43,6 +47,9 @@ class Arguments:
         self.pointers = [b for b in parameters if is_pointed_to(b) and self.where[b.name].startswith("argument_")]
         self.called: tuple[str, ...] = ()
         self.refuse_two_ways()
+        if self.pointers and not self.keeps_inside():
+            first = self.pointers[0]
+            raise catalogue.ARGUMENT_PLACE.error(loc_of(self.argument(first)), name=first.name)
         if self.pointers and not printer.cplusplus:
             if any(not s.const for s in static_locals(self.program)):
                 first = self.pointers[0]
@@ -97,9 +104,10 @@ class Arguments:
         return self.split.arguments[[q.name for q in self.program.kernel.params].index(b.name)]
 
     def set(self) -> list[str]:
-        """Statements that keep the arguments: values, addresses that have no name, and what lies there. A run whose
-        arguments are no copies of their own calls the kernel by itself, on a CPU; on a GPU it ends the program."""
-        kept = [b for b in self.parameters if self.where[b.name].startswith("argument_")]
+        """Statements that keep the arguments: values, addresses that have no name, and what lies there; the last one
+        first, as gcc evaluates them. A run whose arguments are no copies of their own, or whose objects are not known
+        to be as long as the parameters, calls the kernel by itself on a CPU; on a GPU it ends the program."""
+        kept = [b for b in reversed(self.parameters) if self.where[b.name].startswith("argument_")]
         values = [
             f"__r->pointer_{b.name} = (void *)({self.address(b)});"
             if b in self.pointers
@@ -131,7 +139,8 @@ class Arguments:
         ]
 
     def together(self) -> list[str]:
-        """Conditions, one of which holds where an address is null, or what the kernel writes reaches it two ways."""
+        """Conditions, one of which holds where an object may be too short, or what the kernel writes reaches it two
+        ways."""
         writes = {s.name for s in self.front.slots if s.writes}
         places = [b for b in self.parameters if b.kind == "global" or is_pointed_to(b)]
         overlaps = [
@@ -141,7 +150,38 @@ class Arguments:
             if {b.name, o.name} & writes
             for at in [f"__r->pointer_{o.name}" if o in self.pointers else self.address(o)]
         ]
-        return [*(f"!__r->pointer_{b.name}" for b in self.pointers), *overlaps]
+        return [*(f"{self.room(b)} < {b.type.size}" for b in self.pointers), *overlaps]
+
+    def room(self, b: Parameter) -> str:
+        """How many bytes there are from an address to the end of its object, 0 where nobody knows."""
+        at, root = f"__r->pointer_{b.name}", self.argument(b)
+        while isinstance(root, (C.ArrayRef, C.Cast, C.BinaryOp, C.UnaryOp)):
+            match root:
+                case C.ArrayRef():
+                    root = root.name
+                case C.BinaryOp(op="+" | "-"):
+                    root = root.left
+                case C.Cast() | C.UnaryOp(op="&"):
+                    root = root.expr
+                case _:
+                    break
+        symbol = self.unit.symbols.get(id(root)) if isinstance(root, C.ID) else None
+        if symbol is None or not isinstance(symbol.type, (Array, Struct)):
+            return f"__room(__r, {at})"
+        text = self.printer.visit(root)
+        return f"__rest(&{text}, sizeof {text}, {at})"
+
+    def objects(self) -> list[str]:
+        """The variables of the file that an address may lead to."""
+        return [s.name for s in self.unit.variables.values() if s in self.globals]
+
+    def allocators(self) -> list[str]:
+        """The library's allocating functions, in host code that has no other use for their names."""
+        every = [x for n in self.unit.ast.ext for x in nodes(n)]
+        called = {n.name.name for n in every if isinstance(n, C.FuncCall) and isinstance(n.name, C.ID)}
+        variables = (n for n in every if isinstance(n, C.Decl) and not isinstance(n.type, C.FuncDecl))
+        taken = {n.name for n in variables} | {n.field.name for n in every if isinstance(n, C.StructRef)}
+        return [f for f in ALLOCATORS if f in called and f not in taken and f not in self.unit.functions]
 
     def address(self, b: Parameter) -> str:
         """The address of what a parameter is a copy of."""
