@@ -479,6 +479,9 @@ EXAMPLES = {
         "void k(int **a) { a[0][0]++; }\nint main(void) {\n    int x[2], *rows[1] = {x};\n#pragma kernel\n    k(rows);\n    return 0;\n}\n",
         command("translate k.c --p 4 --shape a=1,2"),
     ),
+    "C2CU089": Example(
+        "int n;\nstatic int g(void) { return n; }\nint f(int n, int x) { return g() + n + x; }\n", command("check k.c")
+    ),
     "C2CU273": Example(
         "int x[4], i;\nvoid k(int p[static 2]) { p[i]++; }\nint main(void) {\n    k(x);\n    return 0;\n}\n", TRANSLATE
     ),

@@ -1845,6 +1845,13 @@ NO_MAIN = Message(
     "there is no main that calls the kernel once",
     "write a main with '#pragma kernel' before the call, or use c2cu.bulk",
 )
+ONE_NAME = Message(
+    "C2CU089",
+    UnsupportedError,
+    "A parameter of the kernel has the name of a global that the kernel touches in another function.",
+    "parameter '{name}' has the name of a global that the kernel touches: inputs go by their names",
+    "give one of them another name",
+)
 ROWS_OF_MAIN = Message(
     "C2CU272",
     UnsupportedError,
