@@ -331,7 +331,7 @@ def _parameters(
             continue
         yield Parameter(s.name, "global", s.type, s, s.name in shared, s.loc)
     arguments = call.args.exprs if call is not None and call.args else []
-    inputs = {s.name: s for s in touched if s.storage != "static-local"}
+    inputs = {s.name: s for s in touched if s.storage != "static-local" and not s.is_constant}
     for i, p in enumerate(kernel.params):
         if p.name in inputs:
             raise catalogue.ONE_NAME.error(p.loc, (Note("the global", inputs[p.name].loc),), name=p.name)
