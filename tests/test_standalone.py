@@ -76,6 +76,16 @@ def test_headers_of_the_program_and_of_its_translation_are_one(hidden):
         assert len(set(headers)) == len(headers) and "setjmp.h" in headers
 
 
+def test_a_compiler_may_have_its_headers_anywhere(tmp_path, monkeypatch):
+    """What they define is not defined once more."""
+    (tmp_path / "vectors.h").write_text("typedef int word __attribute__((aligned(8)));\n")
+    monkeypatch.setenv("CC", f"gcc -isystem {tmp_path}")
+    text = "#include <stdio.h>\n#include <vectors.h>\nint a;\nvoid k(void) { a++; }\n"
+    text += 'int main(void) { if (scanf("%d", &a) != 1) return 1;\n    k();\n    printf("%d\\n", a);\n    return 0; }\n'
+    made = c2cu.translate(text, p=2, target="cpu")
+    assert "#include <vectors.h>" in made and "word" not in made
+
+
 def test_headers_of_the_users_own_and_those_left_out_are_not_included(tmp_path):
     (tmp_path / "own.h").write_text("#include <string.h>\n#define TWICE(x) (2 * (x))\n")
     text = (

@@ -433,4 +433,4 @@ def _end(node: Any, line: int) -> int:
 
 def is_user_file(pre: Preprocessed, file: str) -> bool:
     """Whether a declaration's file is the user's, not a system header."""
-    return file in pre.sources or not (file.startswith(SYSTEM) or file == "")
+    return file in pre.sources or not (file.startswith(SYSTEM) or file == "" or file in pre.system)

@@ -82,6 +82,7 @@ class Preprocessed:
     parts: tuple[Preprocessed, ...] = ()
     marks: tuple[Mark, ...] = ()  # what the attributes that ``text`` does not have any more change
     whole: str = ""  # the file's own text with its own headers in place, before it is preprocessed
+    system: frozenset[str] = frozenset()  # the headers that the compiler calls its system's, wherever they lie
 
     @property
     def units(self) -> tuple[Preprocessed, ...]:
@@ -180,6 +181,7 @@ def _together(parts: tuple[Preprocessed, ...]) -> Preprocessed:
         "\n".join(p.plain for p in parts),
         SourceMap.joined([p.plain_sources for p in parts]),
         parts=parts,
+        system=frozenset().union(*(p.system for p in parts)),
     )
 
 
@@ -206,7 +208,7 @@ def _unit(
     includes = tuple(_system_includes(text, originals))
     sources = SourceMap(originals, text, _definitions(directives))
     plain_sources = SourceMap(originals, plain, _definitions(directives))
-    system = {file_of(m[1]) for m in _MARKER.finditer(text) if "3" in m[2].split()}
+    system = frozenset(file_of(m[1]) for m in _MARKER.finditer(text) if "3" in m[2].split())
     with lines_of(sources):
         text, marks = without_attributes(
             text, lambda file: file not in originals and (file.startswith(SYSTEM) or file in system)
@@ -215,7 +217,17 @@ def _unit(
     text_of_its_own = run.rewritten({name: m.value for name, m in candidates.items()})
     whole = whole_text(text_of_its_own, folder, run.include_dirs, run.passed)
     return Preprocessed(
-        text, source.name, macros, includes, sources, plain, plain_sources, host, marks=marks, whole=whole
+        text,
+        source.name,
+        macros,
+        includes,
+        sources,
+        plain,
+        plain_sources,
+        host,
+        marks=marks,
+        whole=whole,
+        system=system,
     )
 
 
