@@ -226,6 +226,9 @@ def analyse(
     try:
         if program.hidden is not None:
             raise program.hidden
+        for b in program.parameters:  # the kernel may touch one that it does not name
+            if (foreign := program.unit.declarations.why_foreign(b.type, with_fields=True)) is not None:
+                raise foreign
         m = _lowered(m)
     except (UnsupportedError, ParseError) as error:
         e = unfollowed(error)

@@ -113,3 +113,18 @@ def test_structs_that_go_in_and_out(schedule):
     expected = Original(text, "kern", [("v", "uint8", (4, 12)), ("s", "int32", ())]).bulk({"v": v}, P)
     assert same(np.frombuffer(results["v"].tobytes(), np.uint8).reshape(P, 4, 12), expected["v"])
     assert same(results["s"], expected["s"]) and results["r"].tobytes()[:1] == b"\7"
+
+
+def test_bit_fields_in_packed_structs_that_are_reached_by_a_pointer():
+    """Their places are the compiler's secret: native knows them."""
+    text = """#pragma pack(push, 1)
+struct S { signed char a; unsigned b; short c; signed char d; long e; signed char f; unsigned g : 1; const signed char h; };
+#pragma pack(pop)
+struct T { int x; struct S s; int y; };
+struct T t = {1, {2, 3, 1, 4, 5, 6, 1, 7}, 5};
+int *p = &t.y, r;
+void k(void) { r += *p; *p = 3; }
+"""
+    made = c2cu.compile(text, backend="cpu", fn="k")
+    assert made.plan.schedule == "native"
+    assert made({"r": np.arange(3, dtype="i4")})["r"].tolist() == [5, 6, 7]

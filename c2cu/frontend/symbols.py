@@ -336,8 +336,9 @@ class Declarations:
         self.foreign[t.tag] = catalogue.LAYOUT_ATTRIBUTE.error(host.mark.loc, attribute=host.mark.attribute)
         return t
 
-    def why_foreign(self, t: CType) -> Error | None:
-        """What stands in the way of whoever uses an object of this type, or a pointer to one."""
+    def why_foreign(self, t: CType, with_fields: bool = False) -> Error | None:
+        """What stands in the way of whoever uses an object of this type, or a pointer to one. ``with_fields``: only
+        structs count that have bit-fields, whose places the host's compiler does not tell."""
         visited: set[str] = set()
         pending = [t]
         while pending and self.foreign:
@@ -348,7 +349,7 @@ class Declarations:
                         continue
                     visited.add(t.tag)
                     t = self.with_members(t)
-                    if t.foreign:
+                    if t.foreign and (not with_fields or any(m.bits is not None for m in t.members)):
                         return self.foreign.get(t.tag)
                     pending += [m.type for m in t.members]
                 case Pointer():
