@@ -171,10 +171,6 @@ class Arguments:
         text = self.printer.visit(root)
         return f"__rest(&{text}, sizeof {text}, {at})"
 
-    def objects(self) -> list[str]:
-        """The variables of the file that an address may lead to."""
-        return [s.name for s in self.unit.variables.values() if s in self.globals]
-
     def allocators(self) -> list[str]:
         """The library's allocating functions, in host code that has no other use for their names."""
         every = [x for n in self.unit.ast.ext for x in nodes(n)]

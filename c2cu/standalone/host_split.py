@@ -60,19 +60,19 @@ def hostsplit(program: KernelProgram, whole: bool = False) -> HostSplit:
         raise catalogue.CALL_INSIDE_STATEMENT.error(loc_of(call))
     before, after = tuple(items[:k]), tuple(items[k if whole else k + 1 :])
     arguments = tuple(call.args.exprs if call.args and not whole else [])
-    library, named = reach(
-        unit, (*before, *arguments, *after, *(s.decl for s in globals_of(unit) if s.decl is not None))
-    )
+    first = (*before, *arguments)  # what runs before the kernel
+    mentions, _ = reach(unit, first)
+    library, named = reach(unit, (*first, *after, *(s.decl for s in globals_of(unit) if s.decl is not None)))
     called = tuple(f for f in unit.functions if f in named)
     for f in called:
         unit.require(f)
-    refuse_host(unit, (*before, *arguments), after)
+    refuse_host(unit, first, after)
     statics = host_statics(unit, called, () if whole else static_locals(program))
     carried = _carried(unit, before, tuple(items[k:]))
     types = tuple(t for n in before for t in _types(n))
     _refuse_hidden_names(unit, types)
     return HostSplit(
-        tuple(n for n in before if n not in types and not _is_unnamed(n, (*before, *arguments))),
+        tuple(n for n in before if n not in types and not _is_unnamed(n, first)),
         tuple(n for n in before if _is_lasting(n) and not _is_unnamed(n, after)) + after,
         items[k] if not isinstance(items[k], C.FuncCall) and not whole else None,
         arguments,
@@ -80,10 +80,10 @@ def hostsplit(program: KernelProgram, whole: bool = False) -> HostSplit:
         statics,
         types,
         called,
-        fresh_library(unit, (*before, *arguments), after),
+        fresh_library(unit, first, after),
         any(m.name in UNBUFFERED for m in library),
-        any(m.name in READS for m in reach(unit, (*before, *arguments))[0]),
-        prints(reach(unit, (*before, *arguments))[0]),
+        any(m.name in READS for m in mentions),
+        prints(mentions),
         whole,
     )
 

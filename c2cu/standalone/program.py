@@ -368,7 +368,6 @@ class _Host:
             "arguments": self.arguments.members(),
             "pointers": bool(self.arguments.pointers),
             "overlaps": any("__overlap" in line for line in self.arguments.together()),
-            "objects": self.arguments.objects(),
             "allocators": self.arguments.allocators() if self.arguments.pointers else [],
             "alone": bool(self.arguments.pointers) and not self.printer.cplusplus,
             "result": [self.printer.parameter(head.type, "result")] * returns,
