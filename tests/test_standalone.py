@@ -298,6 +298,11 @@ NAMES = {
         'printf("%d %d ", w.x, (int)sizeof w);',
         "struct wide { char c; _Alignas(16) int x; } w; typedef void (*copy)(char *restrict, const char *restrict);\n",
     ),
+    "alignment of a type": program(
+        "w.x = (int)_Alignof(struct wide);",
+        'printf("%d %d ", w.x, (int)(sizeof pool + _Alignof(double[2])));',
+        "struct wide { char c; int x; } w; static _Alignas(_Alignof(struct wide)) char pool[sizeof(struct wide) * 3];\n",
+    ),
     "parameters without types": program(
         "a[0] = add(a[0], 2);",
         top="add(x, y) { return x + y; }\n",

@@ -394,7 +394,8 @@ class HostPrinter(Indented):
     def visit_UnaryOp(self, n: C.UnaryOp) -> str:
         if n.op == "&" and isinstance(n.expr, C.CompoundLiteral):
             self.addressed.add(n.expr)
-        return super().visit_UnaryOp(n)
+        text = super().visit_UnaryOp(n)
+        return "__alignof__" + text.removeprefix("_Alignof") if self.cplusplus and n.op == "_Alignof" else text
 
     def visit_Cast(self, n: C.Cast) -> str:
         null = self.cplusplus and self.unit.types.get(id(n)) == Pointer(VOID) and getattr(n.expr, "value", "") == "0"
