@@ -209,6 +209,26 @@ def test_locals_of_main_are_kept(name, tmp_path):
     check(KEPT[name], tmp_path)
 
 
+#: What the kernel's value goes to: gcc finds the object before the call, but for ``+=`` and where it converts.
+RESULTS = (
+    "o[o[1]] = k(a);", "o[o[1]] += k(a);", "o[2] -= k(a);", "s[g].f = k(a);", "s[g].f ^= k(a);", "s[g].k = k(a);",
+    "t->k = k(a);", "*p = k(a);", "p[g] = k(a);", "(p + 1)[g] <<= k(a);", "*(short *)&o[g] = k(a);", "o[say(1)] = k(a);",
+    "o[say(1)] *= k(a);", "o[*q] = k(a);", "*q += k(a);", "o[i] = k(a);", "g = k(a);", "(g ? t : s)->k = k(a);",
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("statement", sampled(RESULTS, 3))
+def test_where_the_value_of_the_kernel_goes(statement, tmp_path):
+    top = (
+        "struct S { int k; unsigned f : 5; } s[4], *t = s; int g;\n"
+        'static int say(int x) { printf("<%d>", x); return x; }\n'
+    )
+    kernel = "int k(int *a) { o[1] = 2; g = 1; t = &s[3]; for (int i = 0; i < 3; i++) a[i] += 2; return a[0] & 7; }\n"
+    after = 'for (int j = 0; j < 4; j++) printf("%d %u %d ", s[j].k, s[j].f, a[j % 3]); printf("%d %d %d ", i, g, *q + (p == o));'
+    check(program("int i = 0, *p = o, *q = &i; say(0);", after, top, statement, kernel), tmp_path)
+
+
 NAMES = {
     "of the translation": program(
         "from[0] = 1;",

@@ -200,7 +200,7 @@ def _call_of(s: C.Node | None) -> C.FuncCall | None:
     match s:
         case C.FuncCall():
             return s
-        case C.Assignment(op="=", rvalue=C.FuncCall() as call):
+        case C.Assignment(rvalue=C.FuncCall() as call):
             return call
         case C.Decl(init=C.FuncCall() as call):
             return call

@@ -13,7 +13,7 @@ from ..frontend.kernel import Parameter, static_locals
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.tree import nodes
-from .host_split import HostPrinter, HostSplit, holds_pointer
+from .host_split import HostPrinter, HostSplit, addressed, holds_pointer
 
 #: Functions whose memory the part before the kernel knows the length of, and what ends that.
 ALLOCATORS = ("malloc", "calloc", "realloc", "aligned_alloc", "free")
@@ -114,6 +114,9 @@ class Arguments:
             else f"__r->{self.where[b.name]} = {self.printer.visit(self.argument(b))};"
             for b in kept
         ]
+        into = self.into()
+        if into:
+            values.append(f"__r->into = (void *)({into[0]});")
         if not self.pointers:
             return values
         copies = [
@@ -191,17 +194,46 @@ class Arguments:
         back = [
             f"{alone}memcpy(__r->pointer_{n}, (void *)&__r->argument_{n}, sizeof __r->argument_{n});" for n in written
         ]
+        into = self.into()
         match self.split.result:
-            case C.Assignment(lvalue=left):
-                return [*back, f"{self.printer.visit(left)} = __r->result;"]
+            case C.Assignment(op=op, lvalue=left):
+                place = f"*({into[1]} *)__r->into" if into else self.printer.visit(left)
+                return [*back, f"{place} {op} __r->result;"]
             case C.Decl() as d:
                 return [*back, f"{self.printer.without_value(d, d.name)} = __r->result;"]
         return back
 
+    def into(self) -> tuple[str, str] | None:
+        """The address of the object that the kernel's value goes to, and its type's name, where the kernel may change
+        what leads there. gcc finds it after the arguments and before the call; after the call where it is a part of
+        ``+=`` or the value is converted."""
+        result = self.split.result
+        if not isinstance(result, C.Assignment) or result.op != "=" or self.is_named(result.lvalue):
+            return None
+        if self.unit.type(result.lvalue) != self.unit.type(result.rvalue) or id(result.lvalue) in self.unit.bits:
+            return None
+        text = self.printer.visit(result.lvalue)
+        return f"&{text}", f"__typeof__({text})"
+
+    def is_named(self, n: C.Node) -> bool:
+        """Whether an lvalue is the same object before the kernel and after it, whatever that writes."""
+        match n:
+            case C.ArrayRef():
+                index = self.unit.symbols.get(id(n.subscript))
+                same = isinstance(n.subscript, C.Constant) or (index is not None and self.keeps_value(index))
+                return same and isinstance(self.unit.type(n.name), Array) and self.is_named(n.name)
+            case C.StructRef(type="."):
+                return self.is_named(n.name)
+        return isinstance(n, C.ID)
+
+    def keeps_value(self, s: Symbol) -> bool:
+        """Whether a variable is a local of main that no pointer leads to."""
+        return s in self.split.carried and s not in addressed(self.unit, (*self.split.before, *self.split.arguments))
+
     def members(self) -> list[str]:
-        """The arguments as members of a run."""
+        """The arguments as members of a run, and where its value goes."""
         passed = {b.name: b for b in self.pointers}
-        out = []
+        out = ["void *into"] * (self.into() is not None)
         for q in self.program.kernel.params:
             if not self.where.get(q.name, "").startswith("argument_") or q.decl is None:
                 continue

@@ -100,7 +100,7 @@ def _carried(unit: Unit, before: tuple[C.Node, ...], rest: tuple[C.Node, ...]) -
     reached = [*(s for s in locals_ if s in named), *globals_of(unit)]
     if any(holds_pointer(unit, s.type) for s in reached):
         _refuse_nameless(unit, before)
-        named |= {s for s in locals_ if isinstance(s.type, (Array, Struct))} | _addressed(unit, before)
+        named |= {s for s in locals_ if isinstance(s.type, (Array, Struct))} | addressed(unit, before)
     return tuple(s for s in locals_ if s in named)
 
 
@@ -116,7 +116,7 @@ def holds_pointer(unit: Unit, t: CType) -> bool:
     return False
 
 
-def _addressed(unit: Unit, statements: tuple[C.Node, ...]) -> set[Symbol]:
+def addressed(unit: Unit, statements: tuple[C.Node, ...]) -> set[Symbol]:
     """What ``&`` is applied to by name."""
     operands = (n.expr for s in statements for n in nodes(s) if isinstance(n, C.UnaryOp) and n.op == "&")
     return {unit.symbols[id(n)] for n in operands if id(n) in unit.symbols}
