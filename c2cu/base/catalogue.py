@@ -489,7 +489,8 @@ PRINTS = Message(
     UnsupportedError,
     "The kernel prints.",
     "the kernel prints with '{name}'",
-    'print in main, after the kernel; stdio="discard" / --stdio discard runs it and drops what it prints',
+    'print in main, after the kernel; stdio="discard" / --stdio discard drops what it prints; translate prints under its'
+    " default schedule and 'native'",
 )
 STATUS_TAKEN = Message(
     "C2CU172",
