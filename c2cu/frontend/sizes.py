@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pycparser import c_ast as C
 
 from ..base import libc
+from ..base.ctype import Scalar
 from .tree import nodes
 from .typed import FunctionDef, Unit
 
 
 def sizing(unit: Unit, kernel: FunctionDef) -> frozenset[str]:
-    """The parameters of the kernel that some object's size comes from, by what stands in the text."""
+    """The whole numbers among the kernel's parameters that some object's size comes from, by what the text says."""
     functions = [unit.functions[name] for name in unit.reachable(kernel.name)]
     callers: dict[str, list[tuple[str, list[C.Node]]]] = {}
     for f in functions:
@@ -34,7 +35,7 @@ def sizing(unit: Unit, kernel: FunctionDef) -> frozenset[str]:
         if position is not None:
             passed = [(g, arguments[position]) for g, arguments in callers.get(f.name, []) if position < len(arguments)]
             pending += [(g, other) for g, argument in passed for other in _names(argument)]
-    parameters = {p.name for p in kernel.params}
+    parameters = {p.name for p in kernel.params if isinstance(p.type, Scalar) and p.type.is_integer}
     return frozenset(name for f, name in reached if f == kernel.name and name in parameters)
 
 
