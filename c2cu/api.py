@@ -175,7 +175,7 @@ def bulk(
         CompileError: There is no C compiler, no CUDA device where one is asked for, or not enough memory.
         MismatchError: ``verify`` is ``"strict"``, and a schedule's results differ from the C's.
         InputError: An array or an argument is wrong: a ``ValueError``, or a ``TypeError`` for a wrong dtype.
-        ExitError: Some inputs ended early, by ``exit``, ``abort`` or a failed ``assert``; it has all results.
+        ExitError: Some inputs ended early, by ``exit``, ``abort``, a failed ``assert`` or a fault; it has all results.
     """
     options = dict(
         fn=fn,

@@ -230,6 +230,11 @@ EXAMPLES = {
         "#include <stdlib.h>\nint k(int x) {\n    if (x > 1) exit(x);\n    return x;\n}\n",
         'c2cu.bulk("k.c", np.arange(4, dtype=np.int32), backend="cpu")',
     ),
+    "C2CU174": Example(
+        "void k(int a[2]) {\n    int n = 0;\n    while (a[0] != 1) {\n        a[0] = a[0] & 1 ? 3 * a[0] + 1 : a[0] / 2;\n"
+        "        n++;\n    }\n    a[1] = 1000 / (n - a[1]);\n}\n",
+        'c2cu.bulk("k.c", a := np.full((50, 2), [8, 3], np.int32), out=a, backend="cpu", schedule="gang", verify=False)',
+    ),
     "C2CU144": Example("#include <stdio.h>\n" + statement("x = getchar();")),
     "C2CU164": Example("#include <stdlib.h>\n" + statement('x = system("ls");')),
     "C2CU166": Example("enum { A = __builtin_constant_p(3) };\nint x;\nvoid k(void) { x = A; }\n", PRIVATE),

@@ -502,10 +502,17 @@ STATUS_TAKEN = Message(
 EXITED = Message(
     "C2CU173",
     ExitError,
-    "Some inputs ended early, by exit, abort or a failed assert.",
-    "{count} of {p} inputs ended early, the first of them input {first} with status {status}",
+    "Some inputs ended early, by exit, abort, a failed assert, or a fault such as a division by zero.",
+    "{count} of {p} inputs ended early, the first of them input {first} with status {status}{why}",
     "status=True / --out status=FILE makes the status an output",
     "The error's outputs and status are complete: see ExitError.",
+)
+FAULT_IN_PLACE = Message(
+    "C2CU174",
+    ExitError,
+    "An input faults, and its results would have gone to where the inputs are.",
+    "an input divides by zero, or the like, and the inputs that are done with it may be overwritten",
+    "give out= arrays of their own, or none",
 )
 CALLBACK = Message(
     "C2CU148",

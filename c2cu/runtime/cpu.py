@@ -23,10 +23,12 @@ from ..base.cache import Cache, key
 from ..base.machine_code import library
 from ..base.memory import require_memory
 from ..base.recent import Recent
+from ..base.templates import render
 from ..base.version import __version__
 from ..schedule.artifact import CpuArtifact, CpuNativeArtifact, CpuTeamArtifact
 from ..schedule.slots import Slot
 from .addresses import address
+from .faults import guard
 
 FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w")
 GRAIN = 64  # inputs that are worth a thread of their own
@@ -57,11 +59,13 @@ class CpuProgram:
         if isinstance(artifact, CpuTeamArtifact):
             self._team = Team(loaded)
         else:
-            self._run = loaded.c2cu_run
+            self._run = loaded.c2cu_guarded
             self._run.argtypes = (ctypes.c_void_p, ctypes.c_long, ctypes.c_long)
-            if artifact.again is not None:
+            if artifact.ended:
                 self._run.argtypes = (*self._run.argtypes, ctypes.c_void_p)
-            self._run.restype = ctypes.c_int
+            self._run.restype = ctypes.c_long
+            if artifact.again is not None and native is not None:
+                guard(loaded)
             self._copy = artifact.lanes * sum(s.nbytes for s in artifact.slots)  # bytes that a thread works in, about
 
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> Any:
@@ -80,19 +84,33 @@ class CpuProgram:
         for slot, output in zip(self.artifact.slots, outputs):
             if slot.is_status and output is not None:
                 output[...] = 0
-        if isinstance(self.artifact, CpuArtifact) and self.artifact.again is not None:
-            return self._with_ends(table, outputs, p, brief)
-        self._all(table, p, brief)
-        return None
+        if not isinstance(self.artifact, CpuArtifact):
+            self._team.run(table, p, threads())
+            return None
+        early = self._early(table, p, brief)
+        return self._native.again(table, outputs, early, p) if early is not None else None
 
-    def _with_ends(self, table: Any, outputs: Sequence[Any], p: int, brief: bool) -> Any:
-        """The same, of a program whose inputs may end early: native does those again."""
+    def _early(self, table: Any, p: int, brief: bool) -> Any:
+        """Do p inputs; the numbers of those that ended early, which native is to do again; None where none did."""
         import numpy
 
-        table.ended = ended = numpy.zeros(p, numpy.uint8)  # after Ctrl-C threads are still at work
-        self._all(table, p, brief, address(ended))
-        early = numpy.flatnonzero(ended)
-        return self._native.again(table, outputs, early, p) if early.size else None
+        assert isinstance(self.artifact, CpuArtifact)
+        faulted: list[tuple[int, int]] = []
+        arguments: tuple[int, ...] = ()
+        if self.artifact.ended:
+            table.ended = numpy.zeros(p, numpy.uint8)  # after Ctrl-C threads are still at work
+            arguments = (address(table.ended),)
+        if brief:
+            self._range(faulted, table, 0, p, *arguments)
+        else:
+            workers = threads()
+            parts = ranges(p, self.artifact.lanes, workers)
+            require_memory(min(len(parts), workers) * self._copy)
+            all_of([functools.partial(self._range, faulted, table, a, b, *arguments) for a, b in parts], workers)
+        early = [numpy.flatnonzero(table.ended)] if self.artifact.ended else []
+        early += [numpy.arange(a, b) for a, b in faulted]
+        numbers = numpy.unique(numpy.concatenate(early)) if early else ()
+        return numbers if len(numbers) else None
 
     @functools.cached_property
     def _native(self) -> Any:
@@ -100,25 +118,30 @@ class CpuProgram:
         assert self._load_native is not None
         return self._load_native(self.artifact.again)
 
-    def _all(self, table: Any, p: int, brief: bool, *ended: int) -> None:
-        if brief:
-            self._range(table, 0, p, *ended)
-            return
-        workers = threads()
-        if isinstance(self.artifact, CpuTeamArtifact):
-            self._team.run(table, p, workers)
-        else:
-            parts = ranges(p, self.artifact.lanes, workers)
-            require_memory(min(len(parts), workers) * self._copy)
-            all_of([functools.partial(self._range, table, a, b, *ended) for a, b in parts], workers)
+    def _range(self, faulted: list[tuple[int, int]], table: Any, begin: int, end: int, *ended: int) -> None:
+        """``faulted``: gets the inputs that are done together with one that faults, and were not stored."""
+        assert isinstance(self.artifact, CpuArtifact)
+        while begin < end:
+            done = self._run(table, begin, end, *ended)
+            if done > 0:
+                return
+            if not done:
+                raise catalogue.NO_HOST_MEMORY.error()
+            first = -1 - done
+            begin = end if self.artifact.refill is not None else min(first + self.artifact.lanes, end)
+            if self.artifact.refill is not None and _in_place(table):
+                raise catalogue.FAULT_IN_PLACE.error()
+            faulted.append((first, begin))
 
     def divides(self, p: int) -> bool:
         """Whether p inputs are the work of several threads."""
         return len(ranges(p, 1, threads())) > 1
 
-    def _range(self, table: Any, begin: int, end: int, *ended: int) -> None:
-        if not self._run(table, begin, end, *ended):
-            raise catalogue.NO_HOST_MEMORY.error()
+
+def _in_place(table: Any) -> bool:
+    """Whether results are stored where inputs are."""
+    outs = {e.out for e in table if e.out}
+    return any(e.in_ in outs for e in table)
 
 
 def slot_table(slots: tuple[Slot, ...], inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
@@ -360,13 +383,16 @@ def load(
     compiler = toolchain.find_compiler()
     version = toolchain.compiler_version(compiler)
     flags = (*FLAGS, *toolchain.generated_flags(compiler), *artifact.flags)
-    name = key(artifact.text, flags, version, toolchain.cpu_key(), __version__)
+    text = artifact.text
+    if isinstance(artifact, CpuArtifact):
+        text += render("cpu/guarded.c.j2", ended=artifact.ended)
+    name = key(text, flags, version, toolchain.cpu_key(), __version__)
     meaning = (name, repr(artifact.slots))  # one text may serve a variable that is shared and one that is not
     if isinstance(artifact, CpuArtifact) and artifact.again is not None:
         meaning = (*meaning, artifact.again.text, *artifact.again.units)
 
     def loaded() -> CpuProgram:
-        code = (cache or Cache()).put(name, ".so", lambda: toolchain.compiled((*compiler, *flags), artifact.text))
+        code = (cache or Cache()).put(name, ".so", lambda: toolchain.compiled((*compiler, *flags), text))
         return CpuProgram(artifact, code, native)
 
     return _loaded.of(meaning, loaded)

@@ -11,6 +11,7 @@ import contextvars
 import ctypes
 import functools
 import re
+import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -30,13 +31,14 @@ from ..base.version import __version__
 from ..schedule.artifact import CpuNativeArtifact
 from .addresses import address
 from .cpu import GRAIN, LIBRARIES, all_of, ranges, slot_table, threads
+from .faults import GUARD, SIGNALS, guard
 from .elf import NOBITS, Elf, ElfSymbol, Section
 
 FLAGS = ("-O3", *toolchain.machine_flags())
 OWN = ("-std=gnu11", "-fPIC", "-w", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
 _LINKED = ("-Wl,-z,relro", "-Wl,-z,now", "-Wl,--gc-sections")
 _OURS = ("mmap", "munmap")  # what our own text asks of the C library, whatever the kernel reaches
-ENTRIES = ("c2cu_begin", "c2cu_run", "c2cu_where", "c2cu_end")
+ENTRIES = ("c2cu_begin", "c2cu_run", "c2cu_where", "c2cu_end", GUARD)
 STATE = "c2cu_own"  # the section of what we know of the input at work, which is not the program's
 _POINTED, _SHARED = 1, 2  # kinds of slots
 _OTHERS = ("libm.", "libmvec.", "libgcc", "ld-linux", "ld64", "libatomic")  # whose functions are pure
@@ -79,22 +81,21 @@ class NativeProgram:
 
     def run_table(self, table: Any, outputs: Sequence[Any], p: int, brief: bool = False) -> Any:
         """The same, of a table that is filled in; see `CpuProgram.run_table`."""
-        exited = numpy.full(p, -1, numpy.int32) if self.may_end else None
-        where = address(exited) if exited is not None else None
+        exits = _Exits(p, self.may_end)
 
         def work(begin: int, end: int) -> None:
-            self._spans(table, [(begin, end)], where)
+            self._spans(table, [(begin, end)], exits)
 
         if brief:
             work(0, p)
         else:
             workers = threads()
             all_of([functools.partial(work, a, b) for a, b in ranges(p, 1, workers)], workers)
-        return self._told(outputs, exited)
+        return self._told(outputs, exits.array)
 
     def again(self, table: Any, outputs: Sequence[Any], numbers: Any, p: int) -> Any:
         """Do those of p inputs that have these numbers, in order; what `run_table` returns, of all of them."""
-        exited = numpy.full(p, -1, numpy.int32)
+        exits = _Exits(p, True)
         breaks = numpy.flatnonzero(numpy.diff(numbers) > 1) + 1
         firsts, lasts = numbers[numpy.r_[0, breaks]], numbers[numpy.r_[breaks, len(numbers)] - 1]
         spans = list(zip(firsts.tolist(), (lasts + 1).tolist()))
@@ -102,10 +103,10 @@ class NativeProgram:
         size = max(GRAIN, -(-len(spans) // (4 * workers)))
 
         def work(mine: list[tuple[int, int]]) -> None:
-            self._spans(table, mine, address(exited))
+            self._spans(table, mine, exits)
 
         all_of([functools.partial(work, spans[k : k + size]) for k in range(0, len(spans), size)], workers)
-        return self._told(outputs, exited)
+        return self._told(outputs, exits.array)
 
     def _told(self, outputs: Sequence[Any], exited: Any) -> Any:
         """Put statuses where they come out; ``exited``, or None where all inputs came to their end."""
@@ -114,14 +115,18 @@ class NativeProgram:
                 output[...] = 0 if exited is None else numpy.maximum(exited, 0)
         return exited if exited is not None and (exited >= 0).any() else None
 
-    def _spans(self, table: Any, spans: Sequence[tuple[int, int]], exited: int | None) -> None:
+    def _spans(self, table: Any, spans: Sequence[tuple[int, int]], exits: _Exits) -> None:
         """Do inputs ``begin`` <= id < ``end`` of each span, in a copy of the library."""
         copy = self._take()
         slots = len(self.artifact.slots)
-        done = [copy.run(copy.state, table, self._sizes, self._kinds, slots, a, b, exited) for a, b in spans]
+        for begin, end in spans:
+            done = copy.run(copy.state, table, self._sizes, self._kinds, slots, begin, end, exits.address)
+            if done < 0:  # the first input that faults
+                exits.allocate()
+                done = copy.run(copy.state, table, self._sizes, self._kinds, slots, -1 - done, end, exits.address)
+            if not done:
+                raise catalogue.NO_HOST_MEMORY.error()
         self._free.append(copy)
-        if not all(done):
-            raise catalogue.NO_HOST_MEMORY.error()
 
     def divides(self, p: int) -> bool:
         """See `CpuProgram.divides`."""
@@ -157,6 +162,24 @@ class NativeProgram:
             return self._load()
 
 
+class _Exits:
+    """Where the exit statuses of p inputs go, -1 for those that return. ``now``: some may end early; else there is an
+    ``array`` once one has faulted."""
+
+    def __init__(self, p: int, now: bool):
+        self._p, self._lock = p, threading.Lock()
+        self.array: Any = None
+        self.address: int | None = None
+        if now:
+            self.allocate()
+
+    def allocate(self) -> None:
+        with self._lock:
+            if self.array is None:
+                self.array = numpy.full(self._p, -1, numpy.int32)
+                self.address = address(self.array)
+
+
 def _rows(array: Any, nbytes: int) -> Any:
     return numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8).reshape(-1, nbytes)
 
@@ -165,7 +188,9 @@ def ended(exited: Any, outputs: Any) -> ExitError:
     """The error for inputs that ended early. ``exited``: see `NativeProgram.run`."""
     early = exited >= 0
     first = int(early.argmax())
-    error = catalogue.EXITED.error(count=int(early.sum()), p=len(exited), first=first, status=int(exited[first]))
+    status = int(exited[first])
+    why = f": {SIGNALS[status]}" if status in SIGNALS else ""
+    error = catalogue.EXITED.error(count=int(early.sum()), p=len(exited), first=first, status=status, why=why)
     error.status, error.early, error.outputs = numpy.maximum(exited, 0), early, outputs
     return error
 
@@ -182,7 +207,8 @@ class Copy:
         unload.atexit = False
         self.run, self.state = loaded.c2cu_run, None
         self.run.argtypes = (*(ctypes.c_void_p,) * 4, ctypes.c_long, ctypes.c_long, ctypes.c_long, ctypes.c_void_p)
-        self.run.restype = ctypes.c_int
+        self.run.restype = ctypes.c_long
+        guard(loaded)
         self.where = loaded.c2cu_where
         self.where.argtypes, self.where.restype = (ctypes.c_int,), ctypes.c_void_p
         if begin is None:

@@ -38,8 +38,8 @@ class GangSchedule(Schedule):
         from .emit import gang
 
         kernel = through(understood.analysed().kernel, self.passes(understood))
-        native = emit_schedule(names("cpu")[-1], understood, backend="cpu") if understood.ends else None
-        assert native is None or isinstance(native, CpuNativeArtifact)
+        native = emit_schedule(names("cpu")[-1], understood, backend="cpu")
+        assert isinstance(native, CpuNativeArtifact)
         slots, layout, width = understood.slots, understood.layout, toolchain.vector_bytes()
         return gang(uniform(kernel), slots, layout, width, understood.trace, native)
 

@@ -57,11 +57,11 @@ def gang(
     again: CpuNativeArtifact | None = None,
 ) -> CpuArtifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. ``trace``: what the program
-    touches; what it writes whole before it reads any of it is not packed. ``again``: does the inputs that end early,
-    if there are such."""
+    touches; what it writes whole before it reads any of it is not packed. ``again``: does the inputs that end early, or
+    fault."""
     bulk = [r for r in u.kernel.regions if r.storage == "bulk" and r != ENDED]
     ended = member(ENDED) if ENDED in u.kernel.regions else ""
-    assert bool(ended) == (again is not None)
+    assert again is not None or not ended
     coming = [r for r in bulk if trace is None or trace.comes_in(r.name, slots[layout[r.name][0]].writes)]
     leaving = [r for r in bulk if slots[layout[r.name][0]].writes]
     form = refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
@@ -110,7 +110,7 @@ def gang(
     )
     refilled = None if form is None else Refilled(form.loop.loc, form.gangs)
     flags = ("-O2",) if emitter.masked > MASKED else ()
-    return CpuArtifact("gang", text, slots, flags, lanes=lanes, refill=refilled, again=again)
+    return CpuArtifact("gang", text, slots, flags, lanes=lanes, refill=refilled, ended=bool(ended), again=again)
 
 
 def _widest(u: Uniform) -> int:

@@ -1,0 +1,47 @@
+"""Faults of a kernel: a division by zero, or an access to memory that is not there, would end the whole process. They
+end the input that is at work, as `exit` does: its status is 128 and the signal's number, as a shell has it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+
+from ..base import toolchain
+from ..base.cache import Cache, key
+from ..base.diagnostics import Error
+from ..base.machine_code import library
+from ..base.templates import render
+from ..base.version import __version__
+
+FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-w")
+GUARD = "c2cu_guard"  # the variable of a library that says where a thread notes where it goes on
+#: Exit statuses that signals make, and what sends those.
+SIGNALS = {
+    132: "an instruction that ends the program, as of __builtin_trap",
+    134: "abort or a failed assert",
+    135: "an access to memory that is not there",
+    136: "a division of whole numbers by zero, or one whose result is too large",
+    139: "an access to memory that is not there: through a null pointer, outside of an array, or of too deep a recursion",
+}
+
+
+def guard(loaded: ctypes.CDLL) -> None:
+    """Have faults in a library's kernel end its input: it notes where a thread goes on. Does nothing where there is no
+    library that could see to it."""
+    watching = _watching()
+    if watching is not None:
+        ctypes.c_void_p.in_dll(loaded, GUARD).value = ctypes.cast(watching.c2cu_guard, ctypes.c_void_p).value
+
+
+@functools.cache
+def _watching() -> ctypes.CDLL | None:
+    """The library that handles the signals."""
+    compiler = toolchain.find_compiler()
+    text = render("cpu/faults.c.j2")
+    name = key("faults", text, FLAGS, toolchain.compiler_version(compiler), __version__)
+    try:
+        code = Cache().put(name, ".so", lambda: toolchain.compiled((*compiler, *FLAGS), text))
+        watching = library(code)
+    except Error:
+        return None
+    return watching if watching.c2cu_watch() else None
