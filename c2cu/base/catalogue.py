@@ -489,8 +489,8 @@ PRINTS = Message(
     UnsupportedError,
     "The kernel prints.",
     "the kernel prints with '{name}'",
-    'print in main, after the kernel; stdio="discard" / --stdio discard drops what it prints; translate prints under its'
-    " default schedule and 'native'",
+    'print in main, after the kernel; stdio="discard" / --stdio discard drops what it prints; under its default schedule'
+    " and 'native', translate prints",
 )
 STATUS_TAKEN = Message(
     "C2CU172",

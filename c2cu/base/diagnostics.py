@@ -335,9 +335,9 @@ class InputError(Error, ValueError):
 
 
 class ExitError(Error):
-    """Some inputs ended early, by ``exit``, ``abort``, a failed ``assert``, or on a CPU by a fault, such as a division of
-    whole numbers by zero; the others are done. An input that calls ``exit(0)`` ends early too, as its kernel has not
-    returned.
+    """Some inputs ended early, by ``exit``, ``abort``, a failed ``assert``, or on a CPU by a fault, such as a division
+    of whole numbers by zero; the others are done. An input that calls ``exit(0)`` ends early too, as its kernel has
+    not returned.
 
     Attributes:
         status: The exit status of each input, as a shell has it: an int32 array ``(p,)``; 0 where the kernel returned.

@@ -21,7 +21,7 @@ SIGNALS = {
     134: "abort or a failed assert",
     135: "an access to memory that is not there",
     136: "a division of whole numbers by zero, or one whose result is too large",
-    139: "an access to memory that is not there: through a null pointer, outside of an array, or of too deep a recursion",
+    139: "an access to memory that is not there: by a null pointer, outside of an array, or too deep a recursion",
 }
 
 

@@ -31,8 +31,8 @@ from ..base.version import __version__
 from ..schedule.artifact import CpuNativeArtifact
 from .addresses import address
 from .cpu import GRAIN, LIBRARIES, all_of, ranges, slot_table, threads
-from .faults import GUARD, SIGNALS, guard
 from .elf import NOBITS, Elf, ElfSymbol, Section
+from .faults import GUARD, SIGNALS, guard
 
 FLAGS = ("-O3", *toolchain.machine_flags())
 OWN = ("-std=gnu11", "-fPIC", "-w", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
