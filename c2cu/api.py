@@ -370,7 +370,7 @@ def check(
             raise catalogue.UNKNOWN_VARIABLE.error(
                 role="public input", name=name, meant=did_you_mean(name, names), known=sorted(names)
             )
-    likely, notes = _with_lengths(source, options, front)
+    likely, notes = _with_lengths(source, options, front, constant_time or bool(public))
     with lines_of(front.pre.sources):
         secret = pipeline.judged(front) if constant_time or public else None
         return report_of(pipeline.judged(likely), notes, secret, public)
@@ -396,8 +396,11 @@ def _understood(source: Source, options: Options, numbers: Mapping[str, str] | N
     return front, options
 
 
-def _with_lengths(source: Source, options: Options, front: Understood) -> tuple[Understood, tuple[str, ...]]:
-    """The program with what seem to be lengths as one number for all inputs; notes that say so."""
+def _with_lengths(
+    source: Source, options: Options, front: Understood, constant_time: bool = True
+) -> tuple[Understood, tuple[str, ...]]:
+    """The program with what seem to be lengths as one number for all inputs; notes that say so. ``constant_time``:
+    whether a verdict on that is made without this assumption, or none at all."""
     names = lengths(front)
     if not names:
         return front, ()
@@ -412,7 +415,10 @@ def _with_lengths(source: Source, options: Options, front: Understood) -> tuple[
     one, each = "is one number", f"with one {said} an input"
     if len(assumed) > 1:
         one, each = "are one number each", "with others for each input"
-    return again, (f"{assumed[0].loc}: note: oblivious if {said} {one} for all inputs; {each}: no, line {line}",)
+    how = f"{assumed[0].loc}: note: oblivious if {said} {one} for all inputs; {each}: no, line {line}"
+    if constant_time or all(f.kind == "loop-bound" for f in front.analysis.findings):
+        return again, (how,)
+    return again, (how, f"{assumed[0].loc}: note: constant time as long as {said} may be known: see --constant-time")
 
 
 def translate(

@@ -407,6 +407,10 @@ EXAMPLES = {
     "C2CU219": Example(ADD, 'c2cu.stream("k.c", iter([]), group=4, latency_target=0.1, backend="cpu")'),
     "C2CU224": Example(ADD, 'c2cu.bulk("k.c", np.ones((3, 4), np.float32), pack=8, backend="cpu")'),
     "C2CU226": Example("void k(float *a) { a[0] = 1; }\n", command("check k.c --shape a=5,8")),
+    "C2CU259": Example(
+        "double *u;\ndouble k(int i) { return u[i]; }\n",
+        'c2cu.bulk("k.c", {"i": np.array([1], np.int32), "u": np.ones((1, 5))}, backend="cpu")',
+    ),
     "C2CU227": Example(ADD, command("check k.c --shape a=5")),
     "C2CU228": Example(ADD, 'c2cu.compile("k.c", backend="cpu", schedule="registers")'),
     "C2CU229": Example(ADD, command("check k.c --shared a=3")),

@@ -489,8 +489,8 @@ PRINTS = Message(
     UnsupportedError,
     "The kernel prints.",
     "the kernel prints with '{name}'",
-    'print in main, after the kernel; stdio="discard" / --stdio discard drops what it prints; under its default schedule'
-    " and 'native', translate prints",
+    'print in main, after the kernel; stdio="discard" / --stdio discard drops what it prints; under its default'
+    " schedule and 'native', translate prints",
 )
 STATUS_TAKEN = Message(
     "C2CU172",
@@ -1379,6 +1379,15 @@ MASKED_ARRAY = Message(
     "{role} '{name}' is a masked array",
     "{name}.filled(value) fills the gaps, and {name}.data takes the data as it is",
     "Give plain arrays.",
+)
+ADDRESS_VARIABLE = Message(
+    "C2CU259",
+    InputError,
+    "An array or a shape is given for a global that is a pointer, or a struct's member that is one.",
+    "'{name}' is a pointer, and what it leads to cannot be given",
+    "hand the array to the kernel as a parameter, or give the global a fixed size in the C: {name}[N]; 'c2cu run --p'"
+    " and 'c2cu translate' run main too, which may allocate it",
+    "Hand the array to the kernel as a parameter.",
 )
 BAD_COUNT = Message(
     "C2CU239",

@@ -195,6 +195,8 @@ def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
         if not isinstance(array.dtype, numpy.dtype)
         else array.dtype
     )
+    if slot.is_address and (dtype != _dtype(slot) or len(array.shape) > len(slot.shape) + 1):
+        raise catalogue.ADDRESS_VARIABLE.error(slot.loc, name=slot.name)
     if dtype != _dtype(slot):
         raise catalogue.WRONG_DTYPE.error(
             slot.loc,

@@ -38,6 +38,7 @@ class Slot:
         loc: Its declaration in the C.
         most: The largest integer that an input may have, the least being 0; None where ``pack`` sets no limit.
         is_status: It is the exit status.
+        is_address: It is a pointer, or pointers.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Slot:
     loc: Loc = field(default=Loc(), compare=False)
     most: int | None = None
     is_status: bool = False
+    is_address: bool = False
 
 
 def bytes_moved(slots: tuple[Slot, ...]) -> int:
@@ -114,6 +116,7 @@ def _slot(b: Parameter, reads: bool, writes: bool, required: bool) -> Slot:
         required,
         b.shared,
         b.loc,
+        is_address=isinstance(element, Pointer),
     )
 
 
@@ -282,6 +285,8 @@ def require_shapes(slots: tuple[Slot, ...], asked: Mapping[str, tuple[int, ...]]
         if shape == s.shape[: len(shape)]:  # a pointer to rows takes the first extent alone
             continue
         spelled = ",".join(map(str, shape))
+        if s.is_address:
+            raise catalogue.ADDRESS_VARIABLE.error(s.loc, name=name)
         if len(shape) > len(s.shape):
             raise catalogue.SURPLUS_EXTENTS.error(s.loc, name=name, shape=spelled, extents=_extents(len(s.shape)))
         raise catalogue.CONTRADICTED_SHAPE.error(s.loc, name=name, shape=spelled, expected=",".join(map(str, s.shape)))
