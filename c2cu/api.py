@@ -197,17 +197,18 @@ def bulk(
     try:
         program = remembered(src, shapes=shapes, **options)
     except UnsupportedError as e:
-        inner = _inner_shapes(inputs, shared, layout)
-        if e.code not in _SIZED_BY_SHAPES or not inner:
+        inner = inner_shapes(inputs, shared, layout)
+        if e.code not in SIZED_BY_SHAPES or not inner:
             raise
         program = remembered(src, shapes={**inner, **by_name("shapes", shapes)}, **options)
     return program(inputs, shared=shared, out=out, stream=stream, p=p, devices=devices)
 
 
-_SIZED_BY_SHAPES = (catalogue.KERNEL_PARAMETER.code, catalogue.VARIABLE_EXTENT.code)
+#: What shapes may mend: rows by address, and rows of a variable length.
+SIZED_BY_SHAPES = (catalogue.KERNEL_PARAMETER.code, catalogue.VARIABLE_EXTENT.code)
 
 
-def _inner_shapes(inputs: Any, shared: Any, layout: str) -> dict[str, tuple[int, ...]]:
+def inner_shapes(inputs: Any, shared: Any, layout: str) -> dict[str, tuple[int, ...]]:
     """The shape of one input of each array that a call brings, by name."""
     if not isinstance(inputs, Mapping):
         return {}

@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 from .base import catalogue, quantities, reading
-from .base.diagnostics import Diagnostic, Error, Loc, render, to_json
+from .base.diagnostics import Diagnostic, Error, Loc, UnsupportedError, render, to_json
 from .base.notices import Notice
 from .base.version import __version__
 from .schedule.registry import names
@@ -546,6 +546,7 @@ def run(
     """Run the kernel of FILE.c on all inputs of the arrays in files, or the whole program p times on stdin."""
     with diagnosed(common.diagnostics_format):
         from . import api
+        from .io.arguments import inner_shapes
         from .io.runs import RunOptions, run_files
         from .io.whole_program import run_program
 
@@ -563,7 +564,8 @@ def run(
             sys.exit(run_program(c_source(source), p, backend, how))
         if "-" in source and any(text.partition("=")[2] == "-" or text == "-" for text in inputs):
             raise click.UsageError("stdin holds the inputs then: give the C as a file")
-        program = api.compile(
+        compiled = functools.partial(
+            api.compile,
             c_source(source),
             shared=[n for n, _ in shared],
             backend=backend,
@@ -576,8 +578,14 @@ def run(
             verify=verify,
             outputs=[t.partition("=")[0] for t in outputs] if outputs and all("=" in t for t in outputs) else None,
             stdio=stdio,
-            **options,
         )
+        try:
+            program = compiled(**options)
+        except UnsupportedError as e:
+            inner = inner_shapes(inputs, shared, layout)
+            if e.code not in api.SIZED_BY_SHAPES or not inner:
+                raise
+            program = compiled(**{**options, "shapes": {**inner, **options["shapes"]}})
         report = functools.partial(say, sources={}, how=common.diagnostics_format)
         run_files(program, inputs, outputs, shared, p, layout, RunOptions(**streaming), report)
 

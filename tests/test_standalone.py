@@ -201,6 +201,12 @@ KEPT = {
         call="k2(v, &w);",
         kernel="void k2(int *v, int *w) { *w = v[0] + v[2]; }\n",
     ),
+    "static arguments": program(
+        "static struct T t; t.v[3] += 7;",
+        'printf("%d %d ", t.v[0], t.v[3]);',
+        call="o[0] = k3(&t, a);",
+        kernel="struct T { int v[4]; };\nint k3(struct T *t, const int *a) { t->v[a[0] & 3] += a[1]; return t->v[3]; }\n",
+    ),
 }
 
 

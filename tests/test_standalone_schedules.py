@@ -241,6 +241,41 @@ def test_whatever_main_does_auto_writes_a_program(name, target):
     assert (done.stdout, done.returncode) == (out, status if status >= 0 else 128 - status)
 
 
+COMPLEX = """
+#include <complex.h>
+#include <stdio.h>
+int orbit(double re, double im) {
+    double complex c = re + im * I, z = 0;
+    int k = 0;
+    for (int i = 0; i < 20; i++) if (creal(z) * creal(z) + cimag(z) * cimag(z) < 4) { z = z * z + c; k++; }
+    return k;
+}
+int main(void) {
+    double a, b;
+    if (scanf("%lf %lf", &a, &b) != 2) return 1;
+#pragma kernel
+    int k = orbit(a, b);
+    printf("%d\\n", k);
+    return 0;
+}
+"""
+
+
+def test_complex_numbers_stay_in_the_kernel():
+    runs = ["0.1 0.2", "-1.3 0.4", "2 2"]
+    check(COMPLEX, runs, "cuda", schedule="auto")
+    with pytest.raises(c2cu.UnsupportedError, match="complex"):
+        c2cu.translate(COMPLEX, p=3, target="cuda")
+    with pytest.raises(c2cu.UnsupportedError, match="complex"):
+        c2cu.translate(
+            COMPLEX.replace(
+                "&a, &b) != 2) return 1;", "&a, &b) != 2) return 1;\n    double complex w = a; b = creal(w);"
+            ),
+            p=3,
+            schedule="auto",
+        )
+
+
 @pytest.mark.costly
 @pytest.mark.parametrize("group", [7, slow(1), slow(100)])
 @pytest.mark.parametrize(

@@ -358,7 +358,7 @@ COMPLEX = Message(
     UnsupportedError,
     "The schedule prints the program's own text for another compiler, and that text has complex numbers.",
     "complex numbers are not printed for another compiler",
-    "leave the schedule to auto, or keep real and imaginary parts in a struct or in two arrays",
+    "take schedule 'auto', or keep real and imaginary parts in a struct or in two arrays",
 )
 VARIABLE_EXTENT = Message(
     "C2CU012",
@@ -1510,7 +1510,7 @@ UNKNOWN_LENGTH = Message(
     InputError,
     "The length of an array is not declared in the C, and no input tells it.",
     "the length of '{name}' is not known",
-    "give an array for it, or shapes={{'{name}': (n,)}} / --shape {name}=n",
+    "give an array for it, or shapes={{'{name}': (LENGTH,)}} / --shape {name}=LENGTH",
     "Give the extents with shapes= or --shape.",
 )
 SURPLUS_EXTENTS = Message(
@@ -1555,7 +1555,7 @@ NOT_EXTENTS = Message(
     InputError,
     "--shape is not a list of extents.",
     "--shape {name}={value} is not a list of numbers up to 2^62",
-    "write --shape out=16,16",
+    "write numbers: --shape {name}=16,16",
 )
 LIBRARY_NAME = Message(
     "C2CU420",
@@ -1881,7 +1881,7 @@ CALL_INSIDE_STATEMENT = Message(
     UnsupportedError,
     "The kernel call stands inside another statement of main.",
     "the kernel call is inside another statement of main",
-    "put it at the top level of main: one call runs all inputs",
+    "give it a statement of its own at the top level of main, as in 'x = f(...);': one call runs all inputs",
 )
 STACK_BEFORE = Message(
     "C2CU073",

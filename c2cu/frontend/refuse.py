@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from .nesting import ANALYSED, too_deep
 from .parse import loc_of
 from .symbols import Symbol
 from .tree import children, nodes
-from .typed import FunctionDef
+from .typed import FunctionDef, Unit
 
 E = TypeVar("E", bound=Error)
 
@@ -101,18 +101,30 @@ def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | 
     return _all(obstacles) if obstacles else None, _all(hidden) if hidden else None
 
 
-def refuse_printing(program: KernelProgram, for_host: bool = False, process: bool = False) -> None:
+def refuse_printing(program: KernelProgram, for_host: bool = False, process: bool = False, kernel: bool = True) -> None:
     """Raise UnsupportedError for what cannot be printed anew, for another compiler. The printer itself knows
     which library functions it has. ``for_host``: as C, for a compiler of this machine, with all that a process has.
-    ``process``: each thread has what `schedule/private/process.py` makes of a process."""
+    ``process``: each thread has what `schedule/private/process.py` makes of a process. ``kernel``: it is printed."""
     if returns_place(program):
         raise catalogue.RETURNS_POINTER.error(program.kernel.loc, name=program.kernel.name)
     fine = _HOSTED if for_host else _PRINTED | _OF_A_PROCESS if process else _PRINTED
     if all(is_packed(t) for t in program.unit.declarations.structs.values() if t.foreign):
         fine = fine | {catalogue.HOST_LAYOUT.code}
+    if not kernel:
+        fine = fine | {catalogue.COMPLEX.code}
     for _, e in _found(program):
         if e.code not in fine:
             raise unfollowed(e)
+
+
+def refuse_complex(unit: Unit, parts: Iterable[C.Node]) -> None:
+    """Raise UnsupportedError for the first complex number among parts that are printed for another compiler."""
+    if not unit.declarations.complex:
+        return
+    for part in parts:
+        number = _complex_part(part, unit)
+        if number is not None:
+            raise catalogue.COMPLEX.error(loc_of(number))
 
 
 def _all(errors: Sequence[E]) -> E:
@@ -137,7 +149,7 @@ def _found(program: KernelProgram, ends: Ends | None = None) -> Iterator[tuple[b
             foreign = _foreign(f, program) if unit.declarations.foreign else None
             if foreign is not None:
                 yield False, foreign
-            if unit.declarations.complex and (number := _complex(f, program)) is not None:
+            if unit.declarations.complex and (number := _complex_part(f.node, unit)) is not None:
                 yield False, catalogue.COMPLEX.error(loc_of(number))
             deep = too_deep(f.node, ANALYSED)
             if deep is not None:
@@ -181,12 +193,11 @@ def _foreign(f: FunctionDef, program: KernelProgram) -> Error | None:
     return next((e for t in used.values() if (e := unit.declarations.why_foreign(t)) is not None), None)
 
 
-def _complex(f: FunctionDef, program: KernelProgram) -> C.Node | None:
-    """The first expression or variable of a function that is a complex number, or has one."""
-    types, symbols = program.unit.types, program.unit.symbols
-    for n in nodes(f.node):
-        t = types.get(id(n)) or (symbols[id(n)].type if id(n) in symbols else None)
-        if t is not None and _has_complex(program.unit.declarations.complete(t)):
+def _complex_part(part: C.Node, unit: Unit) -> C.Node | None:
+    """The first expression or variable in a part of a program that is a complex number, or has one."""
+    for n in nodes(part):
+        t = unit.types.get(id(n)) or (unit.symbols[id(n)].type if id(n) in unit.symbols else None)
+        if t is not None and _has_complex(unit.declarations.complete(t)):
             return n
     return None
 

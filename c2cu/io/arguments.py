@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from .. import api
 from ..base import catalogue
 from ..base.diagnostics import did_you_mean
 from ..schedule.slots import Slot, shape_of
-from . import outputs
+from . import files, outputs
 from .outputs import Output
 from .sources import ArraySource, open_source
 
@@ -56,6 +56,17 @@ class FileJob:
             for s in self.slots
             if s.name in self.targets
         }
+
+
+def inner_shapes(inputs: Sequence[str], shared: Sequence[tuple[str, str]], layout: str) -> dict[str, tuple[int, ...]]:
+    """The shape of one input of each array in a .npy file that ``--in`` and ``--shared`` name. Raises InputError for a
+    file that cannot be read."""
+
+    def arrays(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+        return {n: files.load(path, None) for n, path in pairs if path.endswith(".npy")}
+
+    batched = arrays((n, path) for n, _, path in (text.partition("=") for text in inputs))
+    return api.inner_shapes(batched, arrays(shared), layout)
 
 
 def job_of(

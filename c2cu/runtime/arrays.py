@@ -65,13 +65,15 @@ def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
 
 
 def _meant_for_another(array: Any, slot: Slot, others: list[Slot]) -> bool:
-    """Whether rank and dtype of an array fit another slot, but not ``slot``."""
+    """Whether shape and dtype of an array fit another slot, but not ``slot``."""
     return not _resembles(array, slot) and any(_resembles(array, s) for s in others)
 
 
 def _resembles(array: Any, slot: Slot) -> bool:
-    same_rank = len(getattr(array, "shape", ())) == len(slot.shape) + 1
-    return same_rank and str(getattr(array, "dtype", "")).removeprefix("torch.") == str(_dtype(slot))
+    shape = tuple(getattr(array, "shape", ()))
+    inner = (shape[1:], shape[:-1])  # in one layout or the other
+    fits = shape and any(len(s) == len(slot.shape) and all(n in (m, -1) for m, n in zip(s, slot.shape)) for s in inner)
+    return bool(fits) and str(getattr(array, "dtype", "")).removeprefix("torch.") == str(_dtype(slot))
 
 
 def _inputs(slots: tuple[Slot, ...]) -> list[str]:

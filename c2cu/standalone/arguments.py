@@ -74,14 +74,16 @@ class Arguments:
         symbol = self.unit.symbols.get(id(inner)) if isinstance(inner, C.ID) else None
         if symbol is None or not (node is not inner or isinstance(symbol.type, Array)):
             return ""
-        if symbol not in self.globals and symbol not in self.split.carried:
+        if symbol not in self.globals and symbol not in self.split.carried and symbol not in self.printer.statics:
             return ""
         declared = b.type.size if isinstance(b.type, Array) else 0
         if isinstance(symbol.type, Array) and declared and symbol.type.size > declared:
             if self.keeps_inside():
                 return ""
             raise catalogue.ARGUMENT_LONGER.error(loc_of(node), variable=symbol.name, name=b.name, type=b.type)
-        return f"globals.{symbol.name}" if symbol in self.globals else f"locals.{symbol.name}"
+        if symbol in self.split.carried:
+            return f"locals.{symbol.name}"
+        return f"globals.{self.printer.statics.get(symbol, symbol.name)}"
 
     def keeps_inside(self) -> bool:
         """Whether the kernel is known to touch of its parameters what they declare alone."""

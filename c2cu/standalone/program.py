@@ -18,7 +18,7 @@ from ..codegen.contraction import called_products
 from ..codegen.device_library import definitions
 from ..frontend.kernel import Parameter, static_locals
 from ..frontend.parse import deeply, is_user_file, loc_of
-from ..frontend.refuse import refuse_printing
+from ..frontend.refuse import refuse_complex, refuse_printing
 from ..frontend.symbols import Symbol
 from ..frontend.tree import nodes
 from ..frontend.typed import Unit
@@ -131,7 +131,7 @@ def standalone(
     _refuse_macros(front, words(*_AROUND_COLUMNS, *_AROUND_ROWS) | {"x"} if target == "cuda" else words(*_AROUND))
     if target == "cpu":
         return _cpu(front, p, group, schedule)
-    host = _host(front, False, True, p, group)
+    host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
     _refuse_places(front)
     return _respelled(_cuda(host, threads, schedule), front.program.unit)
 
@@ -177,10 +177,11 @@ def require_runs(p: int, threads: int, target: str, group: int | None) -> None:
         raise catalogue.TOO_MANY_RUNS.error()
 
 
-def _host(front: Understood, whole: bool, cplusplus: bool, p: int, group: int | None) -> _Host:
+def _host(front: Understood, whole: bool, cplusplus: bool, p: int, group: int | None, kernel: bool = True) -> _Host:
+    """``kernel``: it is printed too."""
     if not whole:
         require_extents(front.slots)
-    refuse_printing(front.program, whole, cplusplus)
+    refuse_printing(front.program, whole, cplusplus, kernel)
     return _Host(front, hostsplit(front.program, whole), cplusplus, p, group)
 
 
@@ -483,7 +484,11 @@ class _Host:
 
     def cuda_rows(self, artifact: Artifact) -> str:
         """Rows of batch-first arrays around an artifact's kernels."""
-        refuse_printing(self.program)
+        refuse_printing(self.program, kernel=False)
+        functions = (self.unit.functions[f].node for f in self.functions)
+        file = declarations(self.unit, (*self.functions, *self.undeclared()))
+        split = self.split
+        refuse_complex(self.unit, (*file, *functions, *split.types, *split.before, *split.arguments, *split.after))
         values = launched(artifact)
         defined = dict.fromkeys(re.findall(r"^[ \t]*#[ \t]*define (\w+)", artifact.text, re.M))
         arrays = [self.rows(b, s) for b, s in zip(self.program.parameters, self.front.slots)]
