@@ -51,7 +51,7 @@ def vectors(lanes: int, widest: int) -> list[dict[str, object]]:
 
 
 #: What x86 calls the elements of a vector.
-_KINDS = {"f32": "ps", "f64": "pd", "i32": "epi32", "u32": "epu32", "i64": "epi64", "u64": "epu64"}
+_KINDS = {"f32": "ps", "f64": "pd", "i16": "epi16", "i32": "epi32", "u32": "epu32", "i64": "epi64", "u64": "epu64"}
 
 
 def extreme_text(name: str, lanes: int) -> dict[str, str]:
@@ -59,6 +59,7 @@ def extreme_text(name: str, lanes: int) -> dict[str, str]:
     op, rep = name.split("_")
     width = lanes * int(rep[1:]) // 8
     kind = _KINDS[rep]
+    of_bw = rep == "i16" and width == 64
     prefix, needs = {64: ("_mm512", "__AVX512F__"), 32: ("_mm256", "__AVX2__")}.get(width, ("_mm", "__SSE4_1__"))
     return {
         "name": name,
@@ -67,7 +68,7 @@ def extreme_text(name: str, lanes: int) -> dict[str, str]:
         "sign": "<" if op == "min" else ">",
         "instruction": f"{prefix}_{op}_{kind}",
         "register": f"__m{8 * width}" + {"ps": "", "pd": "d"}.get(kind, "i"),
-        "needs": "__AVX512VL__" if rep in ("i64", "u64") and width < 64 else needs,
+        "needs": "__AVX512VL__" if rep in ("i64", "u64") and width < 64 else "__AVX512BW__" if of_bw else needs,
     }
 
 
@@ -103,7 +104,7 @@ def mask_texts(lanes: int, widest: int) -> list[dict[str, object]]:
     out: list[dict[str, object]] = []
     for name, kind in _KINDS.items():
         size = int(name[1:]) // 8
-        if size > widest:
+        if not 4 <= size <= widest:
             continue
         width = 8 * size * lanes
         plain = kind.replace("epu", "epi")

@@ -1,6 +1,7 @@
 """Expressions of the gang schedule: a uniform one is plain C, a varying one is a vector with an input in each lane.
 
-In registers a lane is 4 or 8 bytes wide: char and short are kept widened, a varying _Bool is a mask of 0 and -1.
+In registers a lane is 4 or 8 bytes wide: char and short are kept widened, a varying _Bool is a mask of 0 and -1. Where
+16 bits are enough for all that varies (`schedule/gang/halves.py`), a lane is 2 bytes wide.
 """
 
 from __future__ import annotations
@@ -123,6 +124,7 @@ class Printer:
     unsigned: dict[tuple[str, int], None] = field(default_factory=dict)  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
+    half: bool = False  # lanes are 2 bytes: of a whole number the lower 16 bits are kept
     mask: str = ""  # name of the mask of active lanes; "" where all are
     gang: str = "g"  # the pointer to the gang's regions
     suffix: str = ""  # of varying variables' names: of several gangs, each has its own
@@ -130,11 +132,15 @@ class Printer:
 
     def register(self, t: Scalar) -> str:
         """The vector type that holds a varying value of type ``t`` in this kernel."""
+        if self.half:
+            return "i16"
         return "u64" if self.wide and t == UINT else register(t)
 
-    def memory(self, t: Scalar) -> str:
+    def memory(self, r: Region) -> str:
         """The vector type of a varying region's elements in this kernel."""
-        return "u64" if self.wide and t == UINT else memory(t)
+        if self.half and r.storage == "local" and r.type.size > 2:
+            return "i16"
+        return "u64" if self.wide and r.type == UINT else memory(r.type)
 
     # names
 
@@ -238,21 +244,26 @@ class Printer:
 
     # how a mask is held: a subclass may hold it in another way
 
-    mask_type = "i32"
-    every_lane = "splat_i32(-1)"
+    @property
+    def mask_type(self) -> str:
+        return "i16" if self.half else "i32"
+
+    @property
+    def every_lane(self) -> str:
+        return f"splat_{self.mask_type}(-1)"
 
     def everywhere(self, scalar: str) -> str:
         """The mask of a uniform condition."""
-        return f"splat_i32(-({scalar} != 0))"
+        return f"splat_{self.mask_type}(-({scalar} != 0))"
 
     def compared(self, left: str, op: str, right: str, rep: str) -> str:
         text = f"{left} {op} {right}"
-        return f"CONVERT(i32, {text})" if rep[1:] == "64" else f"((i32)({text}))"
+        return f"CONVERT(i32, {text})" if rep[1:] == "64" else f"(({self.mask_type})({text}))"
 
     def ones(self, mask: str, rep: str) -> str:
         """1 in the lanes of a mask, 0 in the others."""
         text = f"({mask} & 1)"
-        return text if rep == "i32" else f"CONVERT({rep}, {text})"
+        return text if rep == self.mask_type else f"CONVERT({rep}, {text})"
 
     def lane(self, mask: str) -> str:
         """Whether lane ``l`` is one of the mask's."""
@@ -260,11 +271,11 @@ class Printer:
 
     def within(self, mask: str, value: str, rep: str) -> str:
         """An integer vector with 0 in the lanes outside a mask."""
-        return f"{value} & {mask if rep[1:] == '32' else f'CONVERT({mask_of(rep)}, {mask})'}"
+        return f"{value} & {mask if mask_of(rep) == self.mask_type else f'CONVERT({mask_of(rep)}, {mask})'}"
 
     def merged(self, mask: str, yes: str, no: str) -> str:
         """A choice between masks."""
-        return self.select(mask, yes, no, "i32")
+        return self.select(mask, yes, no, self.mask_type)
 
     # varying values
 
@@ -306,6 +317,8 @@ class Printer:
         """A value whose upper bits do not matter, as they do not go into memory."""
         match value:
             case Cast(operand=x) if value.type.size < x.type.size and not boolean(value):
+                if self.half:
+                    return self.vector(x)
                 if self.register(x.type) in ("i32", "u32"):
                     return f"((i32){self.vector(x)})"
         return self.vector(value)
@@ -321,19 +334,19 @@ class Printer:
         return f"CONVERT(u64, (u32){text})" if self.wide and e.type == UINT else f"(({rep}){text})"
 
     def select(self, mask: str, yes: str, no: str, rep: str) -> str:
-        mask = mask if rep[1:] == "32" else f"CONVERT({mask_of(rep)}, {mask})"
+        mask = mask if mask_of(rep) == self.mask_type else f"CONVERT({mask_of(rep)}, {mask})"
         return f"select_{rep}({mask}, {yes}, {no})"
 
     def load(self, e: Load) -> str:
-        t, rep = e.region.type, self.register(e.type)
+        rep = self.register(e.type)
         if not self.varying(e.index):
             text = f"{self.region(e.region)}[{self.subscript(e.index)}]"
-            return converted(text, self.memory(t), rep)
+            return converted(text, self.memory(e.region), rep)
         index = self.lanes_index(e.index)
         out = self.temporary(rep)
         own = e.region in self.u.varying_regions
         if self.is_gathered(e):
-            element = self.memory(e.region.type) if own else memory(e.region.type)
+            element = self.memory(e.region) if own else memory(e.region.type)
             self.gathers[element, own] = None
             text = f"gather{'_own' * own}_{element}({self.region(e.region)}, {index})"
             self.lines.append(f"{out} = {converted(text, element if int(element[1:]) >= 32 else rep, rep)};")
@@ -379,11 +392,15 @@ class Printer:
         return e.type == UINT or (e.type.is_integer and e.type.size == 8 and is_word(e.left) and is_word(e.right))
 
     def shift(self, e: Expr) -> str:
-        return self.scalar(e) if isinstance(e, Const) else f"(int)({self.scalar(e)})"
+        return self.scalar(e) if isinstance(e, Const) else f"({'short' if self.half else 'int'})({self.scalar(e)})"
 
     def convert(self, text: str, a: Scalar, b: Scalar) -> str:
         """``text``, of type ``a``, as ``b`` (6.3.1)."""
         source, target = self.register(a), self.register(b)
+        fits = a.size < b.size or (a.size == b.size and a.kind == b.kind)
+        fits = fits and (a.kind in "ub" or b.kind == "i")
+        if self.half:
+            return text if fits or b.size >= 2 else self.wrapped(text, b, 16)
         if self.wide and b == UINT:
             wide = text if source[1:] == "64" and source[0] != "f" else f"CONVERT(i64, {text})"
             return f"((u64){wide} & {LOW})"
@@ -396,15 +413,15 @@ class Printer:
             return text if source == target else f"CONVERT({target}, {text})"
         if b.size < 4:
             inner = f"CONVERT(i32, {text})" if source[1:] == "64" else text if source == "i32" else f"((i32){text})"
-            fits = a.size < b.size or (a.size == b.size and a.kind == b.kind)
-            return inner if fits and (a.kind in "ub" or b.kind == "i") else self.wrapped(inner, b)
+            return inner if fits else self.wrapped(inner, b)
         if source == target:
             return text
         return f"CONVERT({target}, {text})" if source[1:] != target[1:] else f"(({target}){text})"
 
     @staticmethod
-    def wrapped(text: str, t: Scalar) -> str:
-        bits = 32 - 8 * t.size
+    def wrapped(text: str, t: Scalar, lane: int = 32) -> str:
+        """A vector of lanes of so many bits with what ``t`` holds of each."""
+        bits = lane - 8 * t.size
         return f"(({text} << {bits}) >> {bits})" if t.kind == "i" else f"({text} & {(1 << 8 * t.size) - 1})"
 
     def call(self, e: Call, rep: str) -> str:

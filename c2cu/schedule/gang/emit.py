@@ -27,6 +27,7 @@ from ...transform.unroll import unroll_by_profit
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
+from .halves import halves
 from .refill import refill
 from .refill_text import RefillText
 from .select import selects
@@ -67,10 +68,11 @@ def gang(
     form = refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
     u = u if form is None else form.u
     widest = _widest(u)
-    lanes, wide = native_bytes // widest, widest == 8
     masked = u.ends_on_data or bool(ended)
+    half = form is None and not masked and halves(u)
+    lanes, wide = native_bytes // (2 if half else widest), widest == 8
     if form is None:
-        p = MaskPrinter(u, wide=wide) if masked else Printer(u, wide=wide)
+        p = MaskPrinter(u, wide=wide) if masked else Printer(u, wide=wide, half=half)
         emitter = Emitter(u, p)
         emitter.block(u.kernel.body)
         values: dict[str, object] = {"body": emitter.declarations() + p.lines}
@@ -88,6 +90,7 @@ def gang(
         name=u.kernel.name,
         lanes=lanes,
         vectors=vectors(lanes, widest),
+        narrowest=2 if half else 4,
         masks=mask_texts(lanes, widest) if masked else [],
         mask_bits=native_bytes == 64,  # AVX-512
         refill=form is not None,
@@ -128,8 +131,8 @@ def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[st
     tables: list[str] = []
     for r in u.kernel.regions:
         if r in u.varying_regions:
-            members.append(f"{p.memory(r.type)} {member(r)}[{r.count}]")
-            if r.storage == "bulk" and p.memory(r.type) != memory(r.type):
+            members.append(f"{p.memory(r)} {member(r)}[{r.count}]")
+            if r.storage == "bulk" and p.memory(r) != memory(r.type):
                 members.append(f"{memory(r.type)} {pack.narrow(r)}[{r.count}]")
         elif r in fields or (r.storage == "local" and r.type.size * r.count > LOCAL_BYTES):
             members.append(f"{c_name(r.type)} {member(r)}[{r.count}]")

@@ -107,7 +107,7 @@ class Emitter:
         if s.region not in self.u.varying_regions:
             self.line(f"{target}[{self.p.subscript(s.index)}] = {self.p.text(s.value)};")
             return
-        rep, memory_rep = self.p.register(s.region.type), self.p.memory(s.region.type)
+        rep, memory_rep = self.p.register(s.region.type), self.p.memory(s.region)
         if self.u.is_varying(s.index):
             index = self.p.lanes_index(s.index)
             value = self.p.temporary(rep)
