@@ -20,7 +20,9 @@ class Writer:
         self.arrays = {f"a{k}": self.r.choice(SMALL) for k in range(2)}
         self.arrays["b"] = self.r.choice(("unsigned char", "signed char", "short", "unsigned short", "int"))
         self.scratch = self.r.choice(("signed char", "short", "int", "int", "unsigned short", "unsigned"))
-        self.locals = [self.r.choice(("int", "int", "short", "unsigned char", "signed char", "unsigned")) for _ in range(3)]
+        self.locals = [
+            self.r.choice(("int", "int", "short", "unsigned char", "signed char", "unsigned")) for _ in range(3)
+        ]
 
     def index(self) -> str:
         return self.r.choice(("i", f"(i + {self.r.randrange(N)}) % {N}", str(self.r.randrange(N)), "j"))
@@ -47,7 +49,9 @@ class Writer:
 
     def statement(self, depth: int) -> str:
         r = self.r
-        target = r.choice((*(f"x{k}" for k in range(3)), f"t[{self.index()}]", f"b[{self.index()}]", f"t[{self.index()}]"))
+        target = r.choice(
+            (*(f"x{k}" for k in range(3)), f"t[{self.index()}]", f"b[{self.index()}]", f"t[{self.index()}]")
+        )
         pick = r.random()
         if pick < 0.2 and depth:
             return f"if ({self.value(1)}) {{ {self.statement(depth - 1)} }} else {{ {self.statement(depth - 1)} }}"

@@ -165,10 +165,10 @@ class _Text:
         self.line(f"if {pair[0]} < {least} or {pair[1]} > {most}: {pair[0]}, {pair[1]} = {least}, {most}")
         return pair
 
-    def whole(self, e: Expr) -> tuple[str, str]:
-        """The value of an expression all of whose bits count."""
+    def whole(self, e: Expr, other: Expr | None = None) -> tuple[str, str]:
+        """The value of an expression all of whose bits count. ``other``: what it meets in a lane, if that varies."""
         pair = self.value(e)
-        if self.u.is_varying(e):
+        if self.u.is_varying(e) or (other is not None and self.u.is_varying(other)):
             self.require(pair)
         return pair
 
@@ -216,7 +216,7 @@ class _Text:
                 hull = f"(min({c}, {f}), max({d}, {g}))"
                 return self.pair(f"({c}, {d}) if {a} > 0 or {b} < 0 else ({f}, {g}) if {a} == {b} else {hull}")
             case Extremum(op=op):
-                (a, b), (c, d) = self.whole(e.left), self.whole(e.right)
+                (a, b), (c, d) = self.whole(e.left, e.right), self.whole(e.right, e.left)
                 return self.pair(f"{op}({a}, {c}), {op}({b}, {d})")
             case Binary():
                 return self.binary(e)
@@ -224,7 +224,7 @@ class _Text:
 
     def binary(self, e: Binary) -> tuple[str, str]:
         if e.op in COMPARISONS or e.op in ("&&", "||", "/", "%"):
-            (a, b), (c, d) = self.whole(e.left), self.whole(e.right)
+            (a, b), (c, d) = self.whole(e.left, e.right), self.whole(e.right, e.left)
         else:
             (a, b), (c, d) = (self.whole if e.op == ">>" else self.value)(e.left), self.value(e.right)
         least, most = range_of_type(e.type)
@@ -252,7 +252,9 @@ class _Text:
             case "&" | "|" | "^":
                 name = "AND" if e.op == "&" else "OR"
                 exact = self.exact(e, a, c)
-                return self.pair(f"{exact} if {a} == {b} and {c} == {d} else {name}({a}, {b}, {c}, {d}, {least}, {most})")
+                return self.pair(
+                    f"{exact} if {a} == {b} and {c} == {d} else {name}({a}, {b}, {c}, {d}, {least}, {most})"
+                )
             case _:  # of what is the same for all inputs
                 self.line(f"if {a} != {b} or {c} != {d}: STOP()")
                 return self.pair(self.exact(e, a, c))
