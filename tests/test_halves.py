@@ -46,8 +46,8 @@ def halved(text: str) -> bool:
     ({}, True),
     ({"scratch": "short", "element": "short"}, True),
     ({"element": "int"}, False),  # comparisons of whole inputs
-    ({"gain": 300}, True),  # 64 times 300 fits
-    ({"gain": 600}, False),
+    ({"gain": 4000}, True),  # eight times that fits
+    ({"gain": 5000}, False),
     ({"start": 40000}, False),
     ({"result": "long"}, False),
     ({"result": "float"}, False),

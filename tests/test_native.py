@@ -377,6 +377,37 @@ def test_several_files_with_variables_of_one_name():
     assert np.array_equal(result["return"], 1 + x + 10 + x) and (result["seen"] == 10).all()
 
 
+NAMED = """
+#include <stdlib.h>
+#include <string.h>
+struct named { const char *name; unsigned n; } colors[] = {{"red", 1}, {"green", 2}};
+unsigned lookup(const char s[8]) {
+    char *from = (char *)s, *end;
+    unsigned n = strtoll(from, &end, 10);
+    STATEMENT
+    for (int i = 0; end == from && i < 2; i++) if (!strcmp(colors[i].name, s)) n = colors[i].n;
+    return n;
+}
+"""
+
+
+@pytest.mark.parametrize("statement", ["", '__asm__("" : "+r"(n));'])  # nobody follows that
+def test_addresses_in_tables_are_no_results(statement):
+    s = np.zeros((3, 8), np.int8)
+    for row, text in zip(s, (b"green", b"12", b"7")):
+        row[: len(text)] = list(text)
+    done = c2cu.bulk(NAMED.replace("STATEMENT", statement), {"s": s}, fn="lookup", backend="cpu", schedule="native")
+    done = done if isinstance(done, dict) else {"return": done}
+    assert set(done) == {"return"} and done["return"].tolist() == [2, 12, 7]
+
+
+def test_what_is_written_where_a_number_ends():
+    text = "#include <stdlib.h>\nlong n; void k(char s[4]) { char *end; n = strtol(s, &end, 10); *end = '!'; }"
+    s = np.frombuffer(b"12ab", np.int8).reshape(1, 4)
+    done = c2cu.bulk(text, {"s": s}, backend="cpu", schedule="native")
+    assert done["n"].tolist() == [12] and done["s"].tobytes() == b"12!b"
+
+
 def test_what_nobody_can_follow_comes_out_where_it_changes():
     text = """
 int n, m[4] = {1, 2, 3, 4}, never = 5;

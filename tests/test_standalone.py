@@ -329,6 +329,25 @@ NAMES = {
         'printf("%d %d ", w.x, (int)(sizeof pool + _Alignof(double[2])));',
         "struct wide { char c; int x; } w; static _Alignas(_Alignof(struct wide)) char pool[sizeof(struct wide) * 3];\n",
     ),
+    "parts of literals": program(
+        'char *w = "www", *q = a[0] & 1 ? "odd" : w; printf("%s ", q); q = strchr("abc", 98); printf("%s ", q);',
+        'q = &"abc"[1]; printf("%s ", q); printf("%s ", say("abc" + (a[0] & 1))); q = strstr(__func__, "m"); '
+        'printf("%s ", q);',
+        'static char *from(int i) { return "abcdefgh" + i; }\nstatic char *say(char *t) { return t[0] ? t : from(1); }\n',
+    ),
+    "functions or none": program(
+        "for (int i = 0; ops[i].name; i++) a[0] += ops[i].f(3, 4);",
+        top="typedef int (*op)(int, int);\nstatic int add(int x, int y) { return x + y; }\n"
+        'static const struct { const char *name; op f; } ops[] = {{"add", add}, {NULL, NULL}};\n',
+    ),
+    "an enum in a struct": program(
+        "node n = {1, B}; struct other o = {C, 2}; a[0] += (n.kind == B) + o.kind + o.v;",
+        top="typedef struct { int v; enum { A = 1, B } kind; } node;\nstruct other { enum { C = 5 } kind; int v; };\n",
+    ),
+    "a literal out of order": program(
+        "a[0] += sum((struct pt){.y = 3, .x = 4});",
+        top="struct pt { int x, y; };\nstatic int sum(struct pt p) { return p.x * 10 + p.y; }\n",
+    ),
     "parameters without types": program(
         "a[0] = add(a[0], 2);",
         top="add(x, y) { return x + y; }\n",

@@ -200,6 +200,8 @@ def may_write(program: KernelProgram) -> dict[Symbol, Loc]:
 #: Arguments that functions only read, where GCC knows them without a prototype.
 _READ = {"memcpy": (1,), "memmove": (1,), "memcmp": (0, 1), "memchr": (0,), "strlen": (0,), "strcmp": (0, 1)}
 _READ["strncmp"] = _READ["memcmp"]
+#: Functions whose second argument is where they put an address within the first one.
+_TELLS_END = frozenset(f"strto{x}" for x in ("l", "ll", "ul", "ull", "imax", "umax", "d", "f", "ld"))
 
 
 def _points_to_const(s: Symbol) -> bool:
@@ -364,10 +366,15 @@ class _Writes:
         plain = name.removeprefix("__builtin_")
         if plain in ("memcpy", "memmove") and len(args) == 3:
             self.copies.append((self.roots(args[0]), self.roots(args[1])))
+        tells_end = plain in _TELLS_END and len(args) > 1 and isinstance(args[1], C.UnaryOp) and args[1].op == "&"
+        if tells_end:  # where in its first argument it has stopped goes to a pointer
+            end = args[1].expr
+            self.write(end)
+            self.flow(self.roots(end), self.unit.types.get(id(end)), args[0])
         t = decay(self.unit.types.get(id(n.name), VOID))
         params = t.to.params if isinstance(t, Pointer) and isinstance(t.to, Function) else ()
         for i, a in enumerate(args):
             p = params[i] if i < len(params) else None
             reads = isinstance(p, Pointer) and p.const and not holds_pointers(p.to)
-            if self.is_address(a) and not reads and i not in _READ.get(plain, ()):
+            if self.is_address(a) and not reads and not (tells_end and i == 1) and i not in _READ.get(plain, ()):
                 self.written_through(a)

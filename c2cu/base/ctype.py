@@ -206,7 +206,10 @@ class Struct:
 
     @property
     def one_cell(self) -> bool:
-        """Whether this is a union of scalars of one size. Its first member then stands for all of them."""
+        """Whether this is a union of scalars of one size, or of pointers. Its first member then stands for all of
+        them."""
+        if self.union and self.members and all(isinstance(m.type, Pointer) for m in self.members):
+            return True
         scalars = [m.type for m in self.members if isinstance(m.type, Scalar) and m.bits is None]
         cells = (t.size == self.size and not t.is_complex for t in scalars)
         return self.union and len(scalars) == len(self.members) and all(cells)

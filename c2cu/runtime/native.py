@@ -137,13 +137,16 @@ class NativeProgram:
         names, unchanged = self.artifact.guessed, []
         if not names:
             return frozenset()
-        copy = self._load()
+        copy, other = self._load(), self._load()
         for k, (slot, before, after) in enumerate(zip(self.artifact.slots, inputs, outputs)):
             if slot.name not in names or after is None:
                 continue
+            same = numpy.zeros(slot.nbytes, bool)
             if before is None:
-                before = numpy.frombuffer(ctypes.string_at(copy.where(k), slot.nbytes), numpy.uint8)
-            if not slot.nbytes or (_rows(before, slot.nbytes) == _rows(after, slot.nbytes)).all():
+                before, elsewhere = (_at(c.where(k), slot.nbytes) for c in (copy, other))
+                words = slot.nbytes // 8 * 8  # where one differs, it is an address, and each copy has its own
+                same[:words] = (before[:words] != elsewhere[:words]).reshape(-1, 8).any(axis=1).repeat(8)
+            if not slot.nbytes or ((_rows(before, slot.nbytes) == _rows(after, slot.nbytes)) | same).all():
                 unchanged.append(slot.name)
         return frozenset(unchanged)
 
@@ -178,6 +181,10 @@ class _Exits:
             if self.array is None:
                 self.array = numpy.full(self._p, -1, numpy.int32)
                 self.address = address(self.array)
+
+
+def _at(place: int, nbytes: int) -> Any:
+    return numpy.frombuffer(ctypes.string_at(place, nbytes), numpy.uint8)
 
 
 def _rows(array: Any, nbytes: int) -> Any:

@@ -13,6 +13,8 @@ from ..frontend.kernel import Parameter, static_locals
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.tree import nodes
+from ..ir.nodes import Store
+from ..ir.walk import expressions, loads_in, statements
 from .host_split import HostPrinter, HostSplit, addressed, holds_pointer
 
 #: Functions whose memory the part before the kernel knows the length of, and what ends that.
@@ -87,8 +89,14 @@ class Arguments:
 
     def keeps_inside(self) -> bool:
         """Whether the kernel is known to touch of its parameters what they declare alone."""
-        analysis = self.front.analysis
-        return analysis is not None and all(f.kind != "address" for f in analysis.findings)
+        u = self.front.analysis
+        if u is None:
+            return False
+        addressed = {b.name for b in self.parameters if is_pointed_to(b)}
+        every = list(statements(u.kernel.body))
+        places = [(s.region, s.index) for s in every if isinstance(s, Store)]
+        places += [(x.region, x.index) for s in every for e in expressions(s) for x in loads_in(e)]
+        return not any(r.variable in addressed and u.is_varying(index) for r, index in places)
 
     def refuse_two_ways(self) -> None:
         """What the kernel writes must reach it one way only: each parameter is a copy of its own."""

@@ -165,6 +165,27 @@ def _refuse_hidden_names(unit: Unit, types: tuple[C.Node, ...]) -> None:
             raise catalogue.HIDDEN_NAME.error(loc_of(n), name=name)
 
 
+#: Functions that C++ has twice: of what is const, they return what is const.
+_SEARCHES = ("strchr", "strrchr", "strstr", "strpbrk", "memchr")
+
+
+def _is_literals(n: C.Node) -> bool:
+    """Whether an address leads into a string literal, maybe, which is const in C++."""
+    match n:
+        case C.Constant():
+            return "string" in n.type
+        case C.ID():
+            return n.name in ("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__")
+        case C.BinaryOp(op="+" | "-") | C.TernaryOp():
+            arms = (n.left, n.right) if isinstance(n, C.BinaryOp) else (n.iftrue, n.iffalse)
+            return any(map(_is_literals, arms))
+        case C.UnaryOp(op="&", expr=C.ArrayRef() as element):
+            return _is_literals(element.name)
+        case C.ExprList():
+            return _is_literals(n.exprs[-1])
+    return False
+
+
 class _Conversions(CPrinter):
     """What C++ wants said of values in host code, whose expressions ``host`` prints."""
 
@@ -177,6 +198,9 @@ class _Conversions(CPrinter):
 
     def integer(self, n: C.Node, t: CType) -> str:
         return ""  # the host converts floats as it does
+
+    def cast(self, t: CType, text: str, n: C.Node) -> str:
+        return f"({declare(t, '', state=False)})({text})"
 
     def converted(self, n: C.Node, to: CType, braced: bool = False) -> str:
         if self.host.must_cast(n, to):
@@ -352,6 +376,8 @@ class HostPrinter(Indented):
         if not isinstance(t, Function) or n.args is None or not t.params:
             return super().visit_FuncCall(n)
         args = [self.passed(a, t.params[k] if k < len(t.params) else None) for k, a in enumerate(n.args.exprs)]
+        if isinstance(n.name, C.ID) and n.name.name in _SEARCHES and n.name.name not in self.unit.functions:
+            args[0] = f"(char *)({args[0]})"  # of what is const C++'s return what is const
         return f"{self._parenthesize_unless_simple(n.name)}({', '.join(args)})"
 
     def passed(self, n: C.Node, t: CType | None) -> str:
@@ -379,7 +405,8 @@ class HostPrinter(Indented):
         """As long as its block, in C; C++'s has no address."""
         t = self.unit.type(n)
         if not self.cplusplus or self.literals is None or not (isinstance(t, Array) or n in self.addressed):
-            return super().visit_CompoundLiteral(n)
+            value = self.initial(n.init, t)
+            return super().visit_CompoundLiteral(n) if value is None else f"({self.visit(n.type)}){value}"
         conversions = _Conversions(self)
         if conversions.as_statements(n.init, t):
             return super().visit_CompoundLiteral(n)
@@ -406,9 +433,11 @@ class HostPrinter(Indented):
         Its strings are const."""
         if not self.cplusplus or to is None or id(value) not in self.unit.types:
             return False
-        if isinstance(value, C.Constant) and "string" in value.type:
+        if _is_literals(value):
             return isinstance(to, Pointer) and to.to.size == 1 and not to.const
         match _Conversions(self).spelled(value), to:
+            case Scalar(), Pointer() if self.unit.constant(value) == 0:
+                return False
             case Pointer() as source, Pointer():
                 return not assignable(source, to)
             case Scalar(), Pointer():
@@ -471,9 +500,11 @@ class HostPrinter(Indented):
         return C.Decl(n.name, n.quals, n.align, ["extern"], n.funcspec, n.type, None, n.bitsize, n.coord)
 
     def enumerators(self, n: C.Node) -> str:
-        """The enum that a declaration defines, by itself."""
+        """The enums that a declaration defines, by themselves: in a struct, C++ would have them be a part of that."""
         while isinstance(n, (C.Typedef, C.Decl, C.TypeDecl, C.PtrDecl, C.ArrayDecl)):
             n = n.type
+        if isinstance(n, (C.Struct, C.Union)):
+            return "".join(self.enumerators(m) for m in n.decls or ())
         if not isinstance(n, C.Enum) or n.values is None or id(n) in self.enumerated:
             return ""
         text = super()._generate_struct_union_enum(n, "enum") + ";\n"
@@ -483,7 +514,7 @@ class HostPrinter(Indented):
     def top(self, n: C.Node) -> str:
         """A file-scope declaration."""
         before = self.enumerators(n) if self.cplusplus else ""
-        if before and isinstance(n, C.Decl) and n.name is None:
+        if before and isinstance(n, C.Decl) and isinstance(n.type, C.Enum):
             return before.rstrip()
         symbol = self.unit.symbols.get(id(n))
         if self.cplusplus and isinstance(n, C.Decl) and n.name in self.unit.variables:

@@ -1,9 +1,10 @@
 """Whether lanes of 16 bits are enough: twice as many inputs go side by side then.
 
-A lane holds a whole number modulo 2^16. That is enough for what depends on the lower bits alone: sums, products, logical
-operations, conversions to fewer bits. Where the whole value decides (comparisons, minima, shifts to the right, results
-of 32 bits) it has to fit. To see that, the kernel runs on intervals, of each variable and of each array as a whole; its
-loops take the turns that they take, as no data decides those. The program that does it is Python, made from the kernel.
+A lane holds a whole number modulo 2^16. That is enough for what depends on the lower bits alone: sums, products,
+logical operations, conversions to fewer bits. Where the whole value decides (comparisons, minima, shifts to the right,
+results of 32 bits) it has to fit. To see that, the kernel runs on intervals, of each variable and of each array as a
+whole; its loops take the turns that they take, as no data decides those. The program that does it is Python, made from
+the kernel.
 """
 
 from __future__ import annotations
@@ -13,8 +14,27 @@ from collections.abc import Callable
 from ...analysis.uniform import Uniform
 from ...base.ctype import BOOL, Scalar
 from ...ir.evaluate import COMPARISONS, binary_value
-from ...ir.nodes import Assign, Binary, Block, Bitcast, Call, Cast, Const, Expr, Extremum, If, Load, Loop
-from ...ir.nodes import Region, Select, Stmt, Store, Unary, Var, Variable
+from ...ir.nodes import (
+    Assign,
+    Binary,
+    Bitcast,
+    Block,
+    Call,
+    Cast,
+    Const,
+    Expr,
+    Extremum,
+    If,
+    Load,
+    Loop,
+    Region,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    Variable,
+)
 from ...ir.ranges import fits, range_of_type
 from ...ir.walk import expressions, operands, statements
 
