@@ -43,6 +43,7 @@ def cpu(
         lanes=lanes,
         block=BLOCK,
         vectors=vectors(lanes, widest),
+        narrowest=4,
         complex_parts=complex_parts(u.kernel),
         masks=[],
         wide_multiply=text.printer.wide_multiply,
