@@ -125,7 +125,7 @@ def test_constants_inside_of_parts(schedule):
 @pytest.mark.parametrize("narrow", ["signed char", "unsigned char", "short", "unsigned short", "_Bool"])
 def test_narrow_integers_in_lanes(narrow):
     """Memory holds them as narrow as C does; GCC 12 would go lane by lane from 8 bits to 32 at once."""
-    text = f"{narrow} a[2], o[4]; int x;\nvoid kern(void) {{ o[0] = a[0] + a[1]; o[1] = x; o[2] = -a[1]; o[3] |= x << 3; }}\n"
+    text = f"{narrow} a[2], o[4]; int x;\nvoid kern(void) {{ o[0] = a[0] + a[1]; o[1] = x >> 20; o[2] = -a[1]; o[3] |= x << 3; }}\n"
     rng = np.random.default_rng(1)
     kind = {"signed char": "i1", "unsigned char": "u1", "short": "i2", "unsigned short": "u2", "_Bool": "?"}[narrow]
     bits = {n: rng.integers(0, 2 if narrow == "_Bool" else 256, (37, k)) for n, k in (("a", 2), ("o", 4))}

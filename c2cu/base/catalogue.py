@@ -1556,6 +1556,7 @@ NOT_EXTENTS = Message(
     "--shape is not a list of extents.",
     "--shape {name}={value} is not a list of numbers up to 2^62",
     "write numbers: --shape {name}=16,16",
+    "Give the extents as numbers.",
 )
 LIBRARY_NAME = Message(
     "C2CU420",
