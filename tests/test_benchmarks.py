@@ -248,6 +248,15 @@ def test_the_kernel_alone_gets_fresh_data_each_time():
     assert launched[0][1:] == (([1, None], [None, 2]), "memory")
 
 
+@pytest.mark.slow
+def test_real_work_is_measured_and_right(tmp_path):
+    from benchmarks import real_work
+
+    real_work.main(["--quick", "--json", str(tmp_path / "r.json")])
+    rows = json.loads((tmp_path / "r.json").read_text())["rows"]
+    assert len(rows) == 11 and all(r["ratio"] > 0 for r in rows)
+
+
 def test_streams_are_measured_and_drawn(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert streaming.main(["--backend", "cpu", "--quick", "--json", str(tmp_path / "s.json")]) == 0

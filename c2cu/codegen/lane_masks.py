@@ -23,8 +23,13 @@ SIMPLE = frozenset(
 
 @dataclass
 class MaskPrinter(Printer):
-    mask_type = "mask"
-    every_lane = "EVERY_LANE"
+    @property
+    def mask_type(self) -> str:
+        return "mask"
+
+    @property
+    def every_lane(self) -> str:
+        return "EVERY_LANE"
 
     def everywhere(self, scalar: str) -> str:
         return f"every_lane({scalar} != 0)"
