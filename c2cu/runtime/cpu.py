@@ -87,30 +87,35 @@ class CpuProgram:
         if not isinstance(self.artifact, CpuArtifact):
             self._team.run(table, p, threads())
             return None
-        early = self._early(table, p, brief)
-        return self._native.again(table, outputs, early, p) if early is not None else None
+        faulted: list[tuple[int, int]] = []
+        ended = None
+        if self.artifact.ended:
+            import numpy
 
-    def _early(self, table: Any, p: int, brief: bool) -> Any:
-        """Do p inputs; the numbers of those that ended early, which native is to do again; None where none did."""
+            table.ended = ended = numpy.zeros(p, numpy.uint8)  # after Ctrl-C threads are still at work
+        self._all(faulted, table, p, brief, *(() if ended is None else (address(ended),)))
+        return self._done_again(table, outputs, p, faulted, ended) if faulted or ended is not None else None
+
+    def _all(self, faulted: list[tuple[int, int]], table: Any, p: int, brief: bool, *ended: int) -> None:
+        """Do p inputs; see `_range`."""
+        assert isinstance(self.artifact, CpuArtifact)
+        if brief:
+            self._range(faulted, table, 0, p, *ended)
+            return
+        workers = threads()
+        parts = ranges(p, self.artifact.lanes, workers)
+        require_memory(min(len(parts), workers) * self._copy)
+        all_of([functools.partial(self._range, faulted, table, a, b, *ended) for a, b in parts], workers)
+
+    def _done_again(
+        self, table: Any, outputs: Sequence[Any], p: int, faulted: Sequence[tuple[int, int]], ended: Any
+    ) -> Any:
+        """What native says of the inputs that have ended early, or were done together with one that faulted."""
         import numpy
 
-        assert isinstance(self.artifact, CpuArtifact)
-        faulted: list[tuple[int, int]] = []
-        arguments: tuple[int, ...] = ()
-        if self.artifact.ended:
-            table.ended = numpy.zeros(p, numpy.uint8)  # after Ctrl-C threads are still at work
-            arguments = (address(table.ended),)
-        if brief:
-            self._range(faulted, table, 0, p, *arguments)
-        else:
-            workers = threads()
-            parts = ranges(p, self.artifact.lanes, workers)
-            require_memory(min(len(parts), workers) * self._copy)
-            all_of([functools.partial(self._range, faulted, table, a, b, *arguments) for a, b in parts], workers)
-        early = [numpy.flatnonzero(table.ended)] if self.artifact.ended else []
-        early += [numpy.arange(a, b) for a, b in faulted]
-        numbers = numpy.unique(numpy.concatenate(early)) if early else ()
-        return numbers if len(numbers) else None
+        early = [] if ended is None else [numpy.flatnonzero(ended)]
+        numbers = numpy.unique(numpy.concatenate([*early, *(numpy.arange(a, b) for a, b in faulted)]))
+        return self._native.again(table, outputs, numbers, p) if numbers.size else None
 
     @functools.cached_property
     def _native(self) -> Any:

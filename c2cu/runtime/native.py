@@ -165,19 +165,22 @@ class NativeProgram:
             return self._load()
 
 
+_lock = threading.Lock()
+
+
 class _Exits:
     """Where the exit statuses of p inputs go, -1 for those that return. ``now``: some may end early; else there is an
     ``array`` once one has faulted."""
 
     def __init__(self, p: int, now: bool):
-        self._p, self._lock = p, threading.Lock()
+        self._p = p
         self.array: Any = None
         self.address: int | None = None
         if now:
             self.allocate()
 
     def allocate(self) -> None:
-        with self._lock:
+        with _lock:
             if self.array is None:
                 self.array = numpy.full(self._p, -1, numpy.int32)
                 self.address = address(self.array)
