@@ -627,11 +627,12 @@ def check(
             stdio=stdio,
             **common.options(),
         )
-        for f in report.findings:
-            severity = "error" if strict else "warning"
-            if not f.severe and not constant_time:
-                severity = "note"
-            say(f.diagnostic(severity), report.sources, common.diagnostics_format)
+        severity = "error" if strict else "warning"
+        every = common.diagnostics_format == "json"  # which is no flood to a program
+        for f in report.findings if every else ():
+            say(f.diagnostic(severity if f.severe or constant_time else "note"), report.sources, "json")
+        for _, d in report.shown(severity, constant_time) if not every else ():
+            say(d, report.sources, common.diagnostics_format)
         for d in report.faults:
             say(d, report.sources, common.diagnostics_format)
         if report.why_not:

@@ -32,6 +32,7 @@ class Report:
         sources: The text of each source file by name.
         faults: Undefined behaviour of C behind a branch that depends on data. (Undefined behaviour that occurs whatever
             the data is an `InputError`.)
+        is_of_secrets: Whether constant time was the question.
     """
 
     oblivious: bool
@@ -41,14 +42,28 @@ class Report:
     notes: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     faults: tuple[Diagnostic, ...] = ()
+    is_of_secrets: bool = field(default=False, repr=False)
 
     def __str__(self) -> str:
-        lines = [render(f.diagnostic("warning" if f.severe else "note"), self.sources) for f in self.findings]
+        lines = [render(d, self.sources) for _, d in self.shown()]
         lines += [render(d, self.sources) for d in self.faults]
         if self.why_not:
             lines.append(f"not analysed: {self.why_not}")
         lines += self.notes
         return "\n".join([*lines, self.verdict])
+
+    def shown(self, severity: str = "warning", all_severe: bool = False) -> Iterator[tuple[Finding, Diagnostic]]:
+        """The findings as ``check`` lists them, what is severe with this severity. Where constant time is not the
+        question, one operation stands for all whose time depends on data, and says how many there are."""
+        operations = [f for f in self.findings if f.kind == "operation"] if not self.is_of_secrets else []
+        for f in self.findings:
+            d = f.diagnostic(severity if f.severe or all_severe else "note")
+            if f in operations[1:]:
+                continue
+            if f in operations and len(operations) > 1:
+                many = "one more operation" if len(operations) == 2 else f"{len(operations) - 1} more operations"
+                d = replace(d, notes=(*d.notes, Note(f"so it is of {many}: --constant-time lists them")))
+            yield f, d
 
     def severe(self) -> Iterator[tuple[Finding, Diagnostic]]:
         """What makes the program not oblivious: of the places of one kind that the same input decides the first, which
@@ -109,7 +124,8 @@ def report_of(
     if secret is None:
         both = (*a.findings, *(f for f in findings if f.kind == "operation"))
         findings = tuple(sorted(both, key=lambda f: (f.file, f.line, f.column, f.kind)))
-    return Report(a.oblivious, constant_time, findings, "", notes, front.pre.sources, diagnosed(front.trace))
+    faults = diagnosed(front.trace)
+    return Report(a.oblivious, constant_time, findings, "", notes, front.pre.sources, faults, secret is not None)
 
 
 def _early(front: Understood) -> Iterator[str]:
