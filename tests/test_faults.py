@@ -1,5 +1,7 @@
 """Inputs that would end the process: by a division by zero, a null pointer, too deep a recursion."""
 
+import os
+import signal
 import subprocess
 import sys
 
@@ -103,6 +105,48 @@ def test_streams_raise_too():
     stream = c2cu.stream(DIVIDES, [{"a": np.ones(9, np.int32), "b": np.arange(9, dtype=np.int32)}], backend="cpu")
     with pytest.raises(c2cu.ExitError):
         list(stream)
+
+
+STATE = """
+#include <stdlib.h>
+int a[4];
+static int count = 0;
+int k(void) { count++; int *m = malloc(4); *m = a[0]; int r = 1000 / *m; free(m); return r + count; }
+"""
+
+
+def run(text: str, **environment: str) -> int:
+    """The exit status of a process of its own."""
+    command = [sys.executable, "-W", "ignore", "-c", f"import os, numpy as np, c2cu\n{text}"]
+    return subprocess.run(command, stderr=subprocess.DEVNULL, timeout=120, env={**os.environ, **environment}).returncode
+
+
+def test_threads_that_begin_at_once_share_the_handler():
+    text = f"""
+a = np.arange(400000, dtype=np.int32).reshape(-1, 4) % 50
+try:
+    c2cu.compile({STATE!r}, backend="cpu", schedule="native", verify=False)({{"a": a}})
+except c2cu.ExitError as e:
+    os._exit(3 if e.early.sum() == (a[:, 0] == 0).sum() else 4)
+"""
+    assert run(text, C2CU_THREADS="4") == 3
+
+
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+def test_results_that_go_to_memory_that_is_not_there(schedule, tmp_path):
+    text = f"""
+out = np.memmap({str(tmp_path / "out")!r}, dtype=np.int32, mode="w+", shape=(64, 1024))
+text = "int a[1024], r[1024]; void k(void) {{ for (int i = 0; i < 1024; i++) r[i] = a[i] * 3; }}"
+program = c2cu.compile(text, backend="cpu", schedule={schedule!r}, verify=False)
+os.truncate({str(tmp_path / "out")!r}, 40960)
+program({{"a": np.ones((64, 1024), np.int32)}}, out={{"r": out}})
+"""
+    assert run(text) == -signal.SIGBUS
+
+
+def test_a_signal_that_is_sent_is_no_fault():
+    text = f'c2cu.bulk({DIVIDES!r}, {{"a": np.ones(9, np.int32), "b": np.ones(9, np.int32)}}, backend="cpu")\n'
+    assert run(text + "import signal; os.kill(os.getpid(), signal.SIGSEGV)") == -signal.SIGSEGV
 
 
 def test_faults_of_others_are_theirs():

@@ -57,6 +57,26 @@ def test_lanes_are_halved_where_all_fits(case, taken):
     assert halved(kernel(**case)) == taken
 
 
+LOOP = "unsigned char a[99]; int r; void k(void) {{ int s = 0; {before} for (int i = 0; i < 99; i++) {{ {body} }} r = s; }}"
+
+
+@pytest.mark.parametrize("before, body", [
+    ("double x = 0;", "s += a[i] * (int)x; x += 0.1;"),
+    ("double w[2]; w[0] = 0.5; w[1] = 0.25;", "if (w[i & 1] > 0.3) s += a[i] * 200; else s += 1;"),
+    ("float g = 1e30f;", "if (g > 1e38f) s += a[i] * 300; else s -= 1; g *= 1e3f;"),
+    ("float best = __builtin_inff();", "if (best > i) s += a[i]; best = 50;"),
+    ("unsigned big = 65537;", "if (a[i] + 1u == big) s++; big -= 700;"),
+    ("short t[40010]; t[40003] = 1; t[(a[0] >> 8) + 40000] = 7;", "s = t[40000] + t[40003];"),
+    ("static const int t[4] = {1, 2, 3, 4};", "if (i < 5 && a[i] > 300) s += t[i];"),
+    ("int t[3] = {1, 2, 3};", "if (a[i] > 300) s += t[i % 3 - 1]; else s += t[i % 3];"),
+])  # fmt: skip
+def test_what_is_the_same_for_all_inputs(before, body):
+    text = LOOP.format(before=before, body=body)
+    a = np.full((40, 99), 255, np.uint8)
+    ours, right = (c2cu.bulk(text, a, backend="cpu", schedule=s) for s in ("gang", "native"))
+    assert (ours == right).all()
+
+
 def test_a_bound_that_data_decides_is_no_case_for_them():
     text = kernel().replace("j < 8", "j < n").replace("r;", "r, n;")
     assert not halved(text)

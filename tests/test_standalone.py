@@ -235,6 +235,38 @@ def test_where_the_value_of_the_kernel_goes(statement, tmp_path):
     check(program("int i = 0, *p = o, *q = &i; say(0);", after, top, statement, kernel), tmp_path)
 
 
+SETS = """
+#include <stdio.h>
+struct S { int k; double d; } s[4], *t = s;
+int a;
+double k(void) { t = &s[a & 3]; return a * 2; }
+int main(void) {
+    if (scanf("%d", &a) != 1) return 1;
+#pragma kernel
+    STATEMENT
+    printf("%d %g %g\\n", WHICH, s[0].d, s[3].d);
+    return 0;
+}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize(
+    "statement, which", [("k();", "(int)(t - s)"), ("t->d += k();", "a"), ("t->k = k();", "s[1].k")]
+)
+def test_a_pointer_that_the_kernel_sets(statement, which, tmp_path):
+    text = SETS.replace("STATEMENT", statement).replace("WHICH", which)
+    (tmp_path / "o.c").write_text(text)
+    subprocess.run(["cc", "-w", str(tmp_path / "o.c"), "-o", str(tmp_path / "o")], check=True)
+    runs = ["1", "2", "3"]
+    right = b"".join(subprocess.run([tmp_path / "o"], input=r.encode(), capture_output=True).stdout for r in runs)
+    done = subprocess.run([build(text, "cpu", tmp_path, 3)], input="\n".join(runs).encode(), capture_output=True)
+    assert done.stdout == right
+    for options in ({"target": "cpu", "schedule": "gang"}, {"target": "cuda"}):
+        with pytest.raises(c2cu.UnsupportedError, match="'t' stores a pointer"):
+            c2cu.translate(text, p=3, **options)
+
+
 NAMES = {
     "of the translation": program(
         "from[0] = 1;",

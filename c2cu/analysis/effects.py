@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
@@ -195,6 +195,35 @@ def may_write(program: KernelProgram) -> dict[Symbol, Loc]:
     if not program.followed:
         return {b.symbol: b.loc for b in program.parameters if b.symbol is not None and not _points_to_const(b.symbol)}
     return _Writes(program).run()
+
+
+def pointers_set(program: KernelProgram) -> frozenset[Symbol]:
+    """The variables whose pointers a kernel and its callees may set, by name or through another pointer."""
+    if not program.followed:
+        return frozenset(b.symbol for b in program.parameters if b.symbol is not None)
+    written = may_write(program)
+    unit, named, through = program.unit, set[Symbol](), False
+    for f in program.functions:
+        for n in nodes(f.node.body):
+            match n:
+                case C.Assignment(lvalue=place) | C.UnaryOp(op="++" | "--" | "p++" | "p--", expr=place):
+                    if not holds_pointers(unit.types.get(id(place))):
+                        continue
+                    if isinstance(place, C.ID):
+                        named.add(unit.symbol(place))
+                    else:
+                        through = True
+                case C.FuncCall(name=C.ID(name=callee)) if callee not in unit.functions:
+                    through = through or any(holds_pointers(t) for t in _pointed_to(unit, n))
+    return frozenset(written) if through else frozenset(named)
+
+
+def _pointed_to(unit: Unit, call: C.FuncCall) -> Iterator[CType]:
+    """What the arguments of a call that are addresses lead to."""
+    for a in call.args.exprs if call.args else ():
+        t = decay(unit.types.get(id(a), VOID))
+        if isinstance(t, Pointer):
+            yield t.to
 
 
 #: Arguments that functions only read, where GCC knows them without a prototype.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 
 from ..base import toolchain
 from ..base.cache import Cache, key
@@ -25,10 +26,14 @@ SIGNALS = {
 }
 
 
+_lock = threading.Lock()
+
+
 def guard(loaded: ctypes.CDLL) -> None:
     """Have faults in a library's kernel end its input: it notes where a thread goes on. Does nothing where there is no
     library that could see to it."""
-    watching = _watching()
+    with _lock:  # of two libraries that watch each would take the other's handler for the user's
+        watching = _watching()
     if watching is not None:
         ctypes.c_void_p.in_dll(loaded, GUARD).value = ctypes.cast(watching.c2cu_guard, ctypes.c_void_p).value
 

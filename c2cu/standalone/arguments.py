@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast as C
 
+from ..analysis.effects import pointers_set
 from ..base import catalogue
 from ..base.ctype import Array, Pointer, Struct, extents
 from ..codegen.c_printer import declare
@@ -49,6 +50,7 @@ class Arguments:
         self.pointers = [b for b in parameters if is_pointed_to(b) and self.where[b.name].startswith("argument_")]
         self.called: tuple[str, ...] = ()
         self.refuse_two_ways()
+        self.refuse_moved_pointers()
         if self.pointers and not self.keeps_inside():
             first = self.pointers[0]
             raise catalogue.ARGUMENT_PLACE.error(loc_of(self.argument(first)), name=first.name)
@@ -108,6 +110,20 @@ class Arguments:
             what = self.where[b.name].split(".")[-1]
             ways = "twice" if twins[0].kind == "param" else "as an argument and as a global"
             raise catalogue.TWO_WAYS.error(loc_of(self.argument(b)), name=what, ways=ways)
+
+    def refuse_moved_pointers(self) -> None:
+        """A global pointer that the kernel sets does not come back: the host must not look at it after the kernel."""
+        moved = pointers_set(self.program)
+        holders = [b for b in self.parameters if b.symbol in moved and holds_pointer(self.unit, b.type)]
+        if not holders:
+            return
+        functions = (self.unit.functions[f].node for f in self.split.functions)
+        result = () if self.split.result is None else (self.split.result,)
+        host = (n for part in (*self.split.after, *result, *functions) for n in nodes(part))
+        looked_at = {self.unit.symbols[id(n)] for n in host if isinstance(n, C.ID) and id(n) in self.unit.symbols}
+        for b in holders:
+            if b.symbol in looked_at:
+                raise catalogue.POINTER_IN_MEMORY.error(b.loc, name=b.name)
 
     def argument(self, b: Parameter) -> C.Node:
         """What main passes for a parameter."""

@@ -40,7 +40,8 @@ from ...ir.walk import expressions, operands, statements
 
 LEAST, MOST = -(1 << 15), (1 << 15) - 1
 STATEMENTS = 2500  # of a kernel that is looked at
-TURNS = 20000  # of its loops, all in all
+EXECUTED = 200_000  # statements, all in all
+ELEMENTS = 1 << 16  # of a table that is the same for all inputs
 
 
 class _TooWide(Exception):
@@ -52,11 +53,13 @@ def halves(u: Uniform) -> bool:
     if u.ends_on_data or not all(_is_narrow(r.type) for r in u.varying_regions):
         return False
     body = list(statements(u.kernel.body))
-    if len(body) > STATEMENTS or not all(_is_possible(u, e) for s in body for e in (*expressions(s), *_target(u, s))):
+    if len(body) > STATEMENTS or any(isinstance(s, Store) and u.is_varying(s.index) for s in body):
+        return False
+    if not all(_is_possible(u, e) for s in body for e in (*expressions(s), *_target(u, s))):
         return False
     try:
         _Text(u).function()()
-    except (_TooWide, SyntaxError, ZeroDivisionError, RecursionError):  # Python nests loops 20 deep
+    except (_TooWide, SyntaxError, ZeroDivisionError, IndexError, RecursionError):  # Python nests loops 20 deep
         return False
     return True
 
@@ -116,7 +119,7 @@ def _same(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     return int(a == b == c == d), int(a <= d and c <= b)
 
 
-def _shifted(a: int, b: int, n: int, most: int, left: bool) -> tuple[int, int]:
+def _shifted(a: int, b: int, n: int, left: bool) -> tuple[int, int]:
     if not 0 <= n <= 31:
         raise _TooWide
     return (a << n, b << n) if left else (a >> n, b >> n)
@@ -146,24 +149,32 @@ class _Text:
         self.types: dict[str, Scalar] = {}
 
     def function(self) -> Callable[[], None]:
-        start = ["turns = 0"]
+        start = ["executed = 0"]
         for k, r in enumerate(self.u.kernel.regions):
             names = self.regions[r] = f"r{k}", f"q{k}"
-            least, most = range_of_type(r.type) if r.type.is_integer else (0, 0)
-            if r.storage == "shared" and r.init is not None and r.type.is_integer:
+            if not r.type.is_integer:
+                continue  # whatever names it is refused
+            least, most = range_of_type(r.type)
+            if self.is_known(r) and r.count > ELEMENTS:
+                raise _TooWide
+            if r.storage == "shared" and r.init is not None:
                 start.append(f"{names[0]} = {names[1]} = {[int(x) for x in r.init]}")
-            elif r in self.u.varying_regions and r.storage == "local":
+            elif self.is_known(r):
+                start.append(f"{names[0]} = {names[1]} = [0] * {r.count}")
+            elif r.storage == "local":  # nothing is read of it that was not written
                 start.append(f"{names[0]} = {names[1]} = 0")
-            elif r in self.u.varying_regions or r.storage != "local":
-                start.append(f"{names[0]}, {names[1]} = {least}, {most}")
             else:
-                start += [f"{names[0]} = [0] * {r.count}", f"{names[1]} = {names[0]}"]
+                start.append(f"{names[0]}, {names[1]} = {least}, {most}")
         self.block(self.u.kernel.body)
         start += [f"{a} = {b} = 0" for a, b in self.variables.values()]
         text = "def run():\n" + "".join(f"    {x}\n" for x in start) + "\n".join(self.lines) + "\n"
-        known = {**_NAMES, **self.types}
-        exec(compile(text, "<intervals>", "exec"), known)
-        return known["run"]  # type: ignore[return-value]
+        names = {**_NAMES, **self.types}
+        exec(compile(text, "<intervals>", "exec"), names)
+        return names["run"]  # type: ignore[return-value]
+
+    def is_known(self, r: Region) -> bool:
+        """Whether the elements are the same for all inputs, each known by itself."""
+        return r not in self.u.varying_regions and (r.init is not None or r.storage == "local")
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -203,7 +214,15 @@ class _Text:
             self.line(f"if {pair[0]} != {pair[1]}: STOP()")
         return pair[0]
 
+    def index(self, e: Expr) -> str:
+        """A subscript: known, and none from the end."""
+        index = self.single(e)
+        self.line(f"if {index} < 0: STOP()")
+        return index
+
     def value(self, e: Expr) -> tuple[str, str]:
+        if not e.type.is_integer:
+            raise _TooWide
         match e:
             case Const():
                 return str(int(e.value)), str(int(e.value))
@@ -211,11 +230,8 @@ class _Text:
                 return self.variable(v)
             case Load(region=r):
                 low, high = self.regions[r]
-                index = self.single(e.index)
-                known = (r.storage == "shared" and r.init is not None) or (
-                    r.storage == "local" and r not in self.u.varying_regions
-                )
-                return (f"{low}[{index}]", f"{high}[{index}]") if known else (low, high)
+                index = self.index(e.index)
+                return self.pair(f"{low}[{index}], {high}[{index}]") if self.is_known(r) else (low, high)
             case Cast() if e.type == BOOL:
                 low, high = self.whole(e.operand)
                 return self.pair(f"int({low} > 0 or {high} < 0), int({low} != 0 or {high} != 0)")
@@ -268,7 +284,7 @@ class _Text:
                 return self.within(self.pair(f"PRODUCT({a}, {b}, {c}, {d})"), e.type)
             case "<<" | ">>":
                 self.line(f"if {c} != {d}: STOP()")
-                return self.within(self.pair(f"SHIFTED({a}, {b}, {c}, {most}, {e.op == '<<'})"), e.type)
+                return self.within(self.pair(f"SHIFTED({a}, {b}, {c}, {e.op == '<<'})"), e.type)
             case "&" | "|" | "^":
                 name = "AND" if e.op == "&" else "OR"
                 exact = self.exact(e, a, c)
@@ -304,7 +320,7 @@ class _Text:
             case Assign():
                 self.store(self.variable(s.var), self.value(s.value), not self.masked)
             case Store() if s.region in self.u.varying_regions:
-                self.single(s.index)
+                self.index(s.index)
                 wide = s.region.storage == "bulk" and s.region.type.size == 4
                 value = self.value(s.value)
                 if wide:
@@ -313,7 +329,7 @@ class _Text:
                     self.require(self.regions[s.region])
                 self.store(self.regions[s.region], value, s.region.count == 1 and not self.masked)
             case Store():
-                index, (low, high) = self.single(s.index), self.value(s.value)
+                index, (low, high) = self.index(s.index), self.value(s.value)
                 self.line(f"if {low} != {high}: STOP()")
                 self.line(f"{self.regions[s.region][0]}[{index}] = {low}")
             case If() if self.u.is_varying(s.cond):
@@ -341,8 +357,8 @@ class _Text:
         flags = " or ".join(self.variable(f)[0] for f in s.flags)
         self.line("while True:")
         self.depth += 1
-        self.line("turns += 1")
-        self.line(f"if turns > {TURNS}: STOP()")
+        self.line(f"executed += {1 + sum(1 for _ in statements((*s.head, *s.body, *s.step)))}")
+        self.line(f"if executed > {EXECUTED}: STOP()")
         if flags:
             self.line(f"if {flags}: break")
         self.block(s.head)
