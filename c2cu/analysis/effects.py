@@ -13,7 +13,7 @@ from ..frontend.kernel import KernelProgram, touched
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.tree import children, nodes
-from ..frontend.typed import decay
+from ..frontend.typed import Unit, decay
 from ..ir.fold import binary, cast, unary
 from ..ir.nodes import (
     Assign,
