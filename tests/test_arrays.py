@@ -167,3 +167,16 @@ def test_a_machine_with_little_memory(monkeypatch):
         bulk(SET, p=251)
     out = np.zeros(300, np.int32)
     assert bulk(SET, p=300, out=out) is out
+
+
+def test_extents_follow_through_typedefs():
+    text = (
+        "#define N 4\n#define M 3\ntypedef float row[M]; typedef row table[N];\ntable g; row h;\n"
+        "float k(void) { float s = 0; for (int i = 0; i < N; i++) for (int j = 0; j < M; j++) s += g[i][j] * h[j];\n"
+        "return s; }"
+    )
+    g, h = np.arange(90, dtype=np.float32).reshape(3, 5, 6), np.arange(18, dtype=np.float32).reshape(3, 6)
+    assert (c2cu.bulk(text, {"g": g, "h": h}, backend="cpu") == np.einsum("pij,pj->p", g, h)).all()
+    trace = "#define N 2\ntypedef double matrix[N][N];\ndouble k(matrix a) { double s = 0; for (int i = 0; i < N; i++) s += a[i][i]; return s; }"
+    a = np.arange(98.0).reshape(2, 7, 7)
+    assert (c2cu.bulk(trace, a, backend="cpu") == np.trace(a, axis1=1, axis2=2)).all()

@@ -267,12 +267,15 @@ class _Annotator:
             case C.FuncDef():
                 self.function(node)
             case C.Typedef():
-                t = self.d.type(node.type, scope)
-                scope.names[node.name] = Symbol(node.name, "typedef", t, loc_of(node))
+                self.typedef(node, scope)
             case C.Decl():
                 self.declare(node, scope, "static" if "static" in node.storage else "global")
             case C.Pragma() | C.StaticAssert() | C.EmptyStatement() | C.DeclList():
                 pass
+
+    def typedef(self, node: C.Typedef, scope: Scope) -> None:
+        t, extents = self.d.type(node.type, scope), self.extent_names(node.type, scope)
+        scope.names[node.name] = Symbol(node.name, "typedef", t, loc_of(node), extents=extents)
 
     def declare(self, node: C.Decl, scope: Scope, storage: str) -> None:
         t = self.d.type(node.type, scope)
@@ -378,6 +381,9 @@ class _Annotator:
             known = scope.find(node.dim.name) if isinstance(node.dim, C.ID) else None
             names.append(known.name if known is not None and known.macro else "")
             node = node.type
+        if isinstance(node, C.TypeDecl) and isinstance(node.type, C.IdentifierType):
+            known = scope.find(" ".join(node.type.names))
+            names += known.extents if known is not None and known.kind == "typedef" else ()
         return tuple(names)
 
     def initialiser_length(self, init: C.Node, of: CType, scope: Scope) -> int:
@@ -522,8 +528,7 @@ class _Annotator:
             case C.Decl():
                 self.declare(node, scope, "local")
             case C.Typedef():
-                t = self.d.type(node.type, scope)
-                scope.names[node.name] = Symbol(node.name, "typedef", t, loc_of(node))
+                self.typedef(node, scope)
             case C.DeclList():
                 for d in node.decls:
                     self.statement(d, scope)
