@@ -373,7 +373,7 @@ NAMES = {
         'static const struct { const char *name; op f; } ops[] = {{"add", add}, {NULL, NULL}};\n',
     ),
     "an enum in a struct": program(
-        "node n = {1, B}; struct other o = {C, 2}; a[0] += (n.kind == B) + o.kind + o.v;",
+        "node n = {1, B}; struct other t = {C, 2}; a[0] += (n.kind == B) + t.kind + t.v;",
         top="typedef struct { int v; enum { A = 1, B } kind; } node;\nstruct other { enum { C = 5 } kind; int v; };\n",
     ),
     "a literal out of order": program(
