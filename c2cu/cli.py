@@ -628,10 +628,7 @@ def check(
             **common.options(),
         )
         severity = "error" if strict else "warning"
-        every = common.diagnostics_format == "json"  # which is no flood to a program
-        for f in report.findings if every else ():
-            say(f.diagnostic(severity if f.severe or constant_time else "note"), report.sources, "json")
-        for _, d in report.shown(severity, constant_time) if not every else ():
+        for d in report.shown(severity, constant_time, every=common.diagnostics_format == "json"):
             say(d, report.sources, common.diagnostics_format)
         for d in report.faults:
             say(d, report.sources, common.diagnostics_format)

@@ -45,25 +45,29 @@ class Report:
     is_of_secrets: bool = field(default=False, repr=False)
 
     def __str__(self) -> str:
-        lines = [render(d, self.sources) for _, d in self.shown()]
+        lines = [render(d, self.sources) for d in self.shown()]
         lines += [render(d, self.sources) for d in self.faults]
         if self.why_not:
             lines.append(f"not analysed: {self.why_not}")
         lines += self.notes
         return "\n".join([*lines, self.verdict])
 
-    def shown(self, severity: str = "warning", all_severe: bool = False) -> Iterator[tuple[Finding, Diagnostic]]:
-        """The findings as ``check`` lists them, what is severe with this severity. Where constant time is not the
-        question, one operation stands for all whose time depends on data, and says how many there are."""
-        operations = [f for f in self.findings if f.kind == "operation"] if not self.is_of_secrets else []
+    def shown(self, severity: str = "warning", all_severe: bool = False, every: bool = False) -> Iterator[Diagnostic]:
+        """The findings as ``check`` lists them, what is severe with this severity. Unless ``every`` one is asked for,
+        or constant time was the question, one operation stands for all whose time depends on data, and says how many
+        more there are."""
+        operations = sum(f.kind == "operation" for f in self.findings)
+        few, said = not (every or self.is_of_secrets), False
         for f in self.findings:
             d = f.diagnostic(severity if f.severe or all_severe else "note")
-            if f in operations[1:]:
-                continue
-            if f in operations and len(operations) > 1:
-                many = "one more operation" if len(operations) == 2 else f"{len(operations) - 1} more operations"
-                d = replace(d, notes=(*d.notes, Note(f"so it is of {many}: --constant-time lists them")))
-            yield f, d
+            if few and f.kind == "operation":
+                if said:
+                    continue
+                said = True
+                if operations > 1:
+                    many = "one more operation" if operations == 2 else f"{operations - 1} more operations"
+                    d = replace(d, notes=(*d.notes, Note(f"the same is true of {many}: --constant-time lists them")))
+            yield d
 
     def severe(self) -> Iterator[tuple[Finding, Diagnostic]]:
         """What makes the program not oblivious: of the places of one kind that the same input decides the first, which

@@ -32,6 +32,22 @@ def fits(r: Range, t: Scalar) -> bool:
     return low <= r[0] and r[1] <= high
 
 
+def product(a: Range, b: Range) -> Range:
+    """The range of a product before it wraps around."""
+    corners = [x * y for x in a for y in b]
+    return min(corners), max(corners)
+
+
+def conjunction(a: Range, b: Range) -> Range | None:
+    """The range of ``&``; None where both may be negative."""
+    return (0, min(high for low, high in (a, b) if low >= 0)) if a[0] >= 0 or b[0] >= 0 else None
+
+
+def disjunction(a: Range, b: Range) -> Range | None:
+    """The range of ``|`` and of ``^``; None where one may be negative."""
+    return (0, (1 << max(a[1], b[1]).bit_length()) - 1) if a[0] >= 0 and b[0] >= 0 else None
+
+
 class Ranges:
     """The ranges of expressions over variables with the ranges that ``of_variable`` gives. Each expression is looked at
     once."""
@@ -53,8 +69,7 @@ class Ranges:
             return a + c, b + d
         if e.op == "-":
             return a - d, b - c
-        corners = (a * c, a * d, b * c, b * d)
-        return min(corners), max(corners)
+        return product((a, b), (c, d))
 
     def wraps(self, e: Binary) -> bool:
         """Whether ``+``, ``-`` or ``*`` may leave its type."""
@@ -97,10 +112,10 @@ class Ranges:
         """Of shifts, division, and what is done bit by bit."""
         (a, b), (c, d) = self(e.left), self(e.right)
         match e.op:
-            case "&" if a >= 0 or c >= 0:
-                return 0, min(high for low, high in ((a, b), (c, d)) if low >= 0)
-            case "|" | "^" if a >= 0 and c >= 0:
-                return 0, (1 << max(b, d).bit_length()) - 1
+            case "&":
+                return conjunction((a, b), (c, d))
+            case "|" | "^":
+                return disjunction((a, b), (c, d))
             case ">>" if c == d and 0 <= c < e.type.bits:
                 return a >> c, b >> c
             case "<<" if c == d and 0 <= c < e.type.bits:

@@ -35,7 +35,7 @@ from ...ir.nodes import (
     Var,
     Variable,
 )
-from ...ir.ranges import fits, range_of_type
+from ...ir.ranges import conjunction, disjunction, fits, product, range_of_type
 from ...ir.walk import expressions, operands, statements
 
 LEAST, MOST = -(1 << 15), (1 << 15) - 1
@@ -96,21 +96,6 @@ def _is_possible(u: Uniform, e: Expr) -> bool:
     return possible
 
 
-def _and(a: int, b: int, c: int, d: int, least: int, most: int) -> tuple[int, int]:
-    if a < 0 and c < 0:
-        return least, most
-    return 0, min(high for low, high in ((a, b), (c, d)) if low >= 0)
-
-
-def _or(a: int, b: int, c: int, d: int, least: int, most: int) -> tuple[int, int]:
-    return (0, (1 << max(b, d).bit_length()) - 1) if a >= 0 and c >= 0 else (least, most)
-
-
-def _product(a: int, b: int, c: int, d: int) -> tuple[int, int]:
-    corners = (a * c, a * d, b * c, b * d)
-    return min(corners), max(corners)
-
-
 def _less(a: int, b: int, c: int, d: int) -> tuple[int, int]:
     return int(b < c), int(a < d)
 
@@ -130,8 +115,8 @@ def _stop() -> None:
 
 
 _NAMES = {
-    "AND": _and, "OR": _or, "PRODUCT": _product, "LESS": _less, "SAME": _same, "SHIFTED": _shifted, "STOP": _stop,
-    "VALUE": binary_value,
+    "AND": conjunction, "OR": disjunction, "PRODUCT": product, "LESS": _less, "SAME": _same,
+    "SHIFTED": _shifted, "VALUE": binary_value, "STOP": _stop,
 }  # fmt: skip
 
 
@@ -281,7 +266,7 @@ class _Text:
             case "-":
                 return self.within(self.pair(f"{a} - {d}, {b} - {c}"), e.type)
             case "*":
-                return self.within(self.pair(f"PRODUCT({a}, {b}, {c}, {d})"), e.type)
+                return self.within(self.pair(f"PRODUCT(({a}, {b}), ({c}, {d}))"), e.type)
             case "<<" | ">>":
                 self.line(f"if {c} != {d}: STOP()")
                 return self.within(self.pair(f"SHIFTED({a}, {b}, {c}, {e.op == '<<'})"), e.type)
@@ -289,7 +274,7 @@ class _Text:
                 name = "AND" if e.op == "&" else "OR"
                 exact = self.exact(e, a, c)
                 return self.pair(
-                    f"{exact} if {a} == {b} and {c} == {d} else {name}({a}, {b}, {c}, {d}, {least}, {most})"
+                    f"{exact} if {a} == {b} and {c} == {d} else {name}(({a}, {b}), ({c}, {d})) or ({least}, {most})"
                 )
             case _:  # of what is the same for all inputs
                 self.line(f"if {a} != {b} or {c} != {d}: STOP()")
