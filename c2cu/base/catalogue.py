@@ -1383,7 +1383,7 @@ MASKED_ARRAY = Message(
 ADDRESS_VARIABLE = Message(
     "C2CU259",
     InputError,
-    "An array or a shape is given for a global that is a pointer, or a struct's member that is one.",
+    "An array or a shape is given for a global that is a pointer.",
     "'{name}' is a pointer, and what it leads to cannot be given",
     "hand the array to the kernel as a parameter, or give the global a fixed size in the C: {name}[N]; 'c2cu run --p'"
     " and 'c2cu translate' run main too, which may allocate it",
