@@ -156,3 +156,18 @@ c2cu.bulk({DIVIDES!r}, {{"a": np.ones(9, np.int32), "b": np.ones(9, np.int32)}},
 ctypes.string_at(0)
 """
     assert subprocess.run([sys.executable, "-c", text], stderr=subprocess.DEVNULL).returncode == -11
+
+
+@pytest.mark.parametrize("body, may", [
+    ("for (int i = 0; i < 8; i++) a[i] = a[i] / 7 + a[i] % 3 + 5 / (i + 1);", False),
+    ("f[0] = 1 / f[1];", False),
+    ("if (a[0] > 3) a[1] = 0;", False),
+    ("a[0] = 7 / a[1];", True),
+    ("a[0] = 7 % a[1];", True),
+    ("a[0] = a[1] / -1;", True),
+    ("a[a[0]] = 1;", True),
+    ("if (a[0]) a[8] = 1;", True),
+])  # fmt: skip
+def test_only_a_kernel_that_may_fault_is_watched(body, may):
+    program = c2cu.compile(f"int a[8]; float f[2]; void k(void) {{ {body} }}", backend="cpu", schedule="gang")
+    assert (program.loaded.artifact.again is not None) is may

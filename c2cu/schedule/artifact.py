@@ -52,9 +52,9 @@ class CpuArtifact(Artifact):
     ``out`` of a slot may be the same memory.
 
     ``ended``: an input may end early. c2cu_run and c2cu_inputs then have a last parameter ``unsigned char *ended``:
-    they write nothing for an input that ends early, but 1 to ``ended[id]``, and 0 for the others. ``again``: does such
-    inputs, and those that fault, with the same table. The working copy's member ``at_work`` is the first of the inputs
-    that are done at the moment, none of which was stored yet.
+    they write nothing for an input that ends early, but 1 to ``ended[id]``, and 0 for the others. ``again``: does
+    such inputs, and those that fault, with the same table; None where there are none. The working copy's member
+    ``at_work`` is the first of the inputs that are done at the moment, none of which was stored yet.
     """
 
     lanes: int = 1

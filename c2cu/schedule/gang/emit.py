@@ -15,7 +15,7 @@ from ...base.templates import render
 from ...codegen.lane_masks import MaskPrinter
 from ...codegen.lanes import BEYOND, complex_parts, extreme_text, gather_text, mask_texts, vectors
 from ...codegen.simd import Printer, literal, member, memory
-from ...ir.nodes import ENDED, Region
+from ...ir.nodes import ENDED, Binary, Const, Kernel, Region
 from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
 from ...transform.common import common
@@ -59,10 +59,12 @@ def gang(
 ) -> CpuArtifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. ``trace``: what the program
     touches; what it writes whole before it reads any of it is not packed. ``again``: does the inputs that end early, or
-    fault."""
+    fault; the artifact has it where some may."""
     bulk = [r for r in u.kernel.regions if r.storage == "bulk" and r != ENDED]
     ended = member(ENDED) if ENDED in u.kernel.regions else ""
     assert again is not None or not ended
+    if not ended and not _may_fault(u.kernel, trace):
+        again = None
     coming = [r for r in bulk if trace is None or trace.comes_in(r.name, slots[layout[r.name][0]].writes)]
     leaving = [r for r in bulk if slots[layout[r.name][0]].writes]
     form = refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
@@ -114,6 +116,19 @@ def gang(
     refilled = None if form is None else Refilled(form.loop.loc, form.gangs)
     flags = ("-O2",) if emitter.masked > MASKED else ()
     return CpuArtifact("gang", text, slots, flags, lanes=lanes, refill=refilled, ended=bool(ended), again=again)
+
+
+def _may_fault(kernel: Kernel, trace: Trace | None) -> bool:
+    """Whether an input could end the process: by a division of whole numbers, or outside of an array."""
+    if trace is None or not trace.complete or trace.faults:
+        return True
+    every = (x for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
+    return any(isinstance(x, Binary) and x.op in "/%" and not _divides(x) for x in every)
+
+
+def _divides(e: Binary) -> bool:
+    """Whether a division has a result, whatever is divided."""
+    return e.type.is_float or isinstance(e.right, Const) and e.right.value not in (0, -1)
 
 
 def _widest(u: Uniform) -> int:
