@@ -16,7 +16,7 @@ from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
 from .frontend.passed import passed
 from .frontend.preprocess import Source, is_text, preprocess, read_source
-from .program import Program, lengths
+from .program import Program
 from .schedule.slots import known_values
 from .schedule.understood import Understood
 from .verdict import NotObliviousWarning, Report, judge, report_of
@@ -402,7 +402,7 @@ def _with_lengths(
 ) -> tuple[Understood, tuple[str, ...]]:
     """The program with what seem to be lengths as one number for all inputs; notes that say so. ``constant_time``:
     whether a verdict on that is made without this assumption, or none at all."""
-    names = lengths(front)
+    names = front.lengths
     if not names:
         return front, ()
     again = pipeline.asked(source, replace(options, shared=(*options.shared, *names)))

@@ -133,7 +133,7 @@ def _mapped(
     mapped = {n: _whole(a, n in one_for_all) for n, a in values.items() if n not in constants}
     work = _work(front, options, backend, schedule, tuple(mapped), constants)
     token = tokenize(work.key, constants, {n: a.name for n, a in mapped.items()})
-    kernel = front.program.kernel.name
+    kernel = front.kernel_name
     wrapped = delayed(work, name=f"{kernel}-program-{token}", traverse=False)
 
     arguments: list[Any] = [wrapped, None]

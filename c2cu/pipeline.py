@@ -38,21 +38,21 @@ from .transform.early import ends_of, uniform_ends
 ASSUMED = 24, 40  # bits of the number of elements that an array is taken to have before a call tells; if those are few
 
 
-def understand(source: Source, options: Options) -> Understood:
+def understand(source: Source, options: Options, pre: Preprocessed | None = None) -> Understood:
     """file.c -preprocess-> text -link-> AST of all files -typed-> typed AST -kernel_program-> kernel and parameters
     -lower-> flat IR -uniform-> analysis -trace-> facts -slots-> what goes in and out, -recognise-> a loop of
-    Gaussian-elimination type."""
+    Gaussian-elimination type. ``pre``: the text, where it is preprocessed already."""
     cache_folder()  # what it warns of is said at the user's line, not at a thread's
-    pre = source.pre or preprocess(source, options.defines, options.include_dirs)
+    pre = pre or source.pre or preprocess(source, options.defines, options.include_dirs)
     with lines_of(pre.sources), conforming(pre) as doubts:
         return deep(lambda: _understand(source, pre, options, doubts))
 
 
-def asked(source: Source, options: Options) -> Understood:
+def asked(source: Source, options: Options, pre: Preprocessed | None = None) -> Understood:
     """The program as a user asks for it; rows whose length a call tells are taken as long. Raises as `understand`, and
     InputError for shapes that are none of its."""
     try:
-        front = understand(source, options)
+        front = understand(source, options, pre)
     except UnsupportedError as e:
         unknown = _unknown(source, options) if e.code == catalogue.VARIABLE_EXTENT.code else {}
         if not unknown:

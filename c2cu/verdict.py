@@ -154,10 +154,9 @@ def _declassified(front: Understood) -> Iterator[str]:
 def judge(front: Understood, strict: bool | None) -> None:
     """Warn of a program that is not oblivious. ``strict``: raise NotObliviousError instead, also for a program that
     cannot be analysed; None: do nothing, as the program was judged before."""
-    oblivious = front.analysis is not None and front.analysis.oblivious
-    if strict is None or oblivious or (front.analysis is None and not strict):
+    if strict is None or front.oblivious or (front.oblivious is None and not strict):
         return
-    report = report_of(front)
+    report = front.report or report_of(front)
     if not strict:
         warn(NotObliviousWarning(report))
         return

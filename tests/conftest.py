@@ -8,6 +8,7 @@ from collections import defaultdict
 
 import pytest
 
+from c2cu.program import kept
 from c2cu.runtime import cpu, cuda, native
 from c2cu.trace import run as tracing
 from tests.answers import remember_answers
@@ -23,6 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     _listen_to_signals()
     os.environ["C2CU_VERIFY"] = "off"  # tests compare with gcc's results themselves
+    kept.ON = False  # tests change stages
     if not config.getoption("all"):
         cpu.FLAGS = tuple(f.replace("-O3", "-O1") for f in cpu.FLAGS)
         native.FLAGS = tuple(f.replace("-O3", "-O1") for f in native.FLAGS)

@@ -83,6 +83,9 @@ class Fault:
     counters: tuple[tuple[str, int], ...] = ()
 
 
+UNENDED = "its uniform part did not run to its end"  # why a trace stopped, on this machine at this time
+
+
 @dataclass(frozen=True)
 class Trace:
     """``steps``: the sequential program's t, one for each load or store of an array element. ``operations``: how often

@@ -6,8 +6,7 @@ call. `program`: what users call.
 """
 
 from .build import Built
-from .extents import lengths
 from .program import Program
 from .state import State
 
-__all__ = ["Built", "Program", "State", "lengths"]
+__all__ = ["Built", "Program", "State"]

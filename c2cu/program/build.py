@@ -13,10 +13,11 @@ from ..base.diagnostics import CompileError, UnsupportedError, lines_of
 from ..base.recent import Recent
 from ..schedule import registry
 from ..schedule.artifact import Artifact, CudaLaunchesArtifact
-from ..schedule.choose import Measurement, Plan, Rejected, choose, depends_on, require_known, scheduled
+from ..schedule.choose import Measurement, Plan, Rejected, require_known
 from ..schedule.estimate import Device, preferred
 from ..schedule.schedule import Candidate
 from ..schedule.understood import Understood
+from . import kept
 from .contest import Contest, recalled
 from .extents import LENGTHS, Extents, Understandings
 from .verify import NATIVE, Verification
@@ -43,7 +44,7 @@ class Built:
             self.proof.tell()
         if self.proof is None or not self.proof.different:
             return self
-        plan, _ = scheduled(self.front, "cpu", Candidate(NATIVE))
+        plan, _ = kept.scheduled(self.front, "cpu", Candidate(NATIVE))
         why = (*self.plan.rejected, (self.plan.schedule, "its results were found to be wrong on this machine"))
         native = self.proof.native()
         return Built(self.front, replace(plan, rejected=why), native.artifact, native)
@@ -113,7 +114,7 @@ class Builds:
             raise catalogue.DEVICES_FOR_ONE.error(names=names, schedule=self._schedule)
 
         def built() -> Built:
-            plan, artifact = scheduled(front, backend, Candidate(name))
+            plan, artifact = kept.scheduled(front, backend, Candidate(name))
             return self._loaded(front, plan, artifact)
 
         return self._built.of((*which, "bands"), built)
@@ -142,7 +143,7 @@ class Builds:
         """By facts and estimates: what many inputs want, unless few want something else by far."""
         device = backends.device(backend)
         usual = self._built.of((*which, "usual"), lambda: self._chosen(front, backend, None, device))
-        if p is not None and depends_on(p, front, backend, self._schedule):
+        if p is not None and kept.depends_on(p, front, backend, self._schedule):
             return self._chosen(front, backend, p, device)
         estimates = usual.plan.estimates
         if not estimates or estimates[preferred(estimates, p, device)].schedule == usual.plan.schedule:
@@ -153,7 +154,7 @@ class Builds:
         """The choice for ``p`` inputs, or, where the compiler's result speaks against it, the next."""
         rejected: Rejected = ()
         while True:
-            plan, artifact = choose(front, backend, self._schedule, rejected, p, device)
+            plan, artifact = kept.chosen(front, backend, self._schedule, rejected, p, device)
             with lines_of(front.pre.sources):
                 built = self._measured(front, plan) or self._loaded(front, plan, artifact)
             if self._schedule != "auto" or not built.loaded.drawback:
@@ -171,7 +172,7 @@ class Builds:
             return None  # the cache remembers nonsense
 
     def _scheduled(self, front: Understood, backend: str, candidate: Candidate, measured: Measurement | None) -> Built:
-        plan, artifact = scheduled(front, backend, candidate, measured)
+        plan, artifact = kept.scheduled(front, backend, candidate, measured)
         with lines_of(front.pre.sources):
             return self._loaded(front, plan, artifact)
 

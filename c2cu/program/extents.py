@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
-from .. import pipeline
 from ..base.diagnostics import UnsupportedError
 from ..base.recent import Recent
-from ..frontend.kernel import Parameter
 from ..frontend.options import Options
 from ..frontend.preprocess import Source
-from ..gep import Gep, NotGep
-from ..ir.nodes import Store
-from ..ir.walk import statements
 from ..schedule.understood import Understood
 from ..verdict import judge
+from . import kept
 
 TRIES = 8  # numbers that sizes come from which do not help
 LENGTHS = 128  # shapes, values of shared scalars and magnitudes of p of which a program remembers what runs them
@@ -46,8 +41,8 @@ class Understandings:
         self._unhelped: Recent[bool] = Recent(LENGTHS)  # the same stands in the way whatever these numbers are
         self._failed: Recent[dict[tuple, Understood]] = Recent(LENGTHS)  # by numbers of sizes that did not help
         self._faultless: Recent[bool] = Recent(LENGTHS)  # numbers that addresses depend on: none is out of bounds
-        self.first = pipeline.asked(source, options)
-        self.lengths = lengths(self.first)
+        self.first = kept.asked(source, options)
+        self.lengths = self.first.lengths
         if not self.lengths:
             judge(self.first, strict)
 
@@ -63,7 +58,7 @@ class Understandings:
         arrived = ((n, v) for n, v in arguments.items() if n not in numbers and hasattr(v, "shape"))
         axes = {s.name: len(s.shape) for s in self.first.slots}
         inner = {n: self._inner_shape(n, v, n in shared) for n, v in arrived}
-        several = {b.name for b in self.first.program.parameters if b.is_open_struct}
+        several = self.first.open_structs
         shapes = {  # of others no axis says which it is
             n: s for n, s in inner.items() if len(s) in (0, axes[n]) or (len(s) == 1 and n in several)
         }
@@ -78,17 +73,7 @@ class Understandings:
 
     def constants(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         """The globals that all inputs share because a call brings none of them, and the kernel only reads them."""
-        return tuple(name for name in self._only_read if name not in arguments)
-
-    @cached_property
-    def _only_read(self) -> tuple[str, ...]:
-        """Globals that the kernel only reads, and that have a value without a call."""
-        front = self.first
-        body = front.kernel.body if front.kernel is not None else ()
-        stored = {s.region.variable for s in statements(body) if isinstance(s, Store)}  # scratch is no output
-        read = {s.name for s in front.slots if s.reads and not s.writes and not s.shared and not s.required} - stored
-        symbols = (b.symbol for b in front.program.parameters if b.kind == "global" and b.name in read)
-        return tuple(s.name for s in symbols if s is not None and not s.volatile)
+        return tuple(name for name in self.first.only_read if name not in arguments)
 
     def of(self, e: Extents) -> tuple[tuple, Understood]:
         """The program understood for these, and their key."""
@@ -102,7 +87,7 @@ class Understandings:
             which, front = self._sized(e, sizes, front, which)
         scalars = [s for s in front.slots if s.name in e.values and not str(s.dtype).startswith("complex")]
         numbers = {s.name: arrays.checked(e.values[s.name], s, self._layout) for s in scalars}
-        if numbers and isinstance(front.gep, NotGep) and (*which, tuple(numbers)) not in self._unhelped:
+        if numbers and front.why_no_gep and (*which, tuple(numbers)) not in self._unhelped:
             values = (*which, _bytes(numbers))  # of that type it may be for these: a number that a bound comes from
             special = self._fronts.of(values, lambda: self._with_numbers(e, numbers, front, which))
             if special is not front:
@@ -112,12 +97,8 @@ class Understandings:
 
     def _is_number(self, name: str, value: Any) -> bool:
         """A scalar parameter given as one number: shared."""
-        parameter = next(b for b in self.first.program.parameters if b.name == name)
-        return (
-            parameter.kind == "param"
-            and not parameter.shared
-            and (isinstance(value, (bool, int, float, complex)) or getattr(value, "shape", None) == ())
-        )
+        alone = isinstance(value, (bool, int, float, complex)) or getattr(value, "shape", None) == ()
+        return alone and name in self.first.scalars
 
     def _inner_shape(self, name: str, value: Any, shared: bool) -> tuple[int, ...]:
         shape = tuple(int(n) for n in value.shape)
@@ -129,10 +110,10 @@ class Understandings:
         """The program understood for these values of scalars that all inputs share; ``front``, understood for any,
         where they make no difference."""
         options = replace(self.options_of(e), values={n: v.item() for n, v in numbers.items()})
-        special = pipeline.understand(self._source, options)
-        if special.gep == front.gep:
+        special = kept.understand(self._source, options)
+        if special.why_no_gep == front.why_no_gep:
             self._unhelped.of((*which, tuple(numbers)), lambda: True)
-        return special if isinstance(special.gep, Gep) else front
+        return special if special.is_gep else front
 
     def _sized(self, e: Extents, names: frozenset[str], front: Understood, which: tuple) -> tuple[tuple, Understood]:
         """The program understood for these values of what its objects' sizes come from, and its key."""
@@ -147,36 +128,36 @@ class Understandings:
         options = replace(self.options_of(e), values={n: v.item() for n, v in numbers.items()})
 
         def understood() -> Understood:
-            special = pipeline.understand(self._source, options)
+            special = kept.understand(self._source, options)
             judge(special if special.analysis is not None else front, self._strict)
             return special
 
         special = self._fronts.of(sized, understood)
         if special.analysis is not None:
             return sized, special
-        failed.setdefault(sized, replace(front, why_not=special.why_not))
+        failed.setdefault(sized, replace(front, why_not=special.why_not, origin=""))
         return which, next(iter(failed.values()))
 
     def _refuse_faults(self, e: Extents, which: tuple, front: Understood, numbers: Mapping[str, Any]) -> None:
         """Where addresses depend on such numbers, look for what goes wrong with them: once for each set of them."""
-        unknown = front.trace.unknown if front.trace is not None else ()
+        unknown = front.unknown
         known = {n: v for n, v in numbers.items() if n in unknown}
         if not unknown or len(known) < len(unknown) or (*which, _bytes(known)) in self._faultless:
             return
-        pipeline.refuse_numbers(front, {n: v.item() for n, v in known.items()})
+        kept.faultless(front, {n: v.item() for n, v in known.items()})
         self._faultless.of((*which, _bytes(known)), lambda: True)
 
     def _understood(self, e: Extents) -> Understood:
         front = self.first
         if not e.shapes.keys() | self._options.shapes.keys() >= set(front.assumed):
-            return pipeline.understand(self._source, self.options_of(e))  # which says where that stands
+            return kept.understand(self._source, self.options_of(e))  # which says where that stands
         if e.constants:
             try:
-                front = pipeline.understand(self._source, self.options_of(e))
+                front = kept.understand(self._source, self.options_of(e))
             except UnsupportedError:  # a statement writes them that is never reached
                 e = replace(e, constants=())
         if not e.constants and (e.shapes or e.numbers):
-            front = pipeline.understand(self._source, self.options_of(e))
+            front = kept.understand(self._source, self.options_of(e))
         if self.lengths and not (front.sized_by and front.sized_by <= e.values.keys()):  # else `_sized` does
             judge(front, self._strict)
         return front
@@ -193,16 +174,3 @@ class Understandings:
 def _bytes(numbers: Mapping[str, Any]) -> tuple[tuple[str, bytes], ...]:
     """A key: by bytes 0.0 is not -0.0, and NaN is NaN."""
     return tuple((n, v.tobytes()) for n, v in numbers.items())
-
-
-def lengths(front: Understood) -> tuple[str, ...]:
-    """Integer parameters that some address or bound comes from."""
-    if front.analysis is None:
-        return tuple(front.sized_by)
-    steps = [s for f in front.analysis.findings if f.severe for s in f.trail]
-    return tuple(b.name for b in front.program.parameters if _may_be_length(b) and any(s.loc == b.loc for s in steps))
-
-
-def _may_be_length(b: Parameter) -> bool:
-    t = b.type
-    return b.kind == "param" and not b.shared and getattr(t, "kind", "") in ("i", "u")

@@ -246,8 +246,4 @@ def _brief(built: Built, p: int) -> bool:
 
 def _nanoseconds(front: Understood, lanes: int, p: int) -> float | None:
     """What p inputs take one thread, about; None where data decides."""
-    trace = front.trace
-    if trace is None or not trace.complete:
-        return None
-    turns = sum(loop.turns for loop in trace.loops)
-    return (1 + trace.steps + sum(trace.operations.values()) + turns) * -(-p // lanes)
+    return None if front.work is None else front.work * -(-p // lanes)

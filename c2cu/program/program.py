@@ -14,7 +14,6 @@ from ..base.memory import enough_memory
 from ..base.version import __version__
 from ..frontend.options import Options, by_name, whole
 from ..frontend.preprocess import Source
-from ..gep import Gep
 from ..schedule.artifact import CudaBandsArtifact
 from ..schedule.choose import Plan
 from ..schedule.slots import Slot
@@ -73,7 +72,7 @@ class Program:
         last = self._last  # what was not called yet may be built on the first call
         runs = f"backend {last.plan.backend}, schedule {last.plan.schedule}" if last else "built on the first call"
         files = ", ".join(s.name for s in self._source.units)
-        return f"<c2cu.Program {files}, kernel {self._front.program.kernel.name} ({slots}), {runs}>"
+        return f"<c2cu.Program {files}, kernel {self._front.kernel_name} ({slots}), {runs}>"
 
     @property
     def source(self) -> str:
@@ -120,7 +119,7 @@ class Program:
         text = "\n".join(line for line in lines if not line.startswith("# "))  # those name places
         return {
             "the C text": hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32],
-            "the kernel": self._front.program.kernel.name,
+            "the kernel": self._front.kernel_name,
             "-D": repr(sorted(o.defines.items())),
             "--shape": repr(sorted(o.shapes.items())),
             "--shared": repr(sorted(o.shared)),
@@ -358,7 +357,7 @@ class Program:
         if not self._builds.oversized(backend):
             return False
         with lines_of(self.sources):
-            if not isinstance(self._understandings.of(self._understandings.extents(arguments, shared))[1].gep, Gep):
+            if not self._understandings.of(self._understandings.extents(arguments, shared))[1].is_gep:
                 return False
             try:
                 return isinstance(self.built_for(arguments, shared, p, None, together).artifact, CudaBandsArtifact)

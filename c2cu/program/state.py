@@ -54,7 +54,7 @@ class State:
         refuse_lost(front, native)
         written = tuple(s for s in front.slots if s.reads and s.writes and not s.shared)
         if not written:
-            raise catalogue.NO_STATE.error(front.program.kernel.loc, kernel=front.program.kernel.name)
+            raise catalogue.NO_STATE.error(front.program.kernel.loc, kernel=front.kernel_name)
         only_read = (s for s in front.slots if s.name in values and s.reads and not s.writes and not s.shared)
         self._slots = {s.name: s for s in (*written, *only_read)}
         for name in values:

@@ -34,7 +34,6 @@ from ..base.ctype import CType, Pointer, Struct, holds_pointers, leaf_element
 from ..base.diagnostics import Error, ExitError, MismatchError
 from ..base.notices import MismatchWarning, warn
 from ..base.version import __version__
-from ..gep import Gep
 from ..schedule import registry
 from ..schedule.artifact import Artifact
 from ..schedule.slots import Slot, piece
@@ -389,8 +388,7 @@ def is_exact(front: Understood, artifact: Artifact, backend: str) -> bool:
 
 def _foreseen(front: Understood) -> float:
     """Seconds that an input alone takes native at least, from its accesses; 0 where none were counted."""
-    counted = front.trace.steps if front.trace is not None else 0
-    return max(counted, front.gep.updates if isinstance(front.gep, Gep) else 0) / STEPS
+    return front.steps / STEPS
 
 
 def too_long(seconds: float) -> str:
@@ -634,7 +632,7 @@ def _report(proof: Verification, mismatch: Mismatch, number: int, arguments: Map
     data = {
         "c2cu": __version__,
         "source": o,
-        "kernel": front.program.kernel.name,
+        "kernel": front.kernel_name,
         "text": front.pre.plain or front.pre.text,
         "fp": front.fp,
         "layout": layout,

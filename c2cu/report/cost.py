@@ -111,7 +111,7 @@ def pictured(front: Understood, limits: Limits | None) -> tuple[str, tuple[int, 
     first = first_accesses(front.analysis, trace)
     if not first.elements:
         raise catalogue.NOTHING_TO_PLOT.error(reason="the program accesses no array")
-    return front.program.kernel.name, first.elements, first.n, on_machine(front, trace, limits, None), limits
+    return front.kernel_name, first.elements, first.n, on_machine(front, trace, limits, None), limits
 
 
 def widest(analysis: Uniform | None) -> int:

@@ -54,7 +54,7 @@ def explanation(
     moved = bytes_moved(front.slots) if unknown is None else None
     return {
         "file": front.source.name,
-        "kernel": front.program.kernel.name,
+        "kernel": front.kernel_name,
         "oblivious": report.oblivious,
         "constant_time": report.constant_time,
         "why_not_analysed": report.why_not,

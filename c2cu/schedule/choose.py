@@ -193,8 +193,8 @@ def _obstacle(entry: Entry, understood: Understood) -> UnsupportedError | None:
 
 
 def depends_on(p: int, understood: Understood, backend: str, schedule: str) -> bool:
-    """Whether so few inputs may want another schedule than many do."""
-    if schedule != AUTO:
+    """Whether so few inputs may want another schedule than many do: few matrices are each done by several threads."""
+    if schedule != AUTO or not understood.is_gep:
         return False
     entries = applicable(understood, backend)[:-1]
     return any((objection(e, understood, p) is None) != (objection(e, understood) is None) for e in entries)

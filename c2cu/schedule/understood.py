@@ -4,19 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from ..analysis.facts import Trace
 from ..analysis.uniform import Uniform
 from ..base import catalogue
 from ..base.diagnostics import Loc, UnsupportedError
-from ..frontend.kernel import KernelProgram
+from ..frontend.kernel import KernelProgram, Parameter
 from ..frontend.link import Linked
 from ..frontend.preprocess import Preprocessed, Source
 from ..frontend.sizes import sizing
 from ..gep import Gep, NotGep, recognise
-from ..ir.nodes import Kernel, Region
+from ..ir.nodes import Kernel, Region, Store
+from ..ir.walk import statements
 from .slots import Layout, Slot, layout
 
+#: What calls ask of a program that is compiled.
+OUTLINE = (
+    "kernel_name",
+    "scalars",
+    "open_structs",
+    "lengths",
+    "only_read",
+    "sized_by",
+    "oblivious",
+    "is_gep",
+    "why_no_gep",
+    "unknown",
+    "steps",
+    "work",
+)
 _OF_SIZES = (catalogue.ALLOCATION.code, catalogue.VARIABLE_EXTENT.code)
 
 
@@ -26,7 +43,8 @@ class Understood:
     where ``why_not`` says what cannot be analysed; ``trace`` and ``gep`` are None then. ``stdio``: see `Options`.
     ``asked``: the user names the outputs. ``ends``: where an input may end early, of a program that is analysed; its
     lanes need `native` beside them, which does such an input again. ``assumed``: parameters whose extents a call tells;
-    until then they are taken as large."""
+    until then they are taken as large. ``origin``: identifies all that it was made from, where that is known;
+    ``report``: the verdict, where that was made before."""
 
     source: Source
     pre: Preprocessed
@@ -43,6 +61,8 @@ class Understood:
     asked: bool = False
     ends: tuple[Loc, ...] = ()
     assumed: tuple[str, ...] = ()
+    origin: str = ""
+    report: Any = None
 
     @cached_property
     def gep(self) -> Gep | NotGep | None:
@@ -71,6 +91,72 @@ class Understood:
         waits = self.why_not is not None and self.why_not.code in _OF_SIZES
         return sizing(self.program.unit, self.program.kernel) if waits else frozenset()
 
+    @cached_property
+    def kernel_name(self) -> str:
+        return self.program.kernel.name
+
+    @cached_property
+    def scalars(self) -> frozenset[str]:
+        """The parameters that are one number for all inputs if a call has it so."""
+        return frozenset(b.name for b in self.program.parameters if b.kind == "param" and not b.shared)
+
+    @cached_property
+    def open_structs(self) -> frozenset[str]:
+        return frozenset(b.name for b in self.program.parameters if b.is_open_struct)
+
+    @cached_property
+    def lengths(self) -> tuple[str, ...]:
+        """Integer parameters that some address or bound comes from."""
+        if self.analysis is None:
+            return tuple(self.sized_by)
+        steps = [s for f in self.analysis.findings if f.severe for s in f.trail]
+        return tuple(
+            b.name for b in self.program.parameters if _may_be_length(b) and any(s.loc == b.loc for s in steps)
+        )
+
+    @cached_property
+    def only_read(self) -> tuple[str, ...]:
+        """Globals that the kernel only reads, and that have a value without a call."""
+        body = self.kernel.body if self.kernel is not None else ()
+        stored = {s.region.variable for s in statements(body) if isinstance(s, Store)}  # scratch is no output
+        read = {s.name for s in self.slots if s.reads and not s.writes and not s.shared and not s.required} - stored
+        symbols = (b.symbol for b in self.program.parameters if b.kind == "global" and b.name in read)
+        return tuple(s.name for s in symbols if s is not None and not s.volatile)
+
+    @cached_property
+    def oblivious(self) -> bool | None:
+        """None where there is no analysis."""
+        return self.analysis.oblivious if self.analysis is not None else None
+
+    @cached_property
+    def is_gep(self) -> bool:
+        return isinstance(self.gep, Gep)
+
+    @cached_property
+    def why_no_gep(self) -> str:
+        """Why an analysed kernel is no loop of Gaussian-elimination type; "" where it is."""
+        return f"{self.gep.loc}: {self.gep.message}" if isinstance(self.gep, NotGep) else ""
+
+    @cached_property
+    def unknown(self) -> tuple[str, ...]:
+        """The shared variables that addresses depend on."""
+        return self.trace.unknown if self.trace is not None else ()
+
+    @cached_property
+    def steps(self) -> int:
+        """Accesses of an input, or updates of a matrix, as far as they were counted."""
+        return max(
+            self.trace.steps if self.trace is not None else 0, self.gep.updates if isinstance(self.gep, Gep) else 0
+        )
+
+    @cached_property
+    def work(self) -> int | None:
+        """Accesses, operations and turns of loops of an input, in all; None where data decides."""
+        trace = self.trace
+        if trace is None or not trace.complete:
+            return None
+        return 1 + trace.steps + sum(trace.operations.values()) + sum(loop.turns for loop in trace.loops)
+
     def analysed(self) -> Uniform:
         """The analysis of the flat program. Raises UnsupportedError where there is none."""
         if self.analysis is None:
@@ -83,3 +169,8 @@ class Understood:
         if self.why_not_whole is not None:
             raise self.why_not_whole
         return self.analysed()
+
+
+def _may_be_length(b: Parameter) -> bool:
+    t = b.type
+    return b.kind == "param" and not b.shared and getattr(t, "kind", "") in ("i", "u")

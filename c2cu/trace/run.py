@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ..analysis.facts import Conflict, Fault, LoopFacts, RegionFacts, Trace
+from ..analysis.facts import UNENDED, Conflict, Fault, LoopFacts, RegionFacts, Trace
 from ..analysis.uniform import Uniform
 from ..base import toolchain
 from ..base.cache import Cache, key
@@ -73,7 +73,7 @@ def _traced(u: Uniform, cache: Cache, numbers: Mapping[str, int | float]) -> Tra
     known = cache.get(name, ".trace")
     report = known or build.report(cache, arguments)
     if not report:  # it is not put into the cache: what did not end may have had a busy machine
-        return _nothing("its uniform part did not run to its end")
+        return _nothing(UNENDED)
     if known is None:
         cache.store(name, ".trace", report)
     return _facts(u, t, report, BUDGET)

@@ -1,0 +1,173 @@
+"""What was found out of a program, kept in the cache: a later process neither understands it again nor chooses anew.
+
+An entry's name says all that it was made from: the preprocessed text, the options, this version of c2cu and this
+machine. Of the program it has what calls ask for; what anything else asks for is made again, when it does.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+import threading
+from collections.abc import Callable
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .. import pipeline, tune
+from ..analysis.facts import UNENDED
+from ..base import toolchain
+from ..base.cache import Cache, key
+from ..base.version import __version__
+from ..frontend.options import Options
+from ..frontend.preprocess import Preprocessed, Source, preprocess
+from ..schedule import choose
+from ..schedule.artifact import Artifact
+from ..schedule.choose import Measurement, Plan, Rejected
+from ..schedule.estimate import Device
+from ..schedule.schedule import Candidate
+from ..schedule.understood import OUTLINE, Understood
+from ..verdict import report_of
+
+T = TypeVar("T")
+ON = True
+SUFFIX = ".kept"
+DEEP = ("linked", "program", "kernel", "analysis", "why_not", "trace")  # of an `Understood`, not kept
+
+
+class Recalled(Understood):
+    """A program that an earlier process understood. It is understood again where what was not kept is asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in DEEP:
+            raise AttributeError(name)
+        whole = vars(self)["again"]()
+        vars(self).update((n, vars(whole)[n]) for n in DEEP)
+        return vars(self)[name]
+
+
+def asked(source: Source, options: Options) -> Understood:
+    """`pipeline.asked`."""
+    return _understood(pipeline.asked, source, options)
+
+
+def understand(source: Source, options: Options) -> Understood:
+    """`pipeline.understand`."""
+    return _understood(pipeline.understand, source, options)
+
+
+def _understood(
+    make: Callable[[Source, Options, Preprocessed | None], Understood], source: Source, options: Options
+) -> Understood:
+    if not ON:
+        return make(source, options, None)
+    pre = source.pre or preprocess(source, options.defines, options.include_dirs)
+    origin = _name(make.__name__, source, options, pre)
+    kept = _recalled(origin)
+    if kept is not None:
+        return _completed(kept, source, lambda: make(source, options, pre))
+    front = make(source, options, pre)
+    if front.trace is not None and front.trace.stopped == UNENDED:
+        return front  # a machine with less to do may tell more
+    shallow = {f.name: vars(front)[f.name] for f in fields(front) if f.name not in (*DEEP, "source")}
+    told = {"origin": origin, "report": report_of(front) if front.oblivious is False else None}
+    _keep(origin, {**shallow, **{n: getattr(front, n) for n in OUTLINE}, **told})
+    return replace(front, **told)
+
+
+def _completed(kept: dict[str, Any], source: Source, again: Callable[[], Understood]) -> Recalled:
+    lock = threading.Lock()
+
+    @functools.cache
+    def once() -> Understood:
+        return again()
+
+    def whole() -> Understood:
+        with lock:
+            return once()
+
+    front = object.__new__(Recalled)
+    vars(front).update(kept, source=source, again=whole)
+    return front
+
+
+def chosen(
+    front: Understood, backend: str, schedule: str, rejected: Rejected, p: int | None, device: Device
+) -> tuple[Plan, Artifact]:
+    """`choose.choose`."""
+    how = "chosen", backend, schedule, rejected, p, device
+    return _of(front, backend, how, lambda: choose.choose(front, backend, schedule, rejected, p, device))
+
+
+def scheduled(
+    front: Understood, backend: str, candidate: Candidate, measured: Measurement | None = None
+) -> tuple[Plan, Artifact]:
+    """`choose.scheduled`."""
+    how = "scheduled", backend, candidate
+    plan, artifact = _of(front, backend, how, lambda: choose.scheduled(front, backend, candidate))
+    return replace(plan, measured=measured), artifact
+
+
+def depends_on(p: int, front: Understood, backend: str, schedule: str) -> bool:
+    """`choose.depends_on`."""
+    how = "depends_on", p, schedule
+    return front.is_gep and _of(front, backend, how, lambda: choose.depends_on(p, front, backend, schedule))
+
+
+def faultless(front: Understood, values: dict[str, Any]) -> None:
+    """`pipeline.refuse_numbers`: nothing goes wrong whatever the data with these numbers."""
+    how = "faultless", [(n, type(v), v.hex() if isinstance(v, float) else v) for n, v in values.items()]
+    _of(front, "cpu", how, lambda: pipeline.refuse_numbers(front, values))
+
+
+def _of(front: Understood, backend: str, how: tuple, make: Callable[[], T]) -> T:
+    if not (ON and front.origin):
+        return make()
+    name = key(front.origin, *how, *tune.identity(backend))
+    kept = _recalled(name)
+    if kept is None:
+        kept = (make(),)
+        _keep(name, kept)
+    return kept[0]
+
+
+def _name(kind: str, source: Source, options: Options, pre: Preprocessed) -> str:
+    units = [
+        (u.name, u.text, u.plain, u.host, u.whole, sorted(u.macros.items()), u.includes, u.marks, sorted(u.system))
+        for u in pre.units
+    ]
+    texts = sorted(pre.sources.items()), sorted(pre.plain_sources.items())
+    compiler = toolchain.find_compiler()
+    machine = toolchain.compiler_version(compiler), toolchain.cpu_key()
+    chosen = [(f.name, _in_order(getattr(options, f.name))) for f in fields(options)]
+    return key(kind, [(s.name, s.path) for s in source.units], units, texts, chosen, machine, _files())
+
+
+def _in_order(value: Any) -> Any:
+    return sorted(value.items()) if isinstance(value, dict) else value
+
+
+@functools.cache
+def _files() -> str:
+    """The version of c2cu, and its files as they are: what was made before one was changed is not of this version."""
+    package = Path(__file__).parent.parent
+    files = sorted(entry for folder in (package, package.parent / "templates") for entry in folder.rglob("*.[pjh]*"))
+    states = ((f.name, f.stat()) for f in files if f.suffix != ".pyc")
+    return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in states], os.fspath(package))
+
+
+def _recalled(name: str) -> Any:
+    try:
+        content = Cache().get(name, SUFFIX)
+        return pickle.loads(content) if content is not None else None
+    except Exception:  # of another version of Python, or of a library
+        return None
+
+
+def _keep(name: str, value: Any) -> None:
+    try:
+        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    except Exception:  # it has what belongs to this process
+        return
+    Cache().store(name, SUFFIX, content)

@@ -1,0 +1,138 @@
+"""What one process has found out about a program serves the next."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu import pipeline
+from c2cu.program import kept
+from c2cu.schedule import choose
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SORTS = EXAMPLES / "bitonic_sort.c"
+SUMS = "void sums(int n, float a[n]) { for (int i = 1; i < n; i++) a[i] += a[i - 1]; }"
+COUNTS = "int k(unsigned n[1]) { int turns = 0; while (n[0]) { n[0] >>= 1; turns++; } return turns; }"
+
+
+@pytest.fixture(autouse=True)
+def kept_in(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "ON", True)
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def again(monkeypatch):
+    """From when it is called on, programs are only what they were found to be."""
+
+    def forbid():
+        def refuse(*_):
+            raise AssertionError("it is understood again")
+
+        for stage in ("asked", "understand", "refuse_numbers"):
+            monkeypatch.setattr(pipeline, stage, renamed(refuse, stage))
+        for stage in ("choose", "scheduled"):
+            monkeypatch.setattr(choose, stage, refuse)
+
+    return forbid
+
+
+def renamed(function, name):
+    def other(*args):
+        return function(*args)
+
+    other.__name__ = name
+    return other
+
+
+@pytest.mark.parametrize("source, inputs, shared", [
+    (SORTS, np.random.default_rng(1).random((40, 32), np.float32), None),
+    (SUMS, {"a": np.ones((9, 7), np.float32), "n": 7}, None),
+    (SUMS, {"a": np.ones((9, 7), np.float32)}, {"n": 7}),
+    (EXAMPLES / "floyd_warshall.c", np.random.default_rng(1).random((5, 64, 64), np.float32), None),
+    ("double k(double x, float y) { return x / y; }", {"x": np.arange(9.0), "y": np.ones(9, np.float32)}, None),
+])  # fmt: skip
+@pytest.mark.parametrize("schedule", ["auto", "native"])
+def test_a_program_is_understood_once(source, inputs, shared, schedule, again):
+    options = {"backend": "cpu", "schedule": schedule}
+    first = c2cu.compile(source, **options)
+    right = first(inputs, shared=shared)
+    plan, slots, text = first.plan, first.slots, first.source
+    again()
+    second = c2cu.compile(source, **options)
+    assert np.array_equal(second(inputs, shared=shared), right)
+    assert (second.plan, second.slots, second.source, repr(second)) == (plan, slots, text, repr(first))
+    assert second.fingerprints() == first.fingerprints()
+
+
+def test_a_warning_comes_each_time(again):
+    warned = []
+    for _ in range(2):
+        with pytest.warns(c2cu.NotObliviousWarning) as caught:
+            c2cu.compile(COUNTS, backend="cpu")
+        warned.append([str(w.message) for w in caught])
+        again()
+    assert warned[0] == warned[1]
+
+
+def test_what_is_not_kept_is_made_again():
+    first, second = (c2cu.compile(COUNTS, backend="cpu", strict=False) for _ in range(2))
+    assert second.report == first.report
+    assert second.report.findings
+    front = kept.asked(c2cu.api.read_source(COUNTS), c2cu.api.options_of())
+    assert isinstance(front, kept.Recalled)
+    assert front.analysis is not None and front.program.kernel.name == "k" == front.kernel_name
+
+
+def test_what_it_is_made_from_counts(tmp_path):
+    header, source = tmp_path / "n.h", tmp_path / "k.c"
+    header.write_text("#ifndef MORE\n#define MORE 1\n#endif\n")
+    source.write_text('#include "n.h"\nint k(int a) { return a + MORE; }\n')
+    a = np.arange(5, dtype=np.int32)
+    assert (c2cu.compile(source, backend="cpu")(a) == a + 1).all()
+    header.write_text(header.read_text().replace("1", "2"))
+    assert (c2cu.compile(source, backend="cpu")(a) == a + 2).all()
+    assert (c2cu.compile(source, backend="cpu", defines={"MORE": 5})(a) == a + 5).all()
+    source.write_text("\n" + source.read_text().replace("a +", "a -"))
+    program = c2cu.compile(source, backend="cpu")
+    assert (program(a) == a - 2).all()
+    assert program.slots[0].loc.line == 3
+
+
+def test_a_file_of_the_package_that_is_changed_counts(monkeypatch):
+    before = kept._files()
+    monkeypatch.setattr(kept, "__version__", "another")
+    kept._files.cache_clear()
+    assert kept._files() != before
+    kept._files.cache_clear()
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\x80\x05K\x01.", None])
+def test_an_entry_that_is_broken_is_made_anew(content, tmp_path):
+    a = np.random.default_rng(2).random((6, 32), np.float32)
+    assert (c2cu.compile(SORTS, backend="cpu")(a) == np.sort(a)).all()
+    entries = list((tmp_path / "cache").glob("*.kept"))
+    assert entries
+    for e in entries:
+        if content is None:
+            e.unlink()
+        else:
+            e.write_bytes(content)
+    assert (c2cu.compile(SORTS, backend="cpu")(a) == np.sort(a)).all()
+
+
+def test_another_process_needs_no_analysis():
+    text = f"""
+import sys, numpy as np, c2cu
+from c2cu import pipeline
+a = np.ones((4, 32), np.float32)
+program = c2cu.compile({str(SORTS)!r}, backend="cpu")
+program(a)
+sys.exit(hasattr(program._front, "again") and "trace" not in vars(program._front))
+"""
+    done = [subprocess.run([sys.executable, "-c", text], env=dict(os.environ), check=False) for _ in range(2)]
+    assert [d.returncode for d in done] == [0, 1]
