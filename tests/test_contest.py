@@ -117,6 +117,25 @@ def test_it_is_measured_anew_where_the_machine_or_the_program_differs(clock, mon
     assert contest.recalled(understood(CLOSE), plan) is None
 
 
+@pytest.mark.parametrize("faster, slower", [("native", "gang"), ("gang", "native")])
+@pytest.mark.parametrize("p", [1000, 6000])  # a call of which is too short to be shared, and one that is not
+def test_calls_that_come_again_and_again_are_measured(faster, slower, p, clock, monkeypatch):
+    monkeypatch.setattr(contest, "ENOUGH", 0.025)
+    clock.seconds[slower] = 3e-6
+    program = c2cu.compile(CLOSE, backend="cpu", verify=False)
+    x = rng.uniform(-9, 9, p)
+    right = expected(x)
+    clock.inputs.update(gang=0, native=0)
+    calls, match = 0, program._last.contest
+    while match.winner is None:
+        assert np.array_equal(program(x), right)
+        calls += 1
+        assert calls < 60
+    assert calls > 1, "little work is not worth a compilation"
+    assert sum(clock.inputs.values()) == calls * p, "no input is done twice"
+    assert np.array_equal(program(x), right) and program.plan.schedule == faster
+
+
 def test_few_inputs_are_not_measured(clock, monkeypatch):
     monkeypatch.setattr(contest, "ENOUGH", 0.05)
     program = c2cu.compile(CLOSE, backend="cpu", verify=False)

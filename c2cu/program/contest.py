@@ -1,7 +1,8 @@
 """Contests: where estimates cannot tell which of two schedules is faster, a call's own inputs do.
 
-A call with enough inputs has both do some of them, side by side in time and in the arrays, and the faster one does the
-rest. No input is done twice. The cache remembers the outcome for this program on this machine.
+When there has been enough work, a call has both do some of its inputs, side by side in time and in the arrays, and the
+faster one does the rest; of calls too short for that, each does every other one. No input is done twice. The cache
+remembers the outcome for this program on this machine.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from .verify import Verification
 
 Built = Any  # of program.build, which has contests
 
-ENOUGH = 0.025  # seconds of work that are worth a contest
+ENOUGH = 0.025  # seconds of work, of all calls, that are worth a contest
+TINY = 5e-4  # seconds of a call that is better done at once than compared
+SHORT = 3e-3  # of one whose parts are too short to be timed
+CALLS = 5  # of these that each does
 PATIENCE = 2.0  # seconds that the rival's compilation may take, or as long as the work
 TICK = 1e-7  # seconds that can be told apart
 PIECE = 1e-3  # seconds that a piece takes at least, so that what a call costs does not count,
@@ -50,12 +54,14 @@ class Contest:
         self.first, self._rival, self._make = first, first.plan.rival, make
         self.winner: Built | None = None
         self.seconds: float | None = None  # of an input under ``first``, as measured
+        self.spent = 0.0  # seconds, by all calls
         self._second: Built | None = None
+        self._calls: tuple[list[float], list[float]] = [], []  # seconds an input, of calls that each did alone
         self._lock = threading.Lock()
 
     def passes_over(self, p: int) -> bool:
         """Whether p inputs are certainly too few."""
-        return p < 8 * GANG if self.seconds is None else p * self.seconds < ENOUGH
+        return p < 8 * GANG if self.seconds is None else p * self.seconds < TINY
 
     @contextmanager
     def over(self, p: int) -> Iterator[Round | None]:
@@ -78,6 +84,21 @@ class Contest:
         if self._second is not None and _is_wrong(self._second):
             self.winner, self._second = self.first, None
         return self._second
+
+    def turn(self, p: int) -> Built | None:
+        """Who does p inputs, where they are too few for both to do some; None where they are not, or it is too soon."""
+        if self.seconds is None or p * self.seconds >= SHORT or self.spent < ENOUGH:
+            return None
+        second = self.second(self.spent)
+        return second if second is None or len(self._calls[1]) < len(self._calls[0]) else self.first
+
+    def took(self, built: Built, p: int, seconds: float) -> None:
+        """``built`` did all p inputs of a call."""
+        self._calls[built is not self.first].append(seconds / p)
+        a, b = (statistics.median(x) if len(x) >= CALLS else None for x in self._calls)
+        if a is not None and b is not None:
+            assert self._second is not None
+            self.decided(p, sorted([(self.first, a), (self._second, b)], key=lambda x: x[1]))
 
     def decided(self, p: int, times: Sequence[tuple[Built, float]]) -> Built:
         """The winner. ``times``: seconds an input of each, the winner first, in pieces of ``p`` inputs in all."""
@@ -114,11 +135,17 @@ class Round:
         """Do p inputs: see `CpuProgram.run` and `NativeProgram.run`."""
         self.done.clear()
         arrays = _Arrays(self.first.artifact.slots, inputs, outputs, p)
+        alone = self.contest.turn(p)
+        if alone is not None:
+            self.contest.took(alone, p, self._do(arrays, alone, 0, p))
+            return arrays.exited
         at, seconds = self._tried(arrays)
         left, winner = (p - at) * seconds, self.first
+        self.contest.spent += p * seconds
         n = self._piece(seconds)
         count = min(PAIRS, (p - at - n) // (2 * n))
-        second = self.contest.second(left) if left >= ENOUGH and count >= FEWEST else None
+        enough = self.contest.spent >= ENOUGH and p * seconds >= SHORT and count >= FEWEST
+        second = self.contest.second(max(left, self.contest.spent)) if enough else None
         if second is not None:
             self._do(arrays, second, at, at + n)  # it warms up
             winner, at = self._compared(arrays, second, at + n, n, count)

@@ -7,6 +7,7 @@ machine. Of the program it has what calls ask for; what anything else asks for i
 from __future__ import annotations
 
 import functools
+import io
 import os
 import pickle
 import threading
@@ -19,6 +20,7 @@ from .. import pipeline, tune
 from ..analysis.facts import UNENDED
 from ..base import toolchain
 from ..base.cache import Cache, key
+from ..base.diagnostics import Error
 from ..base.version import __version__
 from ..frontend.options import Options
 from ..frontend.preprocess import Preprocessed, Source, preprocess
@@ -124,7 +126,10 @@ def faultless(front: Understood, values: dict[str, Any]) -> None:
 def _of(front: Understood, backend: str, how: tuple, make: Callable[[], T]) -> T:
     if not (ON and front.origin):
         return make()
-    name = key(front.origin, *how, *tune.identity(backend))
+    try:
+        name = key(front.origin, *how, *tune.identity(backend))
+    except Error:  # there is no such device, which the run itself reports
+        return make()
     kept = _recalled(name)
     if kept is None:
         kept = (make(),)
@@ -157,10 +162,21 @@ def _files() -> str:
     return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in states], os.fspath(package))
 
 
+class _Unpickler(pickle.Unpickler):
+    """It makes what this module keeps, and nothing that could act."""
+
+    def find_class(self, module: str, name: str) -> type:
+        if module.partition(".")[0] in ("c2cu", "pathlib", "builtins"):
+            found = super().find_class(module, name)
+            if isinstance(found, type):
+                return found
+        raise pickle.UnpicklingError(f"{module}.{name}")
+
+
 def _recalled(name: str) -> Any:
     try:
         content = Cache().get(name, SUFFIX)
-        return pickle.loads(content) if content is not None else None
+        return _Unpickler(io.BytesIO(content)).load() if content is not None else None
     except Exception:  # of another version of Python, or of a library
         return None
 

@@ -87,6 +87,7 @@ def explanation(
         "schedule": chosen.schedule,
         "lanes": chosen.lanes or None,
         "refill": _refill(artifact),
+        "alike": list(artifact.alike) or None if isinstance(artifact, CpuArtifact) else None,
         "threads": chosen.threads or None,
         "launches": dict(chosen.launches) or None,
         "rejected": [{"schedule": name, "reason": reason} for name, reason in chosen.rejected],
@@ -340,6 +341,7 @@ def _schedule(e: dict[str, Any]) -> list[str]:
     return [
         f"{e['schedule']}{_shape(e)}",
         *_refilled(e["refill"]),
+        *_sorted(e["alike"]),
         *_times(e),
         *(f"not {r['schedule']}: {r['reason']}" for r in e["rejected"]),
     ]
@@ -367,6 +369,12 @@ def _refilled(r: dict[str, Any] | None) -> list[str]:
         return []
     turns = f"; {r['gangs']} gangs of lanes go in turn" if r["gangs"] > 1 else ""
     return [f"a lane whose input has ended the loop at {_at(r)} takes the next input{turns}"]
+
+
+def _sorted(names: list[str] | None) -> list[str]:
+    if names is None:
+        return []
+    return [f"inputs are sorted by {' and '.join(names)}: those whose loops turn about as often go side by side"]
 
 
 def _times(e: dict[str, Any]) -> list[str]:

@@ -132,9 +132,9 @@ class CpuProgram:
                 return
             if not done:
                 raise catalogue.NO_HOST_MEMORY.error()
-            first = -1 - done
-            begin = end if self.artifact.refill is not None else min(first + self.artifact.lanes, end)
-            if self.artifact.refill is not None and _in_place(table):
+            first, at_work = -1 - done, self.artifact.at_work
+            begin = end if at_work is None else min(first + at_work, end)
+            if at_work != self.artifact.lanes and _in_place(table):
                 raise catalogue.FAULT_IN_PLACE.error()
             faulted.append((first, begin))
 

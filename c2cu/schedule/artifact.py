@@ -54,11 +54,15 @@ class CpuArtifact(Artifact):
     ``ended``: an input may end early. c2cu_run and c2cu_inputs then have a last parameter ``unsigned char *ended``:
     they write nothing for an input that ends early, but 1 to ``ended[id]``, and 0 for the others. ``again``: does
     such inputs, and those that fault, with the same table; None where there are none. The working copy's member
-    ``at_work`` is the first of the inputs that are done at the moment, none of which was stored yet.
+    ``at_work`` is the first of the inputs that are done at the moment; ``at_work`` here is how many these are, None:
+    all that are left. If as many as there are lanes, none of them was stored yet. ``alike``: the numbers that inputs
+    are sorted by.
     """
 
     lanes: int = 1
     refill: Refilled | None = None
+    alike: tuple[str, ...] = ()
+    at_work: int | None = None
     ended: bool = False
     again: CpuNativeArtifact | None = None
 

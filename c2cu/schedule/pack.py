@@ -63,6 +63,7 @@ __attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long
 
 
 IN_ORDER = "(first + (l < lanes ? l : lanes - 1))"  # lanes past the end repeat the last input, to do what it does
+ALIKE = "(block + g->order[first - block + (l < lanes ? l : lanes - 1)])"  # the same, of a block in another order
 
 
 def _rows_of(k: int, side: str, row: str = IN_ORDER, ended: str = "") -> str:
@@ -89,8 +90,10 @@ def share(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> list[s
     return _loops(leaf, f"memcpy(&g->{member(r)}[e], (const char *)slot[{k}].in + at, {r.type.size});")
 
 
-def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool) -> list[str]:
-    """Lines that bring a region in, or set it to its initial value."""
+def pack(
+    r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool, row: str = IN_ORDER
+) -> list[str]:
+    """Lines that bring a region in, or set it to its initial value. ``row``: the number of the input in lane ``l``."""
     k, leaf = place
     name, outside = member(r), _outside(r, wide)
     initial = [f"memset(g->{name}, 0, sizeof g->{name});"]
@@ -105,7 +108,7 @@ def pack(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int
         bring.append(f"for (long e = 0; e < {r.count}; e++) g->{name}[e] = CONVERT(u64, g->{outside}[e]);")
     return [
         f"if (slot[{k}].in) {{",
-        "    " + _rows_of(k, "in"),
+        "    " + _rows_of(k, "in", row),
         *(f"    {x}" for x in bring),
         "} else {",
         *(f"    {x}" for x in initial),

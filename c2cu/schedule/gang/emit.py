@@ -27,6 +27,7 @@ from ...transform.unroll import unroll_by_profit
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
+from . import alike
 from .halves import halves
 from .refill import refill
 from .refill_text import RefillText
@@ -67,7 +68,8 @@ def gang(
         again = None
     coming = [r for r in bulk if trace is None or trace.comes_in(r.name, slots[layout[r.name][0]].writes)]
     leaving = [r for r in bulk if slots[layout[r.name][0]].writes]
-    form = refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
+    numbers = alike.numbers(u, coming)
+    form = None if numbers else refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
     u = u if form is None else form.u
     widest = _widest(u)
     masked = u.ends_on_data or bool(ended)
@@ -86,7 +88,8 @@ def gang(
     fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
     members, tables = _storage(u, p, fields)
     transposed = sorted({r.type.size for r in bulk if pack.is_plain(slots, layout[r.name])})
-    row = pack.IN_ORDER if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
+    coming_row = pack.ALIKE if numbers else pack.IN_ORDER
+    row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
     text = render(
         "cpu/gang.c.j2" if form is None else "cpu/refill.c.j2",
         name=u.kernel.name,
@@ -98,6 +101,9 @@ def gang(
         refill=form is not None,
         complex_parts=complex_parts(u.kernel),
         members=members,
+        numbers=alike.levels(numbers, slots, layout),
+        block=alike.BLOCK,
+        row=row,
         ended=ended,
         spare=max((s.nbytes for s in slots if s.writes), default=0) or 1,
         tables=tables,
@@ -109,13 +115,26 @@ def gang(
         extremes=[extreme_text(name, lanes) for name in sorted(p.extremes)],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
-        pack=[line for r in coming for line in pack.pack(r, slots, layout[r.name], lanes, wide)],
+        pack=[line for r in coming for line in pack.pack(r, slots, layout[r.name], lanes, wide, coming_row)],
         unpack=[line for r in bulk for line in pack.unpack(r, slots, layout[r.name], lanes, wide, row, ended)],
         **values,
     )
     refilled = None if form is None else Refilled(form.loop.loc, form.gangs)
     flags = ("-O2",) if emitter.masked > MASKED else ()
-    return CpuArtifact("gang", text, slots, flags, lanes=lanes, refill=refilled, ended=bool(ended), again=again)
+    sorted_by = tuple(r.spelling or r.name for r in numbers)
+    at_work = lanes if form is None else None
+    return CpuArtifact(
+        "gang",
+        text,
+        slots,
+        flags,
+        lanes=lanes,
+        refill=refilled,
+        alike=sorted_by,
+        at_work=alike.BLOCK if numbers else at_work,
+        ended=bool(ended),
+        again=again,
+    )
 
 
 def _may_fault(kernel: Kernel, trace: Trace | None) -> bool:
