@@ -10,6 +10,7 @@ import pytest
 
 import c2cu
 from c2cu import pipeline
+from c2cu.base import package
 from c2cu.program import kept
 from c2cu.schedule import choose
 
@@ -104,11 +105,11 @@ def test_what_it_is_made_from_counts(tmp_path):
 
 
 def test_a_file_of_the_package_that_is_changed_counts(monkeypatch):
-    before = kept._files()
-    monkeypatch.setattr(kept, "__version__", "another")
-    kept._files.cache_clear()
-    assert kept._files() != before
-    kept._files.cache_clear()
+    before = package.state()
+    monkeypatch.setattr(package, "__version__", "another")
+    package.state.cache_clear()
+    assert package.state() != before
+    package.state.cache_clear()
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"\x80\x05K\x01.", None])
@@ -129,6 +130,7 @@ def test_another_process_needs_no_analysis():
     text = f"""
 import sys, numpy as np, c2cu
 from c2cu import pipeline
+from c2cu.base import package
 a = np.ones((4, 32), np.float32)
 program = c2cu.compile({str(SORTS)!r}, backend="cpu")
 program(a)

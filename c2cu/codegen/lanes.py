@@ -72,6 +72,19 @@ def extreme_text(name: str, lanes: int) -> dict[str, str]:
     }
 
 
+def fused_text(rep: str, lanes: int) -> dict[str, object]:
+    """The function that multiplies and adds without rounding in between."""
+    width, kind = lanes * int(rep[1:]), "ps" if rep == "f32" else "pd"
+    prefix = {128: "_mm", 256: "_mm256", 512: "_mm512"}.get(width)
+    return {
+        "vector": rep,
+        "suffix": "f" if rep == "f32" else "",
+        "needs": "__AVX512F__" if width == 512 else "__FMA__",
+        "instruction": f"{prefix}_fmadd_{kind}" if prefix else "",
+        "register": f"__m{width}{'' if rep == 'f32' else 'd'}",
+    }
+
+
 BEYOND = 3  # bytes that an instruction which gathers bytes may read behind the last one
 
 

@@ -99,6 +99,16 @@ def is_instruction(e: Expr | None) -> bool:
     return isinstance(e, Extremum) and e.rule == "strict" and e.type != BOOL
 
 
+def is_folded(e: Call) -> bool:
+    """Whether compilers have something simpler for a call, with other bits: x * x for pow(x, 2)."""
+    if e.name not in ("pow", "powf"):
+        return False
+    base, exponent = e.args
+    if isinstance(base, Const):
+        return math.frexp(base.value)[0] == 0.5
+    return isinstance(exponent, Const) and exponent.value in (-1, 0, 1, 2)
+
+
 def converted(text: str, source: str, target: str) -> str:
     """An integer vector of memory as one of registers, or the other way round. No step takes more than twice the width
     or half of it: GCC 12 has instructions for those alone, and goes lane by lane else."""
@@ -119,7 +129,11 @@ class Printer:
     lines: list[str] = field(default_factory=list)
     temporaries: int = 0
     wide_multiply: bool = False
-    roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken
+    roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken,
+    fused: dict[str, None] = field(default_factory=dict)  # and that are multiplied and added in one
+    functions: dict[str, None] = field(default_factory=dict)  # of math.h, that are called for all lanes at once
+    known: frozenset[str] = frozenset()  # those that can be: see `c2cu.math`
+    alone: dict[str, None] = field(default_factory=dict)  # functions that are called lane by lane
     gathers: dict[tuple[str, bool], None] = field(default_factory=dict)  # vector types; of a region with lanes, or not
     unsigned: dict[tuple[str, int], None] = field(default_factory=dict)  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
@@ -431,6 +445,12 @@ class Printer:
         if e.name in ("sqrt", "sqrtf"):
             self.roots[rep] = None
             return f"root_{rep}({self.vector(e.args[0])})"
+        if e.name in ("fma", "fmaf"):
+            self.fused[rep] = None
+            return f"fma_{rep}({', '.join(map(self.vector, e.args))})"
+        if e.name in self.known and not is_folded(e):
+            self.functions[e.name] = None
+            return f"lanes_{e.name}({', '.join(map(self.vector, e.args))})"
         args = []
         for a in e.args:
             if not self.varying(a):
@@ -440,6 +460,7 @@ class Printer:
             self.lines.append(f"{name} = {self.vector(a)};")
             args.append(f"{name}[l]")
         out = self.temporary(rep)
+        self.alone[e.name] = None
         self.lines.append(f"LANES {self.active(e)}{out}[l] = {e.name}({', '.join(args)});")
         return out
 

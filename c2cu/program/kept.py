@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import functools
 import io
-import os
 import pickle
 import threading
 from collections.abc import Callable
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from .. import pipeline, tune
@@ -21,7 +19,7 @@ from ..analysis.facts import UNENDED
 from ..base import toolchain
 from ..base.cache import Cache, key
 from ..base.diagnostics import Error
-from ..base.version import __version__
+from ..base.package import state
 from ..frontend.options import Options
 from ..frontend.preprocess import Preprocessed, Source, preprocess
 from ..schedule import choose
@@ -146,20 +144,11 @@ def _name(kind: str, source: Source, options: Options, pre: Preprocessed) -> str
     compiler = toolchain.find_compiler()
     machine = toolchain.compiler_version(compiler), toolchain.cpu_key()
     chosen = [(f.name, _in_order(getattr(options, f.name))) for f in fields(options)]
-    return key(kind, [(s.name, s.path) for s in source.units], units, texts, chosen, machine, _files())
+    return key(kind, [(s.name, s.path) for s in source.units], units, texts, chosen, machine, state())
 
 
 def _in_order(value: Any) -> Any:
     return sorted(value.items()) if isinstance(value, dict) else value
-
-
-@functools.cache
-def _files() -> str:
-    """The version of c2cu, and its files as they are: what was made before one was changed is not of this version."""
-    package = Path(__file__).parent.parent
-    files = sorted(entry for folder in (package, package.parent / "templates") for entry in folder.rglob("*.[pjh]*"))
-    states = ((f.name, f.stat()) for f in files if f.suffix != ".pyc")
-    return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in states], os.fspath(package))
 
 
 class _Unpickler(pickle.Unpickler):

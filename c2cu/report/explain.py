@@ -87,6 +87,7 @@ def explanation(
         "schedule": chosen.schedule,
         "lanes": chosen.lanes or None,
         "refill": _refill(artifact),
+        "lanes_functions": _functions(artifact),
         "alike": list(artifact.alike) or None if isinstance(artifact, CpuArtifact) else None,
         "threads": chosen.threads or None,
         "launches": dict(chosen.launches) or None,
@@ -342,6 +343,7 @@ def _schedule(e: dict[str, Any]) -> list[str]:
         f"{e['schedule']}{_shape(e)}",
         *_refilled(e["refill"]),
         *_sorted(e["alike"]),
+        *_side_by_side(e["lanes_functions"]),
         *_times(e),
         *(f"not {r['schedule']}: {r['reason']}" for r in e["rejected"]),
     ]
@@ -369,6 +371,21 @@ def _refilled(r: dict[str, Any] | None) -> list[str]:
         return []
     turns = f"; {r['gangs']} gangs of lanes go in turn" if r["gangs"] > 1 else ""
     return [f"a lane whose input has ended the loop at {_at(r)} takes the next input{turns}"]
+
+
+def _functions(artifact: Artifact | None) -> dict[str, list[str]] | None:
+    """The functions of math.h that a gang calls: for all lanes at once, and lane by lane."""
+    if not isinstance(artifact, CpuArtifact) or not (artifact.functions or artifact.alone):
+        return None
+    return {"together": list(artifact.functions), "alone": list(artifact.alone)}
+
+
+def _side_by_side(functions: dict[str, list[str]] | None) -> list[str]:
+    if functions is None:
+        return []
+    together, alone = functions["together"], functions["alone"]
+    said = [f"{', '.join(together)}: all lanes at once, with the bits of this machine's library"] if together else []
+    return said + ([f"{', '.join(alone)}: lane by lane"] if alone else [])
 
 
 def _sorted(names: list[str] | None) -> list[str]:

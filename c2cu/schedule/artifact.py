@@ -56,13 +56,15 @@ class CpuArtifact(Artifact):
     such inputs, and those that fault, with the same table; None where there are none. The working copy's member
     ``at_work`` is the first of the inputs that are done at the moment; ``at_work`` here is how many these are, None:
     all that are left. If as many as there are lanes, none of them was stored yet. ``alike``: the numbers that inputs
-    are sorted by.
+    are sorted by. ``functions``: those of math.h that go side by side; ``alone``: those that go lane by lane.
     """
 
     lanes: int = 1
     refill: Refilled | None = None
     alike: tuple[str, ...] = ()
     at_work: int | None = None
+    functions: tuple[str, ...] = ()
+    alone: tuple[str, ...] = ()
     ended: bool = False
     again: CpuNativeArtifact | None = None
 

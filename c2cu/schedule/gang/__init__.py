@@ -41,7 +41,7 @@ class GangSchedule(Schedule):
         native = emit_schedule(names("cpu")[-1], understood, backend="cpu")
         assert isinstance(native, CpuNativeArtifact)
         slots, layout, width = understood.slots, understood.layout, toolchain.vector_bytes()
-        return gang(uniform(kernel), slots, layout, width, understood.trace, native)
+        return gang(uniform(kernel), slots, layout, width, understood.trace, native, functions=True)
 
     def passes(self, understood: Understood) -> tuple[Pass, ...]:
         from .emit import PASSES

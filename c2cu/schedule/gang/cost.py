@@ -17,10 +17,12 @@ from ...analysis.facts import LoopFacts, Trace
 from ...analysis.uniform import Uniform
 from ...base import toolchain
 from ...base.ctype import BOOL
+from ...codegen.simd import is_folded
 from ...frontend.parse import deep
 from ...ir.canonical import counted
 from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Stmt, Store
 from ...ir.walk import expressions, operands, statements
+from ...math import names
 from ...transform.early import is_end
 from ..slots import Slot, bytes_moved
 from ..understood import Understood
@@ -33,7 +35,8 @@ SCALAR = 0.5  # of an operation on a number, or on a vector of up to 32 bytes
 ADDRESS = 0.1  # of one that is the same for all inputs, which compilers move out of loops
 QUOTIENT, ROOTS, QUOTIENTS = 4.0, ("sqrt", "sqrtf"), ("/", "%")
 WHOLE_QUOTIENT = 8.0  # of integers
-CALL = 30.0  # a function of the library
+CALL = 30.0  # a function of the library,
+TOGETHER = 50.0  # and one of ours for a vector of 32 bytes: see `c2cu.math`
 FREE = ("fabs", "fabsf")
 EACH = 3.0  # what a lane costs by itself: it leaves its vector and goes back
 LANE = 2.0  # a load or store of one lane, in a row of them
@@ -202,6 +205,8 @@ class _Counter:
             return ADDRESS, ADDRESS
         if isinstance(e, Call) and e.name in ROOTS:
             return QUOTIENT * self.lanes / 2, QUOTIENT
+        if isinstance(e, Call) and e.name in names() and self.vector_bytes >= 32 and not is_folded(e):
+            return TOGETHER * self.vector / SCALAR, CALL
         if isinstance(e, Call) and e.name not in FREE:
             return (CALL + EACH) * self.lanes, CALL
         if isinstance(e, Binary) and e.op in QUOTIENTS:

@@ -6,18 +6,20 @@ a varying subscript goes lane by lane. A gang's regions stand lane by lane (``a[
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform, uniform
 from ...base.ctype import Leaf
 from ...base.templates import render
-from ...codegen.lane_masks import MaskPrinter
-from ...codegen.lanes import BEYOND, complex_parts, extreme_text, gather_text, mask_texts, vectors
-from ...codegen.simd import Printer, literal, member, memory
-from ...ir.nodes import ENDED, Binary, Const, Kernel, Region
+from ...codegen.lane_masks import SIMPLE, MaskPrinter
+from ...codegen.lanes import BEYOND, complex_parts, extreme_text, fused_text, gather_text, mask_texts, vectors
+from ...codegen.simd import Printer, is_folded, literal, member, memory
+from ...ir.nodes import ENDED, Binary, Call, Const, Kernel, Region
 from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
+from ...math import names
 from ...transform.common import common
 from ...transform.early import lanes_ended
 from ...transform.narrow import narrow
@@ -34,6 +36,10 @@ from .refill_text import RefillText
 from .select import selects
 from .text import LOCAL_BYTES, Emitter, c_name
 
+if TYPE_CHECKING:
+    from ...math.lanes import LanesFunction
+
+T = TypeVar("T")
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 #: Lines under masks beyond which a kernel is compiled with -O2: of two texts that have little else, GCC 12 takes 1.4 s
 #: for one of 1,700 lines with -O3, and had not done with one of 4,000 after 280 s (2.8 s with -O2).
@@ -57,10 +63,12 @@ def gang(
     native_bytes: int,
     trace: Trace | None = None,
     again: CpuNativeArtifact | None = None,
+    functions: bool = False,
 ) -> CpuArtifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. ``trace``: what the program
     touches; what it writes whole before it reads any of it is not packed. ``again``: does the inputs that end early, or
-    fault; the artifact has it where some may."""
+    fault; the artifact has it where some may. ``functions``: those of math.h go side by side where their bits are this
+    machine's, see `c2cu.math`."""
     bulk = [r for r in u.kernel.regions if r.storage == "bulk" and r != ENDED]
     ended = member(ENDED) if ENDED in u.kernel.regions else ""
     assert again is not None or not ended
@@ -71,22 +79,23 @@ def gang(
     numbers = alike.numbers(u, coming)
     form = None if numbers else refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
     u = u if form is None else form.u
-    widest = _widest(u)
-    masked = u.ends_on_data or bool(ended)
+    known = _known(u) if functions else frozenset()
+    widest = 8 if known else _widest(u)
+    masked = u.ends_on_data or bool(ended) or bool(known)
     half = form is None and not masked and halves(u)
     lanes, wide = native_bytes // (2 if half else widest), widest == 8
     if form is None:
-        p = MaskPrinter(u, wide=wide) if masked else Printer(u, wide=wide, half=half)
+        p = MaskPrinter(u, wide=wide, known=known) if masked else Printer(u, wide=wide, half=half)
         emitter = Emitter(u, p)
         emitter.block(u.kernel.body)
         values: dict[str, object] = {"body": emitter.declarations() + p.lines}
     else:
-        text = RefillText(form, wide)
+        text = RefillText(form, wide, known)
         p, values = text.p, text.values()
         emitter = text.emitter
     shared_inputs = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
-    members, tables = _storage(u, p, fields)
+    of_lanes = _lanes_functions(sorted(p.functions))
     transposed = sorted({r.type.size for r in bulk if pack.is_plain(slots, layout[r.name])})
     coming_row = pack.ALIKE if numbers else pack.IN_ORDER
     row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
@@ -100,19 +109,21 @@ def gang(
         mask_bits=native_bytes == 64,  # AVX-512
         refill=form is not None,
         complex_parts=complex_parts(u.kernel),
-        members=members,
+        members=_members(u, p, fields),
         numbers=alike.levels(numbers, slots, layout),
         block=alike.BLOCK,
         row=row,
         ended=ended,
         spare=max((s.nbytes for s in slots if s.writes), default=0) or 1,
-        tables=tables,
+        tables=tables(u),
         wide_multiply=p.wide_multiply,
-        roots=sorted(p.roots),
-        gathers=[gather_text(element, own, lanes) for element, own in sorted(p.gathers)],
+        roots=_all(p.roots, *(f.roots for f in of_lanes)),
+        fused=[fused_text(rep, lanes) for rep in _all(p.fused, *(f.fused for f in of_lanes))],
+        gathers=[gather_text(*g, lanes) for g in _all(p.gathers, *(f.gathers for f in of_lanes))],
+        functions=[*dict.fromkeys(t for f in of_lanes for t in f.tables), *(f.text for f in of_lanes)],
         beyond=BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0,
-        unsigned=sorted(p.unsigned),
-        extremes=[extreme_text(name, lanes) for name in sorted(p.extremes)],
+        unsigned=_all(p.unsigned, *(f.unsigned for f in of_lanes)),
+        extremes=[extreme_text(name, lanes) for name in _all(p.extremes, *(f.extremes for f in of_lanes))],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
         pack=[line for r in coming for line in pack.pack(r, slots, layout[r.name], lanes, wide, coming_row)],
@@ -132,6 +143,8 @@ def gang(
         refill=refilled,
         alike=sorted_by,
         at_work=alike.BLOCK if numbers else at_work,
+        functions=tuple(sorted(p.functions)),
+        alone=tuple(sorted(n for n in p.alone if n not in SIMPLE)),
         ended=bool(ended),
         again=again,
     )
@@ -159,10 +172,32 @@ def _widest(u: Uniform) -> int:
     return 8 if 8 in sizes else 4
 
 
-def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[str], list[str]]:
-    """Members of ``struct gang``, and tables in the text. ``fields``: shared regions that are part of a struct."""
+def _known(u: Uniform) -> frozenset[str]:
+    """The functions of math.h that the kernel calls for all lanes at once."""
+    every = (x for s in statements(u.kernel.body) for e in expressions(s) for x in subexpressions(e))
+    called = {x.name for x in every if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
+    if not called & names():
+        return frozenset()
+    from ...math.check import is_equal
+
+    return frozenset(name for name in called & names() if is_equal(name))
+
+
+def _lanes_functions(called: list[str]) -> list[LanesFunction]:
+    if not called:
+        return []
+    from ...math.lanes import lanes_functions  # which needs this module for that
+
+    return lanes_functions(called)
+
+
+def _all(*parts: Iterable[T]) -> list[T]:
+    return sorted({x for part in parts for x in part})  # type: ignore[type-var]
+
+
+def _members(u: Uniform, p: Printer, fields: frozenset[Region]) -> list[str]:
+    """Members of ``struct gang``. ``fields``: shared regions that are part of a struct."""
     members: list[str] = []
-    tables: list[str] = []
     for r in u.kernel.regions:
         if r in u.varying_regions:
             members.append(f"{p.memory(r)} {member(r)}[{r.count}]")
@@ -172,12 +207,19 @@ def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[st
             members.append(f"{c_name(r.type)} {member(r)}[{r.count}]")
         elif r.storage == "shared" and r.init is None:
             members.append(f"const {c_name(r.type)} *{member(r)}")
-        elif r.storage == "shared":
-            values = ", ".join(literal(v, r.type) for v in r.init or ())
+    return members
+
+
+def tables(u: Uniform) -> list[str]:
+    """Arrays whose values stand in the text."""
+    out: list[str] = []
+    for r in u.kernel.regions:
+        if r.storage == "shared" and r.init is not None and r not in u.varying_regions:
+            values = ", ".join(literal(v, r.type) for v in r.init)
             count = r.count + (BEYOND if r.type.size < 4 else 0)
-            tables.append(f"static const {c_name(r.type)} {member(r)}[{count}] = {{{values}}};")
+            out.append(f"static const {c_name(r.type)} {member(r)}[{count}] = {{{values}}};")
     for r in u.kernel.regions:
         if r.storage == "bulk" and r.init is not None and any(r.init):
             values = ", ".join(literal(v, r.type) for v in r.init)
-            tables.append(f"static const {c_name(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};")
-    return members, tables
+            out.append(f"static const {c_name(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};")
+    return out

@@ -1,0 +1,20 @@
+"""The files of this package, as they are: what was made before one of them was changed is told apart."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+from .cache import key
+from .version import __version__
+
+
+@functools.cache
+def state() -> str:
+    """It is another one wherever a file of the package or a template is another one."""
+    package = Path(__file__).parent.parent
+    folders = (package, package.parent / "templates")  # where it is not installed
+    files = sorted(f for folder in folders for f in folder.rglob("*.*") if f.suffix in (".py", ".j2", ".h", ".c"))
+    states = ((f.name, f.stat()) for f in files)
+    return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in states], os.fspath(package))
