@@ -72,6 +72,28 @@ def extreme_text(name: str, lanes: int) -> dict[str, str]:
     }
 
 
+def pair_text(rep: str, lanes: int) -> dict[str, object]:
+    """The function that loads an element and the next one for each lane: rows of two, transposed."""
+
+    def side(first: int) -> str:
+        """The rows of every other lane in one register."""
+        register, text = "_mm256" if lanes == 4 else "_mm512", f"row({first})"
+        text = f"{register}_cast{'si128_si256' if lanes == 4 else 'si128_si512'}({text})"
+        for k in range(1, lanes // 2):
+            insert = "_mm256_inserti128_si256" if lanes == 4 else "_mm512_inserti64x2"
+            text = f"{insert}({text}, row({first + 2 * k}), {k})"
+        return text
+
+    return {
+        "vector": rep,
+        "scalar": next(str(v["scalar"]) for v in vectors(lanes, 8) if v["name"] == rep),
+        "needs": {4: "__AVX2__", 8: "__AVX512DQ__"}.get(lanes, ""),
+        "sides": (side(0), side(1)) if lanes in (4, 8) else (),
+        "prefix": "_mm256" if lanes == 4 else "_mm512",
+        "register": f"__m{64 * lanes}i",
+    }
+
+
 def fused_text(rep: str, lanes: int) -> dict[str, object]:
     """The function that multiplies and adds without rounding in between."""
     width, kind = lanes * int(rep[1:]), "ps" if rep == "f32" else "pd"

@@ -99,6 +99,16 @@ def is_instruction(e: Expr | None) -> bool:
     return isinstance(e, Extremum) and e.rule == "strict" and e.type != BOOL
 
 
+def before(index: Expr) -> Expr | None:
+    """A subscript that is one less, where that can be told from its text."""
+    match index:
+        case Binary(op="+", left=x, right=Const(value=1)):
+            return x
+        case Binary(op="+", left=x, right=Const(value=n, type=t)) if n > 1:
+            return Binary("+", x, Const(n - 1, t), index.type, index.loc)
+    return None
+
+
 def is_folded(e: Call) -> bool:
     """Whether compilers have something simpler for a call, with other bits: x * x for pow(x, 2)."""
     if e.name not in ("pow", "powf"):
@@ -107,6 +117,20 @@ def is_folded(e: Call) -> bool:
     if isinstance(base, Const):
         return math.frexp(base.value)[0] == 0.5
     return isinstance(exponent, Const) and exponent.value in (-1, 0, 1, 2)
+
+
+def other_lanes(text: str, source: str, target: str) -> str:
+    """A vector of registers as another one."""
+    if source[1:] == target[1:] and "f" not in (source[0], target[0]):
+        return f"(({target}){text})"
+    match source[1:], target[1:]:
+        case ("64", "32") if "f" not in (source[0], target[0]):
+            text, made = f"words({text})", "i32"
+        case ("32", "64") if "f" not in (source[0], target[0]):
+            text, made = (f"wide({text})", "i64") if source[0] == "i" else (f"wide_unsigned({text})", "u64")
+        case _:
+            return f"CONVERT({target}, {text})"
+    return text if made == target else f"(({target}){text})"
 
 
 def converted(text: str, source: str, target: str) -> str:
@@ -135,6 +159,9 @@ class Printer:
     known: frozenset[str] = frozenset()  # those that can be: see `c2cu.math`
     alone: dict[str, None] = field(default_factory=dict)  # functions that are called lane by lane
     gathers: dict[tuple[str, bool], None] = field(default_factory=dict)  # vector types; of a region with lanes, or not
+    pairs: dict[str, None] = field(default_factory=dict)  # vector types of which neighbours are loaded together,
+    neighbours: frozenset[tuple[Region, Expr]] = frozenset()  # where: their table, the first one's subscript;
+    loaded: dict[tuple[Region, Expr], tuple[str, str]] = field(default_factory=dict)  # and the names of those that are
     unsigned: dict[tuple[str, int], None] = field(default_factory=dict)  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
@@ -272,12 +299,12 @@ class Printer:
 
     def compared(self, left: str, op: str, right: str, rep: str) -> str:
         text = f"{left} {op} {right}"
-        return f"CONVERT(i32, {text})" if rep[1:] == "64" else f"(({self.mask_type})({text}))"
+        return f"words({text})" if rep[1:] == "64" else f"(({self.mask_type})({text}))"
 
     def ones(self, mask: str, rep: str) -> str:
         """1 in the lanes of a mask, 0 in the others."""
         text = f"({mask} & 1)"
-        return text if rep == self.mask_type else f"CONVERT({rep}, {text})"
+        return text if rep == self.mask_type else other_lanes(text, self.mask_type, rep)
 
     def lane(self, mask: str) -> str:
         """Whether lane ``l`` is one of the mask's."""
@@ -285,7 +312,7 @@ class Printer:
 
     def within(self, mask: str, value: str, rep: str) -> str:
         """An integer vector with 0 in the lanes outside a mask."""
-        return f"{value} & {mask if mask_of(rep) == self.mask_type else f'CONVERT({mask_of(rep)}, {mask})'}"
+        return f"{value} & {self.mask_for(mask, rep)}"
 
     def merged(self, mask: str, yes: str, no: str) -> str:
         """A choice between masks."""
@@ -348,14 +375,19 @@ class Printer:
         return f"CONVERT(u64, (u32){text})" if self.wide and e.type == UINT else f"(({rep}){text})"
 
     def select(self, mask: str, yes: str, no: str, rep: str) -> str:
-        mask = mask if mask_of(rep) == self.mask_type else f"CONVERT({mask_of(rep)}, {mask})"
-        return f"select_{rep}({mask}, {yes}, {no})"
+        return f"select_{rep}({self.mask_for(mask, rep)}, {yes}, {no})"
+
+    def mask_for(self, mask: str, rep: str) -> str:
+        """A mask as wide as what it chooses from."""
+        return mask if mask_of(rep) == self.mask_type else other_lanes(mask, self.mask_type, mask_of(rep))
 
     def load(self, e: Load) -> str:
         rep = self.register(e.type)
         if not self.varying(e.index):
             text = f"{self.region(e.region)}[{self.subscript(e.index)}]"
             return converted(text, self.memory(e.region), rep)
+        if (name := self.neighbour(e, rep)) is not None:
+            return name
         index = self.lanes_index(e.index)
         out = self.temporary(rep)
         own = e.region in self.u.varying_regions
@@ -368,6 +400,20 @@ class Printer:
         lane = "[l]" if own else ""
         self.lines.append(f"LANES {out}[l] = {self.region(e.region)}[{index}[l]]{lane};")
         return out
+
+    def neighbour(self, e: Load, rep: str) -> str | None:
+        """The name of what is loaded together with the element before or behind it; None where it is alone."""
+        for place, first in enumerate((e.index, before(e.index))):
+            if first is None or (e.region, first) not in self.neighbours:
+                continue
+            if (e.region, first) not in self.loaded:
+                index = self.lanes_index(first)
+                names = self.temporary(rep), self.temporary(rep)
+                self.pairs[rep] = None
+                self.lines.append(f"pair_{rep}({self.region(e.region)}, {index}, &{names[0]}, &{names[1]});")
+                self.loaded[e.region, first] = names
+            return self.loaded[e.region, first][place]
+        return None
 
     def is_gathered(self, e: Load) -> bool:
         """Whether lanes have an instruction that loads an element each, from places that are ints. What is shorter than
@@ -394,7 +440,7 @@ class Printer:
                 return f"({self.vector(e.left)} {e.op} {self.shift(e.right)})"
             right = self.vector(e.right)
             if self.register(e.right.type) != rep:
-                right = f"CONVERT({rep}, {right})"
+                right = other_lanes(right, self.register(e.right.type), rep)
             return f"({self.vector(e.left)} {e.op} {right})"
         if e.op == "*" and self.wide and self.is_product_of_words(e):
             self.wide_multiply = True
@@ -426,11 +472,11 @@ class Printer:
                 return f"u{b.bits}_of_{source}({text})"
             return text if source == target else f"CONVERT({target}, {text})"
         if b.size < 4:
-            inner = f"CONVERT(i32, {text})" if source[1:] == "64" else text if source == "i32" else f"((i32){text})"
+            inner = f"words({text})" if source[1:] == "64" else text if source == "i32" else f"((i32){text})"
             return inner if fits else self.wrapped(inner, b)
         if source == target:
             return text
-        return f"CONVERT({target}, {text})" if source[1:] != target[1:] else f"(({target}){text})"
+        return other_lanes(text, source, target)
 
     @staticmethod
     def wrapped(text: str, t: Scalar, lane: int = 32) -> str:

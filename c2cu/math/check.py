@@ -16,7 +16,7 @@ from ..base.libm import FUNCTIONS
 from ..base.machine_code import library
 from ..base.package import state
 from ..base.templates import render
-from ..codegen.lanes import extreme_text, fused_text, gather_text, mask_texts, vectors
+from ..codegen.lanes import extreme_text, fused_text, gather_text, mask_texts, pair_text, vectors
 from ..runtime.cpu import FLAGS
 from .lanes import lanes_functions
 
@@ -82,6 +82,7 @@ def _text(name: str) -> str:
         wide_multiply=False,
         roots=function.roots,
         fused=[fused_text(rep, lanes) for rep in function.fused],
+        pairs=[pair_text(rep, lanes) for rep in function.pairs],
         gathers=[gather_text(*g, lanes) for g in function.gathers],
         functions=[*function.tables, function.text],
         unsigned=function.unsigned,

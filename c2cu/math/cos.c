@@ -5,13 +5,15 @@
 double c2cu_cos(double x) {
     double size = fabs(x);
     double shifted = c2cu_sin_shifted(x);
-    unsigned long n = size < 0x1.b6p-1 ? 1 : c2cu_as_bits(shifted) + 1;
+    unsigned long quadrant = c2cu_as_bits(shifted) + 1;
+    unsigned long n = size < 0x1.b6p-1 ? 1 : quadrant;
     double nd = size < 0x1.b6p-1 ? 0.0 : shifted - 0x1.8p52;
     int near = size >= 0x1.b6p-1 && size < 0x1.368fdp1;
     double turned = 0x1.921fb54442d18p0 - size;
     double sum = turned + 0x1.1a62633145c07p-54;
-    double a = near ? sum : c2cu_sin_reduced(x, nd);
-    double da = near ? turned - sum + 0x1.1a62633145c07p-54 : c2cu_sin_rest(x, nd);
+    double reduced = c2cu_sin_reduced(x, nd), rest = c2cu_sin_rest(x, nd);
+    double a = near ? sum : reduced;
+    double da = near ? turned - sum + 0x1.1a62633145c07p-54 : rest;
     n = near ? 0 : n;
     double result = c2cu_sin_core(a, da, n & 1);
     result = c2cu_from_bits(c2cu_as_bits(result) ^ (n & 2) << 62);

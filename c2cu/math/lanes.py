@@ -30,6 +30,7 @@ class LanesFunction:
     gathers: list[tuple[str, bool]]
     roots: list[str]
     fused: list[str]
+    pairs: list[str]
     unsigned: list[tuple[str, int]]
     extremes: list[str]
 
@@ -64,5 +65,12 @@ def _made(name: str) -> LanesFunction:
         body=emitter.declarations() + p.lines,
     )
     return LanesFunction(
-        tables(u), text, sorted(p.gathers), sorted(p.roots), sorted(p.fused), sorted(p.unsigned), sorted(p.extremes)
+        tables(u),
+        text,
+        gathers=sorted(p.gathers),
+        roots=sorted(p.roots),
+        fused=sorted(p.fused),
+        pairs=sorted(p.pairs),
+        unsigned=sorted(p.unsigned),
+        extremes=sorted(p.extremes),
     )

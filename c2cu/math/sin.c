@@ -5,12 +5,15 @@
 double c2cu_sin(double x) {
     double size = fabs(x);
     double shifted = c2cu_sin_shifted(x);
-    unsigned long n = size < 0x1.b6p-1 ? 0 : c2cu_as_bits(shifted);
+    unsigned long bits = c2cu_as_bits(shifted);
+    unsigned long n = size < 0x1.b6p-1 ? 0 : bits;
     double nd = size < 0x1.b6p-1 ? 0.0 : shifted - 0x1.8p52;
     int near = size >= 0x1.b6p-1 && size < 0x1.368fdp1;
-    double a = near ? 0x1.921fb54442d18p0 - size : c2cu_sin_reduced(x, nd);
-    double da = near ? 0x1.1a62633145c07p-54 : c2cu_sin_rest(x, nd);
-    unsigned long sign = near ? c2cu_as_bits(x) & 0x8000000000000000UL : (n & 2) << 62;
+    double reduced = c2cu_sin_reduced(x, nd), rest = c2cu_sin_rest(x, nd);
+    double a = near ? 0x1.921fb54442d18p0 - size : reduced;
+    double da = near ? 0x1.1a62633145c07p-54 : rest;
+    unsigned long own = c2cu_as_bits(x) & 0x8000000000000000UL;
+    unsigned long sign = near ? own : (n & 2) << 62;
     double result = c2cu_sin_core(a, da, near ? 1 : n & 1);
     result = c2cu_from_bits(c2cu_as_bits(result) ^ sign);
     result = size < 0x1p-26 ? x : result;

@@ -29,7 +29,8 @@ static double c2cu_sin_core(double a, double da, unsigned long odd) {
     poly = __builtin_fma(a2, poly, 0x1.1111111110ecep-7);
     poly = __builtin_fma(a2, poly, -0x1.5555555555555p-3);
     double small = a + __builtin_fma(a2, __builtin_fma(a, poly, -(0.5 * da)), da);
-    result = odd ? result : c2cu_from_bits(c2cu_as_bits(result) | (c2cu_as_bits(a) & 0x8000000000000000UL));
+    double with_sign = c2cu_from_bits(c2cu_as_bits(result) | (c2cu_as_bits(a) & 0x8000000000000000UL));
+    result = odd ? result : with_sign;
     return !odd && size < 0.126 ? small : result;
 }
 

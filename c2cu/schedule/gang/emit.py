@@ -14,7 +14,16 @@ from ...analysis.uniform import Uniform, uniform
 from ...base.ctype import Leaf
 from ...base.templates import render
 from ...codegen.lane_masks import SIMPLE, MaskPrinter
-from ...codegen.lanes import BEYOND, complex_parts, extreme_text, fused_text, gather_text, mask_texts, vectors
+from ...codegen.lanes import (
+    BEYOND,
+    complex_parts,
+    extreme_text,
+    fused_text,
+    gather_text,
+    mask_texts,
+    pair_text,
+    vectors,
+)
 from ...codegen.simd import Printer, is_folded, literal, member, memory
 from ...ir.nodes import ENDED, Binary, Call, Const, Kernel, Region
 from ...ir.passes import Pass
@@ -119,6 +128,7 @@ def gang(
         wide_multiply=p.wide_multiply,
         roots=_all(p.roots, *(f.roots for f in of_lanes)),
         fused=[fused_text(rep, lanes) for rep in _all(p.fused, *(f.fused for f in of_lanes))],
+        pairs=[pair_text(rep, lanes) for rep in _all(p.pairs, *(f.pairs for f in of_lanes))],
         gathers=[gather_text(*g, lanes) for g in _all(p.gathers, *(f.gathers for f in of_lanes))],
         functions=[*dict.fromkeys(t for f in of_lanes for t in f.tables), *(f.text for f in of_lanes)],
         beyond=BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from ...analysis.live import live
 from ...analysis.uniform import Uniform
 from ...base.ctype import BOOL, Scalar
-from ...codegen.simd import Printer, converted, member
-from ...ir.nodes import ENDED, Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
-from ...ir.walk import expressions, statements, subexpressions
+from ...codegen.simd import Printer, before, converted, member
+from ...ir.nodes import ENDED, Assign, Block, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.walk import blocks, expressions, statements, subexpressions
 from .select import accesses, is_small
 
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
@@ -18,6 +19,34 @@ LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
 def c_name(t: Scalar) -> str:
     """The type of an array's elements in C."""
     return "unsigned char" if t == BOOL else t.name
+
+
+def neighbours(block: Block, p: Printer) -> frozenset[tuple[Region, Expr]]:
+    """Elements of tables, of 8 bytes each, that a block loads together with the next one, by table and subscript."""
+    assigned = Counter(s.var for s in block if isinstance(s, Assign))
+    inside = {s.var for outer in block if blocks(outer) for s in statements((outer,)) if isinstance(s, Assign)}
+    loads: dict[tuple[Region, Expr], None] = {}
+    for s in block:
+        for e in expressions(s) if not blocks(s) else ():
+            for x in subexpressions(e):
+                if not isinstance(x, Load) or x.region.type.size != 8 or x.region.storage != "shared":
+                    continue
+                if x.region in p.u.varying_regions or not p.u.is_varying(x.index) or not p.is_gathered(x):
+                    continue
+                named = [y.var for y in subexpressions(x.index) if isinstance(y, Var)]
+                inner = any(isinstance(y, Load) for y in subexpressions(x.index))
+                if not inner and all(assigned[v] <= 1 and v not in inside for v in named):
+                    loads[x.region, x.index] = None
+    firsts: dict[tuple[Region, Expr], None] = {}
+    for region, index in loads:
+        first = before(index)
+        if (
+            first is not None
+            and (region, first) in loads
+            and before(first) not in [i for r, i in firsts if r == region]
+        ):
+            firsts[region, first] = None
+    return frozenset(firsts)
 
 
 class Emitter:
@@ -64,8 +93,11 @@ class Emitter:
         self.p.lines.append(text)
 
     def block(self, block: Block) -> None:
+        outside = self.p.neighbours, self.p.loaded
+        self.p.neighbours, self.p.loaded = neighbours(block, self.p), {}
         for s in block:
             self.statement(s)
+        self.p.neighbours, self.p.loaded = outside
 
     def statement(self, s: Stmt) -> None:
         match s:
