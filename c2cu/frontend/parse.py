@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
 from typing import Any, ParamSpec, TypeVar
@@ -88,7 +89,8 @@ def deep(work: Callable[[], T]) -> T:
             failed.append(e)
 
     with _recursion_limit.raised():
-        thread = _started(run)
+        context = copy_context()
+        thread = _started(lambda: context.run(run))
         thread.join()
     if failed:
         raise failed[0]

@@ -7,11 +7,32 @@ of them is used. docs/math.md says how they were compared.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from ..base.libm import FUNCTIONS
 
 FOLDER = Path(__file__).parent
+
+
+_any_library: ContextVar[bool] = ContextVar("any_library", default=False)
+
+
+@contextmanager
+def for_any_library() -> Iterator[None]:
+    """While this lasts, text that is printed calls the library, as another one than this machine's may be there."""
+    token = _any_library.set(True)
+    try:
+        yield
+    finally:
+        _any_library.reset(token)
+
+
+def usable() -> frozenset[str]:
+    """The functions that may be had instead of the library's."""
+    return frozenset() if _any_library.get() else names()
 
 
 @functools.cache

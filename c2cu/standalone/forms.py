@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..math import for_any_library
 from ..schedule.artifact import (
     DEEP,
     UNASKED,
@@ -31,7 +32,8 @@ def form(
     """The artifact of a schedule by name, or of the one that is chosen for ``p`` inputs (None: for many); None where it
     is not one of ``forms``. Raises InputError for an unknown schedule, UnsupportedError where it does not take the
     program."""
-    artifact = choose(front, target, schedule, p=p)[1]
+    with for_any_library():
+        artifact = choose(front, target, schedule, p=p)[1]
     return artifact if isinstance(artifact, forms) else None
 
 

@@ -28,7 +28,7 @@ from ...codegen.simd import Printer, is_folded, literal, member, memory
 from ...ir.nodes import ENDED, Binary, Call, Const, Kernel, Region
 from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
-from ...math import names
+from ...math import usable
 from ...transform.common import common
 from ...transform.early import lanes_ended
 from ...transform.narrow import narrow
@@ -186,11 +186,11 @@ def _known(u: Uniform) -> frozenset[str]:
     """The functions of math.h that the kernel calls for all lanes at once."""
     every = (x for s in statements(u.kernel.body) for e in expressions(s) for x in subexpressions(e))
     called = {x.name for x in every if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
-    if not called & names():
+    if not called & usable():
         return frozenset()
     from ...math.check import is_equal
 
-    return frozenset(name for name in called & names() if is_equal(name))
+    return frozenset(name for name in called & usable() if is_equal(name))
 
 
 def _lanes_functions(called: list[str]) -> list[LanesFunction]:

@@ -1,0 +1,154 @@
+"""Functions of math.h for all lanes at once, with the bits of this machine's library."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu.base import toolchain
+from c2cu.base.libm import FUNCTIONS
+from c2cu.math import check, names
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning"),
+    pytest.mark.skipif(not toolchain.cpu_features() >= check.NEEDS, reason="no AVX2 and FMA: lanes call the library"),
+]
+rng = np.random.default_rng(3)
+
+ARRAYS = """
+#include <math.h>
+void k(const T a[9], const T b[9], T r[9]) { for (int i = 0; i < 9; i++) r[i] = CALL; }
+"""
+NEWTON = """
+#include <math.h>
+int k(double *x) {  /* the lanes take new inputs as they end */
+    int n = 0;
+    while (fabs(exp(*x) - 3 * *x - 1.5) > 1e-9 && n < 99) { *x -= (exp(*x) - 3 * *x - 1.5) / (exp(*x) - 3); n++; }
+    return n;
+}
+"""
+BRANCHES = """
+#include <math.h>
+double k(double x, double y, int n) {
+    double s = 0;
+    for (int i = 0; i < n; i++) {
+        if (x > i) s += sin(x * i) * log(y); else if (y > 2) s -= pow(y, x) + cos(s);
+    }
+    return s;
+}
+"""
+MIXED = """
+#include <math.h>
+float k(float x, unsigned char n, long m) { return expf(x) * n + (float)tanh(m * 0.25) + sinf(x) * powf(x * x, 1.5f); }
+"""
+
+
+def same(a, b) -> bool:
+    """Whether all bits are the same."""
+    return a.tobytes() == b.tobytes()
+
+
+def gang_and_native(text, inputs):
+    """The results of both, and gang's program."""
+    gang, native = (c2cu.compile(text, backend="cpu", schedule=s, verify=False) for s in ("gang", "native"))
+    return gang(inputs), native(inputs), gang
+
+
+@pytest.mark.parametrize("name", sorted(names()))
+def test_every_function_has_the_librarys_bits(name):
+    assert check._compared(name) == b"equal"
+
+
+@pytest.mark.parametrize("name", sorted(names()))
+def test_kernels_call_it(name):
+    t, parameters = FUNCTIONS[name]
+    call = f"{name}(a[i]{', b[i]' if len(parameters) == 2 else ''})"
+    dtype = f"f{t.size}"
+    a, b = rng.normal(size=(2, 333, 9)) * 3
+    a[:4] = [[0, -0.0, np.inf, -np.inf, np.nan, 1e-300, -1e300, 1, -1]] * 4
+    inputs = {"a": a.astype(dtype), "b": b.astype(dtype)}
+    gang, native, program = gang_and_native(ARRAYS.replace("T ", f"{t.name} ").replace("CALL", call), inputs)
+    assert same(gang, native)
+    assert program.loaded.artifact.functions == (name,)
+    assert f"lanes_{name}(" in program.source
+
+
+@pytest.mark.parametrize("text, inputs, functions", [
+    (NEWTON, {"x": rng.uniform(2, 5, 1000)}, {"exp"}),
+    (BRANCHES, {"x": rng.uniform(-5, 5, 500), "y": rng.uniform(.1, 5, 500), "n": rng.integers(0, 9, 500, "i4")},
+     {"sin", "log", "pow", "cos"}),
+    (MIXED, {"x": rng.normal(size=500).astype("f4"), "n": rng.integers(0, 255, 500, "u1"),
+             "m": rng.integers(-9, 9, 500)}, {"expf", "tanh", "sinf", "powf"}),
+])  # fmt: skip
+def test_in_loops_and_branches(text, inputs, functions):
+    gang, native, program = gang_and_native(text, inputs)
+    for name in native if isinstance(native, dict) else [None]:
+        assert same(gang[name], native[name]) if name else same(gang, native)
+    assert set(program.loaded.artifact.functions) == functions
+    assert not program.loaded.artifact.alone
+
+
+@pytest.mark.parametrize("call", ["pow(a[i], 2)", "pow(a[i], -1)", "pow(2, a[i])", "pow(a[i], 0)", "powf(a[i], 2)"])
+def test_what_compilers_have_in_place_of_a_call_stays(call):
+    a = rng.normal(size=(300, 9)) * 10
+    inputs = {"a": a, "b": a}
+    gang, native, program = gang_and_native(ARRAYS.replace("T ", "double ").replace("CALL", call), inputs)
+    assert same(gang, native)
+    assert not program.loaded.artifact.functions
+
+
+def test_a_function_with_other_bits_is_called_lane_by_lane(monkeypatch):
+    monkeypatch.setattr(check, "_compared", lambda name: b"equal" if name == "sin" else b"different")
+    monkeypatch.setattr(check, "_library", lambda: "one whose cosine is another")
+    check.is_equal.cache_clear()
+    a = rng.normal(size=(300, 9))
+    text = ARRAYS.replace("T ", "double ").replace("CALL", "sin(a[i]) + cos(b[i]) * tgamma(a[i])")
+    gang, native, program = gang_and_native(text, {"a": a, "b": a})
+    check.is_equal.cache_clear()
+    assert same(gang, native)
+    artifact = program.loaded.artifact
+    assert (artifact.functions, artifact.alone) == (("sin",), ("cos", "tgamma"))
+
+
+def test_explain_names_them(tmp_path):
+    (tmp_path / "k.c").write_text("#include <math.h>\ndouble k(double x) { return exp(x) + tgamma(x); }\n")
+    command = [sys.executable, "-m", "c2cu", "explain", tmp_path / "k.c", "--backend", "cpu", "--schedule", "gang"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "exp: all lanes at once, with the bits of this machine's library" in said
+    assert "tgamma: lane by lane" in said
+
+
+def test_a_translated_program_is_for_every_machine():
+    text = "#include <math.h>\n#include <stdio.h>\ndouble k(double x) { return exp(x); }\n"
+    main = 'int main(void) { double x, y; scanf("%lf", &x); y = k(x); printf("%g\\n", y); }\n'
+    for schedule in (None, "gang"):
+        assert "lanes_exp" not in c2cu.translate(text + main, p=9, target="cpu", schedule=schedule)
+    assert "lanes_exp" not in c2cu.library(text, "bulk", target="cpu", schedule="gang").source
+
+
+INTERPOLATED = """
+#define N 50
+DECLARED
+double k(double x, int j) {
+    int i = (int)x;
+    double f = x - i, s = T[i] * (1 - f) + T[i + 1] * f;
+    if (x > 20) s += T[j] - T[j + 1] + T[j + 2];
+    while (s > 4) { i = (i + 7) % 40; s -= 1 + (T[i + 1] - T[i]); }
+    return s;
+}
+"""
+
+
+@pytest.mark.parametrize("declared", [
+    f"static const double T[N] = {{{', '.join(str(x) for x in rng.normal(size=50))}}};",
+    "double T[N];",
+])  # fmt: skip
+def test_neighbours_in_a_table_are_loaded_together(declared):
+    inputs = {"x": rng.uniform(0, 40, 777), "j": rng.integers(0, 40, 777, "i4")}
+    shared = {} if "static" in declared else {"T": rng.normal(size=50)}
+    text = INTERPOLATED.replace("DECLARED", declared)
+    gang, native = (c2cu.bulk(text, inputs, shared=shared, backend="cpu", schedule=s) for s in ("gang", "native"))
+    assert same(gang, native)
+    assert "pair_f64(" in c2cu.compile(text, backend="cpu", schedule="gang", shared=list(shared)).source
