@@ -51,8 +51,22 @@ def cases(rng: np.random.Generator, quick: bool) -> Iterator[Case]:
     yield "AES-128 by an S-box", "aes", {"key": of_bytes(16), "src": of_bytes(16)}, ("dst",)
     yield "base64", "base64", {"src": of_bytes(48)}, ("dst",)
     yield "Mersenne twister", "mersenne_twister", {"seed": words()}, ("dst",)
+    yield from of_the_library(rng, p)
     p = p // 64
     yield "queens with blocked squares", "queens", {"blocked": of_bytes(8, high=4)}, ("found",)
+
+
+def of_the_library(rng: np.random.Generator, p: int) -> Iterator[Case]:
+    """Kernels that call functions of math.h."""
+    market = {"spot": (50, 150), "strike": (50, 150), "years": (0.1, 2), "rate": (0, 0.1), "volatility": (0.1, 0.6)}
+    option = {name: rng.uniform(*limits, p) for name, limits in market.items()}
+    yield "Black-Scholes", "black_scholes", option, ("call", "put")
+    yield "double pendulum, 20 steps of RK4", "pendulum", {"state": rng.uniform(-2, 2, (p, 4))}, ("state",)
+    gas = {"temperature": rng.uniform(800, 2500, p), "mole": rng.uniform(0, 1, (p, 8))}
+    yield "reaction rates, 16 by Arrhenius", "arrhenius", gas, ("rate",)
+    arm = {"angle": rng.uniform(-2, 2, (p, 7)), "length": rng.uniform(0.2, 1, (p, 7))}
+    arm = {name: a.astype(np.float32) for name, a in arm.items()}
+    yield "Jacobian of an arm of 7, float", "arm_jacobian", arm, ("jacobian", "tip")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
