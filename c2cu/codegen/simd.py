@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..analysis.uniform import Uniform
 from ..base.ctype import BOOL, INT, UINT, Scalar
 from ..ir.evaluate import COMPARISONS
 from ..ir.indices import simplified
 from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Extremum, Load, Region, Select, Unary, Var, Variable
+from ..ir.ranges import Ranges, ranges_of_variables
 from .precedence import NAME, PREFIX, SUM, WHOLE, enclosed, infix
 
 
@@ -63,7 +65,13 @@ def literal(value: int | float, t: Scalar) -> str:
 
 
 LOW = "0xfffffffful"
+TABLE = 256  # bytes of a table that a few registers hold
 GATHERED = 1 << 26  # elements of a region below which a place among all lanes' elements is an int
+
+
+def is_table(r: Region) -> bool:
+    """Whether lanes look up what they have of ``r`` in registers, where the processor can."""
+    return r.storage == "shared" and r.init is not None and 0 < r.count * r.type.size <= TABLE
 
 
 def is_word(e: Expr) -> bool:
@@ -121,6 +129,8 @@ class Printer:
     wide_multiply: bool = False
     roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken
     gathers: dict[tuple[str, bool], None] = field(default_factory=dict)  # vector types; of a region with lanes, or not
+    lookups: dict[Region, int] = field(default_factory=dict)  # tables in registers; how many elements it takes
+    together: set[Region] = field(default_factory=set)  # those of which four lookups are one somewhere
     unsigned: dict[tuple[str, int], None] = field(default_factory=dict)  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
@@ -342,6 +352,8 @@ class Printer:
         if not self.varying(e.index):
             text = f"{self.region(e.region)}[{self.subscript(e.index)}]"
             return converted(text, self.memory(e.region), rep)
+        if is_table(e.region):
+            return self.lookup(e, rep)
         index = self.lanes_index(e.index)
         out = self.temporary(rep)
         own = e.region in self.u.varying_regions
@@ -354,6 +366,43 @@ class Printer:
         lane = "[l]" if own else ""
         self.lines.append(f"LANES {out}[l] = {self.region(e.region)}[{index}[l]]{lane};")
         return out
+
+    def lookup(self, e: Load, rep: str) -> str:
+        """What stands in a table that a register or a few hold, if the processor can."""
+        element = memory(e.region.type)
+        self.reached(e)
+        text = f"lookup_{member(e.region)}({self.place(e.index)})"
+        out = self.temporary(rep)
+        self.lines.append(f"{out} = {converted(text, element if e.region.type.size >= 4 else 'i32', rep)};")
+        return out
+
+    def lookups_together(self, loads: list[Load]) -> list[str]:
+        """What up to four lookups in one table of bytes give."""
+        table = loads[0].region
+        self.together.add(table)
+        for e in loads:
+            self.reached(e)
+        places = ", ".join(self.place(e.index) for e in loads)
+        self.temporaries += 1
+        name = f"t{self.temporaries}"
+        self.lines += [f"i32 {name}[4] = {{{places}}};", f"lookup4_{member(table)}({name});"]
+        return [f"{name}[{k}]" for k in range(len(loads))]
+
+    def reached(self, e: Load) -> None:
+        """Note what of a table is looked up."""
+        self.gathers[memory(e.region.type), False] = None
+        low, high = self.ranges(e.index)
+        count = min(high + 1, e.region.count) if low >= 0 else e.region.count
+        self.lookups[e.region] = max(count, self.lookups.get(e.region, 1))
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        return Ranges(ranges_of_variables(self.u.kernel.body))
+
+    def place(self, index: Expr) -> str:
+        """A subscript of a small array, in 32 bits."""
+        text, rep = self.lanes_index(index), self.register(index.type)
+        return text if rep == "i32" else f"(i32){text}" if rep == "u32" else f"CONVERT(i32, {text})"
 
     def is_gathered(self, e: Load) -> bool:
         """Whether lanes have an instruction that loads an element each, from places that are ints. What is shorter than

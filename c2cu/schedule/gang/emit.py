@@ -14,6 +14,7 @@ from ...base.ctype import Leaf
 from ...base.templates import render
 from ...codegen.lane_masks import MaskPrinter
 from ...codegen.lanes import BEYOND, complex_parts, extreme_text, gather_text, mask_texts, vectors
+from ...codegen.lookups import lookup_text, padded
 from ...codegen.simd import Printer, literal, member, memory
 from ...ir.nodes import ENDED, Binary, Const, Kernel, Region
 from ...ir.passes import Pass
@@ -27,6 +28,7 @@ from ...transform.unroll import unroll_by_profit
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
+from .fours import fours
 from .halves import halves
 from .refill import refill
 from .refill_text import RefillText
@@ -46,6 +48,7 @@ PASSES: tuple[Pass, ...] = (
     ("select", lambda k: selects(uniform(k))),
     ("common", common),
     ("narrow", narrow),
+    ("fours", lambda k: fours(uniform(k))),
 )
 
 
@@ -105,6 +108,7 @@ def gang(
         roots=sorted(p.roots),
         gathers=[gather_text(element, own, lanes) for element, own in sorted(p.gathers)],
         beyond=BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0,
+        lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together) for r in p.lookups],
         unsigned=sorted(p.unsigned),
         extremes=[extreme_text(name, lanes) for name in sorted(p.extremes)],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
@@ -155,8 +159,9 @@ def _storage(u: Uniform, p: Printer, fields: frozenset[Region]) -> tuple[list[st
             members.append(f"const {c_name(r.type)} *{member(r)}")
         elif r.storage == "shared":
             values = ", ".join(literal(v, r.type) for v in r.init or ())
-            count = r.count + (BEYOND if r.type.size < 4 else 0)
-            tables.append(f"static const {c_name(r.type)} {member(r)}[{count}] = {{{values}}};")
+            count = max(r.count + (BEYOND if r.type.size < 4 else 0), padded(r) if r in p.lookups else 0)
+            aligned = "__attribute__((aligned(64))) " if r in p.lookups else ""
+            tables.append(f"static const {c_name(r.type)} {member(r)}[{count}] {aligned}= {{{values}}};")
     for r in u.kernel.regions:
         if r.storage == "bulk" and r.init is not None and any(r.init):
             values = ", ".join(literal(v, r.type) for v in r.init)

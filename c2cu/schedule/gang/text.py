@@ -10,6 +10,7 @@ from ...base.ctype import BOOL, Scalar
 from ...codegen.simd import Printer, converted, member
 from ...ir.nodes import ENDED, Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import expressions, statements, subexpressions
+from .fours import lookup, runs
 from .select import accesses, is_small
 
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
@@ -64,8 +65,14 @@ class Emitter:
         self.p.lines.append(text)
 
     def block(self, block: Block) -> None:
-        for s in block:
-            self.statement(s)
+        for run in runs(self.u, block):
+            loads = [e for s in run if (e := lookup(self.u, s)) is not None]
+            if len(loads) == 1 or not loads:
+                self.statement(run[0])
+                continue
+            for s, value in zip(run, self.p.lookups_together(loads)):
+                assert isinstance(s, Assign)
+                self.assigned(s.var, value)
 
     def statement(self, s: Stmt) -> None:
         match s:
@@ -90,16 +97,18 @@ class Emitter:
             self.masked += len(self.p.lines) - start
 
     def assign(self, s: Assign) -> None:
-        name = self.p.var(s.var)
         if s.var not in self.u.varying:
-            self.line(f"{name} = {self.p.text(s.value)};")
+            self.line(f"{self.p.var(s.var)} = {self.p.text(s.value)};")
             return
-        value = self.p.truth(s.value) if s.var.type == BOOL else self.p.vector(s.value)
-        if self.p.mask and (self.live is None or s.var in self.needed):
-            if s.var.type == BOOL:
+        self.assigned(s.var, self.p.truth(s.value) if s.var.type == BOOL else self.p.vector(s.value))
+
+    def assigned(self, v: Variable, value: str) -> None:
+        name = self.p.var(v)
+        if self.p.mask and (self.live is None or v in self.needed):
+            if v.type == BOOL:
                 value = self.p.merged(self.p.mask, value, name)
             else:
-                value = self.p.select(self.p.mask, value, name, self.p.register(s.var.type))
+                value = self.p.select(self.p.mask, value, name, self.p.register(v.type))
         self.line(f"{name} = {value};")
 
     def store(self, s: Store) -> None:
