@@ -126,6 +126,13 @@ static __m512i _mm512_mask_blend_epi8(unsigned long m, __m512i a, __m512i b) { D
 static __m512i _mm512_mask_blend_epi32(unsigned short m, __m512i a, __m512i b) {
     DO(I, 16, (m >> i & 1 ? (I)b : (I)a)[i]);
 }
+static __m512i _mm512_cvtepi8_epi32(__m128i a) { DO(I, 16, ((signed char *)&a)[i]); }
+static __m512i _mm512_cvtepu8_epi32(__m128i a) { DO(I, 16, ((unsigned char *)&a)[i]); }
+static __m128i _mm512_cvtepi32_epi8(__m512i a) {
+    __m128i r;
+    for (int i = 0; i < 16; i++) ((char *)&r)[i] = ((I)a)[i];
+    return r;
+}
 static __m512i _mm512_castsi256_si512(__m256i a) { return (__m512i){a[0], a[1], a[2], a[3]}; }
 static __m256i _mm512_castsi512_si256(__m512i a) { return (__m256i){a[0], a[1], a[2], a[3]}; }
 """

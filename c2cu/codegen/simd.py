@@ -107,18 +107,6 @@ def is_instruction(e: Expr | None) -> bool:
     return isinstance(e, Extremum) and e.rule == "strict" and e.type != BOOL
 
 
-def converted(text: str, source: str, target: str) -> str:
-    """An integer vector of memory as one of registers, or the other way round. No step takes more than twice the width
-    or half of it: GCC 12 has instructions for those alone, and goes lane by lane else."""
-    if source == target:
-        return text
-    size, last = int(source[1:]), int(target[1:])
-    while max(size, last) > 2 * min(size, last):
-        size = 2 * size if size < last else size // 2
-        text = f"CONVERT({source[0]}{size}, {text})"
-    return f"CONVERT({target}, {text})"
-
-
 @dataclass
 class Printer:
     """Prints the expressions of one kernel. ``lines``: where statements that an expression needs go."""
@@ -131,6 +119,7 @@ class Printer:
     gathers: dict[tuple[str, bool], None] = field(default_factory=dict)  # vector types; of a region with lanes, or not
     lookups: dict[Region, int] = field(default_factory=dict)  # tables in registers; how many elements it takes
     together: set[Region] = field(default_factory=set)  # those of which four lookups are one somewhere
+    bytes: dict[str, None] = field(default_factory=dict)  # vectors of bytes that become words, or words become
     unsigned: dict[tuple[str, int], None] = field(default_factory=dict)  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
@@ -347,11 +336,25 @@ class Printer:
         mask = mask if mask_of(rep) == self.mask_type else f"CONVERT({mask_of(rep)}, {mask})"
         return f"select_{rep}({mask}, {yes}, {no})"
 
+    def converted(self, text: str, source: str, target: str) -> str:
+        """An integer vector of memory as one of registers, or the other way round. No step takes more than twice the
+        width or half of it: GCC 12 has instructions for those alone, and goes lane by lane else."""
+        if source == target:
+            return text
+        size, last = int(source[1:]), int(target[1:])
+        if {size, last} == {8, 32}:
+            self.bytes[source if size == 8 else target] = None
+            return f"words_of_{source}({text})" if size == 8 else f"{target}_of_words({text})"
+        while max(size, last) > 2 * min(size, last):
+            size = 2 * size if size < last else size // 2
+            text = f"CONVERT({source[0]}{size}, {text})"
+        return f"CONVERT({target}, {text})"
+
     def load(self, e: Load) -> str:
         rep = self.register(e.type)
         if not self.varying(e.index):
             text = f"{self.region(e.region)}[{self.subscript(e.index)}]"
-            return converted(text, self.memory(e.region), rep)
+            return self.converted(text, self.memory(e.region), rep)
         if is_table(e.region):
             return self.lookup(e, rep)
         index = self.lanes_index(e.index)
@@ -361,7 +364,7 @@ class Printer:
             element = self.memory(e.region) if own else memory(e.region.type)
             self.gathers[element, own] = None
             text = f"gather{'_own' * own}_{element}({self.region(e.region)}, {index})"
-            self.lines.append(f"{out} = {converted(text, element if int(element[1:]) >= 32 else rep, rep)};")
+            self.lines.append(f"{out} = {self.converted(text, element if int(element[1:]) >= 32 else rep, rep)};")
             return out
         lane = "[l]" if own else ""
         self.lines.append(f"LANES {out}[l] = {self.region(e.region)}[{index}[l]]{lane};")
@@ -373,7 +376,7 @@ class Printer:
         self.reached(e)
         text = f"lookup_{member(e.region)}({self.place(e.index)})"
         out = self.temporary(rep)
-        self.lines.append(f"{out} = {converted(text, element if e.region.type.size >= 4 else 'i32', rep)};")
+        self.lines.append(f"{out} = {self.converted(text, element if e.region.type.size >= 4 else 'i32', rep)};")
         return out
 
     def lookups_together(self, loads: list[Load]) -> list[str]:

@@ -109,6 +109,7 @@ def gang(
         gathers=[gather_text(element, own, lanes) for element, own in sorted(p.gathers)],
         beyond=BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0,
         lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together) for r in p.lookups],
+        bytes=sorted(p.bytes),
         unsigned=sorted(p.unsigned),
         extremes=[extreme_text(name, lanes) for name in sorted(p.extremes)],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],

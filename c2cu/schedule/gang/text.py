@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from ...analysis.live import live
 from ...analysis.uniform import Uniform
 from ...base.ctype import BOOL, Scalar
-from ...codegen.simd import Printer, converted, member
+from ...codegen.simd import Printer, member
 from ...ir.nodes import ENDED, Assign, Block, If, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import expressions, statements, subexpressions
 from .fours import lookup, runs
@@ -127,8 +127,8 @@ class Emitter:
         place = f"{target}[{self.p.subscript(s.index)}]"
         value = self.p.stored(s.value)
         if self.p.mask:
-            value = self.p.select(self.p.mask, value, converted(place, memory_rep, rep), rep)
-        self.line(f"{place} = {converted(value, rep, memory_rep)};")
+            value = self.p.select(self.p.mask, value, self.p.converted(place, memory_rep, rep), rep)
+        self.line(f"{place} = {self.p.converted(value, rep, memory_rep)};")
         if s.region == ENDED and self.live is None:  # else it is the last statement
             self.line(f"if (!any({self.p.compared(place, '==', f'({rep}){{0}}', rep)})) return;")
 

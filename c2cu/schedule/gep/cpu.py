@@ -49,6 +49,7 @@ def cpu(
         wide_multiply=text.printer.wide_multiply,
         roots=sorted(text.printer.roots),
         gathers=[gather_text(element, own, lanes) for element, own in sorted(text.printer.gathers)],
+        bytes=sorted(text.printer.bytes),
         unsigned=sorted(text.printer.unsigned),
         extremes=[extreme_text(name, lanes) for name in sorted(text.printer.extremes)],
         redo=sequential_lines(u.kernel, g.regions, slots, layout),
