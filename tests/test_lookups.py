@@ -126,6 +126,9 @@ static __m512i _mm512_mask_blend_epi8(unsigned long m, __m512i a, __m512i b) { D
 static __m512i _mm512_mask_blend_epi32(unsigned short m, __m512i a, __m512i b) {
     DO(I, 16, (m >> i & 1 ? (I)b : (I)a)[i]);
 }
+static __m512i _mm512_mul_epu32(__m512i a, __m512i b) {
+    return (__m512i)(((__m512i)a & 0xffffffffl) * ((__m512i)b & 0xffffffffl));
+}
 static __m512i _mm512_cvtepi8_epi32(__m128i a) { DO(I, 16, ((signed char *)&a)[i]); }
 static __m512i _mm512_cvtepu8_epi32(__m128i a) { DO(I, 16, ((unsigned char *)&a)[i]); }
 static __m128i _mm512_cvtepi32_epi8(__m512i a) {
