@@ -9,11 +9,14 @@ import pytest
 import c2cu
 from c2cu.base import toolchain
 from c2cu.base.libm import FUNCTIONS
-from c2cu.math import check, names
+from c2cu.schedule.gang import same_bits
+from c2cu.schedule.gang.functions import names
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning"),
-    pytest.mark.skipif(not toolchain.cpu_features() >= check.NEEDS, reason="no AVX2 and FMA: lanes call the library"),
+    pytest.mark.skipif(
+        not toolchain.cpu_features() >= same_bits.NEEDS, reason="no AVX2 and FMA: lanes call the library"
+    ),
 ]
 rng = np.random.default_rng(3)
 
@@ -58,7 +61,7 @@ def gang_and_native(text, inputs):
 
 @pytest.mark.parametrize("name", sorted(names()))
 def test_every_function_has_the_librarys_bits(name):
-    assert check._compared(name) == b"equal"
+    assert same_bits._compared(name) == b"equal"
 
 
 @pytest.mark.parametrize("name", sorted(names()))
@@ -101,13 +104,13 @@ def test_what_compilers_have_in_place_of_a_call_stays(call):
 
 
 def test_a_function_with_other_bits_is_called_lane_by_lane(monkeypatch):
-    monkeypatch.setattr(check, "_compared", lambda name: b"equal" if name == "sin" else b"different")
-    monkeypatch.setattr(check, "_library", lambda: "one whose cosine is another")
-    check.is_equal.cache_clear()
+    monkeypatch.setattr(same_bits, "_compared", lambda name: b"equal" if name == "sin" else b"different")
+    monkeypatch.setattr(same_bits, "_library", lambda: "one whose cosine is another")
+    same_bits.is_equal.cache_clear()
     a = rng.normal(size=(300, 9))
     text = ARRAYS.replace("T ", "double ").replace("CALL", "sin(a[i]) + cos(b[i]) * tgamma(a[i])")
     gang, native, program = gang_and_native(text, {"a": a, "b": a})
-    check.is_equal.cache_clear()
+    same_bits.is_equal.cache_clear()
     assert same(gang, native)
     artifact = program.loaded.artifact
     assert (artifact.functions, artifact.alone) == (("sin",), ("cos", "tgamma"))

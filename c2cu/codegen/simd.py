@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..analysis.uniform import Uniform
 from ..base.ctype import BOOL, INT, UINT, Scalar
 from ..ir.evaluate import COMPARISONS
 from ..ir.indices import simplified
 from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Extremum, Load, Region, Select, Unary, Var, Variable
+from ..ir.ranges import Ranges, ranges_of_variables
 from .precedence import NAME, PREFIX, SUM, WHOLE, enclosed, infix
 
 
@@ -63,7 +65,13 @@ def literal(value: int | float, t: Scalar) -> str:
 
 
 LOW = "0xfffffffful"
+TABLE = 256  # bytes of a table that a few registers hold
 GATHERED = 1 << 26  # elements of a region below which a place among all lanes' elements is an int
+
+
+def is_table(r: Region) -> bool:
+    """Whether lanes look up what they have of ``r`` in registers, where the processor can."""
+    return r.storage == "shared" and r.init is not None and 0 < r.count * r.type.size <= TABLE
 
 
 def is_word(e: Expr) -> bool:
@@ -133,18 +141,6 @@ def other_lanes(text: str, source: str, target: str) -> str:
     return text if made == target else f"(({target}){text})"
 
 
-def converted(text: str, source: str, target: str) -> str:
-    """An integer vector of memory as one of registers, or the other way round. No step takes more than twice the width
-    or half of it: GCC 12 has instructions for those alone, and goes lane by lane else."""
-    if source == target:
-        return text
-    size, last = int(source[1:]), int(target[1:])
-    while max(size, last) > 2 * min(size, last):
-        size = 2 * size if size < last else size // 2
-        text = f"CONVERT({source[0]}{size}, {text})"
-    return f"CONVERT({target}, {text})"
-
-
 @dataclass
 class Printer:
     """Prints the expressions of one kernel. ``lines``: where statements that an expression needs go."""
@@ -156,12 +152,16 @@ class Printer:
     roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken,
     fused: dict[str, None] = field(default_factory=dict)  # and that are multiplied and added in one
     functions: dict[str, None] = field(default_factory=dict)  # of math.h, that are called for all lanes at once
-    known: frozenset[str] = frozenset()  # those that can be: see `c2cu.math`
+    known: frozenset[str] = frozenset()  # those that can be: see `schedule.gang.functions`
     alone: dict[str, None] = field(default_factory=dict)  # functions that are called lane by lane
     gathers: dict[tuple[str, bool], None] = field(default_factory=dict)  # vector types; of a region with lanes, or not
     pairs: dict[str, None] = field(default_factory=dict)  # vector types of which neighbours are loaded together,
     neighbours: frozenset[tuple[Region, Expr]] = frozenset()  # where: their table, the first one's subscript;
     loaded: dict[tuple[Region, Expr], tuple[str, str]] = field(default_factory=dict)  # and the names of those that are
+    registers: bool = True  # small tables are held in them;
+    lookups: dict[Region, int] = field(default_factory=dict)  # tables in registers; how many elements it takes
+    together: set[Region] = field(default_factory=set)  # those of which four lookups are one somewhere
+    bytes: dict[str, None] = field(default_factory=dict)  # vectors of bytes that become words, or words become
     unsigned: dict[tuple[str, int], None] = field(default_factory=dict)  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
@@ -381,11 +381,27 @@ class Printer:
         """A mask as wide as what it chooses from."""
         return mask if mask_of(rep) == self.mask_type else other_lanes(mask, self.mask_type, mask_of(rep))
 
+    def converted(self, text: str, source: str, target: str) -> str:
+        """An integer vector of memory as one of registers, or the other way round. No step takes more than twice the
+        width or half of it: GCC 12 has instructions for those alone, and goes lane by lane else."""
+        if source == target:
+            return text
+        size, last = int(source[1:]), int(target[1:])
+        if {size, last} == {8, 32}:
+            self.bytes[source if size == 8 else target] = None
+            return f"words_of_{source}({text})" if size == 8 else f"{target}_of_words({text})"
+        while max(size, last) > 2 * min(size, last):
+            size = 2 * size if size < last else size // 2
+            text = f"CONVERT({source[0]}{size}, {text})"
+        return f"CONVERT({target}, {text})"
+
     def load(self, e: Load) -> str:
         rep = self.register(e.type)
         if not self.varying(e.index):
             text = f"{self.region(e.region)}[{self.subscript(e.index)}]"
-            return converted(text, self.memory(e.region), rep)
+            return self.converted(text, self.memory(e.region), rep)
+        if self.registers and is_table(e.region):
+            return self.lookup(e, rep)
         if (name := self.neighbour(e, rep)) is not None:
             return name
         index = self.lanes_index(e.index)
@@ -395,7 +411,7 @@ class Printer:
             element = self.memory(e.region) if own else memory(e.region.type)
             self.gathers[element, own] = None
             text = f"gather{'_own' * own}_{element}({self.region(e.region)}, {index})"
-            self.lines.append(f"{out} = {converted(text, element if int(element[1:]) >= 32 else rep, rep)};")
+            self.lines.append(f"{out} = {self.converted(text, element if int(element[1:]) >= 32 else rep, rep)};")
             return out
         lane = "[l]" if own else ""
         self.lines.append(f"LANES {out}[l] = {self.region(e.region)}[{index}[l]]{lane};")
@@ -414,6 +430,43 @@ class Printer:
                 self.loaded[e.region, first] = names
             return self.loaded[e.region, first][place]
         return None
+
+    def lookup(self, e: Load, rep: str) -> str:
+        """What stands in a table that a register or a few hold, if the processor can."""
+        element = memory(e.region.type)
+        self.reached(e)
+        text = f"lookup_{member(e.region)}({self.place(e.index)})"
+        out = self.temporary(rep)
+        self.lines.append(f"{out} = {self.converted(text, element if e.region.type.size >= 4 else 'i32', rep)};")
+        return out
+
+    def lookups_together(self, loads: list[Load]) -> list[str]:
+        """What up to four lookups in one table of bytes give."""
+        table = loads[0].region
+        self.together.add(table)
+        for e in loads:
+            self.reached(e)
+        places = ", ".join(self.place(e.index) for e in loads)
+        self.temporaries += 1
+        name = f"t{self.temporaries}"
+        self.lines += [f"i32 {name}[4] = {{{places}}};", f"lookup4_{member(table)}({name});"]
+        return [f"{name}[{k}]" for k in range(len(loads))]
+
+    def reached(self, e: Load) -> None:
+        """Note what of a table is looked up."""
+        self.gathers[memory(e.region.type), False] = None
+        low, high = self.ranges(e.index)
+        count = min(high + 1, e.region.count) if low >= 0 else e.region.count
+        self.lookups[e.region] = max(count, self.lookups.get(e.region, 1))
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        return Ranges(ranges_of_variables(self.u.kernel.body))
+
+    def place(self, index: Expr) -> str:
+        """A subscript of a small array, in 32 bits."""
+        text, rep = self.lanes_index(index), self.register(index.type)
+        return text if rep == "i32" else other_lanes(text, rep, "i32")
 
     def is_gathered(self, e: Load) -> bool:
         """Whether lanes have an instruction that loads an element each, from places that are ints. What is shorter than

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from ..base.ctype import Scalar
 from .evaluate import COMPARISONS
-from .nodes import Binary, Cast, Const, Expr, Extremum, Select, Unary, Var, Variable
+from .nodes import Assign, Binary, Block, Cast, Const, Expr, Extremum, Select, Unary, Var, Variable
+from .walk import statements
 
 Range = tuple[int, int]
 RangeOf = Callable[[Variable], Range]  # of what a variable holds
@@ -125,3 +126,24 @@ class Ranges:
             case "%" if a >= 0 and c > 0:
                 return 0, min(b, d - 1)
         return None
+
+
+def ranges_of_variables(block: Block) -> RangeOf:
+    """What variables hold by all that a block assigns to them."""
+    values: dict[Variable, list[Expr]] = {}
+    for s in statements(block):
+        if isinstance(s, Assign):
+            values.setdefault(s.var, []).append(s.value)
+    known: dict[Variable, Range] = {}
+
+    def of_variable(v: Variable) -> Range:
+        if v not in known:
+            known[v] = range_of_type(v.type)  # where it depends on itself
+            parts = [ranges(e) if e.type.is_integer else known[v] for e in values.get(v, ())]
+            if parts:
+                r = min(low for low, _ in parts), max(high for _, high in parts)
+                known[v] = r if fits(r, v.type) else known[v]
+        return known[v]
+
+    ranges = Ranges(of_variable)
+    return of_variable

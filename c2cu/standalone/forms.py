@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..math import for_any_library
 from ..schedule.artifact import (
     DEEP,
     UNASKED,
@@ -17,6 +16,7 @@ from ..schedule.artifact import (
     Launch,
 )
 from ..schedule.choose import choose
+from ..schedule.gang.functions import for_any_library
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood

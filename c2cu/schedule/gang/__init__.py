@@ -15,7 +15,7 @@ from .cost import CLOSE, known_costs
 
 class GangSchedule(Schedule):
     ends_lanes = True
-    pass_names = ("ends", "propagate", "unroll", "scalarize", "select", "common", "narrow")
+    pass_names = ("ends", "propagate", "unroll", "scalarize", "select", "common", "narrow", "fours")
 
     def objection(self, understood: Understood, p: int | None) -> str | None:
         if understood.analysis is None or not (costs := known_costs(understood)).speaks_against:
@@ -44,6 +44,6 @@ class GangSchedule(Schedule):
         return gang(uniform(kernel), slots, layout, width, understood.trace, native, functions=True)
 
     def passes(self, understood: Understood) -> tuple[Pass, ...]:
-        from .emit import PASSES
+        from .passes import PASSES
 
         return PASSES

@@ -17,15 +17,15 @@ from ...analysis.facts import LoopFacts, Trace
 from ...analysis.uniform import Uniform
 from ...base import toolchain
 from ...base.ctype import BOOL
-from ...codegen.simd import is_folded
+from ...codegen.simd import TABLE, is_folded, is_table
 from ...frontend.parse import deep
 from ...ir.canonical import counted
-from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Stmt, Store
+from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store
 from ...ir.walk import expressions, operands, statements
-from ...math import names
 from ...transform.early import is_end
 from ..slots import Slot, bytes_moved
 from ..understood import Understood
+from .functions import names
 from .select import is_small
 
 CLOSE = 4.0  # times: where estimates are no further apart, a measurement decides
@@ -36,10 +36,11 @@ ADDRESS = 0.1  # of one that is the same for all inputs, which compilers move ou
 QUOTIENT, ROOTS, QUOTIENTS = 4.0, ("sqrt", "sqrtf"), ("/", "%")
 WHOLE_QUOTIENT = 8.0  # of integers
 CALL = 30.0  # a function of the library,
-TOGETHER = 50.0  # and one of ours for a vector of 32 bytes: see `c2cu.math`
+TOGETHER = 50.0  # and one of ours for a vector of 32 bytes: see `functions`
 FREE = ("fabs", "fabsf")
 EACH = 3.0  # what a lane costs by itself: it leaves its vector and goes back
 LANE = 2.0  # a load or store of one lane, in a row of them
+PERMUTED = 2.0  # operations that look up in a part of a table that registers hold
 GATHERED = 1.5  # a load of one lane by an instruction that loads for all
 MISPREDICTED = 20.0  # a jump that goes another way than the processor thought
 SURPRISES = 0.3  # of native's branches on data
@@ -195,8 +196,16 @@ class _Counter:
         long = e.region.type.size >= 4 or e.region in self.u.varying_regions or e.region.init is not None
         return long and self.vector_bytes >= 32
 
+    def parts(self, r: Region) -> float:
+        """Parts of a table, each of which a permute looks up in, about: see `codegen.lookups`; else 0."""
+        part, most = (64, TABLE) if self.vector_bytes >= 64 else (16, 64)
+        nbytes = r.count * r.type.size
+        return nbytes / part if is_table(r) and nbytes <= most and self.vector_bytes >= 32 else 0
+
     def node(self, e: Expr, varying: bool) -> tuple[float, float]:
         """What a node costs beside its operands. ``varying``: whether one of them does."""
+        if isinstance(e, Load) and varying and (parts := self.parts(e.region)):
+            return self.vector * (1 + PERMUTED * parts), SCALAR
         if isinstance(e, Load) and varying:
             return (GATHERED if self.is_gathered(e) else EACH + LANE) * self.lanes, SCALAR
         if isinstance(e, Load) and self.u.is_leaf(e):

@@ -7,10 +7,10 @@ a varying subscript goes lane by lane. A gang's regions stand lane by lane (``a[
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from ...analysis.facts import Trace
-from ...analysis.uniform import Uniform, uniform
+from ...analysis.uniform import Uniform
 from ...base.ctype import Leaf
 from ...base.templates import render
 from ...codegen.lane_masks import SIMPLE, MaskPrinter
@@ -24,45 +24,26 @@ from ...codegen.lanes import (
     pair_text,
     vectors,
 )
-from ...codegen.simd import Printer, is_folded, literal, member, memory
+from ...codegen.lookups import lookup_text
+from ...codegen.simd import Printer, is_folded, member, memory
 from ...ir.nodes import ENDED, Binary, Call, Const, Kernel, Region
-from ...ir.passes import Pass
 from ...ir.walk import expressions, statements, subexpressions
-from ...math import usable
-from ...transform.common import common
-from ...transform.early import lanes_ended
-from ...transform.narrow import narrow
-from ...transform.propagate import propagate
-from ...transform.scalarize import scalarize
-from ...transform.unroll import unroll_by_profit
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
 from . import alike
+from .functions import lanes_functions, usable
 from .halves import halves
 from .refill import refill
 from .refill_text import RefillText
-from .select import selects
-from .text import LOCAL_BYTES, Emitter, c_name
-
-if TYPE_CHECKING:
-    from ...math.lanes import LanesFunction
+from .same_bits import is_equal
+from .text import LOCAL_BYTES, Emitter, c_name, tables
 
 T = TypeVar("T")
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 #: Lines under masks beyond which a kernel is compiled with -O2: of two texts that have little else, GCC 12 takes 1.4 s
 #: for one of 1,700 lines with -O3, and had not done with one of 4,000 after 280 s (2.8 s with -O2).
 MASKED = 2000
-#: What a kernel goes through before it is analysed once more and printed.
-PASSES: tuple[Pass, ...] = (
-    ("ends", lanes_ended),
-    ("propagate", propagate),
-    ("unroll", unroll_by_profit),
-    ("scalarize", scalarize),
-    ("select", lambda k: selects(uniform(k))),
-    ("common", common),
-    ("narrow", narrow),
-)
 
 
 def gang(
@@ -77,7 +58,7 @@ def gang(
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. ``trace``: what the program
     touches; what it writes whole before it reads any of it is not packed. ``again``: does the inputs that end early, or
     fault; the artifact has it where some may. ``functions``: those of math.h go side by side where their bits are this
-    machine's, see `c2cu.math`."""
+    machine's, see `functions`."""
     bulk = [r for r in u.kernel.regions if r.storage == "bulk" and r != ENDED]
     ended = member(ENDED) if ENDED in u.kernel.regions else ""
     assert again is not None or not ended
@@ -104,7 +85,7 @@ def gang(
         emitter = text.emitter
     shared_inputs = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
-    of_lanes = _lanes_functions(sorted(p.functions))
+    of_lanes = lanes_functions(sorted(p.functions))
     transposed = sorted({r.type.size for r in bulk if pack.is_plain(slots, layout[r.name])})
     coming_row = pack.ALIKE if numbers else pack.IN_ORDER
     row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
@@ -124,7 +105,7 @@ def gang(
         row=row,
         ended=ended,
         spare=max((s.nbytes for s in slots if s.writes), default=0) or 1,
-        tables=tables(u),
+        tables=tables(u, p),
         wide_multiply=p.wide_multiply,
         roots=_all(p.roots, *(f.roots for f in of_lanes)),
         fused=[fused_text(rep, lanes) for rep in _all(p.fused, *(f.fused for f in of_lanes))],
@@ -132,6 +113,8 @@ def gang(
         gathers=[gather_text(*g, lanes) for g in _all(p.gathers, *(f.gathers for f in of_lanes))],
         functions=[*dict.fromkeys(t for f in of_lanes for t in f.tables), *(f.text for f in of_lanes)],
         beyond=BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0,
+        lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together) for r in p.lookups],
+        bytes=sorted(p.bytes),
         unsigned=_all(p.unsigned, *(f.unsigned for f in of_lanes)),
         extremes=[extreme_text(name, lanes) for name in _all(p.extremes, *(f.extremes for f in of_lanes))],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
@@ -188,17 +171,7 @@ def _known(u: Uniform) -> frozenset[str]:
     called = {x.name for x in every if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
     if not called & usable():
         return frozenset()
-    from ...math.check import is_equal
-
     return frozenset(name for name in called & usable() if is_equal(name))
-
-
-def _lanes_functions(called: list[str]) -> list[LanesFunction]:
-    if not called:
-        return []
-    from ...math.lanes import lanes_functions  # which needs this module for that
-
-    return lanes_functions(called)
 
 
 def _all(*parts: Iterable[T]) -> list[T]:
@@ -218,18 +191,3 @@ def _members(u: Uniform, p: Printer, fields: frozenset[Region]) -> list[str]:
         elif r.storage == "shared" and r.init is None:
             members.append(f"const {c_name(r.type)} *{member(r)}")
     return members
-
-
-def tables(u: Uniform) -> list[str]:
-    """Arrays whose values stand in the text."""
-    out: list[str] = []
-    for r in u.kernel.regions:
-        if r.storage == "shared" and r.init is not None and r not in u.varying_regions:
-            values = ", ".join(literal(v, r.type) for v in r.init)
-            count = r.count + (BEYOND if r.type.size < 4 else 0)
-            out.append(f"static const {c_name(r.type)} {member(r)}[{count}] = {{{values}}};")
-    for r in u.kernel.regions:
-        if r.storage == "bulk" and r.init is not None and any(r.init):
-            values = ", ".join(literal(v, r.type) for v in r.init)
-            out.append(f"static const {c_name(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};")
-    return out

@@ -8,9 +8,12 @@ from collections.abc import Callable, Iterable
 from ...analysis.live import live
 from ...analysis.uniform import Uniform
 from ...base.ctype import BOOL, Scalar
-from ...codegen.simd import Printer, before, converted, member
+from ...codegen.lanes import BEYOND
+from ...codegen.lookups import padded
+from ...codegen.simd import Printer, before, literal, member
 from ...ir.nodes import ENDED, Assign, Block, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import blocks, expressions, statements, subexpressions
+from .fours import lookup, runs
 from .select import accesses, is_small
 
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
@@ -95,8 +98,14 @@ class Emitter:
     def block(self, block: Block) -> None:
         outside = self.p.neighbours, self.p.loaded
         self.p.neighbours, self.p.loaded = neighbours(block, self.p), {}
-        for s in block:
-            self.statement(s)
+        for run in runs(self.u, block):
+            loads = [e for s in run if (e := lookup(self.u, s)) is not None]
+            if len(loads) == 1 or not loads:
+                self.statement(run[0])
+                continue
+            for s, value in zip(run, self.p.lookups_together(loads)):
+                assert isinstance(s, Assign)
+                self.assigned(s.var, value)
         self.p.neighbours, self.p.loaded = outside
 
     def statement(self, s: Stmt) -> None:
@@ -122,16 +131,18 @@ class Emitter:
             self.masked += len(self.p.lines) - start
 
     def assign(self, s: Assign) -> None:
-        name = self.p.var(s.var)
         if s.var not in self.u.varying:
-            self.line(f"{name} = {self.p.text(s.value)};")
+            self.line(f"{self.p.var(s.var)} = {self.p.text(s.value)};")
             return
-        value = self.p.truth(s.value) if s.var.type == BOOL else self.p.vector(s.value)
-        if self.p.mask and (self.live is None or s.var in self.needed):
-            if s.var.type == BOOL:
+        self.assigned(s.var, self.p.truth(s.value) if s.var.type == BOOL else self.p.vector(s.value))
+
+    def assigned(self, v: Variable, value: str) -> None:
+        name = self.p.var(v)
+        if self.p.mask and (self.live is None or v in self.needed):
+            if v.type == BOOL:
                 value = self.p.merged(self.p.mask, value, name)
             else:
-                value = self.p.select(self.p.mask, value, name, self.p.register(s.var.type))
+                value = self.p.select(self.p.mask, value, name, self.p.register(v.type))
         self.line(f"{name} = {value};")
 
     def store(self, s: Store) -> None:
@@ -150,8 +161,8 @@ class Emitter:
         place = f"{target}[{self.p.subscript(s.index)}]"
         value = self.p.stored(s.value)
         if self.p.mask:
-            value = self.p.select(self.p.mask, value, converted(place, memory_rep, rep), rep)
-        self.line(f"{place} = {converted(value, rep, memory_rep)};")
+            value = self.p.select(self.p.mask, value, self.p.converted(place, memory_rep, rep), rep)
+        self.line(f"{place} = {self.p.converted(value, rep, memory_rep)};")
         if s.region == ENDED and self.live is None:  # else it is the last statement
             self.line(f"if (!any({self.p.compared(place, '==', f'({rep}){{0}}', rep)})) return;")
 
@@ -240,3 +251,19 @@ class Emitter:
                 self.line(f"{running} &= ~{self.p.var(f)};")
             else:
                 self.line(f"if ({self.p.var(f)}) break;")
+
+
+def tables(u: Uniform, p: Printer) -> list[str]:
+    """Arrays whose values stand in the text."""
+    out: list[str] = []
+    for r in u.kernel.regions:
+        if r.storage == "shared" and r.init is not None and r not in u.varying_regions:
+            values = ", ".join(literal(v, r.type) for v in r.init)
+            count = max(r.count + (BEYOND if r.type.size < 4 else 0), padded(r) if r in p.lookups else 0)
+            aligned = "__attribute__((aligned(64))) " if r in p.lookups else ""
+            out.append(f"static const {c_name(r.type)} {member(r)}[{count}] {aligned}= {{{values}}};")
+    for r in u.kernel.regions:
+        if r.storage == "bulk" and r.init is not None and any(r.init):
+            values = ", ".join(literal(v, r.type) for v in r.init)
+            out.append(f"static const {c_name(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};")
+    return out

@@ -13,7 +13,7 @@ from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
 from ...base.templates import render
-from ...codegen.lanes import complex_parts, extreme_text, gather_text, vectors
+from ...codegen.lanes import complex_parts, extreme_text, fused_text, gather_text, vectors
 from ...gep import Gep, NotGep
 from ...ir.walk import subexpressions
 from ..artifact import CpuTeamArtifact
@@ -49,6 +49,10 @@ def cpu(
         wide_multiply=text.printer.wide_multiply,
         roots=sorted(text.printer.roots),
         gathers=[gather_text(element, own, lanes) for element, own in sorted(text.printer.gathers)],
+        bytes=sorted(text.printer.bytes),
+        pairs=[],
+        fused=[fused_text(rep, lanes) for rep in sorted(text.printer.fused)],
+        functions=[],
         unsigned=sorted(text.printer.unsigned),
         extremes=[extreme_text(name, lanes) for name in sorted(text.printer.extremes)],
         redo=sequential_lines(u.kernel, g.regions, slots, layout),

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy
 
-from ..base import toolchain
-from ..base.cache import Cache, key
-from ..base.diagnostics import Error
-from ..base.libm import FUNCTIONS
-from ..base.machine_code import library
-from ..base.package import state
-from ..base.templates import render
-from ..codegen.lanes import extreme_text, fused_text, gather_text, mask_texts, pair_text, vectors
-from ..runtime.cpu import FLAGS
-from .lanes import lanes_functions
+from ...base import toolchain
+from ...base.cache import Cache, key
+from ...base.diagnostics import Error
+from ...base.libm import FUNCTIONS
+from ...base.machine_code import library
+from ...base.package import state
+from ...base.templates import render
+from ...codegen.lanes import extreme_text, fused_text, gather_text, mask_texts, pair_text, vectors
+from .functions import lanes_functions
 
+FLAGS = ("-O2", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w", "-fno-builtin")
 COUNT = 1 << 20  # arguments
 NEEDS = {"avx2", "fma"}  # of the processor: the library's own functions for it are those that ours are like
 
@@ -49,7 +49,7 @@ def _library() -> str:
 def _compared(name: str) -> bytes:
     result, parameters = FUNCTIONS[name]
     compiler = toolchain.find_compiler()
-    flags = (*FLAGS, *toolchain.generated_flags(compiler), "-fno-builtin")
+    flags = (*FLAGS, *toolchain.generated_flags(compiler))
     try:
         run: Any = library(toolchain.compiled((*compiler, *flags), _text(name))).c2cu_different
     except Error:
@@ -85,6 +85,7 @@ def _text(name: str) -> str:
         pairs=[pair_text(rep, lanes) for rep in function.pairs],
         gathers=[gather_text(*g, lanes) for g in function.gathers],
         functions=[*function.tables, function.text],
+        bytes=[],
         unsigned=function.unsigned,
         extremes=[extreme_text(e, lanes) for e in function.extremes],
     )

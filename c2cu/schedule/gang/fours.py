@@ -1,0 +1,124 @@
+"""Lookups in one table of bytes side by side: four of them are one, of each byte of a lane's four.
+
+``y[0] = T[a >> 4]; y[1] = T[a & 15] ^ b`` becomes ``t = T[a >> 4]; u = T[a & 15]; y[0] = t; y[1] = u ^ b``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from ...analysis.uniform import Uniform
+from ...codegen.lookups import is_taken_together
+from ...ir.nodes import Assign, Block, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.walk import rewritten, statements, subexpressions
+from ...transform.early import is_end
+
+FOUR = 4
+
+
+def fours(u: Uniform) -> Kernel:
+    """``u``'s kernel, in whose rows of assignments and stores such lookups are moved up to the first of them."""
+    last = max((s.var.uid for s in statements(u.kernel.body) if isinstance(s, Assign)), default=0)
+    return replace(u.kernel, body=_block(u, u.kernel.body, count(last + 1)))
+
+
+def reads(e: Expr) -> set[Variable | Region]:
+    return {x.var if isinstance(x, Var) else x.region for x in subexpressions(e) if isinstance(x, (Var, Load))}
+
+
+def _block(u: Uniform, block: Block, uids: count[int]) -> Block:
+    out: list[Stmt] = []
+    row = _Lookups(u, uids)
+    for s in block:
+        match s:
+            case Assign() | Store() if not is_end(s):
+                row.add(s)
+                continue
+            case If():
+                s = replace(s, then=_block(u, s.then, uids), other=_block(u, s.other, uids))
+            case Loop():
+                s = replace(s, **{name: _block(u, getattr(s, name), uids) for name in ("head", "body", "step")})
+        out += [*row.all(), s]
+        row = _Lookups(u, uids)
+    return (*out, *row.all())
+
+
+@dataclass
+class _Four:
+    """Lookups in one table, each with the variable that gets what it finds."""
+
+    names: dict[Load, Variable] = field(default_factory=dict)
+    changed: set[Variable | Region] = field(default_factory=set)  # after the first of them was made
+
+
+@dataclass
+class _Lookups:
+    """A row of statements, and the lookups before each of them."""
+
+    u: Uniform
+    uids: count[int]
+    parts: list[Stmt | _Four] = field(default_factory=list)
+    fours: dict[Region, _Four] = field(default_factory=dict)  # the last of each table
+    found: set[Variable | Region] = field(default_factory=set)
+
+    def add(self, s: Assign | Store) -> None:
+        self.parts += rewritten((s,), self.named)
+        for four in self.fours.values():
+            four.changed.add(s.region if isinstance(s, Store) else s.var)
+
+    def named(self, e: Expr) -> Expr:
+        """What a lookup finds, as a variable."""
+        if not isinstance(e, Load) or not is_taken_together(e.region):
+            return e
+        read = reads(e.index)
+        if not self.u.is_varying(e.index) and not read & self.found:
+            return e
+        four = self.fours.get(e.region)
+        if four is None or read & four.changed or (len(four.names) == FOUR and e not in four.names):
+            self.fours.pop(e.region, None)  # the dictionary is in the order of the parts
+            four = self.fours[e.region] = _Four()
+            self.parts.append(four)
+        if e not in four.names:
+            v = four.names[e] = Variable("found", e.region.type, next(self.uids), role="temporary")
+            self.found.add(v)
+            for earlier in self.fours.values():
+                earlier.changed.add(v)
+                if earlier is four:
+                    break
+        return Var(four.names[e], e.loc)
+
+    def all(self) -> Iterator[Stmt]:
+        for x in self.parts:
+            if isinstance(x, _Four):
+                yield from (Assign(v, e, e.loc) for e, v in x.names.items())
+            else:
+                yield x
+
+
+def runs(u: Uniform, block: Block) -> Iterator[list[Stmt]]:
+    """The statements in order, each by itself, but lookups that can be made at once together."""
+    run: list[Stmt] = []
+    for s in block:
+        if run and not (len(run) < FOUR and _goes_with(u, s, run)):
+            yield run
+            run = []
+        run.append(s)
+    if run:
+        yield run
+
+
+def lookup(u: Uniform, s: Stmt) -> Load | None:
+    """The lookup in a table of bytes that a variable gets the value of."""
+    match s:
+        case Assign(value=Load() as e) if is_taken_together(e.region) and u.is_varying(e.index):
+            return e
+    return None
+
+
+def _goes_with(u: Uniform, s: Stmt, run: list[Stmt]) -> bool:
+    first, e = lookup(u, run[0]), lookup(u, s)
+    if first is None or e is None or first.region != e.region:
+        return False
+    return not reads(e.index) & {x.var for x in run if isinstance(x, Assign)}

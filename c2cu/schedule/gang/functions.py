@@ -1,0 +1,119 @@
+"""Functions of math.h that take a vector, one argument in each lane.
+
+Each is written in C for one input (``c2cu/math/exp.c``, ...), and goes the way of any kernel to here. Whether its bits
+are those of this machine's library is asked before it is used: `same_bits`. docs/math.md says how they were compared.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ...analysis.uniform import Uniform, uniform
+from ...base.cache import Cache, key
+from ...base.libm import FUNCTIONS
+from ...base.package import state
+from ...base.templates import render
+from ...codegen.lane_masks import MaskPrinter
+from ...codegen.simd import member, register
+from ...frontend.kernel import kernel_program
+from ...frontend.link import link
+from ...frontend.preprocess import preprocess, read_source
+from ...frontend.typed import typed
+from ...ir.canonical import canonical
+from ...ir.passes import through
+from ...lower import lower
+from ...transform.early import uniform_ends
+from .passes import PASSES
+from .text import Emitter, tables
+
+FOLDER = Path(__file__).parent.parent.parent / "math"
+
+
+_any_library: ContextVar[bool] = ContextVar("any_library", default=False)
+
+
+@contextmanager
+def for_any_library() -> Iterator[None]:
+    """While this lasts, text that is printed calls the library, as another one than this machine's may be there."""
+    token = _any_library.set(True)
+    try:
+        yield
+    finally:
+        _any_library.reset(token)
+
+
+def usable() -> frozenset[str]:
+    """The functions that may be had instead of the library's."""
+    return frozenset() if _any_library.get() else names()
+
+
+@functools.cache
+def names() -> frozenset[str]:
+    """The functions that there are."""
+    return frozenset(f.stem for f in FOLDER.glob("*.c")) & FUNCTIONS.keys()
+
+
+@dataclass(frozen=True)
+class LanesFunction:
+    """``tables``, ``text``: C. The rest: what that uses of cpu/lanes.h.j2, see `codegen.simd.Printer`."""
+
+    tables: list[str]
+    text: str
+    gathers: list[tuple[str, bool]]
+    roots: list[str]
+    fused: list[str]
+    pairs: list[str]
+    unsigned: list[tuple[str, int]]
+    extremes: list[str]
+
+
+def lanes_functions(names: Iterable[str]) -> list[LanesFunction]:
+    """Each of these functions, ``lanes_NAME``, of a gang with any number of lanes."""
+    return [_kept(name) for name in names]
+
+
+def _kept(name: str) -> LanesFunction:
+    content = Cache().put(key("lanes", name, state()), ".lanes", lambda: json.dumps(asdict(_made(name))).encode())
+    known = json.loads(content)
+    pairs = {n: [tuple(x) for x in known[n]] for n in ("gathers", "unsigned")}
+    return LanesFunction(**{**known, **pairs})
+
+
+def _analysed(name: str) -> Uniform:
+    pre = preprocess(read_source(FOLDER / f"{name}.c"))
+    program = kernel_program(typed(link(pre).parsed, pre), f"c2cu_{name}")
+    return uniform(uniform_ends(canonical(lower(program))))
+
+
+def _made(name: str) -> LanesFunction:
+    u = uniform(through(_analysed(name).kernel, PASSES))
+    p = MaskPrinter(u, registers=False)
+    emitter = Emitter(u, p)
+    emitter.block(u.kernel.body)
+    taken = [r for r in u.kernel.regions if r.storage == "bulk"]
+    *parameters, result = taken
+    text = render(
+        "cpu/lanes_function.c.j2",
+        name=name,
+        rep=register(result.type),
+        members=[(register(r.type), member(r)) for r in taken],
+        parameters=[(register(r.type), r.name, member(r)) for r in parameters],
+        result=member(result),
+        body=emitter.declarations() + p.lines,
+    )
+    return LanesFunction(
+        tables(u, p),
+        text,
+        gathers=sorted(p.gathers),
+        roots=sorted(p.roots),
+        fused=sorted(p.fused),
+        pairs=sorted(p.pairs),
+        unsigned=sorted(p.unsigned),
+        extremes=sorted(p.extremes),
+    )
