@@ -1,7 +1,9 @@
 """Functions of math.h for all lanes at once, with the bits of this machine's library."""
 
+import ctypes
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -156,3 +158,30 @@ def test_neighbours_in_a_table_are_loaded_together(declared):
     gang, native = (c2cu.bulk(text, inputs, shared=shared, backend="cpu", schedule=s) for s in ("gang", "native"))
     assert same(gang, native)
     assert "pair_f64(" in c2cu.compile(text, backend="cpu", schedule="gang", shared=list(shared)).source
+
+
+@pytest.mark.parametrize("name", sorted(names()))
+def test_longer_registers(name, monkeypatch, tmp_path):
+    """Of processors that this one may not be: their instructions are written in C."""
+    monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
+    text = same_bits._text(name)
+    assert "#define W 8\n" in text and "typedef unsigned char mask;" in text
+    (tmp_path / "immintrin.h").write_text(Path(__file__).with_name("avx512.h").read_text())
+    (tmp_path / "k.c").write_text(text)
+    machine = "-D__AVX512F__ -D__AVX512DQ__ -D__AVX512VL__ -D__AVX512BW__ -D__FMA__".split()
+    command = ["gcc", "-O1", "-mfma", "-ffp-contract=off", "-w", "-shared", "-fPIC", "-fno-builtin", f"-I{tmp_path}"]
+    path = tmp_path / "k.so"
+    subprocess.run([*command, *machine, "-o", path, tmp_path / "k.c", "-lm"], check=True)
+    _, parameters = FUNCTIONS[name]
+    arguments = [same_bits._sample(np.dtype(f"f{p.size}"), rng) for p in parameters]
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in arguments]
+    assert ctypes.CDLL(str(path)).c2cu_different(*pointers, ctypes.c_long(1 << 16)) == 0
+
+
+@pytest.mark.parametrize("name", sorted(names()))
+def test_it_compiles_for_longer_registers(name, monkeypatch, tmp_path):
+    monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
+    (tmp_path / "k.c").write_text(same_bits._text(name))
+    flags = ["-O2", "-march=skylake-avx512", "-std=gnu11", "-S", "-o", "-"]
+    made = subprocess.run(["gcc", *flags, tmp_path / "k.c"], capture_output=True, text=True, check=True).stdout
+    assert "zmm" in made or "ymm" in made

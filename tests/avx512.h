@@ -1,0 +1,60 @@
+/* Instructions of AVX-512 that this machine's processor may not have, in C: what tests execute in their place. */
+#include <math.h>
+#include <string.h>
+typedef long long __m128i __attribute__((vector_size(16), may_alias));
+typedef long long __m256i __attribute__((vector_size(32), may_alias));
+typedef long long __m512i __attribute__((vector_size(64), may_alias));
+typedef float __m256 __attribute__((vector_size(32), may_alias));
+typedef double __m512d __attribute__((vector_size(64), may_alias));
+typedef int I8 __attribute__((vector_size(32)));
+typedef unsigned U8 __attribute__((vector_size(32)));
+typedef unsigned long long U512 __attribute__((vector_size(64)));
+#define EACH for (int i = 0; i < 8; i++)
+#define DECIDED(a, b, code) ((code) == 0 ? a < b : (code) == 1 ? a <= b : (code) == 2 ? a > b : (code) == 3 ? a >= b : (code) == 4 ? a == b : a != b)
+enum { _CMP_LT_OS, _CMP_LE_OS, _CMP_GT_OS, _CMP_GE_OS, _CMP_EQ_OQ, _CMP_NEQ_UQ };
+enum { _MM_CMPINT_LT, _MM_CMPINT_LE, _MM_CMPINT_NLE, _MM_CMPINT_NLT, _MM_CMPINT_EQ, _MM_CMPINT_NE };
+#define COMPARES(name, T, V) \
+    static unsigned char name(T x, T y, int code) { \
+        V a = (V)x, b = (V)y; \
+        unsigned char m = 0; \
+        EACH m |= DECIDED(a[i], b[i], code) << i; \
+        return m; \
+    }
+COMPARES(_mm512_cmp_pd_mask, __m512d, __m512d)
+COMPARES(_mm512_cmp_epi64_mask, __m512i, __m512i)
+COMPARES(_mm512_cmp_epu64_mask, __m512i, U512)
+COMPARES(_mm256_cmp_ps_mask, __m256, __m256)
+COMPARES(_mm256_cmp_epi32_mask, __m256i, I8)
+COMPARES(_mm256_cmp_epu32_mask, __m256i, U8)
+#define BLENDS(name, T, V) \
+    static T name(unsigned char m, T a, T b) { \
+        V r; \
+        EACH r[i] = m >> i & 1 ? ((V)b)[i] : ((V)a)[i]; \
+        return (T)r; \
+    }
+BLENDS(_mm512_mask_blend_pd, __m512d, __m512d)
+BLENDS(_mm512_mask_blend_epi64, __m512i, __m512i)
+BLENDS(_mm256_mask_blend_ps, __m256, __m256)
+BLENDS(_mm256_mask_blend_epi32, __m256i, I8)
+static __m512i _mm512_i32gather_epi64(__m256i at, const void *from, int scale) {
+    __m512i r;
+    EACH memcpy((char *)&r + 8 * i, (const char *)from + (long)((I8)at)[i] * scale, 8);
+    return r;
+}
+static __m512d _mm512_fmadd_pd(__m512d a, __m512d b, __m512d c) { EACH a[i] = fma(a[i], b[i], c[i]); return a; }
+static __m256 _mm256_fmadd_ps(__m256 a, __m256 b, __m256 c) { EACH a[i] = fmaf(a[i], b[i], c[i]); return a; }
+static __m512d _mm512_sqrt_pd(__m512d a) { EACH a[i] = sqrt(a[i]); return a; }
+static __m256 _mm256_sqrt_ps(__m256 a) { EACH a[i] = sqrtf(a[i]); return a; }
+static __m128i _mm_loadu_si128(const __m128i *from) { __m128i r; memcpy(&r, from, sizeof r); return r; }
+static __m512i _mm512_castsi128_si512(__m128i a) { return (__m512i){a[0], a[1]}; }
+static __m512i _mm512_inserti64x2(__m512i a, __m128i b, int k) { a[2 * k] = b[0]; a[2 * k + 1] = b[1]; return a; }
+static __m512i _mm512_unpacklo_epi64(__m512i a, __m512i b) {
+    return (__m512i){a[0], b[0], a[2], b[2], a[4], b[4], a[6], b[6]};
+}
+static __m512i _mm512_unpackhi_epi64(__m512i a, __m512i b) {
+    return (__m512i){a[1], b[1], a[3], b[3], a[5], b[5], a[7], b[7]};
+}
+static __m512d _mm512_min_pd(__m512d a, __m512d b) { EACH a[i] = a[i] < b[i] ? a[i] : b[i]; return a; }
+static __m512d _mm512_max_pd(__m512d a, __m512d b) { EACH a[i] = a[i] > b[i] ? a[i] : b[i]; return a; }
+static __m256 _mm256_min_ps(__m256 a, __m256 b) { EACH a[i] = a[i] < b[i] ? a[i] : b[i]; return a; }
+static __m256 _mm256_max_ps(__m256 a, __m256 b) { EACH a[i] = a[i] > b[i] ? a[i] : b[i]; return a; }
