@@ -107,7 +107,7 @@ def test_what_compilers_have_in_place_of_a_call_stays(call):
 
 def test_a_function_with_other_bits_is_called_lane_by_lane(monkeypatch):
     monkeypatch.setattr(same_bits, "_compared", lambda name: b"equal" if name == "sin" else b"different")
-    monkeypatch.setattr(same_bits, "_library", lambda: "one whose cosine is another")
+    monkeypatch.setattr(same_bits, "mathematics", lambda: "one whose cosine is another")
     same_bits.is_equal.cache_clear()
     a = rng.normal(size=(300, 9))
     text = ARRAYS.replace("T ", "double ").replace("CALL", "sin(a[i]) + cos(b[i]) * tgamma(a[i])")

@@ -21,6 +21,7 @@ from typing import Any
 from ..base import catalogue, toolchain
 from ..base.cache import Cache, key
 from ..base.machine_code import library
+from ..base.mathematics import mathematics
 from ..base.memory import require_memory
 from ..base.recent import Recent
 from ..base.templates import render
@@ -311,7 +312,8 @@ def at_most(n: int | None) -> Iterator[None]:
 def identity() -> tuple[object, ...]:
     """What of this machine a program's speed depends on."""
     compiler = toolchain.find_compiler()
-    return toolchain.cpu_model()[0], toolchain.cpu_key(), toolchain.compiler_version(compiler), threads()
+    compiled_by = toolchain.compiler_version(compiler)
+    return toolchain.cpu_model()[0], toolchain.cpu_key(), compiled_by, threads(), mathematics()
 
 
 def timer(slots: tuple[Slot, ...], inputs: Mapping[str, Any], layout: str) -> Callable[[CpuProgram, int], float]:

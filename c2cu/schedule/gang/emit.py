@@ -32,7 +32,7 @@ from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
 from . import alike
-from .functions import lanes_functions, usable
+from .functions import lanes_functions, texts, usable
 from .halves import halves
 from .refill import refill
 from .refill_text import RefillText
@@ -111,7 +111,7 @@ def gang(
         fused=[fused_text(rep, lanes) for rep in _all(p.fused, *(f.fused for f in of_lanes))],
         pairs=[pair_text(rep, lanes) for rep in _all(p.pairs, *(f.pairs for f in of_lanes))],
         gathers=[gather_text(*g, lanes) for g in _all(p.gathers, *(f.gathers for f in of_lanes))],
-        functions=[*dict.fromkeys(t for f in of_lanes for t in f.tables), *(f.text for f in of_lanes)],
+        functions=texts(of_lanes, lanes),
         beyond=BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0,
         lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together) for r in p.lookups],
         bytes=sorted(p.bytes),

@@ -16,16 +16,19 @@ from pathlib import Path
 
 from ...analysis.uniform import Uniform, uniform
 from ...base.cache import Cache, key
+from ...base.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from ...base.libm import FUNCTIONS
 from ...base.package import state
 from ...base.templates import render
 from ...codegen.lane_masks import MaskPrinter
+from ...codegen.lookups import lookup_text
 from ...codegen.simd import member, register
 from ...frontend.kernel import kernel_program
 from ...frontend.link import link
 from ...frontend.preprocess import preprocess, read_source
 from ...frontend.typed import typed
 from ...ir.canonical import canonical
+from ...ir.nodes import Region
 from ...ir.passes import through
 from ...lower import lower
 from ...transform.early import uniform_ends
@@ -61,7 +64,8 @@ def names() -> frozenset[str]:
 
 @dataclass(frozen=True)
 class LanesFunction:
-    """``tables``, ``text``: C. The rest: what that uses of cpu/lanes.h.j2, see `codegen.simd.Printer`."""
+    """``tables``, ``text``: C. The rest: what that uses of cpu/lanes.h.j2, see `codegen.simd.Printer`; ``lookups``:
+    tables in registers, with name, type, values, and how many of these are looked up."""
 
     tables: list[str]
     text: str
@@ -71,6 +75,7 @@ class LanesFunction:
     pairs: list[str]
     unsigned: list[tuple[str, int]]
     extremes: list[str]
+    lookups: list[tuple[str, str, list[float], int]]
 
 
 def lanes_functions(names: Iterable[str]) -> list[LanesFunction]:
@@ -78,10 +83,24 @@ def lanes_functions(names: Iterable[str]) -> list[LanesFunction]:
     return [_kept(name) for name in names]
 
 
+def texts(functions: Iterable[LanesFunction], lanes: int) -> list[str]:
+    """The C of functions, and of what they share once."""
+    shared: dict[str, None] = {}
+    for f in functions:
+        shared.update(dict.fromkeys(f.tables))
+        for name, t, values, count in f.lookups:
+            table = Region(name, _TYPES[t], (len(values),), "shared", tuple(values))
+            shared[render("cpu/lookups.h.j2", lookups=[lookup_text(table, count, lanes, False)])] = None
+    return [*shared, *(f.text for f in functions)]
+
+
+_TYPES = {t.name: t for t in (DOUBLE, FLOAT, INT, UINT, LONG, ULONG)}
+
+
 def _kept(name: str) -> LanesFunction:
     content = Cache().put(key("lanes", name, state()), ".lanes", lambda: json.dumps(asdict(_made(name))).encode())
     known = json.loads(content)
-    pairs = {n: [tuple(x) for x in known[n]] for n in ("gathers", "unsigned")}
+    pairs = {n: [tuple(x) for x in known[n]] for n in ("gathers", "unsigned", "lookups")}
     return LanesFunction(**{**known, **pairs})
 
 
@@ -93,7 +112,7 @@ def _analysed(name: str) -> Uniform:
 
 def _made(name: str) -> LanesFunction:
     u = uniform(through(_analysed(name).kernel, PASSES))
-    p = MaskPrinter(u, registers=False)
+    p = MaskPrinter(u)
     emitter = Emitter(u, p)
     emitter.block(u.kernel.body)
     taken = [r for r in u.kernel.regions if r.storage == "bulk"]
@@ -116,4 +135,5 @@ def _made(name: str) -> LanesFunction:
         pairs=sorted(p.pairs),
         unsigned=sorted(p.unsigned),
         extremes=sorted(p.extremes),
+        lookups=[(r.name, r.type.name, list(r.init or ()), n) for r, n in p.lookups.items()],
     )

@@ -14,10 +14,11 @@ from ...base.cache import Cache, key
 from ...base.diagnostics import Error
 from ...base.libm import FUNCTIONS
 from ...base.machine_code import library
+from ...base.mathematics import mathematics
 from ...base.package import state
 from ...base.templates import render
 from ...codegen.lanes import extreme_text, fused_text, gather_text, mask_texts, pair_text, vectors
-from .functions import lanes_functions
+from .functions import lanes_functions, texts
 
 FLAGS = ("-O2", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w", "-fno-builtin")
 COUNT = 1 << 20  # arguments
@@ -32,18 +33,8 @@ def is_equal(name: str) -> bool:
         return False
     compiler = toolchain.find_compiler()
     version = toolchain.compiler_version(compiler), toolchain.cpu_key(), FLAGS
-    answer = Cache().put(key("bits", name, state(), *version, _library()), ".equal", lambda: _compared(name))
+    answer = Cache().put(key("bits", name, state(), *version, mathematics()), ".equal", lambda: _compared(name))
     return answer == b"equal"
-
-
-def _library() -> str:
-    """What the C library says of itself."""
-    try:
-        version = ctypes.CDLL(None).gnu_get_libc_version
-        version.restype = ctypes.c_char_p
-        return version().decode()
-    except (AttributeError, OSError):
-        return "another one"
 
 
 def _compared(name: str) -> bytes:
@@ -84,7 +75,7 @@ def _text(name: str) -> str:
         fused=[fused_text(rep, lanes) for rep in function.fused],
         pairs=[pair_text(rep, lanes) for rep in function.pairs],
         gathers=[gather_text(*g, lanes) for g in function.gathers],
-        functions=[*function.tables, function.text],
+        functions=texts([function], lanes),
         bytes=[],
         unsigned=function.unsigned,
         extremes=[extreme_text(e, lanes) for e in function.extremes],
