@@ -132,7 +132,7 @@ def test_a_schedule_prints_what_its_last_pass_leaves(folder, monkeypatch):
     front = understand(Source("pair.c", PAIR), Options(fn="k"))
     gang = next(e.schedule for e in REGISTRY if e.name == "gang")
     got = []
-    monkeypatch.setattr(emit, "gang", lambda u, *_: got.append(u.kernel) or 1 / 0)
+    monkeypatch.setattr(emit, "gang", lambda u, *_, **__: got.append(u.kernel) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         gang.emit(front, 0, "")
     last = gang.pass_names[-1]
