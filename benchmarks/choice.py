@@ -41,7 +41,7 @@ def cases(rng: np.random.Generator, folder: Path) -> Iterator[Case]:
     prices = {name: rng.uniform(low, high, 8 * p) for name, (low, high) in market.items()}
     yield "Black-Scholes", PROGRAMS / "black_scholes.c", "black_scholes", prices, "call", {}
     orbits = {"M": rng.uniform(0, 6.28, 4 * p), "e": rng.uniform(0, 0.9, 4 * p)}
-    yield "Kepler's equation", PROGRAMS / "kepler_library.c", "kepler", orbits, "E", {}
+    yield "Kepler's equation", PROGRAMS / "kepler_library.c", "kepler_library", orbits, "E", {}
     starts = {"mu": rng.uniform(0.5, 5, p // 4), "start": rng.uniform(-2, 2, (p // 4, 2))}
     yield "adaptive RK45", PROGRAMS / "dormand_prince.c", "rk45", starts, "y", {}
     t = 0.1 * np.arange(20)

@@ -63,7 +63,7 @@ def gang_and_native(text, inputs):
 
 @pytest.mark.parametrize("name", sorted(names()))
 def test_every_function_has_the_librarys_bits(name):
-    assert same_bits._compared(name) == b"equal"
+    assert same_bits.compared([name]) == {name: same_bits.EQUAL}
 
 
 @pytest.mark.parametrize("name", sorted(names()))
@@ -106,13 +106,13 @@ def test_what_compilers_have_in_place_of_a_call_stays(call):
 
 
 def test_a_function_with_other_bits_is_called_lane_by_lane(monkeypatch):
-    monkeypatch.setattr(same_bits, "_compared", lambda name: b"equal" if name == "sin" else b"different")
+    monkeypatch.setattr(
+        same_bits, "compared", lambda names: {n: b"equal" if n == "sin" else b"different" for n in names}
+    )
     monkeypatch.setattr(same_bits, "mathematics", lambda: "one whose cosine is another")
-    same_bits.is_equal.cache_clear()
     a = rng.normal(size=(300, 9))
     text = ARRAYS.replace("T ", "double ").replace("CALL", "sin(a[i]) + cos(b[i]) * tgamma(a[i])")
     gang, native, program = gang_and_native(text, {"a": a, "b": a})
-    same_bits.is_equal.cache_clear()
     assert same(gang, native)
     artifact = program.loaded.artifact
     assert (artifact.functions, artifact.alone) == (("sin",), ("cos", "tgamma"))
@@ -164,7 +164,7 @@ def test_neighbours_in_a_table_are_loaded_together(declared):
 def test_longer_registers(name, monkeypatch, tmp_path):
     """Of processors that this one may not be: their instructions are written in C."""
     monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
-    text = same_bits._text(name)
+    text = same_bits.text([name])
     assert "#define W 8\n" in text and "typedef unsigned char mask;" in text
     (tmp_path / "immintrin.h").write_text(Path(__file__).with_name("avx512.h").read_text())
     (tmp_path / "k.c").write_text(text)
@@ -173,15 +173,15 @@ def test_longer_registers(name, monkeypatch, tmp_path):
     path = tmp_path / "k.so"
     subprocess.run([*command, *machine, "-o", path, tmp_path / "k.c", "-lm"], check=True)
     _, parameters = FUNCTIONS[name]
-    arguments = [same_bits._sample(np.dtype(f"f{p.size}"), rng) for p in parameters]
+    arguments = [same_bits.sample(np.dtype(f"f{p.size}"), rng) for p in parameters]
     pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in arguments]
-    assert ctypes.CDLL(str(path)).c2cu_different(*pointers, ctypes.c_long(1 << 16)) == 0
+    assert ctypes.CDLL(str(path)).__getitem__(f"different_{name}")(*pointers, ctypes.c_long(1 << 16)) == 0
 
 
 @pytest.mark.parametrize("name", sorted(names()))
 def test_it_compiles_for_longer_registers(name, monkeypatch, tmp_path):
     monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
-    (tmp_path / "k.c").write_text(same_bits._text(name))
+    (tmp_path / "k.c").write_text(same_bits.text([name]))
     flags = ["-O2", "-march=skylake-avx512", "-std=gnu11", "-S", "-o", "-"]
     made = subprocess.run(["gcc", *flags, tmp_path / "k.c"], capture_output=True, text=True, check=True).stdout
     assert "zmm" in made or "ymm" in made

@@ -6,7 +6,7 @@ a varying subscript goes lane by lane. A gang's regions stand lane by lane (``a[
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TypeVar
 
 from ...analysis.facts import Trace
@@ -17,11 +17,7 @@ from ...codegen.lane_masks import SIMPLE, MaskPrinter
 from ...codegen.lanes import (
     BEYOND,
     complex_parts,
-    extreme_text,
-    fused_text,
-    gather_text,
     mask_texts,
-    pair_text,
     vectors,
 )
 from ...codegen.lookups import lookup_text
@@ -32,11 +28,11 @@ from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
 from . import alike
-from .functions import lanes_functions, texts, usable
+from .functions import lanes_functions, usable, used
 from .halves import halves
 from .refill import refill
 from .refill_text import RefillText
-from .same_bits import is_equal
+from .same_bits import equal
 from .text import LOCAL_BYTES, Emitter, c_name, tables
 
 T = TypeVar("T")
@@ -85,7 +81,6 @@ def gang(
         emitter = text.emitter
     shared_inputs = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
-    of_lanes = lanes_functions(sorted(p.functions))
     transposed = sorted({r.type.size for r in bulk if pack.is_plain(slots, layout[r.name])})
     coming_row = pack.ALIKE if numbers else pack.IN_ORDER
     row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
@@ -107,16 +102,9 @@ def gang(
         spare=max((s.nbytes for s in slots if s.writes), default=0) or 1,
         tables=tables(u, p),
         wide_multiply=p.wide_multiply,
-        roots=_all(p.roots, *(f.roots for f in of_lanes)),
-        fused=[fused_text(rep, lanes) for rep in _all(p.fused, *(f.fused for f in of_lanes))],
-        pairs=[pair_text(rep, lanes) for rep in _all(p.pairs, *(f.pairs for f in of_lanes))],
-        gathers=[gather_text(*g, lanes) for g in _all(p.gathers, *(f.gathers for f in of_lanes))],
-        functions=texts(of_lanes, lanes),
+        **used(p, lanes_functions(sorted(p.functions)), lanes),
         beyond=BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0,
         lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together) for r in p.lookups],
-        bytes=sorted(p.bytes),
-        unsigned=_all(p.unsigned, *(f.unsigned for f in of_lanes)),
-        extremes=[extreme_text(name, lanes) for name in _all(p.extremes, *(f.extremes for f in of_lanes))],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
         pack=[line for r in coming for line in pack.pack(r, slots, layout[r.name], lanes, wide, coming_row)],
@@ -171,11 +159,7 @@ def _known(u: Uniform) -> frozenset[str]:
     called = {x.name for x in every if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
     if not called & usable():
         return frozenset()
-    return frozenset(name for name in called & usable() if is_equal(name))
-
-
-def _all(*parts: Iterable[T]) -> list[T]:
-    return sorted({x for part in parts for x in part})  # type: ignore[type-var]
+    return equal(frozenset(called & usable()))
 
 
 def _members(u: Uniform, p: Printer, fields: frozenset[Region]) -> list[str]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ...analysis.uniform import Uniform, uniform
 from ...base.cache import Cache, key
@@ -21,8 +22,9 @@ from ...base.libm import FUNCTIONS
 from ...base.package import state
 from ...base.templates import render
 from ...codegen.lane_masks import MaskPrinter
+from ...codegen.lanes import extreme_text, fused_text, gather_text, pair_text
 from ...codegen.lookups import lookup_text
-from ...codegen.simd import member, register
+from ...codegen.simd import Printer, member, register
 from ...frontend.kernel import kernel_program
 from ...frontend.link import link
 from ...frontend.preprocess import preprocess, read_source
@@ -36,8 +38,6 @@ from .passes import PASSES
 from .text import Emitter, tables
 
 FOLDER = Path(__file__).parent.parent.parent / "math"
-
-
 _any_library: ContextVar[bool] = ContextVar("any_library", default=False)
 
 
@@ -81,6 +81,24 @@ class LanesFunction:
 def lanes_functions(names: Iterable[str]) -> list[LanesFunction]:
     """Each of these functions, ``lanes_NAME``, of a gang with any number of lanes."""
     return [_kept(name) for name in names]
+
+
+def used(p: Printer, functions: Sequence[LanesFunction], lanes: int) -> dict[str, object]:
+    """What cpu/lanes.h.j2 is filled with for what a printer and functions use."""
+
+    def of_all(name: str) -> list[Any]:
+        return sorted({*getattr(p, name), *(x for f in functions for x in getattr(f, name))})
+
+    return {
+        "roots": of_all("roots"),
+        "fused": [fused_text(rep, lanes) for rep in of_all("fused")],
+        "pairs": [pair_text(rep, lanes) for rep in of_all("pairs")],
+        "gathers": [gather_text(element, own, lanes) for element, own in of_all("gathers")],
+        "unsigned": of_all("unsigned"),
+        "extremes": [extreme_text(name, lanes) for name in of_all("extremes")],
+        "bytes": sorted(p.bytes),
+        "functions": texts(functions, lanes),
+    }
 
 
 def texts(functions: Iterable[LanesFunction], lanes: int) -> list[str]:

@@ -1,14 +1,14 @@
-"""Whether a function's bits in lanes are those of this machine's library: compared once, on a sample."""
+"""Whether functions' bits in lanes are those of this machine's library: compared once, on a sample."""
 
 from __future__ import annotations
 
 import ctypes
-import functools
-import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy
 
+from ...analysis.uniform import uniform
 from ...base import toolchain
 from ...base.cache import Cache, key
 from ...base.diagnostics import Error
@@ -17,52 +17,62 @@ from ...base.machine_code import library
 from ...base.mathematics import mathematics
 from ...base.package import state
 from ...base.templates import render
-from ...codegen.lanes import extreme_text, fused_text, gather_text, mask_texts, pair_text, vectors
-from .functions import lanes_functions, texts
+from ...codegen.lanes import mask_texts, vectors
+from ...codegen.simd import Printer
+from ...ir.nodes import Kernel
+from .functions import lanes_functions, used
 
 FLAGS = ("-O2", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w", "-fno-builtin")
 COUNT = 1 << 20  # arguments
 NEEDS = {"avx2", "fma"}  # of the processor: the library's own functions for it are those that ours are like
+EQUAL = b"equal"
 
 
-@functools.cache
-def is_equal(name: str) -> bool:
-    """Whether ``lanes_NAME`` gives what NAME gives, bit for bit, on all arguments that were tried. Raises CompileError
-    where there is no compiler."""
-    if not toolchain.cpu_features() >= NEEDS:
-        return False
+def equal(names: frozenset[str]) -> frozenset[str]:
+    """The functions of which ``lanes_NAME`` gives what NAME gives, bit for bit, on all arguments that were tried.
+    Raises CompileError where there is no compiler."""
+    if not names or not toolchain.cpu_features() >= NEEDS:
+        return frozenset()
     compiler = toolchain.find_compiler()
-    version = toolchain.compiler_version(compiler), toolchain.cpu_key(), FLAGS
-    answer = Cache().put(key("bits", name, state(), *version, mathematics()), ".equal", lambda: _compared(name))
-    return answer == b"equal"
+    machine = toolchain.compiler_version(compiler), toolchain.cpu_key(), FLAGS, mathematics()
+    entries = {name: key("bits", name, state(), *machine) for name in names}
+    cache = Cache()
+    answers = {name: cache.get(entry, ".equal") for name, entry in entries.items()}
+    new = sorted(name for name, answer in answers.items() if answer is None)
+    if new:
+        answers |= compared(new)
+        for name in new:
+            cache.store(entries[name], ".equal", answers[name] or b"")
+    return frozenset(name for name, answer in answers.items() if answer == EQUAL)
 
 
-def _compared(name: str) -> bytes:
-    result, parameters = FUNCTIONS[name]
+def compared(names: Sequence[str]) -> dict[str, bytes]:
+    """What comes out of it: `EQUAL`, or why not, for each."""
     compiler = toolchain.find_compiler()
     flags = (*FLAGS, *toolchain.generated_flags(compiler))
     try:
-        run: Any = library(toolchain.compiled((*compiler, *flags), _text(name))).c2cu_different
+        loaded = library(toolchain.compiled((*compiler, *flags), text(names)))
     except Error:
-        return b"not compiled"
-    run.restype = ctypes.c_long
-    rng = numpy.random.default_rng(zlib.crc32(name.encode()))
-    arguments = [_sample(numpy.dtype(f"f{p.size}"), rng) for p in parameters]
-    different = run(*(a.ctypes.data_as(ctypes.c_void_p) for a in arguments), ctypes.c_long(COUNT))
-    return b"equal" if different == 0 else b"different"
+        return dict.fromkeys(names, b"not compiled")
+    rng = numpy.random.default_rng(0)
+    samples = {size: [sample(numpy.dtype(f"f{size}"), rng) for _ in range(2)] for size in (4, 8)}
+    return {name: EQUAL if _different(loaded, name, samples) == 0 else b"different" for name in names}
 
 
-def _text(name: str) -> str:
-    """A program that counts differences."""
-    (function,) = lanes_functions([name])
-    lanes = toolchain.vector_bytes() // 8
+def _different(loaded: Any, name: str, samples: dict[int, list[numpy.ndarray]]) -> int:
     result, parameters = FUNCTIONS[name]
+    run = loaded[f"different_{name}"]
+    run.restype = ctypes.c_long
+    arguments = samples[result.size][: len(parameters)]
+    return run(*(a.ctypes.data_as(ctypes.c_void_p) for a in arguments), ctypes.c_long(COUNT))
+
+
+def text(names: Sequence[str]) -> str:
+    """A program that counts differences."""
+    lanes = toolchain.vector_bytes() // 8
     return render(
-        "cpu/math_check.c.j2",
-        name=name,
-        type=result.name,
-        arity=len(parameters),
-        rep=f"f{8 * result.size}",
+        "cpu/same_bits.c.j2",
+        compared=[(n, FUNCTIONS[n][0].name, f"f{8 * FUNCTIONS[n][0].size}", len(FUNCTIONS[n][1])) for n in names],
         lanes=lanes,
         vectors=vectors(lanes, 8),
         narrowest=4,
@@ -71,24 +81,17 @@ def _text(name: str) -> str:
         refill=False,
         complex_parts=[],
         wide_multiply=False,
-        roots=function.roots,
-        fused=[fused_text(rep, lanes) for rep in function.fused],
-        pairs=[pair_text(rep, lanes) for rep in function.pairs],
-        gathers=[gather_text(*g, lanes) for g in function.gathers],
-        functions=texts([function], lanes),
-        bytes=[],
-        unsigned=function.unsigned,
-        extremes=[extreme_text(e, lanes) for e in function.extremes],
+        **used(Printer(uniform(Kernel("", (), ()))), lanes_functions(names), lanes),
     )
 
 
-def _sample(t: numpy.dtype, rng: numpy.random.Generator) -> numpy.ndarray:
+def sample(t: numpy.dtype, rng: numpy.random.Generator) -> numpy.ndarray:
     """Arguments of all sizes: bits at random, numbers as programs have them, small ones, and special ones."""
     n = COUNT // 4
     bits = rng.integers(0, 1 << 8 * t.itemsize, n, dtype=f"u{t.itemsize}", endpoint=False).view(t)
     usual = rng.uniform(-20, 20, n)
     wide = numpy.copysign(numpy.exp(rng.uniform(-40, 40, n)), rng.uniform(-1, 9, n))
-    near = rng.integers(-40, 40, n) * rng.choice([0.25, numpy.pi / 4, 1.0]) * (1 + rng.normal(size=n) * 1e-7)
+    near = rng.integers(-40, 40, n) * rng.choice([0.25, numpy.pi / 4, 1.0], n) * (1 + rng.normal(size=n) * 1e-7)
     limits = numpy.finfo(t)
     special = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, numpy.inf, -numpy.inf, numpy.nan, limits.tiny, limits.max]
     with numpy.errstate(invalid="ignore"):  # NaNs among the bits
