@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
@@ -37,6 +39,8 @@ from ...transform.early import uniform_ends
 from .passes import PASSES
 from .text import Emitter, tables
 
+MANY = 16  # places that call a function, beyond which it is not inlined: it would take compilers too long
+_CALLED = re.compile(r"\blanes_(\w+)\(")
 FOLDER = Path(__file__).parent.parent.parent / "math"
 _any_library: ContextVar[bool] = ContextVar("any_library", default=False)
 
@@ -67,6 +71,7 @@ class LanesFunction:
     """``tables``, ``text``: C. The rest: what that uses of cpu/lanes.h.j2, see `codegen.simd.Printer`; ``lookups``:
     tables in registers, with name, type, values, and how many of these are looked up."""
 
+    name: str
     tables: list[str]
     text: str
     gathers: list[tuple[str, bool]]
@@ -97,19 +102,20 @@ def used(p: Printer, functions: Sequence[LanesFunction], lanes: int) -> dict[str
         "unsigned": of_all("unsigned"),
         "extremes": [extreme_text(name, lanes) for name in of_all("extremes")],
         "bytes": sorted(p.bytes),
-        "functions": texts(functions, lanes),
+        "functions": texts(functions, lanes, Counter(_CALLED.findall("\n".join(p.lines)))),
     }
 
 
-def texts(functions: Iterable[LanesFunction], lanes: int) -> list[str]:
-    """The C of functions, and of what they share once."""
+def texts(functions: Iterable[LanesFunction], lanes: int, calls: Mapping[str, int]) -> list[str]:
+    """The C of functions, and of what they share once. ``calls``: in how many places each is called."""
     shared: dict[str, None] = {}
     for f in functions:
         shared.update(dict.fromkeys(f.tables))
         for name, t, values, count in f.lookups:
             table = Region(name, _TYPES[t], (len(values),), "shared", tuple(values))
             shared[render("cpu/lookups.h.j2", lookups=[lookup_text(table, count, lanes, False)])] = None
-    return [*shared, *(f.text for f in functions)]
+    apart = "static __attribute__((noinline))"
+    return [*shared, *(f.text.replace("static inline", apart) if calls[f.name] > MANY else f.text for f in functions)]
 
 
 _TYPES = {t.name: t for t in (DOUBLE, FLOAT, INT, UINT, LONG, ULONG)}
@@ -145,6 +151,7 @@ def _made(name: str) -> LanesFunction:
         body=emitter.declarations() + p.lines,
     )
     return LanesFunction(
+        name,
         tables(u, p),
         text,
         gathers=sorted(p.gathers),
