@@ -143,3 +143,26 @@ def test_explain_says_so(tmp_path):
     command = [sys.executable, "-m", "c2cu", "explain", tmp_path / "k.c", "--backend", "cpu", "--schedule", "gang"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "inputs are sorted by lb and la: those whose loops turn about as often go side by side" in said
+
+
+SPOILS = """
+void k(int n, int m, int v[8]) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) { v[(i + j) & 7] += i ^ v[1]; v[1] = v[1] * 5 + j; v[2] ^= 1000 / v[7] + v[i & 7]; }
+}
+"""
+
+
+def test_a_fault_in_place_ends_its_input_only():
+    p = 5000
+    v = rng.integers(1, 99, (p, 8)).astype(np.int32) * 8 + 1
+    inputs = {"n": rng.integers(1, 3, p).astype(np.int32), "m": rng.integers(1, 3, p).astype(np.int32)}
+    v[77] = [1, 0, 0, 0, 0, 0, 0, 0]
+    programs = [c2cu.compile(SPOILS, backend="cpu", schedule=s, verify=False, status=True) for s in ("native", "gang")]
+    done = []
+    for program in programs:
+        there = v.copy()
+        done.append((program({**inputs, "v": there}, out={"v": there})["status"], there))
+    assert set(done[0][0]) == {0, 136} == set(done[1][0])
+    fine = done[0][0] == 0
+    assert np.array_equal(done[0][0], done[1][0]) and np.array_equal(done[0][1][fine], done[1][1][fine])

@@ -105,6 +105,20 @@ def test_what_compilers_have_in_place_of_a_call_stays(call):
     assert not program.loaded.artifact.functions
 
 
+@pytest.mark.parametrize("schedule", ["gang", "auto"])
+@pytest.mark.parametrize("body", [
+    "return x * cbrt(0.75);",
+    "return x + tan(8.25) - erf(0.25) * sinh(1.75);",
+    "double c = expm1(0.75); return c > 1 ? x * log10(0.75) : pow(x, log1p(2.0));",
+    "float f = coshf(1.75f); return f * x + atan2(3.5, -0.75) + hypot(1.25, x);",
+])  # fmt: skip
+def test_functions_of_constants_are_rounded_as_gcc_does(body, schedule):
+    x = rng.uniform(0.1, 9, 50)
+    text = f"#include <math.h>\ndouble k(double x) {{ {body} }}"
+    native = c2cu.bulk(text, x, backend="cpu", schedule="native")
+    assert same(c2cu.bulk(text, x, backend="cpu", schedule=schedule), native)
+
+
 def test_a_function_with_other_bits_is_called_lane_by_lane(monkeypatch):
     monkeypatch.setattr(
         same_bits, "compared", lambda names: {n: b"equal" if n == "sin" else b"different" for n in names}

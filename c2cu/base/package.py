@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from .cache import key
@@ -16,5 +18,6 @@ def state() -> str:
     package = Path(__file__).parent.parent
     folders = (package, package.parent / "templates")  # where it is not installed
     files = sorted(f for folder in folders for f in folder.rglob("*.*") if f.suffix in (".py", ".j2", ".h", ".c"))
-    states = ((f.name, f.stat()) for f in files)
-    return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in states], os.fspath(package))
+    states = ((os.fspath(f), f.stat()) for f in files)
+    others = [version(name) for name in ("pycparser", "jinja2", "numpy")]
+    return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in states], sys.version, others)

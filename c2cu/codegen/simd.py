@@ -154,6 +154,7 @@ class Printer:
     functions: dict[str, None] = field(default_factory=dict)  # of math.h, that are called for all lanes at once
     known: frozenset[str] = frozenset()  # those that can be: see `schedule.gang.functions`
     alone: dict[str, None] = field(default_factory=dict)  # functions that are called lane by lane
+    constants: dict[tuple[str, str], str] | None = None  # calls of constants that stand apart, by type and text
     gathers: dict[tuple[str, bool], None] = field(default_factory=dict)  # vector types; of a region with lanes, or not
     pairs: dict[str, None] = field(default_factory=dict)  # vector types of which neighbours are loaded together,
     neighbours: frozenset[tuple[Region, Expr]] = frozenset()  # where: their table, the first one's subscript;
@@ -245,7 +246,11 @@ class Printer:
             case Extremum():
                 return self.printed(e.choice)
             case Call():
-                return f"{e.name}({', '.join(map(self.text, e.args))})", NAME
+                text = f"{e.name}({', '.join(map(self.text, e.args))})"
+                if self.constants is None or not all(isinstance(a, Const) for a in e.args):
+                    return text, NAME
+                name = self.constants.setdefault((e.type.name, text), f"constant_{len(self.constants)}")
+                return f"{name}()", NAME
         raise AssertionError(e)
 
     def scalar_cast(self, e: Cast) -> tuple[str, int]:

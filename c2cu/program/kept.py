@@ -142,7 +142,7 @@ def _name(kind: str, source: Source, options: Options, pre: Preprocessed) -> str
     ]
     texts = sorted(pre.sources.items()), sorted(pre.plain_sources.items())
     compiler = toolchain.find_compiler()
-    machine = toolchain.compiler_version(compiler), toolchain.cpu_key()
+    machine = compiler, toolchain.compiler_version(compiler), toolchain.cpu_key()
     chosen = [(f.name, _in_order(getattr(options, f.name))) for f in fields(options)]
     return key(kind, [(s.name, s.path) for s in source.units], units, texts, chosen, machine, state())
 

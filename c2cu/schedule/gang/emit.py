@@ -62,8 +62,12 @@ def gang(
         again = None
     coming = [r for r in bulk if trace is None or trace.comes_in(r.name, slots[layout[r.name][0]].writes)]
     leaving = [r for r in bulk if slots[layout[r.name][0]].writes]
+    form = refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
     numbers = alike.numbers(u, coming)
-    form = None if numbers else refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
+    if form is None and again is not None and any(s.reads and s.writes for s in slots):
+        numbers = ()  # results may go where inputs are, and after a fault nothing would be left to begin again with
+    if numbers:
+        form = None
     u = u if form is None else form.u
     known = _known(u) if functions else frozenset()
     widest = 8 if known else _widest(u)
@@ -71,7 +75,11 @@ def gang(
     half = form is None and not masked and halves(u)
     lanes, wide = native_bytes // (2 if half else widest), widest == 8
     if form is None:
-        p = MaskPrinter(u, wide=wide, known=known) if masked else Printer(u, wide=wide, half=half)
+        p = (
+            MaskPrinter(u, wide=wide, known=known, constants={})
+            if masked
+            else Printer(u, wide=wide, half=half, constants={})
+        )
         emitter = Emitter(u, p)
         emitter.block(u.kernel.body)
         values: dict[str, object] = {"body": emitter.declarations() + p.lines}

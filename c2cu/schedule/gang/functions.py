@@ -102,6 +102,7 @@ def used(p: Printer, functions: Sequence[LanesFunction], lanes: int) -> dict[str
         "unsigned": of_all("unsigned"),
         "extremes": [extreme_text(name, lanes) for name in of_all("extremes")],
         "bytes": sorted(p.bytes),
+        "constants": p.constants or {},
         "functions": texts(functions, lanes, Counter(_CALLED.findall("\n".join(p.lines)))),
     }
 

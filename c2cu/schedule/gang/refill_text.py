@@ -18,7 +18,7 @@ class RefillText:
 
     def __init__(self, form: Refill, wide: bool, known: frozenset[str]):
         self.form, self.u = form, form.u
-        self.p = MaskPrinter(form.u, wide=wide, common=form.common, known=known)
+        self.p = MaskPrinter(form.u, wide=wide, common=form.common, known=known, constants={})
         self.emitter = Emitter(form.u, self.p)
 
     def values(self) -> dict[str, object]:

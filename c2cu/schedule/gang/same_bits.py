@@ -34,7 +34,7 @@ def equal(names: frozenset[str]) -> frozenset[str]:
     if not names or not toolchain.cpu_features() >= NEEDS:
         return frozenset()
     compiler = toolchain.find_compiler()
-    machine = toolchain.compiler_version(compiler), toolchain.cpu_key(), FLAGS, mathematics()
+    machine = compiler, toolchain.compiler_version(compiler), toolchain.cpu_key(), FLAGS, mathematics()
     entries = {name: key("bits", name, state(), *machine) for name in names}
     cache = Cache()
     answers = {name: cache.get(entry, ".equal") for name, entry in entries.items()}

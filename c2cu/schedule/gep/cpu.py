@@ -51,6 +51,7 @@ def cpu(
         gathers=[gather_text(element, own, lanes) for element, own in sorted(text.printer.gathers)],
         bytes=sorted(text.printer.bytes),
         pairs=[],
+        constants={},
         fused=[fused_text(rep, lanes) for rep in sorted(text.printer.fused)],
         functions=[],
         unsigned=sorted(text.printer.unsigned),
