@@ -254,7 +254,7 @@ def test_real_work_is_measured_and_right(tmp_path):
 
     real_work.main(["--quick", "--json", str(tmp_path / "r.json")])
     rows = json.loads((tmp_path / "r.json").read_text())["rows"]
-    assert len(rows) == 11 and all(r["ratio"] > 0 for r in rows)
+    assert len(rows) == 16 and all(r["ratio"] > 0 for r in rows)
 
 
 def test_streams_are_measured_and_drawn(tmp_path, capsys):
