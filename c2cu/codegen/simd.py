@@ -159,7 +159,6 @@ class Printer:
     pairs: dict[str, None] = field(default_factory=dict)  # vector types of which neighbours are loaded together,
     neighbours: frozenset[tuple[Region, Expr]] = frozenset()  # where: their table, the first one's subscript;
     loaded: dict[tuple[Region, Expr], tuple[str, str]] = field(default_factory=dict)  # and the names of those that are
-    registers: bool = True  # small tables are held in them;
     lookups: dict[Region, int] = field(default_factory=dict)  # tables in registers; how many elements it takes
     together: set[Region] = field(default_factory=set)  # those of which four lookups are one somewhere
     bytes: dict[str, None] = field(default_factory=dict)  # vectors of bytes that become words, or words become
@@ -405,7 +404,7 @@ class Printer:
         if not self.varying(e.index):
             text = f"{self.region(e.region)}[{self.subscript(e.index)}]"
             return self.converted(text, self.memory(e.region), rep)
-        if self.registers and is_table(e.region):
+        if is_table(e.region):
             return self.lookup(e, rep)
         if (name := self.neighbour(e, rep)) is not None:
             return name

@@ -6,7 +6,7 @@ a varying subscript goes lane by lane. A gang's regions stand lane by lane (``a[
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from ...analysis.facts import Trace
@@ -22,7 +22,7 @@ from ...codegen.lanes import (
 )
 from ...codegen.lookups import lookup_text
 from ...codegen.simd import Printer, is_folded, member, memory
-from ...ir.nodes import ENDED, Binary, Call, Const, Kernel, Region
+from ...ir.nodes import ENDED, Binary, Call, Const, Expr, Kernel, Region
 from ...ir.walk import expressions, statements, subexpressions
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
@@ -143,8 +143,11 @@ def _may_fault(kernel: Kernel, trace: Trace | None) -> bool:
     """Whether an input could end the process: by a division of whole numbers, or outside of an array."""
     if trace is None or not trace.complete or trace.faults:
         return True
-    every = (x for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
-    return any(isinstance(x, Binary) and x.op in "/%" and not _divides(x) for x in every)
+    return any(isinstance(x, Binary) and x.op in "/%" and not _divides(x) for x in _every(kernel))
+
+
+def _every(kernel: Kernel) -> Iterator[Expr]:
+    return (x for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
 
 
 def _divides(e: Binary) -> bool:
@@ -154,20 +157,14 @@ def _divides(e: Binary) -> bool:
 
 def _widest(u: Uniform) -> int:
     """Bytes of the widest varying value: 4 or 8."""
-    sizes = [v.type.size for v in u.varying] + [r.type.size for r in u.varying_regions]
-    for s in statements(u.kernel.body):
-        for e in expressions(s):
-            sizes += [x.type.size for x in subexpressions(e) if x.type.size == 8 and u.is_varying(x)]
-    return 8 if 8 in sizes else 4
+    named = any(x.type.size == 8 for x in (*u.varying, *u.varying_regions))
+    return 8 if named or any(x.type.size == 8 and u.is_varying(x) for x in _every(u.kernel)) else 4
 
 
 def _known(u: Uniform) -> frozenset[str]:
     """The functions of math.h that the kernel calls for all lanes at once."""
-    every = (x for s in statements(u.kernel.body) for e in expressions(s) for x in subexpressions(e))
-    called = {x.name for x in every if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
-    if not called & usable():
-        return frozenset()
-    return equal(frozenset(called & usable()))
+    called = {x.name for x in _every(u.kernel) if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
+    return equal(usable() & called)
 
 
 def _members(u: Uniform, p: Printer, fields: frozenset[Region]) -> list[str]:
