@@ -59,7 +59,7 @@ def cases(rng: np.random.Generator, quick: bool) -> Iterator[Case]:
 def of_the_library(rng: np.random.Generator, p: int) -> Iterator[Case]:
     """Kernels that call functions of math.h."""
     market = {"spot": (50, 150), "strike": (50, 150), "years": (0.1, 2), "rate": (0, 0.1), "volatility": (0.1, 0.6)}
-    option = {name: rng.uniform(*limits, p) for name, limits in market.items()}
+    option = {name: rng.uniform(low, high, p) for name, (low, high) in market.items()}
     yield "Black-Scholes", "black_scholes", option, ("call", "put")
     yield "double pendulum, 20 steps of RK4", "pendulum", {"state": rng.uniform(-2, 2, (p, 4))}, ("state",)
     orbit = {"M": rng.uniform(0, np.pi, p), "e": rng.uniform(0, 0.95, p)}
