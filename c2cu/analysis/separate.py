@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from ..ir.nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Var, Variable
-from ..ir.walk import statements, used
+from ..ir.walk import statements, unless_same, used, with_body
 
 
 def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Expr], bool]) -> Kernel:
@@ -25,7 +25,7 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
         return [v for v in assigned if v in read]
 
     def block(b: Block) -> Block:
-        return tuple(x for s in b for x in statement(s))
+        return unless_same(b, (x for s in b for x in statement(s)))
 
     def statement(s: Stmt) -> tuple[Stmt, ...]:
         nonlocal uids
@@ -42,7 +42,7 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
                 return (replace(s, head=block(s.head), body=block(s.body), step=block(s.step)),)
         return (s,)
 
-    return replace(kernel, body=block(kernel.body))
+    return with_body(kernel, block(kernel.body))
 
 
 def _assigned(b: Block) -> dict[Variable, None]:

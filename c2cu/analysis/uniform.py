@@ -7,6 +7,7 @@ fixed address or none, whatever the data).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -144,9 +145,24 @@ class _Cause:
     behind: Variable | Region | None
 
 
+class _Latest(threading.local):
+    """The last result whose kernel is as it was analysed: passes that find nothing to do hand on the same kernel."""
+
+    result: Uniform | None = None
+
+
+_latest = _Latest()
+
+
 def uniform(kernel: Kernel) -> Uniform:
     """Analyse a flat kernel: bulk regions vary, shared ones do not, and all else follows."""
-    return _analysis(kernel, frozenset()).run()
+    latest = _latest.result
+    if latest is not None and latest.kernel is kernel:
+        return latest
+    analysis = _analysis(kernel, frozenset())
+    result = analysis.run()
+    _latest.result = result if result.kernel is analysis.kernel else None
+    return result
 
 
 def staggered(u: Uniform, number: int) -> Uniform:
@@ -210,12 +226,10 @@ def _until_public(kernel: Kernel) -> tuple[Kernel, dict[Region, Region]]:
 
 
 def _analysis(kernel: Kernel, public: frozenset[str]) -> _Analysis:
-    first = webs(kernel)
-    kernel = first.kernel
-    pruned = simplify(kernel.body)
-    if pruned != kernel.body:
-        kernel = Kernel(kernel.name, kernel.regions, pruned, kernel.loc)
     split = webs(kernel)
+    pruned = simplify(split.kernel.body)
+    if pruned != split.kernel.body:
+        split = webs(replace(kernel, body=pruned))
     return _Analysis(split.kernel, split.escapes, public)
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from operator import is_
 
 from .nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Var, Variable
-from .walk import subexpressions, used
+from .walk import subexpressions, unless_same, used, with_body
 
 
 def pruned(kernel: Kernel) -> Kernel:
     """``kernel`` with its body simplified."""
-    return replace(kernel, body=simplify(kernel.body))
+    return with_body(kernel, simplify(kernel.body))
 
 
 def simplify(block: Block) -> Block:
@@ -35,9 +34,8 @@ def join(block: Block, keeps: Callable[[If], bool]) -> Block:
             out[-1] = replace(last, then=last.then + s.then, other=last.other + s.other)
         else:
             out.append(s)
-    return tuple(
-        replace(s, then=join(s.then, keeps), other=join(s.other, keeps)) if isinstance(s, If) else s for s in out
-    )
+    inner = (replace(s, then=join(s.then, keeps), other=join(s.other, keeps)) if isinstance(s, If) else s for s in out)
+    return unless_same(block, inner)
 
 
 def _pruned(block: Block, reads: Counter[Variable]) -> Block:
@@ -64,7 +62,7 @@ def _pruned(block: Block, reads: Counter[Variable]) -> Block:
                     s = replace(s, head=head, body=body, step=step)
         out.append(s)
     out.reverse()
-    return block if len(out) == len(block) and all(map(is_, out, block)) else tuple(out)
+    return unless_same(block, out)
 
 
 def _unread(e: Expr, reads: Counter[Variable]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from operator import is_
 
@@ -18,6 +18,7 @@ from .nodes import (
     Expr,
     Extremum,
     If,
+    Kernel,
     Load,
     Loop,
     Region,
@@ -55,7 +56,9 @@ def subexpressions(e: Expr) -> Iterator[Expr]:
     while pending:
         e = pending.pop()
         yield e
-        pending += operands(e)[::-1]
+        below = _OPERANDS[type(e)](e)
+        if below:
+            pending += below[::-1]
 
 
 def mapped(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
@@ -67,11 +70,25 @@ def mapped(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
 
 def rewrite(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
     """``e`` with ``f`` applied to every node, children first. What does not change is not copied."""
-    old = operands(e)
+    old = _OPERANDS[type(e)](e)
+    if not old:
+        return f(e)
     new: list[Expr] = []
     for x in old:  # not by `mapped`, which would take twice the stack: expressions may be deep
         new.append(rewrite(x, f))
     return f(e if all(map(is_, new, old)) else _rebuilt(e, tuple(new), lambda k: rewrite(k, f)))
+
+
+def unless_same(old: Block, new: Iterable[Stmt]) -> Block:
+    """``new``, or ``old`` where that has the very same statements: what stays the same can be seen to."""
+    new = tuple(new)
+    return old if len(new) == len(old) and all(map(is_, new, old)) else new
+
+
+def with_body(kernel: Kernel, body: Iterable[Stmt]) -> Kernel:
+    """``kernel`` with another body; itself, where that has the very same statements."""
+    new = unless_same(kernel.body, body)
+    return kernel if new is kernel.body else replace(kernel, body=new)
 
 
 def _rebuilt(e: Expr, new: tuple[Expr, ...], row: Callable[[Expr], Expr]) -> Expr:
@@ -103,7 +120,7 @@ def rewritten(
     index: Callable[[Expr, Region], Expr] = lambda e, r: e,
 ) -> Block:
     """A block with ``f`` applied to every node of its expressions, children first, ``region`` to where it stores, and
-    ``index`` to the subscripts there."""
+    ``index`` to the subscripts there. Assignments and stores that do not change are not copied."""
 
     def inner(b: Block) -> Block:
         return rewritten(b, f, region, index)
@@ -111,18 +128,23 @@ def rewritten(
     def statement(s: Stmt) -> Stmt:
         match s:
             case Assign(value=v):
-                return replace(s, value=rewrite(v, f))
+                value = rewrite(v, f)
+                return s if value is v else replace(s, value=value)
             case Store():
                 rows = tuple((rewrite(k, f), n) for k, n in s.rows)
-                place, at, value = region(s.region), rewrite(s.index, f), rewrite(s.value, f)
-                return replace(s, region=place, index=index(at, place), value=value, rows=rows)
+                place, value = region(s.region), rewrite(s.value, f)
+                at = index(rewrite(s.index, f), place)
+                same = place is s.region and at is s.index and value is s.value
+                if same and all(k is old for (k, _), (old, _) in zip(rows, s.rows)):
+                    return s
+                return replace(s, region=place, index=at, value=value, rows=rows)
             case If():
                 return replace(s, cond=rewrite(s.cond, f), then=inner(s.then), other=inner(s.other))
             case Loop():
                 return replace(s, cond=rewrite(s.cond, f), head=inner(s.head), body=inner(s.body), step=inner(s.step))
         raise AssertionError(s)
 
-    return tuple(map(statement, block))
+    return unless_same(block, map(statement, block))
 
 
 def expressions(s: Stmt) -> tuple[Expr, ...]:

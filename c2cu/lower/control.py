@@ -36,13 +36,13 @@ def statements(cx: Context, nodes: list[C.Node]) -> Flags:
         if id(s) in cx.ends.doomed:
             cx.end(end_of(cx, nodes[i:]))
             return NONE
-        rest = nodes[i + 1 :]
-        if isinstance(s, C.If) and rest and escapes(s.iftrue) and not (s.iffalse and escapes(s.iffalse)):
-            other = [s.iffalse, *rest] if s.iffalse is not None else rest
-            return if_else(cx, s, [s.iftrue], other)
+        last = i == len(nodes) - 1
+        if isinstance(s, C.If) and not last and escapes(s.iftrue) and not (s.iffalse and escapes(s.iffalse)):
+            other = [s.iffalse] if s.iffalse is not None else []
+            return if_else(cx, s, [s.iftrue], [*other, *nodes[i + 1 :]])
         flags = statement(cx, s)
-        if flags and rest:
-            return flags | unless(cx, flags, rest)
+        if flags and not last:
+            return flags | unless(cx, flags, nodes[i + 1 :])
         if flags:
             return flags
     return NONE

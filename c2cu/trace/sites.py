@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..analysis.uniform import Uniform
 from ..base.diagnostics import Loc
@@ -98,51 +98,69 @@ def _counters(s: Loop, u: Uniform) -> tuple[Variable, ...]:
 def carried(u: Uniform) -> frozenset[Variable]:
     """Varying variables that may be read before they are assigned in the same turn of the innermost loop: the others
     carry nothing from turn to turn."""
-    places: set[Variable] = set()
-    _Assigned(places, fresh=True).block(u.kernel.body, frozenset())
-    return frozenset(v for v in places if v in u.varying)
+    return frozenset(v for v in _read_early(u, fresh=True) if v in u.varying)
 
 
 def doubtful(u: Uniform) -> frozenset[Variable]:
     """Variables that some path of the text reads before it assigns them."""
-    places: set[Variable] = set()
-    _Assigned(places, fresh=False).block(u.kernel.body, frozenset())
-    return frozenset(places)
+    return frozenset(_read_early(u, fresh=False))
 
 
-@dataclass(frozen=True)
+def _read_early(u: Uniform, fresh: bool) -> set[Variable]:
+    walk = _Assigned(fresh)
+    walk.block(u.kernel.body)
+    return walk.places
+
+
+@dataclass
 class _Assigned:
-    """A walk that knows what is certainly assigned; ``places`` collects what is read where it is not. ``fresh``: what
-    was assigned before a turn of a loop does not count."""
+    """A walk that has in ``known`` what is certainly assigned, and collects in ``places`` what is read where it is not.
+    ``fresh``: what was assigned before a turn of a loop does not count. What a function returns is new in ``known``."""
 
-    places: set[Variable]
     fresh: bool
+    known: set[Variable] = field(default_factory=set)
+    places: set[Variable] = field(default_factory=set)
 
-    def block(self, block: Block, known: frozenset[Variable]) -> frozenset[Variable]:
-        for s in block:
-            known = self.statement(s, known)
-        return known
+    def block(self, block: Block) -> list[Variable]:
+        return [v for s in block for v in self.statement(s)]
 
-    def statement(self, s: Stmt, known: frozenset[Variable]) -> frozenset[Variable]:
+    def statement(self, s: Stmt) -> list[Variable]:
         if isinstance(s, Loop):
-            return known | self.loop(s, frozenset() if self.fresh else known)
+            return self.loop(s)
         for e in expressions(s):
-            self.read(e, known)
-        if isinstance(s, Assign):
-            return known | {s.var}
-        if isinstance(s, If):
-            return self.block(s.then, known) & self.block(s.other, known)
-        return known
+            self.read(e)
+        match s:
+            case Assign(var=v):
+                return self.add([v])
+            case If():
+                then, other = self.forgotten(s.then), set(self.forgotten(s.other))
+                return self.add([v for v in then if v in other])
+        return []
 
-    def read(self, e: Expr, known: frozenset[Variable]) -> None:
-        self.places.update(x.var for x in subexpressions(e) if isinstance(x, Var) and x.var not in known)
+    def read(self, e: Expr) -> None:
+        self.places.update(x.var for x in subexpressions(e) if isinstance(x, Var) and x.var not in self.known)
 
-    def loop(self, s: Loop, known: frozenset[Variable]) -> frozenset[Variable]:
+    def loop(self, s: Loop) -> list[Variable]:
         """The head is certain to run; the rest is not."""
-        head = self.block(s.head, known)
-        self.read(s.cond, head)
-        self.block(s.step, self.block(s.body, head))
-        return head
+        before = self.known
+        if self.fresh:
+            self.known = set()
+        head = self.block(s.head)
+        self.read(s.cond)
+        self.forgotten((*s.body, *s.step))
+        self.known = before
+        return self.add(head) if self.fresh else head
+
+    def forgotten(self, block: Block) -> list[Variable]:
+        """A block that is not certain to run."""
+        new = self.block(block)
+        self.known.difference_update(new)
+        return new
+
+    def add(self, variables: list[Variable]) -> list[Variable]:
+        new = [v for v in dict.fromkeys(variables) if v not in self.known]
+        self.known.update(new)
+        return new
 
 
 def data_ends(u: Uniform, s: Loop) -> bool:

@@ -12,14 +12,14 @@ from itertools import count
 
 from ..base.libm import FUNCTIONS
 from ..ir.nodes import Assign, Block, Call, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ..ir.walk import expressions, mapped, statements, subexpressions
+from ..ir.walk import expressions, mapped, statements, subexpressions, with_body
 
 
 def common(kernel: Kernel) -> Kernel:
     """``kernel`` with no call made twice in one row of assignments and stores, the condition of a branch behind it
     included, unless what the call reads changes in between."""
     last = max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0)
-    return replace(kernel, body=_block(kernel.body, count(last + 1)))
+    return with_body(kernel, _block(kernel.body, count(last + 1)))
 
 
 def _block(block: Block, uids: count[int]) -> Block:
@@ -56,11 +56,13 @@ def _is_call(e: Expr) -> bool:
 @dataclass
 class _Row:
     """A walk over a row of statements. ``names``: of calls, by their number in ``calls``, where each stands once.
-    ``known``: those whose value is still the same; ``repeated``: those that are made again while it is."""
+    ``known``: those whose value is still the same; ``readers``: of what a place holds, among them; ``repeated``: those
+    that are made again while it is."""
 
     names: Mapping[int, Variable]
     calls: list[Expr] = field(default_factory=list)
     known: dict[Expr, int] = field(default_factory=dict)
+    readers: dict[Variable | Region, list[Expr]] = field(default_factory=dict)
     repeated: set[int] = field(default_factory=set)
     out: list[Stmt] = field(default_factory=list)
 
@@ -88,6 +90,8 @@ class _Row:
             return Var(self.names[n], e.loc) if n in self.names else e
         n = self.known[e] = len(self.calls)
         self.calls.append(e)
+        for place in _read(e):
+            self.readers.setdefault(place, []).append(e)
         value = mapped(e, self.expression)
         if n not in self.names:
             return value
@@ -96,7 +100,8 @@ class _Row:
 
     def forget(self, place: Variable | Region) -> None:
         """What stands in ``place`` changes."""
-        self.known = {e: n for e, n in self.known.items() if place not in _read(e)}
+        for e in self.readers.pop(place, ()):
+            self.known.pop(e, None)
 
 
 def _read(e: Expr) -> set[Variable | Region]:

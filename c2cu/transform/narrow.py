@@ -12,7 +12,7 @@ from ..base.ctype import INT, UINT
 from ..ir.fold import cast
 from ..ir.nodes import Binary, Cast, Const, Expr, Kernel, Load, Region, Select, Unary
 from ..ir.ranges import Ranges
-from ..ir.walk import rewritten
+from ..ir.walk import rewritten, with_body
 
 MOST = 1 << 31  # elements of a region
 
@@ -26,9 +26,12 @@ def narrow(kernel: Kernel) -> Kernel:
         return _low(e, ranges) if small else e
 
     def shorter(e: Expr) -> Expr:
-        return replace(e, index=subscript(e.index, e.region)) if isinstance(e, Load) else e
+        if not isinstance(e, Load):
+            return e
+        index = subscript(e.index, e.region)
+        return e if index is e.index else replace(e, index=index)
 
-    return replace(kernel, body=rewritten(kernel.body, shorter, index=subscript))
+    return with_body(kernel, rewritten(kernel.body, shorter, index=subscript))
 
 
 def _low(e: Expr, ranges: Ranges) -> Expr:

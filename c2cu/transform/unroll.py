@@ -75,6 +75,8 @@ def unroll(kernel: Kernel, budget: int = BUDGET, whole: bool = False, rolled: tu
 def unroll_by_profit(kernel: Kernel, budget: int = BUDGET) -> Kernel:
     """``kernel`` with those of its short loops written out that decide branches, or subscripts of local arrays of which
     every subscript can be decided so."""
+    if not any(isinstance(s, Loop) for s in statements(kernel.body)):
+        return kernel
     folding = _Folding()
     arrays: frozenset[Region] = frozenset()
     if any(r.storage == "local" for r in kernel.regions):

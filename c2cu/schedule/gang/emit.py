@@ -33,7 +33,7 @@ from .halves import halves
 from .refill import refill
 from .refill_text import RefillText
 from .same_bits import equal
-from .text import LOCAL_BYTES, Emitter, c_name, tables
+from .text import array, c_name, is_large, tables, whole
 
 T = TypeVar("T")
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -80,9 +80,7 @@ def gang(
             if masked
             else Printer(u, wide=wide, half=half, constants={})
         )
-        emitter = Emitter(u, p)
-        emitter.block(u.kernel.body)
-        values: dict[str, object] = {"body": emitter.declarations() + p.lines}
+        emitter, values = whole(u, p, in_parts=not ended)
     else:
         text = RefillText(form, wide, known)
         p, values = text.p, text.values()
@@ -175,8 +173,8 @@ def _members(u: Uniform, p: Printer, fields: frozenset[Region]) -> list[str]:
             members.append(f"{p.memory(r)} {member(r)}[{r.count}]")
             if r.storage == "bulk" and p.memory(r) != memory(r.type):
                 members.append(f"{memory(r.type)} {pack.narrow(r)}[{r.count}]")
-        elif r in fields or (r.storage == "local" and r.type.size * r.count > LOCAL_BYTES):
-            members.append(f"{c_name(r.type)} {member(r)}[{r.count}]")
+        elif r in fields or (r.storage == "local" and is_large(r)):
+            members.append(array(r))
         elif r.storage == "shared" and r.init is None:
             members.append(f"const {c_name(r.type)} *{member(r)}")
     return members

@@ -12,7 +12,7 @@ from itertools import count
 from ...analysis.uniform import Uniform
 from ...codegen.lookups import is_taken_together
 from ...ir.nodes import Assign, Block, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ...ir.walk import rewritten, statements, subexpressions
+from ...ir.walk import rewritten, statements, subexpressions, with_body
 from ...transform.early import is_end
 
 FOUR = 4
@@ -21,7 +21,7 @@ FOUR = 4
 def fours(u: Uniform) -> Kernel:
     """``u``'s kernel, in whose rows of assignments and stores such lookups are moved up to the first of them."""
     last = max((s.var.uid for s in statements(u.kernel.body) if isinstance(s, Assign)), default=0)
-    return replace(u.kernel, body=_block(u, u.kernel.body, count(last + 1)))
+    return with_body(u.kernel, _block(u, u.kernel.body, count(last + 1)))
 
 
 def reads(e: Expr) -> set[Variable | Region]:

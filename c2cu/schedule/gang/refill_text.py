@@ -10,7 +10,7 @@ from ...codegen.simd import member
 from ...ir.nodes import Assign, Block, Variable
 from ...ir.walk import touched
 from .refill import Refill
-from .text import Emitter, c_name
+from .text import Emitter, array
 
 
 class RefillText:
@@ -43,8 +43,8 @@ class RefillText:
         variables = sorted((x for x in self.form.common if isinstance(x, Variable)), key=lambda v: (v.uid, v.name))
         regions = [r for r in self.u.kernel.regions if r in self.form.common]
         return [
-            *(f"{v.type} {self.p.var(v).removeprefix('c->')}" for v in variables),
-            *(f"{c_name(r.type)} {member(r)}[{r.count}]" for r in regions),
+            *map(self.emitter.declared, variables),
+            *map(array, regions),
         ]
 
     def queue(self, v: Variable) -> dict[str, object]:
@@ -55,7 +55,7 @@ class RefillText:
         """What a function that does a block, and has values of ``variables``, declares."""
         named = touched(block)
         regions = [r for r in self.u.kernel.regions if r in named and r not in self.form.common]
-        return [*self.emitter.declarations(block, regions), *map(self.emitter.declared, variables)]
+        return [*self.emitter.declarations(block, regions), *map(self.emitter.begun, variables)]
 
     def before(self) -> list[str]:
         self.p.lines = []

@@ -33,7 +33,7 @@ from ...ir.nodes import (
     Variable,
 )
 from ...ir.simplify import join
-from ...ir.walk import expressions, rewrite, rewritten, statements, subexpressions, used
+from ...ir.walk import expressions, rewrite, rewritten, statements, subexpressions, used, with_body
 from ...transform.early import is_end
 
 SMALL = 6  # statements of a varying `if` that is cheaper to execute than to jump over
@@ -50,7 +50,7 @@ class _MayAlias(Exception):
 def selects(u: Uniform) -> Kernel:
     """``u.kernel`` with its minima and maxima as such, and what else their branches store as selects."""
     body = rewritten(u.kernel.body, _extremum)
-    return replace(u.kernel, body=_Selects(u).joined(body))
+    return with_body(u.kernel, _Selects(u).joined(body))
 
 
 class _Selects:

@@ -12,8 +12,9 @@ from ...codegen.lanes import BEYOND
 from ...codegen.lookups import padded
 from ...codegen.simd import Printer, before, literal, member
 from ...ir.nodes import ENDED, Assign, Block, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
-from ...ir.walk import blocks, expressions, statements, subexpressions
+from ...ir.walk import blocks, expressions, statements, subexpressions, touched
 from .fours import lookup, runs
+from .parts import common, named, parts
 from .select import accesses, is_small
 
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
@@ -22,6 +23,16 @@ LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
 def c_name(t: Scalar) -> str:
     """The type of an array's elements in C."""
     return "unsigned char" if t == BOOL else t.name
+
+
+def array(r: Region) -> str:
+    """A uniform region with its type."""
+    return f"{c_name(r.type)} {member(r)}[{r.count}]"
+
+
+def is_large(r: Region) -> bool:
+    """Whether a region is too large for a function's frame."""
+    return r.type.size * r.count > LOCAL_BYTES
 
 
 def neighbours(block: Block, p: Printer) -> frozenset[tuple[Region, Expr]]:
@@ -52,6 +63,25 @@ def neighbours(block: Block, p: Printer) -> frozenset[tuple[Region, Expr]]:
     return frozenset(firsts)
 
 
+def whole(u: Uniform, p: Printer, in_parts: bool) -> tuple[Emitter, dict[str, object]]:
+    """A kernel as one function, or as several if ``in_parts`` and it is long: what has printed it, and what
+    cpu/gang.c.j2 is filled with."""
+    pieces = parts(u.kernel) if in_parts else (u.kernel.body,)
+    shared = common(pieces)
+    regions = [r for r in shared.regions if r.storage == "local" and r not in u.varying_regions and not is_large(r)]
+    p.common = frozenset({*shared.variables, *regions})
+    emitter = Emitter(u, p)
+    bodies: list[list[str]] = []
+    for piece in pieces:
+        p.lines = []
+        emitter.block(piece)
+        local = [r for r in touched(piece) if r not in p.common]
+        bodies.append(emitter.declarations(piece, local if len(pieces) > 1 else None) + p.lines)
+    p.lines = [line for body in bodies for line in body]
+    members = [*map(emitter.declared, shared.variables), *map(array, regions)]
+    return emitter, {"parts": bodies, "common": members}
+
+
 class Emitter:
     """Prints a kernel's statements, what varies as vectors."""
 
@@ -64,33 +94,23 @@ class Emitter:
 
     def declarations(self, block: Block | None = None, regions: Iterable[Region] | None = None) -> list[str]:
         """Variables and uniform local regions of the frame of a function: of the kernel, or of what does ``block``."""
-        variables: dict[Variable, None] = {}
-        for s in statements(self.u.kernel.body if block is None else block):
-            if isinstance(s, Assign):
-                variables[s.var] = None
-            if isinstance(s, Loop):
-                variables.update(dict.fromkeys(s.flags))
-            for e in expressions(s):
-                variables.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
-        out = []
-        for v in variables:
-            if v in self.u.varying:
-                out.append(self.declared(v))
-            elif v not in self.p.common:
-                out.append(f"{v.type} {self.p.var(v)} = 0;")
+        variables = named(self.u.kernel.body if block is None else block)
+        out = [self.begun(v) for v in variables if v not in self.p.common]
         for r in self.u.kernel.regions if regions is None else regions:
             if r.storage == "local" and r not in self.u.varying_regions:
-                large = r.type.size * r.count > LOCAL_BYTES
-                out.append(
-                    f"{c_name(r.type)} *const {member(r)} = g->{member(r)};"
-                    if large
-                    else f"{c_name(r.type)} {member(r)}[{r.count}];"
-                )
+                large = is_large(r)
+                out.append(f"{c_name(r.type)} *const {member(r)} = g->{member(r)};" if large else f"{array(r)};")
         return out
 
     def declared(self, v: Variable) -> str:
-        rep = self.p.mask_type if v.type == BOOL else self.p.register(v.type)
-        return f"{rep} {self.p.var(v)} = {{0}};"
+        """A variable with its type."""
+        name = self.p.var(v).removeprefix("c->")
+        if v not in self.u.varying:
+            return f"{v.type} {name}"
+        return f"{self.p.mask_type if v.type == BOOL else self.p.register(v.type)} {name}"
+
+    def begun(self, v: Variable) -> str:
+        return f"{self.declared(v)} = {'{0}' if v in self.u.varying else '0'};"
 
     def line(self, text: str) -> None:
         self.p.lines.append(text)

@@ -1,0 +1,58 @@
+"""A long kernel as several functions, one after the other: a compiler's time grows faster than the length of one.
+
+What several of them name stands in ``struct common``, which the others' registers could not hold either.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ...ir.nodes import Assign, Block, Kernel, Loop, Region, Stmt, Var, Variable
+from ...ir.walk import expressions, statements, subexpressions, touched
+
+LENGTH = 1000  # statements of a function: of 19,000 in one, GCC 12 takes three times as long
+Parts = tuple[Block, ...]
+
+
+def parts(kernel: Kernel) -> Parts:
+    """The kernel's statements, in order; one part, where they are few."""
+    pieces: list[list[Stmt]] = [[]]
+    length = 0
+    for s in kernel.body:
+        size = sum(1 for _ in statements((s,)))
+        if length + size > LENGTH and pieces[-1]:
+            pieces.append([])
+            length = 0
+        pieces[-1].append(s)
+        length += size
+    if len(pieces) == 2:
+        return (kernel.body,)
+    return tuple(map(tuple, pieces))
+
+
+@dataclass(frozen=True)
+class Common:
+    """What more than one part names, in the order in which it is named first."""
+
+    variables: tuple[Variable, ...]
+    regions: tuple[Region, ...]
+
+
+def common(pieces: Parts) -> Common:
+    variables = Counter(v for block in pieces for v in named(block))
+    regions = Counter(r for block in pieces for r in dict.fromkeys(touched(block)))
+    return Common(tuple(v for v, n in variables.items() if n > 1), tuple(r for r, n in regions.items() if n > 1))
+
+
+def named(block: Block) -> dict[Variable, None]:
+    """The variables that a block assigns or reads."""
+    out: dict[Variable, None] = {}
+    for s in statements(block):
+        if isinstance(s, Assign):
+            out[s.var] = None
+        if isinstance(s, Loop):
+            out.update(dict.fromkeys(s.flags))
+        for e in expressions(s):
+            out.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
+    return out
