@@ -169,6 +169,11 @@ def blocks(s: Stmt) -> tuple[Block, ...]:
     return ()
 
 
+def places(e: Expr) -> set[Variable | Region]:
+    """The variables and regions that ``e`` reads."""
+    return {x.var if isinstance(x, Var) else x.region for x in subexpressions(e) if isinstance(x, (Var, Load))}
+
+
 def loads_in(e: Expr) -> Iterator[Load]:
     """Every load of an expression, inner ones first."""
     pending: list[tuple[Expr, bool]] = [(e, False)]

@@ -4,9 +4,19 @@
 #include "bits.h"
 #include "sin_table.h"
 
+/* sin(a + da) below 0.126: a polynomial of degree 11. */
+static double c2cu_sin_small(double a, double da) {
+    double a2 = a * a;
+    double poly = __builtin_fma(a2, -0x1.addffc2fcdf59p-26, 0x1.71de27b9a7ed9p-19);
+    poly = __builtin_fma(a2, poly, -0x1.a01a019db08b8p-13);
+    poly = __builtin_fma(a2, poly, 0x1.1111111110ecep-7);
+    poly = __builtin_fma(a2, poly, -0x1.5555555555555p-3);
+    return a + __builtin_fma(a2, __builtin_fma(a, poly, -(0.5 * da)), da);
+}
+
 /* sin(a + da), or cos(a + da) if odd; |a| < 0.86, da its rest. With k/128 nearest to |a|: from sin and cos of k/128 and
-   polynomials of the difference; a sine below 0.126: a polynomial of degree 11. The order of the operations, and which
-   are fused, is glibc's (IBM's accurate library, since 2.28 without its slow paths; the FMA variant). */
+   polynomials of the difference. The order of the operations, and which are fused, is glibc's (IBM's accurate library,
+   since 2.28 without its slow paths; the FMA variant). */
 static double c2cu_sin_core(double a, double da, unsigned long odd) {
     double size = fabs(a);
     double turned = a > 0.0 ? da : -da;
@@ -23,15 +33,9 @@ static double c2cu_sin_core(double a, double da, unsigned long odd) {
     double c = u2 * __builtin_fma(u2, __builtin_fma(u2, 0x1.6c16bedd9e239p-10, -0x1.5555555555535p-5), 0.5);
     c = odd ? c : __builtin_fma(u, turned, c);
     double result = p + __builtin_fma(s, q, __builtin_fma(-c, p, __builtin_fma(s, q_rest, p_rest)));
-    double a2 = a * a;
-    double poly = __builtin_fma(a2, -0x1.addffc2fcdf59p-26, 0x1.71de27b9a7ed9p-19);
-    poly = __builtin_fma(a2, poly, -0x1.a01a019db08b8p-13);
-    poly = __builtin_fma(a2, poly, 0x1.1111111110ecep-7);
-    poly = __builtin_fma(a2, poly, -0x1.5555555555555p-3);
-    double small = a + __builtin_fma(a2, __builtin_fma(a, poly, -(0.5 * da)), da);
     double with_sign = c2cu_from_bits(c2cu_as_bits(result) | (c2cu_as_bits(a) & 0x8000000000000000UL));
     result = odd ? result : with_sign;
-    return !odd && size < 0.126 ? small : result;
+    return !odd && size < 0.126 ? c2cu_sin_small(a, da) : result;
 }
 
 /* The multiple of pi/2 nearest to x, in the low bits of what is added to 2^52, and x less that as a sum of two doubles:

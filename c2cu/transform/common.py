@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ..base.libm import FUNCTIONS
-from ..ir.nodes import Assign, Block, Call, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ..ir.walk import expressions, mapped, statements, subexpressions, with_body
+from ..ir.nodes import Assign, Block, Call, Expr, If, Kernel, Loop, Region, Stmt, Store, Var, Variable
+from ..ir.walk import expressions, mapped, places, statements, subexpressions, with_body
 
 
 def common(kernel: Kernel) -> Kernel:
@@ -90,7 +90,7 @@ class _Row:
             return Var(self.names[n], e.loc) if n in self.names else e
         n = self.known[e] = len(self.calls)
         self.calls.append(e)
-        for place in _read(e):
+        for place in places(e):
             self.readers.setdefault(place, []).append(e)
         value = mapped(e, self.expression)
         if n not in self.names:
@@ -102,7 +102,3 @@ class _Row:
         """What stands in ``place`` changes."""
         for e in self.readers.pop(place, ()):
             self.known.pop(e, None)
-
-
-def _read(e: Expr) -> set[Variable | Region]:
-    return {x.var if isinstance(x, Var) else x.region for x in subexpressions(e) if isinstance(x, (Var, Load))}

@@ -15,7 +15,7 @@ from .cost import CLOSE, known_costs
 
 class GangSchedule(Schedule):
     ends_lanes = True
-    pass_names = ("ends", "propagate", "unroll", "scalarize", "select", "common", "narrow", "fours")
+    pass_names = ("ends", "propagate", "unroll", "scalarize", "select", "common", "sincos", "narrow", "fours")
 
     def objection(self, understood: Understood, p: int | None) -> str | None:
         if understood.analysis is None or not (costs := known_costs(understood)).speaks_against:

@@ -24,6 +24,7 @@ from ...codegen.lookups import lookup_text
 from ...codegen.simd import Printer, is_folded, member, memory
 from ...ir.nodes import ENDED, Binary, Call, Const, Expr, Kernel, Region
 from ...ir.walk import expressions, statements, subexpressions
+from ...transform.sincos import BOTH
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
@@ -162,7 +163,7 @@ def _widest(u: Uniform) -> int:
 def _known(u: Uniform) -> frozenset[str]:
     """The functions of math.h that the kernel calls for all lanes at once."""
     called = {x.name for x in _every(u.kernel) if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
-    return equal(usable() & called)
+    return equal(usable() & {*called, *(name for name, pair in BOTH.items() if called >= set(pair))})
 
 
 def _members(u: Uniform, p: Printer, fields: frozenset[Region]) -> list[str]:

@@ -12,8 +12,9 @@ from itertools import count
 from ...analysis.uniform import Uniform
 from ...codegen.lookups import is_taken_together
 from ...ir.nodes import Assign, Block, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ...ir.walk import rewritten, statements, subexpressions, with_body
+from ...ir.walk import places, rewritten, statements, with_body
 from ...transform.early import is_end
+from ...transform.sincos import both
 
 FOUR = 4
 
@@ -22,10 +23,6 @@ def fours(u: Uniform) -> Kernel:
     """``u``'s kernel, in whose rows of assignments and stores such lookups are moved up to the first of them."""
     last = max((s.var.uid for s in statements(u.kernel.body) if isinstance(s, Assign)), default=0)
     return with_body(u.kernel, _block(u, u.kernel.body, count(last + 1)))
-
-
-def reads(e: Expr) -> set[Variable | Region]:
-    return {x.var if isinstance(x, Var) else x.region for x in subexpressions(e) if isinstance(x, (Var, Load))}
 
 
 def _block(u: Uniform, block: Block, uids: count[int]) -> Block:
@@ -72,7 +69,7 @@ class _Lookups:
         """What a lookup finds, as a variable."""
         if not isinstance(e, Load) or not is_taken_together(e.region):
             return e
-        read = reads(e.index)
+        read = places(e.index)
         if not self.u.is_varying(e.index) and not read & self.found:
             return e
         four = self.fours.get(e.region)
@@ -98,7 +95,8 @@ class _Lookups:
 
 
 def runs(u: Uniform, block: Block) -> Iterator[list[Stmt]]:
-    """The statements in order, each by itself, but lookups that can be made at once together."""
+    """The statements in order, each by itself, but what can be done at once together: lookups in one table, or the sine
+    and the cosine of one argument."""
     run: list[Stmt] = []
     for s in block:
         if run and not (len(run) < FOUR and _goes_with(u, s, run)):
@@ -118,7 +116,9 @@ def lookup(u: Uniform, s: Stmt) -> Load | None:
 
 
 def _goes_with(u: Uniform, s: Stmt, run: list[Stmt]) -> bool:
+    if len(run) == 1 and both(run[0], s):
+        return True
     first, e = lookup(u, run[0]), lookup(u, s)
     if first is None or e is None or first.region != e.region:
         return False
-    return not reads(e.index) & {x.var for x in run if isinstance(x, Assign)}
+    return not places(e.index) & {x.var for x in run if isinstance(x, Assign)}

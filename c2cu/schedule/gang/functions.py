@@ -36,6 +36,7 @@ from ...ir.nodes import Region
 from ...ir.passes import through
 from ...lower import lower
 from ...transform.early import uniform_ends
+from ...transform.sincos import BOTH
 from .passes import PASSES
 from .text import Emitter, tables
 
@@ -62,8 +63,8 @@ def usable() -> frozenset[str]:
 
 @functools.cache
 def names() -> frozenset[str]:
-    """The functions that there are."""
-    return frozenset(f.stem for f in FOLDER.glob("*.c")) & FUNCTIONS.keys()
+    """The functions that there are, and those that do two at once."""
+    return frozenset(f.stem for f in FOLDER.glob("*.c")) & {*FUNCTIONS, *BOTH}
 
 
 @dataclass(frozen=True)
@@ -141,14 +142,15 @@ def _made(name: str) -> LanesFunction:
     emitter = Emitter(u, p)
     emitter.block(u.kernel.body)
     taken = [r for r in u.kernel.regions if r.storage == "bulk"]
-    *parameters, result = taken
+    count = len(BOTH.get(name, (name,)))
+    parameters, results = taken[:-count], taken[-count:]
     text = render(
         "cpu/lanes_function.c.j2",
         name=name,
-        rep=register(result.type),
+        rep=register(results[0].type),
         members=[(register(r.type), member(r)) for r in taken],
         parameters=[(register(r.type), r.name, member(r)) for r in parameters],
-        result=member(result),
+        results=[member(r) for r in results],
         body=emitter.declarations() + p.lines,
     )
     return LanesFunction(

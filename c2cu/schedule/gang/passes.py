@@ -9,6 +9,7 @@ from ...transform.early import lanes_ended
 from ...transform.narrow import narrow
 from ...transform.propagate import propagate
 from ...transform.scalarize import scalarize
+from ...transform.sincos import sincos
 from ...transform.unroll import unroll_by_profit
 from .fours import fours
 from .select import selects
@@ -21,6 +22,7 @@ PASSES: tuple[Pass, ...] = (
     ("scalarize", scalarize),
     ("select", lambda k: selects(uniform(k))),
     ("common", common),
+    ("sincos", sincos),
     ("narrow", narrow),
     ("fours", lambda k: fours(uniform(k))),
 )

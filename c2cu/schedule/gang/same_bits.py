@@ -20,6 +20,7 @@ from ...base.templates import render
 from ...codegen.lanes import mask_texts, vectors
 from ...codegen.simd import Printer
 from ...ir.nodes import Kernel
+from ...transform.sincos import BOTH
 from .functions import lanes_functions, used
 
 FLAGS = ("-O2", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w", "-fno-builtin")
@@ -60,7 +61,7 @@ def compared(names: Sequence[str]) -> dict[str, bytes]:
 
 
 def _different(loaded: Any, name: str, samples: dict[int, list[numpy.ndarray]]) -> int:
-    result, parameters = FUNCTIONS[name]
+    result, parameters = FUNCTIONS[_done(name)[0]]
     run = loaded[f"different_{name}"]
     run.restype = ctypes.c_long
     arguments = samples[result.size][: len(parameters)]
@@ -72,7 +73,7 @@ def text(names: Sequence[str]) -> str:
     lanes = toolchain.vector_bytes() // 8
     return render(
         "cpu/same_bits.c.j2",
-        compared=[(n, FUNCTIONS[n][0].name, f"f{8 * FUNCTIONS[n][0].size}", len(FUNCTIONS[n][1])) for n in names],
+        compared=[(n, _done(n), *_types(_done(n)[0])) for n in names],
         lanes=lanes,
         vectors=vectors(lanes, 8),
         narrowest=4,
@@ -83,6 +84,17 @@ def text(names: Sequence[str]) -> str:
         wide_multiply=False,
         **used(Printer(uniform(Kernel("", (), ()))), lanes_functions(names), lanes),
     )
+
+
+def _done(name: str) -> tuple[str, ...]:
+    """The library's functions that one in lanes does."""
+    return BOTH.get(name, (name,))
+
+
+def _types(name: str) -> tuple[str, str, int]:
+    """The type of a library's function, its vector's name, and how many arguments it takes."""
+    result, parameters = FUNCTIONS[name]
+    return result.name, f"f{8 * result.size}", len(parameters)
 
 
 def sample(t: numpy.dtype, rng: numpy.random.Generator) -> numpy.ndarray:

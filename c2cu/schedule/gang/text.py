@@ -11,8 +11,9 @@ from ...base.ctype import BOOL, Scalar
 from ...codegen.lanes import BEYOND
 from ...codegen.lookups import padded
 from ...codegen.simd import Printer, before, literal, member
-from ...ir.nodes import ENDED, Assign, Block, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.nodes import ENDED, Assign, Block, Call, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import blocks, expressions, statements, subexpressions, touched
+from ...transform.sincos import both
 from .fours import lookup, runs
 from .parts import common, named, parts
 from .select import accesses, is_small
@@ -119,9 +120,13 @@ class Emitter:
         outside = self.p.neighbours, self.p.loaded
         self.p.neighbours, self.p.loaded = neighbours(block, self.p), {}
         for run in runs(self.u, block):
+            if len(run) == 2 and both(*run) in self.p.known:
+                self.both(run)
+                continue
             loads = [e for s in run if (e := lookup(self.u, s)) is not None]
-            if len(loads) == 1 or not loads:
-                self.statement(run[0])
+            if len(loads) < 2:
+                for s in run:
+                    self.statement(s)
                 continue
             for s, value in zip(run, self.p.lookups_together(loads)):
                 assert isinstance(s, Assign)
@@ -142,6 +147,23 @@ class Emitter:
                 self.apart(lambda: self.varying_loop(s))
             case Loop():
                 self.uniform_loop(s)
+
+    def both(self, run: list[Stmt]) -> None:
+        """Two functions of one argument, by the function that does both."""
+        first, second = run
+        assert isinstance(first, Assign) and isinstance(second, Assign) and isinstance(first.value, Call)
+        if not self.u.is_varying(first.value):
+            for s in run:
+                self.statement(s)
+            return
+        rep = self.p.register(first.value.type)
+        argument = self.p.vector(first.value.args[0])
+        one, other = self.p.temporary(rep), self.p.temporary(rep)
+        name = both(first, second)
+        self.p.functions[name] = None
+        self.line(f"lanes_{name}({argument}, &{one}, &{other});")
+        self.assigned(first.var, one)
+        self.assigned(second.var, other)
 
     def apart(self, print_it: Callable[[], None]) -> None:
         """Print what some lanes execute."""

@@ -1,0 +1,113 @@
+"""Sine and cosine of one argument, side by side: lanes compute both at once, in little more time than one.
+
+``y[0] = sin(a) * b; y[1] = cos(a) * c`` becomes ``t = sin(a); u = cos(a); y[0] = t * b; y[1] = u * c``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from ..ir.nodes import Assign, Block, Call, Expr, If, Kernel, Loop, Region, Stmt, Store, Var, Variable
+from ..ir.walk import expressions, mapped, places, statements, subexpressions, with_body
+
+#: A function that does both, and what they are.
+BOTH: Mapping[str, tuple[str, str]] = {"sincos": ("sin", "cos"), "sincosf": ("sinf", "cosf")}
+_BOTH_OF = {name: both for both, pair in BOTH.items() for name in pair}
+
+
+def sincos(kernel: Kernel) -> Kernel:
+    """``kernel`` with a sine directly before the cosine of the same argument, where one row of assignments and stores,
+    the condition of a branch behind it included, has both and what the argument reads does not change in between."""
+    last = max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0)
+    return with_body(kernel, _block(kernel.body, count(last + 1)))
+
+
+def both(first: Stmt, second: Stmt) -> str:
+    """The function that does what two statements do, or ""."""
+    match first, second:
+        case Assign(value=Call() as a), Assign(value=Call() as b) if a.args == b.args:
+            name = _BOTH_OF.get(a.name, "")
+            return name if name and (a.name, b.name) == BOTH[name] else ""
+    return ""
+
+
+def _block(block: Block, uids: count[int]) -> Block:
+    out: list[Stmt] = []
+    row: list[Stmt] = []
+    for s in block:
+        match s:
+            case Assign() | Store():
+                row.append(s)
+                continue
+            case If():
+                row.append(replace(s, then=_block(s.then, uids), other=_block(s.other, uids)))
+                out += _joined(row, uids)
+            case Loop():
+                inner = {name: _block(getattr(s, name), uids) for name in ("head", "body", "step")}
+                out += [*_joined(row, uids), replace(s, **inner)]
+        row = []
+    return (*out, *_joined(row, uids))
+
+
+@dataclass
+class _Angle:
+    """An argument: of which statement each function of it is first called, and the names of both, once both are."""
+
+    call: Call
+    first: int
+    names: dict[str, Variable] = field(default_factory=dict)
+
+
+def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:
+    known: dict[tuple[str, Expr], _Angle] = {}
+    readers: dict[Variable | Region, list[tuple[str, Expr]]] = {}
+    calls: list[dict[Call, _Angle]] = []
+    for k, s in enumerate(row):
+        calls.append({})
+        for x in (x for e in expressions(s) for x in subexpressions(e)):
+            if not isinstance(x, Call) or x.name not in _BOTH_OF:
+                continue
+            key = _BOTH_OF[x.name], x.args[0]
+            if key not in known:
+                known[key] = _Angle(x, k)
+                for place in places(x):
+                    readers.setdefault(place, []).append(key)
+            angle = known[key]
+            calls[k][x] = angle
+            if x.name != angle.call.name and not angle.names:
+                angle.names = {name: Variable(name, x.type, next(uids), role="temporary") for name in BOTH[key[0]]}
+        changed = s.var if isinstance(s, Assign) else s.region if isinstance(s, Store) else None
+        for key in readers.pop(changed, ()) if changed is not None else ():
+            known.pop(key, None)
+    return [x for k, s in enumerate(row) for x in _named(s, k, calls[k])]
+
+
+def _named(s: Stmt, k: int, calls: Mapping[Call, _Angle]) -> list[Stmt]:
+    """A statement with the names of those of its calls that have one, behind the assignments to those that are new."""
+    new: list[Stmt] = []
+
+    def expression(e: Expr) -> Expr:
+        angle = calls.get(e) if isinstance(e, Call) else None
+        if angle is None or not angle.names or not isinstance(e, Call):
+            return mapped(e, expression)
+        if angle.first == k and not any(isinstance(x, Assign) and x.var in angle.names.values() for x in new):
+            argument = tuple(map(expression, e.args))
+            new.extend(Assign(v, Call(name, argument, e.type, e.loc), e.loc) for name, v in angle.names.items())
+        return Var(angle.names[e.name], e.loc)
+
+    if not any(angle.names for angle in calls.values()):
+        return [s]
+    match s:
+        case Assign():
+            value = expression(s.value)
+            return [*new, replace(s, value=value)]
+        case Store():
+            index, value = expression(s.index), expression(s.value)
+            rows = tuple((expression(i), n) for i, n in s.rows)
+            return [*new, replace(s, index=index, value=value, rows=rows)]
+        case If():
+            cond = expression(s.cond)
+            return [*new, replace(s, cond=cond)]
+    return [s]
