@@ -153,6 +153,10 @@ EXAMPLES = {
     "C2CU331": Example(
         PATHS + "int main(void) {\n    k();\n    return 0;\n}\n", command("translate k.c --p 4 --schedule gep:bands")
     ),
+    "C2CU332": Example(
+        "int x, turns;\nvoid k(void) {\n    while (x > 1) x = x % 2 ? 3 * x + 1 : x / 2, turns++;\n}\n",
+        'c2cu.compile("k.c", backend="cpu", schedule="gang:two")',
+    ),
     "C2CU306": replace(paths("gep:staged", "4"), source=TALL),
     "C2CU307": paths("gep:staged", "8", k="int k = 0; k < 0; k++"),
     "C2CU308": paths("gep:bands", "4", "float D[N][N] = {{1}};"),

@@ -394,7 +394,7 @@ def test_schedules_are_listed_with_their_variants():
     assert "thread, private, gep:tiles, gep:bits, gep:staged" in hint and hint.endswith("gep:bands")
     with pytest.raises(c2cu.InputError) as caught:
         c2cu.compile(FW, backend="cpu", schedule="gep:tile")
-    assert caught.value.diagnostic.hint == "choose one of auto, gep, gang, native"
+    assert caught.value.diagnostic.hint == "choose one of auto, gep, gang, native, gang:two"
 
 
 def test_p_that_disagrees():

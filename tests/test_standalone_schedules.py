@@ -32,7 +32,7 @@ from tests.workloads import WORKLOADS, Workload, lu, paths
 FORMATS = {"float32": "%a", "int16": "%hd", "uint8": "%hhu", "int32": "%d", "uint32": "%u"}
 SCHEDULES = [
     *(("cuda", s) for s in ("auto", *registry.names("cuda"), *registry.variants("cuda"))),
-    *(("cpu", s) for s in ("auto", *registry.names("cpu"))),
+    *(("cpu", s) for s in ("auto", *registry.names("cpu"), *registry.variants("cpu"))),
 ]
 CUDA_ONES = [("cuda", s) for s in ("auto", "registers", "block", "private", "thread")]
 BARE = """

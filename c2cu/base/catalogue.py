@@ -1146,6 +1146,14 @@ GEP_LATE_START = Message(
     "a loop begins more than one after the outermost counter",
     "let it begin at the outermost counter, or one after it",
 )
+TWO_GANGS = Message(
+    "C2CU332",
+    UnsupportedError,
+    "'gang:two' works at two gangs in turn, statement by statement: data must end none of the kernel's loops and"
+    " inputs, branches on data must not count, and the kernel must be short enough for one function.",
+    "two gangs cannot go side by side: {reason}",
+    "use schedule gang, or auto",
+)
 COLUMN_TYPE = Message(
     "C2CU314",
     UnsupportedError,

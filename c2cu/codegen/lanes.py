@@ -137,6 +137,7 @@ def gather_text(element: str, own: bool, lanes: int) -> dict[str, object]:
 def mask_texts(lanes: int, widest: int) -> list[dict[str, object]]:
     """Comparisons and choices of vectors by masks of bits, for cpu/masks.h.j2."""
     out: list[dict[str, object]] = []
+    blends = {128: "_mm", 256: "_mm256"}
     for name, kind in _KINDS.items():
         size = int(name[1:]) // 8
         if not 4 <= size <= widest:
@@ -151,6 +152,8 @@ def mask_texts(lanes: int, widest: int) -> list[dict[str, object]]:
                 "plain": plain,
                 "register": f"__m{width}" + {"ps": "", "pd": "d"}.get(kind, "i"),
                 "codes": _FLOAT_CODES if name[0] == "f" else _INTEGER_CODES,
+                "blend": f"{blends[width]}_blendv_{kind if name[0] == 'f' else 'epi8'}" if width in blends else "",
+                "needs": "__AVX2__" if width == 256 else "__SSE4_1__",
             }
         )
     return out

@@ -4,7 +4,7 @@
 
 float c2cu_acosf(float x) {
     float size = fabsf(x);
-    int small = size < 0.5f;
+    _Bool small = size < 0.5f;
     float z = small ? x * x : (1.0f - size) * 0.5f;
     float p = z * (0x1.555556p-3f + z * (-0x1.4d612p-2f + z * (0x1.9c155p-3f + z * (-0x1.48228cp-5f + z *
         (0x1.9efe08p-11f + z * 0x1.23de1p-15f)))));

@@ -4,7 +4,7 @@
 
 float c2cu_asinf(float x) {
     float size = fabsf(x);
-    int small = size < 0.5f;
+    _Bool small = size < 0.5f;
     float t = small ? x * x : (1.0f - size) * 0.5f;
     float p = t * (0x1.5555c8p-3f + t * (0x1.3301e4p-4f + t * (0x1.747e4ap-5f + t * (0x1.8c283cp-6f + t *
         0x1.596d28p-5f))));

@@ -8,7 +8,7 @@ double c2cu_asinh(double x) {
     double size = fabs(x);
     double square = size * size;
     double root = sqrt(1.0 + square);
-    int large = size >= 0x1.00001p1;
+    _Bool large = size >= 0x1.00001p1;
     double quotient = (large ? 1.0 : square) / (large ? root + size : 1.0 + root);
     double result = c2cu_log1p_core(size + quotient);
     result = large ? c2cu_log_core(2.0 * size + quotient) : result;

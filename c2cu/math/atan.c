@@ -6,7 +6,7 @@
 
 double c2cu_atan(double x) {
     double size = fabs(x);
-    int inverted = size >= 1.0;
+    _Bool inverted = size >= 1.0;
     double w = inverted ? 1.0 / size : size;
     double product = size * w;
     double missing = inverted ? 1.0 - product - __builtin_fma(size, w, -product) : 0.0;

@@ -7,16 +7,16 @@
 
 double c2cu_atan2(double y, double x) {
     double x_size = fabs(x), y_size = fabs(y);
-    int steep = y_size >= x_size;
+    _Bool steep = y_size >= x_size;
     double larger = steep ? y_size : x_size, smaller = steep ? x_size : y_size;
     double u = smaller / larger;
     double product = larger * u;
     double du = (smaller - product - __builtin_fma(larger, u, -product)) / larger;
-    int right = x > 0.0;
-    int plain = right && y_size < x_size;
-    int minus = right || y_size <= x_size;
+    _Bool right = x > 0.0;
+    _Bool plain = right && y_size < x_size;
+    _Bool minus = right || y_size <= x_size;
     /* The sum or difference with pi/2 or pi, in two parts. */
-    int half = right || x_size < y_size;
+    _Bool half = right || x_size < y_size;
     double base = half ? 0x1.921fb54442d18p0 : 0x1.921fb54442d18p1;
     double base_rest = half ? 0x1.1a62633145c07p-54 : 0x1.1a62633145c07p-53;
 

@@ -10,7 +10,7 @@ float c2cu_atan2f(float y, float x) {
     float result = x < 0.0f ? 0x1.921fb6p1f - (z - -0x1.777a5cp-24f) : z;
     result = x == 0.0f ? 0x1.921fb6p0f : result;
     result = c2cu_from_bits_f(c2cu_as_bits_f(result) ^ (c2cu_as_bits_f(y) & 0x80000000U));
-    int rare = !(x_size <= 0x1.fffffep127f && y_size <= 0x1.fffffep127f && (x != 0.0f || y != 0.0f));
+    _Bool rare = !(x_size <= 0x1.fffffep127f && y_size <= 0x1.fffffep127f && (x != 0.0f || y != 0.0f));
     if (rare) result = atan2f(y, x);
     return result;
 }

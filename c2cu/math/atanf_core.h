@@ -5,7 +5,7 @@
 #include "bits.h"
 
 static float c2cu_atanf_core(float x) {
-    int first = x < 0.4375f, second = x < 0.6875f, third = x < 1.1875f, fourth = x < 2.4375f;
+    _Bool first = x < 0.4375f, second = x < 0.6875f, third = x < 1.1875f, fourth = x < 2.4375f;
     float over = fourth ? x - 1.5f : -1.0f;
     over = third ? x - 1.0f : over;
     over = second ? 2.0f * x - 1.0f : over;

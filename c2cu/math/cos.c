@@ -8,7 +8,7 @@ double c2cu_cos(double x) {
     unsigned long quadrant = c2cu_as_bits(shifted) + 1;
     unsigned long n = size < 0x1.b6p-1 ? 1 : quadrant;
     double nd = size < 0x1.b6p-1 ? 0.0 : shifted - 0x1.8p52;
-    int near = size >= 0x1.b6p-1 && size < 0x1.368fdp1;
+    _Bool near = size >= 0x1.b6p-1 && size < 0x1.368fdp1;
     double turned = 0x1.921fb54442d18p0 - size;
     double sum = turned + 0x1.1a62633145c07p-54;
     double reduced = c2cu_sin_reduced(x, nd), rest = c2cu_sin_rest(x, nd);

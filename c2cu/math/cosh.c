@@ -5,7 +5,7 @@
 
 double c2cu_cosh(double x) {
     double size = fabs(x);
-    int small = size < 0x1.62e43p-2;
+    _Bool small = size < 0x1.62e43p-2;
     double e = c2cu_exp_core(size), t = c2cu_expm1_core(size);
     double w = 1.0 + t;
     double quotient = (small ? t * t : 0.5) / (small ? w + w : e);

@@ -22,7 +22,7 @@ static const double c2cu_erf_q7[4] = {0.0, 0.0, 0x1.a47ef8e484a93p2, -0x1.670e24
 static const double c2cu_erf_q8[4] = {0.0, 0.0, -0x1.eeff2ee749a62p-5, 0.0};
 
 static double c2cu_erf_ratio(double size, double far) {
-    int first = size < 0.84375, second = size < 1.25, third = size < far;
+    _Bool first = size < 0.84375, second = size < 1.25, third = size < far;
     double v = first ? size * size : second ? size - 1.0 : 1.0 / (size * size);
     int part = first ? 0 : second ? 1 : third ? 2 : 3;
     double p0 = c2cu_erf_p0[part];

@@ -4,7 +4,7 @@
 #include "expf_core.h"
 
 static float c2cu_erff_ratio(float size, float far) {
-    int first = size < 0.84375f, second = size < 1.25f, third = size < far;
+    _Bool first = size < 0.84375f, second = size < 1.25f, third = size < far;
     float v = first ? size * size : second ? size - 1.0f : 1.0f / (size * size);
     float p0 = first ? 0x1.06eba8p-3f : second ? -0x1.359b8cp-9f : third ? -0x1.434126p-7f : -0x1.434124p-7f;
     float p1 = first ? -0x1.4cd7d6p-2f : second ? 0x1.a8d00ap-2f : third ? -0x1.63416ep-1f : -0x1.993ba8p-1f;

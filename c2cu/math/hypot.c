@@ -7,7 +7,7 @@ double c2cu_hypot(double x, double y) {
     double x_size = fabs(x), y_size = fabs(y);
     double a = x_size < y_size ? y_size : x_size, b = x_size < y_size ? x_size : y_size;
     double h = sqrt(a * a + b * b);
-    int near = h <= 2.0 * b;
+    _Bool near = h <= 2.0 * b;
     double delta = h - (near ? b : a);
     double first = near ? a * (2.0 * delta - a) : 2.0 * delta * (a - 2.0 * b);
     double second = near ? (delta - 2.0 * (a - b)) * delta : (4.0 * delta - b) * b + delta * delta;

@@ -12,11 +12,11 @@ static double c2cu_log1p_core(double x) {
     double lost = sum >= 2.0 ? 1.0 - (sum - x) : x - (sum - 1.0);
     double c = lost / sum;
     double f = c2cu_from_bits(mantissa | (0x3ffUL - upper) << 52) - 1.0;
-    int small = x < 0x1.a827ap-2 && x > -0x1.2bec4p-2;
+    _Bool small = x < 0x1.a827ap-2 && x > -0x1.2bec4p-2;
     k = small ? 0.0 : k;
     c = small ? 0.0 : c;
     f = small ? x : f;
-    int flat = !small && (mantissa < 0x100000000UL || mantissa >= 0xffffd00000000UL);
+    _Bool flat = !small && (mantissa < 0x100000000UL || mantissa >= 0xffffd00000000UL);
 
     double square = 0.5 * f * f;
     double s = f / (2.0 + f);

@@ -12,11 +12,11 @@ float c2cu_log1pf(float x) {
     float lost = sum >= 2.0f ? 1.0f - (sum - x) : x - (sum - 1.0f);
     float c = lost / sum;
     float f = c2cu_from_bits_f(mantissa | (unsigned) (127 - upper) << 23) - 1.0f;
-    int small = x < 0x1.a827aep-2f && x > -0x1.2bec4p-2f;
+    _Bool small = x < 0x1.a827aep-2f && x > -0x1.2bec4p-2f;
     k = small ? 0.0f : k;
     c = small ? 0.0f : c;
     f = small ? x : f;
-    int flat = !small && (mantissa == 0U || mantissa > 0x7ffffcU);
+    _Bool flat = !small && (mantissa == 0U || mantissa > 0x7ffffcU);
 
     float square = 0.5f * f * f;
     float s = f / (2.0f + f);

@@ -10,7 +10,7 @@
 double c2cu_pow(double x, double y) {
     double size = fabs(x), y_size = fabs(y);
     double y_shifted = y_size + 0x1p52;
-    int integral = y_size < 0x1p51 && y_shifted - 0x1p52 == y_size;
+    _Bool integral = y_size < 0x1p51 && y_shifted - 0x1p52 == y_size;
     unsigned long sign = c2cu_as_bits(x) & c2cu_as_bits(y_shifted) << 63;
 
     unsigned long bits = c2cu_as_bits(size);
@@ -47,7 +47,7 @@ double c2cu_pow(double x, double y) {
     double lower = __builtin_fma(__builtin_fma(t, 0x1.555555555543cp-3, 0x1.ffffffffffdbdp-2), t2, t + tail);
     double upper = __builtin_fma(t, 0x1.1111167a4d017p-7, 0x1.55555cf172b91p-5);
     double result = __builtin_fma(__builtin_fma(t2 * t2, upper, lower), scale, scale);
-    int rare = !(size >= 0x1p-1022 && size <= 0x1.fffffffffffffp1023 && high > -512.0 && high < 709.0);
+    _Bool rare = !(size >= 0x1p-1022 && size <= 0x1.fffffffffffffp1023 && high > -512.0 && high < 709.0);
     if (rare || (x < 0.0 && !integral)) result = pow(x, y);
     return result;
 }

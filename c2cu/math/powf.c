@@ -9,7 +9,7 @@
 float c2cu_powf(float x, float y) {
     float size = fabsf(x), y_size = fabsf(y);
     float y_shifted = y_size + 0x1p23f;
-    int integral = y_size < 0x1p22f && y_shifted - 0x1p23f == y_size;
+    _Bool integral = y_size < 0x1p22f && y_shifted - 0x1p23f == y_size;
     unsigned sign = c2cu_as_bits_f(x) & c2cu_as_bits_f(y_shifted) << 31;
 
     unsigned bits = c2cu_as_bits_f(size);
@@ -32,7 +32,7 @@ float c2cu_powf(float x, float y) {
     double low = __builtin_fma(t, 0x1.62e42ff0c52d6p-1, 1.0);
     float result = (float) (__builtin_fma(high, t * t, low) * scale);
     result = c2cu_from_bits_f(c2cu_as_bits_f(result) | sign);
-    int rare = !(size >= 0x1p-126f && size <= 0x1.fffffep127f && power >= -149.0 && power <= 0x1.fffffffd1d571p6);
+    _Bool rare = !(size >= 0x1p-126f && size <= 0x1.fffffep127f && power >= -149.0 && power <= 0x1.fffffffd1d571p6);
     if (rare || (x < 0.0f && !integral)) result = powf(x, y);
     return result;
 }

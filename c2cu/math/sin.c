@@ -8,7 +8,7 @@ double c2cu_sin(double x) {
     unsigned long bits = c2cu_as_bits(shifted);
     unsigned long n = size < 0x1.b6p-1 ? 0 : bits;
     double nd = size < 0x1.b6p-1 ? 0.0 : shifted - 0x1.8p52;
-    int near = size >= 0x1.b6p-1 && size < 0x1.368fdp1;
+    _Bool near = size >= 0x1.b6p-1 && size < 0x1.368fdp1;
     double reduced = c2cu_sin_reduced(x, nd), rest = c2cu_sin_rest(x, nd);
     double a = near ? 0x1.921fb54442d18p0 - size : reduced;
     double da = near ? 0x1.1a62633145c07p-54 : rest;

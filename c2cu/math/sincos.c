@@ -5,11 +5,11 @@
 void c2cu_sincos(double x, double *sine, double *cosine) {
     double size = fabs(x);
     double shifted = c2cu_sin_shifted(x);
-    int own = size < 0x1.b6p-1;
+    _Bool own = size < 0x1.b6p-1;
     unsigned long bits = c2cu_as_bits(shifted);
     unsigned long n = own ? 0 : bits;
     double nd = own ? 0.0 : shifted - 0x1.8p52;
-    int near = size >= 0x1.b6p-1 && size < 0x1.368fdp1;
+    _Bool near = size >= 0x1.b6p-1 && size < 0x1.368fdp1;
     double turned = 0x1.921fb54442d18p0 - size;
     double sum = turned + 0x1.1a62633145c07p-54;
     double reduced = c2cu_sin_reduced(x, nd), rest = c2cu_sin_rest(x, nd);
@@ -38,7 +38,7 @@ void c2cu_sincos(double x, double *sine, double *cosine) {
     double d = v2 * __builtin_fma(v2, __builtin_fma(v2, 0x1.6c16bedd9e239p-10, -0x1.5555555555535p-5), 0.5);
     double of_cosine = c_table + __builtin_fma(t, s_table, __builtin_fma(-d, c_table, __builtin_fma(t, s_rest, c_rest)));
 
-    int odd = near || n & 1;
+    _Bool odd = near || n & 1;
     unsigned long sine_sign = near ? c2cu_as_bits(x) & 0x8000000000000000UL : (n & 2) << 62;
     unsigned long cosine_sign = near ? 0 : (n + 1 & 2) << 62;
     double sine_of_x = c2cu_from_bits(c2cu_as_bits(odd ? of_cosine : of_sine) ^ sine_sign);

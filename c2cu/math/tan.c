@@ -8,7 +8,7 @@
 double c2cu_tan(double x) {
     double size = fabs(x);
     double shifted = __builtin_fma(x, 0x1.45f306dc9c883p-1, 0x1.8p52);
-    int first = size <= 0x1.92f1ap-1;
+    _Bool first = size <= 0x1.92f1ap-1;
     unsigned long odd = first ? 0 : c2cu_as_bits(shifted) & 1;
     double n = first ? 0.0 : shifted - 0x1.8p52;
     double reduced = __builtin_fma(n, 0x1.dde973cp-27, __builtin_fma(-n, 0x1.921fb58p0, x));
@@ -27,7 +27,7 @@ double c2cu_tan(double x) {
 
     double a_size = fabs(a);
     double a_rest = a < 0.0 ? -da : da;
-    int small = a_size <= 0x1.f212dp-5;
+    _Bool small = a_size <= 0x1.f212dp-5;
     double scaled = __builtin_fma(small ? 0.5 : a_size, 256.0, -15.5);
     double rounded = scaled + 0x1.8p52;
     unsigned long row = 3 * ((c2cu_as_bits(rounded) & 255) - (rounded - 0x1.8p52 > scaled));

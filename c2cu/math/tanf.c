@@ -14,7 +14,7 @@ float c2cu_tanf(float x) {
     float rest = (float) (reduced - (double) r);
     unsigned sign = c2cu_as_bits_f(r) & 0x80000000U;
     float size = fabsf(r);
-    int large = size >= 0x1.59428p-1f;
+    _Bool large = size >= 0x1.59428p-1f;
     float turned = (0x1.921fb4p-1f - size) + (0x1.4442dp-25f - c2cu_from_bits_f(c2cu_as_bits_f(rest) ^ sign));
     float t = large ? turned : r;
     float dt = large ? 0.0f : rest;
@@ -30,7 +30,7 @@ float c2cu_tanf(float x) {
     bend = bend + 0x1.555556p-2f * cube;
     float sum = t + bend;
 
-    int small = size < 0x1p-13f;
+    _Bool small = size < 0x1p-13f;
     float direction = odd ? -1.0f : 1.0f;
     float quotient = (large ? sum * sum : -1.0f) / (large ? sum + direction : small ? r : sum);
     float beside = direction - 2.0f * (t - (quotient - bend));

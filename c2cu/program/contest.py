@@ -76,7 +76,8 @@ class Contest:
 
     def second(self, work: float) -> Built | None:
         """The rival, if its compilation is worth it for so many seconds of work."""
-        if self._second is None and self._rival.compilation < max(PATIENCE, work):
+        rival = self._rival
+        if self._second is None and work >= rival.worth and rival.compilation < max(PATIENCE, work):
             try:
                 self._second = self._make()
             except (UnsupportedError, CompileError):

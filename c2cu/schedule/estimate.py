@@ -50,10 +50,12 @@ class Estimate:
 @dataclass(frozen=True)
 class Rival:
     """A ``schedule`` that may be faster than the one that was chosen, as estimates are too close to tell.
-    ``compilation``: about how many seconds the compiler takes for it."""
+    ``compilation``: about how many seconds the compiler takes for it. ``worth``: seconds of work from which on it is
+    worth finding out."""
 
     schedule: str
     compilation: float = 0.0
+    worth: float = 0.0
 
 
 def floor(artifact: Artifact, trace: Trace) -> float:

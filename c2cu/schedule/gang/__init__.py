@@ -10,11 +10,16 @@ from ..estimate import Rival
 from ..registry import emit_schedule, names
 from ..schedule import Schedule
 from ..understood import Understood
+from .chains import has_chains
 from .cost import CLOSE, known_costs
+
+QUICK = 1.0  # seconds of a compilation that is made to find out whether two gangs are faster,
+PAID = 0.5  # and of work from which on: about what the compilation takes
 
 
 class GangSchedule(Schedule):
     ends_lanes = True
+    variants = ("two",)
     pass_names = ("ends", "propagate", "unroll", "scalarize", "select", "common", "sincos", "narrow", "fours")
 
     def objection(self, understood: Understood, p: int | None) -> str | None:
@@ -28,6 +33,8 @@ class GangSchedule(Schedule):
 
     def rival(self, understood: Understood) -> Rival | None:
         costs = known_costs(understood)
+        if costs.gain >= CLOSE and costs.compilation < QUICK and has_chains(understood):
+            return Rival("gang:two", costs.compilation, worth=PAID)
         if not 1 / CLOSE < costs.gain < CLOSE:
             return None
         if costs.speaks_against:
@@ -41,7 +48,8 @@ class GangSchedule(Schedule):
         native = emit_schedule(names("cpu")[-1], understood, backend="cpu")
         assert isinstance(native, CpuNativeArtifact)
         slots, layout, width = understood.slots, understood.layout, toolchain.vector_bytes()
-        return gang(uniform(kernel), slots, layout, width, understood.trace, native, functions=True)
+        gangs = 2 if variant == "two" else 1
+        return gang(uniform(kernel), slots, layout, width, understood.trace, native, functions=True, gangs=gangs)
 
     def passes(self, understood: Understood) -> tuple[Pass, ...]:
         from .passes import PASSES

@@ -6,12 +6,14 @@ a varying subscript goes lane by lane. A gang's regions stand lane by lane (``a[
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform
-from ...base.ctype import Leaf
+from ...base import catalogue
+from ...base.ctype import BOOL, Leaf
 from ...base.templates import render
 from ...codegen.lane_masks import SIMPLE, MaskPrinter
 from ...codegen.lanes import (
@@ -22,7 +24,7 @@ from ...codegen.lanes import (
 )
 from ...codegen.lookups import lookup_text
 from ...codegen.simd import Printer, is_folded, member, memory
-from ...ir.nodes import ENDED, Binary, Call, Const, Expr, Kernel, Region
+from ...ir.nodes import ENDED, Assign, Binary, Call, Const, Expr, If, Kernel, Region
 from ...ir.walk import expressions, statements, subexpressions
 from ...transform.sincos import BOTH
 from .. import pack
@@ -31,6 +33,7 @@ from ..slots import Slot
 from . import alike
 from .functions import lanes_functions, usable, used
 from .halves import halves
+from .parts import LENGTH, parts
 from .refill import refill
 from .refill_text import RefillText
 from .same_bits import equal
@@ -51,14 +54,18 @@ def gang(
     trace: Trace | None = None,
     again: CpuNativeArtifact | None = None,
     functions: bool = False,
+    gangs: int = 1,
 ) -> CpuArtifact:
     """C text for the host compiler. ``native_bytes``: width of the CPU's SIMD registers. ``trace``: what the program
     touches; what it writes whole before it reads any of it is not packed. ``again``: does the inputs that end early, or
     fault; the artifact has it where some may. ``functions``: those of math.h go side by side where their bits are this
-    machine's, see `functions`."""
+    machine's, see `functions`. ``gangs``: that go side by side, statement by statement, so that each hides what the
+    other waits for; raises UnsupportedError where they cannot."""
     bulk = [r for r in u.kernel.regions if r.storage == "bulk" and r != ENDED]
     ended = member(ENDED) if ENDED in u.kernel.regions else ""
     assert again is not None or not ended
+    if gangs > 1 and (reason := _apart(u, bool(ended))):
+        raise catalogue.TWO_GANGS.error(u.kernel.loc, reason=reason)
     if not ended and not _may_fault(u.kernel, trace):
         again = None
     coming = [r for r in bulk if trace is None or trace.comes_in(r.name, slots[layout[r.name][0]].writes)]
@@ -81,7 +88,7 @@ def gang(
             if masked
             else Printer(u, wide=wide, half=half, constants={})
         )
-        emitter, values = whole(u, p, in_parts=not ended)
+        emitter, values = whole(u, p, in_parts=not ended, gangs=gangs)
     else:
         text = RefillText(form, wide, known)
         p, values = text.p, text.values()
@@ -99,6 +106,7 @@ def gang(
         narrowest=2 if half else 4,
         masks=mask_texts(lanes, widest) if masked else [],
         mask_bits=native_bytes == 64,  # AVX-512
+        mask_rep=_mask(u) if masked else "i32",
         refill=form is not None,
         complex_parts=complex_parts(u.kernel),
         members=_members(u, p, fields),
@@ -121,9 +129,9 @@ def gang(
     refilled = None if form is None else Refilled(form.loop.loc, form.gangs)
     flags = ("-O2",) if emitter.masked > MASKED else ()
     sorted_by = tuple(r.spelling or r.name for r in numbers)
-    at_work = lanes if form is None else None
+    at_work = gangs * lanes if form is None else None
     return CpuArtifact(
-        "gang",
+        "gang" if gangs == 1 else "gang:two",
         text,
         slots,
         flags,
@@ -136,6 +144,18 @@ def gang(
         ended=bool(ended),
         again=again,
     )
+
+
+def _apart(u: Uniform, ended: bool) -> str:
+    """Why gangs cannot go side by side, or ""."""
+    if u.ends_on_data or ended:
+        return "data ends loops or inputs"
+    if len(parts(u.kernel)) > 1:
+        return f"the kernel has more than {2 * LENGTH} statements"
+    arms = (s.then + s.other for s in statements(u.kernel.body) if isinstance(s, If) and u.is_varying(s.cond))
+    inside = (x.var for arm in arms for x in statements(arm) if isinstance(x, Assign))
+    counted = next((v for v in inside if v not in u.varying), None)
+    return f"a branch on data changes '{counted.name}'" if counted is not None else ""
 
 
 def _may_fault(kernel: Kernel, trace: Trace | None) -> bool:
@@ -158,6 +178,12 @@ def _widest(u: Uniform) -> int:
     """Bytes of the widest varying value: 4 or 8."""
     named = any(x.type.size == 8 for x in (*u.varying, *u.varying_regions))
     return 8 if named or any(x.type.size == 8 and u.is_varying(x) for x in _every(u.kernel)) else 4
+
+
+def _mask(u: Uniform) -> str:
+    """The vectors that are a mask, where it has no bits for lanes: as wide as most of what it chooses from."""
+    sizes = Counter(x.type.size for x in u.varying if x.type != BOOL)
+    return "i64" if sizes[8] > sum(sizes.values()) / 2 else "i32"
 
 
 def _known(u: Uniform) -> frozenset[str]:

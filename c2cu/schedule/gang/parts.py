@@ -32,17 +32,17 @@ def parts(kernel: Kernel) -> Parts:
 
 
 @dataclass(frozen=True)
-class Common:
+class SharedByParts:
     """What more than one part names, in the order in which it is named first."""
 
     variables: tuple[Variable, ...]
     regions: tuple[Region, ...]
 
 
-def common(pieces: Parts) -> Common:
+def common(pieces: Parts) -> SharedByParts:
     variables = Counter(v for block in pieces for v in named(block))
     regions = Counter(r for block in pieces for r in dict.fromkeys(touched(block)))
-    return Common(tuple(v for v, n in variables.items() if n > 1), tuple(r for r, n in regions.items() if n > 1))
+    return SharedByParts(tuple(v for v, n in variables.items() if n > 1), tuple(r for r, n in regions.items() if n > 1))
 
 
 def named(block: Block) -> dict[Variable, None]:

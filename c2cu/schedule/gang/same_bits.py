@@ -79,6 +79,7 @@ def text(names: Sequence[str]) -> str:
         narrowest=4,
         masks=mask_texts(lanes, 8),
         mask_bits=toolchain.vector_bytes() == 64,
+        mask_rep="i64",
         refill=False,
         complex_parts=[],
         wide_multiply=False,

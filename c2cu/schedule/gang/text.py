@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from ...analysis.live import live
 from ...analysis.uniform import Uniform
@@ -64,14 +65,16 @@ def neighbours(block: Block, p: Printer) -> frozenset[tuple[Region, Expr]]:
     return frozenset(firsts)
 
 
-def whole(u: Uniform, p: Printer, in_parts: bool) -> tuple[Emitter, dict[str, object]]:
+def whole(u: Uniform, p: Printer, in_parts: bool, gangs: int) -> tuple[Emitter, dict[str, object]]:
     """A kernel as one function, or as several if ``in_parts`` and it is long: what has printed it, and what
-    cpu/gang.c.j2 is filled with."""
+    cpu/gang.c.j2 is filled with. ``gangs``: that go side by side, in one function."""
     pieces = parts(u.kernel) if in_parts else (u.kernel.body,)
     shared = common(pieces)
     regions = [r for r in shared.regions if r.storage == "local" and r not in u.varying_regions and not is_large(r)]
     p.common = frozenset({*shared.variables, *regions})
-    emitter = Emitter(u, p)
+    if gangs > 1:
+        p.gang = "g0"
+    emitter = Emitter(u, p, gangs)
     bodies: list[list[str]] = []
     for piece in pieces:
         p.lines = []
@@ -80,14 +83,16 @@ def whole(u: Uniform, p: Printer, in_parts: bool) -> tuple[Emitter, dict[str, ob
         bodies.append(emitter.declarations(piece, local if len(pieces) > 1 else None) + p.lines)
     p.lines = [line for body in bodies for line in body]
     members = [*map(emitter.declared, shared.variables), *map(array, regions)]
-    return emitter, {"parts": bodies, "common": members}
+    return emitter, {"parts": bodies, "common": members, "gangs": gangs}
 
 
 class Emitter:
     """Prints a kernel's statements, what varies as vectors."""
 
-    def __init__(self, u: Uniform, p: Printer):
+    def __init__(self, u: Uniform, p: Printer, gangs: int = 1):
         self.u, self.p = u, p
+        self.gangs = gangs  # that are at work side by side, on what varies in turn
+        self.alone = gangs == 1  # whether what is printed is one gang's
         self.masks = 0
         self.masked = 0  # lines under masks
         self.live = live(u.kernel.body) if u.ends_on_data else None
@@ -96,7 +101,9 @@ class Emitter:
     def declarations(self, block: Block | None = None, regions: Iterable[Region] | None = None) -> list[str]:
         """Variables and uniform local regions of the frame of a function: of the kernel, or of what does ``block``."""
         variables = named(self.u.kernel.body if block is None else block)
-        out = [self.begun(v) for v in variables if v not in self.p.common]
+        out = [self.begun(v) for v in variables if v not in self.p.common and v not in self.u.varying]
+        varying = [v for v in variables if v not in self.p.common and v in self.u.varying]
+        self.each(lambda: out.extend(map(self.begun, varying)))
         for r in self.u.kernel.regions if regions is None else regions:
             if r.storage == "local" and r not in self.u.varying_regions:
                 large = is_large(r)
@@ -116,35 +123,53 @@ class Emitter:
     def line(self, text: str) -> None:
         self.p.lines.append(text)
 
+    def each(self, print_it: Callable[[], None]) -> None:
+        """Print what varies, for each gang."""
+        if self.alone:
+            print_it()
+            return
+        self.alone = True
+        for k in range(self.gangs):
+            self.p.gang, self.p.suffix = f"g{k}", f"g{k}"
+            print_it()
+        self.p.gang, self.p.suffix, self.alone = "g0", "", False
+
     def block(self, block: Block) -> None:
         outside = self.p.neighbours, self.p.loaded
         self.p.neighbours, self.p.loaded = neighbours(block, self.p), {}
         for run in runs(self.u, block):
             if len(run) == 2 and both(*run) in self.p.known:
-                self.both(run)
+                self.each(partial(self.both, run))
                 continue
             loads = [e for s in run if (e := lookup(self.u, s)) is not None]
             if len(loads) < 2:
                 for s in run:
                     self.statement(s)
                 continue
-            for s, value in zip(run, self.p.lookups_together(loads)):
-                assert isinstance(s, Assign)
-                self.assigned(s.var, value)
+            self.each(partial(self.looked_up, run, loads))
         self.p.neighbours, self.p.loaded = outside
+
+    def looked_up(self, run: list[Stmt], loads: list[Load]) -> None:
+        for s, value in zip(run, self.p.lookups_together(loads)):
+            assert isinstance(s, Assign)
+            self.assigned(s.var, value)
 
     def statement(self, s: Stmt) -> None:
         match s:
+            case Assign() if s.var not in self.u.varying:
+                self.line(f"{self.p.var(s.var)} = {self.p.text(s.value)};")
             case Assign():
-                self.assign(s)
+                self.each(lambda: self.assign(s))
+            case Store() if s.region not in self.u.varying_regions:
+                self.line(f"{self.p.region(s.region)}[{self.p.subscript(s.index)}] = {self.p.text(s.value)};")
             case Store():
-                self.store(s)
+                self.each(lambda: self.store(s))
             case If() if not self.u.is_varying(s.cond):
                 self.uniform_if(s)
             case If():
-                self.apart(lambda: self.varying_if(s))
+                self.each(lambda: self.apart(lambda: self.varying_if(s)))
             case Loop() if self.u.is_ended_by_data(s):
-                self.apart(lambda: self.varying_loop(s))
+                self.each(lambda: self.apart(lambda: self.varying_loop(s)))
             case Loop():
                 self.uniform_loop(s)
 
@@ -173,9 +198,6 @@ class Emitter:
             self.masked += len(self.p.lines) - start
 
     def assign(self, s: Assign) -> None:
-        if s.var not in self.u.varying:
-            self.line(f"{self.p.var(s.var)} = {self.p.text(s.value)};")
-            return
         self.assigned(s.var, self.p.truth(s.value) if s.var.type == BOOL else self.p.vector(s.value))
 
     def assigned(self, v: Variable, value: str) -> None:
@@ -189,9 +211,6 @@ class Emitter:
 
     def store(self, s: Store) -> None:
         target = self.p.region(s.region)
-        if s.region not in self.u.varying_regions:
-            self.line(f"{target}[{self.p.subscript(s.index)}] = {self.p.text(s.value)};")
-            return
         rep, memory_rep = self.p.register(s.region.type), self.p.memory(s.region)
         if self.u.is_varying(s.index):
             index = self.p.lanes_index(s.index)

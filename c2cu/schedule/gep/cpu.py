@@ -46,6 +46,7 @@ def cpu(
         narrowest=4,
         complex_parts=complex_parts(u.kernel),
         masks=[],
+        mask_rep="i32",
         wide_multiply=text.printer.wide_multiply,
         roots=sorted(text.printer.roots),
         gathers=[gather_text(element, own, lanes) for element, own in sorted(text.printer.gathers)],
