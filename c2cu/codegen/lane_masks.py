@@ -16,7 +16,7 @@ NAMES = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 #: Functions that are an instruction of vectors, or a few of them.
 SIMPLE = frozenset(
     f"{name}{suffix}"
-    for name in "fabs sqrt floor ceil trunc rint nearbyint fmin fmax copysign".split()
+    for name in "fabs sqrt floor ceil trunc rint nearbyint copysign".split()
     for suffix in ("", "f")
 )
 

@@ -38,6 +38,8 @@ WHOLE_QUOTIENT = 8.0  # of integers
 CALL = 30.0  # a function of the library,
 TOGETHER = 50.0  # and one of ours for a vector of 32 bytes: see `functions`
 FREE = ("fabs", "fabsf")
+LARGER = ("fmax", "fmaxf", "fmin", "fminf")
+SHORT_CALL, CHOSEN = 6.0, 3.0  # one of these under native, and how many operations it is of a gang
 EACH = 3.0  # what a lane costs by itself: it leaves its vector and goes back
 LANE = 2.0  # a load or store of one lane, in a row of them
 PERMUTED = 2.0  # operations that look up in a part of a table that registers hold
@@ -214,6 +216,8 @@ class _Counter:
             return ADDRESS, ADDRESS
         if isinstance(e, Call) and e.name in ROOTS:
             return QUOTIENT * self.lanes / 2, QUOTIENT
+        if isinstance(e, Call) and e.name in LARGER and self.vector_bytes >= 32:
+            return CHOSEN * self.vector, SHORT_CALL
         if isinstance(e, Call) and e.name in names() and self.vector_bytes >= 32 and not is_folded(e):
             return TOGETHER * self.vector / SCALAR, CALL
         if isinstance(e, Call) and e.name not in FREE:

@@ -100,11 +100,15 @@ class RefillText:
         self.tested(p.mask)
         first = p.lines
         p.lines, p.mask, self.emitter.needed = [], f"running{k}", behind
+        if form.due == 1:  # a lane that is done ends the turns of all
+            self.emitter.whole = p.mask
         self.emitter.block(loop.body)
         self.emitter.leave(loop, p.mask)
+        if loop.flags:
+            self.emitter.whole = ""
         self.emitter.block(loop.step)
         self.tested(p.mask)
-        turn = p.lines
+        turn, self.emitter.whole = p.lines, ""
         spelled = dict(zip(names, [self.p.var(v) for v in (*form.coming, *form.going)]))
         p.gang, p.suffix, p.mask, self.emitter.needed = "g", "", "", frozenset()
         return {"first": first, "turn": turn, "spelled": spelled}

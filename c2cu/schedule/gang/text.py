@@ -93,6 +93,7 @@ class Emitter:
         self.u, self.p = u, p
         self.gangs = gangs  # that are at work side by side, on what varies in turn
         self.alone = gangs == 1  # whether what is printed is one gang's
+        self.whole = ""  # the mask outside which lanes hold nothing that is still wanted
         self.masks = 0
         self.masked = 0  # lines under masks
         self.live = live(u.kernel.body) if u.ends_on_data else None
@@ -202,7 +203,7 @@ class Emitter:
 
     def assigned(self, v: Variable, value: str) -> None:
         name = self.p.var(v)
-        if self.p.mask and (self.live is None or v in self.needed):
+        if self.p.mask not in ("", self.whole) and (self.live is None or v in self.needed):
             if v.type == BOOL:
                 value = self.p.merged(self.p.mask, value, name)
             else:
@@ -221,7 +222,7 @@ class Emitter:
             return
         place = f"{target}[{self.p.subscript(s.index)}]"
         value = self.p.stored(s.value)
-        if self.p.mask:
+        if self.p.mask not in ("", self.whole):
             value = self.p.select(self.p.mask, value, self.p.converted(place, memory_rep, rep), rep)
         self.line(f"{place} = {self.p.converted(value, rep, memory_rep)};")
         if s.region == ENDED and self.live is None:  # else it is the last statement
