@@ -134,6 +134,14 @@ def gather_text(element: str, own: bool, lanes: int) -> dict[str, object]:
     }
 
 
+#: By bytes of an element and bits of a vector: the instruction, what it takes, and how it wants places.
+_PERMUTES = {
+    (4, 128): ("_mm_permutevar_ps", "__m128", "places_4"),
+    (4, 256): ("_mm256_permutevar8x32_epi32", "__m256i", "places_8"),
+    (8, 256): ("_mm256_permutevar8x32_epi32", "__m256i", "places_of_pairs"),
+}
+
+
 def mask_texts(lanes: int, widest: int) -> list[dict[str, object]]:
     """Comparisons and choices of vectors by masks of bits, for cpu/masks.h.j2."""
     out: list[dict[str, object]] = []
@@ -143,6 +151,7 @@ def mask_texts(lanes: int, widest: int) -> list[dict[str, object]]:
         if not 4 <= size <= widest:
             continue
         width = 8 * size * lanes
+        permute, permuted, places = _PERMUTES.get((size, width), ("", "", ""))
         plain = kind.replace("epu", "epi")
         out.append(
             {
@@ -154,6 +163,9 @@ def mask_texts(lanes: int, widest: int) -> list[dict[str, object]]:
                 "codes": _FLOAT_CODES if name[0] == "f" else _INTEGER_CODES,
                 "blend": f"{blends[width]}_blendv_{kind if name[0] == 'f' else 'epi8'}" if width in blends else "",
                 "needs": "__AVX2__" if width == 256 else "__SSE4_1__",
+                "permute": permute,
+                "permuted": permuted,
+                "places": places,
             }
         )
     return out
