@@ -136,9 +136,9 @@ def gather_text(element: str, own: bool, lanes: int) -> dict[str, object]:
 
 #: By bytes of an element and bits of a vector: the instruction, what it takes, and how it wants places.
 _PERMUTES = {
-    (4, 128): ("_mm_permutevar_ps", "__m128", "places_4"),
-    (4, 256): ("_mm256_permutevar8x32_epi32", "__m256i", "places_8"),
-    (8, 256): ("_mm256_permutevar8x32_epi32", "__m256i", "places_of_pairs"),
+    (4, 128): ("_mm_permutevar_ps", "__m128", "PLACES_4"),
+    (4, 256): ("_mm256_permutevar8x32_epi32", "__m256i", "PLACES_8"),
+    (8, 256): ("_mm256_permutevar8x32_epi32", "__m256i", "PLACES_OF_PAIRS"),
 }
 
 

@@ -79,7 +79,8 @@ def gang(
     u = u if form is None else form.u
     known = _known(u) if functions else frozenset()
     widest = 8 if known else _widest(u)
-    masked = u.ends_on_data or bool(ended) or bool(known)
+    wide_masks = widest == 8 and native_bytes < 64  # of 32 bits, they would be converted for each choice
+    masked = u.ends_on_data or bool(ended) or bool(known) or wide_masks
     half = form is None and not masked and halves(u)
     lanes, wide = native_bytes // (2 if half else widest), widest == 8
     if form is None:
