@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from ...analysis.uniform import Uniform
+from ...analysis.uniform import Uniform, uniform
 from ...codegen.lookups import is_taken_together
 from ...ir.nodes import Assign, Block, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import places, rewritten, statements, with_body
@@ -19,8 +19,11 @@ from ...transform.sincos import both
 FOUR = 4
 
 
-def fours(u: Uniform) -> Kernel:
-    """``u``'s kernel, in whose rows of assignments and stores such lookups are moved up to the first of them."""
+def fours(kernel: Kernel) -> Kernel:
+    """``kernel`` with such lookups, in rows of assignments and stores, moved up to the first of them."""
+    if not any(is_taken_together(r) for r in kernel.regions):
+        return kernel
+    u = uniform(kernel)
     last = max((s.var.uid for s in statements(u.kernel.body) if isinstance(s, Assign)), default=0)
     return with_body(u.kernel, _block(u, u.kernel.body, count(last + 1)))
 

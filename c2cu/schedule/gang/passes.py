@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...analysis.uniform import uniform
 from ...ir.passes import Pass
 from ...transform.common import common
 from ...transform.early import lanes_ended
@@ -20,9 +19,9 @@ PASSES: tuple[Pass, ...] = (
     ("propagate", propagate),
     ("unroll", unroll_by_profit),
     ("scalarize", scalarize),
-    ("select", lambda k: selects(uniform(k))),
+    ("select", selects),
     ("common", common),
     ("sincos", sincos),
     ("narrow", narrow),
-    ("fours", lambda k: fours(uniform(k))),
+    ("fours", fours),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...analysis.uniform import Uniform
+from ...analysis.uniform import Uniform, uniform
 from ...base.ctype import BOOL, Scalar
 from ...base.diagnostics import Loc
 from ...codegen.simd import boolean, is_instruction
@@ -47,10 +47,17 @@ class _MayAlias(Exception):
     pass
 
 
-def selects(u: Uniform) -> Kernel:
-    """``u.kernel`` with its minima and maxima as such, and what else their branches store as selects."""
+def selects(kernel: Kernel) -> Kernel:
+    """``kernel`` with its minima and maxima as such, and what else their branches store as selects."""
+    if not any(map(_chooses, statements(kernel.body))):
+        return kernel
+    u = uniform(kernel)
     body = rewritten(u.kernel.body, _extremum)
     return with_body(u.kernel, _Selects(u).joined(body))
+
+
+def _chooses(s: Stmt) -> bool:
+    return isinstance(s, If) or any(isinstance(x, Select) for e in expressions(s) for x in subexpressions(e))
 
 
 class _Selects:
@@ -108,15 +115,15 @@ class _Selects:
 
     def unswitched(self, s: If, cond: Binary, holds: bool) -> Block | None:
         """``if (c == u)`` with ``u`` the same in all lanes: both branches, and a jump to one of them."""
-        for uniform, varying in ((cond.left, cond.right), (cond.right, cond.left)):
-            if self.u.is_varying(uniform):
+        for fixed, varying in ((cond.left, cond.right), (cond.right, cond.left)):
+            if self.u.is_varying(fixed):
                 continue
             straight = self.branch(replace(s, cond=varying))
             turned = self.branch(replace(s, cond=Unary("!", varying, cond.type, cond.loc)))
             if straight is None or turned is None:
                 return None
             same = holds == (cond.op == "==")
-            return (If(uniform, straight if same else turned, turned if same else straight, False, s.loc),)
+            return (If(fixed, straight if same else turned, turned if same else straight, False, s.loc),)
         return None
 
     def values(self, arm: Block) -> Values:
