@@ -257,6 +257,15 @@ def test_real_work_is_measured_and_right(tmp_path):
     assert len(rows) == 16 and all(r["ratio"] > 0 for r in rows)
 
 
+@pytest.mark.slow
+def test_generated_kernels_are_measured_and_right(tmp_path):
+    from benchmarks import generated
+
+    generated.main(["--quick", "--json", str(tmp_path / "g.json")])
+    rows = json.loads((tmp_path / "g.json").read_text())["rows"]
+    assert len(rows) >= 5 and all(r["ratio"] > 0 for r in rows)  # those of generators where these are installed
+
+
 def test_streams_are_measured_and_drawn(tmp_path, capsys):
     pytest.importorskip("matplotlib")
     assert streaming.main(["--backend", "cpu", "--quick", "--json", str(tmp_path / "s.json")]) == 0
