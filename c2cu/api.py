@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from . import backends, pipeline
+from . import backends
 from .base import catalogue
 from .base.diagnostics import UnsupportedError, did_you_mean, lines_of
 from .base.recent import Recent
-from .frontend.adapter import original_name
 from .frontend.included import Included
 from .frontend.options import Options, by_name, options_of, whole
-from .frontend.passed import passed
 from .frontend.preprocess import Source, is_text, preprocess, read_source
 from .program import Program
 from .schedule.slots import known_values
@@ -358,6 +356,8 @@ def check(
         InputError: An argument is wrong, or the program accesses an array out of bounds or reads an uninitialised
             variable whatever the data.
     """
+    from . import pipeline
+
     source = read_source(src)
     options = options_of(fn, shared, defines, shapes, "exact", include_dirs, stdio=stdio)
     values = shared if isinstance(shared, Mapping) else {}
@@ -388,6 +388,8 @@ def as_given(
 
 def _understood(source: Source, options: Options, numbers: Mapping[str, str] | None) -> tuple[Understood, Options]:
     """The program with the numbers it is for, and the options that they belong to."""
+    from . import pipeline
+
     front = pipeline.asked(source, options)
     untouched = front.program.unit.variables.keys() - {s.name for s in front.slots}  # globals that make no difference
     numbers = {n: v for n, v in (numbers or {}).items() if n not in untouched}
@@ -402,6 +404,8 @@ def _with_lengths(
 ) -> tuple[Understood, tuple[str, ...]]:
     """The program with what seem to be lengths as one number for all inputs; notes that say so. ``constant_time``:
     whether a verdict on that is made without this assumption, or none at all."""
+    from . import pipeline
+
     names = front.lengths
     if not names:
         return front, ()
@@ -481,6 +485,9 @@ def translated(
     schedule: str | None = None,
 ) -> tuple[str, Understood | None]:
     """What `translate` returns, and the program understood; None where its text runs as it stands."""
+    from . import pipeline
+    from .frontend.adapter import original_name
+    from .frontend.passed import passed
     from .standalone.program import require_runs, runs_as_it_stands, standalone
     from .standalone.turns import in_turn
 
@@ -548,6 +555,7 @@ def library(
         UnsupportedError: No schedule that has a form as a library takes the program; the error names the line.
         InputError: An argument is wrong.
     """
+    from . import pipeline
     from .standalone import library as libraries
 
     source = read_source(src)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from .analysis.uniform import Finding, secrets
 from .base import catalogue
 from .base.diagnostics import Diagnostic, Error, Note, render
 from .base.notices import warn
-from .frontend.declassify import spelled
-from .frontend.parse import deep, loc_of
 from .schedule.understood import Understood
-from .trace import diagnosed
+
+if TYPE_CHECKING:
+    from .analysis.uniform import Finding
 
 PLACES = 5  # of early ends, that a note names
 
@@ -110,6 +110,10 @@ def report_of(
 ) -> Report:
     """The verdict. ``secret``: the program to be judged as constant-time, all of whose inputs but those of ``public``
     are secret; its findings are the report's. Without it, obliviousness is the question."""
+    from .analysis.uniform import secrets
+    from .frontend.parse import deep
+    from .trace import diagnosed
+
     judged = secret or front
     notes = (*notes, *_early(front), *_declassified(front))
     missing = next((x.why_not for x in (front, judged) if x.analysis is None), None)
@@ -145,6 +149,9 @@ def _early(front: Understood) -> Iterator[str]:
 
 def _declassified(front: Understood) -> Iterator[str]:
     """What the program itself says is no secret any more."""
+    from .frontend.declassify import spelled
+    from .frontend.parse import loc_of
+
     for n in front.program.declassified:
         if not isinstance(n, Error):
             loc = loc_of(n)

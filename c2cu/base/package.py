@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from .cache import key
@@ -14,10 +14,11 @@ from .version import __version__
 
 @functools.cache
 def state() -> str:
-    """It is another one wherever a file of the package or a template is another one."""
+    """It is another one wherever a file of the package, a template or a library that it is made with is another one."""
     package = Path(__file__).parent.parent
     folders = (package, package.parent / "templates")  # where it is not installed
     files = sorted(f for folder in folders for f in folder.rglob("*.*") if f.suffix in (".py", ".j2", ".h", ".c"))
-    states = ((os.fspath(f), f.stat()) for f in files)
-    others = [version(name) for name in ("pycparser", "jinja2", "numpy")]
-    return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in states], sys.version, others)
+    specs = (find_spec(name) for name in ("pycparser", "jinja2", "numpy"))
+    libraries = (Path(spec.origin) for spec in specs if spec is not None and spec.origin is not None)
+    states = ((os.fspath(f), f.stat()) for f in (*files, *libraries))
+    return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in states], sys.version)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import jinja2
+if TYPE_CHECKING:
+    import jinja2
 
 
 def _folder() -> Path:
@@ -17,6 +19,8 @@ def _folder() -> Path:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
+    import jinja2
+
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_folder()),
         undefined=jinja2.StrictUndefined,
@@ -30,6 +34,12 @@ def _environment() -> jinja2.Environment:
 def render(template: str, **values: object) -> str:
     """The text of ``templates/<template>`` with ``values`` filled in."""
     return _environment().get_template(template).render(**values)
+
+
+@functools.cache
+def raw(template: str) -> str:
+    """A template's own text."""
+    return (_folder() / template).read_text()
 
 
 @functools.cache

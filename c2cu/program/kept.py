@@ -14,8 +14,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from .. import pipeline, tune
-from ..analysis.facts import UNENDED
+from .. import tune
 from ..base import toolchain
 from ..base.cache import Cache, key
 from ..base.diagnostics import Error
@@ -49,25 +48,32 @@ class Recalled(Understood):
 
 def asked(source: Source, options: Options) -> Understood:
     """`pipeline.asked`."""
-    return _understood(pipeline.asked, source, options)
+    return _understood("asked", source, options)
 
 
 def understand(source: Source, options: Options) -> Understood:
     """`pipeline.understand`."""
-    return _understood(pipeline.understand, source, options)
+    return _understood("understand", source, options)
 
 
-def _understood(
-    make: Callable[[Source, Options, Preprocessed | None], Understood], source: Source, options: Options
-) -> Understood:
+def _understood(stage: str, source: Source, options: Options) -> Understood:
+    """``stage``: the pipeline's function, which is imported where nothing is kept."""
+
+    def make(pre: Preprocessed | None) -> Understood:
+        from .. import pipeline
+
+        return getattr(pipeline, stage)(source, options, pre)
+
     if not ON:
-        return make(source, options, None)
+        return make(None)
     pre = source.pre or preprocess(source, options.defines, options.include_dirs)
-    origin = _name(make.__name__, source, options, pre)
+    origin = _name(stage, source, options, pre)
     kept = _recalled(origin)
     if kept is not None:
-        return _completed(kept, source, lambda: make(source, options, pre))
-    front = make(source, options, pre)
+        return _completed(kept, source, lambda: make(pre))
+    from ..analysis.facts import UNENDED
+
+    front = make(pre)
     if front.trace is not None and front.trace.stopped == UNENDED:
         return front  # a machine with less to do may tell more
     shallow = {f.name: vars(front)[f.name] for f in fields(front) if f.name not in (*DEEP, "source")}
@@ -117,6 +123,8 @@ def depends_on(p: int, front: Understood, backend: str, schedule: str) -> bool:
 
 def faultless(front: Understood, values: dict[str, Any]) -> None:
     """`pipeline.refuse_numbers`: nothing goes wrong whatever the data with these numbers."""
+    from .. import pipeline
+
     how = "faultless", [(n, type(v), v.hex() if isinstance(v, float) else v) for n, v in values.items()]
     _of(front, "cpu", how, lambda: pipeline.refuse_numbers(front, values))
 

@@ -9,12 +9,10 @@ from typing import Any
 import numpy
 
 from .. import backends
-from ..analysis.effects import effects, may_write
 from ..base import catalogue, libc, quantities
 from ..base.ctype import Pointer, leaf_element, object_leaves
 from ..base.diagnostics import Error, ExitError, did_you_mean, lines_of
 from ..base.memory import enough_memory
-from ..frontend.kernel import static_locals
 from ..frontend.options import by_name, whole
 from ..schedule import registry
 from ..schedule.artifact import CpuNativeArtifact
@@ -300,6 +298,9 @@ def _contiguous(value: Any) -> Any:
 
 def refuse_lost(front: Understood, native: CpuNativeArtifact) -> None:
     """Raise UnsupportedError for what the program keeps from call to call, and no variable of a state holds."""
+    from ..analysis.effects import effects, may_write
+    from ..frontend.kernel import static_locals
+
     for name, loc in native.calls:
         if name in libc.COUNTS:
             what, how = f"what '{name}' remembers", "use a generator of the program's, with its state in a global"

@@ -24,13 +24,14 @@ from ..base.machine_code import library
 from ..base.mathematics import mathematics
 from ..base.memory import require_memory
 from ..base.recent import Recent
-from ..base.templates import render
+from ..base.templates import raw, render
 from ..base.version import __version__
 from ..schedule.artifact import CpuArtifact, CpuNativeArtifact, CpuTeamArtifact
 from ..schedule.slots import Slot
 from .addresses import address
 from .faults import guard
 
+GUARDED = "cpu/guarded.c.j2"
 FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w")
 GRAIN = 64  # inputs that are worth a thread of their own
 
@@ -390,16 +391,19 @@ def load(
     compiler = toolchain.find_compiler()
     version = toolchain.compiler_version(compiler)
     flags = (*FLAGS, *toolchain.generated_flags(compiler), *artifact.flags)
-    text = artifact.text
-    if isinstance(artifact, CpuArtifact):
-        text += render("cpu/guarded.c.j2", ended=artifact.ended)
-    name = key(text, flags, version, toolchain.cpu_key(), __version__)
+    ended = artifact.ended if isinstance(artifact, CpuArtifact) else None
+    guard = () if ended is None else (raw(GUARDED), ended)
+    name = key(artifact.text, guard, flags, version, toolchain.cpu_key(), __version__)
     meaning = (name, repr(artifact.slots))  # one text may serve a variable that is shared and one that is not
     if isinstance(artifact, CpuArtifact) and artifact.again is not None:
         meaning = (*meaning, artifact.again.text, *artifact.again.units)
 
+    def compiled() -> bytes:
+        text = artifact.text + ("" if ended is None else render(GUARDED, ended=ended))
+        return toolchain.compiled((*compiler, *flags), text)
+
     def loaded() -> CpuProgram:
-        code = (cache or Cache()).put(name, ".so", lambda: toolchain.compiled((*compiler, *flags), text))
+        code = (cache or Cache()).put(name, ".so", compiled)
         return CpuProgram(artifact, code, native)
 
     return _loaded.of(meaning, loaded)

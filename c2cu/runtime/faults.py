@@ -11,9 +11,10 @@ from ..base import toolchain
 from ..base.cache import Cache, key
 from ..base.diagnostics import Error
 from ..base.machine_code import library
-from ..base.templates import render
+from ..base.templates import raw, render
 from ..base.version import __version__
 
+HANDLER = "cpu/faults.c.j2"
 FLAGS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-w")
 GUARD = "c2cu_guard"  # the variable of a library that says where a thread notes where it goes on
 #: Exit statuses that signals make, and what sends those.
@@ -42,10 +43,9 @@ def guard(loaded: ctypes.CDLL) -> None:
 def _watching() -> ctypes.CDLL | None:
     """The library that handles the signals."""
     compiler = toolchain.find_compiler()
-    text = render("cpu/faults.c.j2")
-    name = key("faults", text, FLAGS, toolchain.compiler_version(compiler), __version__)
+    name = key("faults", raw(HANDLER), FLAGS, toolchain.compiler_version(compiler), __version__)
     try:
-        code = Cache().put(name, ".so", lambda: toolchain.compiled((*compiler, *FLAGS), text))
+        code = Cache().put(name, ".so", lambda: toolchain.compiled((*compiler, *FLAGS), render(HANDLER)))
         watching = library(code)
     except Error:
         return None

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from ..analysis.facts import Trace
 from ..base import catalogue
 from ..base.diagnostics import UnsupportedError, lines_of
-from ..frontend.parse import deep
 from . import registry
 from .artifact import Artifact, CpuArtifact, CudaArtifact, CudaBandsArtifact, CudaLaunchesArtifact
 from .estimate import USUAL, Device, Estimate, Rival, good_enough, preferred, slower
@@ -20,6 +19,9 @@ from .registry import Entry
 from .schedule import Candidate
 from .slots import require_extents, require_few
 from .understood import Understood
+
+if TYPE_CHECKING:
+    from ..analysis.facts import Trace
 
 AUTO = "auto"
 Rejected = tuple[tuple[str, str], ...]  # (schedule, why)
@@ -134,6 +136,8 @@ def scheduled(
 def emitted(understood: Understood, candidate: Candidate, backend: str) -> Artifact:
     """A candidate's artifact. Raises UnsupportedError where it does not take the program, and InputError where an
     extent is not known."""
+    from ..frontend.parse import deep
+
     with lines_of(understood.pre.sources):
         require_extents(understood.slots)
         if backend == "cuda":
@@ -167,7 +171,7 @@ def foreseen(understood: Understood, backend: str, schedule: str) -> Plan:
 
 def require_known(backend: str, schedule: str) -> None:
     """Raises InputError for a schedule that ``backend`` does not have."""
-    if schedule in (AUTO, *registry.all_names(backend)):
+    if schedule in (AUTO, *registry.names(backend)) or schedule in registry.variants(backend):
         return
     owner = next((b for b in registry.BACKENDS if schedule in registry.all_names(b)), None)
     if owner is not None:

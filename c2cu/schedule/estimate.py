@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ..analysis.facts import Trace
 from .artifact import Artifact
 from .roofline import PER_CLOCK, scaled
 from .slots import bytes_moved
+
+if TYPE_CHECKING:
+    from ..analysis.facts import Trace
 
 CLOSE = 2.0  # times: estimates are no better than that
 FULL = 512  # threads that keep a multiprocessor busy

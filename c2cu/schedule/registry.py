@@ -15,11 +15,15 @@ if TYPE_CHECKING:  # the command line lists schedules before anything is loaded
 
 @dataclass(frozen=True)
 class Entry:
-    """A schedule's line. ``place``: the folder and the class in it; it is imported when it is first asked."""
+    """A schedule's line. ``place``: the folder and the class in it; it is imported when it is first asked. ``kinds``:
+    further names, "schedule:kind", that a user may give; ``large``: the one of them for an input that does not fit a
+    device, or that several devices work at together."""
 
     backend: str
     name: str
     place: str
+    kinds: tuple[str, ...] = ()
+    large: str = ""
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -29,21 +33,22 @@ class Entry:
     @property
     def variants(self) -> tuple[str, ...]:
         """Its variants as a user writes them: "gep:tiles" and so on."""
-        return tuple(f"{self.name}:{v}" for v in self.schedule.variants)
+        return tuple(f"{self.name}:{v}" for v in self.kinds)
 
     @property
     def oversized(self) -> str:
         """The variant for an input that does not fit a device, as a user writes it; "" where there is none."""
-        return f"{self.name}:{self.schedule.oversized}" if self.schedule.oversized else ""
+        return f"{self.name}:{self.large}" if self.large else ""
 
 
+GEP = ("tiles", "bits", "staged", "streams", "graph", "single", "recursive", "bands")
 #: In the order in which "auto" prefers them. The last of a backend takes any C.
 REGISTRY = (
     Entry("cpu", "gep", "gep:CpuGepSchedule"),
-    Entry("cpu", "gang", "gang:GangSchedule"),
+    Entry("cpu", "gang", "gang:GangSchedule", ("two",)),
     Entry("cpu", "native", "native:NativeSchedule"),
     Entry("cuda", "registers", "registers:RegistersSchedule"),
-    Entry("cuda", "gep", "gep:CudaGepSchedule"),
+    Entry("cuda", "gep", "gep:CudaGepSchedule", GEP, "bands"),
     Entry("cuda", "scan", "scan:ScanSchedule"),
     Entry("cuda", "block", "block:BlockSchedule"),
     Entry("cuda", "thread", "column:ThreadSchedule"),

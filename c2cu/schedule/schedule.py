@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from ..analysis.facts import Trace
-from ..ir.passes import Pass
 from .artifact import Artifact
 from .estimate import Estimate, Rival
 from .understood import Understood
+
+if TYPE_CHECKING:
+    from ..analysis.facts import Trace
+    from ..ir.passes import Pass
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,13 @@ class Candidate:
 class Schedule:
     """A way to lay p inputs over threads and lanes.
 
-    ``variants``: further names, "schedule:variant", that a user may give. ``oversized``: the one of them for an input
-    that does not fit a device, or that several devices work at together. ``rounds_freely``: whether ``fp`` makes a
-    difference. ``settles``: made for what it takes, so that nothing is to be compared with it. ``pass_names``: of what
-    ``passes`` returns. ``ends_lanes``: whether it takes programs whose inputs may end early.
+    ``rounds_freely``: whether ``fp`` makes a difference. ``settles``: made for what it takes, so that nothing is to be
+    compared with it. ``pass_names``: of what ``passes`` returns. ``ends_lanes``: whether it takes programs whose inputs
+    may end early.
 
     A module of a schedule's folder is imported where a method needs it, as asking must not cost what emitting does.
     """
 
-    variants: ClassVar[tuple[str, ...]] = ()
-    oversized: ClassVar[str] = ""
     rounds_freely: ClassVar[bool] = False
     settles: ClassVar[bool] = False
     pass_names: ClassVar[tuple[str, ...]] = ()
@@ -51,8 +50,8 @@ class Schedule:
         return None
 
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
-        """The program's text. ``threads``: see `Candidate`; ``variant``: one of ``variants``, or "" for the
-        schedule's own choice. Raises UnsupportedError for a program that it does not take."""
+        """The program's text. ``threads``: see `Candidate`; ``variant``: one of its kinds, or "" for the schedule's own
+        choice. Raises UnsupportedError for a program that it does not take."""
         raise NotImplementedError
 
     def passes(self, understood: Understood) -> tuple[Pass, ...]:

@@ -1,22 +1,24 @@
-"""The slots: which variables go in and out of a kernel, their dtypes, and their place in memory; do the arrays fit?"""
+"""The slots: which variables go in and out of a kernel, their dtypes, and their place in memory; do the arrays fit?
+
+The stages before are imported where a program is understood: what an earlier process has understood needs none of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
-from ..analysis.facts import CERTAIN, INPUT, Trace
 from ..base import catalogue
 from ..base.ctype import FIELDS, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, object_leaves
 from ..base.diagnostics import Loc, Note, did_you_mean
-from ..frontend.ends import early_ends
-from ..frontend.kernel import KernelProgram, Parameter, set_elsewhere, unseen_statics
 from ..frontend.options import Options
-from ..gep import Gep, NotGep
-from ..gep.pairs import LIMIT, least_sum
-from ..ir.nodes import ENDED, Kernel
+
+if TYPE_CHECKING:
+    from ..analysis.facts import Trace
+    from ..frontend.kernel import KernelProgram, Parameter
+    from ..gep import Gep, NotGep
+    from ..ir.nodes import Kernel
 
 MOST_SLOTS = 1000  # 32 bytes each of the 32,764 that a kernel's parameters have, from CUDA 12.1 on
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -123,6 +125,9 @@ def _slot(b: Parameter, reads: bool, writes: bool, required: bool) -> Slot:
 def _not_inputs(program: KernelProgram, trace: Trace | None) -> frozenset[str]:
     """Regions that are no input: no element goes in, as none may be read before it is written, whatever the data; and
     none of those that are not written goes out."""
+    from ..analysis.facts import CERTAIN, INPUT
+    from ..frontend.kernel import unseen_statics
+
     if trace is None or not trace.complete:
         return frozenset()
     unseen = unseen_statics(program)
@@ -135,6 +140,10 @@ def _inner_effects(
     program: KernelProgram, kernel: Kernel | None, not_inputs: frozenset[str]
 ) -> dict[str, tuple[bool, bool, bool]]:
     """(reads, writes, required) of each parameter."""
+    from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
+    from ..frontend.kernel import set_elsewhere, unseen_statics
+    from ..ir.nodes import ENDED
+
     if kernel is None:
         written = may_write(program)
         elsewhere = set_elsewhere(program)
@@ -168,6 +177,9 @@ class _Early:
     """What is named and written on the way to an early end, which the flat kernel does not have."""
 
     def __init__(self, program: KernelProgram):
+        from ..analysis.effects import may_write
+        from ..frontend.ends import early_ends
+
         ends = early_ends(program)
         self.symbols = frozenset(ends.symbols(program))
         self.written = may_write(program)
@@ -253,6 +265,9 @@ def layout(program: KernelProgram) -> Layout:
 def packed(slots: tuple[Slot, ...], gep: Gep | NotGep | None, bits: int, loc: Loc) -> tuple[Slot, ...]:
     """The slots, with the bound of what shortest paths are found in. ``loc``: the kernel's. Raises InputError where
     there are none."""
+    from ..gep import Gep
+    from ..gep.pairs import LIMIT, least_sum
+
     r = least_sum(gep) if isinstance(gep, Gep) else None
     if r is None or r.name not in {s.name for s in slots}:
         raise catalogue.NOT_PATHS.error(loc, bits=bits)
@@ -358,6 +373,8 @@ def bind_extents(program: KernelProgram, options: Options) -> dict[str, str]:
 
 def refuse_shared_writes(program: KernelProgram) -> None:
     """Raise UnsupportedError where a program that could not be lowered may write what all inputs share."""
+    from ..analysis.effects import may_write
+
     written = may_write(program) if program.followed else {}
     for b in program.parameters:
         if b.shared and not b.by_value and b.symbol in written:

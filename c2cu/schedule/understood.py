@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..analysis.facts import Trace
-from ..analysis.uniform import Uniform
 from ..base import catalogue
 from ..base.diagnostics import Loc, UnsupportedError
-from ..frontend.kernel import KernelProgram, Parameter
-from ..frontend.link import Linked
 from ..frontend.preprocess import Preprocessed, Source
-from ..frontend.sizes import sizing
-from ..gep import Gep, NotGep, recognise
-from ..ir.nodes import Kernel, Region, Store
-from ..ir.walk import statements
 from .slots import Layout, Slot, layout
+
+if TYPE_CHECKING:  # what was understood before needs none of them
+    from ..analysis.facts import Trace
+    from ..analysis.uniform import Uniform
+    from ..frontend.kernel import KernelProgram, Parameter
+    from ..frontend.link import Linked
+    from ..gep import Gep, NotGep
+    from ..ir.nodes import Kernel, Region
 
 #: What calls ask of a program that is compiled.
 OUTLINE = (
@@ -67,6 +67,8 @@ class Understood:
     @cached_property
     def gep(self) -> Gep | NotGep | None:
         """The kernel as a loop of Gaussian-elimination type: see `recognise`."""
+        from ..gep import recognise
+
         return recognise(self.analysis.kernel) if self.analysis is not None and not self.ends else None
 
     @property
@@ -88,6 +90,8 @@ class Understood:
     @cached_property
     def sized_by(self) -> frozenset[str]:
         """The parameters whose values would tell the sizes of objects, where those stand in the way of an analysis."""
+        from ..frontend.sizes import sizing
+
         waits = self.why_not is not None and self.why_not.code in _OF_SIZES
         return sizing(self.program.unit, self.program.kernel) if waits else frozenset()
 
@@ -117,6 +121,9 @@ class Understood:
     @cached_property
     def only_read(self) -> tuple[str, ...]:
         """Globals that the kernel only reads, and that have a value without a call."""
+        from ..ir.nodes import Store
+        from ..ir.walk import statements
+
         body = self.kernel.body if self.kernel is not None else ()
         stored = {s.region.variable for s in statements(body) if isinstance(s, Store)}  # scratch is no output
         read = {s.name for s in self.slots if s.reads and not s.writes and not s.shared and not s.required} - stored
@@ -130,11 +137,15 @@ class Understood:
 
     @cached_property
     def is_gep(self) -> bool:
+        from ..gep import Gep
+
         return isinstance(self.gep, Gep)
 
     @cached_property
     def why_no_gep(self) -> str:
         """Why an analysed kernel is no loop of Gaussian-elimination type; "" where it is."""
+        from ..gep import NotGep
+
         return f"{self.gep.loc}: {self.gep.message}" if isinstance(self.gep, NotGep) else ""
 
     @cached_property
@@ -145,9 +156,10 @@ class Understood:
     @cached_property
     def steps(self) -> int:
         """Accesses of an input, or updates of a matrix, as far as they were counted."""
-        return max(
-            self.trace.steps if self.trace is not None else 0, self.gep.updates if isinstance(self.gep, Gep) else 0
-        )
+        from ..gep import Gep
+
+        traced = self.trace.steps if self.trace is not None else 0
+        return max(traced, self.gep.updates if isinstance(self.gep, Gep) else 0)
 
     @cached_property
     def work(self) -> int | None:

@@ -19,7 +19,6 @@ PAID = 0.5  # and of work from which on: about what the compilation takes
 
 class GangSchedule(Schedule):
     ends_lanes = True
-    variants = ("two",)
     pass_names = ("ends", "propagate", "unroll", "scalarize", "select", "common", "sincos", "narrow", "fours")
 
     def objection(self, understood: Understood, p: int | None) -> str | None:

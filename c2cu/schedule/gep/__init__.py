@@ -16,6 +16,7 @@ from ...gep import NotGep
 from ...ir.nodes import Region
 from ..artifact import Artifact, CpuTeamArtifact, CudaArtifact
 from ..estimate import Estimate, floor
+from ..registry import variants
 from ..schedule import Candidate, Schedule
 from ..understood import Understood
 
@@ -49,8 +50,6 @@ class CpuGepSchedule(Schedule):
 
 
 class CudaGepSchedule(Schedule):
-    variants = ("tiles", "bits", "staged", "streams", "graph", "single", "recursive", "bands")
-    oversized = "bands"
     settles = rounds_freely = True
 
     def applies(self, understood: Understood) -> bool:
@@ -68,7 +67,7 @@ class CudaGepSchedule(Schedule):
         u = understood.whole()
         gep = require_gep(u.kernel, understood.gep)
         slots, layout, fp = understood.slots, understood.layout, understood.fp
-        if variant == self.oversized:
+        if variant == "bands":
             from .bands import bands
 
             return bands(u, gep, slots, layout, fp, self._on_cpu(understood))
@@ -97,7 +96,7 @@ class CudaGepSchedule(Schedule):
 
     def alternatives(self, candidate: Candidate, artifact: Artifact) -> list[Candidate]:
         name, _, variant = candidate.schedule.partition(":")
-        whole_device = [f"{name}:{v}" for v in self.variants if v not in ("tiles", self.oversized)]
+        whole_device = [v for v in variants("cuda", "gep") if v not in ("gep:tiles", "gep:bands")]
         if not isinstance(artifact, CudaArtifact):
             return [] if variant else [Candidate(v) for v in sorted(whole_device) if v != artifact.schedule]
         threads = artifact.threads // artifact.inputs
