@@ -25,8 +25,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.measure import cpu_name
 from c2cu.io.files import write
+from c2cu.schedule.gang import functions
 
-MATH = Path(__file__).parent.parent / "c2cu" / "math"
+MATH = functions.FOLDER
 POSITIVE = ("log", "log2", "log10", "logf", "log2f", "log10f", "log1p", "log1pf", "pow", "powf")  # what programs give
 UNIT = ("asin", "acos", "atanh", "asinf", "acosf")
 FLAGS = ["-march=native", "-ffp-contract=off"]
@@ -272,7 +273,7 @@ def main() -> None:
     parser.add_argument("--flags", default="", help="for the loop, beside its own: -mtune=haswell for gathers")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    names = args.names or sorted(f.stem for f in MATH.glob("*.c"))
+    names = args.names or sorted(functions.names())  # those that do two at once are compared in lanes
     print(f"{cpu_name()}; rare: share of -10..10, normal, exp-uniform; nanoseconds a value, the best of 15 times\n")
     print("| function | compared | different | rare | ns | host's ns |")
     print("| --- | --- | --- | --- | --- | --- |")

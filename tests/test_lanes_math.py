@@ -13,6 +13,7 @@ from c2cu.base import toolchain
 from c2cu.base.libm import FUNCTIONS
 from c2cu.schedule.gang import same_bits
 from c2cu.schedule.gang.functions import names
+from c2cu.transform.sincos import BOTH
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning"),
@@ -61,7 +62,7 @@ def gang_and_native(text, inputs):
     return gang(inputs), native(inputs), gang
 
 
-@pytest.mark.parametrize("name", sorted(names()))
+@pytest.mark.parametrize("name", [*sorted(names()), *BOTH])
 def test_every_function_has_the_librarys_bits(name):
     assert same_bits.compared([name]) == {name: same_bits.EQUAL}
 
@@ -94,6 +95,31 @@ def test_in_loops_and_branches(text, inputs, functions):
         assert same(gang[name], native[name]) if name else same(gang, native)
     assert set(program.loaded.artifact.functions) == functions
     assert not program.loaded.artifact.alone
+
+
+TURNED = """
+#include <math.h>
+void k(const T a[9], T r[9], T s[9]) {
+    for (int i = 0; i < 9; i++) {
+        T v = a[i];
+        r[i] = SIN(v) * 2;
+        s[i] = COS(v) + SIN(v);
+        if (v > 0) { v = v * 3; r[i] += COS(v); v = v - 1; s[i] -= SIN(v) / COS(v); }
+        if (COS(r[i]) > SIN(r[i])) s[i] = SIN(COS(v)) * COS(COS(v));
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("t, pair, both", [("double", ("sin", "cos"), "sincos"), ("float", ("sinf", "cosf"), "sincosf")])
+def test_sine_and_cosine_of_one_argument_are_one_function(t, pair, both):
+    a = rng.normal(size=(333, 9)) * 30
+    a[:4] = [[0, -0.0, np.inf, -np.inf, np.nan, 1e-30, -1e9, 1e-8, -1]] * 4
+    text = TURNED.replace("T ", f"{t} ").replace("SIN", pair[0]).replace("COS", pair[1])
+    gang, native, program = gang_and_native(text, {"a": a.astype("f8" if t == "double" else "f4")})
+    assert same(gang["r"], native["r"]) and same(gang["s"], native["s"])
+    assert both in program.loaded.artifact.functions
+    assert program.source.count(f"    lanes_{both}(") >= 2
 
 
 @pytest.mark.parametrize("call", ["pow(a[i], 2)", "pow(a[i], -1)", "pow(2, a[i])", "pow(a[i], 0)", "powf(a[i], 2)"])
@@ -174,7 +200,7 @@ def test_neighbours_in_a_table_are_loaded_together(declared):
     assert "pair_f64(" in c2cu.compile(text, backend="cpu", schedule="gang", shared=list(shared)).source
 
 
-@pytest.mark.parametrize("name", sorted(names()))
+@pytest.mark.parametrize("name", [*sorted(names()), *BOTH])
 def test_longer_registers(name, monkeypatch, tmp_path):
     """Of processors that this one may not be: their instructions are written in C."""
     monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
@@ -186,13 +212,13 @@ def test_longer_registers(name, monkeypatch, tmp_path):
     command = ["gcc", "-O1", "-mfma", "-ffp-contract=off", "-w", "-shared", "-fPIC", "-fno-builtin", f"-I{tmp_path}"]
     path = tmp_path / "k.so"
     subprocess.run([*command, *machine, "-o", path, tmp_path / "k.c", "-lm"], check=True)
-    _, parameters = FUNCTIONS[name]
+    _, parameters = FUNCTIONS[BOTH.get(name, (name,))[0]]
     arguments = [same_bits.sample(np.dtype(f"f{p.size}"), rng) for p in parameters]
     pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in arguments]
     assert ctypes.CDLL(str(path)).__getitem__(f"different_{name}")(*pointers, ctypes.c_long(1 << 16)) == 0
 
 
-@pytest.mark.parametrize("name", sorted(names()))
+@pytest.mark.parametrize("name", [*sorted(names()), *BOTH])
 def test_it_compiles_for_longer_registers(name, monkeypatch, tmp_path):
     monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
     (tmp_path / "k.c").write_text(same_bits.text([name]))

@@ -57,14 +57,14 @@ def for_any_library() -> Iterator[None]:
 
 
 def usable() -> frozenset[str]:
-    """The functions that may be had instead of the library's."""
-    return frozenset() if _any_library.get() else names()
+    """The functions that may be had instead of the library's, and those that do two of these at once."""
+    return frozenset() if _any_library.get() else names() | BOTH.keys()
 
 
 @functools.cache
 def names() -> frozenset[str]:
-    """The functions that there are, and those that do two at once."""
-    return frozenset(f.stem for f in FOLDER.glob("*.c")) & {*FUNCTIONS, *BOTH}
+    """The functions that there are."""
+    return frozenset(f.stem for f in FOLDER.glob("*.c")) & FUNCTIONS.keys()
 
 
 @dataclass(frozen=True)
