@@ -58,3 +58,16 @@ static __m512d _mm512_min_pd(__m512d a, __m512d b) { EACH a[i] = a[i] < b[i] ? a
 static __m512d _mm512_max_pd(__m512d a, __m512d b) { EACH a[i] = a[i] > b[i] ? a[i] : b[i]; return a; }
 static __m256 _mm256_min_ps(__m256 a, __m256 b) { EACH a[i] = a[i] < b[i] ? a[i] : b[i]; return a; }
 static __m256 _mm256_max_ps(__m256 a, __m256 b) { EACH a[i] = a[i] > b[i] ? a[i] : b[i]; return a; }
+typedef int I16 __attribute__((vector_size(64)));
+#define ALL(e) I16 r; for (int i = 0; i < 16; i++) r[i] = e; return (__m512i)r
+static __m512i _mm512_set1_epi32(int c) { ALL(c); }
+static __m512i _mm512_permutexvar_epi32(__m512i x, __m512i a) { ALL(((I16)a)[((I16)x)[i] & 15]); }
+static __m512i _mm512_permutex2var_epi32(__m512i a, __m512i x, __m512i b) {
+    ALL((((I16)x)[i] & 16 ? (I16)b : (I16)a)[((I16)x)[i] & 15]);
+}
+static unsigned short _mm512_test_epi32_mask(__m512i a, __m512i b) {
+    unsigned short m = 0;
+    for (int i = 0; i < 16; i++) m |= !!((I16)(a & b))[i] << i;
+    return m;
+}
+static __m512i _mm512_mask_blend_epi32(unsigned short m, __m512i a, __m512i b) { ALL((m >> i & 1 ? (I16)b : (I16)a)[i]); }

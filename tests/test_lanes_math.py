@@ -111,7 +111,9 @@ void k(const T a[9], T r[9], T s[9]) {
 """
 
 
-@pytest.mark.parametrize("t, pair, both", [("double", ("sin", "cos"), "sincos"), ("float", ("sinf", "cosf"), "sincosf")])
+@pytest.mark.parametrize(
+    "t, pair, both", [("double", ("sin", "cos"), "sincos"), ("float", ("sinf", "cosf"), "sincosf")]
+)
 def test_sine_and_cosine_of_one_argument_are_one_function(t, pair, both):
     a = rng.normal(size=(333, 9)) * 30
     a[:4] = [[0, -0.0, np.inf, -np.inf, np.nan, 1e-30, -1e9, 1e-8, -1]] * 4
@@ -120,6 +122,37 @@ def test_sine_and_cosine_of_one_argument_are_one_function(t, pair, both):
     assert same(gang["r"], native["r"]) and same(gang["s"], native["s"])
     assert both in program.loaded.artifact.functions
     assert program.source.count(f"    lanes_{both}(") >= 2
+
+
+#: What changes between two uses of it.
+STALE = {
+    "sine": "for (int n = 0; n < 3; n++) { x = sin(x); double c = cos(x); r[0] += c; r[1] += c * c; }",
+    "both": "for (int n = 0; n < 3; n++) { double s = sin(x); x = x * 0.5 + s; double c = cos(x); r[0] += s * c; r[1] += s - c; }",
+    "neighbours": "for (int n = 0; n < 9; n++) { r[0] += T[i] * T[i + 1]; i = (i * 7 + 3) % 30; r[1] += T[i] * T[i + 1]; }",
+    "moved": "for (int n = 0; n < 9; n++) { i = (i * 7 + 3) % 30; r[0] += T[i] * T[i + 1]; r[1] += T[i] * T[i + 1] + T[i + 2]; }",
+}
+
+
+@pytest.mark.parametrize("body", STALE)
+def test_what_changes_is_loaded_and_called_anew(body):
+    values = ", ".join(str(k * k % 37 + 0.25) for k in range(40))
+    head = f"#include <math.h>\nstatic const double T[40] = {{{values}}};\n"
+    text = f"{head}void k(double x, int i, double r[2]) {{ {STALE[body]} }}"
+    inputs = {"x": rng.normal(size=99), "i": rng.integers(0, 30, 99, "i4"), "r": np.zeros((99, 2))}
+    gang, native, _ = gang_and_native(text, inputs)
+    assert same(gang, native)
+
+
+@pytest.mark.parametrize("t, suffix", [("double", ""), ("float", "f")])
+def test_of_two_zeros_the_one_that_gcc_takes(t, suffix):
+    """Where it does not change the order of variables."""
+    body = "r[0] = fminX(a, 0.0); r[1] = fmaxX(0.0, a); r[2] = fmaxX(a, 0.0); r[3] = fminX(0.0, b);".replace(
+        "X", suffix
+    )
+    text = f"#include <math.h>\nvoid k({t} a, {t} b, {t} r[4]) {{ {body} }}"
+    a = np.array([0.0, -0.0, 1.5, -1.5, np.nan, np.inf, -np.inf] * 5, "f8" if t == "double" else "f4")
+    gang, native, _ = gang_and_native(text, {"a": a, "b": -a, "r": np.zeros((35, 4), a.dtype)})
+    assert same(gang, native)
 
 
 @pytest.mark.parametrize("call", ["pow(a[i], 2)", "pow(a[i], -1)", "pow(2, a[i])", "pow(a[i], 0)", "powf(a[i], 2)"])

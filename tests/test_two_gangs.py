@@ -21,6 +21,9 @@ KERNELS = {
     " int x[6]; double y[6]; void k(void) { for (int i = 0; i < 6; i++) y[i] = U[x[i] & 3] + T[x[i] & 15] * T[(x[i] >> 3) & 15]; }",
     "functions": "#include <math.h>\ndouble x[3]; double y[4]; void k(void) { double s = 0; for (int i = 0; i < 3; i++) { s += sin(x[i]) * cos(x[i]);"
     " y[i] = exp(-s) + floor(x[i]) + sqrt(fabs(x[i])); } y[3] = pow(fabs(s), 1.5); }",
+    "uniform pair": "#include <math.h>\ndouble a; double y[3]; void k(void) { double u = 0.5, v; for (int i = 0; i < 50; i++) { u = sin(u);"
+    " v = cos(u); y[0] += v * a; y[1] += v * v * a; y[2] += sin(a + i) * cos(a + i); } }",
+    "neighbours": "static const double T[40] = {1, 2.5, 4, 8.25, 3, 7.5, 9, 1.5, 2, 6}; int i; double y; void k(void) { y = T[i + 4] * T[i + 5]; }",
     "scatter": "int x[8]; int c[4]; void k(void) { for (int i = 0; i < 4; i++) c[i] = 0; for (int i = 0; i < 8; i++) c[x[i] & 3] += i; }",
     "nothing": "int a[3]; void k(void) {}",
 }

@@ -158,7 +158,7 @@ class Printer:
     gathers: dict[tuple[str, bool], None] = field(default_factory=dict)  # vector types; of a region with lanes, or not
     pairs: dict[str, None] = field(default_factory=dict)  # vector types of which neighbours are loaded together,
     neighbours: frozenset[tuple[Region, Expr]] = frozenset()  # where: their table, the first one's subscript;
-    loaded: dict[tuple[Region, Expr], tuple[str, str]] = field(default_factory=dict)  # and the names of those that are
+    loaded: dict[tuple[Region, Expr, str], tuple[str, str]] = field(default_factory=dict)  # and, by gang, their names
     lookups: dict[Region, int] = field(default_factory=dict)  # tables in registers; how many elements it takes
     together: set[Region] = field(default_factory=set)  # those of which four lookups are one somewhere
     bytes: dict[str, None] = field(default_factory=dict)  # vectors of bytes that become words, or words become
@@ -426,13 +426,13 @@ class Printer:
         for place, first in enumerate((e.index, before(e.index))):
             if first is None or (e.region, first) not in self.neighbours:
                 continue
-            if (e.region, first) not in self.loaded:
+            if (e.region, first, self.suffix) not in self.loaded:
                 index = self.lanes_index(first)
                 names = self.temporary(rep), self.temporary(rep)
                 self.pairs[rep] = None
                 self.lines.append(f"pair_{rep}({self.region(e.region)}, {index}, &{names[0]}, &{names[1]});")
-                self.loaded[e.region, first] = names
-            return self.loaded[e.region, first][place]
+                self.loaded[e.region, first, self.suffix] = names
+            return self.loaded[e.region, first, self.suffix][place]
         return None
 
     def lookup(self, e: Load, rep: str) -> str:

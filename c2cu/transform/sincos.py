@@ -25,9 +25,9 @@ def sincos(kernel: Kernel) -> Kernel:
 
 
 def both(first: Stmt, second: Stmt) -> str:
-    """The function that does what two statements do, or ""."""
+    """The function that does what two statements do, one after the other, or ""."""
     match first, second:
-        case Assign(value=Call() as a), Assign(value=Call() as b) if a.args == b.args:
+        case Assign(value=Call() as a), Assign(value=Call() as b) if a.args == b.args and first.var not in places(b):
             name = _BOTH_OF.get(a.name, "")
             return name if name and (a.name, b.name) == BOTH[name] else ""
     return ""

@@ -39,9 +39,10 @@ def is_large(r: Region) -> bool:
 
 def neighbours(block: Block, p: Printer) -> frozenset[tuple[Region, Expr]]:
     """Elements of tables, of 8 bytes each, that a block loads together with the next one, by table and subscript."""
-    assigned = Counter(s.var for s in block if isinstance(s, Assign))
+    left = Counter(s.var for s in block if isinstance(s, Assign))  # assignments to come
     inside = {s.var for outer in block if blocks(outer) for s in statements((outer,)) if isinstance(s, Assign)}
     loads: dict[tuple[Region, Expr], None] = {}
+    changed: set[tuple[Region, Expr]] = set()  # of which a subscript is another one further down
     for s in block:
         for e in expressions(s) if not blocks(s) else ():
             for x in subexpressions(e):
@@ -51,9 +52,13 @@ def neighbours(block: Block, p: Printer) -> frozenset[tuple[Region, Expr]]:
                     continue
                 named = [y.var for y in subexpressions(x.index) if isinstance(y, Var)]
                 inner = any(isinstance(y, Load) for y in subexpressions(x.index))
-                if not inner and all(assigned[v] <= 1 and v not in inside for v in named):
-                    loads[x.region, x.index] = None
+                if inner or any(left[v] or v in inside for v in named):
+                    changed.add((x.region, x.index))
+                loads[x.region, x.index] = None
+        if isinstance(s, Assign):
+            left[s.var] -= 1
     firsts: dict[tuple[Region, Expr], None] = {}
+    loads = {x: None for x in loads if x not in changed}
     for region, index in loads:
         first = before(index)
         if (
@@ -139,7 +144,7 @@ class Emitter:
         outside = self.p.neighbours, self.p.loaded
         self.p.neighbours, self.p.loaded = neighbours(block, self.p), {}
         for run in runs(self.u, block):
-            if len(run) == 2 and both(*run) in self.p.known:
+            if len(run) == 2 and both(*run) in self.p.known and self.u.is_varying(expressions(run[0])[0]):
                 self.each(partial(self.both, run))
                 continue
             loads = [e for s in run if (e := lookup(self.u, s)) is not None]
@@ -178,10 +183,6 @@ class Emitter:
         """Two functions of one argument, by the function that does both."""
         first, second = run
         assert isinstance(first, Assign) and isinstance(second, Assign) and isinstance(first.value, Call)
-        if not self.u.is_varying(first.value):
-            for s in run:
-                self.statement(s)
-            return
         rep = self.p.register(first.value.type)
         argument = self.p.vector(first.value.args[0])
         one, other = self.p.temporary(rep), self.p.temporary(rep)
