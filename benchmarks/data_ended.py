@@ -32,6 +32,7 @@ from benchmarks.measure import cpu_name
 from c2cu.io.files import write
 
 PROGRAMS = Path(__file__).parent / "programs"
+SETTLED = 2.0  # seconds that contests between schedules may take, before anything is timed
 LOOP = """
 __attribute__((visibility("default"))) void loop(char **in, char **out, long count) {{
     for (long id = 0; id < count; id++) {{
@@ -85,9 +86,6 @@ def cases(rng: np.random.Generator, quick: bool) -> Iterator[tuple[str, str, dic
     yield "random walk, xorshift", "random_walk", walks, ("steps",)
     p = count(100_000)
     yield "Collatz", "collatz", {"start": rng.integers(1, 10**6, p).astype(np.uint64)}, ("steps",)
-
-
-SETTLED = 2.0  # seconds that contests between schedules may take, before anything is timed
 
 
 def measured(

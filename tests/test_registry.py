@@ -11,13 +11,14 @@ from c2cu.report.explain import explanation
 from c2cu.schedule import registry
 from c2cu.schedule.native import NativeSchedule
 from c2cu.schedule.registry import Entry
+from c2cu.schedule.schedule import Schedule
 
 TEXT = "float a[8];\nvoid k(void) { for (int i = 0; i < 8; i++) a[i] = 2 * a[i] + 1; }\n"
 
 
 @pytest.mark.parametrize("entry", registry.REGISTRY, ids=lambda e: f"{e.backend}-{e.name}")
 def test_every_line_has_a_schedule(entry):
-    assert entry.schedule.emit
+    assert type(entry.schedule).emit is not Schedule.emit
     assert registry.find(entry.backend, entry.name) is entry
     assert entry.oversized in ("", *entry.variants)
     assert all(registry.find(entry.backend, v) is entry for v in entry.variants)

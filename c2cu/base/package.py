@@ -14,7 +14,8 @@ from .version import __version__
 
 @functools.cache
 def state() -> str:
-    """It is another one wherever a file of the package, a template or a library that it is made with is another one."""
+    """It is another one wherever a file of the package or a template is another one, or the first file of a library
+    that texts are made with."""
     package = Path(__file__).parent.parent
     folders = (package, package.parent / "templates")  # where it is not installed
     files = sorted(f for folder in folders for f in folder.rglob("*.*") if f.suffix in (".py", ".j2", ".h", ".c"))

@@ -15,9 +15,7 @@ from .simd import Printer
 NAMES = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 #: Functions that are an instruction of vectors, or a few of them.
 SIMPLE = frozenset(
-    f"{name}{suffix}"
-    for name in "fabs sqrt floor ceil trunc rint nearbyint copysign".split()
-    for suffix in ("", "f")
+    f"{name}{suffix}" for name in "fabs sqrt floor ceil trunc rint nearbyint copysign".split() for suffix in ("", "f")
 )
 
 

@@ -52,7 +52,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Rival:
-    """A ``schedule`` that may be faster than the one that was chosen, as estimates are too close to tell.
+    """A ``schedule`` that may be faster than the one that was chosen, which no estimate tells.
     ``compilation``: about how many seconds the compiler takes for it. ``worth``: seconds of work from which on it is
     worth finding out."""
 

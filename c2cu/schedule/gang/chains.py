@@ -9,11 +9,11 @@ from ...ir.nodes import Loop
 from ...ir.walk import statements
 from ..understood import Understood
 
-SHARE = 0.3  # of all turns
+SHARE = 0.3  # of all turns of innermost loops
 
 
 def has_chains(understood: Understood) -> bool:
-    """Whether most turns of innermost loops depend on the turns before them; False where that is not known."""
+    """Whether many turns of innermost loops depend on the turns before them; False where that is not known."""
     u, trace = understood.analysed(), understood.trace
     if trace is None or not trace.complete or u.ends_on_data:
         return False

@@ -152,7 +152,7 @@ def _apart(u: Uniform, ended: bool) -> str:
     if u.ends_on_data or ended:
         return "data ends loops or inputs"
     if len(parts(u.kernel)) > 1:
-        return f"the kernel has more than {2 * LENGTH} statements"
+        return f"the kernel is so long, over {LENGTH} statements, that it is printed as several functions"
     arms = (s.then + s.other for s in statements(u.kernel.body) if isinstance(s, If) and u.is_varying(s.cond))
     inside = (x.var for arm in arms for x in statements(arm) if isinstance(x, Assign))
     counted = next((v for v in inside if v not in u.varying), None)

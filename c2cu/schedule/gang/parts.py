@@ -16,7 +16,7 @@ Parts = tuple[Block, ...]
 
 
 def parts(kernel: Kernel) -> Parts:
-    """The kernel's statements, in order; one part, where they are few."""
+    """The kernel's statements, in order: one part where they are few, or a single long one, which is not cut."""
     pieces: list[list[Stmt]] = [[]]
     length = 0
     for s in kernel.body:
@@ -26,7 +26,7 @@ def parts(kernel: Kernel) -> Parts:
             length = 0
         pieces[-1].append(s)
         length += size
-    if len(pieces) == 2:
+    if len(pieces) == 2:  # not long enough to be worth what they would share
         return (kernel.body,)
     return tuple(map(tuple, pieces))
 
