@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -279,8 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{cpu_name()}; one core; microseconds an input, medians; seconds that c2cu.compile took")
     print(f"{'workload':38} {'p':>7} {'schedule':8} {'c2cu':>9} {'gcc loop':>9} {'times':>6} {'compile':>8}")
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["C2CU_CACHE_DIR"] = os.path.join(folder, "cache")  # so that everything is compiled
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, C2CU_CACHE_DIR=folder):  # all is compiled
         for title, name, inputs, outputs, place in cases(rng, args.quick, Path(folder)):
             r = measured(title, name, inputs, outputs, 1 if args.quick else 7, place)
             rows.append(r)

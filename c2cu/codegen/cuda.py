@@ -38,7 +38,7 @@ from ..ir.nodes import (
     Variable,
 )
 from ..ir.ranges import RangeOf, Ranges, range_of_variable
-from ..ir.walk import expressions, statements, subexpressions
+from ..ir.walk import variables
 from .contraction import plain_products
 from .precedence import NAME, PREFIX, PRODUCT, SUM, WHOLE, enclosed, infix
 
@@ -293,16 +293,3 @@ class CudaText:
         wide = INT if e.type.size < 4 else e.type
         text = f"{e.op}({', '.join(f'({type_name(wide)}){self.expr(a)}' for a in (e.left, e.right))})"
         return (text, NAME) if wide == e.type else (f"({type_name(e.type)}){text}", PREFIX)
-
-
-def variables(block: Block) -> tuple[Variable, ...]:
-    """Every variable that occurs in ``block``, in order of first appearance."""
-    occurring: dict[Variable, None] = {}
-    for s in statements(block):
-        if isinstance(s, Assign):
-            occurring[s.var] = None
-        if isinstance(s, Loop):
-            occurring.update(dict.fromkeys(s.flags))
-        for e in expressions(s):
-            occurring.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
-    return tuple(occurring)

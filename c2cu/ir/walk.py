@@ -188,6 +188,39 @@ def loads_in(e: Expr) -> Iterator[Load]:
         pending += [(x, False) for x in reversed(operands(e))]
 
 
+def variables(block: Block) -> tuple[Variable, ...]:
+    """Every variable that occurs in ``block``, in order of first appearance."""
+    occurring: dict[Variable, None] = {}
+    for s in statements(block):
+        if isinstance(s, Assign):
+            occurring[s.var] = None
+        if isinstance(s, Loop):
+            occurring.update(dict.fromkeys(s.flags))
+        for e in expressions(s):
+            occurring.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
+    return tuple(occurring)
+
+
+def in_rows(block: Block, joined: Callable[[list[Stmt]], list[Stmt]]) -> Block:
+    """``block`` with each row of assignments and stores, and the branch behind it if there is one, as ``joined`` makes
+    it; those inside of branches and loops first."""
+    out: list[Stmt] = []
+    row: list[Stmt] = []
+    for s in block:
+        match s:
+            case Assign() | Store():
+                row.append(s)
+                continue
+            case If():
+                row.append(replace(s, then=in_rows(s.then, joined), other=in_rows(s.other, joined)))
+                out += joined(row)
+            case Loop():
+                inner = {name: in_rows(getattr(s, name), joined) for name in ("head", "body", "step")}
+                out += [*joined(row), replace(s, **inner)]
+        row = []
+    return (*out, *joined(row))
+
+
 def used(block: Block) -> Counter[Variable]:
     """How often each variable is read."""
     out: Counter[Variable] = Counter()

@@ -11,33 +11,16 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ..base.libm import FUNCTIONS
-from ..ir.nodes import Assign, Block, Call, Expr, If, Kernel, Loop, Region, Stmt, Store, Var, Variable
-from ..ir.walk import expressions, mapped, places, statements, subexpressions, with_body
+from ..ir.nodes import Assign, Call, Expr, If, Kernel, Region, Stmt, Store, Var, Variable
+from ..ir.walk import expressions, in_rows, mapped, places, statements, subexpressions, with_body
 
 
 def common(kernel: Kernel) -> Kernel:
     """``kernel`` with no call made twice in one row of assignments and stores, the condition of a branch behind it
     included, unless what the call reads changes in between."""
     last = max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0)
-    return with_body(kernel, _block(kernel.body, count(last + 1)))
-
-
-def _block(block: Block, uids: count[int]) -> Block:
-    out: list[Stmt] = []
-    row: list[Stmt] = []
-    for s in block:
-        match s:
-            case Assign() | Store():
-                row.append(s)
-                continue
-            case If():
-                row.append(replace(s, then=_block(s.then, uids), other=_block(s.other, uids)))
-                out += _joined(row, uids)
-            case Loop():
-                inner = {name: _block(getattr(s, name), uids) for name in ("head", "body", "step")}
-                out += [*_joined(row, uids), replace(s, **inner)]
-        row = []
-    return (*out, *_joined(row, uids))
+    uids = count(last + 1)
+    return with_body(kernel, in_rows(kernel.body, lambda row: _joined(row, uids)))
 
 
 def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from ..ir.nodes import Assign, Block, Call, Expr, If, Kernel, Loop, Region, Stmt, Store, Var, Variable
-from ..ir.walk import expressions, mapped, places, statements, subexpressions, with_body
+from ..ir.nodes import Assign, Call, Expr, If, Kernel, Region, Stmt, Store, Var, Variable
+from ..ir.walk import expressions, in_rows, mapped, places, statements, subexpressions, with_body
 
 #: A function that does both, and what they are.
 BOTH: Mapping[str, tuple[str, str]] = {"sincos": ("sin", "cos"), "sincosf": ("sinf", "cosf")}
@@ -21,7 +21,8 @@ def sincos(kernel: Kernel) -> Kernel:
     """``kernel`` with a sine directly before the cosine of the same argument, where one row of assignments and stores,
     the condition of a branch behind it included, has both and what the argument reads does not change in between."""
     last = max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0)
-    return with_body(kernel, _block(kernel.body, count(last + 1)))
+    uids = count(last + 1)
+    return with_body(kernel, in_rows(kernel.body, lambda row: _joined(row, uids)))
 
 
 def both(first: Stmt, second: Stmt) -> str:
@@ -33,27 +34,10 @@ def both(first: Stmt, second: Stmt) -> str:
     return ""
 
 
-def _block(block: Block, uids: count[int]) -> Block:
-    out: list[Stmt] = []
-    row: list[Stmt] = []
-    for s in block:
-        match s:
-            case Assign() | Store():
-                row.append(s)
-                continue
-            case If():
-                row.append(replace(s, then=_block(s.then, uids), other=_block(s.other, uids)))
-                out += _joined(row, uids)
-            case Loop():
-                inner = {name: _block(getattr(s, name), uids) for name in ("head", "body", "step")}
-                out += [*_joined(row, uids), replace(s, **inner)]
-        row = []
-    return (*out, *_joined(row, uids))
-
-
 @dataclass
 class _Angle:
-    """An argument: of which statement each function of it is first called, and the names of both, once both are."""
+    """An argument: its first ``call``, the number of the statement that has it, and, once both functions of it are
+    called, the names of what they give."""
 
     call: Call
     first: int
@@ -89,9 +73,9 @@ def _named(s: Stmt, k: int, calls: Mapping[Call, _Angle]) -> list[Stmt]:
     new: list[Stmt] = []
 
     def expression(e: Expr) -> Expr:
-        angle = calls.get(e) if isinstance(e, Call) else None
-        if angle is None or not angle.names or not isinstance(e, Call):
+        if not isinstance(e, Call) or e not in calls or not calls[e].names:
             return mapped(e, expression)
+        angle = calls[e]
         if angle.first == k and not any(isinstance(x, Assign) and x.var in angle.names.values() for x in new):
             argument = tuple(map(expression, e.args))
             new.extend(Assign(v, Call(name, argument, e.type, e.loc), e.loc) for name, v in angle.names.items())

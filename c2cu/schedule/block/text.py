@@ -11,8 +11,9 @@ from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
-from ...codegen.cuda import CudaText, element_name, literal, region_name, variables
+from ...codegen.cuda import CudaText, element_name, literal, region_name
 from ...ir.nodes import Block, Expr, Load, Region, Stmt, Variable
+from ...ir.walk import variables
 from ..pack import is_plain
 from ..slots import Slot
 from .builder import REDO, Builder

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from ...ir.nodes import Assign, Block, Kernel, Loop, Region, Stmt, Var, Variable
-from ...ir.walk import expressions, statements, subexpressions, touched
+from ...ir.nodes import Block, Kernel, Region, Stmt, Variable
+from ...ir.walk import statements, touched, variables
 
 LENGTH = 1000  # statements of a function: of 19,000 in one, GCC 12 takes three times as long
 Parts = tuple[Block, ...]
@@ -40,19 +40,6 @@ class SharedByParts:
 
 
 def common(pieces: Parts) -> SharedByParts:
-    variables = Counter(v for block in pieces for v in named(block))
+    names = Counter(v for block in pieces for v in variables(block))
     regions = Counter(r for block in pieces for r in dict.fromkeys(touched(block)))
-    return SharedByParts(tuple(v for v, n in variables.items() if n > 1), tuple(r for r, n in regions.items() if n > 1))
-
-
-def named(block: Block) -> dict[Variable, None]:
-    """The variables that a block assigns or reads."""
-    out: dict[Variable, None] = {}
-    for s in statements(block):
-        if isinstance(s, Assign):
-            out[s.var] = None
-        if isinstance(s, Loop):
-            out.update(dict.fromkeys(s.flags))
-        for e in expressions(s):
-            out.update((x.var, None) for x in subexpressions(e) if isinstance(x, Var))
-    return out
+    return SharedByParts(tuple(v for v, n in names.items() if n > 1), tuple(r for r, n in regions.items() if n > 1))

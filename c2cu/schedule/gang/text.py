@@ -13,10 +13,10 @@ from ...codegen.lanes import BEYOND
 from ...codegen.lookups import padded
 from ...codegen.simd import Printer, before, literal, member
 from ...ir.nodes import ENDED, Assign, Block, Call, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
-from ...ir.walk import blocks, expressions, statements, subexpressions, touched
+from ...ir.walk import blocks, expressions, statements, subexpressions, touched, variables
 from ...transform.sincos import both
 from .fours import lookup, runs
-from .parts import common, named, parts
+from .parts import common, parts
 from .select import accesses, is_small
 
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
@@ -106,9 +106,9 @@ class Emitter:
 
     def declarations(self, block: Block | None = None, regions: Iterable[Region] | None = None) -> list[str]:
         """Variables and uniform local regions of the frame of a function: of the kernel, or of what does ``block``."""
-        variables = named(self.u.kernel.body if block is None else block)
-        out = [self.begun(v) for v in variables if v not in self.p.common and v not in self.u.varying]
-        varying = [v for v in variables if v not in self.p.common and v in self.u.varying]
+        names = variables(self.u.kernel.body if block is None else block)
+        out = [self.begun(v) for v in names if v not in self.p.common and v not in self.u.varying]
+        varying = [v for v in names if v not in self.p.common and v in self.u.varying]
         self.each(lambda: out.extend(map(self.begun, varying)))
         for r in self.u.kernel.regions if regions is None else regions:
             if r.storage == "local" and r not in self.u.varying_regions:
