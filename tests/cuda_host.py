@@ -70,12 +70,13 @@ def shared_library(text: str) -> ctypes.CDLL:
 
 
 def run_on_cpu(
-    artifact, inputs: dict[str, np.ndarray], p: int, in_place: bool = False, shift: int = 0
+    artifact, inputs: dict[str, np.ndarray], p: int, in_place: bool = False, shift: int = 0, in_a_row: int = 1
 ) -> dict[str, np.ndarray]:
     """The outputs of p inputs by name; ``inputs`` as for `c2cu.bulk`. ``in_place``: where an input is an output too,
-    one array serves for both. ``shift``: bytes that arrays lie behind an aligned address."""
+    one array serves for both. ``shift``: bytes that arrays lie behind an aligned address.
+    ``in_a_row``: of blocks that share out the inputs, how many times fewer there are."""
     launches = []
-    cooperative = "__sync" in artifact.text.split("void c2cu_run(")[-1].split("__global__")[0] or artifact.shared_bytes
+    cooperative = _waits(artifact.text.split(" c2cu_run(")[-1].split("__global__")[0]) or artifact.shared_bytes
     for name in ("c2cu_pack", "c2cu_run", "c2cu_unpack"):
         if re.search(rf"__global__ void (__launch_bounds__\([\d, ]+\) )?{name}\(", artifact.text):
             barriers = "true" if name != "c2cu_run" or cooperative else "false"
@@ -92,8 +93,13 @@ def run_on_cpu(
     )
     library = shared_library(text)
     table, outputs, _keep = slot_table(artifact.slots, inputs, p, in_place, shift)
-    library.everything(table, ctypes.c_longlong(p), artifact.inputs)
+    library.everything(table, ctypes.c_longlong(p), artifact.inputs * in_a_row)
     return outputs
+
+
+def _waits(text: str) -> bool:
+    """Whether threads wait for each other."""
+    return "__sync" in text or "_sync(" in text
 
 
 def program_on_cpu(text: str) -> Path:
@@ -115,7 +121,7 @@ def _on_cpu(text: str) -> str:
     def launch(m: re.Match[str]) -> str:
         return f"c2cu_launch_in({m[2]}, {m[3]}, {m[4] or 0}{more}, {m[5] or 'nullptr'}, {m[1]}, "
 
-    waits = "__sync" in text or "__nanosleep" in text
+    waits = _waits(text) or "__nanosleep" in text
     text = _LAUNCH.sub(launch, text).replace(", )", ")")
     for array in (_SHARED, *_DYNAMIC.findall(text)):
         text = text.replace(array, f"unsigned char *{array.split()[-1].partition('[')[0]} = c2cu_shared_memory;")

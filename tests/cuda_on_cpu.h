@@ -118,6 +118,7 @@ static inline unsigned __ballot_sync(unsigned, int mine) {
     return c2cu_mine->votes[threadIdx.x / 32];
 }
 static inline int __all_sync(unsigned all, int mine) { return !__ballot_sync(all, !mine); }
+static inline int __any_sync(unsigned all, int mine) { return __ballot_sync(all, mine) != 0; }
 static int c2cu_said;
 static inline int __syncthreads_or(int mine) {
     __syncthreads();

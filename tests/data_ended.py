@@ -50,6 +50,8 @@ class DataEnded:
 class _Writer:
     random: random.Random
     wide: bool
+    by_data: bool = False
+    divides: bool = False
     scalars: list[tuple[str, str]] = field(default_factory=list)
     arrays: list[tuple[str, str]] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -71,6 +73,8 @@ class _Writer:
 
     def element(self) -> tuple[str, str]:
         name, t = self.pick(self.arrays)
+        if self.by_data and self.random.random() < 0.2:
+            return f"{name}[(unsigned)(left * 7 + step) % {SIZE}]", t
         return f"{name}[{self.random.randrange(SIZE)}]", t
 
     def leaf(self) -> tuple[str, str]:
@@ -97,6 +101,8 @@ class _Writer:
             return f"sqrt(fabs((double){a}))", "double"
         if kind == 4 and not is_float:
             return f"(({a}) ^ ({b}) >> 1)", "int"
+        if kind == 5 and self.divides:
+            return f"((double){a} / {self.pick([b, '3.0', '-0.7', '1e300', '10.0', '0.25'])})", "double"
         if kind == 5:
             return f"sinf((float){a})", "float"
         return f"({a} {self.pick('+-*')} {b})", result
@@ -156,8 +162,9 @@ class _Writer:
             self.line("}")
 
 
-def write(seed: int) -> DataEnded:
-    w = _Writer(random.Random(seed), random.Random(seed + 1).random() < 0.6)
+def write(seed: int, by_data: bool = False, divides: bool = False) -> DataEnded:
+    """``by_data``: data decides some subscripts; ``divides``: doubles are divided, instead of a function called."""
+    w = _Writer(random.Random(seed), random.Random(seed + 1).random() < 0.6, by_data, divides)
     variables: list[tuple] = [("turns", "int32", ())]
     head = ["#include <math.h>", "int turns;"]
     head.append("static int bounded(double x) { return x > 100 ? 100 : x > -100 ? (int)x : -100; }")

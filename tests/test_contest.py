@@ -215,7 +215,10 @@ def test_explain_says_so(clock, tmp_path):
     file = tmp_path / "k.c"
     file.write_text(CLOSE)
     ask = ["explain", str(file), "--backend", "cpu"]
-    assert "may be faster: a call with enough inputs, once there has been enough work, has both do some" in CliRunner().invoke(main, ask).output
+    assert (
+        "may be faster: a call with enough inputs, once there has been enough work, has both do some"
+        in CliRunner().invoke(main, ask).output
+    )
     c2cu.bulk(file, rng.uniform(-9, 9, P), backend="cpu", verify=False)
     assert "chosen by measurement: " in CliRunner().invoke(main, ask).output
 

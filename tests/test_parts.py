@@ -28,7 +28,9 @@ def row(rng: random.Random, k: int) -> str:
         case 0:
             return f"double v{k} = {number()} > {number()} ? {number()} : -{number()};"
         case 1:
-            return f"double v{k} = {number()}; if (c[{rng.randrange(8)}] & 1) v{k} = {number()} * 0.5; else e[3] += v{k};"
+            return (
+                f"double v{k} = {number()}; if (c[{rng.randrange(8)}] & 1) v{k} = {number()} * 0.5; else e[3] += v{k};"
+            )
         case 2:
             return f"n = (n * 5 + {k}) % 8; double v{k} = d[n] - {number()};"
         case 3:

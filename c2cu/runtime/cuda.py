@@ -17,7 +17,7 @@ from ..base import catalogue
 from ..base.cache import Cache, key
 from ..base.scratch import scratch
 from ..base.toolchain import rejected
-from ..schedule.artifact import UNASKED, Artifact, CudaArtifact, CudaLaunchesArtifact
+from ..schedule.artifact import BUSY, IN_A_ROW, UNASKED, Artifact, CudaArtifact, CudaLaunchesArtifact
 from ..schedule.estimate import USUAL, Device
 
 OPTIONS = ("--std=c++17", "--fmad=false")
@@ -156,6 +156,22 @@ class CudaProgram:
             return ""
         return f"{kernel.num_regs} registers do not suffice: {kernel.local_size_bytes} bytes a thread are spilled"
 
+    @functools.cached_property
+    def resident(self) -> int:
+        """How many blocks run at once."""
+        kernel, shared = self._kernels["c2cu_run"].kernel, self.artifact.shared_bytes
+        occupancy = cupy_module().cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
+        return max(1, occupancy(kernel.ptr, self._threads, shared)) * device().multiprocessors
+
+    def blocks(self, p: int) -> int:
+        """How many are launched for ``p`` inputs. Blocks that share them out: not more than run at once, and not more
+        than busy the device if that leaves threads with few inputs in a row."""
+        blocks = -(-p // self.artifact.inputs)
+        if not isinstance(self.artifact, CudaArtifact) or not self.artifact.at_once:
+            return blocks
+        busy = device().multiprocessors * -(-BUSY // self._threads)
+        return min(blocks, self.resident, max(busy, -(-p // (IN_A_ROW * self.artifact.inputs))))
+
     @property
     def kernels(self) -> Mapping[str, Any]:
         """By name."""
@@ -220,9 +236,8 @@ class CudaProgram:
 
     def launch(self, name: str, table: Any, p: int, memory: Any) -> None:
         """Launch one of the kernels."""
-        blocks = -(-p // self.artifact.inputs)
         arguments = (table, numpy.int64(p), memory)
-        self._kernels[name]((blocks,), (self._threads,), arguments, shared_mem=self.artifact.shared_bytes)
+        self._kernels[name]((self.blocks(p),), (self._threads,), arguments, shared_mem=self.artifact.shared_bytes)
 
 
 def nvrtc_options(artifact: Artifact) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from ..base.diagnostics import Loc
 from .slots import Slot
 
 UNASKED = 48 << 10  # bytes of shared memory that a block gets without asking
+BUSY = 1024  # threads that keep a multiprocessor busy,
+IN_A_ROW = 8  # and inputs that each does one after the other if there are enough, where blocks share them out
 DEEP = 65535  # blocks along z, at most
 _KERNEL = r"__global__ void (?:__launch_bounds__\([\d, ]+\) )?"
 
@@ -104,7 +106,8 @@ class CudaArtifact(Artifact):
 
     with ``slot[k]`` as in `CpuArtifact`. Each is launched with ceil(p / inputs) blocks, and ``shared_bytes`` of dynamic
     shared memory each. ``spills``: bytes of local memory a thread, at most, with which it is worth running; None: any.
-    ``cycles``: of a multiprocessor for an input, by the schedule's own estimate; 0: it has none.
+    ``cycles``: of a multiprocessor for an input, by the schedule's own estimate; 0: it has none. ``at_once``: blocks
+    share out the inputs among them, however many there are, and had best be as many as run at once.
     """
 
     inputs: int
@@ -112,6 +115,7 @@ class CudaArtifact(Artifact):
     shared_bytes: int = 0
     spills: int | None = None
     cycles: float = 0.0
+    at_once: bool = False
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -101,10 +101,27 @@ def enter(part: RowPart, cells: Sequence[RowElement]) -> list[str]:
     else:
         lines = [f"c2cu_spread<{part.pitch}>(tile, {part.name});"]
         lines.append(f"const {unit} *c2cu_row = (const {unit} *)(tile + c2cu_times<{part.pitch}>((unsigned int)lane));")
-    by_unit = _by_unit(part, cells)
-    for k, inside in by_unit.items():
-        lines.append(f"const {unit} c2cu_u{k} = c2cu_row[{k}];")
-        lines += [f"{c.text} = {_extracted(c, part, k)};" for c in inside]
+    for k, inside in _by_unit(part, cells).items():
+        lines += [f"const {unit} c2cu_u{k} = c2cu_row[{k}];", *_given(part, k, inside)]
+    return _braced(lines)
+
+
+def enter_alone(part: RowPart, slot: Slot, cells: Sequence[RowElement]) -> list[str]:
+    """Lines with which a thread brings in its own elements of a part, of the row of its input ``id``."""
+    unit, source = _UNITS[part.unit], f"slot[{part.slot}]"
+    lines = [f"const char *const c2cu_row = (const char *){source}.in + id * {source}.in_stride + {part.start};"]
+    for k, inside in _by_unit(part, cells).items():
+        load = f"c2cu_unit<{_part_unit(slot)}, {unit}>(c2cu_row + {k * part.unit})"
+        lines += [f"const {unit} c2cu_u{k} = {load};", *_given(part, k, inside)]
+    return _braced(lines)
+
+
+def _given(part: RowPart, k: int, cells: Sequence[RowElement]) -> list[str]:
+    """Lines that take cells from their unit."""
+    return [f"{c.text} = {_extracted(c, part, k)};" for c in cells]
+
+
+def _braced(lines: Sequence[str]) -> list[str]:
     return ["{", *(f"    {x}" for x in lines), "}"]
 
 
@@ -112,19 +129,29 @@ def leave(part: RowPart, slot: Slot, cells: Sequence[RowElement]) -> list[str]:
     """Lines that store a part's units, coalesced, from each lane's own elements."""
     unit, source = _UNITS[part.unit], f"slot[{part.slot}]"
     args = f"{source}.out, {source}.out_stride, first, rows, {part.start}"
-    by_unit = _by_unit(part, cells)
-    values = [_combined(part, by_unit.get(k, [])) for k in range(part.count)]
+    values = _values(part, cells)
     if part.count == 1:
-        return [
-            "{",
-            f"    const {unit} c2cu_row[1] = {{{values[0]}}};",
-            f"    c2cu_put<{_part_unit(slot)}>(c2cu_row, {args});",
-            "}",
-        ]
+        put = f"c2cu_put<{_part_unit(slot)}>(c2cu_row, {args});"
+        return _braced([f"const {unit} c2cu_row[1] = {{{values[0]}}};", put])
     lines = [f"{unit} *c2cu_row = ({unit} *)(tile + c2cu_times<{part.pitch}>((unsigned int)lane));", "__syncwarp();"]
     lines += [f"c2cu_row[{k}] = {v};" for k, v in enumerate(values)]
     lines.append(f"c2cu_gather<{_part_unit(slot)}, {unit}, {part.count}, {part.pitch}>(tile, {args});")
-    return ["{", *(f"    {x}" for x in lines), "}"]
+    return _braced(lines)
+
+
+def leave_alone(part: RowPart, slot: Slot, cells: Sequence[RowElement]) -> list[str]:
+    """Lines with which a thread takes out its own elements of a part, to the row of its input ``id``."""
+    unit, target = _UNITS[part.unit], f"slot[{part.slot}]"
+    lines = [f"char *const c2cu_row = (char *){target}.out + id * {target}.out_stride + {part.start};"]
+    for k, v in enumerate(_values(part, cells)):
+        lines.append(f"c2cu_set<{_part_unit(slot)}, {unit}>(c2cu_row + {k * part.unit}, {v});")
+    return _braced(lines)
+
+
+def _values(part: RowPart, cells: Sequence[RowElement]) -> list[str]:
+    """A part's units from the cells in them."""
+    by_unit = _by_unit(part, cells)
+    return [_combined(part, by_unit.get(k, [])) for k in range(part.count)]
 
 
 def _by_unit(part: RowPart, cells: Sequence[RowElement]) -> dict[int, list[RowElement]]:

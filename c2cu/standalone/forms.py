@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ..schedule.artifact import (
+    BUSY,
     DEEP,
+    IN_A_ROW,
     UNASKED,
     Artifact,
     CpuArtifact,
@@ -53,5 +55,14 @@ def launched(artifact: Artifact) -> dict[str, Any]:
         "large": sorted({(x.kernel, x.shared_bytes) for x in launches if x.shared_bytes > UNASKED}),
         "block_inputs": artifact.inputs,
         "block_threads": artifact.threads,
+        "at_once": _at_once(artifact),
         "deep": DEEP if isinstance(artifact, CudaLaunchesArtifact) else 0,
     }
+
+
+def _at_once(artifact: Artifact) -> dict[str, int] | None:
+    """Where blocks share out the inputs: those of a multiprocessor that keep it busy, and the inputs of one if its
+    threads have many."""
+    if not isinstance(artifact, CudaArtifact) or not artifact.at_once:
+        return None
+    return {"busy": -(-BUSY // artifact.threads), "inputs": IN_A_ROW * artifact.inputs}

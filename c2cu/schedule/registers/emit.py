@@ -1,17 +1,18 @@
 """Schedule ``registers`` (CUDA): one input on each thread, all of it in the thread's registers.
 
 Loops are unrolled until subscripts are constants, and elements become variables. A region whose subscripts do not
-become constants lies in the block's shared memory, a thread's elements a whole block apart (so that lanes never
-conflict on banks). Batch-first arrays come and go by warps, coalesced (see `warp_pack`): one kernel, no working
-storage in global memory, no barrier across a block.
+become constants, because a loop is too long or because data decides on them, lies in the block's shared memory, a
+thread's elements a whole block apart (so that lanes never conflict on banks where they access the same element).
+Batch-first arrays come and go by warps, coalesced (see `warp_pack`): one kernel, no working storage in global memory,
+no barrier across a block. Where data ends the kernel's main loop, threads refill: see `refill`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ...analysis.liveness import pressure
-from ...analysis.uniform import Finding, Uniform
+from ...analysis.uniform import Finding, Uniform, uniform
 from ...analysis.webs import webs
 from ...base import catalogue
 from ...base.ctype import Leaf
@@ -22,43 +23,62 @@ from ...ir.nodes import Assign, Block, Kernel, Load, Loop, Region, Stmt, Store
 from ...ir.passes import Pass, through
 from ...ir.simplify import pruned
 from ...ir.walk import expressions, statements, subexpressions
+from ...transform.common import common_loads
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
 from ...transform.scalarize import constant_regions, scalarize
 from ...transform.unroll import unroll
 from ..artifact import CudaArtifact
 from ..slots import Slot
+from .refill import RefillText, refill, work
 from .text import Placed, RegistersText
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 BUDGET = 24_000  # statements to unroll, those included that vanish
-SHORT = 2_000  # the same, where that makes the kernel too long or too large
+BUDGETS = (BUDGET, 2_000, 300)  # the same, where that makes the kernel too long or too large
 LONGEST = 10_000  # statements of a kernel: what NVRTC still digests in seconds
 WORDS = 250  # live 32-bit words: a thread has 255 registers
 ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory
+SPILLS = 1024  # bytes of a thread, where data decides: the other schedules have more in local memory
 THREADS = 64
 
 
 def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = THREADS) -> CudaArtifact:
-    """CUDA text for blocks of ``threads``. Raises UnsupportedError for a program that is not oblivious, or too long or
-    too large for a thread."""
-    refuse_findings(u.findings)
+    """CUDA text for blocks of ``threads``. Raises UnsupportedError for a program that is too long or too large for a
+    thread."""
     refuse_moved(u.kernel, layout)
     _refuse_slots(u.kernel, slots)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
-    placed = place(u.kernel, leaving, fp, BUDGET)
-    error = too_much(u.kernel, placed)
-    if error is not None:
-        placed = place(u.kernel, leaving, fp, SHORT)
-        if too_much(u.kernel, placed) is not None:
-            raise error
-    text = RegistersText(placed, slots, layout, threads)
-    source = with_integers(render("cuda/registers.cu.j2", name=u.kernel.name, threads=threads, **text.values()))
-    shared = text.array_bytes + text.tile_bytes * threads // 32
-    flags = ("--fmad=true",) if fp == "fast" else ()
+    placed = _fitting(u.kernel, leaving, fp)
+    form = refill(placed)
+    text: RegistersText = RegistersText(placed, slots, layout, threads)
+    if form is not None:
+        text = RefillText(form, placed, slots, layout, threads)
+    template = "cuda/registers.cu.j2" if form is None else "cuda/refill.cu.j2"
+    source = with_integers(render(template, name=u.kernel.name, threads=threads, **text.values()))
     return CudaArtifact(
-        "registers", source, slots, flags, inputs=threads, threads=threads, shared_bytes=shared, spills=0
+        "registers",
+        source,
+        slots,
+        ("--fmad=true",) if fp == "fast" else (),
+        inputs=threads,
+        threads=threads,
+        shared_bytes=text.shared_bytes,
+        spills=0 if u.oblivious else SPILLS,
+        at_once=form is not None,
     )
+
+
+def _fitting(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
+    """The kernel with as many of its loops unrolled as a thread has room for. Raises UnsupportedError."""
+    errors: list[UnsupportedError] = []
+    for budget in BUDGETS:
+        placed = place(kernel, leaving, fp, budget)
+        error = too_much(kernel, placed)
+        if error is None:
+            return placed
+        errors.append(error)
+    raise errors[0]
 
 
 def refuse_findings(findings: tuple[Finding, ...]) -> None:
@@ -92,6 +112,7 @@ def passes(leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tup
         ("unroll", lambda k: unroll(k, budget, whole=True, rolled=loops)),
         ("scalarize", lambda k: scalarize(k, leaving)),
         ("webs", lambda k: pruned(webs(k).kernel)),
+        ("common", common_loads),
         ("if_convert", if_convert),
         ("minmax", lambda k: pruned(minmax(k, fp == "fast"))),
     )
@@ -105,6 +126,8 @@ def place(
     kernel = through(kernel, [unrolled])
     regions = frozenset(constant_regions(kernel, True))
     kernel = through(kernel, others)
+    u = uniform(kernel)
+    kernel = u.kernel
     body = list(kernel.body)
     loads: list[Assign] = []
     stores: list[Store] = []
@@ -126,8 +149,28 @@ def place(
         elif r in accessed or r in leaving:
             arrays.append(r)
     return Placed(
-        tuple(body), tuple(loads), tuple(reversed(stores)), tuple(arrays), leaving, tuple(shared_inputs), tuple(tables)
+        tuple(body),
+        tuple(loads),
+        tuple(reversed(stores)),
+        tuple(arrays),
+        leaving,
+        tuple(shared_inputs),
+        tuple(tables),
+        frozenset(_looked_up(u, kernel.body)) & frozenset(tables),
+        next((k for k in _by_work(body) if u.is_ended_by_data(body[k])), None),
     )
+
+
+def _looked_up(u: Uniform, block: Block) -> Iterator[Region]:
+    """The regions of which data decides which element is loaded."""
+    for s in statements(block):
+        for e in expressions(s):
+            yield from (x.region for x in subexpressions(e) if isinstance(x, Load) and u.is_varying(x.index))
+
+
+def _by_work(body: list[Stmt]) -> list[int]:
+    """The numbers of the loops of ``body``, the longest first."""
+    return sorted((k for k, s in enumerate(body) if isinstance(s, Loop)), key=lambda k: -work((body[k],)))
 
 
 def _loads(s: Stmt, regions: frozenset[Region]) -> bool:

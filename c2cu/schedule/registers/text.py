@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
-from ...base.ctype import UCHAR, UINT, USHORT, Leaf
+from ...base.ctype import CHAR, DOUBLE, SHORT, UCHAR, UINT, USHORT, Leaf, Scalar
 from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
-from ...ir.nodes import Assign, Block, Const, Expr, Load, Region, Stmt, Store, Variable
-from ...ir.walk import statements, used
+from ...codegen.division import OVER, is_slow, reciprocal
+from ...codegen.precedence import NAME
+from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Region, Stmt, Store, Var, Variable
+from ...ir.ranges import Ranges, fits, ranges_of_variables
+from ...ir.walk import statements, used, variables
 from ..slots import Slot
 from ..warp_pack import RowElement, RowPart, enter, fetch, leave, offsets, parts
 from .carry_text import add_words
+from .deferred import Run, run
 from .long_product import LongProductText, long_products
 from .word_sum import WordSum, word_sum
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 CONSTANT = 1 << 15  # bytes of tables that may lie in constant memory
+COPIED = 1 << 13  # bytes of a table that each block copies to its shared memory
+ALIGNED = 16
+ORIGINAL = "_table"  # with this a table's name is that of what is copied
 
 
 @dataclass(frozen=True)
 class Placed:
     """A kernel in three parts: ``loads`` bring elements into variables, ``body`` computes, ``stores`` bring elements
     out. ``arrays``: regions in shared memory, ``leaving``: those regions that are outputs; ``shared_inputs``: arrays
-    of which all inputs share one copy; ``tables``: constants."""
+    of which all inputs share one copy; ``tables``: constants, ``looked_up``: those of them of which data decides which
+    element is loaded. ``loop``: the number in ``body`` of the loop that most is done in of those that data ends."""
 
     body: Block
     loads: tuple[Assign, ...]
@@ -34,6 +43,8 @@ class Placed:
     leaving: frozenset[Region]
     shared_inputs: tuple[Region, ...]
     tables: tuple[Region, ...]
+    looked_up: frozenset[Region] = frozenset()
+    loop: int | None = None
 
 
 class RegistersText(CudaText):
@@ -45,13 +56,25 @@ class RegistersText(CudaText):
         super().__init__()
         self.placed, self.slots, self.layout, self.threads = placed, slots, layout, threads
         self.outside = {name: list(offsets(leaf)) for name, (_, leaf) in layout.items()}
-        self.array_bytes = sum(r.type.size * r.count for r in placed.arrays) * threads
+        self.stored = {r: _stored(r, placed.body) for r in placed.arrays}
+        self.array_bytes = sum(self.stored[r].size * r.count for r in placed.arrays) * threads
         self.tile_bytes = 0
         self.fetched: list[str] = []
         self.functions: dict[str, str] = {}  # that the body calls, by name
         self.products = 0
+        self.runs, self.odd = 0, ""  # of divisions; what says that one had an odd operand
+        self.divides = False
+        self.uids = count(1 + max((v.uid for v in variables((*placed.loads, *placed.body, *placed.stores))), default=0))
+        self.divisors: dict[tuple[float, float], int] = {}  # (constant, 1 / constant) -> its number
         self.uses: Counter[Variable] = Counter()
         self.single = _single(placed.body)
+        self.copied = [r for r in placed.tables if r in placed.looked_up and r.type.size * r.count <= COPIED]
+        self.table_bytes = sum(-(-r.type.size * r.count // ALIGNED) * ALIGNED for r in self.copied)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Of a block, once `values` were made."""
+        return self.array_bytes + self.table_bytes + self.tile_bytes * self.threads // 32
 
     def values(self) -> dict[str, Any]:
         """The template's values."""
@@ -59,27 +82,57 @@ class RegistersText(CudaText):
         out = {k: list(self.going_out(k)) for k, s in enumerate(self.slots) if s.writes and k not in self.swept}
         holes = {k: self.holes(k, cells) for k, cells in out.items()}
         self.declare((*placed.loads, *placed.body, *placed.stores), self.single)
-        for cells in holes.values():
-            for c in cells:
-                self.line(f"unsigned int {c.text} = 0;")
-        for k in range(len(self.slots)):
-            self.enter(k, [*self.coming_in(k), *holes.get(k, ())])
-        for s in placed.loads:
-            if isinstance(s.value, Load) and s.value.region.storage == "shared":
-                self.statement(s)
+        self.declare_kept(holes)
+        self.begin(holes)
         self.body()
-        for k, cells in out.items():
-            self.leave(k, cells, holes[k])
+        self.end(out, holes)
+        return {**self.surroundings(), "fetched": self.fetched, "body": self.lines}
+
+    def surroundings(self) -> dict[str, Any]:
+        """The template's values for what stands around the kernel's body."""
         return {
             "functions": [text for _, text in sorted(self.functions.items())],
             "slots": self.slots,
-            "tables": [self.table(r) for r in placed.tables],
+            "tables": [*self.divisor_table(), *(self.table(r) for r in self.placed.tables)],
             "arrays": list(self.array_lines()),
-            "array_bytes": self.array_bytes,
+            "copied": [line for r, at in self.copies() for line in self.copy(r, at)],
+            "array_bytes": self.array_bytes + self.table_bytes,
             "tile_bytes": self.tile_bytes,
-            "fetched": self.fetched,
-            "body": self.lines,
         }
+
+    def declare_kept(self, holes: Mapping[int, list[RowElement]]) -> None:
+        for cells in holes.values():
+            for c in cells:
+                self.line(f"unsigned int {c.text} = 0;")
+
+    def begin(self, holes: Mapping[int, list[RowElement]]) -> None:
+        """Lines that bring everything in."""
+        for k in range(len(self.slots)):
+            self.enter(k, [*self.coming_in(k), *holes.get(k, ())])
+        for s in self.placed.loads:
+            if isinstance(s.value, Load) and s.value.region.storage == "shared":
+                self.statement(s)
+
+    def end(self, out: Mapping[int, list[RowElement]], holes: Mapping[int, list[RowElement]]) -> None:
+        """Lines that bring everything out."""
+        for k, cells in out.items():
+            self.leave(k, cells, holes[k])
+
+    def copy(self, r: Region, at: int) -> tuple[str, str]:
+        """Lines that copy a table."""
+        t, name = element_name(r.type), region_name(r)
+        turns = f"int k = threadIdx.x; k < {r.count}; k += {self.threads}"
+        return (
+            f"{t} *const {name} = ({t} *)(c2cu_shared + {at});",
+            f"for ({turns}) {name}[k] = {name}{ORIGINAL}[k];",
+        )
+
+    def copies(self) -> Iterator[tuple[Region, int]]:
+        """Tables in shared memory, behind the arrays, and where they begin."""
+        at = self.array_bytes
+        for r in self.copied:
+            yield r, at
+            at += -(-r.type.size * r.count // ALIGNED) * ALIGNED
 
     def block(self, block: Block) -> None:
         rows = {}
@@ -97,6 +150,9 @@ class RegistersText(CudaText):
             elif (sum_ := word_sum(block, k, self.uses, self.single)) is not None:
                 self.word_sum(sum_)
                 k += sum_.length
+            elif (divided := run(block, k, self.uids)) is not None:
+                self.divisions(divided)
+                k += divided.length
             else:
                 self.statement(block[k])
                 k += 1
@@ -120,20 +176,59 @@ class RegistersText(CudaText):
         else:
             super().statement(s)
 
+    def divisions(self, r: Run) -> None:
+        """A run of assignments with divisions, by products; as C has it, if one of them had an odd operand."""
+        self.runs += 1
+        odd = f"c2cu_odd_{self.runs}"
+        own = self.single | {new for new, _ in r.copies}
+        for v in dict.fromkeys(s.var for s in r.assignments if s.var in own):
+            self.line(f"{type_name(v.type)} {self.variable(v)};")
+        self.line(f"bool {odd} = false;")
+        self.odd = odd
+        self.again(r.assignments)
+        self.odd = ""
+        self.open(f"if (__builtin_expect({odd}, 0))")
+        self.again(r.assignments)
+        self.close()
+        self.again([Assign(old, Var(new)) for new, old in r.copies])
+
+    def again(self, assignments: Iterable[Assign]) -> None:
+        """Assignments to variables that are declared."""
+        for s in assignments:
+            self.line(f"{self.variable(s.var)} = {self.text(s.value)};")
+
+    def binary(self, e: Binary) -> tuple[str, int]:
+        if not self.odd or not is_slow(e):
+            return super().binary(e)
+        self.divides = True
+        x = self.text(e.left)
+        if not isinstance(e.right, Const):
+            return f"c2cu_over({x}, {self.text(e.right)}, {self.odd})", NAME
+        steps, inverse = reciprocal(float(e.right.value))
+        number = self.divisors.setdefault((float(e.right.value), inverse), len(self.divisors))
+        return f"c2cu_over<{steps}>({x}, c2cu_divisors[{number}], {self.odd})", NAME
+
+    def divisor_table(self) -> list[str]:
+        """The constants that are divided by, where instructions take operands from."""
+        values = (f"{{{literal(c, DOUBLE)}, {literal(inverse, DOUBLE)}}}" for c, inverse in self.divisors)
+        constants = [f"__constant__ c2cu_divisor c2cu_divisors[] = {{{', '.join(values)}}};"] if self.divisors else []
+        return [OVER, *constants] if self.divides else []
+
     # regions
 
     def table(self, r: Region) -> str:
-        size = sum(t.type.size * t.count for t in self.placed.tables)
-        where = "__constant__" if size <= CONSTANT else "__device__"
+        size = sum(t.type.size * t.count for t in self.placed.tables if t not in self.placed.looked_up)
+        where = "__constant__" if size <= CONSTANT and r not in self.placed.looked_up else "__device__"
         values = ", ".join(literal(v, r.type) for v in r.init or ())
-        return f"{where} const {element_name(r.type)} {region_name(r)}[{r.count}] = {{{values}}};"
+        name = f"{region_name(r)}{ORIGINAL if r in self.copied else ''}"
+        return f"{where} const {element_name(r.type)} {name}[{r.count}] = {{{values}}};"
 
     def array_lines(self) -> Iterator[str]:
         at = 0
         for r in self.placed.arrays:
-            t = element_name(r.type)
+            t = element_name(self.stored[r])
             yield f"{t} *const {region_name(r)} = ({t} *)(c2cu_shared + {at}) + threadIdx.x;"
-            at += r.type.size * r.count * self.threads
+            at += self.stored[r].size * r.count * self.threads
         for r in self.placed.shared_inputs:
             yield f"const char *const {region_name(r)} = (const char *)slot[{self.layout[r.name][0]}].in;"
 
@@ -143,6 +238,10 @@ class RegistersText(CudaText):
         if r in self.placed.shared_inputs:
             return f"__ldg((const {element_name(r.type)} *)({region_name(r)} + {self.byte(r, index)}))"
         return f"{region_name(r)}[{self.expr(index)} * {self.threads}]"
+
+    def load(self, e: Load) -> str:
+        text = super().load(e)
+        return f"(({type_name(e.type)}){text})" if self.stored.get(e.region, e.type) != e.type else text
 
     def byte(self, r: Region, index: Expr) -> str:
         """Where an element of a run-time array lies in its slot's bytes."""
@@ -203,9 +302,7 @@ class RegistersText(CudaText):
         if not required:
             self.open(f"if (slot[{k}].in)")
         for part in fetched:
-            self.use_tile(part)
-            self.fetched += fetch(part, self.slots[k])
-            for text in enter(part, cells):
+            for text in self.bring_part(part, cells):
                 self.line(text)
         if not required:
             self.otherwise(k)
@@ -233,13 +330,30 @@ class RegistersText(CudaText):
             cells = [*cells, RowElement(c.offset, c.type, f"({c.text} & {mask}u)")]
         self.open(f"if (slot[{k}].out)")
         for part in parts(k, self.slots[k]):
-            self.use_tile(part)
-            for text in leave(part, self.slots[k], cells):
+            for text in self.take_part(part, cells):
                 self.line(text)
         self.close()
 
-    def use_tile(self, part: RowPart) -> None:
+    def bring_part(self, part: RowPart, cells: list[RowElement]) -> list[str]:
+        """Lines that give each thread its own elements of a part of a row."""
         self.tile_bytes = max(self.tile_bytes, part.tile)
+        self.fetched += fetch(part, self.slots[part.slot])
+        return enter(part, cells)
+
+    def take_part(self, part: RowPart, cells: list[RowElement]) -> list[str]:
+        """Lines that store a part of a row from each thread's own elements."""
+        self.tile_bytes = max(self.tile_bytes, part.tile)
+        return leave(part, self.slots[part.slot], cells)
+
+
+def _stored(r: Region, block: Block) -> Scalar:
+    """The least type that holds every value which ``block`` stores to an array that nothing but it sees."""
+    if r.storage != "local" or not r.type.is_integer or r.type.size == 1:
+        return r.type
+    values = [s.value for s in statements(block) if isinstance(s, Store) and s.region == r]
+    ranges = Ranges(ranges_of_variables(block))
+    smaller = (t for t in (UCHAR, CHAR, USHORT, SHORT) if t.size < r.type.size)
+    return next((t for t in smaller if all(fits(ranges(v), t) for v in values)), r.type)
 
 
 def _single(block: Block) -> frozenset[Variable]:
