@@ -40,6 +40,7 @@ from ..ir.nodes import (
 from ..ir.ranges import RangeOf, Ranges, range_of_variable
 from ..ir.walk import variables
 from .contraction import plain_products
+from .math_calls import math_call
 from .precedence import NAME, PREFIX, PRODUCT, SUM, WHOLE, enclosed, infix
 
 _NAMES = {BOOL: "bool", CHAR: "signed char", LONG: "long long", ULONG: "unsigned long long"}
@@ -225,7 +226,7 @@ class CudaText:
             case Call(name=name) if name in COMPLEX_PARTS:
                 raise catalogue.LIBRARY_FUNCTION.error(e.loc, name=name.split("_")[0])
             case Call():
-                return f"{e.name}({', '.join(map(self.text, e.args))})", NAME
+                return f"{math_call(e.name)}({', '.join(map(self.text, e.args))})", NAME
         raise AssertionError(e)
 
     def truth(self, e: Expr) -> tuple[str, int]:

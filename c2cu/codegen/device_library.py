@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from ..base import libm
 from ..base.ctype import CType, Scalar
+from .math_calls import math_call
 
 _CONSTANTS = {
     "inff": "__int_as_float(0x7f800000)",
@@ -413,7 +414,8 @@ def call(callee: str, args: list[str], types: list[CType], helpers: dict[str, No
         return None
     _, params = libm.FUNCTIONS[plain]
     converted = [a if k < len(types) and types[k] == p else f"({p})({a})" for k, (a, p) in enumerate(zip(args, params))]
-    return f"::{plain}({', '.join(converted)})"
+    ours = math_call(plain)
+    return f"{'' if ours != plain else '::'}{ours}({', '.join(converted)})"
 
 
 def with_integers(text: str) -> str:

@@ -19,12 +19,13 @@ _KERNEL = r"__global__ void (?:__launch_bounds__\([\d, ]+\) )?"
 class Artifact:
     """Generated text. ``schedule``: its name, with the variant if that was chosen. ``slots``: what goes in and out, in
     the order of the table that the text is called with. ``flags``: for the compiler, beside the usual ones; of one
-    option the last counts."""
+    option the last counts. ``functions``: those of math.h that are ours, with the bits of this machine's library."""
 
     schedule: str
     text: str
     slots: tuple[Slot, ...]
     flags: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,13 @@ class CpuArtifact(Artifact):
     such inputs, and those that fault, with the same table; None where there are none. The working copy's member
     ``at_work`` is the first of the inputs that are done at the moment; ``at_work`` here is how many these are, None:
     all that are left. If as many as there are lanes, none of them was stored yet. ``alike``: the numbers that inputs
-    are sorted by. ``functions``: those of math.h that go side by side; ``alone``: those that go lane by lane.
+    are sorted by. ``alone``: functions of math.h that go lane by lane, where ``functions`` go side by side.
     """
 
     lanes: int = 1
     refill: Refilled | None = None
     alike: tuple[str, ...] = ()
     at_work: int | None = None
-    functions: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     ended: bool = False
     again: CpuNativeArtifact | None = None

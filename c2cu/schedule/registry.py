@@ -106,4 +106,13 @@ def oversized(backend: str, schedule: str) -> str:
 def emit_schedule(name: str, understood: Understood, threads: int = 0, backend: str = "cuda") -> Artifact:
     """The program's text under a schedule, or a variant. ``threads``: see `Candidate`. Raises UnsupportedError where
     the schedule does not take the program."""
-    return find(backend, name).schedule.emit(understood, threads, name.partition(":")[2])
+    schedule = find(backend, name).schedule
+
+    def emit() -> Artifact:
+        return schedule.emit(understood, threads, name.partition(":")[2])
+
+    if backend != "cuda" or understood.fp == "fast":
+        return emit()
+    from .device_functions import with_functions
+
+    return with_functions(emit)

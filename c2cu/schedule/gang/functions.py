@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...analysis.uniform import Uniform, uniform
+from ...analysis.uniform import uniform
 from ...base.cache import Cache, key
 from ...base.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from ...base.libm import FUNCTIONS
@@ -32,7 +32,7 @@ from ...frontend.link import link
 from ...frontend.preprocess import preprocess, read_source
 from ...frontend.typed import typed
 from ...ir.canonical import canonical
-from ...ir.nodes import Region
+from ...ir.nodes import Kernel, Region
 from ...ir.passes import through
 from ...lower import lower
 from ...transform.early import uniform_ends
@@ -56,9 +56,14 @@ def for_any_library() -> Iterator[None]:
         _any_library.reset(token)
 
 
+def any_library() -> bool:
+    """Whether that is so now."""
+    return _any_library.get()
+
+
 def usable() -> frozenset[str]:
     """The functions that may be had instead of the library's, and those that do two of these at once."""
-    return frozenset() if _any_library.get() else names() | BOTH.keys()
+    return frozenset() if any_library() else names() | BOTH.keys()
 
 
 @functools.cache
@@ -130,14 +135,15 @@ def _kept(name: str) -> LanesFunction:
     return LanesFunction(**{**known, **pairs})
 
 
-def _analysed(name: str) -> Uniform:
+def lowered(name: str) -> Kernel:
+    """A function for one input, as flat IR."""
     pre = preprocess(read_source(FOLDER / f"{name}.c"))
     program = kernel_program(typed(link(pre).parsed, pre), f"c2cu_{name}")
-    return uniform(uniform_ends(canonical(lower(program))))
+    return uniform_ends(canonical(lower(program)))
 
 
 def _made(name: str) -> LanesFunction:
-    u = uniform(through(_analysed(name).kernel, PASSES))
+    u = uniform(through(uniform(lowered(name)).kernel, PASSES))
     p = MaskPrinter(u)
     emitter = Emitter(u, p)
     emitter.block(u.kernel.body)

@@ -1,0 +1,129 @@
+"""Functions of math.h on a device: the same C as in a CPU's lanes, so that both have the bits of this machine's library.
+
+Text is printed with calls of ours for all functions that there are. If the bits of one that is called are not this
+machine's library's (`gang.same_bits`), the text is printed again with CUDA's own for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from ..base.cache import Cache, key
+from ..base.libm import FUNCTIONS
+from ..base.package import state
+from ..codegen.contraction import plain_products
+from ..codegen.cuda import CudaText, element_name, literal, region_name, type_name
+from ..codegen.math_calls import PREFIX, our_functions
+from ..ir.nodes import Call, Expr, Region, Stmt, Store
+from ..ir.passes import through
+from ..ir.walk import statements
+from ..transform.propagate import propagate
+from .artifact import Artifact
+from .gang.functions import any_library, lowered, names
+from .gang.same_bits import equal
+
+A = TypeVar("A", bound=Artifact)
+EXACT = {n + f for n in ("fmax", "fmin", "fmod", "remainder", "round") for f in ("", "f")}  # CUDA's own are as exact
+_CALLED = re.compile(rf"\b{PREFIX}(\w+)\(")
+RARE = "c2cu_rare_"
+MANY = 16  # places that call a function, beyond which it is not inlined: it would take compilers too long
+
+
+def with_functions(emit: Callable[[], A]) -> A:
+    """What ``emit`` makes, with the functions that its text calls. Raises what it raises."""
+    artifact = _printed(emit, names() - EXACT)
+    called = _called(artifact.text)
+    good = called if any_library() else equal(called)
+    if good != called:
+        artifact = _printed(emit, good)
+    calls = _CALLED.findall(artifact.text)
+    return (
+        replace(artifact, text=definitions(calls) + artifact.text, functions=tuple(sorted({*calls})))
+        if calls
+        else artifact
+    )
+
+
+def _printed(emit: Callable[[], A], ours: frozenset[str]) -> A:
+    with our_functions(ours):
+        return emit()
+
+
+def _called(text: str) -> frozenset[str]:
+    return frozenset(_CALLED.findall(text))
+
+
+def definitions(calls: Iterable[str]) -> str:
+    """The C++ of functions, and of the tables that they share. ``calls``: their names, once for each call."""
+    calls = list(calls)
+    tables: dict[str, None] = {}
+    texts = []
+    for name in sorted(set(calls)):
+        shared, text = _text(name, plain_products())
+        tables.update(dict.fromkeys(shared))
+        inlined = "__noinline__" if calls.count(name) > MANY else "__forceinline__"
+        texts.append(text.replace("INLINED", inlined))
+    return "\n".join([*tables, *texts, ""])
+
+
+@functools.cache
+def _text(name: str, plain: bool) -> tuple[tuple[str, ...], str]:
+    """Tables, and a function."""
+    content = Cache().put(key("device", name, plain, state()), ".device", lambda: "\0".join(_made(name)).encode())
+    *tables, text = content.decode().split("\0")
+    return tuple(tables), text
+
+
+def _made(name: str) -> list[str]:
+    kernel = through(lowered(name), [("propagate", propagate)])
+    taken = [r for r in kernel.regions if r.storage == "bulk"]
+    p = _FunctionText(taken[:-1], taken[-1], name)
+    last = kernel.body[-1]
+    assert isinstance(last, Store) and not any(isinstance(s, Store) for s in statements(kernel.body[:-1]))
+    p.declare(kernel.body)
+    p.block(kernel.body)
+    result, parameters = FUNCTIONS[name]
+    listed = ", ".join(f"{type_name(t)} {p.parameter(r)}" for r, t in zip(p.parameters, parameters))
+    arguments = ", ".join(p.parameter(r) for r in p.parameters)
+    rare = [
+        f"__device__ static __noinline__ {type_name(result)} {RARE}{name}({listed}) {{ return ::{name}({arguments}); }}"
+    ] * p.is_rare
+    head = f"__device__ static INLINED {type_name(result)} {PREFIX}{name}({listed}) {{"
+    tables = [_table(r) for r in kernel.regions if r.storage == "shared" and r.init is not None]
+    return [*tables, "\n".join([*rare, head, *p.lines, "}"])]
+
+
+def _table(r: Region) -> str:
+    values = ", ".join(literal(v, r.type) for v in r.init or ())
+    return f"__device__ static const {element_name(r.type)} {region_name(r)}[{r.count}] = {{{values}}};"
+
+
+class _FunctionText(CudaText):
+    """Prints a kernel of one result as a function."""
+
+    def __init__(self, parameters: list[Region], result: Region, name: str):
+        super().__init__()
+        self.parameters, self.result, self.name, self.is_rare = parameters, result, name, False
+
+    def parameter(self, r: Region) -> str:
+        return f"{r.name}_given"
+
+    def element(self, r: Region, index: Expr) -> str:
+        return self.parameter(r) if r in self.parameters else super().element(r, index)
+
+    def statement(self, s: Stmt) -> None:
+        if isinstance(s, Store):
+            self.line(f"return {self.text(s.value)};")
+        else:
+            super().statement(s)
+
+    def printed(self, e: Expr) -> tuple[str, int]:
+        text, level = super().printed(e)
+        if isinstance(e, Call) and e.name == self.name:
+            self.is_rare = True
+            return RARE + text, level
+        return text, level

@@ -1,0 +1,74 @@
+"""Functions of math.h in CUDA text: executed on the CPU, they have the bits of this machine's library."""
+
+import math
+
+import numpy as np
+import pytest
+
+from c2cu import pipeline
+from c2cu.base.libm import FUNCTIONS
+from c2cu.frontend.preprocess import read_source
+from c2cu.schedule.device_functions import EXACT
+from c2cu.schedule.gang.functions import names
+from c2cu.schedule.gang.same_bits import sample
+from c2cu.schedule.registry import emit_schedule
+from tests.cuda_host import run_on_cpu
+from tests.oracle import Original
+from tests.sample import sampled
+
+OURS = sorted(names() - EXACT)
+COUNT = 20_000
+
+
+def program(name: str) -> tuple[str, list[tuple]]:
+    result, parameters = FUNCTIONS[name]
+    arguments = ", ".join("xy"[: len(parameters)])
+    text = f"#include <math.h>\n{result} x, y, r;\nvoid k(void) {{ r = {name}({arguments}); }}\n"
+    return text, [(v, f"float{8 * result.size}", ()) for v in "xyr"]
+
+
+@pytest.mark.parametrize("name", sampled(OURS, 4))
+@pytest.mark.parametrize("schedule", ["registers", "private"])
+def test_bits_are_the_library_s(name, schedule):
+    text, variables = program(name)
+    artifact = emit_schedule(schedule, pipeline.understand(read_source(text), pipeline.Options(fn="k")))
+    assert artifact.functions in ((name,), ())  # none: where another library's bits are not ours
+    assert (f"c2cu_math_{name}(" in artifact.text) == bool(artifact.functions)
+    rng = np.random.default_rng(OURS.index(name))
+    inputs = {v: rng.permutation(sample(np.dtype(d), rng))[:COUNT] for v, d, _ in variables}
+    expected = Original(text, "k", variables).bulk(inputs, COUNT)["r"]
+    result = run_on_cpu(artifact, inputs, COUNT)["r"]
+    unequal = (result != expected) | (np.signbit(result) != np.signbit(expected))
+    wrong = unequal & ~(np.isnan(result) & np.isnan(expected))
+    assert not wrong.any(), (inputs["x"][wrong][:4], result[wrong][:4], expected[wrong][:4])
+
+
+def test_fast_asks_for_cuda_s_own():
+    text, _ = program("exp")
+    artifact = emit_schedule("registers", pipeline.understand(read_source(text), pipeline.Options(fn="k", fp="fast")))
+    assert not artifact.functions and "c2cu_math" not in artifact.text
+
+
+def test_one_called_often_is_not_inlined():
+    calls = " + ".join(f"exp(x * {k})" for k in range(20))
+    text = f"#include <math.h>\ndouble x, r;\nvoid k(void) {{ r = log(x) + {calls}; }}\n"
+    artifact = emit_schedule("registers", pipeline.understand(read_source(text), pipeline.Options(fn="k")))
+    if artifact.functions:
+        assert "__noinline__ double c2cu_math_exp(" in artifact.text
+        assert "__forceinline__ double c2cu_math_log(" in artifact.text
+    r = run_on_cpu(artifact, {"x": np.full(3, 0.5)}, 3)["r"]
+    total = math.log(0.5)
+    rest = math.exp(0)
+    for k in range(1, 20):
+        rest += math.exp(0.5 * k)
+    assert r[0] == total + 1.0 or abs(r[0] - (total + rest)) < 1e-9 * rest
+
+
+def test_where_the_library_s_bits_are_others_cuda_s_own_is_called(monkeypatch):
+    from c2cu.schedule import device_functions
+
+    monkeypatch.setattr(device_functions, "equal", lambda names: names - {"exp"})
+    text = "#include <math.h>\ndouble x, r;\nvoid k(void) { r = exp(x) + log(x); }\n"
+    artifact = emit_schedule("registers", pipeline.understand(read_source(text), pipeline.Options(fn="k")))
+    assert artifact.functions == ("log",)
+    assert " exp(" in artifact.text and "c2cu_math_log(" in artifact.text
