@@ -16,7 +16,7 @@ from tests.test_registers import artifact
 def judge(text: str, variables, inputs, p: int, in_a_row: int = 1) -> None:
     a = artifact(text, fn="kern")
     expected = Original(text, "kern", variables).bulk(inputs, p)
-    for name, array in run_on_cpu(a, inputs, p, in_a_row=in_a_row if a.at_once else 1).items():
+    for name, array in run_on_cpu(a, inputs, p, in_a_row=in_a_row if a.refill else 1).items():
         assert same(array, expected[name]), f"{name} differs\n{text}"
 
 

@@ -20,7 +20,7 @@ from ..ir.walk import expressions, statements, subexpressions
 from ..program.contest import recalled
 from ..program.verify import expected, mode
 from ..schedule import registry
-from ..schedule.artifact import Artifact, CpuArtifact
+from ..schedule.artifact import Artifact, CpuArtifact, CudaArtifact
 from ..schedule.choose import Measurement, Plan, choose, foreseen, require_known, scheduled
 from ..schedule.estimate import USUAL, Device
 from ..schedule.roofline import Limits, Roofline, rate, scaled
@@ -197,8 +197,8 @@ def _chosen(
 
 
 def _refill(artifact: Artifact | None) -> dict[str, Any] | None:
-    """The loop at whose end lanes take other inputs, if there is one."""
-    r = artifact.refill if isinstance(artifact, CpuArtifact) else None
+    """The loop at whose end lanes or threads take other inputs, if there is one."""
+    r = artifact.refill if isinstance(artifact, (CpuArtifact, CudaArtifact)) else None
     return None if r is None else {"file": r.loc.file, "line": r.loc.line, "gangs": r.gangs}
 
 
@@ -341,9 +341,9 @@ def _fault(f: dict[str, Any]) -> str:
 def _schedule(e: dict[str, Any]) -> list[str]:
     return [
         f"{e['schedule']}{_shape(e)}",
-        *_refilled(e["refill"]),
+        *_refilled(e["refill"], "thread" if e["threads"] else "lane"),
         *_sorted(e["alike"]),
-        *_side_by_side(e["lanes_functions"]),
+        *_side_by_side(e["lanes_functions"], e["backend"]),
         *_times(e),
         *(f"not {r['schedule']}: {r['reason']}" for r in e["rejected"]),
     ]
@@ -366,25 +366,27 @@ def _shape(e: dict[str, Any]) -> str:
     return f", {inputs} in a block of {threads} threads: {each} thread{'s' if each > 1 else ''} an input"
 
 
-def _refilled(r: dict[str, Any] | None) -> list[str]:
+def _refilled(r: dict[str, Any] | None, worker: str) -> list[str]:
     if r is None:
         return []
     turns = f"; {r['gangs']} gangs of lanes go in turn" if r["gangs"] > 1 else ""
-    return [f"a lane whose input has ended the loop at {_at(r)} takes the next input{turns}"]
+    return [f"a {worker} whose input has ended the loop at {_at(r)} takes the next input{turns}"]
 
 
 def _functions(artifact: Artifact | None) -> dict[str, list[str]] | None:
-    """The functions of math.h that a gang calls: for all lanes at once, and lane by lane."""
-    if not isinstance(artifact, CpuArtifact) or not (artifact.functions or artifact.alone):
+    """The functions of math.h that have the library's bits: for all lanes at once, or lane by lane."""
+    if artifact is None:
         return None
-    return {"together": list(artifact.functions), "alone": list(artifact.alone)}
+    alone = artifact.alone if isinstance(artifact, CpuArtifact) else ()
+    return {"together": list(artifact.functions), "alone": list(alone)} if artifact.functions or alone else None
 
 
-def _side_by_side(functions: dict[str, list[str]] | None) -> list[str]:
+def _side_by_side(functions: dict[str, list[str]] | None, backend: str) -> list[str]:
     if functions is None:
         return []
     together, alone = functions["together"], functions["alone"]
-    said = [f"{', '.join(together)}: all lanes at once, with the bits of this machine's library"] if together else []
+    how = "all lanes at once, " if backend == "cpu" else ""
+    said = [f"{', '.join(together)}: {how}with the bits of this machine's library"] if together else []
     return said + ([f"{', '.join(alone)}: lane by lane"] if alone else [])
 
 

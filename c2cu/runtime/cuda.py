@@ -167,7 +167,7 @@ class CudaProgram:
         """How many are launched for ``p`` inputs. Blocks that share them out: not more than run at once, and not more
         than busy the device if that leaves threads with few inputs in a row."""
         blocks = -(-p // self.artifact.inputs)
-        if not isinstance(self.artifact, CudaArtifact) or not self.artifact.at_once:
+        if not isinstance(self.artifact, CudaArtifact) or self.artifact.refill is None:
             return blocks
         busy = device().multiprocessors * -(-BUSY // self._threads)
         return min(blocks, self.resident, max(busy, -(-p // (IN_A_ROW * self.artifact.inputs))))

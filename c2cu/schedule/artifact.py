@@ -30,10 +30,11 @@ class Artifact:
 
 @dataclass(frozen=True)
 class Refilled:
-    """That a lane whose input has ended the loop at ``loc`` takes the next one; ``gangs`` of lanes go in turn."""
+    """That a lane, or a thread, whose input has ended the loop at ``loc`` takes the next one; ``gangs`` of lanes go in
+    turn."""
 
     loc: Loc
-    gangs: int
+    gangs: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +107,8 @@ class CudaArtifact(Artifact):
 
     with ``slot[k]`` as in `CpuArtifact`. Each is launched with ceil(p / inputs) blocks, and ``shared_bytes`` of dynamic
     shared memory each. ``spills``: bytes of local memory a thread, at most, with which it is worth running; None: any.
-    ``cycles``: of a multiprocessor for an input, by the schedule's own estimate; 0: it has none. ``at_once``: blocks
-    share out the inputs among them, however many there are, and had best be as many as run at once.
+    ``cycles``: of a multiprocessor for an input, by the schedule's own estimate; 0: it has none. ``refill``: where
+    threads take inputs, if they do; blocks then share out the inputs, and had best be no more than run at once.
     """
 
     inputs: int
@@ -115,7 +116,7 @@ class CudaArtifact(Artifact):
     shared_bytes: int = 0
     spills: int | None = None
     cycles: float = 0.0
-    at_once: bool = False
+    refill: Refilled | None = None
 
     @property
     def kernels(self) -> tuple[str, ...]:

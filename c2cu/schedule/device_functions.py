@@ -1,4 +1,4 @@
-"""Functions of math.h on a device: the same C as in a CPU's lanes, so that both have the bits of this machine's library.
+"""Functions of math.h on a device: the C of the CPU's lanes, so that both have the bits of this machine's library.
 
 Text is printed with calls of ours for all functions that there are. If the bits of one that is called are not this
 machine's library's (`gang.same_bits`), the text is printed again with CUDA's own for it.

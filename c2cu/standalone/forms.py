@@ -63,6 +63,6 @@ def launched(artifact: Artifact) -> dict[str, Any]:
 def _at_once(artifact: Artifact) -> dict[str, int] | None:
     """Where blocks share out the inputs: those of a multiprocessor that keep it busy, and the inputs of one if its
     threads have many."""
-    if not isinstance(artifact, CudaArtifact) or not artifact.at_once:
+    if not isinstance(artifact, CudaArtifact) or artifact.refill is None:
         return None
     return {"busy": -(-BUSY // artifact.threads), "inputs": IN_A_ROW * artifact.inputs}

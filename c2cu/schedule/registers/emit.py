@@ -28,9 +28,9 @@ from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
 from ...transform.scalarize import constant_regions, scalarize
 from ...transform.unroll import unroll
-from ..artifact import CudaArtifact
+from ..artifact import CudaArtifact, Refilled
 from ..slots import Slot
-from .refill import RefillText, refill, work
+from .refill import RefillingText, refill, work
 from .text import Placed, RegistersText
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -53,7 +53,7 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
     form = refill(placed)
     text: RegistersText = RegistersText(placed, slots, layout, threads)
     if form is not None:
-        text = RefillText(form, placed, slots, layout, threads)
+        text = RefillingText(form, placed, slots, layout, threads)
     template = "cuda/registers.cu.j2" if form is None else "cuda/refill.cu.j2"
     source = with_integers(render(template, name=u.kernel.name, threads=threads, **text.values()))
     return CudaArtifact(
@@ -65,7 +65,7 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
         threads=threads,
         shared_bytes=text.shared_bytes,
         spills=0 if u.oblivious else SPILLS,
-        at_once=form is not None,
+        refill=Refilled(form.loop.loc) if form is not None else None,
     )
 
 
@@ -157,7 +157,7 @@ def place(
         tuple(shared_inputs),
         tuple(tables),
         frozenset(_looked_up(u, kernel.body)) & frozenset(tables),
-        next((k for k in _by_work(body) if u.is_ended_by_data(body[k])), None),
+        next((k for k, s in _by_work(body) if u.is_ended_by_data(s)), None),
     )
 
 
@@ -168,9 +168,9 @@ def _looked_up(u: Uniform, block: Block) -> Iterator[Region]:
             yield from (x.region for x in subexpressions(e) if isinstance(x, Load) and u.is_varying(x.index))
 
 
-def _by_work(body: list[Stmt]) -> list[int]:
-    """The numbers of the loops of ``body``, the longest first."""
-    return sorted((k for k, s in enumerate(body) if isinstance(s, Loop)), key=lambda k: -work((body[k],)))
+def _by_work(body: list[Stmt]) -> list[tuple[int, Loop]]:
+    """The loops of ``body`` with their numbers, those that most is done in first."""
+    return sorted(((k, s) for k, s in enumerate(body) if isinstance(s, Loop)), key=lambda x: -work((x[1],)))
 
 
 def _loads(s: Stmt, regions: frozenset[Region]) -> bool:

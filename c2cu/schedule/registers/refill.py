@@ -23,7 +23,7 @@ BETWEEN = 256  # operations, about, before the threads of a warp look at each ot
 
 
 @dataclass(frozen=True)
-class Refill:
+class Refilling:
     """``due``: threads of a warp that are done when they take inputs; ``turns``: of the loop, before that is asked."""
 
     before: Block
@@ -33,7 +33,7 @@ class Refill:
     turns: int
 
 
-def refill(placed: Placed) -> Refill | None:
+def refill(placed: Placed) -> Refilling | None:
     """The three parts, where data ends a loop."""
     if placed.loop is None:
         return None
@@ -43,7 +43,7 @@ def refill(placed: Placed) -> Refill | None:
     elements = sum(r.count for r in placed.arrays if r.storage == "bulk")
     outside = work((*before, *after, *placed.loads, *placed.stores)) + 2 * elements
     due = max(1, min(MOST_DUE, outside // max(turn, 1)))
-    return Refill(before, loop, after, due, max(1, BETWEEN // max(turn, 1)))
+    return Refilling(before, loop, after, due, max(1, BETWEEN // max(turn, 1)))
 
 
 def work(block: Block | tuple[Stmt, ...]) -> int:
@@ -55,10 +55,10 @@ def work(block: Block | tuple[Stmt, ...]) -> int:
     return total
 
 
-class RefillText(RegistersText):
+class RefillingText(RegistersText):
     """Prints the three parts."""
 
-    def __init__(self, form: Refill, placed: Placed, slots: tuple[Slot, ...], layout: Layout, threads: int):
+    def __init__(self, form: Refilling, placed: Placed, slots: tuple[Slot, ...], layout: Layout, threads: int):
         super().__init__(placed, slots, layout, threads)
         self.form = form
         self.single = frozenset()  # what one part assigns another reads
