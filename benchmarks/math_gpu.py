@@ -35,22 +35,21 @@ RANGES = {
 }  # fmt: skip
 
 
-def text_of(name: str, turns: int) -> str:
-    """A kernel that adds up values; without a name, arguments."""
-    result, parameters = FUNCTIONS[name or "exp"]
+def text_of(name: str, turns: int, called: bool = True) -> str:
+    """A kernel that adds up values, or arguments."""
+    result, parameters = FUNCTIONS[name]
     second = ", y" if len(parameters) > 1 else ""
-    value = f"{name}(x{second})" if name else "x"
+    value = f"{name}(x{second})" if called else "x"
     return (
         f"#include <math.h>\n{result} from, step, y, sum;\nvoid k(void) {{\n    {result} s = 0, x = from;\n"
         f"    for (int i = 0; i < {turns}; i++) {{ s += {value}; x += step; }}\n    sum = s;\n}}\n"
     )
 
 
-def compiled(name: str, turns: int, ours: bool) -> c2cu.Program:
-    if ours:
-        return c2cu.compile(text_of(name, turns), fn="k", backend="cuda", schedule="registers", outputs=("sum",))
-    with patch.object(device_functions, "equal", lambda _: frozenset()):
-        return c2cu.compile(text_of(name, turns), fn="k", backend="cuda", schedule="registers", outputs=("sum",))
+def compiled(text: str, ours: bool) -> c2cu.Program:
+    equal = device_functions.equal if ours else lambda _: frozenset()
+    with patch.object(device_functions, "equal", equal):
+        return c2cu.compile(text, fn="k", backend="cuda", schedule="registers", outputs=("sum",))
 
 
 def row(name: str, device: Device, rng: np.random.Generator) -> dict[str, Any]:
@@ -65,16 +64,14 @@ def row(name: str, device: Device, rng: np.random.Generator) -> dict[str, Any]:
     right = c2cu.compile(text_of(name, 1), fn="k", backend="cpu", schedule="native", outputs=("sum",))(host)
     out: dict[str, Any] = {"function": name}
     for kind in ("ours", "cuda"):
-        single = compiled(name, 1, kind == "ours")(arrays).get()
+        single = compiled(text_of(name, 1), kind == "ours")(arrays).get()
         unequal = (single.view(f"u{t.itemsize}") != right.view(f"u{t.itemsize}")) & ~(
             np.isnan(single) & np.isnan(right)
         )
         out[f"{kind}_differs"] = float(unequal.mean())
-    programs = {
-        "ours": compiled(name, TURNS, True),
-        "cuda": compiled(name, TURNS, False),
-        "sum": compiled("", TURNS, True),
-    }
+    text = text_of(name, TURNS)
+    programs = {"ours": compiled(text, True), "cuda": compiled(text, False)}
+    programs["sum"] = compiled(text_of(name, TURNS, called=False), True)
     alone = {n: arrays[n] for n in ("from", "step")}
     times: dict[str, list[float]] = {k: [] for k in programs}
     for turn in range(REPEATS + 1):

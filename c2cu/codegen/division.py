@@ -62,6 +62,11 @@ def is_slow(e: Expr) -> bool:
     return math.isfinite(c) and c != 0 and abs(math.frexp(c)[1]) < EXPONENTS and abs(math.frexp(c)[0]) != 0.5
 
 
+def is_by_constant(e: Expr) -> bool:
+    """Whether such a division is by a constant."""
+    return isinstance(e, Binary) and isinstance(e.right, Const) and is_slow(e)
+
+
 def reciprocal(c: float) -> tuple[int, float]:
     """(steps, y) for a constant divisor."""
     y = 1.0 / c

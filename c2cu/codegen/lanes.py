@@ -107,6 +107,14 @@ def fused_text(rep: str, lanes: int) -> dict[str, object]:
     }
 
 
+def over_text(lanes: int) -> dict[str, object]:
+    """What divides by products: see `codegen.division`."""
+    fused = fused_text("f64", lanes)
+    prefix = str(fused["instruction"]).partition("_fmadd")[0]
+    whole = {4: "_mm256_movemask_pd((__m256d)odd)", 8: "_mm512_test_epi64_mask((__m512i)odd, (__m512i)odd)"}
+    return {**fused, "least": f"{prefix}_min_pd", "any": whole.get(lanes, "")}
+
+
 BEYOND = 3  # bytes that an instruction which gathers bytes may read behind the last one
 
 

@@ -16,6 +16,7 @@ from ..ir.evaluate import COMPARISONS
 from ..ir.indices import simplified
 from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Extremum, Load, Region, Select, Unary, Var, Variable
 from ..ir.ranges import Ranges, ranges_of_variables
+from .division import is_by_constant, reciprocal
 from .precedence import NAME, PREFIX, SUM, WHOLE, enclosed, infix
 
 
@@ -166,6 +167,9 @@ class Printer:
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
     wide: bool = False  # lanes are 8 bytes: unsigned int is kept widened too, its products are then one instruction
     half: bool = False  # lanes are 2 bytes: of a whole number the lower 16 bits are kept
+    by_products: bool = False  # whether divisions by constants are done so, where there are some in a row
+    odd: str = ""  # the number of what shows that a division by products was wrong; "" where none is done so
+    divides: bool = False  # whether one is done so somewhere
     mask: str = ""  # name of the mask of active lanes; "" where all are
     gang: str = "g"  # the pointer to the gang's regions
     suffix: str = ""  # of varying variables' names: of several gangs, each has its own
@@ -502,7 +506,19 @@ class Printer:
         if e.op == "*" and self.wide and self.is_product_of_words(e):
             self.wide_multiply = True
             return f"(({rep})multiply_wide((u64){self.vector(e.left)}, (u64){self.vector(e.right)}))"
+        if self.odd and is_by_constant(e):
+            return self.divided(e, rep)
         return f"({self.vector(e.left)} {e.op} {self.vector(e.right)})"
+
+    def divided(self, e: Binary, rep: str) -> str:
+        """A division by a constant: `codegen.division`."""
+        assert isinstance(e.right, Const)
+        self.divides, self.fused[rep] = True, None
+        c = float(e.right.value)
+        steps, inverse = reciprocal(abs(c))
+        constants = (self.vector(Const(x, e.type)) for x in (abs(c), inverse))
+        x = self.vector(e.left) if c > 0 else f"-{self.vector(e.left)}"
+        return f"over_{rep}({x}, {', '.join(constants)}, {steps}, &least{self.odd}, &finite{self.odd})"
 
     def is_product_of_words(self, e: Binary) -> bool:
         """Whether both factors are certainly below 2^32."""

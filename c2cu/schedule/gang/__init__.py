@@ -19,7 +19,18 @@ PAID = 0.5  # and of work from which on: about what the compilation takes
 
 class GangSchedule(Schedule):
     ends_lanes = True
-    pass_names = ("ends", "propagate", "unroll", "scalarize", "select", "common", "sincos", "narrow", "fours")
+    pass_names = (
+        "ends",
+        "propagate",
+        "unroll",
+        "scalarize",
+        "select",
+        "common",
+        "sincos",
+        "narrow",
+        "fours",
+        "repeatable",
+    )
 
     def objection(self, understood: Understood, p: int | None) -> str | None:
         if understood.analysis is None or not (costs := known_costs(understood)).speaks_against:

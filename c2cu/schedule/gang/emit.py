@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TypeVar
 
 from ...analysis.facts import Trace
@@ -37,7 +38,7 @@ from .parts import LENGTH, parts
 from .refill import refill
 from .refill_text import RefillText
 from .same_bits import equal
-from .text import array, c_name, is_large, tables, whole
+from .text import array, by_products, c_name, is_large, tables, whole
 
 T = TypeVar("T")
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -83,17 +84,15 @@ def gang(
     masked = u.ends_on_data or bool(ended) or bool(known) or wide_masks
     half = form is None and not masked and halves(u)
     lanes, wide = native_bytes // (2 if half else widest), widest == 8
+    products = widest == 8 and by_products(native_bytes)
     if form is None:
-        p = (
-            MaskPrinter(u, wide=wide, known=known, constants={})
-            if masked
-            else Printer(u, wide=wide, half=half, constants={})
-        )
+        kind = partial(MaskPrinter, known=known) if masked else partial(Printer, half=half)
+        p = kind(u, wide=wide, constants={}, by_products=products)
         emitter, values = whole(u, p, in_parts=not ended, gangs=gangs)
     else:
-        text = RefillText(form, wide, known)
-        p, values = text.p, text.values()
-        emitter = text.emitter
+        p = MaskPrinter(u, wide=wide, common=form.common, known=known, constants={}, by_products=products)
+        text = RefillText(form, p)
+        values, emitter = text.values(), text.emitter
     shared_inputs = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
     transposed = sorted({r.type.size for r in bulk if pack.is_plain(slots, layout[r.name])})

@@ -24,7 +24,7 @@ from ...base.libm import FUNCTIONS
 from ...base.package import state
 from ...base.templates import render
 from ...codegen.lane_masks import MaskPrinter
-from ...codegen.lanes import extreme_text, fused_text, gather_text, pair_text
+from ...codegen.lanes import extreme_text, fused_text, gather_text, over_text, pair_text
 from ...codegen.lookups import lookup_text
 from ...codegen.simd import Printer, member, register
 from ...frontend.kernel import kernel_program
@@ -105,6 +105,7 @@ def used(p: Printer, functions: Sequence[LanesFunction], lanes: int) -> dict[str
         "fused": [fused_text(rep, lanes) for rep in of_all("fused")],
         "pairs": [pair_text(rep, lanes) for rep in of_all("pairs")],
         "gathers": [gather_text(element, own, lanes) for element, own in of_all("gathers")],
+        "over": over_text(lanes) if p.divides else None,
         "unsigned": of_all("unsigned"),
         "extremes": [extreme_text(name, lanes) for name in of_all("extremes")],
         "bytes": sorted(p.bytes),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ...base import toolchain
+from ...codegen.division import is_by_constant
+from ...ir.nodes import Kernel
 from ...ir.passes import Pass
 from ...transform.common import common
 from ...transform.early import lanes_ended
@@ -10,8 +13,17 @@ from ...transform.propagate import propagate
 from ...transform.scalarize import scalarize
 from ...transform.sincos import sincos
 from ...transform.unroll import unroll_by_profit
+from ..deferred import repeatable
 from .fours import fours
 from .select import selects
+from .text import FEW_DIVISIONS, by_products
+
+
+def divided(kernel: Kernel) -> Kernel:
+    """What divides by constants as it can be done twice, where that is done by products."""
+    by = by_products(toolchain.vector_bytes())
+    return repeatable(kernel, is_by_constant, FEW_DIVISIONS) if by else kernel
+
 
 #: What a kernel goes through before it is analysed once more and printed.
 PASSES: tuple[Pass, ...] = (
@@ -24,4 +36,5 @@ PASSES: tuple[Pass, ...] = (
     ("sincos", sincos),
     ("narrow", narrow),
     ("fours", fours),
+    ("repeatable", divided),
 )

@@ -16,9 +16,8 @@ from .text import Emitter, array
 class RefillText:
     """Prints each part as a function of its own. ``p``: has collected, in the end, what the parts use of the header."""
 
-    def __init__(self, form: Refill, wide: bool, known: frozenset[str]):
-        self.form, self.u = form, form.u
-        self.p = MaskPrinter(form.u, wide=wide, common=form.common, known=known, constants={})
+    def __init__(self, form: Refill, p: MaskPrinter):
+        self.form, self.u, self.p = form, form.u, p
         self.emitter = Emitter(form.u, self.p)
 
     def values(self) -> dict[str, object]:

@@ -15,10 +15,10 @@ from ...codegen.precedence import NAME
 from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Region, Stmt, Store, Var, Variable
 from ...ir.ranges import Ranges, fits, ranges_of_variables
 from ...ir.walk import statements, used, variables
+from ..deferred import Run, run
 from ..slots import Slot
 from ..warp_pack import RowElement, RowPart, enter, fetch, leave, offsets, parts
 from .carry_text import add_words
-from .deferred import Run, run
 from .long_product import LongProductText, long_products
 from .word_sum import WordSum, word_sum
 
@@ -177,25 +177,25 @@ class RegistersText(CudaText):
             super().statement(s)
 
     def divisions(self, r: Run) -> None:
-        """A run of assignments with divisions, by products; as C has it, if one of them had an odd operand."""
+        """Statements with divisions, by products; as C has it, if one of them had an odd operand."""
         self.runs += 1
         odd = f"c2cu_odd_{self.runs}"
         own = self.single | {new for new, _ in r.copies}
-        for v in dict.fromkeys(s.var for s in r.assignments if s.var in own):
+        for v in dict.fromkeys(s.var for s in r.statements if isinstance(s, Assign) and s.var in own):
             self.line(f"{type_name(v.type)} {self.variable(v)};")
         self.line(f"bool {odd} = false;")
         self.odd = odd
-        self.again(r.assignments)
+        self.again(r.statements)
         self.odd = ""
         self.open(f"if (__builtin_expect({odd}, 0))")
-        self.again(r.assignments)
+        self.again(r.statements)
         self.close()
         self.again([Assign(old, Var(new)) for new, old in r.copies])
 
-    def again(self, assignments: Iterable[Assign]) -> None:
-        """Assignments to variables that are declared."""
-        for s in assignments:
-            self.line(f"{self.variable(s.var)} = {self.text(s.value)};")
+    def again(self, block: Iterable[Assign | Store]) -> None:
+        """Stores, and assignments to variables that are declared."""
+        for s in block:
+            super().statement(s)
 
     def binary(self, e: Binary) -> tuple[str, int]:
         if not self.odd or not is_slow(e):

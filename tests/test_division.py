@@ -1,0 +1,134 @@
+"""Divisions by constants, done by products in SIMD lanes: every bit is the division's."""
+
+import subprocess
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import c2cu
+from c2cu import pipeline
+from c2cu.base import toolchain
+from c2cu.base.ctype import DOUBLE, FLOAT
+from c2cu.codegen.division import NEAR, is_by_constant, is_slow, reciprocal
+from c2cu.frontend.preprocess import read_source
+from c2cu.ir.nodes import Binary, Const, Var, Variable
+from c2cu.schedule.choose import emitted
+from c2cu.schedule.gang import emit, passes, text
+from c2cu.schedule.schedule import Candidate
+from tests.oracle import same
+
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    3.0,
+    5e-324,
+    -1e-310,
+    2.0**-1000,
+    2.0**-900,
+    2.0**1000,
+    1.7e308,
+    np.inf,
+    -np.inf,
+    np.nan,
+]
+
+
+@pytest.fixture(params=["by products", "as it is"])
+def products(request, monkeypatch):
+    if not {"avx2", "fma"} <= toolchain.cpu_features():
+        pytest.skip("this processor has no fused operations on 32 bytes")
+    wanted = request.param == "by products"
+    for module in (emit, passes, text):
+        monkeypatch.setattr(module, "by_products", lambda _: wanted)
+    return wanted
+
+
+def compared(source: str, inputs, products: bool, **how):
+    gang, native = (
+        c2cu.compile(source, fn="k", backend="cpu", schedule=s, verify=False, **how) for s in ("gang", "native")
+    )
+    assert ("odd_f64(least1" in gang.source) == products
+    assert same(gang(inputs), native(inputs))
+
+
+def constants(rng) -> list[float]:
+    plain = [3.0, 7.0, 10.0, -3.0, 0.1, -0.7, 2197.0, 1e6, 1e-6, 1.0000000000000002, 1.9999999999999998]
+    return plain + (rng.uniform(1, 2, 21) * 2.0 ** rng.integers(-60, 60, 21)).tolist()
+
+
+def test_quotients_of_all_kinds(products):
+    """Random ones, those next to the middle between two doubles, and special ones."""
+    rng = np.random.default_rng(1)
+    cs = constants(rng)
+    lines = "".join(f"    r[{k}] = x / {c!r};\n" for k, c in enumerate(cs))
+    source = f"double x, r[{len(cs)}];\nvoid k(void) {{\n{lines}}}\n"
+    x = rng.uniform(1, 2, 4000) * 2.0 ** rng.integers(-300, 300, 4000) * rng.choice([-1, 1], 4000)
+    middle = [
+        float((Fraction(q) + Fraction(1, 1 << 53)) * Fraction(c)) for q in rng.uniform(1, 2, 40).tolist() for c in cs
+    ]
+    compared(source, {"x": np.concatenate([x, middle, SPECIAL * 3])}, products)
+
+
+def test_lanes_that_branch_and_lanes_that_refill(products):
+    source = """
+    double x, y, r; int n;
+    void k(void) {
+        double a = x, b = y; int t = 0;
+        while (t < n && a < 1e3) {
+            a = a / 3 + b / 7; b = b / -5 + a / 9 + 1;
+            if (b > 0.5) { a = a + b / 11 + a / 13 + 2 / 3.0; b += a / 6; }
+            t++;
+        }
+        r = a + b / 3;
+    }"""
+    rng = np.random.default_rng(2)
+    inputs = {n: np.concatenate([rng.normal(scale=9, size=500), SPECIAL]) for n in "xy"}
+    inputs["n"] = rng.integers(0, 60, len(inputs["x"])).astype(np.int32)
+    compared(source, inputs, products, outputs=("r",))
+
+
+def test_a_variable_that_is_read_before_it_is_assigned(products):
+    source = """
+    double x, r[3];
+    void k(void) {
+        double a = x;
+        a = a / 3 + a / 7; r[0] = a;
+        a = a / 5 + x / 9; r[1] = a;
+        a = a / 11 - a; r[2] = a;
+    }"""
+    x = np.concatenate([np.random.default_rng(3).normal(size=300), SPECIAL])
+    compared(source, {"x": x}, products)
+
+
+def test_which_divisions_are_slow():
+    x = Var(Variable("x", DOUBLE))
+    slow = [3.0, 0.1, -7.0, 1e18]
+    fast = [0.0, -0.0, 1.0, 2.0, -0.25, 1e300, 1e-300, float("inf"), float("nan")]
+    assert all(is_by_constant(Binary("/", x, Const(c, DOUBLE), DOUBLE)) for c in slow)
+    assert not any(is_slow(Binary("/", x, Const(c, DOUBLE), DOUBLE)) for c in fast)
+    assert is_slow(Binary("/", x, x, DOUBLE)) and not is_by_constant(Binary("/", x, x, DOUBLE))
+    single = Var(Variable("y", FLOAT))
+    assert not is_slow(Binary("/", single, Const(3.0, FLOAT), FLOAT))
+    assert not is_slow(Binary("*", x, Const(3.0, DOUBLE), DOUBLE))
+
+
+def test_one_correction_only_where_that_is_enough():
+    for c in constants(np.random.default_rng(4)):
+        steps, y = reciprocal(abs(c))
+        assert y == 1 / abs(c)
+        assert (steps == 1) == (abs(Fraction(y) * Fraction(abs(c)) - 1) < NEAR)
+
+
+def test_it_compiles_for_longer_registers(monkeypatch):
+    monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
+    source = (
+        "double x, r[4];\nvoid k(void) { for (int i = 0; i < 4; i++) r[i] = x / 3 + x / 7 - i / (x + 1) + r[i] / 9; }\n"
+    )
+    front = pipeline.understand(read_source(source), pipeline.Options(fn="k"))
+    artifact = emitted(front, Candidate("gang"), "cpu")
+    flags = ["-O2", "-march=skylake-avx512", "-std=gnu11", "-ffp-contract=off", "-x", "c", "-S", "-o", "-", "-"]
+    made = subprocess.run(["gcc", *flags], input=artifact.text, capture_output=True, text=True, check=True).stdout
+    assert "odd_f64(least1" in artifact.text and "vfnmadd" in made and "vminpd" in made and "%zmm" in made
