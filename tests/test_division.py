@@ -125,7 +125,7 @@ def test_one_correction_only_where_that_is_enough():
 def test_it_compiles_for_longer_registers(monkeypatch):
     monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
     source = (
-        "double x, r[4];\nvoid k(void) { for (int i = 0; i < 4; i++) r[i] = x / 3 + x / 7 - i / (x + 1) + r[i] / 9; }\n"
+        "double x, q[4], r[4];\nvoid k(void) { for (int i = 0; i < 4; i++) r[i] = x / 3 + x / 7 - i / (x + 1) + q[i] / 9; }\n"
     )
     front = pipeline.understand(read_source(source), pipeline.Options(fn="k"))
     artifact = emitted(front, Candidate("gang"), "cpu")
