@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ..base.ctype import BOOL, INT, LONG, Scalar
 from ..base.diagnostics import Loc
 from .evaluate import COMPARISONS, binary_value, converted, unary_value
 from .nodes import NOWHERE, Binary, Bitcast, Cast, Const, Expr, Load, Select, Unary
+from .ranges import Range
 from .walk import subexpressions
 
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}  # with the operands the other way round
@@ -101,11 +103,11 @@ def is_constant(e: Expr, value: int) -> bool:
     return isinstance(e, Const) and e.value == value
 
 
-def is_safe(e: Expr, known: frozenset[Expr] = frozenset()) -> bool:
+def is_safe(e: Expr, known: frozenset[Expr] = frozenset(), range_of: Callable[[Expr], Range] | None = None) -> bool:
     """Whether ``e`` may be evaluated although C would not: no subscript that could be out of bounds (those in
-    ``known`` are evaluated anyway), no division by what could be zero."""
+    ``known`` are evaluated anyway), no division by what could be zero. ``range_of``: what is known of subscripts."""
     for x in subexpressions(e):
-        if isinstance(x, Load) and x not in known and not _in_bounds(x):
+        if isinstance(x, Load) and x not in known and not _in_bounds(x, range_of):
             return False
         if (
             isinstance(x, Binary)
@@ -117,8 +119,11 @@ def is_safe(e: Expr, known: frozenset[Expr] = frozenset()) -> bool:
     return True
 
 
-def _in_bounds(x: Load) -> bool:
-    return isinstance(x.index, Const) and 0 <= x.index.value < x.region.count
+def _in_bounds(x: Load, range_of: Callable[[Expr], Range] | None) -> bool:
+    if isinstance(x.index, Const):
+        return 0 <= x.index.value < x.region.count
+    low, high = range_of(x.index) if range_of is not None else (-1, -1)
+    return 0 <= low and high < x.region.count
 
 
 def loads(e: Expr) -> frozenset[Expr]:

@@ -7,9 +7,11 @@ A variable that only one arm uses is assigned outright.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..base.ctype import BOOL
+from ..ir.canonical import counted
 from ..ir.fold import cast, is_safe, loads, truth
 from ..ir.nodes import (
     Assign,
@@ -28,6 +30,7 @@ from ..ir.nodes import (
     Var,
     Variable,
 )
+from ..ir.ranges import Range, Ranges, range_of_variable
 from ..ir.walk import expressions, statements, subexpressions, used
 
 LONGEST = 12  # statements of both arms together
@@ -44,18 +47,43 @@ class _Conversion:
     def __init__(self, kernel: Kernel):
         self.occurrences = _occurrences(kernel.body)
         self.top = max((v.uid for v in self.occurrences), default=0)
+        self.counters: dict[Variable, Range] = {}  # of the loops around
 
     def block(self, block: Block) -> Block:
-        return tuple(new for s in block for new in self.statement(s))
+        out: list[Stmt] = []
+        first: dict[Variable, int] = {}  # constants that were assigned last
+        for s in block:
+            if isinstance(s, Assign) and isinstance(s.value, Const) and s.var.type.is_integer:
+                first[s.var] = int(s.value.value)
+                out.append(s)
+                continue
+            out += self.loop(s, first) if isinstance(s, Loop) else self.statement(s)
+            for x in statements((s,)):
+                if isinstance(x, Assign):
+                    first.pop(x.var, None)
+        return tuple(out)
 
     def statement(self, s: Stmt) -> Block:
-        match s:
-            case If():
-                new = replace(s, then=self.block(s.then), other=self.block(s.other))
-                return self.converted(new, s) if _is_small(new) else (new,)
-            case Loop():
-                return (replace(s, head=self.block(s.head), body=self.block(s.body), step=self.block(s.step)),)
-        return (s,)
+        if not isinstance(s, If):
+            return (s,)
+        new = replace(s, then=self.block(s.then), other=self.block(s.other))
+        return self.converted(new, s) if _is_small(new, Ranges(self.range_of)) else (new,)
+
+    def loop(self, s: Loop, first: Mapping[Variable, int]) -> Block:
+        """A loop; ``first``: with what counters start."""
+        head, step = self.block(s.head), self.block(s.step)
+        c = counted(s)
+        around = self.counters
+        if c is not None and c.counter in first and c.by > 0 and c.op in ("<", "<=") and isinstance(c.limit, Const):
+            last = int(c.limit.value) - (c.op == "<")
+            if first[c.counter] <= last:
+                self.counters = {**around, c.counter: (first[c.counter], last)}
+        body = self.block(s.body)
+        self.counters = around
+        return (replace(s, head=head, body=body, step=step),)
+
+    def range_of(self, v: Variable) -> Range:
+        return self.counters.get(v) or range_of_variable(v)
 
     def converted(self, s: If, original: If) -> Block:
         """``s``, whose arms are converted, as assignments; ``original`` is what it was before."""
@@ -95,7 +123,7 @@ def _under(cond: Expr, taken: bool, s: Assign | Store) -> Stmt:
     return replace(s, value=Select(cond, yes, no, s.value.type, s.loc))
 
 
-def _is_small(s: If) -> bool:
+def _is_small(s: If, range_of: Ranges) -> bool:
     """Both arms are cheap, safe, and store only where the condition has loaded."""
     arms = (*s.then, *s.other)
     if len(arms) > LONGEST or not all(isinstance(x, (Assign, Store)) for x in arms):
@@ -107,7 +135,7 @@ def _is_small(s: If) -> bool:
         if isinstance(x, Store) and (len(arms) > 1 or Load(x.region, x.index) not in known):
             return False
         for e in expressions(x):
-            if not is_safe(e, frozenset(k for k in known if not _reads(k, assigned))):
+            if not is_safe(e, frozenset(k for k in known if not _reads(k, assigned)), range_of):
                 return False
             nodes = list(subexpressions(e))
             if any(isinstance(n, Call) and n.name not in _CHEAP for n in nodes):
