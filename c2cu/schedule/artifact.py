@@ -9,6 +9,7 @@ from ..base.diagnostics import Loc
 from .slots import Slot
 
 UNASKED = 48 << 10  # bytes of shared memory that a block gets without asking
+STACK = 64  # bytes of local memory that a thread's calls may take where registers are to suffice
 BUSY = 1024  # threads that keep a multiprocessor busy,
 IN_A_ROW = 8  # and inputs that each does one after the other if there are enough, where blocks share them out
 DEEP = 65535  # blocks along z, at most

@@ -20,7 +20,7 @@ from ...ir.nodes import Block, Kernel, Region
 from ...ir.passes import Pass, through
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
-from ..artifact import CudaArtifact
+from ..artifact import STACK, CudaArtifact
 from ..slots import Slot
 from .analysed import Analysed
 from .builder import Builder
@@ -72,7 +72,7 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
         inputs=inputs,
         threads=program.threads * inputs,
         shared_bytes=inputs * need,
-        spills=0,
+        spills=STACK,
         cycles=cost(program.builder),
     )
 

@@ -54,6 +54,7 @@ def cpu(
         pairs=[],
         constants={},
         fused=[fused_text(rep, lanes) for rep in sorted(text.printer.fused)],
+        over=None,
         functions=[],
         unsigned=sorted(text.printer.unsigned),
         extremes=[extreme_text(name, lanes) for name in sorted(text.printer.extremes)],

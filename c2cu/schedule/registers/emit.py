@@ -9,7 +9,9 @@ no barrier across a block. Where data ends the kernel's main loop, threads refil
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ...analysis.liveness import pressure
 from ...analysis.uniform import Finding, Uniform, uniform
@@ -22,24 +24,26 @@ from ...codegen.device_library import with_integers
 from ...ir.nodes import Assign, Block, Kernel, Load, Loop, Region, Stmt, Store
 from ...ir.passes import Pass, through
 from ...ir.simplify import pruned
-from ...ir.walk import expressions, statements, subexpressions
+from ...ir.walk import blocks, expressions, statements, subexpressions, touched
 from ...transform.common import common_loads
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
 from ...transform.scalarize import constant_regions, scalarize
 from ...transform.unroll import unroll
-from ..artifact import CudaArtifact, Refilled
+from ..artifact import STACK, CudaArtifact, Refilled
 from ..slots import Slot
-from .refill import RefillingText, refill, work
+from .refill import INNER, RefillingText, refill, work
 from .text import Placed, RegistersText
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 BUDGET = 24_000  # statements to unroll, those included that vanish
 BUDGETS = (BUDGET, 2_000, 300)  # the same, where that makes the kernel too long or too large
 LONGEST = 10_000  # statements of a kernel: what NVRTC still digests in seconds
+VANISHING = 2  # times as many may be there at first
 WORDS = 250  # live 32-bit words: a thread has 255 registers
-ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory
-SPILLS = 1024  # bytes of a thread, where data decides: the other schedules have more in local memory
+ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory,
+FAR = 8192  # and in local memory
+SPILLS = 1024  # bytes of a thread that do not fit registers, where data decides: others have more in local memory
 THREADS = 64
 
 
@@ -47,9 +51,10 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
     """CUDA text for blocks of ``threads``. Raises UnsupportedError for a program that is too long or too large for a
     thread."""
     refuse_moved(u.kernel, layout)
-    _refuse_slots(u.kernel, slots)
+    if u.oblivious:
+        _refuse_slots(u.kernel, slots)
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
-    placed = _fitting(u.kernel, leaving, fp)
+    placed = _fitting(u.kernel, leaving, fp, not u.oblivious)
     form = refill(placed)
     text: RegistersText = RegistersText(placed, slots, layout, threads)
     if form is not None:
@@ -64,16 +69,27 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
         inputs=threads,
         threads=threads,
         shared_bytes=text.shared_bytes,
-        spills=0 if u.oblivious else SPILLS,
+        spills=STACK if u.oblivious else SPILLS + sum(text.stored[r].size * r.count for r in placed.far),
         refill=Refilled(form.loop.loc) if form is not None else None,
     )
 
 
-def _fitting(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
-    """The kernel with as many of its loops unrolled as a thread has room for. Raises UnsupportedError."""
+def _fitting(kernel: Kernel, leaving: frozenset[Region], fp: str, by_data: bool) -> Placed:
+    """The kernel with as many of its loops unrolled as a thread has room for. ``by_data``: data decides something: then
+    arrays may lie in local memory, as they would under the other schedules. Raises UnsupportedError."""
     errors: list[UnsupportedError] = []
+    lengths: set[int] = set()
     for budget in BUDGETS:
-        placed = place(kernel, leaving, fp, budget)
+        unrolled = unroll(kernel, budget, whole=True)
+        length = sum(1 for _ in statements(unrolled.body))
+        if length in lengths:
+            continue
+        lengths.add(length)
+        if length > VANISHING * LONGEST:
+            errors.append(catalogue.REGISTERS_STATEMENTS.error(kernel.loc, count=length, most=LONGEST))
+            continue
+        placed = _placed(unrolled, leaving, fp)
+        placed = replace(placed, far=_far(placed) if by_data else frozenset())
         error = too_much(kernel, placed)
         if error is None:
             return placed
@@ -122,11 +138,13 @@ def place(
     kernel: Kernel, leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tuple[Loop, ...] = ()
 ) -> Placed:
     """A kernel after `passes`, taken apart into what brings elements in, what computes and what brings them out."""
-    unrolled, *others = passes(leaving, fp, budget, loops)
-    kernel = through(kernel, [unrolled])
+    return _placed(through(kernel, passes(leaving, fp, budget, loops)[:1]), leaving, fp)
+
+
+def _placed(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
+    """The same of a kernel that is unrolled."""
     regions = frozenset(constant_regions(kernel, True))
-    kernel = through(kernel, others)
-    u = uniform(kernel)
+    u = uniform(through(kernel, passes(leaving, fp)[1:]))
     kernel = u.kernel
     body = list(kernel.body)
     loads: list[Assign] = []
@@ -191,11 +209,40 @@ def too_much(kernel: Kernel, placed: Placed) -> UnsupportedError | None:
     count = sum(1 for _ in statements(placed.body))
     if count > LONGEST:
         return catalogue.REGISTERS_STATEMENTS.error(kernel.loc, count=count, most=LONGEST)
-    size = sum(r.type.size * r.count for r in placed.arrays)
-    if size > ARRAYS:
-        largest = max(placed.arrays, key=lambda r: r.type.size * r.count)
-        return catalogue.REGISTERS_ARRAYS.error(largest.loc, name=largest.name, bytes=size, most=ARRAYS)
+    for arrays, most in ((frozenset(placed.arrays) - placed.far, ARRAYS), (placed.far, FAR)):
+        size = sum(map(_size, arrays))
+        if size > most:
+            largest = max(arrays, key=_size)
+            return catalogue.REGISTERS_ARRAYS.error(largest.loc, name=largest.name, bytes=size, most=most)
     words = pressure((*placed.loads, *placed.body, *placed.stores))
     if words > WORDS:
         return catalogue.REGISTERS_LIVE.error(kernel.loc, words=words, most=WORDS)
     return None
+
+
+def _size(r: Region) -> int:
+    return r.type.size * r.count
+
+
+def _far(placed: Placed) -> frozenset[Region]:
+    """The arrays for local memory, where shared memory has no room for all: those with the fewest accesses a byte."""
+    accesses = _accesses(placed.body)
+    near = sorted(placed.arrays, key=lambda r: accesses[r] / _size(r))
+    far: list[Region] = []
+    while near and sum(map(_size, near)) > ARRAYS:
+        far.append(near.pop(0))
+    return frozenset(far)
+
+
+def _accesses(block: Block) -> Counter[Region]:
+    """How often regions are accessed, about."""
+    out: Counter[Region] = Counter()
+    for s in block:
+        if not blocks(s):
+            out.update(touched((s,)))
+            continue
+        out.update(x.region for e in expressions(s) for x in subexpressions(e) if isinstance(x, Load))
+        for inner in blocks(s):
+            for r, n in _accesses(inner).items():
+                out[r] += n * (INNER if isinstance(s, Loop) else 1)
+    return out

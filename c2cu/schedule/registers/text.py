@@ -32,9 +32,10 @@ ORIGINAL = "_table"  # with this a table's name is that of what is copied
 @dataclass(frozen=True)
 class Placed:
     """A kernel in three parts: ``loads`` bring elements into variables, ``body`` computes, ``stores`` bring elements
-    out. ``arrays``: regions in shared memory, ``leaving``: those regions that are outputs; ``shared_inputs``: arrays
-    of which all inputs share one copy; ``tables``: constants, ``looked_up``: those of them of which data decides which
-    element is loaded. ``loop``: the number in ``body`` of the loop that most is done in of those that data ends."""
+    out. ``arrays``: regions in memory, ``far``: those of them in local memory, the others are in shared memory.
+    ``leaving``: those regions that are outputs; ``shared_inputs``: arrays of which all inputs share one copy;
+    ``tables``: constants, ``looked_up``: those of them of which data decides which element is loaded. ``loop``: the
+    number in ``body`` of the loop that most is done in of those that data ends."""
 
     body: Block
     loads: tuple[Assign, ...]
@@ -44,6 +45,7 @@ class Placed:
     shared_inputs: tuple[Region, ...]
     tables: tuple[Region, ...]
     looked_up: frozenset[Region] = frozenset()
+    far: frozenset[Region] = frozenset()
     loop: int | None = None
 
 
@@ -57,7 +59,8 @@ class RegistersText(CudaText):
         self.placed, self.slots, self.layout, self.threads = placed, slots, layout, threads
         self.outside = {name: list(offsets(leaf)) for name, (_, leaf) in layout.items()}
         self.stored = {r: _stored(r, placed.body) for r in placed.arrays}
-        self.array_bytes = sum(self.stored[r].size * r.count for r in placed.arrays) * threads
+        self.near = [r for r in placed.arrays if r not in placed.far]
+        self.array_bytes = sum(self.stored[r].size * r.count for r in self.near) * threads
         self.tile_bytes = 0
         self.fetched: list[str] = []
         self.functions: dict[str, str] = {}  # that the body calls, by name
@@ -226,6 +229,9 @@ class RegistersText(CudaText):
     def array_lines(self) -> Iterator[str]:
         at = 0
         for r in self.placed.arrays:
+            if r in self.placed.far:
+                yield f"{element_name(self.stored[r])} {region_name(r)}[{r.count}];"
+        for r in self.near:
             t = element_name(self.stored[r])
             yield f"{t} *const {region_name(r)} = ({t} *)(c2cu_shared + {at}) + threadIdx.x;"
             at += self.stored[r].size * r.count * self.threads
@@ -237,7 +243,7 @@ class RegistersText(CudaText):
             return super().element(r, index)
         if r in self.placed.shared_inputs:
             return f"__ldg((const {element_name(r.type)} *)({region_name(r)} + {self.byte(r, index)}))"
-        return f"{region_name(r)}[{self.expr(index)} * {self.threads}]"
+        return f"{region_name(r)}[{self.expr(index)}{'' if r in self.placed.far else f' * {self.threads}'}]"
 
     def load(self, e: Load) -> str:
         text = super().load(e)
@@ -262,9 +268,9 @@ class RegistersText(CudaText):
         return RowElement(self.outside[r.name][index], r.type, text)
 
     def whole(self, r: Region) -> Iterator[RowElement]:
-        """The elements of an array in shared memory."""
+        """The elements of an array in memory."""
         for k in range(r.count):
-            yield self.cell(r, k, f"{region_name(r)}[{k * self.threads}]")
+            yield self.cell(r, k, f"{region_name(r)}[{k if r in self.placed.far else k * self.threads}]")
 
     def coming_in(self, k: int) -> Iterator[RowElement]:
         for s in self.placed.loads:

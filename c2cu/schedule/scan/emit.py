@@ -16,7 +16,7 @@ from ...base import catalogue
 from ...base.templates import render
 from ...codegen.device_library import with_integers
 from ...ir.nodes import Const, Kernel, Loop
-from ..artifact import CudaArtifact
+from ..artifact import STACK, CudaArtifact
 from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, refuse_moved, too_much
 from ..registers.text import Placed
 from ..slots import Slot
@@ -60,7 +60,9 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
     )
     shared = text.array_bytes + text.tile_bytes * THREADS // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
-    return CudaArtifact("scan", source, slots, flags, inputs=THREADS, threads=THREADS, shared_bytes=shared, spills=0)
+    return CudaArtifact(
+        "scan", source, slots, flags, inputs=THREADS, threads=THREADS, shared_bytes=shared, spills=STACK
+    )
 
 
 def kept_loops(kernel: Kernel) -> tuple[Loop, ...]:
