@@ -50,6 +50,15 @@ FORMS = {
 NUMBERS = {"int": "int32", "unsigned": "uint32", "long": "int64", "float": "float32", "double": "float64"}
 
 
+REFILLED = {name for name in FORMS if name != "returns"}  # there the loop stands in a branch
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_which_forms_refill(name):
+    made = artifact(FORMS[name], fn="kern").refill
+    assert (made is not None) == (name in REFILLED)
+
+
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("in_a_row", (1, 3))
 def test_forms(name, in_a_row):

@@ -174,8 +174,8 @@ def _placed(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
         leaving,
         tuple(shared_inputs),
         tuple(tables),
-        frozenset(_looked_up(u, kernel.body)) & frozenset(tables),
-        next((k for k, s in _by_work(body) if u.is_ended_by_data(s)), None),
+        looked_up=frozenset(_looked_up(u, kernel.body)) & frozenset(tables),
+        loop=next((k for k, s in _by_work(body) if u.is_ended_by_data(s)), None),
     )
 
 
