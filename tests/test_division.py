@@ -124,9 +124,7 @@ def test_one_correction_only_where_that_is_enough():
 
 def test_it_compiles_for_longer_registers(monkeypatch):
     monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
-    source = (
-        "double x, q[4], r[4];\nvoid k(void) { for (int i = 0; i < 4; i++) r[i] = x / 3 + x / 7 - i / (x + 1) + q[i] / 9; }\n"
-    )
+    source = "double x, q[4], r[4];\nvoid k(void) { for (int i = 0; i < 4; i++) r[i] = x / 3 + x / 7 - i / (x + 1) + q[i] / 9; }\n"
     front = pipeline.understand(read_source(source), pipeline.Options(fn="k"))
     artifact = emitted(front, Candidate("gang"), "cpu")
     flags = ["-O2", "-march=skylake-avx512", "-std=gnu11", "-ffp-contract=off", "-x", "c", "-S", "-o", "-", "-"]

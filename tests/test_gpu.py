@@ -325,3 +325,40 @@ void step(int push) {
         state.step(push)
     for name in states[0]:
         assert same(states[0][name].get(), states[1][name]), name
+
+
+def test_a_call_that_comes_again():
+    """All but the addresses is decided once: other arrays, numbers, shared arrays, other numbers of inputs."""
+    import cupy
+
+    text = """
+    double w[3], x[3]; float y; int n;
+    void k(int by) { y = 0; for (int i = 0; i < 3; i++) y += w[i] * x[i] * by; n = by; }
+    """
+    program = c2cu.compile(text, backend="cuda", shared=["w"], fn="k")
+    rng = np.random.default_rng(8)
+    for turn in range(6):
+        for p, by in ((100, 3), (100, 4), (7, 3)):
+            w, x = rng.normal(size=3), rng.normal(size=(p, 3))
+            result = program({"x": cupy.asarray(x), "by": by}, shared={"w": cupy.asarray(w)})
+            y = np.zeros(p, np.float32)
+            for i in range(3):
+                y = (y + w[i] * x[:, i] * by).astype(np.float32)
+            assert np.array_equal(result["y"].get(), y) and (result["n"].get() == by).all(), (turn, p, by)
+    assert any(type(c).__name__ == "PreparedOnDevice" for c in program._calls.values())
+    with pytest.raises(c2cu.InputError):
+        program({"x": cupy.zeros((5, 3), np.float32), "by": 3}, shared={"w": cupy.zeros(3)})
+
+
+def test_threads_that_refill():
+    text = """double x; int turns; double r; int steps;
+    void kern(void) { double y = x; int k = 0; while (k < turns && y < 1e6) { y = y * 1.5 / 3 + sin(y) / 7; k++; } r = y; steps = k; }"""
+    text = "#include <math.h>\n" + text
+    rng = np.random.default_rng(9)
+    for p in (1, 33, 5000, 300_000):
+        inputs = {"x": rng.normal(scale=9, size=p), "turns": rng.integers(0, 300, p).astype(np.int32)}
+        program = c2cu.compile(text, fn="kern", backend="cuda", outputs=("r", "steps"))
+        right = c2cu.compile(text, fn="kern", backend="cpu", schedule="native", outputs=("r", "steps"))(inputs)
+        result = program(inputs)
+        assert program.plan.schedule == "registers"
+        assert all(same(result[n], right[n]) for n in ("r", "steps")), p

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
+import sys
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ import numpy
 from ..runtime import arrays
 from ..runtime.addresses import address
 from ..runtime.recycled import LEAST
-from ..schedule.artifact import CpuArtifact, CpuNativeArtifact
+from ..schedule.artifact import CpuArtifact, CpuNativeArtifact, CudaArtifact
 from ..schedule.slots import Slot, shape_of
 from ..schedule.understood import Understood
 from .build import Built
@@ -46,9 +47,14 @@ def signature(inputs: Any, shared: Any, p: Any) -> Hashable | None:
 
 def _add(key: list[Any], values: Mapping[Any, Any]) -> bool:
     """Add arrays and numbers to a signature; whether each has a place in it."""
+    cupy: Any = sys.modules.get("cupy")
     for name, value in values.items():
         t = type(value)
-        if t is numpy.ndarray and value.ndim:
+        if cupy is not None and t is cupy.ndarray and value.ndim:
+            if not value.flags.c_contiguous:
+                return False
+            key += (name, value.dtype, value.shape, value.device.id)
+        elif t is numpy.ndarray and value.ndim:
             flags = value.flags
             if not (flags.c_contiguous and flags.aligned):
                 return False
@@ -221,13 +227,13 @@ def prepared(
     layout: str,
     p: int,
     fixed: frozenset[str] = frozenset(),
-) -> Prepared | None:
+) -> AnyPrepared | None:
     """The calls that are as one that has returned was; None where each needs a longer look. See `Prepared`."""
     built = built.faster
     if built.contest is not None and not built.contest.passes_over(p):
         return None
     artifact = built.artifact
-    if not isinstance(artifact, CpuArtifact | CpuNativeArtifact) or layout != "row" or not p:
+    if not isinstance(artifact, CpuArtifact | CpuNativeArtifact | CudaArtifact) or layout != "row" or not p:
         return None
     if isinstance(artifact, CpuNativeArtifact) and artifact.guessed:
         return None  # the results tell which outputs there are
@@ -235,7 +241,91 @@ def prepared(
         return None
     if any(s.most is not None for s in artifact.slots):
         return None  # elements are looked at
+    if isinstance(artifact, CudaArtifact):
+        return on_device(built, extents, arguments, bare, p) if not fixed else None
     return Prepared(built, extents, arguments, bare, p, fixed)
+
+
+class PreparedOnDevice:
+    """Calls of one signature whose arrays are on a CUDA device, all decided but for the addresses. Attributes as of
+    `Prepared`."""
+
+    def __init__(self, built: Built, extents: Extents, arguments: Mapping[str, Any], bare: bool, p: int):
+        from ..runtime.cuda import cupy_module
+
+        self.built, self.extents = built, extents
+        self._p, self._bare, self._loaded = p, bare, built.loaded
+        self._cupy = cupy_module()
+        self._device = self._cupy.cuda.runtime.getDevice()
+        slots = built.artifact.slots
+        self._constants: list[Any] = []  # numbers, on the device; the table points to them
+        self._inputs: list[tuple[int, str]] = []
+        self._outputs: list[tuple[int, Slot, Callable[[], Any]]] = []
+        self._table = built.loaded.table([None] * len(slots), [None] * len(slots))
+        row = self._table["slots"][0]
+        for k, s in enumerate(slots):
+            value = arguments.get(s.name)
+            if isinstance(value, self._cupy.ndarray) and value.ndim:
+                self._inputs.append((k, s.name))
+            elif value is not None:
+                self._constants.append(self._cupy.asarray(arrays.checked(value, s, "row")))
+                row[k, 0] = self._constants[-1].data.ptr
+            if self._inputs and self._inputs[-1][0] == k:
+                row[k, 1] = 0 if s.shared else s.nbytes
+            if s.writes:
+                self._outputs.append((k, s, functools.partial(arrays.empty, s, p, xp=self._cupy)))
+                row[k, 3] = s.nbytes
+
+    def __call__(self, inputs: Any, shared: Any, out: Any) -> Any:
+        """(results, None); `MISS` where it is not that simple."""
+        done = self.by_name(inputs, shared, out)
+        if done is MISS:
+            return MISS
+        results, exited = done
+        return results if len(results) != 1 else results[self._outputs[0][1].name], exited
+
+    def by_name(self, inputs: Any, shared: Any, out: Any) -> Any:
+        """The same, with results as a dict."""
+        cupy = self._cupy
+        if out is not None or cupy.cuda.runtime.getDevice() != self._device:
+            return MISS
+        table = self._table.copy()
+        row = table["slots"][0]
+        for k, name in self._inputs:
+            array = shared.get(name) if shared is not None else None
+            if array is None:
+                array = inputs if self._bare else inputs[name]
+            row[k, 0] = array.data.ptr
+        results = {}
+        try:
+            for k, s, new in self._outputs:
+                results[s.name] = array = new()
+                row[k, 2] = array.data.ptr
+            self._loaded.run_table(table, self._p)
+        except cupy.cuda.memory.OutOfMemoryError:
+            return MISS
+        except (cupy.cuda.driver.CUDADriverError, cupy.cuda.runtime.CUDARuntimeError) as e:
+            from ..runtime.launch import failed
+
+            raise failed(e, self._loaded, self.built.artifact.slots) from None
+        return results, None
+
+
+AnyPrepared = Prepared | PreparedOnDevice
+
+
+def on_device(
+    built: Built, extents: Extents, arguments: Mapping[str, Any], bare: bool, p: int
+) -> PreparedOnDevice | None:
+    """Calls whose arrays are all on a device, where one launch of each kernel does all inputs."""
+    from ..runtime.cuda import CudaProgram, cupy_module
+
+    given = [a for a in arguments.values() if getattr(a, "ndim", 0)]
+    if not given or not all(isinstance(a, cupy_module().ndarray) for a in given):
+        return None
+    if not isinstance(built.loaded, CudaProgram) or not built.loaded.in_one_turn(p):
+        return None
+    return PreparedOnDevice(built, extents, arguments, bare, p)
 
 
 def _brief(built: Built, p: int) -> bool:

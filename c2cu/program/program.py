@@ -21,7 +21,7 @@ from ..schedule.understood import Understood
 from ..verdict import Report, report_of
 from .build import Builds, Built, CallInputs
 from .extents import Extents, Understandings
-from .prepared import MISS, Prepared, prepared, signature
+from .prepared import MISS, AnyPrepared, prepared, signature
 from .run import ended_early, run
 from .state import State
 from .verify import MOST, mode, patient
@@ -61,7 +61,7 @@ class Program:
         self._front, self._lengths = self._understandings.first, self._understandings.lengths
         self._extents = Extents({}, self._lengths, constants=self._understandings.constants({}))
         self._last: Built | None = None
-        self._calls: dict[Hashable, Prepared] = {}
+        self._calls: dict[Hashable, AnyPrepared] = {}
         if build and all(-1 not in s.shape for s in self._front.slots) and not self._front.sized_by:
             self._last = self._builds.of(self._extents)
 
@@ -181,7 +181,7 @@ class Program:
         with lines_of(self._front.pre.sources), enough_memory():
             return self._call(inputs, dict(by_name("shared", shared)), out, stream, p, devices, signed)
 
-    def _again(self, call: Prepared, inputs: Any, shared: Any, out: Any) -> Any:
+    def _again(self, call: AnyPrepared, inputs: Any, shared: Any, out: Any) -> Any:
         """The results of a call as there was one before, or `MISS`."""
         done = call(inputs, shared, out)
         if done is MISS:

@@ -19,7 +19,7 @@ from ..schedule.artifact import CpuNativeArtifact
 from ..schedule.slots import Slot, require_extents, shape_of
 from ..schedule.understood import Understood
 from .extents import Extents
-from .prepared import MISS, Prepared, prepared, signature
+from .prepared import MISS, AnyPrepared, prepared, signature
 from .run import ended_early
 from .verify import FLAGS, NATIVE, patient
 
@@ -75,7 +75,7 @@ class State:
         self._start = {s.name: self._placed(self._started(s, values, start)) for s in self._slots.values()}
         self._arrays = self._room()
         self._fixed = frozenset((*self.names, *self._shared))
-        self._calls: dict[Hashable, Prepared] = {}
+        self._calls: dict[Hashable, AnyPrepared] = {}
         self.reset()
 
     def __repr__(self) -> str:

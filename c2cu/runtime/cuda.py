@@ -161,7 +161,11 @@ class CudaProgram:
         """How many blocks run at once."""
         kernel, shared = self._kernels["c2cu_run"].kernel, self.artifact.shared_bytes
         occupancy = cupy_module().cuda.driver.occupancyMaxActiveBlocksPerMultiprocessor
-        return max(1, occupancy(kernel.ptr, self._threads, shared)) * device().multiprocessors
+        return max(1, occupancy(kernel.ptr, self._threads, shared)) * self._multiprocessors
+
+    @functools.cached_property
+    def _multiprocessors(self) -> int:
+        return device().multiprocessors
 
     def blocks(self, p: int) -> int:
         """How many are launched for ``p`` inputs. Blocks that share them out: not more than run at once, and not more
@@ -169,7 +173,7 @@ class CudaProgram:
         blocks = -(-p // self.artifact.inputs)
         if not isinstance(self.artifact, CudaArtifact) or self.artifact.refill is None:
             return blocks
-        busy = device().multiprocessors * -(-BUSY // self._threads)
+        busy = self._multiprocessors * -(-BUSY // self._threads)
         return min(blocks, self.resident, max(busy, -(-p // (IN_A_ROW * self.artifact.inputs))))
 
     @property
@@ -206,6 +210,22 @@ class CudaProgram:
             blocks = max(1, min(blocks, int(SHARE * free_bytes()) // self.block_bytes))
         memory = cupy_module().empty(max(1, blocks * self.block_bytes), numpy.uint8)
         return max(1, blocks) * self.artifact.inputs, memory
+
+    def in_one_turn(self, p: int) -> bool:
+        """Whether p inputs are done at once, whatever else is in the device's memory."""
+        return not self.block_bytes and p > 0
+
+    def run_table(self, table: Any, p: int) -> None:
+        """The same as `run` where `in_one_turn`, with the table made."""
+        arguments = (table, numpy.int64(p), self._nothing)
+        grid, block, shared = (self.blocks(p),), (self._threads,), self.artifact.shared_bytes
+        for kernel in self._kernels.values():
+            kernel(grid, block, arguments, shared_mem=shared)
+
+    @functools.cached_property
+    def _nothing(self) -> Any:
+        """Working storage where none is needed."""
+        return cupy_module().empty(1, numpy.uint8)
 
     def fits(self, nbytes: int) -> bool:
         """Whether there is room for a block's working storage, and beside it for ``nbytes`` in and out."""

@@ -99,19 +99,19 @@ def run(
         except cupy.cuda.memory.OutOfMemoryError:
             raise catalogue.DEVICE_MEMORY.error(what="these inputs") from None
         except (cupy.cuda.driver.CUDADriverError, cupy.cuda.runtime.CUDARuntimeError) as e:
-            raise _failed(e, program, slots) from None
+            raise failed(e, program, slots) from None
         deliver = _to_device if bound.on_device else _to_host
         try:
             return arrays.deliver(bound, slots, out, layout, deliver)
         except cupy.cuda.runtime.CUDARuntimeError as e:  # the copy back is the first to hear of a fault
-            raise _failed(e, program, slots) from None
+            raise failed(e, program, slots) from None
 
 
 #: What a kernel's own access or instruction ends in; CUDA takes no other call from the process then.
 _FAULTS = re.compile(r"illegal|misaligned|launch.?fail|unspecified|hardware|invalid.?(pc|address)|assert|stack", re.I)
 
 
-def _failed(e: Exception, program: CudaProgram, slots: tuple[Slot, ...]) -> Error:
+def failed(e: Exception, program: CudaProgram, slots: tuple[Slot, ...]) -> Error:
     """What is said of an error of the device."""
     if not _FAULTS.search(str(e)):
         return catalogue.DEVICE_FAILED.error(reason=e)
