@@ -362,3 +362,26 @@ def test_threads_that_refill():
         result = program(inputs)
         assert program.plan.schedule == "registers"
         assert all(same(result[n], right[n]) for n in ("r", "steps")), p
+
+
+def test_structs_on_the_device():
+    """Their bytes, a row for each input, in and out."""
+    import cupy
+
+    text = """
+    struct S { int n; double x[2]; char c; } s[2], t;
+    void k(void) { t.x[1] = s[0].x[0] * s[1].n; t.c += s[1].c; s[1].x[1] = t.n; }
+    """
+    struct = np.dtype(
+        {"names": ["n", "x", "c"], "formats": ["i4", ("f8", 2), "i1"], "offsets": [0, 8, 24], "itemsize": 32}
+    )
+    rng = np.random.default_rng(10)
+    s, t = (rng.integers(0, 100, (500, n, 32), np.uint8).view(struct).reshape(500, n) for n in (2, 1))
+    host = c2cu.bulk(text, {"s": s, "t": t[:, 0]}, backend="cpu", schedule="native")
+    rows = {"s": cupy.asarray(s.view(np.uint8).reshape(500, 64)), "t": cupy.asarray(t.view(np.uint8).reshape(500, 32))}
+    for schedule in ("auto", "thread", "private"):
+        result = c2cu.bulk(text, rows, backend="cuda", schedule=schedule)
+        for name, array in result.items():
+            ours = array.get().reshape(-1).view(struct).reshape(host[name].shape)
+            for field in struct.names:
+                assert same(ours[field], host[name][field]), (schedule, name, field)

@@ -55,15 +55,16 @@ class Understandings:
 
         arrays.check_names(arguments, self.first.slots)
         numbers = tuple(sorted(n for n, v in arguments.items() if self._is_number(n, v)))
-        arrived = ((n, v) for n, v in arguments.items() if n not in numbers and hasattr(v, "shape"))
         axes = {s.name: len(s.shape) for s in self.first.slots}
+        rows = {s.name for s in self.first.slots if arrays.is_rows(arguments.get(s.name), s, self._layout)}
+        arrived = ((n, v) for n, v in arguments.items() if n not in numbers and n not in rows and hasattr(v, "shape"))
         inner = {n: self._inner_shape(n, v, n in shared) for n, v in arrived}
         several = self.first.open_structs
         shapes = {  # of others no axis says which it is
             n: s for n, s in inner.items() if len(s) in (0, axes[n]) or (len(s) == 1 and n in several)
         }
         for s in self.first.slots:
-            if s.name in arguments and s.name not in numbers and s.name not in inner:
+            if s.name in arguments and s.name not in numbers and s.name not in inner and s.name not in rows:
                 arrays.checked(arguments[s.name], s, self._layout)  # it is neither
             if -1 in s.shape and s.name in inner and s.name not in shapes and s.name not in shared:
                 arrays.checked(arguments[s.name], s, self._layout)  # else it would be said that its length is not known

@@ -265,7 +265,7 @@ class PreparedOnDevice:
         row = self._table["slots"][0]
         for k, s in enumerate(slots):
             value = arguments.get(s.name)
-            if isinstance(value, self._cupy.ndarray) and value.ndim:
+            if value is not None and isinstance(value, self._cupy.ndarray) and value.ndim:
                 self._inputs.append((k, s.name))
             elif value is not None:
                 self._constants.append(self._cupy.asarray(arrays.checked(value, s, "row")))

@@ -197,6 +197,8 @@ def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
         if not isinstance(array.dtype, numpy.dtype)
         else array.dtype
     )
+    if is_rows(array, slot, layout):
+        return array
     if slot.is_address and (dtype != _dtype(slot) or len(array.shape) > len(slot.shape) + 1):
         raise catalogue.ADDRESS_VARIABLE.error(slot.loc, name=slot.name)
     if dtype != _dtype(slot):
@@ -228,6 +230,14 @@ def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
     if role == "input" and hasattr(array, "min"):  # else a file, which was looked at
         in_range(array, slot)
     return array
+
+
+def is_rows(array: Any, slot: Slot, layout: str) -> bool:
+    """Whether an array on a device has the bytes of structs, a row for each input: CuPy has no structured dtypes."""
+    if isinstance(array, numpy.ndarray) or not hasattr(array, "__cuda_array_interface__") or layout != "row":
+        return False
+    inner = tuple(array.shape) if slot.shared else tuple(array.shape)[1:]
+    return _dtype(slot).kind == "V" and str(array.dtype) == "uint8" and inner == (slot.nbytes,)
 
 
 def _scalar(value: Any, slot: Slot) -> numpy.ndarray:
