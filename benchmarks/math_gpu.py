@@ -25,6 +25,7 @@ import c2cu
 from benchmarks.measure import Device
 from c2cu.base.libm import FUNCTIONS
 from c2cu.io.files import write
+from c2cu.program import kept
 from c2cu.schedule import device_functions
 from c2cu.schedule.gang.functions import names
 
@@ -48,7 +49,7 @@ def text_of(name: str, turns: int, called: bool = True) -> str:
 
 def compiled(text: str, ours: bool) -> c2cu.Program:
     equal = device_functions.equal if ours else lambda _: frozenset()
-    with patch.object(device_functions, "equal", equal):
+    with patch.object(device_functions, "equal", equal), patch.object(kept, "ON", False):
         return c2cu.compile(text, fn="k", backend="cuda", schedule="registers", outputs=("sum",))
 
 

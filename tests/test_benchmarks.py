@@ -258,6 +258,17 @@ def test_real_work_is_measured_and_right(tmp_path):
 
 
 @pytest.mark.slow
+def test_real_work_for_a_gpu_is_measured_and_right(tmp_path, capsys):
+    from benchmarks import gpu_real_work
+
+    json_file = tmp_path / "g.json"
+    gpu_real_work.main(["--quick", "--backend", "cpu", "--only", "crc32,mandelbrot,regex", "--json", str(json_file)])
+    rows = {r["workload"]: r["schedules"]["auto"] for r in json.loads(json_file.read_text())["rows"]}
+    assert len(rows) == 4 and all(r["ns"] > 0 and not r["differs"] for r in rows.values())
+    assert "CRC-32, a table of 16" in capsys.readouterr().out
+
+
+@pytest.mark.slow
 def test_generated_kernels_are_measured_and_right(tmp_path):
     from benchmarks import generated
 
