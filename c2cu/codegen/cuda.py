@@ -9,6 +9,7 @@ rest.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable
 
 from ..base import catalogue
@@ -46,7 +47,7 @@ from .precedence import NAME, PREFIX, PRODUCT, SUM, WHOLE, enclosed, infix
 _NAMES = {BOOL: "bool", CHAR: "signed char", LONG: "long long", ULONG: "unsigned long long"}
 _TO_FLOAT = {("i", 4): "__int_as_float", ("u", 4): "__uint_as_float", 8: "__longlong_as_double"}
 _SUFFIX = {("i", 8): "ll", ("u", 8): "ull", ("u", 4): "u"}
-_PER_LINE = 12  # variables declared in one line
+_WIDTH = 88  # of what stands in one line of many
 ARITHMETIC = ("+", "-", "*")  # what may overflow
 
 
@@ -90,6 +91,13 @@ def _floating(value: float, t: Scalar) -> str:
         return f"(-{text})" if value < 0 else text
     text = value.hex() + ("f" if single else "")
     return f"({text})" if text[0] == "-" else text
+
+
+def listed(texts: Iterable[str]) -> list[str]:
+    """Texts with commas between them, in lines of moderate length."""
+    whole = (x.replace(" ", "\0") for x in texts)
+    lines = textwrap.wrap(", ".join(whole), _WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [x.replace("\0", " ") for x in lines]
 
 
 class CudaText:
@@ -148,8 +156,8 @@ class CudaText:
             if v not in left_out:
                 by_type.setdefault(type_name(v.type), []).append(f"{self.variable(v)} = 0")
         for t, names in by_type.items():
-            for k in range(0, len(names), _PER_LINE):
-                self.line(f"{t} {', '.join(names[k : k + _PER_LINE])};")
+            for some in listed(names):
+                self.line(f"{t} {some.rstrip(',')};")
 
     def block(self, block: Block) -> None:
         for s in block:

@@ -16,7 +16,7 @@ from ..base.cache import Cache, key
 from ..base.libm import FUNCTIONS
 from ..base.package import state
 from ..codegen.contraction import plain_products
-from ..codegen.cuda import CudaText, element_name, literal, region_name, type_name
+from ..codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
 from ..codegen.math_calls import PREFIX, our_functions
 from ..ir.nodes import Call, Expr, Region, Stmt, Store
 from ..ir.passes import through
@@ -98,8 +98,8 @@ def _made(name: str) -> list[str]:
 
 
 def _table(r: Region) -> str:
-    values = ", ".join(literal(v, r.type) for v in r.init or ())
-    return f"__device__ static const {element_name(r.type)} {region_name(r)}[{r.count}] = {{{values}}};"
+    values = "\n    ".join(listed(literal(v, r.type) for v in r.init or ()))
+    return f"__device__ static const {element_name(r.type)} {region_name(r)}[{r.count}] = {{\n    {values}}};"
 
 
 class _FunctionText(CudaText):

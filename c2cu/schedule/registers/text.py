@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from ...base.ctype import CHAR, DOUBLE, SHORT, UCHAR, UINT, USHORT, Leaf, Scalar
-from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
+from ...codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
 from ...codegen.division import OVER, is_slow, reciprocal
 from ...codegen.precedence import NAME
 from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Region, Stmt, Store, Var, Variable
@@ -222,9 +222,9 @@ class RegistersText(CudaText):
     def table(self, r: Region) -> str:
         size = sum(t.type.size * t.count for t in self.placed.tables if t not in self.placed.looked_up)
         where = "__constant__" if size <= CONSTANT and r not in self.placed.looked_up else "__device__"
-        values = ", ".join(literal(v, r.type) for v in r.init or ())
+        values = "\n    ".join(listed(literal(v, r.type) for v in r.init or ()))
         name = f"{region_name(r)}{ORIGINAL if r in self.copied else ''}"
-        return f"{where} const {element_name(r.type)} {name}[{r.count}] = {{{values}}};"
+        return f"{where} const {element_name(r.type)} {name}[{r.count}] = {{\n    {values}}};"
 
     def array_lines(self) -> Iterator[str]:
         at = 0
