@@ -508,13 +508,13 @@ EXAMPLES = {
     "C2CU094": Example(
         "double a[40000];\nvoid k(void) {\n    for (int i = 0; i < 40000; i++) a[i] += 1;\n}\n", CUDA % "block"
     ),
-    "C2CU095": Example(statement("x = a[x & 3];"), CUDA % "registers"),
+    "C2CU095": Example(statement("x = a[x & 3];"), CUDA % "scan"),
     "C2CU290": Example("int a[300];\nvoid k(void) {\n    a[299] = a[0];\n}\n", CUDA % "registers"),
     "C2CU292": Example(
         "int a[500], s;\nvoid k(void) {\n    for (int i = 0; i < 30000; i++) s += a[i % 500];\n}\n", CUDA % "registers"
     ),
     "C2CU293": Example(
-        "int a[240], s[20];\nvoid k(void) {\n    for (int i = 0; i < 240; i++) s[i % 20] += a[i] * a[239 - i];\n}\n",
+        "double a[150], s[50];\nvoid k(void) {\n    for (int i = 0; i < 150; i++) s[i % 50] += a[i] * a[149 - i];\n}\n",
         CUDA % "registers",
     ),
     "C2CU037": Example(statement("a[0]++;"), CUDA % "scan"),

@@ -47,6 +47,7 @@ class DeviceArray:
     def __init__(self, array: np.ndarray):
         self.dtype, self.shape, self.ndim = array.dtype, array.shape, array.ndim
         self.__cuda_array_interface__ = array.__array_interface__
+        self.flags, self.device = array.flags, SimpleNamespace(id=0)
 
 
 def cupy(count: int, free: int, cuda: tuple[int, int]) -> Any:

@@ -949,11 +949,11 @@ BLOCK_SIZES = Message(
     "some iterations store only to arrays of another size",
     "give the arrays one size, or split the loop",
 )
-REGISTERS_ADDRESS = Message(
+SCAN_DATA = Message(
     "C2CU095",
     UnsupportedError,
-    "Registers cannot be indexed: a subscript or a loop bound depends on data.",
-    "{finding}: elements in registers need subscripts that are compile-time constants",
+    "Data decides on a subscript or on how often a loop turns: long arrays are streamed for oblivious programs only.",
+    "{finding}: long arrays are streamed where nothing but the number of a turn decides what it accesses",
     "leave the schedule to auto",
 )
 REGISTERS_BYTES = Message(

@@ -109,7 +109,8 @@ class CudaArtifact(Artifact):
     with ``slot[k]`` as in `CpuArtifact`. Each is launched with ceil(p / inputs) blocks, and ``shared_bytes`` of dynamic
     shared memory each. ``spills``: bytes of local memory a thread, at most, with which it is worth running; None: any.
     ``cycles``: of a multiprocessor for an input, by the schedule's own estimate; 0: it has none. ``refill``: where
-    threads take inputs, if they do; blocks then share out the inputs, and had best be no more than run at once.
+    threads take inputs, if they do: blocks then share out the inputs, however many there are, and had best be no more
+    than run at once.
     """
 
     inputs: int

@@ -1,7 +1,8 @@
 """Functions of math.h on a device: the C of the CPU's lanes, so that both have the bits of this machine's library.
 
 Text is printed with calls of ours for all functions that there are. If the bits of one that is called are not this
-machine's library's (`gang.same_bits`), the text is printed again with CUDA's own for it.
+machine's library's (`gang.same_bits`), the text is printed again with CUDA's own for it. Text for other machines has
+ours whatever their libraries are. Rare arguments, which lanes call the library for, have CUDA's own function here.
 """
 
 from __future__ import annotations
@@ -87,12 +88,12 @@ def _made(name: str) -> list[str]:
     p.declare(kernel.body)
     p.block(kernel.body)
     result, parameters = FUNCTIONS[name]
-    listed = ", ".join(f"{type_name(t)} {p.parameter(r)}" for r, t in zip(p.parameters, parameters))
-    arguments = ", ".join(p.parameter(r) for r in p.parameters)
-    rare = [
-        f"__device__ static __noinline__ {type_name(result)} {RARE}{name}({listed}) {{ return ::{name}({arguments}); }}"
-    ] * p.is_rare
-    head = f"__device__ static INLINED {type_name(result)} {PREFIX}{name}({listed}) {{"
+    given = ", ".join(f"{type_name(t)} {p.parameter(r)}" for r, t in zip(p.parameters, parameters))
+    arguments, t = ", ".join(p.parameter(r) for r in p.parameters), type_name(result)
+    rare = []
+    if p.is_rare:
+        rare.append(f"__device__ static __noinline__ {t} {RARE}{name}({given}) {{ return ::{name}({arguments}); }}")
+    head = f"__device__ static INLINED {t} {PREFIX}{name}({given}) {{"
     tables = [_table(r) for r in kernel.regions if r.storage == "shared" and r.init is not None]
     return [*tables, "\n".join([*rare, head, *p.lines, "}"])]
 

@@ -105,7 +105,7 @@ class Emitter:
 
     def __init__(self, u: Uniform, p: Printer, gangs: int = 1):
         self.u, self.p = u, p
-        self.runs = 0  # of divisions by products
+        self.divided = 0  # runs of statements with divisions by products
         self.gangs = gangs  # that are at work side by side, on what varies in turn
         self.alone = gangs == 1  # whether what is printed is one gang's
         self.whole = ""  # the mask outside which lanes hold nothing that is still wanted
@@ -153,7 +153,7 @@ class Emitter:
     def block(self, block: Block) -> None:
         start = k = 0
         while k < len(block):
-            r = run(block, k, None, is_by_constant, FEW_DIVISIONS) if self.p.by_products else None
+            r = run(block, k, None, self.is_slow, FEW_DIVISIONS) if self.p.by_products else None
             if r is None or r.copies:
                 k += 1
                 continue
@@ -162,10 +162,14 @@ class Emitter:
             start = k = k + r.length
         self.row(block[start:])
 
+    def is_slow(self, e: Expr) -> bool:
+        """Whether an expression is a division of lanes by a constant."""
+        return is_by_constant(e) and self.u.is_varying(e)
+
     def divisions(self, block: Block) -> None:
         """Statements with divisions by products; as C has it, if one of these was wrong."""
-        self.runs += 1
-        n = self.runs
+        self.divided += 1
+        n = self.divided
         self.line(f"f64 least{n} = {self.p.vector(Const(1.0, DOUBLE))}, finite{n} = {{0}};")
         self.p.odd = str(n)
         self.row(block)
@@ -191,8 +195,8 @@ class Emitter:
             self.each(partial(self.looked_up, beside, loads))
         self.p.neighbours, self.p.loaded = outside
 
-    def looked_up(self, run: list[Stmt], loads: list[Load]) -> None:
-        for s, value in zip(run, self.p.lookups_together(loads)):
+    def looked_up(self, beside: list[Stmt], loads: list[Load]) -> None:
+        for s, value in zip(beside, self.p.lookups_together(loads)):
             assert isinstance(s, Assign)
             self.assigned(s.var, value)
 
@@ -215,9 +219,9 @@ class Emitter:
             case Loop():
                 self.uniform_loop(s)
 
-    def both(self, run: list[Stmt]) -> None:
+    def both(self, beside: list[Stmt]) -> None:
         """Two functions of one argument, by the function that does both."""
-        first, second = run
+        first, second = beside
         assert isinstance(first, Assign) and isinstance(second, Assign) and isinstance(first.value, Call)
         rep = self.p.register(first.value.type)
         argument = self.p.vector(first.value.args[0])

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...analysis.liveness import pressure
-from ...analysis.uniform import Finding, Uniform, uniform
+from ...analysis.uniform import Uniform, uniform
 from ...analysis.webs import webs
 from ...base import catalogue
 from ...base.ctype import Leaf
@@ -33,7 +33,7 @@ from ...transform.unroll import unroll
 from ..artifact import STACK, CudaArtifact, Refilled
 from ..slots import Slot
 from .refill import INNER, RefillingText, refill, work
-from .text import Placed, RegistersText
+from .text import Placed, RegistersText, stored
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 BUDGET = 24_000  # statements to unroll, those included that vanish
@@ -43,7 +43,7 @@ VANISHING = 2  # times as many may be there at first
 WORDS = 250  # live 32-bit words: a thread has 255 registers
 ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory,
 FAR = 8192  # and in local memory
-SPILLS = 1024  # bytes of a thread that do not fit registers, where data decides: others have more in local memory
+SPILLS = 2048  # bytes of a thread that do not fit registers, where data decides: others have more in local memory
 THREADS = 64
 
 
@@ -69,7 +69,7 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
         inputs=threads,
         threads=threads,
         shared_bytes=text.shared_bytes,
-        spills=STACK if u.oblivious else SPILLS + sum(text.stored[r].size * r.count for r in placed.far),
+        spills=STACK if u.oblivious else SPILLS + sum(_size(placed, r) for r in placed.far),
         refill=Refilled(form.loop.loc) if form is not None else None,
     )
 
@@ -90,18 +90,11 @@ def _fitting(kernel: Kernel, leaving: frozenset[Region], fp: str, by_data: bool)
             continue
         placed = _placed(unrolled, leaving, fp)
         placed = replace(placed, far=_far(placed) if by_data else frozenset())
-        error = too_much(kernel, placed)
+        error = too_much(kernel, placed, WORDS + SPILLS // 8 if by_data else WORDS)
         if error is None:
             return placed
         errors.append(error)
     raise errors[0]
-
-
-def refuse_findings(findings: tuple[Finding, ...]) -> None:
-    """Raise UnsupportedError where data decides on an address or on the turns of a loop."""
-    for f in findings:
-        if f.severe:
-            raise catalogue.REGISTERS_ADDRESS.error(f.loc, finding=f.message)
 
 
 def refuse_moved(kernel: Kernel, layout: Layout) -> None:
@@ -128,9 +121,9 @@ def passes(leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tup
         ("unroll", lambda k: unroll(k, budget, whole=True, rolled=loops)),
         ("scalarize", lambda k: scalarize(k, leaving)),
         ("webs", lambda k: pruned(webs(k).kernel)),
-        ("common", common_loads),
         ("if_convert", if_convert),
         ("minmax", lambda k: pruned(minmax(k, fp == "fast"))),
+        ("common", common_loads),
     )
 
 
@@ -174,6 +167,7 @@ def _placed(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
         leaving,
         tuple(shared_inputs),
         tuple(tables),
+        stored={r: stored(r, (*loads, *body)) for r in arrays},
         looked_up=frozenset(_looked_up(u, kernel.body)) & frozenset(tables),
         loop=next((k for k, s in _by_work(body) if u.is_ended_by_data(s)), None),
     )
@@ -204,32 +198,32 @@ def _accessed(block: Block) -> frozenset[Region]:
     return frozenset(regions)
 
 
-def too_much(kernel: Kernel, placed: Placed) -> UnsupportedError | None:
-    """What a thread cannot hold, or the compiler not digest."""
+def too_much(kernel: Kernel, placed: Placed, most: int = WORDS) -> UnsupportedError | None:
+    """What a thread cannot hold, or the compiler not digest. ``most``: words that may be live at once."""
     count = sum(1 for _ in statements(placed.body))
     if count > LONGEST:
         return catalogue.REGISTERS_STATEMENTS.error(kernel.loc, count=count, most=LONGEST)
-    for arrays, most in ((frozenset(placed.arrays) - placed.far, ARRAYS), (placed.far, FAR)):
-        size = sum(map(_size, arrays))
-        if size > most:
-            largest = max(arrays, key=_size)
-            return catalogue.REGISTERS_ARRAYS.error(largest.loc, name=largest.name, bytes=size, most=most)
+    for arrays, room in ((frozenset(placed.arrays) - placed.far, ARRAYS), (placed.far, FAR)):
+        size = sum(_size(placed, r) for r in arrays)
+        if size > room:
+            largest = max(arrays, key=lambda r: _size(placed, r))
+            return catalogue.REGISTERS_ARRAYS.error(largest.loc, name=largest.name, bytes=size, most=room)
     words = pressure((*placed.loads, *placed.body, *placed.stores))
-    if words > WORDS:
-        return catalogue.REGISTERS_LIVE.error(kernel.loc, words=words, most=WORDS)
+    if words > most:
+        return catalogue.REGISTERS_LIVE.error(kernel.loc, words=words, most=most)
     return None
 
 
-def _size(r: Region) -> int:
-    return r.type.size * r.count
+def _size(placed: Placed, r: Region) -> int:
+    return placed.stored[r].size * r.count
 
 
 def _far(placed: Placed) -> frozenset[Region]:
     """The arrays for local memory, where shared memory has no room for all: those with the fewest accesses a byte."""
     accesses = _accesses(placed.body)
-    near = sorted(placed.arrays, key=lambda r: accesses[r] / _size(r))
+    near = sorted(placed.arrays, key=lambda r: accesses[r] / _size(placed, r))
     far: list[Region] = []
-    while near and sum(map(_size, near)) > ARRAYS:
+    while near and sum(_size(placed, r) for r in near) > ARRAYS:
         far.append(near.pop(0))
     return frozenset(far)
 

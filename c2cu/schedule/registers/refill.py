@@ -61,7 +61,7 @@ class RefillingText(RegistersText):
     def __init__(self, form: Refilling, placed: Placed, slots: tuple[Slot, ...], layout: Layout, threads: int):
         super().__init__(placed, slots, layout, threads)
         self.form = form
-        self.single = frozenset()  # what one part assigns another reads
+        self.single = frozenset()  # what one part assigns another reads; so no sum or product of long numbers is found
 
     def values(self) -> dict[str, Any]:
         placed, form = self.placed, self.form

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -24,8 +24,9 @@ from .word_sum import WordSum, word_sum
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 CONSTANT = 1 << 15  # bytes of tables that may lie in constant memory
-COPIED = 1 << 13  # bytes of a table that each block copies to its shared memory
+COPIED = 1 << 13  # bytes of tables that each block copies to its shared memory
 ALIGNED = 16
+DIVISOR = 16  # bytes of a constant that is divided by
 ORIGINAL = "_table"  # with this a table's name is that of what is copied
 
 
@@ -34,8 +35,9 @@ class Placed:
     """A kernel in three parts: ``loads`` bring elements into variables, ``body`` computes, ``stores`` bring elements
     out. ``arrays``: regions in memory, ``far``: those of them in local memory, the others are in shared memory.
     ``leaving``: those regions that are outputs; ``shared_inputs``: arrays of which all inputs share one copy;
-    ``tables``: constants, ``looked_up``: those of them of which data decides which element is loaded. ``loop``: the
-    number in ``body`` of the loop that most is done in of those that data ends."""
+    ``tables``: constants, ``looked_up``: those of them of which data decides which element is loaded. ``stored``: the
+    types that arrays have in memory. ``loop``: the number in ``body`` of the loop that most is done in of those that
+    data ends."""
 
     body: Block
     loads: tuple[Assign, ...]
@@ -45,6 +47,7 @@ class Placed:
     shared_inputs: tuple[Region, ...]
     tables: tuple[Region, ...]
     looked_up: frozenset[Region] = frozenset()
+    stored: Mapping[Region, Scalar] = field(default_factory=dict)
     far: frozenset[Region] = frozenset()
     loop: int | None = None
 
@@ -58,7 +61,7 @@ class RegistersText(CudaText):
         super().__init__()
         self.placed, self.slots, self.layout, self.threads = placed, slots, layout, threads
         self.outside = {name: list(offsets(leaf)) for name, (_, leaf) in layout.items()}
-        self.stored = {r: _stored(r, placed.body) for r in placed.arrays}
+        self.stored = placed.stored
         self.near = [r for r in placed.arrays if r not in placed.far]
         self.array_bytes = sum(self.stored[r].size * r.count for r in self.near) * threads
         self.tile_bytes = 0
@@ -71,8 +74,8 @@ class RegistersText(CudaText):
         self.divisors: dict[tuple[float, float], int] = {}  # (constant, 1 / constant) -> its number
         self.uses: Counter[Variable] = Counter()
         self.single = _single(placed.body)
-        self.copied = [r for r in placed.tables if r in placed.looked_up and r.type.size * r.count <= COPIED]
-        self.table_bytes = sum(-(-r.type.size * r.count // ALIGNED) * ALIGNED for r in self.copied)
+        self.copied = list(_copied(placed))
+        self.table_bytes = sum(map(_aligned, self.copied))
 
     @property
     def shared_bytes(self) -> int:
@@ -135,7 +138,7 @@ class RegistersText(CudaText):
         at = self.array_bytes
         for r in self.copied:
             yield r, at
-            at += -(-r.type.size * r.count // ALIGNED) * ALIGNED
+            at += _aligned(r)
 
     def block(self, block: Block) -> None:
         rows = {}
@@ -208,6 +211,8 @@ class RegistersText(CudaText):
         if not isinstance(e.right, Const):
             return f"c2cu_over({x}, {self.text(e.right)}, {self.odd})", NAME
         steps, inverse = reciprocal(float(e.right.value))
+        if len(self.divisors) >= CONSTANT // DIVISOR and (float(e.right.value), inverse) not in self.divisors:
+            return super().binary(e)
         number = self.divisors.setdefault((float(e.right.value), inverse), len(self.divisors))
         return f"c2cu_over<{steps}>({x}, c2cu_divisors[{number}], {self.odd})", NAME
 
@@ -221,6 +226,7 @@ class RegistersText(CudaText):
 
     def table(self, r: Region) -> str:
         size = sum(t.type.size * t.count for t in self.placed.tables if t not in self.placed.looked_up)
+        size += DIVISOR * len(self.divisors)
         where = "__constant__" if size <= CONSTANT and r not in self.placed.looked_up else "__device__"
         values = "\n    ".join(listed(literal(v, r.type) for v in r.init or ()))
         name = f"{region_name(r)}{ORIGINAL if r in self.copied else ''}"
@@ -315,17 +321,21 @@ class RegistersText(CudaText):
 
     def otherwise(self, k: int) -> None:
         """Initial values, where a slot is not given; variables are 0 already."""
-        self.close("} else {")
-        self.depth += 1
+        lines = []
         for s in self.placed.loads:
             assert isinstance(s.value, Load) and isinstance(s.value.index, Const)
             r, index = s.value.region, int(s.value.index.value)
             if r.storage == "bulk" and self.layout[r.name][0] == k and r.init is not None:
-                self.line(f"{self.variable(s.var)} = {literal(r.init[index], r.type)};")
+                lines.append(f"{self.variable(s.var)} = {literal(r.init[index], r.type)};")
         for r in self.placed.arrays:
             if r.storage == "bulk" and self.layout[r.name][0] == k:
-                for cell, value in zip(self.whole(r), r.init or [0] * r.count):
-                    self.line(f"{cell.text} = {literal(value, r.type)};")
+                values = zip(self.whole(r), r.init or [0] * r.count)
+                lines += (f"{cell.text} = {literal(value, r.type)};" for cell, value in values)
+        if lines:
+            self.close("} else {")
+            self.depth += 1
+            for text in lines:
+                self.line(text)
         self.close()
 
     def leave(self, k: int, cells: list[RowElement], holes: list[RowElement]) -> None:
@@ -352,7 +362,21 @@ class RegistersText(CudaText):
         return leave(part, self.slots[part.slot], cells)
 
 
-def _stored(r: Region, block: Block) -> Scalar:
+def _aligned(r: Region) -> int:
+    """Bytes of a table in shared memory."""
+    return -(-r.type.size * r.count // ALIGNED) * ALIGNED
+
+
+def _copied(placed: Placed) -> Iterator[Region]:
+    """Tables that data looks up: the smallest, as many as there is room for."""
+    room = COPIED
+    for r in sorted(placed.looked_up, key=lambda r: (_aligned(r), r.name)):
+        room -= _aligned(r)
+        if room >= 0:
+            yield r
+
+
+def stored(r: Region, block: Block) -> Scalar:
     """The least type that holds every value which ``block`` stores to an array that nothing but it sees."""
     if r.storage != "local" or not r.type.is_integer or r.type.size == 1:
         return r.type

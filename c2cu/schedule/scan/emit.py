@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from ...analysis.facts import Trace
 from ...analysis.liveness import pressure
-from ...analysis.uniform import Uniform
+from ...analysis.uniform import Finding, Uniform
 from ...base import catalogue
 from ...base.templates import render
 from ...codegen.device_library import with_integers
 from ...ir.nodes import Const, Kernel, Loop
 from ..artifact import STACK, CudaArtifact
-from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_findings, refuse_moved, too_much
+from ..registers.emit import BUDGET, THREADS, Layout, place, refuse_moved, too_much
 from ..registers.text import Placed
 from ..slots import Slot
 from .streaming_loop import Sweep, accesses, sweeps, walks
@@ -31,7 +31,7 @@ PITCH = 1024  # bytes of a row of the tile: more leaves a multiprocessor too few
 
 def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str) -> CudaArtifact:
     """CUDA text. Raises UnsupportedError for a program with no loop through a long array, or that is too large."""
-    refuse_findings(u.findings)
+    _refuse_findings(u.findings)
     refuse_moved(u.kernel, layout)
     if not trace.complete:
         raise catalogue.NOT_TRACED.error(u.kernel.loc, reason=trace.stopped)
@@ -58,11 +58,17 @@ def scan(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: 
     source = with_integers(
         render("cuda/scan.cu.j2", name=u.kernel.name, threads=THREADS, bounds=bounds, **text.values())
     )
-    shared = text.array_bytes + text.tile_bytes * THREADS // 32
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaArtifact(
-        "scan", source, slots, flags, inputs=THREADS, threads=THREADS, shared_bytes=shared, spills=STACK
+        "scan", source, slots, flags, inputs=THREADS, threads=THREADS, shared_bytes=text.shared_bytes, spills=STACK
     )
+
+
+def _refuse_findings(findings: tuple[Finding, ...]) -> None:
+    """Raise UnsupportedError where data decides on an address or on the turns of a loop."""
+    for f in findings:
+        if f.severe:
+            raise catalogue.SCAN_DATA.error(f.loc, finding=f.message)
 
 
 def kept_loops(kernel: Kernel) -> tuple[Loop, ...]:
