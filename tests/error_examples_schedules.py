@@ -199,7 +199,7 @@ EXAMPLES = {
         BLOCK,
     ),
     "C2CU291": Example(
-        "int s, t;\nvoid k(void) {\n    for (int i = 0; i < 200; i++) s = s * 3 + t;\n}\n",
+        "int s, t;\nvoid k(void) {\n    for (int i = 0; i < 120; i++) s = s * 3 + t;\n}\n",
         CUDA % "registers",
         state="short kernels",
     ),
