@@ -269,6 +269,15 @@ def test_real_work_for_a_gpu_is_measured_and_right(tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_worst_cases_are_measured_and_right(tmp_path):
+    from benchmarks import worst_cases
+
+    worst_cases.main(["--quick", "--json", str(tmp_path / "w.json")])
+    rows = json.loads((tmp_path / "w.json").read_text())["rows"]
+    assert len(rows) == 6 and all(r["ratio"] > 0 for r in rows)
+
+
+@pytest.mark.slow
 def test_generated_kernels_are_measured_and_right(tmp_path):
     from benchmarks import generated
 
