@@ -39,7 +39,7 @@ def judge(a, text, fn, variables, inputs, p, shared=(), **how) -> None:
         assert same(array, expected[name]), f"{name} differs\n{text}"
 
 
-@pytest.mark.parametrize("name", [slow("bitonic-32"), "montgomery-512"])
+@pytest.mark.parametrize("name", [slow("bitonic-32"), "montgomery-512", slow("montgomery-2048")])
 def test_examples(name):
     w = next(w for w in WORKLOADS if w.name == name)
     a = artifact(w.path, defines={n: str(v) for n, v in w.defines.items()})
@@ -51,11 +51,13 @@ def test_examples(name):
             assert same(result[n], e[:p]), (n, p)
 
 
-@pytest.mark.parametrize("name", ["fw-64", "bitonic-1024", "montgomery-2048", "prefix-1024"])
-def test_what_is_too_large_is_refused(name):
+@pytest.mark.parametrize("name, larger", [
+    ("fw-64", {}), ("bitonic-1024", {}), ("montgomery-2048", {"BITS": 8192}), ("prefix-1024", {}),
+])  # fmt: skip
+def test_what_is_too_large_is_refused(name, larger):
     w = next(w for w in WORKLOADS if w.name == name)
     with pytest.raises(c2cu.UnsupportedError, match="registers"):
-        artifact(w.path, defines={n: str(v) for n, v in w.defines.items()})
+        artifact(w.path, defines={n: str(v) for n, v in {**w.defines, **larger}.items()})
 
 
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 3))

@@ -37,7 +37,8 @@ from .text import Placed, RegistersText, stored
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 BUDGET = 24_000  # statements to unroll, those included that vanish
-BUDGETS = (BUDGET, 2_000, 300)  # the same, where that makes the kernel too long or too large
+SHORT = 2_000  # the same, where that makes the kernel too long or too large,
+SHORTEST = 300  # or yet too large, and data decides: other programs have other schedules
 LONGEST = 10_000  # statements of a kernel: what NVRTC still digests in seconds
 VANISHING = 2  # times as many may be there at first
 WORDS = 250  # live 32-bit words: a thread has 255 registers
@@ -79,7 +80,7 @@ def _fitting(kernel: Kernel, leaving: frozenset[Region], fp: str, by_data: bool)
     arrays may lie in local memory, as they would under the other schedules. Raises UnsupportedError."""
     errors: list[UnsupportedError] = []
     lengths: set[int] = set()
-    for budget in BUDGETS:
+    for budget in (BUDGET, SHORT, *([SHORTEST] if by_data else [])):
         unrolled = unroll(kernel, budget, whole=True)
         length = sum(1 for _ in statements(unrolled.body))
         if length in lengths:
