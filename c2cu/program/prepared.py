@@ -267,11 +267,10 @@ class PreparedOnDevice:
             value = arguments.get(s.name)
             if value is not None and isinstance(value, self._cupy.ndarray) and value.ndim:
                 self._inputs.append((k, s.name))
+                row[k, 1] = 0 if s.shared else s.nbytes
             elif value is not None:
                 self._constants.append(self._cupy.asarray(arrays.checked(value, s, "row")))
                 row[k, 0] = self._constants[-1].data.ptr
-            if self._inputs and self._inputs[-1][0] == k:
-                row[k, 1] = 0 if s.shared else s.nbytes
             if s.writes:
                 self._outputs.append((k, s, functools.partial(arrays.empty, s, p, xp=self._cupy)))
                 row[k, 3] = s.nbytes

@@ -217,10 +217,7 @@ class CudaProgram:
 
     def run_table(self, table: Any, p: int) -> None:
         """The same as `run` where `in_one_turn`, with the table made."""
-        arguments = (table, numpy.int64(p), self._nothing)
-        grid, block, shared = (self.blocks(p),), (self._threads,), self.artifact.shared_bytes
-        for kernel in self._kernels.values():
-            kernel(grid, block, arguments, shared_mem=shared)
+        self.go(table, p, self._nothing)
 
     @functools.cached_property
     def _nothing(self) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -24,29 +24,26 @@ from ..ir.passes import through
 from ..ir.walk import statements
 from ..transform.propagate import propagate
 from .artifact import Artifact
-from .gang.functions import any_library, lowered, names
+from .gang.functions import MANY, any_library, lowered, names
 from .gang.same_bits import equal
 
 A = TypeVar("A", bound=Artifact)
 EXACT = {n + f for n in ("fmax", "fmin", "fmod", "remainder", "round") for f in ("", "f")}  # CUDA's own are as exact
 _CALLED = re.compile(rf"\b{PREFIX}(\w+)\(")
 RARE = "c2cu_rare_"
-MANY = 16  # places that call a function, beyond which it is not inlined: it would take compilers too long
 
 
 def with_functions(emit: Callable[[], A]) -> A:
     """What ``emit`` makes, with the functions that its text calls. Raises what it raises."""
     artifact = _printed(emit, names() - EXACT)
-    called = _called(artifact.text)
-    good = called if any_library() else equal(called)
-    if good != called:
-        artifact = _printed(emit, good)
     calls = _CALLED.findall(artifact.text)
-    return (
-        replace(artifact, text=definitions(calls) + artifact.text, functions=tuple(sorted({*calls})))
-        if calls
-        else artifact
-    )
+    good = frozenset(calls) if any_library() else equal(frozenset(calls))
+    if good != frozenset(calls):
+        artifact = _printed(emit, good)
+        calls = _CALLED.findall(artifact.text)
+    if not calls:
+        return artifact
+    return replace(artifact, text=definitions(calls) + artifact.text, functions=tuple(sorted(good)))
 
 
 def _printed(emit: Callable[[], A], ours: frozenset[str]) -> A:
@@ -54,13 +51,8 @@ def _printed(emit: Callable[[], A], ours: frozenset[str]) -> A:
         return emit()
 
 
-def _called(text: str) -> frozenset[str]:
-    return frozenset(_CALLED.findall(text))
-
-
-def definitions(calls: Iterable[str]) -> str:
+def definitions(calls: Sequence[str]) -> str:
     """The C++ of functions, and of the tables that they share. ``calls``: their names, once for each call."""
-    calls = list(calls)
     tables: dict[str, None] = {}
     texts = []
     for name in sorted(set(calls)):

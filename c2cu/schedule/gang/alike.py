@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from ...analysis.uniform import Uniform
+from ...analysis.work import work
 from ...base.ctype import Leaf
 from ...ir.nodes import Assign, Block, Expr, Load, Loop, Region, Var, Variable
 from ...ir.walk import blocks, statements, subexpressions
 from ..slots import Slot
-from .refill import work
 
 BLOCK = 4096  # inputs that are sorted together
 MOST = 2  # numbers to sort by: those of the outermost loops

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from ...analysis.live import live
 from ...analysis.uniform import Uniform, staggered
-from ...ir.nodes import Assign, Block, Const, Load, Loop, Region, Stmt, Store, Var, Variable
-from ...ir.walk import blocks, expressions, statements, subexpressions, touched, used
+from ...analysis.work import work
+from ...ir.nodes import Assign, Block, Const, Load, Loop, Region, Stmt, Store, Variable
+from ...ir.walk import expressions, statements, subexpressions, touched, used
 
-TURNS = 8  # of a loop inside, for an estimate
 SHORT, MEDIUM = 40, 160  # operations of a turn of which three, or two, gangs go in turn
 REGISTERS = 32
 NARROWEST = 32  # bytes of a vector; there are two doubles in those of 16
@@ -77,15 +77,6 @@ def refill(u: Uniform, native_bytes: int, packed: Collection[Region], unpacked: 
     moved = 10 + 3 * (len(coming) + len(going)) + sum(r.count for r in (*bring, *take))
     due = 1 if moved <= operations else max(1, native_bytes // 32)
     return Refill(u, before, loop, after, coming, tuple(at_start.items()), going, common, bring, take, gangs, due)
-
-
-def work(block: Block) -> int:
-    """Operations of a block, about."""
-    total = 0
-    for s in block:
-        total += sum(not isinstance(x, (Var, Const)) for e in expressions(s) for x in subexpressions(e))
-        total += sum(map(work, blocks(s))) * (TURNS if isinstance(s, Loop) else 1)
-    return total
 
 
 def _ordered(variables: Collection[Variable]) -> list[Variable]:

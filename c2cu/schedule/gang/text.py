@@ -26,7 +26,7 @@ LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
 
 
 def by_products(vector_bytes: int) -> bool:
-    """Whether constants are divided by in products. With AVX-512 an explicit Runge-Kutta method that does takes 0.55 of
+    """Whether constants are divided by in products. With AVX-512 an explicit Runge-Kutta method that does takes 0.57 of
     the time; with AVX2, whose vectors are divided in half the time, there is no gain."""
     return vector_bytes >= 64
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from ...analysis.liveness import pressure
 from ...analysis.uniform import Uniform, uniform
 from ...analysis.webs import webs
+from ...analysis.work import TURNS, work
 from ...base import catalogue
 from ...base.ctype import Leaf
 from ...base.diagnostics import UnsupportedError
@@ -32,7 +33,7 @@ from ...transform.scalarize import constant_regions, scalarize
 from ...transform.unroll import unroll
 from ..artifact import STACK, CudaArtifact, Refilled
 from ..slots import Slot
-from .refill import INNER, RefillingText, refill, work
+from .refill import RefillingText, refill
 from .text import Placed, RegistersText, stored
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -57,10 +58,10 @@ def registers(u: Uniform, slots: tuple[Slot, ...], layout: Layout, fp: str, thre
     leaving = frozenset(r for r in u.kernel.regions if r.name in layout and slots[layout[r.name][0]].writes)
     placed = _fitting(u.kernel, leaving, fp, not u.oblivious)
     form = refill(placed)
-    text: RegistersText = RegistersText(placed, slots, layout, threads)
-    if form is not None:
-        text = RefillingText(form, placed, slots, layout, threads)
-    template = "cuda/registers.cu.j2" if form is None else "cuda/refill.cu.j2"
+    if form is None:
+        template, text = "cuda/registers.cu.j2", RegistersText(placed, slots, layout, threads)
+    else:
+        template, text = "cuda/refill.cu.j2", RefillingText(form, placed, slots, layout, threads)
     source = with_integers(render(template, name=u.kernel.name, threads=threads, **text.values()))
     return CudaArtifact(
         "registers",
@@ -149,7 +150,7 @@ def _placed(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
         stores.append(final)
         body.pop()
     arrays, shared_inputs, tables = [], [], []
-    accessed = _accessed(tuple(body))
+    accessed = touched(tuple(body))
     for r in kernel.regions:
         if r in regions and r.storage == "bulk":
             continue
@@ -188,15 +189,6 @@ def _by_work(body: list[Stmt]) -> list[tuple[int, Loop]]:
 
 def _loads(s: Stmt, regions: frozenset[Region]) -> bool:
     return isinstance(s, Assign) and isinstance(s.value, Load) and s.value.region in regions
-
-
-def _accessed(block: Block) -> frozenset[Region]:
-    """The regions that ``block`` accesses."""
-    regions = {s.region for s in statements(block) if isinstance(s, Store)}
-    for s in statements(block):
-        for e in expressions(s):
-            regions |= {x.region for x in subexpressions(e) if isinstance(x, Load)}
-    return frozenset(regions)
 
 
 def too_much(kernel: Kernel, placed: Placed, most: int = WORDS) -> UnsupportedError | None:
@@ -239,5 +231,5 @@ def _accesses(block: Block) -> Counter[Region]:
         out.update(x.region for e in expressions(s) for x in subexpressions(e) if isinstance(x, Load))
         for inner in blocks(s):
             for r, n in _accesses(inner).items():
-                out[r] += n * (INNER if isinstance(s, Loop) else 1)
+                out[r] += n * (TURNS if isinstance(s, Loop) else 1)
     return out

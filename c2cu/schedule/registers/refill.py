@@ -11,13 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...ir.nodes import Block, Const, Load, Loop, Stmt, Var, Variable
-from ...ir.walk import blocks, expressions, subexpressions
+from ...analysis.work import work
+from ...ir.nodes import Block, Load, Loop, Variable
 from ..slots import Slot
 from ..warp_pack import RowElement, RowPart, enter_alone, leave_alone
 from .text import Layout, Placed, RegistersText
 
-INNER = 8  # turns of a loop inside, for an estimate
 MOST_DUE = 8  # threads of a warp that wait for the others, at most, before they take inputs
 BETWEEN = 256  # operations, about, before the threads of a warp look at each other again
 
@@ -44,15 +43,6 @@ def refill(placed: Placed) -> Refilling | None:
     outside = work((*before, *after, *placed.loads, *placed.stores)) + 2 * elements
     due = max(1, min(MOST_DUE, outside // max(turn, 1)))
     return Refilling(before, loop, after, due, max(1, BETWEEN // max(turn, 1)))
-
-
-def work(block: Block | tuple[Stmt, ...]) -> int:
-    """Operations of a block, about."""
-    total = 0
-    for s in block:
-        total += sum(not isinstance(x, (Var, Const)) for e in expressions(s) for x in subexpressions(e))
-        total += sum(map(work, blocks(s))) * (INNER if isinstance(s, Loop) else 1)
-    return total
 
 
 class RefillingText(RegistersText):
