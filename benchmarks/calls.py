@@ -9,7 +9,6 @@ memory, unless its user keeps it: then each call's has fresh pages.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import time
@@ -23,8 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
-from benchmarks.measure import cpu_name
-from c2cu.io.files import write
+from benchmarks.measure import cpu_name, save
 
 SUM = "int f(int a[8]) { int s = 0; for (int i = 0; i < 8; i++) s += a[i]; return s; }\n"
 TURNS = "int f(int n) { int k = 0; while (n > 0) n -= 3, k++; return k; }\n"
@@ -89,8 +87,7 @@ def main() -> None:
         row = {"call": title, "p": p, "us": median_us(call)}
         rows.append(row)
         print(f"| {row['call']} | {p:,} | {row['us']:.1f} |")
-    if args.json:
-        write(str(args.json), (json.dumps({"machine": cpu_name(), "rows": rows}, indent=1) + "\n").encode())
+    save(args.json, rows, machine=cpu_name())
 
 
 if __name__ == "__main__":

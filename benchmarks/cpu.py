@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import os
 import statistics
 import subprocess
@@ -27,8 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import numpy as np
 
 import c2cu
-from benchmarks.measure import cpu_name
-from c2cu.io.files import write
+from benchmarks.measure import cpu_name, save
 from tests.workloads import numbers
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -159,8 +157,7 @@ def main() -> None:
             f"{r['workload']:22} {r['p']:7} {r['c2cu_us']:9.3f} {r['gcc_us']:9.3f} {r['gcc_us'] / r['c2cu_us']:7.1f} "
             + (f"{r['numpy_sort_us']:9.3f} {r['numpy_sort_us'] / r['c2cu_us']:7.2f}" if "numpy_sort_us" in r else "")
         )
-    if args.json:
-        write(str(args.json), (json.dumps({"cpu": cpu_name(), "rows": rows}, indent=1) + "\n").encode())
+    save(args.json, rows, cpu=cpu_name())
 
 
 if __name__ == "__main__":

@@ -8,9 +8,7 @@ process and in turn, both by the processor's time. Medians, and the median of th
 
 from __future__ import annotations
 
-import argparse
 import ctypes
-import json
 import os
 import statistics
 import subprocess
@@ -28,8 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import numpy as np
 
 import c2cu
-from benchmarks.measure import cpu_name
-from c2cu.io.files import write
+from benchmarks.measure import cpu_name, options, save
 
 PROGRAMS = Path(__file__).parent / "programs"
 SETTLED = 2.0  # seconds that contests between schedules may take, before anything is timed
@@ -133,10 +130,7 @@ def measured(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--quick", action="store_true", help="few inputs, each once: tests the benchmark")
-    args = parser.parse_args()
+    args = options(__doc__)
     rng = np.random.default_rng(0)
     rows = [measured(*case, 1 if args.quick else 9) for case in cases(rng, args.quick)]
     print(f"{cpu_name()}; one core; microseconds an input, medians")
@@ -145,8 +139,7 @@ def main() -> None:
         print(
             f"{r['workload']:28} {r['p']:7} {r['schedule']:8} {r['c2cu_us']:9.4f} {r['gcc_us']:9.4f} {r['ratio']:6.2f}"
         )
-    if args.json:
-        write(str(args.json), (json.dumps({"cpu": cpu_name(), "rows": rows}, indent=1) + "\n").encode())
+    save(args.json, rows, cpu=cpu_name())
 
 
 if __name__ == "__main__":

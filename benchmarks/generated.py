@@ -10,9 +10,7 @@ not installed of the generators (`pip install casadi sympy m2cgen emlearn scikit
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
-import json
 import os
 import sys
 import tempfile
@@ -26,8 +24,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.data_ended import PROGRAMS, measured  # sets the number of threads
-from benchmarks.measure import cpu_name
-from c2cu.io.files import write
+from benchmarks.measure import cpu_name, options, save
 
 Case = tuple[str, str, dict[str, np.ndarray], tuple[str, ...], Path]
 
@@ -272,10 +269,7 @@ def _samples() -> tuple[np.ndarray, np.ndarray]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--quick", action="store_true", help="few inputs, each once: tests the benchmark")
-    args = parser.parse_args(arguments)
+    args = options(__doc__, arguments)
     rng = np.random.default_rng(0)
     print(f"{cpu_name()}; one core; microseconds an input, medians; seconds that c2cu.compile took")
     print(f"{'workload':38} {'p':>7} {'schedule':8} {'c2cu':>9} {'gcc loop':>9} {'times':>6} {'compile':>8}")
@@ -286,8 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows.append(r)
             figures = f"{r['c2cu_us']:9.4f} {r['gcc_us']:9.4f} {r['ratio']:6.2f} {r['compile_s']:8.2f}"
             print(f"{r['workload']:38} {r['p']:7} {r['schedule']:8} {figures}", flush=True)
-    if args.json:
-        write(str(args.json), (json.dumps({"cpu": cpu_name(), "rows": rows}, indent=1) + "\n").encode())
+    save(args.json, rows, cpu=cpu_name())
 
 
 if __name__ == "__main__":

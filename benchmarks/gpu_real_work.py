@@ -10,7 +10,6 @@ bit. Beside each time the copy limit: the time of moving inputs and outputs once
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -26,8 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
 from benchmarks import data_ended, generated, real_work
-from benchmarks.measure import Device, Host
-from c2cu.io.files import write
+from benchmarks.measure import Device, Host, save
 
 os.environ.pop("C2CU_THREADS", None)  # the other benchmarks have one
 
@@ -122,8 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             rows.append(row(case, args.schedule.split(","), device, rate))
             print(told(rows[-1]), flush=True)
             device.free()
-    if args.json:
-        write(str(args.json), (json.dumps({"device": device.name, "rows": rows}, indent=1) + "\n").encode())
+    save(args.json, rows, device=device.name)
 
 
 if __name__ == "__main__":

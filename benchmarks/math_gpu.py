@@ -9,7 +9,6 @@ medians, in turn. The share of results that differ from the library's is of sing
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 from collections.abc import Sequence
@@ -22,9 +21,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
-from benchmarks.measure import Device
+from benchmarks.measure import Device, save
 from c2cu.base.libm import FUNCTIONS
-from c2cu.io.files import write
 from c2cu.program import kept
 from c2cu.schedule import device_functions
 from c2cu.schedule.gang.functions import names
@@ -103,8 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"{r['ours_ps']:8.2f} {r['cuda_ps']:8.2f} {times:6.2f} {r['ours_differs']:13.6f} {r['cuda_differs']:13.6f}"
         )
         print(f"{name:10} {figures}", flush=True)
-    if args.json:
-        write(str(args.json), (json.dumps({"device": device.name, "rows": rows}, indent=1) + "\n").encode())
+    save(args.json, rows, device=device.name)
 
 
 if __name__ == "__main__":

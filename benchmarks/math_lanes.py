@@ -9,7 +9,6 @@ the same inputs in turn, by the processor's time; medians, and the median of the
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import sys
@@ -25,9 +24,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
-from benchmarks.measure import cpu_name
+from benchmarks.measure import cpu_name, save
 from c2cu.base.libm import FUNCTIONS
-from c2cu.io.files import write
 from c2cu.schedule.gang.functions import names
 
 P, N = 512, 64
@@ -84,8 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         r = measured(name, 1 if args.quick else 15)
         rows.append(r)
         print(f"{name:10} {r['lanes_ns']:8.2f} {r['library_ns']:8.2f} {r['ratio']:6.2f}", flush=True)
-    if args.json:
-        write(str(args.json), (json.dumps({"cpu": cpu_name(), "rows": rows}, indent=1) + "\n").encode())
+    save(args.json, rows, cpu=cpu_name())
 
 
 if __name__ == "__main__":

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import platform
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from c2cu.io.files import write
 
 LONGEST = 1000.0  # milliseconds that the repeats of one measurement may take together
 ROW, MOST = 20.0, 50  # milliseconds that calls in a row take, and how many they are at most
@@ -22,6 +26,20 @@ def cpu_name() -> str:
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor()
+
+
+def options(description: str | None, arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """What a benchmark without others is asked: ``json``, ``quick``."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--quick", action="store_true", help="few inputs, each once: tests the benchmark")
+    return parser.parse_args(arguments)
+
+
+def save(path: Path | None, rows: Sequence[Any], **machine: str) -> None:
+    """Write a table, where a file for it was given."""
+    if path is not None:
+        write(str(path), (json.dumps({**machine, "rows": rows}, indent=1) + "\n").encode())
 
 
 class Host:

@@ -8,8 +8,6 @@ process and in turn, both by the processor's time. Medians, and the median of th
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,8 +17,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.data_ended import measured  # sets the number of threads
-from benchmarks.measure import cpu_name
-from c2cu.io.files import write
+from benchmarks.measure import cpu_name, options, save
 
 Case = tuple[str, str, dict[str, np.ndarray], tuple[str, ...]]
 
@@ -72,10 +69,7 @@ def of_the_library(rng: np.random.Generator, p: int) -> Iterator[Case]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--quick", action="store_true", help="few inputs, each once: tests the benchmark")
-    args = parser.parse_args(arguments)
+    args = options(__doc__, arguments)
     rng = np.random.default_rng(0)
     print(f"{cpu_name()}; one core; microseconds an input, medians")
     print(f"{'workload':38} {'p':>7} {'schedule':8} {'c2cu':>9} {'gcc loop':>9} {'times':>6}")
@@ -86,8 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(
             f"{r['workload']:38} {r['p']:7} {r['schedule']:8} {r['c2cu_us']:9.4f} {r['gcc_us']:9.4f} {r['ratio']:6.2f}"
         )
-    if args.json:
-        write(str(args.json), (json.dumps({"cpu": cpu_name(), "rows": rows}, indent=1) + "\n").encode())
+    save(args.json, rows, cpu=cpu_name())
 
 
 if __name__ == "__main__":

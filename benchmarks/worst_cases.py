@@ -8,8 +8,6 @@ processor's time. Medians, and the median of the ratios; all bits are compared.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import sys
 import time
@@ -24,8 +22,7 @@ import numpy as np
 
 import c2cu
 from benchmarks.data_ended import PROGRAMS, SETTLED  # sets the number of threads
-from benchmarks.measure import cpu_name
-from c2cu.io.files import write
+from benchmarks.measure import cpu_name, options, save
 
 Case = tuple[str, str, dict[str, np.ndarray], tuple[str, ...], tuple[str, ...]]
 
@@ -84,10 +81,7 @@ def measured(case: Case, repeats: int) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--quick", action="store_true", help="few inputs, each once: tests the benchmark")
-    args = parser.parse_args(arguments)
+    args = options(__doc__, arguments)
     print(f"{cpu_name()}; one core; microseconds an input, medians")
     print(f"{'workload':48} {'p':>7} {'schedule':8} {'c2cu':>9} {'native':>9} {'times':>6}")
     rows = []
@@ -96,8 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows.append(r)
         times = f"{r['c2cu_us']:9.4f} {r['native_us']:9.4f} {r['ratio']:6.2f}"
         print(f"{r['workload']:48} {r['p']:7} {r['schedule']:8} {times}", flush=True)
-    if args.json:
-        write(str(args.json), (json.dumps({"cpu": cpu_name(), "rows": rows}, indent=1) + "\n").encode())
+    save(args.json, rows, cpu=cpu_name())
 
 
 if __name__ == "__main__":
