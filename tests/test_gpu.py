@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import threading
 
 import numpy as np
 import pytest
@@ -299,6 +300,8 @@ def test_explain_knows_the_devices_limits(tmp_path, monkeypatch):
 @pytest.mark.parametrize("schedule", ["thread", "private"])
 def test_a_state_stays_on_the_device(schedule):
     """The steps are those of a state on the CPU; results are where the state is."""
+    import cupy
+
     text = """unsigned seed = 1;
 int x, board[8], view[8];
 void step(int push) {
@@ -314,10 +317,12 @@ void step(int push) {
         for backend, s in (("cuda", schedule), ("cpu", "auto"))
     ]
     rng = np.random.default_rng(0)
-    for _ in range(5):
+    for turn in range(6):
         push = rng.integers(-3, 4, 100).astype("i4")
         there, here = (state.step(push) for state in states)
         assert same(there.get(), here)
+        there, here = states[0].step(cupy.asarray(push)), states[1].step(push)
+        assert same(there.get(), here), turn
     mask = seeds % 3 == 0
     for state in states:
         state.reset(mask)
@@ -348,6 +353,59 @@ def test_a_call_that_comes_again():
     assert any(type(c).__name__ == "PreparedOnDevice" for c in program._calls.values())
     with pytest.raises(c2cu.InputError):
         program({"x": cupy.zeros((5, 3), np.float32), "by": 3}, shared={"w": cupy.zeros(3)})
+
+
+@pytest.mark.parametrize("schedule", ["registers", "block"])
+def test_a_call_that_comes_again_from_the_host(schedule):
+    """NumPy arrays, structs, ``out=``, from threads too, without a way through CuPy's arrays."""
+    import cupy
+
+    struct = np.dtype({"names": ["n", "x"], "formats": ["i4", "f8"], "offsets": [0, 8], "itemsize": 16})
+    text = """
+    struct S { int n; double x; } s[2], t[2];
+    float y[8]; int total;
+    void k(const float w[8], int by) {
+        total = 0;
+        for (int i = 0; i < 8; i++) { y[i] = y[i] * w[7 - i] + by; total += (int)y[i]; }
+        for (int i = 0; i < 2; i++) { t[i].n = s[i].n + by; t[i].x = s[i].x * y[i]; }
+    }
+    """
+    if schedule == "block":
+        text = "float y[8]; int total; void k(const float w[8], int by) { total = by; for (int i = 0; i < 8; i++) y[i] = y[i] * w[i] + 3; }"
+    program = c2cu.compile(text, backend="cuda", schedule=schedule, shared=["w"], fn="k")
+    right = c2cu.compile(text, backend="cpu", schedule="native", shared=["w"], fn="k")
+    rng = np.random.default_rng(4)
+
+    def call(turn: int, p: int) -> None:
+        inputs = {"y": rng.normal(size=(p, 8)).astype("f4"), "by": turn % 2}
+        if schedule == "registers":
+            inputs["s"] = rng.integers(0, 100, (p, 2, 16), np.uint8).view(struct).reshape(p, 2)
+        w = rng.normal(size=8).astype("f4")
+        before, wanted = inputs["y"].copy(), right(inputs, shared={"w": w})
+        out = {"y": inputs["y"] if turn % 3 == 1 else np.empty((p, 8), "f4")} if turn % 3 else None
+        results = program(inputs, shared={"w": w}, out=out)
+        assert out is None or results["y"] is out["y"]
+        assert all(type(a) is np.ndarray and a.tobytes() == wanted[n].tobytes() for n, a in results.items())
+        there = {n: cupy.asarray(a) if n == "y" else a for n, a in {**inputs, "y": before}.items()}
+        out = {"y": there["y"] if turn % 3 == 1 else cupy.empty((p, 8), "f4")} if turn % 3 else None
+        if "s" in there:
+            return
+        results = program(there, shared={"w": cupy.asarray(w)}, out=out)
+        assert out is None or results["y"] is out["y"]
+        assert all(a.get().tobytes() == wanted[n].tobytes() for n, a in results.items())
+
+    for turn in range(8):
+        for p in (1, 33, 1000):
+            call(turn, p)
+    assert any(type(c).__name__ == "PreparedOnDevice" for c in program._calls.values())
+    threads = [threading.Thread(target=call, args=(turn, 40)) for turn in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    same_twice = {"y": np.ones((3, 8), "f4"), "total": (twice := np.empty(3, "i4"))}
+    with pytest.raises(c2cu.InputError):
+        program({"y": np.ones((3, 8), "f4"), "by": 1, "q": twice}, shared={"w": np.ones(8, "f4")}, out=same_twice)
 
 
 def test_threads_that_refill():

@@ -21,8 +21,9 @@ from ..schedule.understood import Understood
 from ..verdict import Report, report_of
 from .build import Builds, Built, CallInputs
 from .extents import Extents, Understandings
-from .prepared import MISS, AnyPrepared, prepared, signature
+from .prepared import AnyPrepared, prepared
 from .run import ended_early, run
+from .signature import MISS, signature
 from .state import State
 from .verify import MOST, mode, patient
 

@@ -19,8 +19,9 @@ from ..schedule.artifact import CpuNativeArtifact
 from ..schedule.slots import Slot, require_extents, shape_of
 from ..schedule.understood import Understood
 from .extents import Extents
-from .prepared import MISS, AnyPrepared, prepared, signature
+from .prepared import AnyPrepared, prepared
 from .run import ended_early
+from .signature import MISS, signature
 from .verify import FLAGS, NATIVE, patient
 
 ALIGNED = 64  # bytes: where each variable begins

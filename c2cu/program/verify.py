@@ -571,7 +571,7 @@ def _like(results: Any, model: Any) -> Any:
 
     if isinstance(results, dict):
         return {n: _like(a, model[n]) if n in model else a for n, a in results.items()}
-    if not arrays.on_device(model):
+    if not arrays.on_device(model) or arrays.on_device(results):
         return results
     from ..runtime.cuda import uploaded
 

@@ -30,3 +30,17 @@ def _chosen() -> Callable[[Any], int]:
 
 
 address = _chosen()
+
+
+def apart(places: list[tuple[int, int, int, bool]]) -> bool:
+    """Whether nothing that is written overlaps anything, but for a variable its own input, from end to end. ``places``:
+    of each array its first byte, its end, its variable's number, and whether it is written."""
+    places.sort()
+    for k, (first, end, number, written) in enumerate(places):
+        for other_first, other_end, other_number, other_written in places[k + 1 :]:
+            if other_first >= end:
+                break
+            alike = (first, end, number) == (other_first, other_end, other_number)
+            if (written or other_written) and not (alike and written != other_written):
+                return False
+    return True

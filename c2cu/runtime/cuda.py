@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import time
 from collections.abc import Mapping, Sequence
@@ -216,13 +217,26 @@ class CudaProgram:
         return not self.block_bytes and p > 0
 
     def run_table(self, table: Any, p: int) -> None:
-        """The same as `run` where `in_one_turn`, with the table made."""
-        self.go(table, p, self._nothing)
+        """The same as `run` where `in_one_turn`, by the driver's own call. ``table``: what `table` holds, in one piece
+        of memory that ctypes knows."""
+        cuda, count = cupy_module().cuda, ctypes.c_longlong(p)
+        if not cuda.driver.ctxGetCurrent():
+            cuda.runtime.setDevice(self._device.id)  # the first call of a thread
+        arguments = (ctypes.c_void_p * 3)(*map(ctypes.addressof, (table, count, self._nothing)))
+        shape = self.blocks(p), 1, 1, self._threads, 1, 1, self.artifact.shared_bytes
+        stream = cuda.get_current_stream().ptr
+        for function in self._functions:
+            cuda.driver.launchKernel(function, *shape, stream, ctypes.addressof(arguments), 0)
 
     @functools.cached_property
-    def _nothing(self) -> Any:
-        """Working storage where none is needed."""
-        return cupy_module().empty(1, numpy.uint8)
+    def _functions(self) -> tuple[int, ...]:
+        """The driver's handles of the kernels."""
+        return tuple(kernel.kernel.ptr for kernel in self._kernels.values())
+
+    @functools.cached_property
+    def _nothing(self) -> ctypes.c_void_p:
+        """The address of working storage where none is needed."""
+        return ctypes.c_void_p(None)
 
     def fits(self, nbytes: int) -> bool:
         """Whether there is room for a block's working storage, and beside it for ``nbytes`` in and out."""
