@@ -12,7 +12,7 @@ from .base.notices import warn
 from .schedule.understood import Understood
 
 if TYPE_CHECKING:
-    from .analysis.uniform import Finding
+    from .analysis.finding import Finding
 
 PLACES = 5  # of early ends, that a note names
 

@@ -32,7 +32,7 @@ SECTIONS = {
     "Analysing and translating": {
         "c2cu.check": "api.check",
         "c2cu.Report": "verdict.Report",
-        "Finding": "analysis.uniform.Finding",
+        "Finding": "analysis.finding.Finding",
         "c2cu.translate": "api.translate",
         "c2cu.library": "api.library",
         "Library": "standalone.library.Library",

@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from ..analysis.effects import READ, effects
 from ..analysis.facts import INPUT
-from ..analysis.uniform import Finding, Uniform, uniform
+from ..analysis.finding import Finding
+from ..analysis.uniform import Uniform, uniform
 from ..base.diagnostics import Loc
 from ..frontend.kernel import KernelProgram, unseen_statics
 from ..ir.nodes import Const, Expr, Kernel, Load, Region

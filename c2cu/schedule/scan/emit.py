@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...analysis.facts import Trace
+from ...analysis.finding import Finding
 from ...analysis.liveness import pressure
-from ...analysis.uniform import Finding, Uniform
+from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.templates import render
 from ...codegen.device_library import with_integers
