@@ -86,8 +86,9 @@ class _Conversion:
         return self.counters.get(v) or range_of_variable(v)
 
     def converted(self, s: If, original: If) -> Block:
-        """``s``, whose arms are converted, as assignments; ``original`` is what it was before."""
-        cond = truth(s.cond)
+        """``s``, whose arms are converted, as assignments; ``original`` is what it was before. What an arm alone loads
+        is loaded before the choice: a compiler does not know that it may, and would jump."""
+        cond, known = truth(s.cond), loads(s.cond)
         out: list[Stmt] = []
         if len(s.then) + len(s.other) > 1 and not _is_fixed(cond, (*s.then, *s.other)):
             self.top += 1
@@ -100,8 +101,13 @@ class _Conversion:
                 assert isinstance(inner, (Assign, Store))
                 if isinstance(inner, Assign) and inner.var in private:
                     out.append(inner)
-                else:
-                    out.append(_under(cond, taken, inner))
+                    continue
+                if loads(inner.value) - known:
+                    self.top += 1
+                    value = Variable("loaded", inner.value.type, self.top, inner.loc, role="temporary")
+                    out.append(Assign(value, inner.value, inner.loc))
+                    inner = replace(inner, value=Var(value, inner.loc))
+                out.append(_under(cond, taken, inner))
         return tuple(out)
 
     def private(self, arm: Block, before: Block) -> frozenset[Variable]:

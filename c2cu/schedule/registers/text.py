@@ -15,11 +15,13 @@ from ...codegen.precedence import NAME
 from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Region, Stmt, Store, Var, Variable
 from ...ir.ranges import Ranges, fits, ranges_of_variables
 from ...ir.walk import statements, used, variables
+from ..artifact import UNASKED
 from ..deferred import Run, run
 from ..slots import Slot
 from ..warp_pack import RowElement, RowPart, enter, fetch, leave, offsets, parts
 from .carry_text import add_words
 from .long_product import LongProductText, long_products
+from .packed import AT, element_at, place, size_of, unit
 from .word_sum import WordSum, word_sum
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -27,6 +29,7 @@ CONSTANT = 1 << 15  # bytes of tables that may lie in constant memory
 COPIED = 1 << 13  # bytes of tables that each block copies to its shared memory
 ALIGNED = 16
 DIVISOR = 16  # bytes of a constant that is divided by
+WHOLE = "_all"  # with this a block's array has the name of a thread's
 ORIGINAL = "_table"  # with this a table's name is that of what is copied
 
 
@@ -63,7 +66,8 @@ class RegistersText(CudaText):
         self.outside = {name: list(offsets(leaf)) for name, (_, leaf) in layout.items()}
         self.stored = placed.stored
         self.near = [r for r in placed.arrays if r not in placed.far]
-        self.array_bytes = sum(self.stored[r].size * r.count for r in self.near) * threads
+        self.array_bytes = sum(self.size(r) for r in self.near) * threads
+        self.calls_at = False
         self.tile_bytes = 0
         self.fetched: list[str] = []
         self.functions: dict[str, str] = {}  # that the body calls, by name
@@ -79,8 +83,19 @@ class RegistersText(CudaText):
 
     @property
     def shared_bytes(self) -> int:
-        """Of a block, once `values` were made."""
-        return self.array_bytes + self.table_bytes + self.tile_bytes * self.threads // 32
+        """Of a block, once `values` were made, beside arrays of their own."""
+        return self.dynamic + self.table_bytes + self.tile_bytes * self.threads // 32
+
+    @property
+    def dynamic(self) -> int:
+        """Bytes of arrays in the block's shared memory that the launch asks for. Where that need not ask, they are
+        arrays of their own: the compiler knows then that a store to one changes no other."""
+        whole = self.array_bytes + self.table_bytes + self.tile_bytes * self.threads // 32
+        return self.array_bytes if whole > UNASKED else 0
+
+    def size(self, r: Region) -> int:
+        """Bytes of a thread's array in shared memory."""
+        return size_of(self.stored[r].size, r.count)
 
     def values(self) -> dict[str, Any]:
         """The template's values."""
@@ -99,10 +114,14 @@ class RegistersText(CudaText):
         return {
             "functions": [text for _, text in sorted(self.functions.items())],
             "slots": self.slots,
-            "tables": [*self.divisor_table(), *(self.table(r) for r in self.placed.tables)],
+            "tables": [
+                *([AT] if self.calls_at else []),
+                *self.divisor_table(),
+                *(self.table(r) for r in self.placed.tables),
+            ],
             "arrays": list(self.array_lines()),
             "copied": [line for r, at in self.copies() for line in self.copy(r, at)],
-            "array_bytes": self.array_bytes + self.table_bytes,
+            "array_bytes": self.dynamic + self.table_bytes,
             "tile_bytes": self.tile_bytes,
         }
 
@@ -135,7 +154,7 @@ class RegistersText(CudaText):
 
     def copies(self) -> Iterator[tuple[Region, int]]:
         """Tables in shared memory, behind the arrays, and where they begin."""
-        at = self.array_bytes
+        at = self.dynamic
         for r in self.copied:
             yield r, at
             at += _aligned(r)
@@ -238,9 +257,14 @@ class RegistersText(CudaText):
             if r in self.placed.far:
                 yield f"{element_name(self.stored[r])} {region_name(r)}[{r.count}];"
         for r in self.near:
-            t = element_name(self.stored[r])
-            yield f"{t} *const {region_name(r)} = ({t} *)(c2cu_shared + {at}) + threadIdx.x;"
-            at += self.stored[r].size * r.count * self.threads
+            t, name, nbytes = element_name(self.stored[r]), region_name(r), self.size(r) * self.threads
+            own = f"{unit(self.stored[r].size)} * threadIdx.x"
+            if self.dynamic:
+                yield f"{t} *const {name} = ({t} *)(c2cu_shared + {at} + {own});"
+            else:
+                yield f"__shared__ __align__(16) unsigned char {name}{WHOLE}[{nbytes}];"
+                yield f"{t} *const {name} = ({t} *)({name}{WHOLE} + {own});"
+            at += nbytes
         for r in self.placed.shared_inputs:
             yield f"const char *const {region_name(r)} = (const char *)slot[{self.layout[r.name][0]}].in;"
 
@@ -249,7 +273,11 @@ class RegistersText(CudaText):
             return super().element(r, index)
         if r in self.placed.shared_inputs:
             return f"__ldg((const {element_name(r.type)} *)({region_name(r)} + {self.byte(r, index)}))"
-        return f"{region_name(r)}[{self.expr(index)}{'' if r in self.placed.far else f' * {self.threads}'}]"
+        if r in self.placed.far:
+            return f"{region_name(r)}[{self.text(index)}]"
+        at, calls = place(self.stored[r].size, index, self.threads, self.expr)
+        self.calls_at |= calls
+        return f"{region_name(r)}[{at}]"
 
     def load(self, e: Load) -> str:
         text = super().load(e)
@@ -276,7 +304,8 @@ class RegistersText(CudaText):
     def whole(self, r: Region) -> Iterator[RowElement]:
         """The elements of an array in memory."""
         for k in range(r.count):
-            yield self.cell(r, k, f"{region_name(r)}[{k if r in self.placed.far else k * self.threads}]")
+            at = k if r in self.placed.far else element_at(self.stored[r].size, k, self.threads)
+            yield self.cell(r, k, f"{region_name(r)}[{at}]")
 
     def coming_in(self, k: int) -> Iterator[RowElement]:
         for s in self.placed.loads:
