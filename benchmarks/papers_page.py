@@ -292,7 +292,8 @@ def bulk(of: Sequence[Mapping[str, Any]], ours: Ours) -> Iterator[str]:
         "Bulk execution of bitonic sort, Floyd-Warshall and Montgomery multiplication, by the number p of inputs. The"
         " thesis draws its times; its text gives those of one size of each program: at the largest p, as a line"
         " a + b p, and as the ratio to p runs of the C on one core of a Xeon at 2.66 GHz. (For Montgomery"
-        " multiplication the text has 124 ms + 5.9 p ns in one place and 59.1 p ns in another: only 0.45 ms + 59.1 p ns goes with"
+        " multiplication the text has 124 ms + 5.9 p ns in one place and 59.1 p ns in another: only 0.45 ms + 59.1 p"
+        " ns goes with"
         " its 124 ms.) *Paper's form*: the same program under schedule `thread`, the thesis's translation, on the same"
         " GPU; its kernel alone."
     )
