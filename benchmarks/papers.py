@@ -1,4 +1,8 @@
-"""Others' own figures for Floyd-Warshall, on their machines: papers.json, from the tables of three publications.
+"""Others' own figures, on their machines: papers.json, from the tables of three publications; and ours beside them.
+
+    python benchmarks/papers.py --measure FILE.json [--seconds S]      # on a machine with a GPU and nvcc
+    python benchmarks/papers.py --measure FILE.json --backend cpu --quick      # tests the measuring without a GPU
+    python benchmarks/papers.py --page docs/papers.md [--measured FILE.json]      # and the figures beside it
 
 Lund and Smith 2010: A Multi-Stage CUDA Kernel for Floyd-Warshall. Buluc, Gilbert, Budak 2009: Gaussian Elimination
 Based Algorithms on the GPU. Takafuji 2020: A Study on Efficient GPU Implementations to Compute the Diameter of a Graph,
@@ -7,13 +11,18 @@ thesis, Hiroshima University.
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 FILE = Path(__file__).parent / "papers.json"
-KINDS = ("float", "32-bit", "4-bit")  # of elements; 32-bit: the paper does not say of what type
+MEASURED = Path(__file__).parent / "results" / "h100-papers.json"
+#: Of elements. 32-bit: the paper does not say of what type; edges: a list of them, not a matrix.
+KINDS = ("float", "32-bit", "4-bit", "8-bit", "16-bit", "edges")
+COPIES = "copies alone"  # a method: there and back
 
 
 @dataclass(frozen=True)
@@ -50,3 +59,42 @@ def fastest(kinds: Sequence[str], graphs: int = 1) -> dict[str, dict[int, float]
             for n, t in f.seconds.get(graphs, {}).items():
                 best[n] = min(t, best.get(n, t))
     return {machine: dict(sorted(best.items())) for machine, best in by_machine.items() if best}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--measure", type=Path, metavar="FILE.json", help="written anew after each part")
+    parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--quick", action="store_true", help="few and small inputs: the times mean nothing")
+    parser.add_argument("--seconds", type=float, default=330, help="that the parts share (%(default)s)")
+    parser.add_argument("--page", type=Path, metavar="FILE.md", help="write the tables, with what was measured")
+    parser.add_argument("--measured", type=Path, metavar="FILE.json", default=MEASURED, help="(%(default)s)")
+    args = parser.parse_args(arguments)
+    if not args.measure and not args.page:
+        parser.error("give --measure or --page")
+    status = 0
+    if args.measure:
+        from benchmarks.papers_measure import measure
+
+        status = measure(args.measure, args.backend, args.quick, args.seconds)
+    if args.page:
+        _write(args.page, args.measure or args.measured)
+    return status
+
+
+def _write(page: Path, measured: Path) -> None:
+    """The page and, once there is something to draw, the figures beside it."""
+    from benchmarks import papers_page
+    from c2cu.io.files import write
+
+    ours = papers_page.Ours(json.loads(measured.read_text()) if measured.exists() else {})
+    write(str(page), papers_page.page(ours).encode())
+    if ours.rows:
+        from benchmarks.plot_papers import figure
+
+        figure(ours).savefig(page.with_name(papers_page.PICTURE), dpi=150, metadata={"Software": None})
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    sys.exit(main())

@@ -70,13 +70,14 @@ def test_unknown_kinds_are_refused(capsys):
 def test_the_papers_figures_are_well_formed():
     """Each is of a known kind, once; a run takes longer the larger or the more the graphs, by nearly n^3 and m."""
     figures = papers.figures()
-    assert len({(f.source, f.table, f.method) for f in figures}) == len(figures)
+    assert len({(f.source, f.table, f.method, f.kind) for f in figures}) == len(figures)
     for f in figures:
         assert f.kind in papers.KINDS and f.source and f.table and f.machine and f.method
         for times in f.seconds.values():
             assert len(times) > 3
+            most = 4.4 if f.gpu else 8  # a CPU's caches hold the smaller graphs alone
             for (n, t), (larger, longer) in pairwise(times.items()):
-                assert 0.4 < math.log(longer / t) / math.log(larger / n) < 4.4, (f.method, n)
+                assert 0.4 < math.log(longer / t) / math.log(larger / n) < most, (f.method, n)
         for (few, times), (many, more) in pairwise(f.seconds.items()):
             assert few < many and all(0.9 < more[n] / times[n] < 2.2 for n in more), (f.method, few)
 
