@@ -1,6 +1,6 @@
 """Others' own figures, on their machines: papers.json, from the tables of three publications; and ours beside them.
 
-    python benchmarks/papers.py --measure FILE.json [--seconds S]      # on a machine with a GPU and nvcc
+    python benchmarks/papers.py --measure FILE.json [--seconds S] [--only PART,..]      # with a GPU and nvcc
     python benchmarks/papers.py --measure FILE.json --backend cpu --quick      # tests the measuring without a GPU
     python benchmarks/papers.py --page docs/papers.md [--measured FILE.json]      # and the figures beside it
 
@@ -67,6 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--quick", action="store_true", help="few and small inputs: the times mean nothing")
     parser.add_argument("--seconds", type=float, default=330, help="that the parts share (%(default)s)")
+    parts = "graphs, figures, standalone, transfers, cpu"
+    parser.add_argument(
+        "--only",
+        type=lambda x: x.split(","),
+        default=(),
+        metavar="PART,..",
+        help=f"of {parts}; FILE.json keeps the others",
+    )
     parser.add_argument("--page", type=Path, metavar="FILE.md", help="write the tables, with what was measured")
     parser.add_argument("--measured", type=Path, metavar="FILE.json", default=MEASURED, help="(%(default)s)")
     args = parser.parse_args(arguments)
@@ -76,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.measure:
         from benchmarks.papers_measure import measure
 
-        status = measure(args.measure, args.backend, args.quick, args.seconds)
+        status = measure(args.measure, args.backend, args.quick, args.seconds, args.only)
     if args.page:
         _write(args.page, args.measure or args.measured)
     return status

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,6 +39,7 @@ K, M = 1 << 10, 1 << 20
 CHECKED = 1024  # vertices up to which results are compared with array operations
 LOCKED = 1 << 30  # bytes of page-locked memory each way
 SHARES = {"graphs": 0.2, "figures": 0.3, "standalone": 0.25, "transfers": 0.15, "cpu": 0.1}
+PART_OF = {"copies": "transfers"}
 WAITED = 4000.0  # milliseconds: a launch that is expected to take longer is not made
 SLOW = 300.0  # milliseconds: of what takes longer, not every size is measured
 
@@ -422,9 +423,11 @@ def watts() -> float | None:
         return None
 
 
-def measure(path: Path, backend: str, quick: bool, seconds: float) -> int:
-    """All parts, into a file that is written anew after each. Returns 1 where a result was wrong, or one failed."""
-    start = time.monotonic()
+def measure(path: Path, backend: str, quick: bool, seconds: float, only: Sequence[str] = ()) -> int:
+    """All parts, or ``only`` these beside what the file has of the others; it is written anew after each. Returns 1
+    where a result was wrong, or one failed."""
+    start, chosen = time.monotonic(), only or tuple(SHARES)
+    others = json.loads(path.read_text())["rows"] if only and path.exists() else []
     device = Device() if backend == "cuda" else Host()
     about = {
         "device": device.name,
@@ -441,12 +444,15 @@ def measure(path: Path, backend: str, quick: bool, seconds: float) -> int:
         write(str(path), (json.dumps({**about, "rows": rows}, indent=1) + "\n").encode())
 
     run = Run(device, quick, save)
+    run.rows += [r for r in others if PART_OF.get(r["part"], r["part"]) not in only]
+    whole = sum(SHARES[name] for name in chosen)
     with tempfile.TemporaryDirectory(prefix="c2cu-papers-") as folder:
         workers = max(1, about["cores"] - 4)
         with ProcessPoolExecutor(min(workers, 16), mp_context=get_context("spawn")) as pool:
             built = {
                 (case.name, form): pool.submit(papers_standalone.build, case, form, p, backend, Path(folder))
                 for case, form, p in programs(run)
+                if "standalone" in chosen
             }
             spent = 0.0
             parts: dict[str, Callable[[Run], None]] = {
@@ -456,10 +462,10 @@ def measure(path: Path, backend: str, quick: bool, seconds: float) -> int:
                 "transfers": transfers,
                 "cpu": cpu,
             }
-            for name, part in parts.items():
-                spent += SHARES[name]  # what an earlier part leaves, the next may use
+            for name in chosen:
+                spent += SHARES[name] / whole  # what an earlier part leaves, the next may use
                 run.until = start + spent * seconds
-                part(run)
+                parts[name](run)
             pool.shutdown(cancel_futures=True)
     print(f"{time.monotonic() - start:.0f} seconds")
     return int(any("failed" in r or r.get("wrong") for r in run.rows))

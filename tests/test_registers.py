@@ -147,11 +147,40 @@ def test_arrays_that_keep_their_subscripts():
     rng = np.random.default_rng(4)
     inputs = {n: _numbers(rng, np.dtype(d), (P, *s)) for n, d, s in variables}
     a = artifact(text, fn="k")
-    assert a.shared_bytes > 64 * (5 + 14 + 24 + 16 + 24 + 36)
+    elements = {name: int(n) for name, n in re.findall(r"__shared__ .* (\w+)_at_all\[(\d+)\]", a.text)}
+    assert elements == {n: 64 * k for n, k in dict(b=5, h=7, w=3, f=4, local=6, scratch=9).items()}
     judge(a, text, "k", variables, inputs, P)
 
 
 STRUCT = np.dtype({"names": ["c", "x", "y", "z"], "formats": ["i1", "i4", ("f8", (2,)), "u2"], "offsets": [0, 4, 8, 24], "itemsize": 32})  # fmt: skip
+
+
+@pytest.mark.parametrize("t, apart", [("unsigned char", 4), ("short", 2)])
+def test_parts_of_a_word_lie_together(t, apart):
+    """Where subscripts say which part they mean; a subscript from data keeps elements apart."""
+    text = f"""
+    {t} a[12][8], c[8]; int turns;
+    void k(void) {{
+        {t} b[12][8];
+        for (int t = 0; t < turns; t++) {{
+            for (int i = 0; i < 12; i++) for (int j = 0; j < 8; j++)
+                b[i][j] = a[(i + 11) % 12][j] + a[i][(j + 1) % 8] * 3 - (a[i][j] > 4 ? a[(i + 1) % 12][(j + 7) % 8] : 1);
+            for (int i = 0; i < 12; i++) for (int j = 0; j < 8; j++) a[i][j] = b[i][j];
+            c[a[t % 12][3] & 7] += a[t % 12][2];
+        }}
+    }}
+    """
+    dtype, rng = np.dtype("u1" if apart == 4 else "i2"), np.random.default_rng(3)
+    p = 100
+    inputs = {
+        "a": rng.integers(0, 120, (p, 12, 8)).astype(dtype),
+        "c": rng.integers(0, 120, (p, 8)).astype(dtype),
+        "turns": rng.integers(0, 20, p).astype(np.int32),
+    }
+    a = artifact(text)
+    assert f"a_at = a_at_all + {apart} * threadIdx.x;" in a.text and "c_at = c_at_all + threadIdx.x;" in a.text
+    variables = [("a", dtype, (12, 8)), ("c", dtype, (8,)), ("turns", "int32", ())]
+    judge(a, text, "k", variables, inputs, p)
 
 
 def test_structs_keep_what_is_not_touched():

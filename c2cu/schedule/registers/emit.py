@@ -33,7 +33,6 @@ from ...transform.scalarize import constant_regions, scalarize
 from ...transform.unroll import unroll
 from ..artifact import STACK, CudaArtifact, Refilled
 from ..slots import Slot
-from .packed import size_of
 from .refill import RefillingText, refill
 from .text import Placed, RegistersText, stored
 
@@ -209,7 +208,7 @@ def too_much(kernel: Kernel, placed: Placed, most: int = WORDS) -> UnsupportedEr
 
 
 def _size(placed: Placed, r: Region) -> int:
-    return size_of(placed.stored[r].size, r.count)
+    return placed.stored[r].size * r.count
 
 
 def _far(placed: Placed) -> frozenset[Region]:

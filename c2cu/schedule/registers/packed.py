@@ -1,54 +1,52 @@
-"""Where a thread's elements lie in the shared memory of its block.
+"""Bytes and shorts of a thread, together in words of its block's shared memory.
 
-Words of a thread lie a whole block apart, so that a warp's 32 lanes never want one bank, whatever their subscripts.
-Bytes and shorts lie together in a word: so no two lanes want other words of a bank, and the compiler makes one access
-of those that are side by side.
+Elements of a thread lie a whole block apart, so that a warp's lanes want one row at the same subscript. Where all
+subscripts say which part of a word they mean, words do, and the compiler makes one access of parts side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ...base.ctype import INT
 from ...ir.affine import linear
-from ...ir.nodes import Const, Expr
+from ...ir.nodes import Block, Const, Expr, Load, Region, Store
+from ...ir.walk import expressions, statements, subexpressions
 
 WORD = 4  # bytes
 
-#: The element that lies where ``index`` says, of those of which a word has ``N``.
-AT = """template <int T, int N> __device__ __forceinline__ int c2cu_at(int index) {
-    return (index & -N) * T + (index & (N - 1));
-}"""
+
+def packed(regions: Iterable[Region], size: Callable[[Region], int], block: Block) -> frozenset[Region]:
+    """Those of ``regions`` that lie in words. ``size``: bytes of an element; ``block``: has all accesses."""
+    out = {r for r in regions if size(r) < WORD}
+    for s in statements(block):
+        if isinstance(s, Store) and s.region in out and not _has_part(s.index, WORD // size(s.region)):
+            out.discard(s.region)
+        for e in expressions(s):
+            for x in subexpressions(e):
+                if isinstance(x, Load) and x.region in out and not _has_part(x.index, WORD // size(x.region)):
+                    out.discard(x.region)
+    return frozenset(out)
 
 
-def size_of(size: int, count: int) -> int:
-    """Bytes of a thread's array of ``count`` elements of ``size`` bytes."""
-    return -(-size * count // WORD) * WORD
+def _has_part(index: Expr, n: int) -> bool:
+    """Whether an element's part of a word of ``n`` is known."""
+    return isinstance(index, Const) or (
+        index.type.size <= WORD and not any(c % n for c in linear(index).terms.values())
+    )
 
 
-def unit(size: int) -> int:
-    """Bytes from one thread's first element to the next one's."""
-    return max(size, WORD)
-
-
-def element_at(size: int, index: int, threads: int) -> int:
-    """Elements from a thread's first one to that of a number."""
-    n = max(1, WORD // size)
+def element_at(index: int, n: int, threads: int) -> int:
+    """Elements from a thread's first one to that of a number, of which a word has ``n``."""
     return index // n * n * threads + index % n
 
 
-def place(size: int, index: Expr, threads: int, text: Callable[[Expr], str]) -> tuple[str, bool]:
-    """The same as text, and whether that calls `AT`. ``text``: prints an operand."""
+def place(index: Expr, n: int, threads: int, text: Callable[[Expr], str]) -> str:
+    """The same as text. ``text``: prints an operand."""
     if isinstance(index, Const):
-        return str(element_at(size, int(index.value), threads)), False
-    n = WORD // size
-    if n <= 1:
-        return f"{text(index)} * {threads}", False
+        return str(element_at(int(index.value), n, threads))
     sum_ = linear(index)
-    if index.type.size > WORD or not sum_.terms or any(c % n for c in sum_.terms.values()):
-        return f"c2cu_at<{threads}, {n}>({text(index)})", True
     words = [f"{'' if x.type == INT else '(int)'}{text(x)} * {c // n}" for x, c in sum_.terms.items()]
-    constant = sum_.constant // n
-    words += [str(constant)] if constant else []
-    last = sum_.constant % n
-    return f"({' + '.join(words)}) * {n * threads}{f' + {last}' if last else ''}", False
+    constant, last = divmod(sum_.constant, n)
+    words += [str(constant)] if constant or not words else []
+    return f"({' + '.join(words)}) * {n * threads}{f' + {last}' if last else ''}"

@@ -21,7 +21,7 @@ from ..slots import Slot
 from ..warp_pack import RowElement, RowPart, enter, fetch, leave, offsets, parts
 from .carry_text import add_words
 from .long_product import LongProductText, long_products
-from .packed import AT, element_at, place, size_of, unit
+from .packed import WORD, element_at, packed, place
 from .word_sum import WordSum, word_sum
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
@@ -66,8 +66,8 @@ class RegistersText(CudaText):
         self.outside = {name: list(offsets(leaf)) for name, (_, leaf) in layout.items()}
         self.stored = placed.stored
         self.near = [r for r in placed.arrays if r not in placed.far]
+        self.packed = packed(self.near, lambda r: self.stored[r].size, (*placed.loads, *placed.body, *placed.stores))
         self.array_bytes = sum(self.size(r) for r in self.near) * threads
-        self.calls_at = False
         self.tile_bytes = 0
         self.fetched: list[str] = []
         self.functions: dict[str, str] = {}  # that the body calls, by name
@@ -95,7 +95,12 @@ class RegistersText(CudaText):
 
     def size(self, r: Region) -> int:
         """Bytes of a thread's array in shared memory."""
-        return size_of(self.stored[r].size, r.count)
+        size = self.stored[r].size * r.count
+        return -(-size // WORD) * WORD if r in self.packed else size
+
+    def parts(self, r: Region) -> int:
+        """How many elements of a thread lie together."""
+        return WORD // self.stored[r].size if r in self.packed else 1
 
     def values(self) -> dict[str, Any]:
         """The template's values."""
@@ -114,11 +119,7 @@ class RegistersText(CudaText):
         return {
             "functions": [text for _, text in sorted(self.functions.items())],
             "slots": self.slots,
-            "tables": [
-                *([AT] if self.calls_at else []),
-                *self.divisor_table(),
-                *(self.table(r) for r in self.placed.tables),
-            ],
+            "tables": [*self.divisor_table(), *(self.table(r) for r in self.placed.tables)],
             "arrays": list(self.array_lines()),
             "copied": [line for r, at in self.copies() for line in self.copy(r, at)],
             "array_bytes": self.dynamic + self.table_bytes,
@@ -258,12 +259,12 @@ class RegistersText(CudaText):
                 yield f"{element_name(self.stored[r])} {region_name(r)}[{r.count}];"
         for r in self.near:
             t, name, nbytes = element_name(self.stored[r]), region_name(r), self.size(r) * self.threads
-            own = f"{unit(self.stored[r].size)} * threadIdx.x"
+            own = "threadIdx.x" if self.parts(r) == 1 else f"{self.parts(r)} * threadIdx.x"
             if self.dynamic:
-                yield f"{t} *const {name} = ({t} *)(c2cu_shared + {at} + {own});"
+                yield f"{t} *const {name} = ({t} *)(c2cu_shared + {at}) + {own};"
             else:
-                yield f"__shared__ __align__(16) unsigned char {name}{WHOLE}[{nbytes}];"
-                yield f"{t} *const {name} = ({t} *)({name}{WHOLE} + {own});"
+                yield f"__shared__ __align__(16) {t} {name}{WHOLE}[{nbytes // self.stored[r].size}];"
+                yield f"{t} *const {name} = {name}{WHOLE} + {own};"
             at += nbytes
         for r in self.placed.shared_inputs:
             yield f"const char *const {region_name(r)} = (const char *)slot[{self.layout[r.name][0]}].in;"
@@ -275,9 +276,9 @@ class RegistersText(CudaText):
             return f"__ldg((const {element_name(r.type)} *)({region_name(r)} + {self.byte(r, index)}))"
         if r in self.placed.far:
             return f"{region_name(r)}[{self.text(index)}]"
-        at, calls = place(self.stored[r].size, index, self.threads, self.expr)
-        self.calls_at |= calls
-        return f"{region_name(r)}[{at}]"
+        if r not in self.packed:
+            return f"{region_name(r)}[{self.expr(index)} * {self.threads}]"
+        return f"{region_name(r)}[{place(index, self.parts(r), self.threads, self.expr)}]"
 
     def load(self, e: Load) -> str:
         text = super().load(e)
@@ -304,7 +305,7 @@ class RegistersText(CudaText):
     def whole(self, r: Region) -> Iterator[RowElement]:
         """The elements of an array in memory."""
         for k in range(r.count):
-            at = k if r in self.placed.far else element_at(self.stored[r].size, k, self.threads)
+            at = k if r in self.placed.far else element_at(k, self.parts(r), self.threads)
             yield self.cell(r, k, f"{region_name(r)}[{at}]")
 
     def coming_in(self, k: int) -> Iterator[RowElement]:
