@@ -90,9 +90,13 @@ def test_what_is_not_given_starts_anew_for_each_input():
         assert np.array_equal(result["return"], n) and np.array_equal(result["total"], total)
 
 
-DIVIDED = """double x, y, z; double a[6];
+DIVIDED = """double x, y, z; double a[6], b[7];
 void kern(void) {
     a[0] = x / 3; a[1] = x / y; a[2] = (x + z) / y - z / 0.1; a[3] = z / 1e-200; x = x / 7 + a[1]; a[4] = x / 10; a[5] = 1 / x;
+    double w = y - z;
+    b[0] = z / 5; b[1] = 3 * z / -7; b[2] = -z / 11; b[3] = (y > 0 ? w / 13 : z / 1e-30) + w * 1e15 / 17; b[4] = w / -19;
+    w = z * 1e-300;
+    b[5] = w / 3; b[6] = 1e60 * w / -1e30;
 }"""
 
 
@@ -114,8 +118,10 @@ def test_divisions_with_odd_operands():
         1e200,
     ]
     grid = np.array(np.meshgrid(special, special, special)).reshape(3, -1)
-    inputs = dict(zip("xyz", (np.ascontiguousarray(a) for a in grid))) | {"a": np.zeros((grid.shape[1], 6))}
-    judge(DIVIDED, [(n, "float64", ()) for n in "xyz"] + [("a", "float64", (6,))], inputs, grid.shape[1])
+    inputs = dict(zip("xyz", (np.ascontiguousarray(a) for a in grid)))
+    inputs |= {"a": np.zeros((grid.shape[1], 6)), "b": np.zeros((grid.shape[1], 7))}
+    arrays = [("a", "float64", (6,)), ("b", "float64", (7,))]
+    judge(DIVIDED, [(n, "float64", ()) for n in "xyz"] + arrays, inputs, grid.shape[1])
 
 
 def test_tables_and_arrays_that_data_subscripts():

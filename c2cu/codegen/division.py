@@ -29,11 +29,24 @@ __device__ __forceinline__ bool c2cu_beyond(double x, unsigned int most) {
     const unsigned int high = (unsigned int)(__double_as_longlong(x) >> 32) & 0x7fffffffu;
     return high - ((1023u - most) << 20) >= 2 * most << 20;
 }
-template <int STEPS> __device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, bool &odd) {
-    odd |= c2cu_beyond(x, 900) & (__double_as_longlong(x) != 0);
+/* Whether products may be wrong: not for 0, nor for what has a size in the middle. They make 0 of -0. */
+__device__ __forceinline__ bool c2cu_is_odd(double x, unsigned int most) {
+    return c2cu_beyond(x, most) & (__double_as_longlong(x) != 0);
+}
+template <int STEPS> __device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by) {
     double q = x * by.inverse;
     if (STEPS > 1) q = fma(fma(-by.value, q, x), by.inverse, q);
     return fma(fma(-by.value, q, x), by.inverse, q);
+}
+template <int STEPS> __device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, bool &odd) {
+    odd |= c2cu_is_odd(x, 900);
+    return c2cu_over<STEPS>(x, by);
+}
+/* The same where x is a positive multiple of a factor, and other dividends are. */
+template <int STEPS>
+__device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, double factor, bool &odd) {
+    odd |= c2cu_is_odd(factor, 800);
+    return c2cu_over<STEPS>(x, by);
 }
 __device__ __forceinline__ double c2cu_over(double x, double by, bool &odd) {
     odd |= (c2cu_beyond(x, 900) & (__double_as_longlong(x) != 0)) | c2cu_beyond(by, 100);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 from ...base.ctype import CHAR, DOUBLE, SHORT, UCHAR, UINT, USHORT, Leaf, Scalar
 from ...codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
 from ...codegen.division import OVER, is_slow, reciprocal
-from ...codegen.precedence import NAME
+from ...codegen.precedence import NAME, PREFIX
 from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Region, Stmt, Store, Var, Variable
 from ...ir.ranges import Ranges, fits, ranges_of_variables
 from ...ir.walk import statements, used, variables
@@ -20,6 +21,7 @@ from ..deferred import Run, run
 from ..slots import Slot
 from ..warp_pack import RowElement, RowPart, enter, fetch, leave, offsets, parts
 from .carry_text import add_words
+from .dividends import looks, signed
 from .long_product import LongProductText, long_products
 from .packed import WORD, element_at, packed, place
 from .word_sum import WordSum, word_sum
@@ -73,6 +75,7 @@ class RegistersText(CudaText):
         self.functions: dict[str, str] = {}  # that the body calls, by name
         self.products = 0
         self.runs, self.odd = 0, ""  # of divisions; what says that one had an odd operand
+        self.looks: Mapping[int, Expr | None] = {}
         self.divides = False
         self.uids = count(1 + max((v.uid for v in variables((*placed.loads, *placed.body, *placed.stores))), default=0))
         self.divisors: dict[tuple[float, float], int] = {}  # (constant, 1 / constant) -> its number
@@ -210,7 +213,7 @@ class RegistersText(CudaText):
         for v in dict.fromkeys(s.var for s in r.statements if isinstance(s, Assign) and s.var in own):
             self.line(f"{type_name(v.type)} {self.variable(v)};")
         self.line(f"bool {odd} = false;")
-        self.odd = odd
+        self.odd, self.looks = odd, looks(r.statements)
         self.again(r.statements)
         self.odd = ""
         self.open(f"if (__builtin_expect({odd}, 0))")
@@ -230,11 +233,17 @@ class RegistersText(CudaText):
         x = self.text(e.left)
         if not isinstance(e.right, Const):
             return f"c2cu_over({x}, {self.text(e.right)}, {self.odd})", NAME
-        steps, inverse = reciprocal(float(e.right.value))
-        if len(self.divisors) >= CONSTANT // DIVISOR and (float(e.right.value), inverse) not in self.divisors:
-            return super().binary(e)
-        number = self.divisors.setdefault((float(e.right.value), inverse), len(self.divisors))
-        return f"c2cu_over<{steps}>({x}, c2cu_divisors[{number}], {self.odd})", NAME
+        c, (sign, dividend) = float(e.right.value), signed(e.left)
+        sign, x, c = sign * math.copysign(1, c), self.text(dividend), abs(c)
+        steps, inverse = reciprocal(c)
+        look = self.looks[id(e)]
+        odd = "" if look is None else f", {self.odd}" if look == e.left else f", {self.text(look)}, {self.odd}"
+        if len(self.divisors) < CONSTANT // DIVISOR:
+            self.divisors.setdefault((c, inverse), len(self.divisors))
+        number = self.divisors.get((c, inverse))
+        by = f"{{{literal(c, DOUBLE)}, {literal(inverse, DOUBLE)}}}" if number is None else f"c2cu_divisors[{number}]"
+        text = f"c2cu_over<{steps}>({x}, {by}{odd})"
+        return (text, NAME) if sign > 0 else (f"-{text}", PREFIX)
 
     def divisor_table(self) -> list[str]:
         """The constants that are divided by, where instructions take operands from."""
