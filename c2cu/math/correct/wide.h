@@ -151,22 +151,28 @@ static void c2cu_wide_inverse(unsigned *out, const unsigned *a) {
     c2cu_wide_copy(out, inverse);
 }
 
-/* The square root of a, from 1/4 to 4: that of 1/a, by y (3 - a y^2) / 2, times a. */
+/* The square root of a: that of 1/a, by y (3 - a y^2) / 2, times a; a is brought to between 1 and 4. */
 static void c2cu_wide_root(unsigned *out, const unsigned *a) {
-    unsigned inverse[C2CU_WORDS], product[C2CU_WORDS], three[C2CU_WORDS];
-    int exponent;
-    double near = c2cu_wide_near(a, &exponent);
-    near = exponent & 1 ? 2.0 * near : near;
-    c2cu_wide_from(inverse, 1.0 / __builtin_sqrt(near), -(exponent >> 1));
+    unsigned from[C2CU_WORDS], inverse[C2CU_WORDS], product[C2CU_WORDS], three[C2CU_WORDS];
+    int exponent, shift = c2cu_wide_top(a) - 256;
+    if (shift < -256) {
+        c2cu_wide_whole(out, 0);
+        return;
+    }
+    shift -= shift & 1;
+    c2cu_wide_shift(from, a, -shift);
+    double near = c2cu_wide_near(from, &exponent);
+    c2cu_wide_from(inverse, 1.0 / __builtin_sqrt(exponent ? 2.0 * near : near), 0);
     c2cu_wide_whole(three, 3);
     for (int k = 0; k < 3; k++) {
         c2cu_wide_multiply(product, inverse, inverse);
-        c2cu_wide_multiply(product, product, a);
+        c2cu_wide_multiply(product, product, from);
         c2cu_wide_subtract(product, three, product);
         c2cu_wide_multiply(inverse, inverse, product);
         c2cu_wide_shift(inverse, inverse, -1);
     }
-    c2cu_wide_multiply(out, inverse, a);
+    c2cu_wide_multiply(from, inverse, from);
+    c2cu_wide_shift(out, from, shift / 2);
 }
 
 /* The double nearest to a 2^exponent that has at most so many digits, and whose last one is at least 2^least. What is

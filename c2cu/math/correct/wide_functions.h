@@ -133,7 +133,7 @@ static int c2cu_wide_reduced(unsigned *out, double x) {
     return (int)((n + (unsigned)negative) & 3) | negative << 2;
 }
 
-/* The angle of the point (x, y), from 0 to pi/2; the larger of x and y is from 1 to 2. With v a double near it, that
+/* The angle of the point (x, y), from 0 to pi/2; the larger of x and y is from 1/2 to 2. With v a double near it, that
    point turned back by v has an angle below 2^-45. */
 static void c2cu_wide_angle(unsigned *out, const unsigned *y, const unsigned *x) {
     unsigned angle[C2CU_WORDS], sine[C2CU_WORDS], cosine[C2CU_WORDS];
