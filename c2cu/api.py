@@ -35,6 +35,7 @@ def compile(
     backend: str = "auto",
     schedule: str = "auto",
     fp: str = "exact",
+    math: str = "host",
     layout: str = "row",
     shapes: Mapping[str, Any] | None = None,
     strict: bool = False,
@@ -58,6 +59,8 @@ def compile(
         schedule: The name of a schedule, or ``"auto"``. `Program.plan` says which one was chosen, and why.
         fp: ``"exact"``; ``"reassociate"`` (sums of floats may be reordered); ``"fast"`` (fused multiply-add, ``fminf``
             and approximate functions as well). Integers are the same under every value.
+        math: ``"host"``: functions of math.h have the bits of this machine's C library. ``"correct"``: they are rounded
+            correctly, the same on every machine; those of which c2cu has none such are an error. See docs/math.md.
         layout: ``"row"``: arrays are ``(p, *shape)``. ``"column"``: ``(*shape, p)``.
         shapes: The shape of one input, by name: an extent or a tuple of extents, for those that the C leaves open; for
             ``void *`` a pair of that and a dtype, for ``T **`` rows and columns.
@@ -91,7 +94,7 @@ def compile(
         raise catalogue.UNKNOWN_CHOICE.error(option="layout", value=f"'{layout}'", choices=list(LAYOUTS))
     return Program(
         read_source(src),
-        options_of(fn, shared, defines, shapes, fp, include_dirs, pack, outputs, status, stdio),
+        options_of(fn, shared, defines, shapes, fp, include_dirs, pack, outputs, status, stdio, math),
         backend,
         schedule,
         layout,
@@ -116,6 +119,7 @@ def bulk(
     backend: str = "auto",
     schedule: str = "auto",
     fp: str = "exact",
+    math: str = "host",
     layout: str = "row",
     shapes: Mapping[str, Any] | None = None,
     out: Any = None,
@@ -146,6 +150,7 @@ def bulk(
         backend: ``"auto"``, ``"cuda"`` or ``"cpu"``.
         schedule: ``"auto"``, or the name of a schedule.
         fp: ``"exact"``, ``"reassociate"`` or ``"fast"``; see `compile`.
+        math: ``"host"`` or ``"correct"``; see `compile`.
         layout: ``"row"``: arrays are ``(p, *shape)``. ``"column"``: ``(*shape, p)``.
         shapes: The shape of one input, by name, where neither the C nor an input tells it.
         out: An array, or a dict of arrays by C name, to write the results to. After an error they may be written in
@@ -182,6 +187,7 @@ def bulk(
         backend=backend,
         schedule=schedule,
         fp=fp,
+        math=math,
         layout=layout,
         strict=strict,
         include_dirs=include_dirs,
@@ -435,6 +441,7 @@ def translate(
     group: int | None = None,
     schedule: str | None = None,
     fp: str = "exact",
+    math: str = "host",
     fn: str | None = None,
     defines: Mapping[str, Any] | None = None,
     shared: Sequence[str] | None = None,
@@ -456,6 +463,7 @@ def translate(
             that one does not take the program; on a CPU SIMD lanes that every machine has, on one processor. With it, a
             program for a CPU is for all processors, and for SIMD registers as wide as this machine's.
         fp: As for `compile`.
+        math: As for `compile`.
         fn: The kernel function; see `compile`.
         defines: Values of object-like macros, by name; they replace the file's own.
         shared: Names of variables that all inputs share.
@@ -471,7 +479,7 @@ def translate(
             program; the error names the line.
         InputError: An argument is wrong.
     """
-    options = options_of(fn, shared, defines, shapes, fp, include_dirs)
+    options = options_of(fn, shared, defines, shapes, fp, include_dirs, math=math)
     return translated(read_source(src), options, p, threads, target, group, schedule)[0]
 
 
@@ -522,6 +530,7 @@ def library(
     target: str = "cuda",
     schedule: str = "auto",
     fp: str = "exact",
+    math: str = "host",
     fn: str | None = None,
     defines: Mapping[str, Any] | None = None,
     shared: Sequence[str] | None = None,
@@ -541,6 +550,7 @@ def library(
             machine's.
         schedule: ``"auto"`` or a schedule's name.
         fp: As for `compile`.
+        math: As for `compile`.
         fn: The kernel function; see `compile`.
         defines: Values of object-like macros, by name; they replace the file's own.
         shared: Names of variables that all inputs share.
@@ -559,7 +569,7 @@ def library(
     from .standalone import library as libraries
 
     source = read_source(src)
-    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, fp, include_dirs))
+    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, fp, include_dirs, math=math))
     judge(front, strict=False)
     with lines_of(front.pre.sources):
         return libraries.library(front, name, target=target, schedule=schedule, fp=fp)

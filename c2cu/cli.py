@@ -94,6 +94,13 @@ COMMON = [
         "--diagnostics-format", "text", "json", help="Print errors and warnings as text or as one JSON object each."
     ),
 ]
+MATH = choice(
+    "--math",
+    "host",
+    "correct",
+    help="What functions of math.h give: 'host' the bits of this machine's C library, 'correct' the exact result rounded"
+    " once, on every machine.",
+)
 MACHINE = [
     choice("--backend", "auto", "cuda", "cpu", help="Where to run. 'auto' is cuda where CuPy sees a GPU, else cpu."),
     click.option(
@@ -112,6 +119,7 @@ MACHINE = [
         help="What floating point may do: 'exact' gives the C compiler's bits, 'reassociate' may reorder sums, 'fast'"
         " may also fuse multiply-adds and use approximate functions.",
     ),
+    MATH,
 ]
 STREAMING = [
     click.option(
@@ -339,6 +347,7 @@ def _stdin() -> str:
         " thread or private, and for a CPU one that every machine takes; with --library it is auto.",
     ),
     choice("--fp", "exact", "reassociate", "fast", help="What floating point may do, as for 'c2cu run'."),
+    MATH,
     click.option("--shared", multiple=True, metavar="NAME", help="All inputs share this variable."),
     click.option(
         "--emit",
@@ -365,6 +374,7 @@ def translate(
     cmake: bool,
     schedule: str | None,
     fp: str,
+    math: str,
     shared: tuple[str, ...],
     emit: str | None,
     after: str,
@@ -383,7 +393,7 @@ def translate(
 
         if any("=" in name for name in shared):
             raise click.UsageError("translate takes --shared NAME: the program itself gives the value")
-        options = {**common.options(), "shared": shared}
+        options = {**common.options(), "shared": shared, "math": math}
         target = target or ("cpu" if output.endswith(".c") else "cuda")
         if after and emit != "ir":
             raise click.UsageError("--after goes with --emit ir")
@@ -538,6 +548,7 @@ def run(
     backend: str,
     schedule: str,
     fp: str,
+    math: str,
     pack: str | None,
     stdio: str | None,
     common: Common,
@@ -550,7 +561,7 @@ def run(
         from .io.runs import RunOptions, run_files
         from .io.whole_program import run_program
 
-        options = common.options()
+        options = {**common.options(), "math": math}
         if not inputs and not outputs:
             if p is None:
                 raise click.UsageError("give --in and --out, or --p to run the whole program on stdin")
@@ -669,12 +680,14 @@ def explain(
     backend: str,
     schedule: str,
     fp: str,
+    math: str,
     stdio: str | None,
     common: Common,
 ) -> None:
     """Tell which schedule would run FILE.c, on what, and why."""
     with diagnosed(common.diagnostics_format):
-        from . import api, backends, pipeline
+        from . import api, backends
+        from .frontend.options import options_of
         from .frontend.preprocess import read_source
         from .io import files
         from .report import cost, machine
@@ -684,7 +697,7 @@ def explain(
         if plot is not None:
             plotting.check(plot)
         names, texts = [n.partition("=")[0] for n in shared], dict(n.split("=", 1) for n in shared if "=" in n)
-        options = pipeline.Options(**common.options(), shared=tuple(names), fp=fp, stdio=stdio or "")
+        options = options_of(**common.options(), shared=names, fp=fp, stdio=stdio, math=math)
         front, notes = api.as_given(read_source(c_source(source)), options, texts)
         chosen = backend if backend != "auto" else backends.best()
         device = machine.device(chosen)

@@ -51,6 +51,7 @@ def map_bulk(
     backend: str = "auto",
     schedule: str = "auto",
     fp: str = "exact",
+    math: str = "host",
     shapes: Mapping[str, Any] | None = None,
     strict: bool = False,
     include_dirs: Sequence[str] = (),
@@ -70,6 +71,7 @@ def map_bulk(
         backend: ``"cuda"``, ``"cpu"``, or ``"auto"``: each worker uses CUDA where its CuPy sees a device, else its CPU.
         schedule: ``"auto"``, or the name of a schedule.
         fp: ``"exact"``, ``"reassociate"`` or ``"fast"``; see `compile`.
+        math: ``"host"`` or ``"correct"``; see `compile`.
         shapes: The shape of one input, by name, where neither the C nor an input tells it.
         strict: Make a program that is not oblivious an error instead of a warning.
         include_dirs: Folders in which ``#include`` looks for headers.
@@ -87,7 +89,7 @@ def map_bulk(
     one_for_all = dict(by_name("shared", shared))
     _require_lengths({**(inputs if isinstance(inputs, Mapping) else {"": inputs}), **one_for_all})
     source = read_source(src)
-    options = options_of(fn, shared, defines, shapes, fp, include_dirs)
+    options = options_of(fn, shared, defines, shapes, fp, include_dirs, math=math)
     program = Program(source, options, backend, schedule, "row", strict, build=False)
     front, options, values = program.bound(inputs, one_for_all)
     metas = {n: a._meta if isinstance(a, da.Array) else a for n, a in values.items()}
@@ -172,7 +174,7 @@ def _work(
     """``front`` as a worker can have it: with no file of this machine."""
     pre = front.pre
     macros = sorted((m.name, m.value, m.overridden) for m in pre.macros.values())
-    settings = (options.fn, options.shared, sorted(options.shapes.items()), options.fp, backend, schedule)
+    settings = (options.fn, options.shared, sorted(options.shapes.items()), options.fp, options.math, backend, schedule)
     name = key(pre.name, pre.text, pre.plain, macros, *settings, __version__)
     others = tuple(replace(s, path=None) for s in front.source.others)
     source = replace(front.source, path=None, pre=pre, others=others)

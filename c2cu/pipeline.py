@@ -13,8 +13,10 @@ from .base import catalogue
 from .base.cache import cache_folder
 from .base.ctype import Pointer
 from .base.diagnostics import Error, ParseError, UnsupportedError, lines_of
+from .codegen.math_calls import rounding_correctly
 from .frontend.adapter import adapted, unknown_rows
 from .frontend.conform import conforming
+from .frontend.correct import correct
 from .frontend.kernel import KernelProgram, chosen_kernel, kernel_program, with_place
 from .frontend.link import Linked, link, refuse_other_types
 from .frontend.options import Options
@@ -44,7 +46,8 @@ def understand(source: Source, options: Options, pre: Preprocessed | None = None
     Gaussian-elimination type. ``pre``: the text, where it is preprocessed already."""
     cache_folder()  # what it warns of is said at the user's line, not at a thread's
     pre = pre or source.pre or preprocess(source, options.defines, options.include_dirs)
-    with lines_of(pre.sources), conforming(pre) as doubts:
+    correctly = rounding_correctly(options.math == "correct")
+    with lines_of(pre.sources), conforming(pre) as doubts, correctly:
         return deep(lambda: _understand(source, pre, options, doubts))
 
 
@@ -91,7 +94,8 @@ def refuse_numbers(front: Understood, values: Mapping[str, int | float]) -> None
     """Raise UnsupportedError where these values of shared scalars make something go wrong whatever the data."""
     analysis = front.analysis
     assert analysis is not None
-    deep(lambda: refuse_faults(trace(analysis, numbers=values)))
+    with rounding_correctly(front.math == "correct"):
+        deep(lambda: refuse_faults(trace(analysis, numbers=values)))
 
 
 def _understand(source: Source, pre: Preprocessed, options: Options, doubts: list[Error]) -> Understood:
@@ -116,6 +120,8 @@ def _linked(source: Source, pre: Preprocessed, linked: Linked, options: Options,
     extents = bind_extents(program, options)
     if extents:
         return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))
+    if options.math == "correct":
+        correct(program)
     obstacle, hidden = refuse(program, options.stdio)
     return _analysed(source, pre, linked, replace(program, obstacle=obstacle, hidden=hidden), options, doubts)
 
@@ -151,6 +157,7 @@ def _analysed(
         options.stdio,
         options.outputs is not None,
         ends_of(crossed) if crossed is not None else (),
+        math=options.math,
     )
     if not options.pack:
         return front

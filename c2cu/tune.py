@@ -107,7 +107,7 @@ def name(front: Understood, backend: str, requested: str, p: int | None) -> str:
     """A measurement's name in the cache."""
     slots = [(s.name, s.dtype, s.shape, s.reads, s.writes, s.shared) for s in front.slots]
     text = front.pre.plain or front.pre.text
-    which = (text, front.kernel_name, slots, front.fp, backend, requested, magnitude(p))
+    which = (text, front.kernel_name, slots, front.fp, front.math, backend, requested, magnitude(p))
     return key("tuned", *which, *identity(backend), __version__)
 
 

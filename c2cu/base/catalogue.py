@@ -692,6 +692,15 @@ LIBRARY_FUNCTION = Message(
     "the library function '{name}' is not supported here",
     "write it as a loop, or leave the schedule to auto",
 )
+NOT_CORRECT = Message(
+    "C2CU178",
+    UnsupportedError,
+    "With math=\"correct\" (--math correct) the kernel calls a function that c2cu has not rounded correctly.",
+    "no correctly rounded '{name}' is there",
+    "{other}--math host",
+    "Use the function of float where there is one, which c2cu has for all of math.h but lgamma and tgamma; or leave it to"
+    " the library of the machine, with --math host. docs/math.md lists the functions.",
+)
 MEMORY_OF_STRUCT = Message(
     "C2CU161",
     UnsupportedError,
@@ -774,6 +783,13 @@ UNKNOWN_CHOICE = Message(
     "{option} cannot be {value}",
     "choose one of {choices}",
     "Choose one of the values that the message lists.",
+)
+FAST_AND_CORRECT = Message(
+    "C2CU424",
+    InputError,
+    "math=\"correct\" asks for each function's one correct result, fp=\"fast\" for approximate functions.",
+    "--math correct and --fp fast contradict each other",
+    "--fp reassociate leaves the functions as they are",
 )
 WRONG_KIND = Message(
     "C2CU058",

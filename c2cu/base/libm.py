@@ -64,6 +64,19 @@ CONSTANTS: dict[str, tuple[float, Scalar]] = {
 
 FUNCTIONS = _functions()
 
+#: Functions that c2cu has rounded correctly (``math="correct"``, c2cu/math/correct), and those that C or IEEE 754 define
+#: to the last bit, so that every library has the same.
+CORRECT = frozenset(
+    "exp log sin cos tan atan pow acosf acoshf asinf asinhf atan2f atanf atanhf cbrtf cosf coshf erff erfcf exp2f expf "
+    "expm1f hypotf log10f log1pf log2f logf powf sinf sinhf tanf tanhf".split()
+)
+_EXACT = (
+    "fabs sqrt ceil floor nearbyint rint round trunc fmod remainder copysign nextafter fdim fmax fmin fma ldexp scalbn "
+    "lround llround lrint llrint ilogb logb frexp modf remquo drem finite nan nexttoward scalbln significand"
+).split()
+EXACT = frozenset(n + s for n in _EXACT for s in ("", "f", "l")) | {*CLASSIFICATION}
+
+
 #: Functions of complex.h that are a library's own affair, and those that are arithmetic.
 _TRANSCENDENTAL = "cexp clog csqrt csin ccos ctan csinh ccosh ctanh casin cacos catan casinh cacosh catanh".split()
 

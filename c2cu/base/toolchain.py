@@ -203,6 +203,12 @@ def exact_flags(command: tuple[str, ...]) -> tuple[str, ...]:
     return (*flags, "-fno-tree-slp-vectorize")
 
 
+def unfolded_flags(command: tuple[str, ...], names: Sequence[str]) -> tuple[str, ...]:
+    """What keeps a compiler from computing these functions of constants, and from putting others in their place. GCC
+    rounds what it computes correctly, and what it puts in their place does."""
+    return tuple(f"-fno-builtin-{n}" for n in names) if "clang" in compiler_version(command) else ()
+
+
 @functools.cache
 def generated_flags(command: tuple[str, ...]) -> tuple[str, ...]:
     """Likewise for text of ours, with what keeps GCC from giving another result than C's."""

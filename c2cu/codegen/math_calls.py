@@ -1,4 +1,8 @@
-"""Which functions of math.h device text calls by names of ours: those whose text `schedule.device_functions` adds."""
+"""Which functions of math.h generated text calls by names of ours.
+
+On a device: those whose text `schedule.device_functions` adds. With ``math="correct"``, on every machine: those that
+c2cu has rounded correctly, whose text `correct_functions` has.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from ..base.libm import CORRECT
+
 _ours: ContextVar[frozenset[str]] = ContextVar("c2cu_math_calls", default=frozenset())
+_correct: ContextVar[bool] = ContextVar("c2cu_math_correct", default=False)
 PREFIX = "c2cu_math_"
 
 
 def math_call(name: str) -> str:
     """How a function of math.h is called in device text."""
-    return PREFIX + name if name in _ours.get() else name
+    return PREFIX + name if name in _ours.get() else host_call(name)
+
+
+def host_call(name: str) -> str:
+    """How it is called in text for a CPU."""
+    return PREFIX + name if _correct.get() and name in CORRECT else name
 
 
 @contextmanager
@@ -23,3 +35,18 @@ def our_functions(names: frozenset[str]) -> Iterator[None]:
         yield
     finally:
         _ours.reset(token)
+
+
+def rounds_correctly() -> bool:
+    """Whether text that is printed now has ``math="correct"``."""
+    return _correct.get()
+
+
+@contextmanager
+def rounding_correctly(correct: bool) -> Iterator[None]:
+    """While this lasts, that is so."""
+    token = _correct.set(correct)
+    try:
+        yield
+    finally:
+        _correct.reset(token)

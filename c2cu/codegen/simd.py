@@ -17,6 +17,7 @@ from ..ir.indices import simplified
 from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Extremum, Load, Region, Select, Unary, Var, Variable
 from ..ir.ranges import Ranges, ranges_of_variables
 from .division import is_by_constant, reciprocal
+from .math_calls import host_call
 from .precedence import NAME, PREFIX, SUM, WHOLE, enclosed, infix
 
 
@@ -249,7 +250,7 @@ class Printer:
             case Extremum():
                 return self.printed(e.choice)
             case Call():
-                text = f"{e.name}({', '.join(map(self.text, e.args))})"
+                text = f"{host_call(e.name)}({', '.join(map(self.text, e.args))})"
                 if self.constants is None or not all(isinstance(a, Const) for a in e.args):
                     return text, NAME
                 name = self.constants.setdefault((e.type.name, text), f"constant_{len(self.constants)}")
@@ -580,7 +581,7 @@ class Printer:
             args.append(f"{name}[l]")
         out = self.temporary(rep)
         self.alone[e.name] = None
-        self.lines.append(f"LANES {self.active(e)}{out}[l] = {e.name}({', '.join(args)});")
+        self.lines.append(f"LANES {self.active(e)}{out}[l] = {host_call(e.name)}({', '.join(args)});")
         return out
 
     def active(self, e: Call) -> str:

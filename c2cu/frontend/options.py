@@ -27,6 +27,7 @@ DTYPES = {  # what bytes may be seen as
     "bool": "_Bool",
 }
 FP = ("exact", "reassociate", "fast")
+MATH = ("host", "correct")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Options:
     name, for which alone the program is to be understood; ``pack``: bits that elements of shortest paths fit.
     ``outputs``: the variables that come out, None: all that are written; ``status``: the exit status does too;
     ``stdio``: "discard" drops what the kernel prints; "keep": a translation's kernel prints, on a CPU. ``constants``:
-    globals that nothing writes and no call brings. ``dtypes``: of what ``void *`` parameters point to."""
+    globals that nothing writes and no call brings. ``dtypes``: of what ``void *`` parameters point to. ``math``: whose bits
+    functions of math.h have."""
 
     fn: str | None = None
     defines: Mapping[str, str] = field(default_factory=dict)
@@ -50,6 +52,7 @@ class Options:
     stdio: str = ""
     constants: tuple[str, ...] = ()
     dtypes: Mapping[str, str] = field(default_factory=dict)
+    math: str = "host"
 
 
 def options_of(
@@ -63,6 +66,7 @@ def options_of(
     outputs: Sequence[str] | None = None,
     status: bool = False,
     stdio: str | None = None,
+    math: str = "host",
 ) -> Options:
     """The options of a compilation. ``shapes``: an extent, a sequence of extents, or a pair of one and a dtype (of a
     ``void *`` parameter), by name."""
@@ -76,6 +80,10 @@ def options_of(
         raise catalogue.UNKNOWN_CHOICE.error(option="pack", value=f"{pack!r:.40}", choices=list(PACK))
     if fp not in FP:
         raise catalogue.UNKNOWN_CHOICE.error(option="fp", value=f"'{fp}'", choices=list(FP))
+    if math not in MATH:
+        raise catalogue.UNKNOWN_CHOICE.error(option="math", value=f"{math!r:.40}", choices=list(MATH))
+    if math == "correct" and fp == "fast":
+        raise catalogue.FAST_AND_CORRECT.error()
     by = {n: _with_dtype(n, s) for n, s in by_name("shapes", shapes).items()}
     return Options(
         fn,
@@ -89,6 +97,7 @@ def options_of(
         status=bool(status),
         stdio=stdio or "",
         dtypes={n: t for n, (_, t) in by.items() if t},
+        math=math,
     )
 
 

@@ -125,6 +125,7 @@ class Program:
             "--shape": repr(sorted(o.shapes.items())),
             "--shared": repr(sorted(o.shared)),
             "--fp": o.fp,
+            "--math": o.math,
             "--stdio": o.stdio,
             "--layout": self._layout,
             "--backend": self._backend if self._backend != "auto" else backends.best(),

@@ -635,6 +635,7 @@ def _report(proof: Verification, mismatch: Mismatch, number: int, arguments: Map
         "kernel": front.kernel_name,
         "text": front.pre.plain or front.pre.text,
         "fp": front.fp,
+        "math": front.math,
         "layout": layout,
         "schedule": proof.artifact.schedule,
         "flags": list(proof.artifact.flags),

@@ -31,6 +31,10 @@ from ..verdict import Report, report_of
 from . import cost
 from .idioms import idioms
 
+_MATH = {
+    "host": "host: functions of math.h have the bits of this machine's C library",
+    "correct": "correct: functions of math.h are rounded correctly, with the same bits on every machine",
+}
 SHOWN = 3  # of a list that may be long
 
 
@@ -96,6 +100,7 @@ def explanation(
         "measured": _measured(chosen.measured),
         "rival": chosen.rival.schedule if chosen.rival is not None else None,
         "fp": fp,
+        "math": front.math,
         "fp_gain": _gain(front, chosen, fp),
         "verify": expected(front, artifact, backend, mode("auto")),
     }
@@ -245,6 +250,7 @@ def text(e: dict[str, Any], report: Report) -> str:
         ("model", _model(e)),
         ("machine", _machine(e["machine"]) if e["machine"] else []),
         ("fp", [f"{e['fp']}; more freedom would gain {e['fp_gain']}"]),
+        ("math", [_MATH[e["math"]]]),
         ("verify", [e["verify"]]),
     ]
     lines = [str(report), ""]
@@ -343,7 +349,7 @@ def _schedule(e: dict[str, Any]) -> list[str]:
         f"{e['schedule']}{_shape(e)}",
         *_refilled(e["refill"], "thread" if e["threads"] else "lane"),
         *_sorted(e["alike"]),
-        *_side_by_side(e["lanes_functions"], e["backend"]),
+        *_side_by_side(e["lanes_functions"], e["backend"], e["math"]),
         *_times(e),
         *(f"not {r['schedule']}: {r['reason']}" for r in e["rejected"]),
     ]
@@ -381,12 +387,13 @@ def _functions(artifact: Artifact | None) -> dict[str, list[str]] | None:
     return {"together": list(artifact.functions), "alone": list(alone)} if artifact.functions or alone else None
 
 
-def _side_by_side(functions: dict[str, list[str]] | None, backend: str) -> list[str]:
+def _side_by_side(functions: dict[str, list[str]] | None, backend: str, math: str) -> list[str]:
     if functions is None:
         return []
     together, alone = functions["together"], functions["alone"]
     how, but = ("all lanes at once, ", "") if backend == "cpu" else ("", ", rare arguments by CUDA's own")
-    said = [f"{', '.join(together)}: {how}with the bits of this machine's library{but}"] if together else []
+    whose = f"with the bits of this machine's library{but}" if math == "host" else "rounded correctly"
+    said = [f"{', '.join(together)}: {how}{whose}"] if together else []
     return said + ([f"{', '.join(alone)}: lane by lane"] if alone else [])
 
 

@@ -56,7 +56,7 @@ class NativeProgram:
         """``code``: the shared object that `build` makes of the artifact."""
         self.artifact = artifact
         elf = Elf(code)
-        reached = frozenset(_reached(elf))
+        reached = frozenset(_reached(elf)) - {*artifact.replaced}
         _refuse(artifact, elf, reached)
         parts = [s for s in elf.writable() if s.name != STATE]
         names = {s.name for s in elf.symbols(dynamic=True)}
@@ -298,7 +298,8 @@ def load(artifact: CpuNativeArtifact, cache: Cache | None = None) -> NativeProgr
     ]
     machine = [f for f in FLAGS if f not in needed]
     flags = (*machine, *OWN, *toolchain.exact_flags(compiler), *artifact.flags)
-    name = key(texts, artifact.support, flags, toolchain.compiler_version(compiler), toolchain.cpu_key(), __version__)
+    flags += toolchain.unfolded_flags(compiler, artifact.replaced)
+    name = key(texts, artifact.support, artifact.replacing, flags, toolchain.compiler_version(compiler), toolchain.cpu_key(), __version__)
 
     def loaded() -> NativeProgram:
         known = cache or Cache()
@@ -313,15 +314,19 @@ def build(artifact: CpuNativeArtifact, compiler: tuple[str, ...], flags: tuple[s
     command = (*compiler, *flags, "-x", "c")  # preprocessed; but zig does not know the language "cpp-output"
     with scratch() as folder:
         calls = [functools.partial(_compiled, command, t, folder / f"{k}.o") for k, t in enumerate(texts)]
-        ours, *objects = _abreast([lambda: _support(artifact.support, compiler, texts, cache), *calls])
-        support = folder / "support.o"
-        support.write_bytes(ours)
+        ours = [(folder / "support.o", lambda: _support(artifact.support, compiler, texts, cache))]
+        if artifact.replacing:
+            ours.append((folder / "replacing.o", lambda: _replacing(artifact.replacing, compiler, cache)))
+        objects = _abreast([*calls, *(make for _, make in ours)])
+        for (path, _), content in zip(ours, objects[len(calls) :]):
+            path.write_bytes(content)
+        objects = objects[: len(calls)]
         users = {s.name for o in objects for s in _symbols(o) if s.defined and s.shared}
         script, to = folder / "exported", folder / "code"
         script.write_text(f"{{ global: {'; '.join(ENTRIES)}; local: *; }};\n")
-        wrapped = (f"-Wl,--wrap={name}" for name in sorted(libc.WRAPPED - users))
+        wrapped = (f"-Wl,--wrap={name}" for name in sorted({*libc.WRAPPED, *artifact.replaced} - users))
         linked = [*compiler, "-shared", "-nostartfiles", *(str(folder / f"{k}.o") for k in range(len(texts)))]
-        linked += [str(support), "-o", str(to), "-lm", *_LINKED, f"-Wl,--version-script={script}", *wrapped]
+        linked += [*(str(path) for path, _ in ours), "-o", str(to), "-lm", *_LINKED, f"-Wl,--version-script={script}", *wrapped]
         done = toolchain.fed(linked, "", folder)
         if done.returncode:
             raise toolchain.rejected(compiler[0], "", done.stderr.decode("utf-8", "replace"))
@@ -338,6 +343,18 @@ def _abreast(calls: Sequence[Callable[[], bytes]]) -> list[bytes]:
             except RuntimeError:  # the interpreter is ending, and this thread goes on
                 return [call() for call in calls]
         return [f.result() for f in waiting]
+
+
+def _replacing(text: str, compiler: tuple[str, ...], cache: Cache) -> bytes:
+    """The object of functions that stand in for the library's, with this CPU's instructions."""
+    command = (*compiler, "-O2", "-march=native", *OWN, *toolchain.exact_flags(compiler), "-x", "c")
+    name = key("replacing", text, command, toolchain.compiler_version(compiler), toolchain.cpu_key(), __version__)
+
+    def compiled() -> bytes:
+        with scratch() as folder:
+            return _compiled(command, text, folder / "replacing.o")
+
+    return cache.put(name, ".o", compiled)
 
 
 def _support(text: str, compiler: tuple[str, ...], texts: Sequence[str], cache: Cache) -> bytes:

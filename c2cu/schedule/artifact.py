@@ -79,7 +79,8 @@ class CpuNativeArtifact(Artifact):
     other texts; ``support``: a text of ours that is linked with them, and exports what `runtime.native` calls.
     ``pointers``: the slots that are what a pointer parameter points to, each input's own. ``calls``: functions and
     variables that no text defines, and where the kernel names them. ``stdio``: "discard", or "" to refuse output.
-    ``guessed``: variables that come out, of which nobody knows whether the kernel writes them.
+    ``guessed``: variables that come out, of which nobody knows whether the kernel writes them. ``replaced``: functions
+    of math.h that ``replacing``, another text of ours, stands in for.
     """
 
     support: str
@@ -88,6 +89,8 @@ class CpuNativeArtifact(Artifact):
     units: tuple[str, ...] = ()
     stdio: str = ""
     guessed: frozenset[str] = frozenset()
+    replaced: tuple[str, ...] = ()
+    replacing: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

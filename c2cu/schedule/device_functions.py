@@ -18,12 +18,13 @@ from ..base.libm import FUNCTIONS
 from ..base.package import state
 from ..codegen.contraction import plain_products
 from ..codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
-from ..codegen.math_calls import PREFIX, our_functions
+from ..codegen.math_calls import PREFIX, our_functions, rounds_correctly
 from ..ir.nodes import Call, Expr, Region, Stmt, Store
 from ..ir.passes import through
 from ..ir.walk import statements
 from ..transform.propagate import propagate
 from .artifact import Artifact
+from .device_correct import device_correct
 from .gang.functions import MANY, any_library, lowered, names
 from .gang.same_bits import equal
 
@@ -35,6 +36,11 @@ RARE = "c2cu_rare_"
 
 def with_functions(emit: Callable[[], A]) -> A:
     """What ``emit`` makes, with the functions that its text calls. Raises what it raises."""
+    if rounds_correctly():
+        artifact = emit()
+        called = frozenset(_CALLED.findall(artifact.text))
+        text = device_correct(called) + artifact.text if called else artifact.text
+        return replace(artifact, text=text, functions=tuple(sorted(called)))
     artifact = _printed(emit, names() - EXACT)
     calls = _CALLED.findall(artifact.text)
     good = frozenset(calls) if any_library() else equal(frozenset(calls))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -111,8 +111,21 @@ def emit_schedule(name: str, understood: Understood, threads: int = 0, backend: 
     def emit() -> Artifact:
         return schedule.emit(understood, threads, name.partition(":")[2])
 
-    if backend != "cuda" or understood.fp == "fast":
+    correct = understood.math == "correct"
+    if understood.fp == "fast" or (backend != "cuda" and not correct):
         return emit()
-    from .device_functions import with_functions
+    from ..codegen.math_calls import rounding_correctly
 
-    return with_functions(emit)
+    with rounding_correctly(correct):
+        if backend == "cpu":
+            return _with_correct_functions(emit())
+        from .device_functions import with_functions
+
+        return with_functions(emit)
+
+
+def _with_correct_functions(artifact: Artifact) -> Artifact:
+    """A CPU's text with the functions that it calls."""
+    from ..codegen.correct_functions import CALLED, definitions
+
+    return replace(artifact, text=definitions(CALLED.findall(artifact.text)) + artifact.text)

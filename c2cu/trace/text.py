@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ..base.ctype import BOOL
 from ..base.templates import render
+from ..codegen.correct_functions import CALLED, definitions
 from ..codegen.lanes import complex_parts
 from ..codegen.simd import Printer, literal, member
 from ..ir.nodes import Assign, Call, Expr, Extremum, Load, Region, Store, Var, Variable
@@ -21,7 +22,7 @@ def text(t: Tracer, record: bool = False) -> str:
     """The C of a tracer. With ``record``, it writes every access instead of facts about all."""
     writer = _TextWriter(t, Printer(t.u))
     writer.block(t.steps)
-    return render(
+    program = render(
         "cpu/tracer.c.j2",
         record=record,
         depths=t.depths,
@@ -42,6 +43,7 @@ def text(t: Tracer, record: bool = False) -> str:
         numbers=[(r.type, member(r), r.type.is_float) for r in t.numbers],
         body=writer.lines,
     )
+    return definitions(CALLED.findall(program)) + program
 
 
 @dataclass

@@ -20,12 +20,14 @@ from typing import Any
 from ...analysis.uniform import uniform
 from ...base.cache import Cache, key
 from ...base.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
-from ...base.libm import FUNCTIONS
+from ...base.libm import CORRECT, EXACT, FUNCTIONS
 from ...base.package import state
 from ...base.templates import render
+from ...codegen.correct_functions import FOLDER as CORRECT_FOLDER
 from ...codegen.lane_masks import MaskPrinter
 from ...codegen.lanes import extreme_text, fused_text, gather_text, over_text, pair_text
 from ...codegen.lookups import lookup_text
+from ...codegen.math_calls import rounds_correctly
 from ...codegen.simd import Printer, member, register
 from ...frontend.kernel import kernel_program
 from ...frontend.link import link
@@ -63,13 +65,25 @@ def any_library() -> bool:
 
 def usable() -> frozenset[str]:
     """The functions that may be had instead of the library's, and those that do two of these at once."""
-    return frozenset() if any_library() else names() | BOTH.keys()
+    if any_library():
+        return frozenset()
+    return names() | BOTH.keys() if not rounds_correctly() else names()
 
 
 @functools.cache
-def names() -> frozenset[str]:
-    """The functions that there are."""
+def _library_like() -> frozenset[str]:
     return frozenset(f.stem for f in FOLDER.glob("*.c")) & FUNCTIONS.keys()
+
+
+def names() -> frozenset[str]:
+    """The functions that there are: like the library's, or those that round correctly and those that all libraries have
+    alike."""
+    return CORRECT | _library_like() & EXACT if rounds_correctly() else _library_like()
+
+
+def is_correct(name: str) -> bool:
+    """Whether it is one of those that round correctly, with bits that are no library's."""
+    return rounds_correctly() and name in CORRECT
 
 
 @dataclass(frozen=True)
@@ -130,7 +144,7 @@ _TYPES = {t.name: t for t in (DOUBLE, FLOAT, INT, UINT, LONG, ULONG)}
 
 
 def _kept(name: str) -> LanesFunction:
-    content = Cache().put(key("lanes", name, state()), ".lanes", lambda: json.dumps(asdict(_made(name))).encode())
+    content = Cache().put(key("lanes", name, is_correct(name), state()), ".lanes", lambda: json.dumps(asdict(_made(name))).encode())
     known = json.loads(content)
     pairs = {n: [tuple(x) for x in known[n]] for n in ("gathers", "unsigned", "lookups")}
     return LanesFunction(**{**known, **pairs})
@@ -138,7 +152,7 @@ def _kept(name: str) -> LanesFunction:
 
 def lowered(name: str) -> Kernel:
     """A function for one input, as flat IR."""
-    pre = preprocess(read_source(FOLDER / f"{name}.c"))
+    pre = preprocess(read_source((CORRECT_FOLDER if is_correct(name) else FOLDER) / f"{name}.c"))
     program = kernel_program(typed(link(pre).parsed, pre), f"c2cu_{name}")
     return uniform_ends(canonical(lower(program)))
 

@@ -21,7 +21,7 @@ from ...codegen.lanes import mask_texts, vectors
 from ...codegen.simd import Printer
 from ...ir.nodes import Kernel
 from ...transform.sincos import BOTH
-from .functions import lanes_functions, used
+from .functions import is_correct, lanes_functions, used
 
 FLAGS = ("-O2", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w", "-fno-builtin")
 COUNT = 1 << 20  # arguments
@@ -30,10 +30,12 @@ EQUAL = b"equal"
 
 
 def equal(names: frozenset[str]) -> frozenset[str]:
-    """The functions of which ``lanes_NAME`` gives what NAME gives, bit for bit, on all arguments that were tried.
-    Raises CompileError where there is no compiler."""
+    """The functions of which ``lanes_NAME`` gives what NAME gives, bit for bit, on all arguments that were tried; and
+    those that round correctly. Raises CompileError where there is no compiler."""
     if not names or not toolchain.cpu_features() >= NEEDS:
         return frozenset()
+    if correct := frozenset(filter(is_correct, names)):
+        return correct | equal(names - correct)
     compiler = toolchain.find_compiler()
     machine = compiler, toolchain.compiler_version(compiler), toolchain.cpu_key(), FLAGS, mathematics()
     entries = {name: key("bits", name, state(), *machine) for name in names}

@@ -16,7 +16,7 @@ from ...gep import NotGep
 from ...ir.nodes import Region
 from ..artifact import Artifact, CpuTeamArtifact, CudaArtifact
 from ..estimate import Estimate, floor
-from ..registry import variants
+from ..registry import emit_schedule, variants
 from ..schedule import Candidate, Schedule
 from ..understood import Understood
 
@@ -85,7 +85,9 @@ class CudaGepSchedule(Schedule):
     def _on_cpu(self, understood: Understood) -> CpuTeamArtifact | None:
         """For inputs that devices cannot do."""
         with suppress(UnsupportedError):
-            return CpuGepSchedule().emit(understood, 0, "")
+            artifact = emit_schedule("gep", understood, backend="cpu")
+            assert isinstance(artifact, CpuTeamArtifact)
+            return artifact
         return None
 
     def estimate(self, artifact: Artifact, trace: Trace) -> Estimate | None:

@@ -16,6 +16,7 @@ from ...base import catalogue
 from ...base.ctype import CType, Pointer, Scalar
 from ...base.diagnostics import Loc
 from ...base.templates import render
+from ...codegen.correct_functions import replaced_in, replacements
 from ...frontend.kernel import KernelProgram, Parameter, returns_place
 from ...frontend.parse import loc_of
 from ...frontend.tree import nodes
@@ -41,6 +42,7 @@ def native(understood: Understood) -> CpuNativeArtifact:
     defines_copies = not program.unit.functions.keys().isdisjoint(_MEMORY)
     copies = {"copy": "c2cu_copy", "fill": "c2cu_fill"} if defines_copies else _BUILTINS
     driver = render("cpu/native_driver.c.j2", slots=max(1, len(slots)), others=others, **copies, **_driver(understood))
+    replaced = replaced_in((texts[home], *(texts[n] for n in others))) if understood.math == "correct" else ()
     return CpuNativeArtifact(
         "native",
         texts[home] + driver,
@@ -52,6 +54,8 @@ def native(understood: Understood) -> CpuNativeArtifact:
         units=tuple(texts[n] for n in others),
         stdio=understood.stdio,
         guessed=frozenset() if program.followed or understood.asked else _globals(program),
+        replaced=replaced,
+        replacing=replacements(replaced),
     )
 
 
