@@ -509,7 +509,8 @@ def translated(
     except UnsupportedError as e:
         require_runs(p, threads, target, group)
         pre = preprocess(source, options.defines, options.include_dirs)
-        text = in_turn(source.name, pre, p, e) if target == "cpu" and runs_as_it_stands(schedule) else None
+        in_turns = target == "cpu" and runs_as_it_stands(schedule) and options.math == "host"
+        text = in_turn(source.name, pre, p, e) if in_turns else None
         if text is None:
             raise
         return text, None

@@ -41,6 +41,11 @@ def definitions(calls: Iterable[str]) -> str:
     return "\n\n".join([HEADER, *texts, ""]) if texts else ""
 
 
+def with_definitions(text: str) -> str:
+    """C that `math_calls` had call these functions, with them in front."""
+    return definitions(CALLED.findall(text)) + text
+
+
 def replaced_in(texts: Iterable[str]) -> tuple[str, ...]:
     """The functions of the library that C text may call, and that are to be replaced in it: those that it names, and
     those that compilers make of two of these."""

@@ -11,7 +11,7 @@ from ..base.cache import Cache, key
 from ..base.package import state
 from ..codegen.c_printer import CPrinter, declare
 from ..codegen.contraction import plain_products
-from ..codegen.correct_functions import HEADER, LONG, definitions
+from ..codegen.correct_functions import CALLED, HEADER, LONG, definitions
 from ..codegen.device_library import definitions as helpers
 from ..codegen.math_calls import rounding_correctly
 from ..frontend.link import link
@@ -25,9 +25,16 @@ _BITS = {"c2cu_as_bits": "(unsigned long)__double_as_longlong(x)", "c2cu_as_bits
 _BITS |= {"c2cu_from_bits": "__longlong_as_double((long long)bits)", "c2cu_from_bits_f": "__uint_as_float(bits)"}
 
 
+def with_device_correct(text: str) -> str:
+    """CUDA that `math_calls` had call these functions, with them in front."""
+    return device_correct(CALLED.findall(text)) + text
+
+
 def device_correct(calls: Iterable[str]) -> str:
-    """The C++ of these functions, ``c2cu_math_NAME``."""
+    """The C++ of these functions, ``c2cu_math_NAME``; "" for none."""
     names = sorted(set(calls))
+    if not names:
+        return ""
     name = key("device correct", names, plain_products(), state())
     return Cache().put(name, ".device", lambda: _printed(names).encode()).decode()
 

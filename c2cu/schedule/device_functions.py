@@ -24,7 +24,7 @@ from ..ir.passes import through
 from ..ir.walk import statements
 from ..transform.propagate import propagate
 from .artifact import Artifact
-from .device_correct import device_correct
+from .device_correct import with_device_correct
 from .gang.functions import MANY, any_library, lowered, names
 from .gang.same_bits import equal
 
@@ -38,9 +38,8 @@ def with_functions(emit: Callable[[], A]) -> A:
     """What ``emit`` makes, with the functions that its text calls. Raises what it raises."""
     if rounds_correctly():
         artifact = emit()
-        called = frozenset(_CALLED.findall(artifact.text))
-        text = device_correct(called) + artifact.text if called else artifact.text
-        return replace(artifact, text=text, functions=tuple(sorted(called)))
+        called = tuple(sorted(set(_CALLED.findall(artifact.text))))
+        return replace(artifact, text=with_device_correct(artifact.text), functions=called)
     artifact = _printed(emit, names() - EXACT)
     calls = _CALLED.findall(artifact.text)
     good = frozenset(calls) if any_library() else equal(frozenset(calls))

@@ -114,18 +114,13 @@ def emit_schedule(name: str, understood: Understood, threads: int = 0, backend: 
     correct = understood.math == "correct"
     if understood.fp == "fast" or (backend != "cuda" and not correct):
         return emit()
+    from ..codegen.correct_functions import with_definitions
     from ..codegen.math_calls import rounding_correctly
 
     with rounding_correctly(correct):
         if backend == "cpu":
-            return _with_correct_functions(emit())
+            artifact = emit()
+            return replace(artifact, text=with_definitions(artifact.text))
         from .device_functions import with_functions
 
         return with_functions(emit)
-
-
-def _with_correct_functions(artifact: Artifact) -> Artifact:
-    """A CPU's text with the functions that it calls."""
-    from ..codegen.correct_functions import CALLED, definitions
-
-    return replace(artifact, text=definitions(CALLED.findall(artifact.text)) + artifact.text)

@@ -82,16 +82,19 @@ def library(front: Understood, name: str, *, target: str = "cuda", schedule: str
     if name in _names(artifact.text) or name.lower().startswith("c2cu_"):
         raise catalogue.LIBRARY_NAME.error(name=name)
     arguments = _arguments(front, artifact)
+    correctly = " --math correct" if front.math == "correct" else ""
+    whose = "rounded correctly" if correctly else "CUDA's" if target == "cuda" else ""
     values = {
         "name": name,
         "kernel": front.program.kernel.name,
         "file": front.source.name.rsplit("/", 1)[-1],
-        "made": f"c2cu {__version__}: --target {target} --schedule {artifact.schedule} --fp {fp}",
+        "made": f"c2cu {__version__}: --target {target} --schedule {artifact.schedule} --fp {fp}{correctly}",
         "arguments": arguments,
         "required": [a for a in arguments if a.slot.required or (a.slot.reads and a.slot.writes)],
         "slots": [_slot(s, {a.slot.name: a for a in arguments}) for s in artifact.slots],
         "target": target,
         "exact": fp == "exact",
+        "math": ", but for functions of math.h, which are " + whose if whose else "",
     }
     header, cmake = (render(f"library.{kind}.j2", **values) for kind in ("h", "cmake"))
     return Library(name, _source(artifact, values), header, cmake)

@@ -11,11 +11,14 @@ from pycparser import c_ast as C
 from ..base import catalogue, libc, toolchain
 from ..base.ctype import Array, CType, Pointer, Scalar, Struct, extents, leaf_element
 from ..base.diagnostics import Error, UnsupportedError
-from ..base.libm import DECLARED
+from ..base.libm import CORRECT, DECLARED
 from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
 from ..codegen.contraction import called_products
+from ..codegen.correct_functions import CALLED, with_definitions
+from ..codegen.correct_functions import definitions as correct_definitions
 from ..codegen.device_library import definitions
+from ..codegen.math_calls import rounding_correctly
 from ..frontend.kernel import Parameter, static_locals
 from ..frontend.parse import deeply, is_user_file, loc_of
 from ..frontend.refuse import refuse_complex, refuse_printing
@@ -27,6 +30,7 @@ from ..schedule.artifact import Artifact, CpuTeamArtifact
 from ..schedule.choose import AUTO, require_known
 from ..schedule.column.columns import COLUMN, PLAIN, Columns
 from ..schedule.column.emit import constant_names, constant_tables
+from ..schedule.device_correct import device_correct, with_device_correct
 from ..schedule.gang.emit import gang
 from ..schedule.private.emit import private
 from ..schedule.private.process import process_of
@@ -39,6 +43,7 @@ from .tidy import headers, split_includes, without_unused
 from .turns import in_turn
 
 if TYPE_CHECKING:
+    from ..analysis.uniform import Uniform
     from ..schedule.understood import Understood
 
 PORTABLE_BYTES = 16  # SIMD width that every compiler takes without a flag
@@ -205,7 +210,7 @@ def _cpu(front: Understood, p: int, group: int | None, schedule: str | None) -> 
         except Error as e:
             why = why or e
     assert why is not None
-    text = in_turn(front.source.name, front.pre, p, why)
+    text = in_turn(front.source.name, front.pre, p, why) if front.math == "host" else None
     if text is None:
         raise why
     return text
@@ -431,19 +436,21 @@ class _Host:
     def cpu(self, artifact: Artifact | None = None) -> str:
         """``artifact``: for this machine's SIMD registers, and for all its processors; None: for any, on one."""
         values = self.common()
-        text, slots, included = "", [], []
+        text, slots, included, calls = "", [], [], []
         if not self.split.whole:
             analysis = self.front.analysis
             assert analysis is not None
             team = isinstance(artifact, CpuTeamArtifact)
-            made = artifact or gang(analysis, self.front.slots, self.front.layout, PORTABLE_BYTES, self.front.trace)
-            text, included = split_includes(made.text)
+            text = artifact.text if artifact is not None else self.portable(analysis)
+            calls = CALLED.findall(text)
+            text, included = split_includes(text.removeprefix(correct_definitions(calls)))
             if artifact is not None:
                 text = re.sub(r"^(int|void|void \*)(?= ?\*?c2cu_\w+\()", r"static \1", text, flags=re.M)
                 text = render("cpu/scheduled.c.j2", text=text, team=team)
                 included += ["#include <pthread.h>", "#include <unistd.h>"]
             text = without_unused(_private_names(text))
             slots = self.slots()
+        rounded = self.rounded()
         defined = {*self.unit.variables, *self.unit.functions}
         hidden = [] if "math.h" in headers(self.unit.pre.includes) else sorted(defined & DECLARED)
         return render(
@@ -454,10 +461,27 @@ class _Host:
             gang=text,
             schedule=artifact.schedule if artifact is not None else "",
             fp=self.front.fp,
+            correct=self.front.math == "correct",
+            rounded=rounded,
+            rounding=correct_definitions([*calls, *rounded]),
             features=_FEATURES.get(toolchain.vector_bytes(), ()) if artifact is not None else (),
             slots=slots,
             **values,
         )
+
+    def portable(self, analysis: Uniform) -> str:
+        """The kernel in lanes that every CPU has."""
+        front = self.front
+        with rounding_correctly(front.math == "correct"):
+            text = gang(analysis, front.slots, front.layout, PORTABLE_BYTES, front.trace).text
+        return with_definitions(text)
+
+    def rounded(self) -> list[str]:
+        """The functions of math.h that the program itself calls, and that are to be rounded correctly."""
+        if self.front.math != "correct":
+            return []
+        names = {n.name for n in nodes(self.unit.ast) if isinstance(n, C.ID) and n.name not in self.unit.functions}
+        return sorted(names & CORRECT - self.unit.variables.keys())
 
     def slots(self) -> list[str]:
         """Initialisers of the slot table over ``__runs``."""
@@ -497,6 +521,7 @@ class _Host:
             kernel=self.program.kernel.name,
             schedule=artifact.schedule,
             fp=self.front.fp,
+            correct=self.front.math == "correct",
             undefined=[m for m in defined if m != "_Bool" and not _undefines(artifact.text, m)],
             arrays=[a for a in arrays if a is not None],
             slots=["{0, 0, 0, 0}" if a is None else self.slot(a) for a in arrays],
@@ -529,11 +554,12 @@ class _Host:
         require_few(self.front.slots)
         _refuse_macros(self.front, words(f"cuda/{'group' if self.group else 'main'}_private.cuh.j2"))
         process = process_of(self.program)
-        with called_products(self.front.fp != "fast"):
+        with called_products(self.front.fp != "fast"), rounding_correctly(self.front.math == "correct"):
             artifact = private(self.program, self.front.slots, process)
+            text = with_device_correct(artifact.text)
         return render(
             "cuda/standalone_private.cu.j2",
-            device=artifact.text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace
+            device=text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace
             lanes=artifact.inputs,
             slots=self.slots(),
             reason=reason,
@@ -559,11 +585,12 @@ class _Host:
         names.update((b.symbol, self.columns_of(b, static)) for b in statics if b.symbol is not None)
         slot = [("int __s__", "__s__")] if self.group else []
         plain = {s: f"__{text}" for s, text in constant_names(self.program).items()}
-        with called_products(self.front.fp != "fast"):
+        with called_products(self.front.fp != "fast"), rounding_correctly(self.front.math == "correct"):
             columns = Columns(self.program, names, plain, [*slot, ("int __id__", "__id__")], self.width)
-        kernel = self.program.kernel
-        storages = tuple(COLUMN if isinstance(q.type, Pointer) else PLAIN for q in kernel.params)
-        entry = columns.instance(kernel, storages)
+            kernel = self.program.kernel
+            storages = tuple(COLUMN if isinstance(q.type, Pointer) else PLAIN for q in kernel.params)
+            entry = columns.instance(kernel, storages)
+            correct = device_correct(CALLED.findall("".join(f.text for f in columns.finished)))
         tables = constant_tables(self.program, columns)
         declared = {t.tag for t in self.unit.scope.tags.values()}  # by the host's part, which has the file's types
         structs = [s for s in structs_used(self.unit, self.program.functions, []) if s.tag not in declared]
@@ -578,7 +605,7 @@ class _Host:
             structs=[define_struct(s) for s in structs],
             constants=tables + first,
             start=start,
-            helpers=definitions(columns.helpers),
+            helpers=[*definitions(columns.helpers), *([correct] if correct else [])],
             device_prototypes=[f.head + ";" for f in done],
             device_functions=[f.text for f in done],
             arrays=[self.array(b, s.nbytes, b.kind != "return", s.writes, static) for b, s in parameters]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ..base.ctype import BOOL
 from ..base.templates import render
-from ..codegen.correct_functions import CALLED, definitions
+from ..codegen.correct_functions import with_definitions
 from ..codegen.lanes import complex_parts
 from ..codegen.simd import Printer, literal, member
 from ..ir.nodes import Assign, Call, Expr, Extremum, Load, Region, Store, Var, Variable
@@ -43,7 +43,7 @@ def text(t: Tracer, record: bool = False) -> str:
         numbers=[(r.type, member(r), r.type.is_float) for r in t.numbers],
         body=writer.lines,
     )
-    return definitions(CALLED.findall(program)) + program
+    return with_definitions(program)
 
 
 @dataclass
