@@ -98,8 +98,8 @@ MATH = choice(
     "--math",
     "host",
     "correct",
-    help="What functions of math.h give: 'host' the bits of this machine's C library, 'correct' the exact result rounded"
-    " once, on every machine.",
+    help="What functions of math.h give: 'host' the bits of this machine's C library, 'correct' the exact result,"
+    " rounded once, on every machine.",
 )
 MACHINE = [
     choice("--backend", "auto", "cuda", "cpu", help="Where to run. 'auto' is cuda where CuPy sees a GPU, else cpu."),

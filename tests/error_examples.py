@@ -285,6 +285,10 @@ EXAMPLES = {
     "C2CU158": Example(statement("int *p = (int *)4096L;\n    *p = 3;"), GANG),
     "C2CU159": Example(statement("int *p = 0;\n    x = p < a;"), GANG),
     "C2CU160": Example(statement("x = a < b;", "int x, a[4], b[4];"), GANG),
+    "C2CU178": Example(
+        "#include <math.h>\ndouble x, y;\nvoid k(void) {\n    y = exp(x) * erf(x);\n}\n",
+        command("explain k.c --backend cpu --math correct"),
+    ),
     "C2CU080": Example("#include <stdlib.h>\nchar s[8];\nint n;\nvoid k(void) {\n    n = strtol(s, 0, 10);\n}\n", GANG),
     "C2CU161": Example(
         "#include <string.h>\n" + statement("memcpy(&s, &t, x);", "int x;\nstruct S { int n; char c; } s, t;"), GANG
@@ -323,6 +327,7 @@ EXAMPLES = {
         "void k(float *a, int n) {\n    for (int i = 0; i < n; i++) a[i] *= 2;\n}\n",
         'c2cu.bulk("k.c", {"a": np.ones(64, np.float32), "n": 64})',
     ),
+    "C2CU424": Example(ADD, command("explain k.c --backend cpu --math correct --fp fast")),
     "C2CU051": Example(ADD, 'c2cu.compile("k.c", fp="quick")'),
     "C2CU058": Example(ADD, 'c2cu.compile("k.c", defines=3)'),
     "C2CU200": Example("void k(float *a) { a[0] = 1; }\n", 'c2cu.compile("k.c", shapes={"a": 0})'),

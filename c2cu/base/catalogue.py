@@ -695,11 +695,11 @@ LIBRARY_FUNCTION = Message(
 NOT_CORRECT = Message(
     "C2CU178",
     UnsupportedError,
-    "With math=\"correct\" (--math correct) the kernel calls a function that c2cu has not rounded correctly.",
-    "no correctly rounded '{name}' is there",
+    'With math="correct" (--math correct) the kernel calls a function that c2cu has not rounded correctly.',
+    "there is no correctly rounded '{name}'",
     "{other}--math host",
-    "Use the function of float where there is one, which c2cu has for all of math.h but lgamma and tgamma; or leave it to"
-    " the library of the machine, with --math host. docs/math.md lists the functions.",
+    "Use the function of float, where that is one of those in docs/math.md; or leave all of them to the machine's library,"
+    " with --math host.",
 )
 MEMORY_OF_STRUCT = Message(
     "C2CU161",
@@ -787,7 +787,7 @@ UNKNOWN_CHOICE = Message(
 FAST_AND_CORRECT = Message(
     "C2CU424",
     InputError,
-    "math=\"correct\" asks for each function's one correct result, fp=\"fast\" for approximate functions.",
+    'math="correct" asks for each function\'s one correct result, fp="fast" for approximate functions.',
     "--math correct and --fp fast contradict each other",
     "--fp reassociate leaves the functions as they are",
 )

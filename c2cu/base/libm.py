@@ -64,8 +64,8 @@ CONSTANTS: dict[str, tuple[float, Scalar]] = {
 
 FUNCTIONS = _functions()
 
-#: Functions that c2cu has rounded correctly (``math="correct"``, c2cu/math/correct), and those that C or IEEE 754 define
-#: to the last bit, so that every library has the same.
+#: Functions that c2cu has rounded correctly (``math="correct"``, c2cu/math/correct), and those that C or IEEE 754
+#: define to the last bit, so that every library has the same.
 CORRECT = frozenset(
     "exp log sin cos tan atan pow acosf acoshf asinf asinhf atan2f atanf atanhf cbrtf cosf coshf erff erfcf exp2f expf "
     "expm1f hypotf log10f log1pf log2f logf powf sinf sinhf tanf tanhf".split()

@@ -36,8 +36,8 @@ class Options:
     name, for which alone the program is to be understood; ``pack``: bits that elements of shortest paths fit.
     ``outputs``: the variables that come out, None: all that are written; ``status``: the exit status does too;
     ``stdio``: "discard" drops what the kernel prints; "keep": a translation's kernel prints, on a CPU. ``constants``:
-    globals that nothing writes and no call brings. ``dtypes``: of what ``void *`` parameters point to. ``math``: whose bits
-    functions of math.h have."""
+    globals that nothing writes and no call brings. ``dtypes``: of what ``void *`` parameters point to. ``math``: whose
+    bits functions of math.h have."""
 
     fn: str | None = None
     defines: Mapping[str, str] = field(default_factory=dict)

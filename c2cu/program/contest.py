@@ -243,7 +243,9 @@ def name(front: Understood, plan: Plan) -> str:
     slots = [(s.name, s.dtype, s.shape, s.reads, s.writes, s.shared) for s in front.slots]
     text = front.pre.plain or front.pre.text
     names = sorted(_names(plan))
-    return key("contest", text, front.kernel_name, slots, front.fp, front.math, names, *tune.identity("cpu"), __version__)
+    return key(
+        "contest", text, front.kernel_name, slots, front.fp, front.math, names, *tune.identity("cpu"), __version__
+    )
 
 
 def _names(plan: Plan) -> tuple[str, ...]:

@@ -299,7 +299,15 @@ def load(artifact: CpuNativeArtifact, cache: Cache | None = None) -> NativeProgr
     machine = [f for f in FLAGS if f not in needed]
     flags = (*machine, *OWN, *toolchain.exact_flags(compiler), *artifact.flags)
     flags += toolchain.unfolded_flags(compiler, artifact.replaced)
-    name = key(texts, artifact.support, artifact.replacing, flags, toolchain.compiler_version(compiler), toolchain.cpu_key(), __version__)
+    name = key(
+        texts,
+        artifact.support,
+        artifact.replacing,
+        flags,
+        toolchain.compiler_version(compiler),
+        toolchain.cpu_key(),
+        __version__,
+    )
 
     def loaded() -> NativeProgram:
         known = cache or Cache()
@@ -326,7 +334,15 @@ def build(artifact: CpuNativeArtifact, compiler: tuple[str, ...], flags: tuple[s
         script.write_text(f"{{ global: {'; '.join(ENTRIES)}; local: *; }};\n")
         wrapped = (f"-Wl,--wrap={name}" for name in sorted({*libc.WRAPPED, *artifact.replaced} - users))
         linked = [*compiler, "-shared", "-nostartfiles", *(str(folder / f"{k}.o") for k in range(len(texts)))]
-        linked += [*(str(path) for path, _ in ours), "-o", str(to), "-lm", *_LINKED, f"-Wl,--version-script={script}", *wrapped]
+        linked += [
+            *(str(path) for path, _ in ours),
+            "-o",
+            str(to),
+            "-lm",
+            *_LINKED,
+            f"-Wl,--version-script={script}",
+            *wrapped,
+        ]
         done = toolchain.fed(linked, "", folder)
         if done.returncode:
             raise toolchain.rejected(compiler[0], "", done.stderr.decode("utf-8", "replace"))

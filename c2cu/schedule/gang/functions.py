@@ -144,7 +144,9 @@ _TYPES = {t.name: t for t in (DOUBLE, FLOAT, INT, UINT, LONG, ULONG)}
 
 
 def _kept(name: str) -> LanesFunction:
-    content = Cache().put(key("lanes", name, is_correct(name), state()), ".lanes", lambda: json.dumps(asdict(_made(name))).encode())
+    content = Cache().put(
+        key("lanes", name, is_correct(name), state()), ".lanes", lambda: json.dumps(asdict(_made(name))).encode()
+    )
     known = json.loads(content)
     pairs = {n: [tuple(x) for x in known[n]] for n in ("gathers", "unsigned", "lookups")}
     return LanesFunction(**{**known, **pairs})
