@@ -698,8 +698,8 @@ NOT_CORRECT = Message(
     'With math="correct" (--math correct) the kernel calls a function that c2cu has not rounded correctly.',
     "there is no correctly rounded '{name}'",
     "{other}--math host",
-    "Use the function of float, where that is one of those in docs/math.md; or leave all of them to the machine's library,"
-    " with --math host.",
+    "Use the function of float, where docs/math.md lists that; or leave all of them to the machine's library, with"
+    " --math host.",
 )
 MEMORY_OF_STRUCT = Message(
     "C2CU161",

@@ -114,8 +114,8 @@ def _defined(path: Path, macros: dict[str, str], included: set[Path]) -> Iterato
 
 
 def _spelled(line: str, macros: dict[str, str]) -> str:
-    """A line with macros in place, functions that nothing declares by the compiler's names, and no others to be seen from
-    outside."""
+    """A line with macros in place, functions that nothing declares by the compiler's names, and none of ours to be
+    seen from outside."""
     for pattern, text in macros.items():
         line = re.sub(pattern, text, line)
     line = _LIBRARY.sub(r"__builtin_\1", line)

@@ -41,10 +41,10 @@ _OF_SIZES = (catalogue.ALLOCATION.code, catalogue.VARIABLE_EXTENT.code)
 class Understood:
     """A program understood: everything that does not depend on the machine. ``kernel`` and ``analysis`` are None
     where ``why_not`` says what cannot be analysed; ``trace`` and ``gep`` are None then. ``stdio``, ``math``: see
-    `Options`. ``asked``: the user names the outputs. ``ends``: where an input may end early, of a program that is analysed; its
-    lanes need `native` beside them, which does such an input again. ``assumed``: parameters whose extents a call tells;
-    until then they are taken as large. ``origin``: identifies all that it was made from, where that is known;
-    ``report``: the verdict, where that was made before."""
+    `Options`. ``asked``: the user names the outputs. ``ends``: where an input may end early, of a program that is
+    analysed; its lanes need `native` beside them, which does such an input again. ``assumed``: parameters whose extents
+    a call tells; until then they are taken as large. ``origin``: identifies all that it was made from, where that is
+    known; ``report``: the verdict, where that was made before."""
 
     source: Source
     pre: Preprocessed

@@ -1,5 +1,5 @@
-/* What functions of floats leave to longer numbers: like rounded.h, with 24 digits. Below 2^-40 a function that is about x
-   there differs from it by far less than half a unit in the last place. */
+/* What functions of floats leave to longer numbers: like rounded.h, with 24 digits. Below 2^-40 a function that is
+   about x there differs from it by far less than half a unit in the last place. */
 #ifndef C2CU_ACCURATE_FLOAT_H
 #define C2CU_ACCURATE_FLOAT_H
 #include "rounded.h"

@@ -1,5 +1,5 @@
-/* acosf, rounded correctly: acos in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* acosf, rounded correctly: acos in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define acos(x) __builtin_nan("")
 #include "../acos.c"
 #include "rounding.h"

@@ -1,5 +1,5 @@
-/* asinf, rounded correctly: asin in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* asinf, rounded correctly: asin in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define asin(x) __builtin_nan("")
 #include "../asin.c"
 #include "rounding.h"

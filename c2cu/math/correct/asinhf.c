@@ -1,5 +1,5 @@
-/* asinhf, rounded correctly: asinh in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* asinhf, rounded correctly: asinh in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define asinh(x) __builtin_nan("")
 #include "../asinh.c"
 #include "rounding.h"

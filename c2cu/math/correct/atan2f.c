@@ -1,5 +1,5 @@
-/* atan2f, rounded correctly: atan2 in double. Where that leaves its arguments to the library it is a NaN here, which is not
-   sure. */
+/* atan2f, rounded correctly: atan2 in double. Where that leaves its arguments to the library it is a NaN here, which
+   is not sure. */
 #define atan2(y, x) __builtin_nan("")
 #include "../atan2.c"
 #include "rounding.h"

@@ -34,7 +34,8 @@ static void c2cu_atan_sum(double x, double *high, double *low) {
     double other_rest = 0x1.921fb54442d18p0 - other - most + (0x1.1a62633145c07p-54 - rest);
     most = above ? other : most;
     rest = above ? other_rest : rest;
-    *high = x < 0.0 ? -most : most;
-    *low = x < 0.0 ? -rest : rest;
+    _Bool negative = c2cu_as_bits(x) >> 63; /* of -0.0 too */
+    *high = negative ? -most : most;
+    *low = negative ? -rest : rest;
 }
 #endif

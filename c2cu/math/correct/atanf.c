@@ -1,5 +1,5 @@
-/* atanf, rounded correctly: atan in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* atanf, rounded correctly: atan in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define atan(x) __builtin_nan("")
 #include "../atan.c"
 #include "rounding.h"

@@ -1,5 +1,5 @@
-/* atanhf, rounded correctly: atanh in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* atanhf, rounded correctly: atanh in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define atanh(x) __builtin_nan("")
 #include "../atanh.c"
 #include "rounding.h"

@@ -1,5 +1,5 @@
-/* cbrtf, rounded correctly: cbrt in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* cbrtf, rounded correctly: cbrt in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define cbrt(x) __builtin_nan("")
 #include "../cbrt.c"
 #include "rounding.h"

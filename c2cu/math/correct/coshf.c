@@ -1,5 +1,5 @@
-/* coshf, rounded correctly: cosh in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* coshf, rounded correctly: cosh in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define cosh(x) __builtin_nan("")
 #include "../cosh.c"
 #include "rounding.h"

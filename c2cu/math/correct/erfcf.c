@@ -1,5 +1,5 @@
-/* erfcf, rounded correctly: erfc in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* erfcf, rounded correctly: erfc in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define erfc(x) __builtin_nan("")
 #include "../erfc.c"
 #include "rounding.h"

@@ -1,5 +1,5 @@
-/* exp2f, rounded correctly: exp2 in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* exp2f, rounded correctly: exp2 in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define exp2(x) __builtin_nan("")
 #include "../exp2.c"
 #include "rounding.h"

@@ -1,5 +1,5 @@
-/* expm1f, rounded correctly: expm1 in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* expm1f, rounded correctly: expm1 in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define expm1(x) __builtin_nan("")
 #include "../expm1.c"
 #include "rounding.h"

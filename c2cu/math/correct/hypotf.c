@@ -1,5 +1,5 @@
-/* hypotf, rounded correctly: hypot in double. Where that leaves its arguments to the library it is a NaN here, which is not
-   sure. */
+/* hypotf, rounded correctly: hypot in double. Where that leaves its arguments to the library it is a NaN here, which
+   is not sure. */
 #define hypot(x, y) __builtin_nan("")
 #include "../hypot.c"
 #include "rounding.h"

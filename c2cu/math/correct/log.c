@@ -1,5 +1,5 @@
-/* log, rounded correctly. Rare: what is zero, negative, subnormal or not finite, and results near the middle between two
-   doubles. */
+/* log, rounded correctly. Rare: what is zero, negative, subnormal or not finite, and results near the middle between
+   two doubles. */
 #include "log_sum.h"
 #include "rounding.h"
 

@@ -1,5 +1,5 @@
-/* log10f, rounded correctly: log10 in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* log10f, rounded correctly: log10 in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define log10(x) __builtin_nan("")
 #include "../log10.c"
 #include "rounding.h"

@@ -1,5 +1,5 @@
-/* log1pf, rounded correctly: log1p in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* log1pf, rounded correctly: log1p in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define log1p(x) __builtin_nan("")
 #include "../log1p.c"
 #include "rounding.h"

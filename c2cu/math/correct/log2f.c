@@ -1,5 +1,5 @@
-/* log2f, rounded correctly: log2 in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* log2f, rounded correctly: log2 in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define log2(x) __builtin_nan("")
 #include "../log2.c"
 #include "rounding.h"

@@ -11,6 +11,7 @@ double c2cu_sin(double x) {
     double error = __builtin_fma(high, 0x1p-66, turns == 0.0 ? 0.0 : 0x1p-107);
     unsigned long sign = (n & 2) << 62;
     double result = c2cu_from_bits(c2cu_as_bits(high + low) ^ sign);
+    result = x == 0.0 ? x : result; /* -0.0 stays */
     if (!(__builtin_fabs(x) < 1e8 && c2cu_is_sure(high, low, error))) result = sin(x);
     return result;
 }

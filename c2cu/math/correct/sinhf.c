@@ -1,5 +1,5 @@
-/* sinhf, rounded correctly: sinh in double, from 22 half of exp. Rare: NaNs, results that overflow or are near the middle
-   between two floats. */
+/* sinhf, rounded correctly: sinh in double, from 22 half of exp. Rare: NaNs, results that overflow or are near the
+   middle between two floats. */
 #define sinh(x) __builtin_nan("")
 #include "../sinh.c"
 #include "../exp_core.h"

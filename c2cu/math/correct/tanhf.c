@@ -1,5 +1,5 @@
-/* tanhf, rounded correctly: tanh in double. Where that leaves its argument to the library it is a NaN here, which is not
-   sure. */
+/* tanhf, rounded correctly: tanh in double. Where that leaves its argument to the library it is a NaN here, which is
+   not sure. */
 #define tanh(x) __builtin_nan("")
 #include "../tanh.c"
 #include "rounding.h"

@@ -1,6 +1,6 @@
-/* Numbers of 288 bits: nine words, the lowest first, of which the highest is whole and the others are a fraction; none is
-   negative. Whole numbers alone are computed with, so that all machines have the same bits. A product, a quotient or a
-   root is at most a few 2^-256 off. */
+/* Numbers of 288 bits: nine words, the lowest first, of which the highest is whole and the others are a fraction; none
+   is negative. Whole numbers alone are computed with, so that all machines have the same bits. A product, a quotient
+   or a root is at most a few 2^-256 off. */
 #ifndef C2CU_WIDE_H
 #define C2CU_WIDE_H
 #include "../bits.h"
@@ -176,35 +176,28 @@ static void c2cu_wide_root(unsigned *out, const unsigned *a) {
 }
 
 /* The double nearest to a 2^exponent that has at most so many digits, and whose last one is at least 2^least. What is
-   nearer than 2^-236 to the middle between two is that: to even. */
+   nearer than 2^-236 of it to the middle between two is that: to even. */
 static double c2cu_wide_rounded(const unsigned *a, int exponent, int digits, int least) {
-    unsigned shifted[C2CU_WORDS], distance[C2CU_WORDS], half[C2CU_WORDS];
+    unsigned rest[C2CU_WORDS], half[C2CU_WORDS];
     int top = c2cu_wide_top(a);
-    if (top < 0) return 0.0;
     int last = top - 256 + exponent - (digits - 1);
-    last = last < least ? least : last;
-    /* Digits from the last one up make a whole number of up to 53 bits: the lower 32 of it, then the upper. */
-    unsigned long whole = 0;
-    for (int bit = 0; bit < 54; bit++) {
-        int place = last - exponent + 256 + bit;
-        if (place >= 0 && place < 32 * C2CU_WORDS) whole |= (unsigned long)(a[place >> 5] >> (place & 31) & 1) << bit;
+    if (last < least) {
+        digits -= least - last;
+        last = least;
     }
-    int unit = last - exponent; /* the exponent of the last digit in a */
-    if (unit - 1 > 31) return 0.0;
-    c2cu_wide_whole(half, 1);
-    c2cu_wide_shift(half, half, unit - 1);
-    c2cu_wide_whole(shifted, 0);
-    for (int k = 0; k < C2CU_WORDS; k++) {
-        int bits = unit + 256 - 32 * k; /* of this word that lie below the last digit */
-        shifted[k] = bits >= 32 ? a[k] : bits <= 0 ? 0 : a[k] & ((1u << bits) - 1);
-    }
-    int below = c2cu_wide_apart(distance, shifted, half);
-    int tie = c2cu_wide_top(distance) < 20;
+    if (top < 0 || digits < 0) return 0.0;
+    c2cu_wide_shift(rest, a, 287 - top); /* now the first digit is the first bit */
+    unsigned long high = (unsigned long)rest[C2CU_WORDS - 1] << 32 | rest[C2CU_WORDS - 2];
+    unsigned long whole = digits ? high >> (64 - digits) : 0;
+    c2cu_wide_shift(rest, rest, digits);
+    c2cu_wide_whole(half, 0x80000000u);
+    int below = c2cu_wide_apart(rest, rest, half);
+    int tie = c2cu_wide_top(rest) < 51 + digits;
     whole += tie ? whole & 1 : !below;
+
     double result = (double)whole;
-    int scale = last;
-    for (; scale > 900; scale -= 900) result *= 0x1p900;
-    for (; scale < -900; scale += 900) result *= 0x1p-900;
-    return result * c2cu_from_bits((unsigned long)(scale + 1023) << 52);
+    for (; last > 900; last -= 900) result *= 0x1p900;
+    for (; last < -900; last += 900) result *= 0x1p-900;
+    return result * c2cu_from_bits((unsigned long)(last + 1023) << 52);
 }
 #endif

@@ -1,5 +1,5 @@
-/* exp, log, sin, cos and the arctangent of wide numbers (wide.h): within 2^-240, or relative to the result where that says
-   so. They take microseconds, and are for arguments whose result a faster evaluation cannot round. */
+/* exp, log, sin, cos and the arctangent of wide numbers (wide.h): within 2^-240, or relative to the result where that
+   says so. They take microseconds, and are for arguments whose result a faster evaluation cannot round. */
 #ifndef C2CU_WIDE_FUNCTIONS_H
 #define C2CU_WIDE_FUNCTIONS_H
 #include "wide.h"
@@ -83,7 +83,7 @@ static void c2cu_wide_sin_cos(unsigned *sine, unsigned *cosine, const unsigned *
     c2cu_wide_copy(sine, v);
     c2cu_wide_copy(term, square);
     for (unsigned n = 2; n < 60; n += 2) {
-        c2cu_wide_over(term, term, n - 1 ? n - 1 : 1);
+        c2cu_wide_over(term, term, n - 1);
         c2cu_wide_over(term, term, n);
         if (n & 2) c2cu_wide_subtract(cosine, cosine, term);
         else c2cu_wide_add(cosine, cosine, term);
@@ -99,9 +99,9 @@ static void c2cu_wide_sin_cos(unsigned *sine, unsigned *cosine, const unsigned *
     }
 }
 
-/* |x| less the nearest multiple n of pi/2, as its size, relative to which it is within 2^-190; n in the two low bits that
-   are returned, and in the third whether the difference is negative. x is at least 2^-27. Of 2/pi those digits are
-   multiplied that make the last bits of n and 350 behind the point. */
+/* |x| less the nearest multiple n of pi/2, as its size, relative to which it is within 2^-190; n in the two low bits
+   that are returned, and in the third whether the difference is negative. x is at least 2^-27. Of 2/pi those digits
+   are multiplied that make the last bits of n and 350 behind the point. */
 static int c2cu_wide_reduced(unsigned *out, double x) {
     unsigned long bits = c2cu_as_bits(x) & 0x7fffffffffffffffUL;
     unsigned long digits = (bits & 0xfffffffffffffUL) | 0x10000000000000UL;
