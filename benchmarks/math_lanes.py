@@ -1,9 +1,10 @@
 """Functions of math.h in lanes beside calls of the host's library: nanoseconds a value, on one core.
 
 Each kernel applies one function to 64 values of its input; 512 inputs stay in the processor's cache. Both schedules run
-the same inputs in turn, by the processor's time; medians, and the median of the ratios. All bits are compared.
+the same inputs in turn, by the processor's time; medians, and the median of the ratios. All bits are compared. With
+--math correct the lanes have functions that round correctly, and a column says how long these take one after the other.
 
-    python benchmarks/math_lanes.py [NAME ...] [--json FILE] [--quick]
+    python benchmarks/math_lanes.py [NAME ...] [--math correct] [--json FILE] [--quick]
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
 from benchmarks.measure import cpu_name, save
-from c2cu.base.libm import FUNCTIONS
+from c2cu.base.libm import CORRECT, FUNCTIONS
 from c2cu.schedule.gang.functions import names
 
 P, N = 512, 64
@@ -43,8 +44,8 @@ void k(const T x[N], const T y[N], T r[N]) { for (int i = 0; i < N; i++) r[i] = 
 """
 
 
-def measured(name: str, repeats: int) -> dict:
-    """Times of one function under both schedules."""
+def measured(name: str, repeats: int, math: str = "host") -> dict:
+    """Times of one function under both schedules, and of the library's."""
     t, parameters = FUNCTIONS[name]
     call = f"{name}(x[i]{', y[i]' if len(parameters) == 2 else ''})"
     text = TEXT.replace("T ", f"{t.name} ").replace("CALL", call)
@@ -52,14 +53,16 @@ def measured(name: str, repeats: int) -> dict:
     low, high = RANGES.get(name.removesuffix("f") if t.size == 4 else name, (-4.0, 4.0))
     x, y = rng.uniform(low, high, (P, N)).astype(f"f{t.size}"), rng.uniform(-4, 4, (P, N)).astype(f"f{t.size}")
     inputs = {"x": x, "y": y} if len(parameters) == 2 else {"x": x}
-    programs = [c2cu.compile(text, backend="cpu", schedule=s, defines={"N": N}) for s in ("gang", "native")]
+    ways = [("gang", math), ("native", math), *([("native", "host")] if math != "host" else [])]
+    programs = [c2cu.compile(text, backend="cpu", schedule=s, defines={"N": N}, math=m) for s, m in ways]
     results = [np.asarray(p(inputs)) for p in programs]
     assert results[0].tobytes() == results[1].tobytes(), name
     pairs = []
     for _ in range(repeats):
         pairs.append([_seconds(p, inputs) for p in programs])
-    lanes, library = (statistics.median(x) * 1e9 / (P * N) for x in zip(*pairs))
-    return {"name": name, "lanes_ns": lanes, "library_ns": library, "ratio": statistics.median(b / a for a, b in pairs)}
+    lanes, *alone, library = (statistics.median(x) * 1e9 / (P * N) for x in zip(*pairs))
+    ratio = statistics.median(times[-1] / times[0] for times in pairs)
+    return {"name": name, "lanes_ns": lanes, "alone_ns": alone, "library_ns": library, "ratio": ratio}
 
 
 def _seconds(program: c2cu.Program, inputs: dict) -> float:
@@ -73,15 +76,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--math", choices=("host", "correct"), default="host", help="whose functions go in lanes")
     parser.add_argument("--quick", action="store_true", help="each once: tests the benchmark")
     args = parser.parse_args(arguments)
     print(f"{cpu_name()}; one core; nanoseconds a value, medians")
-    print(f"{'function':10} {'lanes':>8} {'library':>8} {'times':>6}")
+    alone = f" {'alone':>8}" if args.math == "correct" else ""
+    print(f"{'function':10} {'lanes':>8}{alone} {'library':>8} {'times':>6}")
     rows = []
-    for name in args.names or sorted(names()):
-        r = measured(name, 1 if args.quick else 15)
+    for name in args.names or sorted(CORRECT if args.math == "correct" else names()):
+        r = measured(name, 1 if args.quick else 15, args.math)
         rows.append(r)
-        print(f"{name:10} {r['lanes_ns']:8.2f} {r['library_ns']:8.2f} {r['ratio']:6.2f}", flush=True)
+        alone = "".join(f" {ns:8.2f}" for ns in r["alone_ns"])
+        print(f"{name:10} {r['lanes_ns']:8.2f}{alone} {r['library_ns']:8.2f} {r['ratio']:6.2f}", flush=True)
     save(args.json, rows, cpu=cpu_name())
 
 

@@ -243,6 +243,10 @@ class CPrinter(Indented):
         """``text``, the value of ``n``, cast to ``t``."""
         return f"({declare(t, '')})({text})"
 
+    def passed_first(self) -> list[str]:
+        """What calls of the file's functions pass before their arguments."""
+        return ["c2cu_s"]
+
     # functions
 
     def body(self, f: FunctionDef) -> str:
@@ -512,7 +516,7 @@ class CPrinter(Indented):
             return self.library(symbol.name, args, n)
         if symbol is not None and symbol.kind == "function":
             params = tuple(p.type for p in self.unit.functions[symbol.name].params)
-            return f"{name(symbol.name)}({', '.join(['c2cu_s', *self.passed(args, params)])})"
+            return f"{name(symbol.name)}({', '.join([*self.passed_first(), *self.passed(args, params)])})"
         t = self.unit.value_type(n.name)
         t = t.to if isinstance(t, Pointer) else t
         assert isinstance(t, Function)

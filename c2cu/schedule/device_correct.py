@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pycparser import c_ast as C
-
 from ..base.cache import Cache, key
 from ..base.package import state
 from ..codegen.c_printer import CPrinter, declare
@@ -69,5 +67,5 @@ def _function(printer: CPrinter, f: FunctionDef) -> str:
 class _Printer(CPrinter):
     """Functions that have no state."""
 
-    def visit_FuncCall(self, n: C.FuncCall) -> str:
-        return super().visit_FuncCall(n).replace("(c2cu_s, ", "(", 1)
+    def passed_first(self) -> list[str]:
+        return []
