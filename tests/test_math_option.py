@@ -271,3 +271,42 @@ def test_a_program_that_cannot_be_taken_apart_is_refused():
     assert "getchar" in c2cu.translate(READS, p=3, target="cpu")
     with pytest.raises(c2cu.UnsupportedError):
         c2cu.translate(READS, p=3, target="cpu", math="correct")
+
+
+UNIFORM = """
+#include <math.h>
+double a[16], r[2];
+void k(int n) {
+    int at = (int)exp(0.5 * n);  /* the same for all inputs: an address that the trace computes */
+    r[0] = a[at] * pow(n, 0.3);
+    r[1] = cos(a[(int)(4 + sin(n))]);
+}
+"""
+
+
+def test_calls_that_are_the_same_for_all_inputs():
+    rng = np.random.default_rng(2)
+    given = {"a": rng.normal(size=(50, 16)), "n": 5}
+    native, gang = (c2cu.bulk(UNIFORM, given, backend="cpu", schedule=s, math="correct") for s in ("native", "gang"))
+    assert native.tobytes() == gang.tobytes()
+    at = [int(np.exp(2.5)), int(4 + np.sin(5))]
+    assert np.allclose(native, np.stack([given["a"][:, at[0]] * 5**0.3, np.cos(given["a"][:, at[1]])], 1))
+
+
+MATRIX = """
+#include <math.h>
+#define N 6
+float D[N][N];
+void k(void) {
+    for (int k = 0; k < N; k++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++)
+                D[i][j] = D[i][j] + expf(D[i][k] * 0.1f) * D[k][j];
+}
+"""
+
+
+def test_loops_of_gaussian_elimination_type():
+    d = {"D": np.random.default_rng(3).uniform(-1, 1, (9, 6, 6)).astype("f4")}
+    results = [c2cu.bulk(MATRIX, d, backend="cpu", schedule=s, math="correct") for s in ("native", "gang", "gep")]
+    assert results[0].tobytes() == results[1].tobytes() == results[2].tobytes()
