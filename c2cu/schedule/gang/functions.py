@@ -136,10 +136,10 @@ def _kept(name: str) -> LanesFunction:
     return LanesFunction(**{**known, **pairs})
 
 
-def lowered(name: str) -> Kernel:
-    """A function for one input, as flat IR."""
-    pre = preprocess(read_source(FOLDER / f"{name}.c"))
-    program = kernel_program(typed(link(pre).parsed, pre), f"c2cu_{name}")
+def lowered(name: str, kind: str = "") -> Kernel:
+    """A function for one input, as flat IR. ``kind``: "rare" for the one of arguments that are rare."""
+    pre = preprocess(read_source(FOLDER / kind / f"{name}.c"))
+    program = kernel_program(typed(link(pre).parsed, pre), "_".join(["c2cu", *filter(None, [kind]), name]))
     return uniform_ends(canonical(lower(program)))
 
 
