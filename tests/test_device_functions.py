@@ -28,6 +28,19 @@ def program(name: str) -> tuple[str, list[tuple]]:
     return text, [(v, f"float{8 * result.size}", ()) for v in "xyr"]
 
 
+def arguments(t: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    """Those of `sample`, and as many that are rare: near the ends of what functions give, huge, subnormal."""
+    n = COUNT // 8
+    ends = rng.choice([1, 22, 28, 88.72, 103.28, 103.97, 150, 512, 709.78, 710.47, 745.13, 1024, 1075], n)
+    wide = rng.uniform(-1, 1, n) * rng.choice([110, 160, 760, 1100], n)
+    huge = 10 ** rng.uniform(5, 38 if t.itemsize == 4 else 308, n)
+    rare = np.concatenate([wide, ends * (1 + rng.normal(size=n) * 1e-6), huge])
+    with np.errstate(all="ignore"):
+        rare = (rare * rng.choice([-1, 1], 3 * n)).astype(t)
+        tiny = np.copysign(np.finfo(t).tiny * rng.random(n).astype(t), rare[:n])
+    return rng.permutation(np.concatenate([rng.permutation(sample(t, rng))[: COUNT - 4 * n], rare, tiny]))
+
+
 @pytest.mark.parametrize("name", sampled(OURS, 4))
 @pytest.mark.parametrize("schedule", ["registers", "private"])
 def test_bits_are_the_library_s(name, schedule):
@@ -36,7 +49,7 @@ def test_bits_are_the_library_s(name, schedule):
     assert artifact.functions in ((name,), ())  # none: where another library's bits are not ours
     assert (f"c2cu_math_{name}(" in artifact.text) == bool(artifact.functions)
     rng = np.random.default_rng(OURS.index(name))
-    inputs = {v: rng.permutation(sample(np.dtype(d), rng))[:COUNT] for v, d, _ in variables}
+    inputs = {v: arguments(np.dtype(d), rng) for v, d, _ in variables}
     expected = Original(text, "k", variables).bulk(inputs, COUNT)["r"]
     result = run_on_cpu(artifact, inputs, COUNT)["r"]
     unequal = (result != expected) | (np.signbit(result) != np.signbit(expected))

@@ -42,6 +42,7 @@ from .text import Emitter, tables
 
 MANY = 16  # places that call a function, beyond which it is not inlined: it would take compilers too long
 _CALLED = re.compile(r"\blanes_(\w+)\(")
+SLOWER = frozenset({"acosh"})  # than calls, in lanes: for devices alone
 FOLDER = Path(__file__).parent.parent.parent / "math"
 _any_library: ContextVar[bool] = ContextVar("any_library", default=False)
 
@@ -62,8 +63,8 @@ def any_library() -> bool:
 
 
 def usable() -> frozenset[str]:
-    """The functions that may be had instead of the library's, and those that do two of these at once."""
-    return frozenset() if any_library() else names() | BOTH.keys()
+    """The functions that lanes may have instead of the library's, and those that do two of these at once."""
+    return frozenset() if any_library() else names() - SLOWER | BOTH.keys()
 
 
 @functools.cache
