@@ -385,8 +385,8 @@ def _side_by_side(functions: dict[str, list[str]] | None, backend: str) -> list[
     if functions is None:
         return []
     together, alone = functions["together"], functions["alone"]
-    how, but = ("all lanes at once, ", "") if backend == "cpu" else ("", ", rare arguments by CUDA's own")
-    said = [f"{', '.join(together)}: {how}with the bits of this machine's library{but}"] if together else []
+    how = "all lanes at once, " if backend == "cpu" else ""
+    said = [f"{', '.join(together)}: {how}with the bits of this machine's library"] if together else []
     return said + ([f"{', '.join(alone)}: lane by lane"] if alone else [])
 
 

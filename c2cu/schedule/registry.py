@@ -111,8 +111,8 @@ def emit_schedule(name: str, understood: Understood, threads: int = 0, backend: 
     def emit() -> Artifact:
         return schedule.emit(understood, threads, name.partition(":")[2])
 
-    if backend != "cuda" or understood.fp == "fast":
+    if backend != "cuda":
         return emit()
     from .device_functions import with_functions
 
-    return with_functions(emit)
+    return with_functions(emit, understood.fp)

@@ -27,7 +27,9 @@ from ..schedule.artifact import Artifact, CpuTeamArtifact
 from ..schedule.choose import AUTO, require_known
 from ..schedule.column.columns import COLUMN, PLAIN, Columns
 from ..schedule.column.emit import constant_names, constant_tables
+from ..schedule.device_functions import with_functions
 from ..schedule.gang.emit import gang
+from ..schedule.gang.functions import for_any_library
 from ..schedule.private.emit import private
 from ..schedule.private.process import process_of
 from ..schedule.slots import Slot, require_extents, require_few
@@ -530,7 +532,8 @@ class _Host:
         _refuse_macros(self.front, words(f"cuda/{'group' if self.group else 'main'}_private.cuh.j2"))
         process = process_of(self.program)
         with called_products(self.front.fp != "fast"):
-            artifact = private(self.program, self.front.slots, process)
+            with for_any_library():
+                artifact = with_functions(lambda: private(self.program, self.front.slots, process), self.front.fp)
         return render(
             "cuda/standalone_private.cu.j2",
             device=artifact.text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace

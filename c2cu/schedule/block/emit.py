@@ -20,6 +20,7 @@ from ...ir.nodes import Block, Kernel, Region
 from ...ir.passes import Pass, through
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
+from ...transform.sincos import sincos
 from ..artifact import STACK, CudaArtifact
 from ..estimate import room
 from ..slots import Slot
@@ -98,6 +99,7 @@ def passes(fp: str, threads: Callable[[], int]) -> tuple[Pass, ...]:
         ("if_convert", if_convert),
         ("minmax", lambda k: minmax(k, fp == "fast")),
         ("simplify_indices", simplify_indices),
+        ("sincos", sincos),
     )
 
 

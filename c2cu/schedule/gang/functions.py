@@ -42,6 +42,7 @@ from .text import Emitter, tables
 
 MANY = 16  # places that call a function, beyond which it is not inlined: it would take compilers too long
 _CALLED = re.compile(r"\blanes_(\w+)\(")
+SLOWER = frozenset({"acosh"})  # than calls, in lanes: for devices alone
 FOLDER = Path(__file__).parent.parent.parent / "math"
 _any_library: ContextVar[bool] = ContextVar("any_library", default=False)
 
@@ -62,8 +63,8 @@ def any_library() -> bool:
 
 
 def usable() -> frozenset[str]:
-    """The functions that may be had instead of the library's, and those that do two of these at once."""
-    return frozenset() if any_library() else names() | BOTH.keys()
+    """The functions that lanes may have instead of the library's, and those that do two of these at once."""
+    return frozenset() if any_library() else names() - SLOWER | BOTH.keys()
 
 
 @functools.cache
@@ -136,10 +137,10 @@ def _kept(name: str) -> LanesFunction:
     return LanesFunction(**{**known, **pairs})
 
 
-def lowered(name: str) -> Kernel:
-    """A function for one input, as flat IR."""
-    pre = preprocess(read_source(FOLDER / f"{name}.c"))
-    program = kernel_program(typed(link(pre).parsed, pre), f"c2cu_{name}")
+def lowered(name: str, kind: str = "") -> Kernel:
+    """A function for one input, as flat IR. ``kind``: "rare" for the one of arguments that are rare."""
+    pre = preprocess(read_source(FOLDER / kind / f"{name}.c"))
+    program = kernel_program(typed(link(pre).parsed, pre), "_".join(["c2cu", *filter(None, [kind]), name]))
     return uniform_ends(canonical(lower(program)))
 
 
