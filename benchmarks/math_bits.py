@@ -2,16 +2,20 @@
 
 Float functions of one argument get all 2^32 values. Others get COUNT from each of several sources: random bits,
 uniform and exp-uniform numbers, neighbours of multiples of pi/2, of table bounds and of other functions' limits, and
-each special value. The rare share is of arguments that programs have. Nanoseconds a value are of a loop over 4096
-values in cache: the function without its rare branch, so that the compiler may vectorise, beside calls of the host's.
-The exit status is 1 if a bit differed.
+each special value. What is rare is done as on a GPU, by the C for it, where there is any; its share is of arguments
+that programs have. NaN is NaN. Nanoseconds a value are of a loop over 4096 values in cache: the function without its
+rare branch, so that the compiler may vectorise, beside calls of the host's.
+The exit status is 1 if a bit differed. With --ulp no bits are compared: how far the host's results are from the exact
+ones, by mpmath (pip install mpmath), in units in the last place; the worst of N arguments that programs have.
 
-    python benchmarks/math_bits.py [NAME ...] [--count N] [--stride N] [--flags=FLAGS] [--json FILE]
+    python benchmarks/math_bits.py [NAME ...] [--count N] [--stride N] [--flags=FLAGS] [--json FILE] [--ulp N]
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import importlib
 import json
 import re
 import subprocess
@@ -23,11 +27,16 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+import numpy as np
+
 from benchmarks.measure import cpu_name
+from c2cu.base.libm import FUNCTIONS
+from c2cu.base.mathematics import mathematics
 from c2cu.io.files import write
 from c2cu.schedule.gang import functions
 
 MATH = functions.FOLDER
+RARE = MATH / "rare"
 POSITIVE = ("log", "log2", "log10", "logf", "log2f", "log10f", "log1p", "log1pf", "pow", "powf")  # what programs give
 UNIT = ("asin", "acos", "atanh", "asinf", "acosf")
 FLAGS = ["-march=native", "-ffp-contract=off"]
@@ -46,7 +55,8 @@ typedef unsigned long u64;
 typedef @bits@ word;
 
 static long rares;
-static @T@ counted(@params@) { rares++; return @name@(@args@); }
+@rare_file@
+static @T@ counted(@params@) { rares++; return @rare@(@args@); }
 #define @name@ counted
 #include "@file@"
 #undef @name@
@@ -109,8 +119,9 @@ static @T@ usual(int source) {
 
 static long different;
 static void compare(@params@) {
-    word a = to_word(c2cu_@name@(@args@)), b = to_word(@name@(@args@));
-    if (a == b) return;
+    @T@ ours = c2cu_@name@(@args@), host = @name@(@args@);
+    word a = to_word(ours), b = to_word(host);
+    if (a == b || (ours != ours && host != host)) return;  /* a device has its own NaN */
     if (different++ >= 8) return;
     printf("  %a" @second_format@ ": %a, ", (double) x @second_value@, (double) from_word(a));
     printf("the host %a\n", (double) from_word(b));
@@ -130,16 +141,10 @@ int main(int argc, char **argv) {
     (void) argc, (void) stride;
     if (!count) {
     } else if (@exhaustive@) {
-        /* By the loop; what differs there is rare, or wrong. */
-        for (u64 w = 0; w < 1UL << 32; w += 4096 * stride) {
-            for (int i = 0; i < 4096; i++) X[i] = from_word((word) (w + i * stride));
-            lanes(R, X, Y);
-            for (int i = 0; i < 4096; i++) {
-                @T@ x = X[i], y = 0;
-                (void) y;
-                if (to_word(R[i]) != to_word(@name@(@args@))) compare(@args@);
-            }
-            compared += 4096;
+        for (u64 w = 0; w < 1UL << 32; w += stride) {
+            @T@ x = from_word((word) w), y = 0;
+            (void) y;
+            compare(@args@), compared++;
         }
     } else {
         for (int s = 0; s < SPECIALS; s++) for (int t = 0; t < SPECIALS; t++) for (int k = 0; k < 36; k++) {
@@ -214,7 +219,10 @@ def filled(template: str, name: str) -> str:
     domain = "fabs(v)" if name in POSITIVE else "1 + fabs(v)" if name == "acosh" else "v"
     if name in UNIT:
         domain = "v > 1 || v < -1 ? 1 / v : v"
+    apart = RARE / f"{name}.c"
     holes = {
+        "rare_file": f'#include "{apart}"' if apart.exists() else "",
+        "rare": f"c2cu_rare_{name}" if apart.exists() else name,
         "T": kind,
         "bits": "unsigned long" if kind == "double" else "unsigned",
         "name": name,
@@ -265,6 +273,55 @@ def row(name: str, count: int, stride: int, flags: Sequence[str]) -> dict[str, A
     return result
 
 
+#: What mpmath calls otherwise.
+EXACTLY = {
+    "exp2": lambda m, x: m.power(2, x),
+    "log2": lambda m, x: m.log(x) / m.log(2),
+    "cbrt": lambda m, x: m.sign(x) * m.cbrt(abs(x)),
+    "pow": lambda m, x, y: m.power(x, y),
+}
+SIZED = ("fmax", "fmin", "fmod", "remainder", "round")  # they are exact
+
+
+def worst(name: str, count: int) -> tuple[float, float]:
+    """The largest error of the host's function in units in the last place, and where it is."""
+    mpmath = importlib.import_module("mpmath")
+    mp = mpmath.mp
+    mp.prec = 200
+    result, parameters = FUNCTIONS[name]
+    t = np.dtype(f"f{result.size}")
+    kind = {4: ctypes.c_float, 8: ctypes.c_double}[result.size]
+    host = getattr(ctypes.CDLL("libm.so.6"), name)
+    host.restype, host.argtypes = kind, [kind] * len(parameters)
+    plain = name.removesuffix("f") if name != "erf" and result.size == 4 else name
+    exactly = EXACTLY.get(plain) or (lambda m, *x: getattr(m, plain)(*x))
+    rng = np.random.default_rng(0)
+    sizes = [
+        rng.uniform(-10, 10, count // 2),
+        np.exp2(rng.uniform(-20, 6, count // 2)) * rng.choice([-1, 1], count // 2),
+    ]
+    x, y = (rng.permutation(np.concatenate(sizes)).astype(t) for _ in range(2))
+    x = np.abs(x) if name in POSITIVE else 1 + np.abs(x) if plain == "acosh" else x
+    x = np.where(np.abs(x) > 1, 1 / x, x) if plain in UNIT else x
+    largest = (0.0, 0.0)
+    for a in zip(*(v.tolist() for v in (x, y)[: len(parameters)])):
+        ours = host(*a)
+        exact = exactly(mp, *map(mp.mpf, a))
+        if not np.finfo(t).tiny <= abs(ours) <= np.finfo(t).max:
+            continue
+        unit = 2.0 ** (int(mp.floor(mp.log(abs(exact), 2))) - np.finfo(t).nmant)
+        largest = max(largest, (float(abs(ours - exact) / unit), a[0]))
+    return largest
+
+
+def errors(names: Sequence[str], count: int) -> None:
+    print(f"{mathematics().rsplit(' /', 1)[0]}; the worst error of {count:,} arguments, in units in the last place\n")
+    print("| function | worst | at |\n| --- | --- | --- |")
+    for name in names:
+        error, at = worst(name, count)
+        print(f"| {name} | {error:.3f} | {at!r} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -272,8 +329,12 @@ def main() -> None:
     parser.add_argument("--stride", type=int, default=1, help="of the 2^32 values of a float")
     parser.add_argument("--flags", default="", help="for the loop, beside its own: -mtune=haswell for gathers")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--ulp", type=int, default=0, metavar="N", help="errors of N arguments instead")
     args = parser.parse_args()
     names = args.names or sorted(functions.names())  # those that do two at once are compared in lanes
+    if args.ulp:
+        errors([n for n in names if n.removesuffix("f") not in SIZED], args.ulp)
+        return
     print(f"{cpu_name()}; rare: share of -10..10, normal, exp-uniform; nanoseconds a value, the best of 15 times\n")
     print("| function | compared | different | rare | ns | host's ns |")
     print("| --- | --- | --- | --- | --- | --- |")

@@ -8,6 +8,7 @@ import pytest
 from c2cu import pipeline
 from c2cu.base.libm import FUNCTIONS
 from c2cu.frontend.preprocess import read_source
+from c2cu.program import verify
 from c2cu.schedule.device_functions import EXACT
 from c2cu.schedule.gang.functions import names
 from c2cu.schedule.gang.same_bits import sample
@@ -27,6 +28,19 @@ def program(name: str) -> tuple[str, list[tuple]]:
     return text, [(v, f"float{8 * result.size}", ()) for v in "xyr"]
 
 
+def arguments(t: np.dtype, rng: np.random.Generator) -> np.ndarray:
+    """Those of `sample`, and as many that are rare: near the ends of what functions give, huge, subnormal."""
+    n = COUNT // 8
+    ends = rng.choice([1, 22, 28, 88.72, 103.28, 103.97, 150, 512, 709.78, 710.47, 745.13, 1024, 1075], n)
+    wide = rng.uniform(-1, 1, n) * rng.choice([110, 160, 760, 1100], n)
+    huge = 10 ** rng.uniform(5, 38 if t.itemsize == 4 else 308, n)
+    rare = np.concatenate([wide, ends * (1 + rng.normal(size=n) * 1e-6), huge])
+    with np.errstate(all="ignore"):
+        rare = (rare * rng.choice([-1, 1], 3 * n)).astype(t)
+        tiny = np.copysign(np.finfo(t).tiny * rng.random(n).astype(t), rare[:n])
+    return rng.permutation(np.concatenate([rng.permutation(sample(t, rng))[: COUNT - 4 * n], rare, tiny]))
+
+
 @pytest.mark.parametrize("name", sampled(OURS, 4))
 @pytest.mark.parametrize("schedule", ["registers", "private"])
 def test_bits_are_the_library_s(name, schedule):
@@ -35,7 +49,7 @@ def test_bits_are_the_library_s(name, schedule):
     assert artifact.functions in ((name,), ())  # none: where another library's bits are not ours
     assert (f"c2cu_math_{name}(" in artifact.text) == bool(artifact.functions)
     rng = np.random.default_rng(OURS.index(name))
-    inputs = {v: rng.permutation(sample(np.dtype(d), rng))[:COUNT] for v, d, _ in variables}
+    inputs = {v: arguments(np.dtype(d), rng) for v, d, _ in variables}
     expected = Original(text, "k", variables).bulk(inputs, COUNT)["r"]
     result = run_on_cpu(artifact, inputs, COUNT)["r"]
     unequal = (result != expected) | (np.signbit(result) != np.signbit(expected))
@@ -72,3 +86,34 @@ def test_where_the_library_s_bits_are_others_cuda_s_own_is_called(monkeypatch):
     artifact = emit_schedule("registers", pipeline.understand(read_source(text), pipeline.Options(fn="k")))
     assert artifact.functions == ("log",)
     assert " exp(" in artifact.text and "c2cu_math_log(" in artifact.text
+
+
+TURNED = """
+#include <math.h>
+{t} x[16], r[16];
+void k(void) {{ for (int i = 0; i < 16; i++) r[i] = cos{f}(x[i]) - i * sin{f}(x[i]); }}
+"""
+
+
+@pytest.mark.parametrize("t, f", [("double", ""), ("float", "f")])
+@pytest.mark.parametrize("schedule", ["registers", "scan", "block"])
+def test_sine_and_cosine_of_one_argument_are_one_function(schedule, t, f):
+    text = TURNED.format(t=t, f=f)
+    d = f"float{32 if f else 64}"
+    artifact = emit_schedule(schedule, pipeline.understand(read_source(text), pipeline.Options(fn="k")))
+    rng = np.random.default_rng(5)
+    x = rng.permutation(sample(np.dtype(d), rng))[: 16 * 500].reshape(500, 16)
+    expected = Original(text, "k", [("x", d, (16,)), ("r", d, (16,))]).bulk({"x": x}, 500)["r"]
+    assert np.array_equal(run_on_cpu(artifact, {"x": x}, 500)["r"], expected, equal_nan=True)
+    if artifact.functions:
+        assert artifact.functions == (f"sincos{f}",)
+        assert f"c2cu_math_sin{f}(" not in artifact.text
+
+
+def test_bits_are_compared_where_all_functions_are_ours():
+    ours, other = (
+        pipeline.understand(read_source(program(name)[0]), pipeline.Options(fn="k")) for name in ("exp", "tgamma")
+    )
+    artifact = emit_schedule("registers", ours)
+    assert verify.is_exact(ours, artifact, "cuda") == bool(artifact.functions)
+    assert not verify.is_exact(other, emit_schedule("registers", other), "cuda")

@@ -80,9 +80,10 @@ SAMPLES = {
         "",
         "memcpy(b, a + 2, 3 * sizeof(int)); memmove(b + 1, b, 4 * sizeof(int)); memset(a, 0, sizeof a);",
     ),
-    "`math.h`: functions of `float` and `double`, but for `nan`, `remquo`, `nexttoward`, `modf` and `frexp`": (
+    "`math.h`: functions of `float` and `double`, but for `nan` and `nexttoward`": (
         "",
-        "f[0] = sqrtf(fabsf(f[1])); f[2] = floor(f[3]); f[4] = fmaxf(f[5], f[6]);",
+        "f[0] = sqrtf(fabsf(f[1])); f[2] = floor(f[3]); f[4] = fmaxf(f[5], f[6]); f[5] = frexpf(f[3], &b[0]); "
+        "double w; f[6] = modf(f[7], &w); f[7] = w; f[3] = remquof(f[1], f[2], &b[1]);",
     ),
     "calls of any depth": (
         "static int g(int x) { return x * 3; } static int h(int x) { return g(x) + g(x + 1); }",

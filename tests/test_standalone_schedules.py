@@ -17,10 +17,11 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.pipeline import understand
 from c2cu.schedule import registry
 from c2cu.schedule.choose import choose
+from c2cu.schedule.gang import same_bits
 from tests import nvcc
 from tests.compiled import compiled_once
 from tests.cuda_host import program_on_cpu
-from tests.oracle import Original, same
+from tests.oracle import Original, run_original, same
 from tests.programs import COUNT, SEED, write
 from tests.sample import sampled, slow
 from tests.test_gpu import as_text
@@ -414,3 +415,16 @@ def test_what_auto_would_gain_is_said_once(tmp_path, monkeypatch):
     )
     for more in (["--schedule", "auto"], ["--target", "cpu"], ["--schedule", "thread"]):
         assert CliRunner().invoke(main, ["translate", "k.c", "--p", "9", "-o", "k.cu", *more]).output == ""
+
+
+@pytest.mark.parametrize("schedule", ["private", "registers"])
+def test_functions_of_math_have_the_library_s_bits(schedule):
+    body = 'int main(void) { scanf("%lf", &x); k(); printf("%a %a\\n", r, q); return 0; }\n'
+    text = "#include <math.h>\n#include <stdio.h>\ndouble x, r, q;\nvoid k(void) { r = exp(x); q = sin(x); }\n" + body
+    values = [0.5, -0.125, 3.25, -700.5, -745, 1e22, 709.75]
+    written = c2cu.translate(text, p=len(values), schedule=schedule)
+    assert "c2cu_math_exp(" in written and "c2cu_math_sin(" in written
+    stdin = "\n".join(map(str, values)).encode()
+    printed = subprocess.run([program_on_cpu(written)], input=stdin, capture_output=True, check=True).stdout
+    if same_bits.equal(frozenset({"exp", "sin"})) == {"exp", "sin"}:  # else of another library than ours are like
+        assert printed == b"".join(run_original(text, str(v)) for v in values)

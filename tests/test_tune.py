@@ -298,7 +298,9 @@ def test_the_clock_runs():
     program = c2cu.compile(LOOKUP, shared=("t",), backend="cpu", tune=True)
     assert np.array_equal(program({"i": a}, shared={"t": t}), t[a & 15])
     tuning = program.plan.measured
-    assert {c.schedule for c, _ in tuning.times} == {"gang", "native"} and all(0 < s < 1 for _, s in tuning.times)
+    assert {c.schedule for c, _ in tuning.times} == {"gang", "gang:two", "native"} and all(
+        0 < s < 1 for _, s in tuning.times
+    )
     assert 0 < tuning.p <= 2000  # fewer, where the machine is slow
 
 
@@ -436,3 +438,16 @@ def test_command_line(tmp_path, monkeypatch):
     assert "chosen by measurement: " not in run("explain", "sum.c", "--backend", "cpu", "--p", 1000).output
     refused = run("run", "sum.c", "--p", 3, "--tune")
     assert refused.exit_code == 2 and "--tune goes with --in and --out" in refused.output
+
+
+@pytest.mark.parametrize("kilobytes", [64, 99, 163])
+def test_a_device_with_less_shared_memory(kilobytes):
+    """The same schedule in another shape, where it has one, and nothing that does not fit."""
+    w = next(w for w in WORKLOADS if w.name == "bitonic-1024")
+    large = (str(EXAMPLES / "floyd_warshall.c"), {"N": 256})
+    for path, defines, schedule in ((*large, "gep"), (str(w.path), dict(w.defines), "block")):
+        front = pipeline.understand(read_source(path), pipeline.Options(defines=defines))
+        plan, artifact = choose(front, "cuda", device=Device(shared_bytes=kilobytes << 10))
+        assert plan.schedule == schedule
+        assert 0 < artifact.shared_bytes <= kilobytes << 10
+    assert choose(front, "cuda")[1].text == choose(front, "cuda", device=Device())[1].text

@@ -40,6 +40,7 @@ from ..ir.nodes import (
 )
 from ..ir.ranges import RangeOf, Ranges, range_of_variable
 from ..ir.walk import variables
+from ..transform.sincos import both
 from .contraction import plain_products
 from .math_calls import math_call
 from .precedence import NAME, PREFIX, PRODUCT, SUM, WHOLE, enclosed, infix
@@ -160,8 +161,30 @@ class CudaText:
                 self.line(f"{t} {some.rstrip(',')};")
 
     def block(self, block: Block) -> None:
-        for s in block:
-            self.statement(s)
+        k = 0
+        while k < len(block):
+            k += self.together(block, k) or self.alone(block[k])
+
+    def alone(self, s: Stmt) -> int:
+        """Print one statement."""
+        self.statement(s)
+        return 1
+
+    def together(self, block: Block, k: int) -> int:
+        """Print two functions of one argument from ``k`` on by one that does both, if there is one of ours: how many
+        statements that are."""
+        beside = block[k : k + 2]
+        name = both(*beside) if len(beside) == 2 else ""
+        if not name or math_call(name) == name:
+            return 0
+        values = [s.value for s in beside if isinstance(s, Assign) and isinstance(s.value, Call)]
+        results = [self.result(s.var) for s in beside if isinstance(s, Assign)]
+        self.line(f"{math_call(name)}({', '.join([self.text(values[0].args[0]), *results])});")
+        return 2
+
+    def result(self, v: Variable) -> str:
+        """A variable that a call stores into."""
+        return self.variable(v)
 
     def statement(self, s: Stmt) -> None:
         match s:

@@ -6,6 +6,7 @@ argument is cast. Strings and characters are as in the C locale; the values of c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from ..base import libm
@@ -244,9 +245,44 @@ _FUNCTIONS: dict[str, tuple[str, str, str]] = {
     },
     **{n: ("int", "int c", f"return {test} ? {value} : 0;") for n, (value, test) in _CTYPE.items()},
 }
+for _t, _f in (("double", ""), ("float", "f")):
+    _FUNCTIONS |= {
+        f"remquo{_f}": (
+            _t,
+            f"{_t} x, {_t} y, int *quotient",
+            f"int n; {_t} r = ::remquo{_f}(x, y, &n); "
+            "bool up = n % 8 == 0 && r != 0 && (r < 0) != (x < 0);  /* from 7 and more to 8, which glibc leaves so */ "
+            "if (y != 0 && r == r) *quotient = up ? (x < 0) != (y < 0) ? -8 : 8 : n % 8; return r;",
+        ),
+        f"sincos{_f}": (
+            "void",
+            f"{_t} x, {_t} *sine, {_t} *cosine",
+            f"{_t} s = MATH(sin{_f})(x), c = MATH(cos{_f})(x); *sine = s; *cosine = c;",
+        ),
+        f"lgamma{_f}_r": (
+            _t,
+            f"{_t} x, int *sign",
+            f"{_t} whole = ::floor{_f}(x), half = whole * ({_t})0.5; bool odd = x < 0 && x != whole && "
+            f"::floor{_f}(half) != half; *sign = odd || (x == 0 && 1 / x < 0) ? -1 : 1; return MATH(lgamma{_f})(x);",
+        ),
+        f"drem{_f}": (_t, f"{_t} x, {_t} y", f"return ::remainder{_f}(x, y);"),
+        f"scalbln{_f}": (
+            _t,
+            f"{_t} x, long n",
+            f"return ::scalbn{_f}(x, (int)(n > 9999 ? 9999 : n < -9999 ? -9999 : n));",
+        ),
+        f"finite{_f}": ("int", f"{_t} x", "return x - x == x - x;"),
+        **{
+            name: (whole, f"{_t} x", f"return c2cu_integer<{whole}>(::{name.lstrip('l')}(x));")
+            for whole, prefix in (("long", "l"), ("long long", "ll"))
+            for name in (f"{prefix}round{_f}", f"{prefix}rint{_f}")
+        },
+    }
+_INTEGERS = frozenset(name for name in _FUNCTIONS if re.fullmatch("ll?(round|rint)f?", name))
 _NUMBERS = frozenset("atoi atol atoll strtol strtoll strtoul strtoull".split())
 _OVERFLOW = frozenset("add_overflow sub_overflow mul_overflow".split())
 _TWO_RESULTS = {"frexp": "double", "frexpf": "float", "modf": "double", "modff": "float"}
+_MATH = re.compile(r"MATH\((\w+)\)")  # in a body: a function that may be ours
 #: Templates that the printer asks for by name.
 _TEMPLATES = {
     "c2cu_literal": """template <class T> struct c2cu_same { typedef T type; };
@@ -405,6 +441,8 @@ def call(callee: str, args: list[str], types: list[CType], helpers: dict[str, No
         return f"c2cu_{plain}({', '.join(args)})"
     if plain in _NUMBERS:
         helpers["c2cu_digits"] = None
+    if plain in _INTEGERS:
+        helpers["c2cu_integer"] = None
     if plain in _FUNCTIONS:
         helpers[f"c2cu_{plain}"] = None
         return f"c2cu_{plain}({', '.join(args)})"
@@ -429,5 +467,6 @@ def definitions(helpers: Iterable[str]) -> list[str]:
     out = [text for name, text in _TEMPLATES.items() if name in names]
     for name, (result, params, body) in _FUNCTIONS.items():
         if f"c2cu_{name}" in names:
+            body = _MATH.sub(lambda m: math_call(m[1]), body)
             out.append(f"__device__ static {result} c2cu_{name}({params}) {{ {body} }}")
     return out

@@ -52,7 +52,8 @@ _COMPILERS = ("__builtin_", "__atomic_", "__sync_")
 
 #: Library functions that are analysed.
 ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
-    "memcpy memmove memset memcmp memchr strlen strcmp strncmp abs labs llabs frexp frexpf modf modff "
+    "memcpy memmove memset memcmp memchr strlen strcmp strncmp abs labs llabs frexp frexpf modf modff remquo remquof "
+    "scalbln scalblnf lgamma_r lgammaf_r sincos sincosf drem dremf finite finitef "
     "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower toupper "
     "inff inf nanf nan huge_val huge_valf".split()
 )

@@ -21,7 +21,8 @@ DECLARATIONS = "void *memcpy(void *, const void *, unsigned long); void *memset(
 @cache
 def library() -> Unit:
     """The functions, typed."""
-    text = DECLARATIONS + render("lower/library.c.j2").split("*/", 1)[1] + render("lower/complex.c.j2")
+    text = DECLARATIONS + render("lower/library.c.j2").split("*/", 1)[1]
+    text += render("lower/numbers.c.j2") + render("lower/complex.c.j2")
     pre = Preprocessed(text, LIBRARY, {}, (), SourceMap({LIBRARY: text}))
     return typed(parse(pre), pre)
 

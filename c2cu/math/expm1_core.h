@@ -33,7 +33,7 @@ static double c2cu_expm1_core(double x) {
     unsigned long exponent = c2cu_as_bits(k + 0x1.8p52) << 52;
     double small = c2cu_from_bits(0x3ff0000000000000UL - exponent);
     double alone = k < 0.0 || k > 56.0 ? 1.0 : 0.0;
-    double many = k >= 20.0 && k <= 56.0 ? r - (e + small) + 1.0 : 1.0 - small * (1.0 - alone) - (e - r);
+    double many = k >= 20.0 && k <= 56.0 ? r - (e + small) + 1.0 : (alone == 1.0 ? 1.0 : 1.0 - small) - (e - r);
     many = c2cu_from_bits(c2cu_as_bits(many) + exponent) - alone;
     double result = k == -1.0 ? minus_one : many;
     result = k == 1.0 ? one : result;

@@ -29,7 +29,7 @@ static float c2cu_expm1f_core(float x) {
     unsigned exponent = c2cu_as_bits_f(k + 0x1.8p23f) << 23;
     float small = c2cu_from_bits_f(0x3f800000U - exponent);
     float alone = k < 0.0f || k > 56.0f ? 1.0f : 0.0f;
-    float many = k >= 23.0f && k <= 56.0f ? r - (e + small) + 1.0f : 1.0f - small * (1.0f - alone) - (e - r);
+    float many = k >= 23.0f && k <= 56.0f ? r - (e + small) + 1.0f : (alone == 1.0f ? 1.0f : 1.0f - small) - (e - r);
     many = c2cu_from_bits_f(c2cu_as_bits_f(many) + exponent) - alone;
     float result = k == -1.0f ? minus_one : many;
     result = k == 1.0f ? one : result;

@@ -3,13 +3,12 @@
 #define C2CU_LOG1P_CORE_H
 #include "bits.h"
 
-static double c2cu_log1p_core(double x) {
-    double sum = 1.0 + x;
+/* By sum = 1 + x, and what the sum lost. */
+static double c2cu_log1p_of(double x, double sum, double lost) {
     unsigned long bits = c2cu_as_bits(sum);
     unsigned long mantissa = bits & 0xfffffffffffffUL;
     unsigned long upper = mantissa >= 0x6a09e00000000UL ? 1 : 0;
     double k = c2cu_from_bits(((bits >> 52) + upper) | 0x4330000000000000UL) - 0x1.00000000003ffp52;
-    double lost = sum >= 2.0 ? 1.0 - (sum - x) : x - (sum - 1.0);
     double c = lost / sum;
     double f = c2cu_from_bits(mantissa | (0x3ffUL - upper) << 52) - 1.0;
     _Bool small = x < 0x1.a827ap-2 && x > -0x1.2bec4p-2;
@@ -37,5 +36,11 @@ static double c2cu_log1p_core(double x) {
     double result = k == 0.0 ? none : many;
     double tiny = __builtin_fma(-(x * x), 0.5, x);
     return fabs(x) < 0x1p-29 ? tiny : result;
+}
+
+static double c2cu_log1p_core(double x) {
+    double sum = 1.0 + x;
+    double lost = sum >= 2.0 ? 1.0 - (sum - x) : x - (sum - 1.0);
+    return c2cu_log1p_of(x, sum, lost);
 }
 #endif

@@ -4,13 +4,12 @@
 #define C2CU_LOG1PF_CORE_H
 #include "bits.h"
 
-static float c2cu_log1pf_core(float x) {
-    float sum = 1.0f + x;
+/* By sum = 1 + x, and what the sum lost. */
+static float c2cu_log1pf_of(float x, float sum, float lost) {
     unsigned bits = c2cu_as_bits_f(sum);
     unsigned mantissa = bits & 0x7fffffU;
     int upper = mantissa >= 0x3504f7U ? 1 : 0;
     float k = (float) ((int) (bits >> 23) - 127 + upper);
-    float lost = sum >= 2.0f ? 1.0f - (sum - x) : x - (sum - 1.0f);
     float c = lost / sum;
     float f = c2cu_from_bits_f(mantissa | (unsigned) (127 - upper) << 23) - 1.0f;
     _Bool small = x < 0x1.a827aep-2f && x > -0x1.2bec4p-2f;
@@ -31,5 +30,11 @@ static float c2cu_log1pf_core(float x) {
     float none = f - (flat ? near : square - slope);
     float result = k == 0.0f ? none : k * 0x1.62e3p-1f - (rest - f);
     return fabsf(x) < 0x1p-29f ? x - x * x * 0.5f : result;
+}
+
+static float c2cu_log1pf_core(float x) {
+    float sum = 1.0f + x;
+    float lost = sum >= 2.0f ? 1.0f - (sum - x) : x - (sum - 1.0f);
+    return c2cu_log1pf_of(x, sum, lost);
 }
 #endif

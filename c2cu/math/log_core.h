@@ -23,13 +23,14 @@ static double c2cu_log_near(double x) {
     return most + __builtin_fma(series, q3, rest_q);
 }
 
-/* Beside 1 the common path would cancel: where a lane is there, all take the other way too. */
-static double c2cu_log_core(double x) {
+/* Beside 1 the common path would cancel: where a lane is there, all take the other way too. Of x 2^-n it is the
+   logarithm if n more than in c2cu_log_core is subtracted from the exponent with its bias. */
+static double c2cu_log_scaled(double x, double bias) {
     unsigned long bits = c2cu_as_bits(x);
     unsigned long above = bits - 0x3fe6000000000000UL;
     unsigned long row = 2 * (above >> 45 & 127);
     double z = c2cu_from_bits(bits - (above & 0xfff0000000000000UL));
-    double k = c2cu_from_bits((above + 0x4000000000000000UL) >> 52 | 0x4330000000000000UL) - 0x1.00000000004p52;
+    double k = c2cu_from_bits((above + 0x4000000000000000UL) >> 52 | 0x4330000000000000UL) - bias;
     double r = __builtin_fma(z, c2cu_log_table[row], -1.0);
     double start = __builtin_fma(k, 0x1.62e42fefa3800p-1, c2cu_log_table[row + 1]);
     double sum = start + r;
@@ -41,5 +42,9 @@ static double c2cu_log_core(double x) {
     double result = __builtin_fma(r * r2, poly, __builtin_fma(r2, -0x1.0000000000001p-1, rest)) + sum;
     if (x >= 1.0 - 0x1p-4 && x < 1.0 + 0x1.09p-4) result = c2cu_log_near(x);
     return result;
+}
+
+static double c2cu_log_core(double x) {
+    return c2cu_log_scaled(x, 0x1.00000000004p52);
 }
 #endif

@@ -14,7 +14,7 @@ from ..base.recent import Recent
 from ..schedule import registry
 from ..schedule.artifact import Artifact, CudaLaunchesArtifact
 from ..schedule.choose import Measurement, Plan, Rejected, require_known
-from ..schedule.estimate import Device, preferred
+from ..schedule.estimate import Device, planned_for, preferred
 from ..schedule.schedule import Candidate
 from ..schedule.understood import Understood
 from . import kept
@@ -81,9 +81,9 @@ class Builds:
 
     def of(self, extents: Extents, call: CallInputs | None = None) -> Built:
         """What runs such inputs, the fastest known for ``call``."""
-        with self._lock:
+        backend = self.backend()
+        with self._lock, planned_for(backends.device(backend)):
             which, front = self._understandings.of(extents)
-            backend = self.backend()
             if call is not None and call.together:
                 return self._in_bands(front, backend, which)
             p = call.p if call is not None else None

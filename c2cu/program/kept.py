@@ -24,7 +24,7 @@ from ..frontend.preprocess import Preprocessed, Source, preprocess
 from ..schedule import choose
 from ..schedule.artifact import Artifact
 from ..schedule.choose import Measurement, Plan, Rejected
-from ..schedule.estimate import Device
+from ..schedule.estimate import Device, planned
 from ..schedule.schedule import Candidate
 from ..schedule.understood import OUTLINE, Understood
 from ..verdict import report_of
@@ -133,7 +133,7 @@ def _of(front: Understood, backend: str, how: tuple, make: Callable[[], T]) -> T
     if not (ON and front.origin):
         return make()
     try:
-        name = key(front.origin, *how, *tune.identity(backend))
+        name = key(front.origin, *how, planned(), *tune.identity(backend))
     except Error:  # there is no such device, which the run itself reports
         return make()
     kept = _recalled(name)

@@ -391,8 +391,8 @@ def _side_by_side(functions: dict[str, list[str]] | None, backend: str, math: st
     if functions is None:
         return []
     together, alone = functions["together"], functions["alone"]
-    how, but = ("all lanes at once, ", "") if backend == "cpu" else ("", ", rare arguments by CUDA's own")
-    whose = f"with the bits of this machine's library{but}" if math == "host" else "rounded correctly"
+    how = "all lanes at once, " if backend == "cpu" else ""
+    whose = "with the bits of this machine's library" if math == "host" else "rounded correctly"
     said = [f"{', '.join(together)}: {how}{whose}"] if together else []
     return said + ([f"{', '.join(alone)}: lane by lane"] if alone else [])
 

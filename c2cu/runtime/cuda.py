@@ -85,12 +85,18 @@ def device() -> Device:
         return USUAL
     properties = attributes()
     count, clock = properties.get("MultiProcessorCount", 0), 1e3 * properties.get("ClockRate", 0)
-    return Device(count or Device.multiprocessors, clock or Device.clock)
+    shared = properties.get("MaxSharedMemoryPerBlockOptin", 0)
+    return Device(count or Device.multiprocessors, clock or Device.clock, shared or Device.shared_bytes)
 
 
 def attributes() -> dict[str, int]:
     """The current device's attributes, by CUDA's names without cudaDevAttr."""
-    return dict(cupy_module().cuda.Device().attributes)
+    return _attributes(current())
+
+
+@functools.cache
+def _attributes(number: int) -> dict[str, int]:
+    return dict(cupy_module().cuda.Device(number).attributes)
 
 
 def free_bytes() -> int:

@@ -14,7 +14,7 @@ from ..base import catalogue
 from ..base.diagnostics import UnsupportedError, lines_of
 from . import registry
 from .artifact import Artifact, CpuArtifact, CudaArtifact, CudaBandsArtifact, CudaLaunchesArtifact
-from .estimate import USUAL, Device, Estimate, Rival, good_enough, preferred, slower
+from .estimate import USUAL, Device, Estimate, Rival, good_enough, planned_for, preferred, slower
 from .registry import Entry
 from .schedule import Candidate
 from .slots import require_extents, require_few
@@ -79,6 +79,13 @@ def choose(
     """The plan for ``p`` inputs (None: for many), and the artifact that carries it out. ``schedule``: its name, a
     variant, or "auto". ``rejected``: (schedule, why) of those that were tried in vain. Raises InputError for an unknown
     one, and UnsupportedError for one by name that does not take the program."""
+    with planned_for(device):
+        return _chosen(understood, backend, schedule, rejected, p, device)
+
+
+def _chosen(
+    understood: Understood, backend: str, schedule: str, rejected: Rejected, p: int | None, device: Device
+) -> tuple[Plan, Artifact]:
     require_known(backend, schedule)
     if schedule != AUTO:
         return scheduled(understood, backend, Candidate(schedule))

@@ -2,7 +2,8 @@
 
 Text is printed with calls of ours for all functions that there are. If the bits of one that is called are not this
 machine's library's (`gang.same_bits`), the text is printed again with CUDA's own for it. Text for other machines has
-ours whatever their libraries are. Rare arguments, which lanes call the library for, have CUDA's own function here.
+ours whatever their libraries are. For rare arguments lanes call the library; here that is a function of its own
+(``c2cu/math/rare``), which is not inlined.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from ..base.package import state
 from ..codegen.contraction import plain_products
 from ..codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
 from ..codegen.math_calls import PREFIX, our_functions, rounds_correctly
-from ..ir.nodes import Call, Expr, Region, Stmt, Store
+from ..ir.nodes import Call, Expr, Kernel, Region, Stmt, Store
 from ..ir.passes import through
 from ..ir.walk import statements
 from ..transform.propagate import propagate
+from ..transform.sincos import BOTH
 from .artifact import Artifact
 from .device_correct import with_device_correct
 from .gang.functions import MANY, any_library, lowered, names
@@ -34,21 +36,25 @@ _CALLED = re.compile(rf"\b{PREFIX}(\w+)\(")
 RARE = "c2cu_rare_"
 
 
-def with_functions(emit: Callable[[], A]) -> A:
-    """What ``emit`` makes, with the functions that its text calls. Raises what it raises."""
+def with_functions(emit: Callable[[], A], fp: str) -> A:
+    """What ``emit`` makes, with the functions that its text calls; ``fp`` "fast" asks for CUDA's own. Raises what it
+    raises."""
+    if fp == "fast":
+        return emit()
     if rounds_correctly():
         artifact = emit()
         called = tuple(sorted(set(_CALLED.findall(artifact.text))))
         return replace(artifact, text=with_device_correct(artifact.text), functions=called)
-    artifact = _printed(emit, names() - EXACT)
+    artifact = _printed(emit, names() - EXACT | BOTH.keys())
     calls = _CALLED.findall(artifact.text)
-    good = frozenset(calls) if any_library() else equal(frozenset(calls))
-    if good != frozenset(calls):
+    apart = {name for both in calls for name in BOTH.get(both, ())}
+    good = frozenset(calls) | apart if any_library() else equal(frozenset(calls) | apart)
+    if not good.issuperset(calls):
         artifact = _printed(emit, good)
         calls = _CALLED.findall(artifact.text)
     if not calls:
         return artifact
-    return replace(artifact, text=definitions(calls) + artifact.text, functions=tuple(sorted(good)))
+    return replace(artifact, text=definitions(calls) + artifact.text, functions=tuple(sorted(set(calls))))
 
 
 def _printed(emit: Callable[[], A], ours: frozenset[str]) -> A:
@@ -57,42 +63,59 @@ def _printed(emit: Callable[[], A], ours: frozenset[str]) -> A:
 
 
 def definitions(calls: Sequence[str]) -> str:
-    """The C++ of functions, and of the tables that they share. ``calls``: their names, once for each call."""
-    tables: dict[str, None] = {}
+    """The C++ of functions, and of what they share. ``calls``: their names, once for each call."""
+    before: dict[str, None] = {}
     texts = []
     for name in sorted(set(calls)):
         shared, text = _text(name, plain_products())
-        tables.update(dict.fromkeys(shared))
+        before.update(dict.fromkeys(shared))
         inlined = "__noinline__" if calls.count(name) > MANY else "__forceinline__"
         texts.append(text.replace("INLINED", inlined))
-    return "\n".join([*tables, *texts, ""])
+    return "\n".join([*before, *texts, ""])
 
 
 @functools.cache
 def _text(name: str, plain: bool) -> tuple[tuple[str, ...], str]:
-    """Tables, and a function."""
+    """Tables and functions that others may share, and a function."""
     content = Cache().put(key("device", name, plain, state()), ".device", lambda: "\0".join(_made(name)).encode())
-    *tables, text = content.decode().split("\0")
-    return tuple(tables), text
+    *shared, text = content.decode().split("\0")
+    return tuple(shared), text
 
 
 def _made(name: str) -> list[str]:
-    kernel = through(lowered(name), [("propagate", propagate)])
+    """What other functions may have too, each a text, and the function."""
+    kernel, hosts = _kernel(name), BOTH.get(name, (name,))
+    shared = [_table(r) for r in _tables(kernel)]
+    for host in hosts:
+        rare = _kernel(host, "rare")
+        shared += [_table(r) for r in _tables(rare)]
+        shared.append(_printed_function(rare, (host,), "__noinline__", RARE + host))
+    return [*dict.fromkeys(shared), _printed_function(kernel, hosts, "INLINED", PREFIX + name)]
+
+
+def _kernel(name: str, kind: str = "") -> Kernel:
+    return through(lowered(name, kind), [("propagate", propagate)])
+
+
+def _tables(kernel: Kernel) -> list[Region]:
+    return [r for r in kernel.regions if r.storage == "shared" and r.init is not None]
+
+
+def _printed_function(kernel: Kernel, hosts: Sequence[str], inlined: str, name: str) -> str:
+    """A kernel as a function of what it takes. ``hosts``: the library's functions that it does, a result each: the one
+    is returned, two are stored in references."""
     taken = [r for r in kernel.regions if r.storage == "bulk"]
-    p = _FunctionText(taken[:-1], taken[-1], name)
-    last = kernel.body[-1]
-    assert isinstance(last, Store) and not any(isinstance(s, Store) for s in statements(kernel.body[:-1]))
+    p = _FunctionText(taken[: -len(hosts)], taken[-len(hosts) :], hosts)
+    body, stores = kernel.body[: -len(hosts)], kernel.body[-len(hosts) :]
+    assert all(isinstance(s, Store) for s in stores) and not any(isinstance(s, Store) for s in statements(body))
     p.declare(kernel.body)
     p.block(kernel.body)
-    result, parameters = FUNCTIONS[name]
-    given = ", ".join(f"{type_name(t)} {p.parameter(r)}" for r, t in zip(p.parameters, parameters))
-    arguments, t = ", ".join(p.parameter(r) for r in p.parameters), type_name(result)
-    rare = []
-    if p.is_rare:
-        rare.append(f"__device__ static __noinline__ {t} {RARE}{name}({given}) {{ return ::{name}({arguments}); }}")
-    head = f"__device__ static INLINED {t} {PREFIX}{name}({given}) {{"
-    tables = [_table(r) for r in kernel.regions if r.storage == "shared" and r.init is not None]
-    return [*tables, "\n".join([*rare, head, *p.lines, "}"])]
+    result, parameters = FUNCTIONS[hosts[0]]
+    t = type_name(result)
+    given = [f"{type_name(of)} {p.parameter(r)}" for r, of in zip(p.parameters, parameters)]
+    given += [f"{t} &{p.parameter(r)}" for r in p.results] if len(hosts) > 1 else []
+    head = f"__device__ static {inlined} {t if len(hosts) == 1 else 'void'} {name}({', '.join(given)}) {{"
+    return "\n".join([head, *p.lines, "}"])
 
 
 def _table(r: Region) -> str:
@@ -101,27 +124,24 @@ def _table(r: Region) -> str:
 
 
 class _FunctionText(CudaText):
-    """Prints a kernel of one result as a function."""
+    """Prints a kernel as a function. ``hosts``: what it calls for rare arguments."""
 
-    def __init__(self, parameters: list[Region], result: Region, name: str):
+    def __init__(self, parameters: list[Region], results: list[Region], hosts: Sequence[str]):
         super().__init__()
-        self.parameters, self.result, self.name, self.is_rare = parameters, result, name, False
+        self.parameters, self.results, self.hosts = parameters, results, hosts
 
     def parameter(self, r: Region) -> str:
         return f"{r.name}_given"
 
     def element(self, r: Region, index: Expr) -> str:
-        return self.parameter(r) if r in self.parameters else super().element(r, index)
+        return self.parameter(r) if r in (*self.parameters, *self.results) else super().element(r, index)
 
     def statement(self, s: Stmt) -> None:
-        if isinstance(s, Store):
+        if isinstance(s, Store) and len(self.results) == 1:
             self.line(f"return {self.text(s.value)};")
         else:
             super().statement(s)
 
     def printed(self, e: Expr) -> tuple[str, int]:
         text, level = super().printed(e)
-        if isinstance(e, Call) and e.name == self.name:
-            self.is_rare = True
-            return RARE + text, level
-        return text, level
+        return (RARE + text, level) if isinstance(e, Call) and e.name in self.hosts else (text, level)

@@ -5,7 +5,9 @@ The unit is cycles of one multiprocessor for one input, with enough inputs to ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,18 +22,42 @@ CLOSE = 2.0  # times: estimates are no better than that
 FULL = 512  # threads that keep a multiprocessor busy
 BYTES = 16  # that memory moves a cycle, of a multiprocessor's share
 SECTOR = 32  # bytes that memory moves for a single word
+KEPT = 64  # bytes of shared memory that templates have for themselves
 ACCESSES = 8  # of elements in column storage a cycle, mostly from the caches
 
 
 @dataclass(frozen=True)
 class Device:
-    """The device that runs the schedule. The defaults are about those of an H200. ``clock``: in Hz."""
+    """The device that runs the schedule. The defaults are about those of an H200. ``clock``: in Hz; ``shared_bytes``:
+    of shared memory that a block may have."""
 
     multiprocessors: int = 132
     clock: float = 1.98e9
+    shared_bytes: int = 227 << 10
 
 
 USUAL = Device()
+_planned: ContextVar[Device] = ContextVar("c2cu_device", default=USUAL)
+
+
+@contextmanager
+def planned_for(device: Device) -> Iterator[None]:
+    """While this lasts, what schedules print fits this device."""
+    token = _planned.set(device)
+    try:
+        yield
+    finally:
+        _planned.reset(token)
+
+
+def planned() -> Device:
+    """The device that what is printed now has to fit: an H200, where nobody says otherwise."""
+    return _planned.get()
+
+
+def room() -> int:
+    """Bytes of a block's shared memory on it, but for what templates keep."""
+    return planned().shared_bytes - KEPT
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def emit_schedule(name: str, understood: Understood, threads: int = 0, backend: 
         return schedule.emit(understood, threads, name.partition(":")[2])
 
     correct = understood.math == "correct"
-    if understood.fp == "fast" or (backend != "cuda" and not correct):
+    if backend != "cuda" and not correct:
         return emit()
     from ..codegen.correct_functions import with_definitions
     from ..codegen.math_calls import rounding_correctly
@@ -123,4 +123,4 @@ def emit_schedule(name: str, understood: Understood, threads: int = 0, backend: 
             return replace(artifact, text=with_definitions(artifact.text))
         from .device_functions import with_functions
 
-        return with_functions(emit)
+        return with_functions(emit, understood.fp)

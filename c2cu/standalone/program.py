@@ -30,8 +30,10 @@ from ..schedule.artifact import Artifact, CpuTeamArtifact
 from ..schedule.choose import AUTO, require_known
 from ..schedule.column.columns import COLUMN, PLAIN, Columns
 from ..schedule.column.emit import constant_names, constant_tables
-from ..schedule.device_correct import device_correct, with_device_correct
+from ..schedule.device_correct import device_correct
+from ..schedule.device_functions import with_functions
 from ..schedule.gang.emit import gang
+from ..schedule.gang.functions import for_any_library
 from ..schedule.private.emit import private
 from ..schedule.private.process import process_of
 from ..schedule.slots import Slot, require_extents, require_few
@@ -554,12 +556,12 @@ class _Host:
         require_few(self.front.slots)
         _refuse_macros(self.front, words(f"cuda/{'group' if self.group else 'main'}_private.cuh.j2"))
         process = process_of(self.program)
-        with called_products(self.front.fp != "fast"), rounding_correctly(self.front.math == "correct"):
-            artifact = private(self.program, self.front.slots, process)
-            text = with_device_correct(artifact.text)
+        correctly = rounding_correctly(self.front.math == "correct")
+        with called_products(self.front.fp != "fast"), correctly, for_any_library():
+            artifact = with_functions(lambda: private(self.program, self.front.slots, process), self.front.fp)
         return render(
             "cuda/standalone_private.cu.j2",
-            device=text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace
+            device=artifact.text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace
             lanes=artifact.inputs,
             slots=self.slots(),
             reason=reason,

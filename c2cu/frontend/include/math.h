@@ -37,7 +37,8 @@ double copysign(double, double); double nextafter(double, double); double fdim(d
 double fmax(double, double); double fmin(double, double); double fma(double, double, double);
 double ldexp(double, int); double scalbn(double, int); double frexp(double, int *);
 double modf(double, double *); long lround(double); long long llround(double); long lrint(double);
-long long llrint(double); int ilogb(double);
+long long llrint(double); int ilogb(double); double remquo(double, double, int *);
+double scalbln(double, long);
 float acosf(float); float asinf(float); float atanf(float); float cosf(float); float sinf(float);
 float tanf(float); float coshf(float); float sinhf(float); float tanhf(float); float acoshf(float);
 float asinhf(float); float atanhf(float); float expf(float); float exp2f(float);
@@ -51,7 +52,15 @@ float copysignf(float, float); float nextafterf(float, float); float fdimf(float
 float fmaxf(float, float); float fminf(float, float); float fmaf(float, float, float);
 float ldexpf(float, int); float scalbnf(float, int); float frexpf(float, int *);
 float modff(float, float *); long lroundf(float); long long llroundf(float); long lrintf(float);
-long long llrintf(float); int ilogbf(float);
+long long llrintf(float); int ilogbf(float); float remquof(float, float, int *);
+float scalblnf(float, long);
+#ifndef __STRICT_ANSI__
+double lgamma_r(double, int *); double drem(double, double); int finite(double);
+float lgammaf_r(float, int *); float dremf(float, float); int finitef(float);
+#endif
+#ifdef _GNU_SOURCE
+void sincos(double, double *, double *); void sincosf(float, float *, float *);
+#endif
 int isnan(double); int isinf(double); int isfinite(double); int signbit(double); int isnormal(double);
 #define FP_NAN 0
 #define FP_INFINITE 1

@@ -20,7 +20,9 @@ from ...ir.nodes import Block, Kernel, Region
 from ...ir.passes import Pass, through
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
+from ...transform.sincos import sincos
 from ..artifact import STACK, CudaArtifact
+from ..estimate import room
 from ..slots import Slot
 from .analysed import Analysed
 from .builder import Builder
@@ -30,7 +32,6 @@ from .phases import Item, phases
 from .text import Layout, shared_bytes, values
 from .vectors import NotKnown
 
-SHARED_BYTES = (227 << 10) - 64  # of a block, at most; but for what the template keeps
 BLOCK = 128  # threads that are worth a block
 
 
@@ -56,10 +57,10 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
     """CUDA text. ``threads``: an input's, 0 for the best by estimate. Raises UnsupportedError."""
     program = compiled(u, trace, fp, threads)
     need = shared_bytes(u)
-    if need > SHARED_BYTES:
-        raise catalogue.BLOCK_SHARED_MEMORY.error(u.kernel.loc, need=need, most=SHARED_BYTES)
+    if need > room():
+        raise catalogue.BLOCK_SHARED_MEMORY.error(u.kernel.loc, need=need, most=room())
     inputs = max(1, BLOCK // program.threads)
-    while inputs > 1 and inputs * need > SHARED_BYTES // 4:
+    while inputs > 1 and inputs * need > room() // 4:
         inputs //= 2
     filled = values(u, trace, program.builder, program.body, slots, layout, inputs)
     text = with_integers(render("cuda/block.cu.j2", slots=slots, **filled))
@@ -98,6 +99,7 @@ def passes(fp: str, threads: Callable[[], int]) -> tuple[Pass, ...]:
         ("if_convert", if_convert),
         ("minmax", lambda k: minmax(k, fp == "fast")),
         ("simplify_indices", simplify_indices),
+        ("sincos", sincos),
     )
 
 

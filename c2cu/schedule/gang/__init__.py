@@ -8,7 +8,7 @@ from ...ir.passes import Pass, through
 from ..artifact import Artifact, CpuNativeArtifact
 from ..estimate import Rival
 from ..registry import emit_schedule, names
-from ..schedule import Schedule
+from ..schedule import Candidate, Schedule
 from ..understood import Understood
 from .chains import has_chains
 from .cost import CLOSE, known_costs
@@ -50,6 +50,9 @@ class GangSchedule(Schedule):
         if costs.speaks_against:
             return Rival("gang", costs.compilation)
         return Rival(names("cpu")[-1])
+
+    def alternatives(self, candidate: Candidate, artifact: Artifact) -> list[Candidate]:
+        return [Candidate("gang:two")] if candidate.schedule == "gang" else []
 
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         from .emit import gang

@@ -44,6 +44,7 @@ from .text import Emitter, tables
 
 MANY = 16  # places that call a function, beyond which it is not inlined: it would take compilers too long
 _CALLED = re.compile(r"\blanes_(\w+)\(")
+SLOWER = frozenset({"acosh"})  # than calls, in lanes: for devices alone
 FOLDER = Path(__file__).parent.parent.parent / "math"
 _any_library: ContextVar[bool] = ContextVar("any_library", default=False)
 
@@ -64,10 +65,10 @@ def any_library() -> bool:
 
 
 def usable() -> frozenset[str]:
-    """The functions that may be had instead of the library's, and those that do two of these at once."""
+    """The functions that lanes may have instead of the library's, and those that do two of these at once."""
     if any_library():
         return frozenset()
-    return names() | BOTH.keys() if not rounds_correctly() else names()
+    return names() if rounds_correctly() else names() - SLOWER | BOTH.keys()
 
 
 @functools.cache
@@ -152,10 +153,11 @@ def _kept(name: str) -> LanesFunction:
     return LanesFunction(**{**known, **pairs})
 
 
-def lowered(name: str) -> Kernel:
-    """A function for one input, as flat IR."""
-    pre = preprocess(read_source((CORRECT_FOLDER if is_correct(name) else FOLDER) / f"{name}.c"))
-    program = kernel_program(typed(link(pre).parsed, pre), f"c2cu_{name}")
+def lowered(name: str, kind: str = "") -> Kernel:
+    """A function for one input, as flat IR. ``kind``: "rare" for the one of arguments that are rare."""
+    folder = CORRECT_FOLDER if is_correct(name) else FOLDER / kind
+    pre = preprocess(read_source(folder / f"{name}.c"))
+    program = kernel_program(typed(link(pre).parsed, pre), "_".join(["c2cu", *filter(None, [kind]), name]))
     return uniform_ends(canonical(lower(program)))
 
 

@@ -9,11 +9,11 @@ from ...gep.nonnegative import nonnegative
 from ...ir.nodes import Const, Expr, Extremum, Load, Region, Var
 from ...ir.walk import subexpressions
 from ...transform.minmax import minima
+from ..estimate import room
 
 REGISTERS, ALL = 255, 1 << 16  # 32-bit registers of a thread, of a multiprocessor
 SPARE, PLACES = 20, 6  # registers beside elements, and for each matrix
 AHEAD = 4  # of so many elements one is in a second register, while another is computed
-SHARED_BYTES = (227 << 10) - 64
 RESIDENT = 2048  # threads of a multiprocessor
 BLOCKS = 32
 BLOCK = 128  # threads that are worth a block
@@ -130,7 +130,7 @@ def resident(s: TileShape, g: Gep, sides: Sides) -> int:
     """Blocks that a multiprocessor holds at once."""
     block_registers = -(-registers(s, g, sides) // 8) * 8 * -(-s.block // 32) * 32
     memory = max(1, s.places * s.shared_bytes(sides))
-    return max(1, min(ALL // block_registers, RESIDENT // s.block, BLOCKS, SHARED_BYTES // memory))
+    return max(1, min(ALL // block_registers, RESIDENT // s.block, BLOCKS, room() // memory))
 
 
 def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[TileShape]:
@@ -147,7 +147,7 @@ def shapes(g: Gep, sides: Sides, threads: int = 0) -> list[TileShape]:
         for count in range(bands, bands + 8):
             down = -(-g.rows // (rows * count))
             s = TileShape(unit, rows, columns, down, across, count)
-            fits = registers(s, g, sides) <= granted(s) and s.places * s.shared_bytes(sides) <= SHARED_BYTES
+            fits = registers(s, g, sides) <= granted(s) and s.places * s.shared_bytes(sides) <= room()
             if s.threads <= MOST and fits:
                 if threads in (0, s.threads):
                     fitting.append(s)

@@ -30,6 +30,7 @@ from ...transform.common import common_loads
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
 from ...transform.scalarize import constant_regions, scalarize
+from ...transform.sincos import sincos
 from ...transform.unroll import unroll
 from ..artifact import STACK, CudaArtifact, Refilled
 from ..slots import Slot
@@ -126,6 +127,7 @@ def passes(leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tup
         ("if_convert", if_convert),
         ("minmax", lambda k: pruned(minmax(k, fp == "fast"))),
         ("common", common_loads),
+        ("sincos", sincos),
     )
 
 

@@ -183,8 +183,12 @@ class RegistersText(CudaText):
                 self.divisions(divided)
                 k += divided.length
             else:
-                self.statement(block[k])
-                k += 1
+                k += self.together(block, k) or self.alone(block[k])
+
+    def result(self, v: Variable) -> str:
+        if v in self.single:
+            self.line(f"{type_name(v.type)} {self.variable(v)};")
+        return super().result(v)
 
     def word_sum(self, s: WordSum) -> None:
         results = [self.variable(v) for v in s.results]
