@@ -435,6 +435,7 @@ def translate(
     group: int | None = None,
     schedule: str | None = None,
     fp: str = "exact",
+    pack: int | None = None,
     fn: str | None = None,
     defines: Mapping[str, Any] | None = None,
     shared: Sequence[str] | None = None,
@@ -456,6 +457,7 @@ def translate(
             that one does not take the program; on a CPU SIMD lanes that every machine has, on one processor. With it, a
             program for a CPU is for all processors, and for SIMD registers as wide as this machine's.
         fp: As for `compile`.
+        pack: 4, 8 or 16; see `compile`. The program ends with a message where an element does not fit.
         fn: The kernel function; see `compile`.
         defines: Values of object-like macros, by name; they replace the file's own.
         shared: Names of variables that all inputs share.
@@ -471,7 +473,7 @@ def translate(
             program; the error names the line.
         InputError: An argument is wrong.
     """
-    options = options_of(fn, shared, defines, shapes, fp, include_dirs)
+    options = options_of(fn, shared, defines, shapes, fp, include_dirs, pack)
     return translated(read_source(src), options, p, threads, target, group, schedule)[0]
 
 
@@ -522,6 +524,7 @@ def library(
     target: str = "cuda",
     schedule: str = "auto",
     fp: str = "exact",
+    pack: int | None = None,
     fn: str | None = None,
     defines: Mapping[str, Any] | None = None,
     shared: Sequence[str] | None = None,
@@ -541,6 +544,8 @@ def library(
             machine's.
         schedule: ``"auto"`` or a schedule's name.
         fp: As for `compile`.
+        pack: 4, 8 or 16; see `compile`. The header says so: the function does not look at elements, so the caller must
+            know that they fit.
         fn: The kernel function; see `compile`.
         defines: Values of object-like macros, by name; they replace the file's own.
         shared: Names of variables that all inputs share.
@@ -559,7 +564,7 @@ def library(
     from .standalone import library as libraries
 
     source = read_source(src)
-    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, fp, include_dirs))
+    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, fp, include_dirs, pack))
     judge(front, strict=False)
     with lines_of(front.pre.sources):
         return libraries.library(front, name, target=target, schedule=schedule, fp=fp)

@@ -64,8 +64,9 @@ class _Argument:
         one = " (one for all inputs)" * self.slot.shared
         size = f", {self.slot.nbytes} bytes each" * (self.type == "void")
         null = "" if self.slot.required else "; NULL: not wanted" if not self.slot.reads else ""
+        most = f"; elements from 0 to {self.slot.most}, which is not checked" * (self.slot.most is not None)
         start = "; NULL: as the C file initialises it" * (not self.slot.required and not self.slot.writes)
-        return f"{self.name}: {way}, {self.type}{shape or '[1]'}{size}{one}{null}{start}"
+        return f"{self.name}: {way}, {self.type}{shape or '[1]'}{size}{one}{null}{start}{most}"
 
 
 @deeply
@@ -82,11 +83,12 @@ def library(front: Understood, name: str, *, target: str = "cuda", schedule: str
     if name in _names(artifact.text) or name.lower().startswith("c2cu_"):
         raise catalogue.LIBRARY_NAME.error(name=name)
     arguments = _arguments(front, artifact)
+    pack = f" --pack {front.pack}" if front.pack else ""
     values = {
         "name": name,
         "kernel": front.program.kernel.name,
         "file": front.source.name.rsplit("/", 1)[-1],
-        "made": f"c2cu {__version__}: --target {target} --schedule {artifact.schedule} --fp {fp}",
+        "made": f"c2cu {__version__}: --target {target} --schedule {artifact.schedule} --fp {fp}{pack}",
         "arguments": arguments,
         "required": [a for a in arguments if a.slot.required or (a.slot.reads and a.slot.writes)],
         "slots": [_slot(s, {a.slot.name: a for a in arguments}) for s in artifact.slots],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import count
+from math import prod
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast as C
@@ -376,6 +377,7 @@ class _Host:
             "result": [self.printer.parameter(head.type, "result")] * returns,
             "before": self.before(),
             "after": self.after(),
+            "bounded": [self.bounded(b, s) for b, s in zip(self.parameters, self.front.slots) if s.most is not None],
             "set_arguments": self.arguments.set(),
             "get_result": self.arguments.get_result(),
             "main_parameters": self.main_parameters(),
@@ -388,6 +390,18 @@ class _Host:
             "ends": sorted(self.printer.ends),  # after all that is printed
             "host_helpers": [_LITERAL] if self.printer.literal_count else [],
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
+        }
+
+    def bounded(self, b: Parameter, s: Slot) -> dict[str, object]:
+        """What a run is asked about a variable whose elements --pack bounds."""
+        after = [prod(s.shape[k + 1 :]) for k in range(len(s.shape))]
+        return {
+            "name": b.name,
+            "place": self.where[b.name],
+            "type": declare(leaf_element(b.type), ""),
+            "count": prod(s.shape),
+            "subscripts": [f"__k / {n} % {extent}" for n, extent in zip(after, s.shape)],
+            "most": s.most,
         }
 
     def headers(self, *more: str) -> list[str]:
@@ -499,6 +513,7 @@ class _Host:
             kernel=self.program.kernel.name,
             schedule=artifact.schedule,
             fp=self.front.fp,
+            pack=self.front.pack,
             undefined=[m for m in defined if m != "_Bool" and not _undefines(artifact.text, m)],
             arrays=[a for a in arrays if a is not None],
             slots=["{0, 0, 0, 0}" if a is None else self.slot(a) for a in arrays],
