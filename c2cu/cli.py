@@ -346,6 +346,12 @@ def _stdin() -> str:
     ),
     choice("--fp", "exact", "reassociate", "fast", help="What floating point may do, as for 'c2cu run'."),
     PACK,
+    click.option(
+        "--lines",
+        is_flag=True,
+        help="Write #line directives, so that debuggers, profilers (nvcc -lineinfo) and compilers' messages show FILE.c"
+        " for what comes from it.",
+    ),
     click.option("--shared", multiple=True, metavar="NAME", help="All inputs share this variable."),
     click.option(
         "--emit",
@@ -373,6 +379,7 @@ def translate(
     schedule: str | None,
     fp: str,
     pack: str | None,
+    lines: bool,
     shared: tuple[str, ...],
     emit: str | None,
     after: str,
@@ -394,6 +401,8 @@ def translate(
             raise click.UsageError("translate takes --shared NAME: the program itself gives the value")
         options = {**common.options(), "shared": shared, "fp": fp, "pack": int(pack) if pack else None}
         target = target or ("cpu" if output.endswith(".c") else "cuda")
+        if lines and emit is not None:
+            raise click.UsageError("--lines goes with a program or a library, not with --emit")
         if after and emit != "ir":
             raise click.UsageError("--after goes with --emit ir")
         if emit is not None:
@@ -406,15 +415,23 @@ def translate(
             raise click.UsageError("--cmake goes with --library")
         _tell_idle(library, target)
         if library:
-            for path, data in _library(source, output, target, schedule or AUTO, cmake, options).items():
+            for path, data in _library(source, output, target, schedule or AUTO, lines, cmake, options).items():
                 files.write(path, data)
             return
         if p is None:
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""
             raise click.UsageError(f"translate needs --p, the number of inputs{why}")
         _refuse_over_source(source, output)
+        stored = ("stdin.c" if target == "cpu" else "stdin.cu") if output == "-" else os.path.basename(output)
         text, front = api.translated(
-            read_source(c_source(source)), options_of(**options), p, threads, target, group, schedule
+            read_source(c_source(source)),
+            options_of(**options),
+            p,
+            threads,
+            target,
+            group,
+            schedule,
+            stored if lines else "",
         )
         files.write(output, text.encode("utf-8", "surrogateescape"))
         if front is not None and target == "cuda" and schedule is None and common.diagnostics_format == "text":
@@ -445,6 +462,7 @@ def _library(
     output: str,
     target: str,
     schedule: str,
+    lines: bool,
     cmake: bool,
     options: dict[str, Any],
 ) -> dict[str, bytes]:
@@ -459,7 +477,9 @@ def _library(
         _refuse_over_source(source, path)
     if cmake and suffix != (expected := ".cu" if target == "cuda" else ".c"):
         raise catalogue.CMAKE_SUFFIX.error(path=output, suffix=expected, stem=stem)
-    made = api.library(c_source(source), os.path.basename(stem), target=target, schedule=schedule, **options)
+    made = api.library(
+        c_source(source), os.path.basename(stem), target=target, schedule=schedule, lines=lines, **options
+    )
     if cmake and not _is_ours(lists, made.cmake):
         raise catalogue.CMAKE_LISTS.error(path=lists)
     written = {output: made.source.encode("utf-8", "surrogateescape"), header: made.header.encode()}

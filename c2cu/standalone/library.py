@@ -13,12 +13,14 @@ from ..base.diagnostics import UnsupportedError
 from ..base.templates import render
 from ..base.version import __version__
 from ..codegen.c_printer import CPP_KEYWORDS
+from ..codegen.positions import kept_positions
 from ..frontend.parse import deeply
 from ..schedule import registry
 from ..schedule.artifact import Artifact, CpuArtifact
 from ..schedule.choose import AUTO
 from ..schedule.slots import Slot
 from .forms import LIBRARIES, form, launched
+from .line_directives import line_directives
 from .tidy import split_includes, without_unused
 
 if TYPE_CHECKING:
@@ -70,8 +72,17 @@ class _Argument:
 
 
 @deeply
-def library(front: Understood, name: str, *, target: str = "cuda", schedule: str = AUTO, fp: str = "exact") -> Library:
-    """The library of a kernel, with one function called ``name``. ``target``: cuda or cpu.
+def library(
+    front: Understood,
+    name: str,
+    *,
+    target: str = "cuda",
+    schedule: str = AUTO,
+    fp: str = "exact",
+    lines: bool = False,
+) -> Library:
+    """The library of a kernel, with one function called ``name``. ``target``: cuda or cpu. ``lines``: whether it has
+    ``#line`` directives.
 
     Raises InputError for a name that C does not have, UnsupportedError where no schedule with such a form takes the
     program."""
@@ -79,7 +90,8 @@ def library(front: Understood, name: str, *, target: str = "cuda", schedule: str
         raise catalogue.UNKNOWN_CHOICE.error(option="target", value=f"'{target}'", choices=["cuda", "cpu"])
     if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in CPP_KEYWORDS | _KEYWORDS:
         raise catalogue.LIBRARY_NAME.error(name=name)
-    artifact = _artifact(front, target, schedule)
+    with kept_positions(lines) as files:
+        artifact = _artifact(front, target, schedule)
     if name in _names(artifact.text) or name.lower().startswith("c2cu_"):
         raise catalogue.LIBRARY_NAME.error(name=name)
     arguments = _arguments(front, artifact)
@@ -94,9 +106,13 @@ def library(front: Understood, name: str, *, target: str = "cuda", schedule: str
         "slots": [_slot(s, {a.slot.name: a for a in arguments}) for s in artifact.slots],
         "target": target,
         "exact": fp == "exact",
+        "lines": lines,
     }
     header, cmake = (render(f"library.{kind}.j2", **values) for kind in ("h", "cmake"))
-    return Library(name, _source(artifact, values), header, cmake)
+    source = _source(artifact, values)
+    if lines:
+        source = line_directives(source, f"{name}.{'cu' if target == 'cuda' else 'c'}", files)
+    return Library(name, source, header, cmake)
 
 
 def _names(text: str) -> set[str]:

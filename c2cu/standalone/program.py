@@ -17,6 +17,7 @@ from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
 from ..codegen.contraction import called_products
 from ..codegen.device_library import definitions
+from ..codegen.positions import are_kept, kept_positions
 from ..frontend.kernel import Parameter, static_locals
 from ..frontend.parse import deeply, is_user_file, loc_of
 from ..frontend.refuse import refuse_complex, refuse_printing
@@ -38,6 +39,7 @@ from .arguments import Arguments
 from .forms import PROGRAMS, form, launched
 from .host_rules import reach
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
+from .line_directives import line_directives
 from .tidy import headers, split_includes, without_unused
 from .turns import in_turn
 
@@ -117,13 +119,15 @@ def standalone(
     target: str = "cuda",
     group: int | None = None,
     schedule: str | None = None,
+    lines: str = "",
 ) -> str:
     """The text of a whole program for ``p`` runs. ``target``: cuda or cpu.
 
     ``group``: inputs at a time (thesis, section 4.5). Memory is bounded by it, not by p, and a group's output is
     written before the last inputs are read. On CUDA copies, kernels and host code of neighbouring groups overlap.
     ``schedule``: whose kernels it has, or "auto"; None: on CUDA ``thread``, or ``private`` for what that does not take,
-    on a CPU lanes that every compiler has without a flag.
+    on a CPU lanes that every compiler has without a flag. ``lines``: the name that the text is stored by, if it is to
+    have ``#line`` directives.
 
     Raises UnsupportedError where main cannot be split at the kernel call or the schedule does not take the program,
     InputError for p, threads or group out of range, or an unknown schedule.
@@ -132,11 +136,14 @@ def standalone(
     if schedule is not None:
         require_known(target, schedule)
     _refuse_macros(front, words(*_AROUND_COLUMNS, *_AROUND_ROWS) | {"x"} if target == "cuda" else words(*_AROUND))
-    if target == "cpu":
-        return _cpu(front, p, group, schedule)
-    host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
-    _refuse_places(front)
-    return _respelled(_cuda(host, threads, schedule), front.program.unit)
+    with kept_positions(bool(lines)) as files:
+        if target == "cpu":
+            text = _cpu(front, p, group, schedule)
+        else:
+            host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
+            _refuse_places(front)
+            text = _respelled(_cuda(host, threads, schedule), front.program.unit)
+    return line_directives(text, lines, files) if lines else text
 
 
 def _cuda(host: _Host, threads: int, schedule: str | None) -> str:
@@ -353,6 +360,7 @@ class _Host:
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
             "p": self.p,
+            "lines": are_kept(),
             "group": self.group,
             "in_flight": self.in_flight,
             "width": self.width,
