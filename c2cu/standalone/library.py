@@ -22,6 +22,7 @@ from ..schedule.slots import Slot
 from .forms import LIBRARIES, form, launched
 from .line_directives import line_directives
 from .tidy import split_includes, without_unused
+from .wrap import wrapped
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
@@ -109,10 +110,10 @@ def library(
         "lines": lines,
     }
     header, cmake = (render(f"library.{kind}.j2", **values) for kind in ("h", "cmake"))
-    source = _source(artifact, values)
+    source = wrapped(_source(artifact, values))
     if lines:
         source = line_directives(source, f"{name}.{'cu' if target == 'cuda' else 'c'}", files)
-    return Library(name, source, header, cmake)
+    return Library(name, source, wrapped(header), cmake)
 
 
 def _names(text: str) -> set[str]:

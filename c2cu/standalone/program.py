@@ -42,6 +42,7 @@ from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_
 from .line_directives import line_directives
 from .tidy import headers, split_includes, without_unused
 from .turns import in_turn
+from .wrap import wrapped
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
@@ -142,7 +143,7 @@ def standalone(
         else:
             host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
             _refuse_places(front)
-            text = _respelled(_cuda(host, threads, schedule), front.program.unit)
+            text = wrapped(_respelled(_cuda(host, threads, schedule), front.program.unit))
     return line_directives(text, lines, files) if lines else text
 
 
@@ -204,14 +205,14 @@ def _cpu(front: Understood, p: int, group: int | None, schedule: str | None) -> 
             host = _host(front, False, False, p, group)
             artifact = host.form("cpu", schedule)
             if artifact is not None:
-                return host.cpu(artifact)
+                return wrapped(host.cpu(artifact))
         except Error as e:
             if schedule != AUTO:
                 raise
             why = e
     for whole in (False, True) if _is_vector_code(front) and schedule is None else (True,):
         try:
-            return _host(front, whole, False, p, group).cpu()
+            return wrapped(_host(front, whole, False, p, group).cpu())
         except Error as e:
             why = why or e
     assert why is not None
