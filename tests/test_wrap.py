@@ -118,3 +118,10 @@ def test_a_compiler_sees_the_same_of_programs(file, target, schedule, monkeypatc
         monkeypatch.setattr(module, "wrapped", lambda text: text)
     for text, plain in zip(made, texts(file, target, schedule), strict=True):
         assert seen(text) == seen(plain)
+
+
+def test_statements_begin_where_the_first_one_does():
+    made = wrapped("    if (a) " + " ".join(f"take_this_one_too({k}, a, b);" for k in range(9)))
+    assert all(re.match(r"    (if|take)", line) for line in made.split("\n"))
+    made = wrapped("    one_of(" + "some_template<unsigned char>(a), " * 6 + "b);")
+    assert not any(line.endswith("unsigned") for line in made.split("\n"))

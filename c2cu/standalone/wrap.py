@@ -16,6 +16,8 @@ _TOKEN = re.compile(
     r"|(?:u8|[uUL])?'(?:\\.|[^'\\])*'"
     r"|\.?\d(?:[eEpP][+-]|'\w|[\w.])*|\w+|<<<|>>>|\s+|."
 )
+_OPERATOR = re.compile(r"(?:[-+*/%&|^<>=?:]|&&|\|\||<<|>>|[-+*/%&|^<>=!]=) ")
+_OPERATOR_BEFORE = re.compile(r" (?:[-+*/%&|^<>=?:]|&&|\|\||<<|>>|[-+*/%&|^<>=!]=)$")
 _OPENING, _CLOSING = frozenset(("(", "[", "{", "<<<")), frozenset((")", "]", "}", ">>>"))
 
 
@@ -88,33 +90,48 @@ def _lines(line: str, end: str) -> list[str]:
         if at is None:
             break
         out.append(line[: at.end].rstrip() + at.closed + end)
-        line = f"{indent}{' ' * _DEEPER}{at.opened}{line[at.start :].lstrip()}"
+        rest = line[at.start :].lstrip()
+        whole = out[-1].endswith(";") and at.depth == 0 and not rest.startswith("/*")  # another statement begins
+        line = f"{indent}{'' if whole else ' ' * _DEEPER}{at.opened}{rest}"
     return [*out, line]
 
 
 def _best(line: str, width: int, indent: int, directive: bool) -> _Break | None:
-    """Where to end a line: outside of as many brackets as can be, and late; but not within the first third."""
+    """Where to end a line: outside of as many brackets as can be, behind a comma or at an operator rather than between
+    two words, and late; but not within the first third."""
     least = indent + _DEEPER + 1
     every = [b for b in _breaks(line, directive) if b.end > least]
     fitting = [b for b in every if b.end + len(b.closed) <= width]
     late = [b for b in fitting if b.end > width // 3] or fitting
     if late:
-        return min(late, key=lambda b: (b.depth, -b.end))
+        return min(late, key=lambda b: (b.depth, _rank(line, b), -b.end))
     return every[0] if every else None
+
+
+def _rank(line: str, b: _Break) -> int:
+    """How well a line ends there."""
+    if line[: b.end].endswith((",", ";")):
+        return 0
+    return 1 if _OPERATOR_BEFORE.search(line[: b.end]) or _OPERATOR.match(line, b.start) else 2
 
 
 def _breaks(line: str, directive: bool) -> list[_Break]:
     """The places where a line may end, in order."""
     out: list[_Break] = []
-    depth = 0
+    depth = templates = 0
     for m in _TOKEN.finditer(line):
         token = m[0]
-        if token in _OPENING:
+        before, behind = line[m.start() - 1 : m.start()], line[m.end() : m.end() + 1]
+        if token == "<" and before.isidentifier() and not behind.isspace():  # of a template
+            depth, templates = depth + 1, templates + 1
+        elif token == ">" and templates and before not in "- ":
+            depth, templates = depth - 1, templates - 1
+        elif token in _OPENING:
             depth += 1
             out.append(_Break(m.end(), m.end(), depth + 2))
         elif token in _CLOSING:
             depth -= 1
-        elif token == "," and line[m.end() : m.end() + 1].strip():
+        elif token == "," and behind.strip():
             out.append(_Break(m.end(), m.end(), depth + 3))
         elif token.isspace():
             out.append(_Break(m.start(), m.end(), depth))
