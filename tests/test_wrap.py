@@ -36,13 +36,15 @@ def seen(text: str) -> str:
     bare = re.sub(r"^\s*#\s*include.*$", "", text, flags=re.M)
     done = subprocess.run(["cc", "-E", "-P", "-x", "c", "-"], input=bare, capture_output=True, text=True, check=True)
     text = re.sub(r'"<stdin>", \d+', "", done.stdout)  # what CUDA's errors say
-    return "".join(text.split()).replace('""', "")
+    parts = re.split(r"(\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')", text)  # strings, with their spaces, between all else
+    return "".join(x if k % 2 else "".join(x.split()) for k, x in enumerate(parts)).replace('""', "")
 
 
 CODE = {
     "a call": f"    f({', '.join(['x * (y + 1)'] * 20)});",
     "strings": "    printf(" + ", ".join(['"%d, // \\" /* "'] * 12) + ");",
     "one string": '    puts("' + "not one word of this is to change, " * 6 + '");',
+    "two spaces": '    puts("' + "a  b   c" * 30 + '");',
     "characters": "    g(" + ", ".join(["'\"'", "'\\''", "' '"] * 12) + ");",
     "a comment behind": f"    int x = 3; /* {'so be it ' * 14} */ int y;",
     "a comment before": f"/* {'so be it ' * 14} */ int y;",

@@ -89,8 +89,10 @@ def _lines(line: str, end: str) -> list[str]:
         at = _best(line, WIDTH - len(end), len(indent), bool(end))
         if at is None:
             break
-        out.append(line[: at.end].rstrip() + at.closed + end)
-        rest = line[at.start :].lstrip()
+        first, rest = line[: at.end], line[at.start :]
+        if not at.closed:  # else spaces are a string's
+            first, rest = first.rstrip(), rest.lstrip()
+        out.append(first + at.closed + end)
         whole = out[-1].endswith(";") and at.depth == 0 and not rest.startswith("/*")  # another statement begins
         line = f"{indent}{'' if whole else ' ' * _DEEPER}{at.opened}{rest}"
     return [*out, line]
