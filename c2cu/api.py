@@ -442,6 +442,8 @@ def translate(
     schedule: str | None = None,
     fp: str = "exact",
     math: str = "host",
+    pack: int | None = None,
+    lines: str = "",
     fn: str | None = None,
     defines: Mapping[str, Any] | None = None,
     shared: Sequence[str] | None = None,
@@ -464,6 +466,9 @@ def translate(
             program for a CPU is for all processors, and for SIMD registers as wide as this machine's.
         fp: As for `compile`.
         math: As for `compile`.
+        pack: 4, 8 or 16; see `compile`. The program ends with a message where an element does not fit.
+        lines: The name of the file that the text will stand in. With it, what comes from the original has ``#line``
+            directives, so that debuggers, profilers (nvcc's option -lineinfo) and compilers' messages show that.
         fn: The kernel function; see `compile`.
         defines: Values of object-like macros, by name; they replace the file's own.
         shared: Names of variables that all inputs share.
@@ -479,8 +484,8 @@ def translate(
             program; the error names the line.
         InputError: An argument is wrong.
     """
-    options = options_of(fn, shared, defines, shapes, fp, include_dirs, math=math)
-    return translated(read_source(src), options, p, threads, target, group, schedule)[0]
+    options = options_of(fn, shared, defines, shapes, fp, include_dirs, pack, math=math)
+    return translated(read_source(src), options, p, threads, target, group, schedule, lines)[0]
 
 
 def translated(
@@ -491,6 +496,7 @@ def translated(
     target: str = "cuda",
     group: int | None = None,
     schedule: str | None = None,
+    lines: str = "",
 ) -> tuple[str, Understood | None]:
     """What `translate` returns, and the program understood; None where its text runs as it stands."""
     from . import pipeline
@@ -518,10 +524,12 @@ def translated(
         if target != "cpu" or not runs_as_it_stands(schedule):
             raise catalogue.ROWS_OF_MAIN.error(front.program.unit.functions[name].loc, name=name)
         if options.shapes or options.dtypes:
-            return translated(source, replace(options, shapes={}, dtypes={}), p, threads, target, group, schedule)
+            bare = replace(options, shapes={}, dtypes={})
+            return translated(source, bare, p, threads, target, group, schedule, lines)
     judge(front, strict=False)
     with lines_of(front.pre.sources):
-        return standalone(front, p=p, threads=threads, target=target, group=group, schedule=schedule), front
+        text = standalone(front, p=p, threads=threads, target=target, group=group, schedule=schedule, lines=lines)
+        return text, front
 
 
 def library(
@@ -532,6 +540,8 @@ def library(
     schedule: str = "auto",
     fp: str = "exact",
     math: str = "host",
+    pack: int | None = None,
+    lines: bool = False,
     fn: str | None = None,
     defines: Mapping[str, Any] | None = None,
     shared: Sequence[str] | None = None,
@@ -552,6 +562,9 @@ def library(
         schedule: ``"auto"`` or a schedule's name.
         fp: As for `compile`.
         math: As for `compile`.
+        pack: 4, 8 or 16; see `compile`. The header says so: the function does not look at elements, so the caller must
+            know that they fit.
+        lines: Whether what comes from the original has ``#line`` directives; see `translate`.
         fn: The kernel function; see `compile`.
         defines: Values of object-like macros, by name; they replace the file's own.
         shared: Names of variables that all inputs share.
@@ -570,10 +583,10 @@ def library(
     from .standalone import library as libraries
 
     source = read_source(src)
-    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, fp, include_dirs, math=math))
+    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, fp, include_dirs, pack, math=math))
     judge(front, strict=False)
     with lines_of(front.pre.sources):
-        return libraries.library(front, name, target=target, schedule=schedule, fp=fp)
+        return libraries.library(front, name, target=target, schedule=schedule, fp=fp, lines=lines)
 
 
 __all__ = [

@@ -24,7 +24,7 @@ from .base import catalogue, quantities, reading
 from .base.diagnostics import Diagnostic, Error, Loc, UnsupportedError, render, to_json
 from .base.notices import Notice
 from .base.version import __version__
-from .schedule.registry import names
+from .schedule.registry import names, variants
 
 NOT_OBLIVIOUS = 3
 
@@ -101,6 +101,12 @@ MATH = choice(
     help="What functions of math.h give: 'host' the bits of this machine's C library, 'correct' the exact result,"
     " rounded once, on every machine.",
 )
+VARIANTS = f"Variants: {', '.join(v for backend in ('cpu', 'cuda') for v in variants(backend))}."
+PACK = click.option(
+    "--pack",
+    type=click.Choice(["4", "8", "16"]),
+    help="Every distance of a shortest-paths kernel fits into so many bits, so that a GPU may keep two in a word.",
+)
 MACHINE = [
     choice("--backend", "auto", "cuda", "cpu", help="Where to run. 'auto' is cuda where CuPy sees a GPU, else cpu."),
     click.option(
@@ -109,7 +115,7 @@ MACHINE = [
         show_default=True,
         metavar="NAME",
         help=f"How to map inputs to the hardware. On a CPU: {', '.join(names('cpu'))}; on a GPU: "
-        f"{', '.join(names('cuda'))}. Some have variants: NAME:VARIANT.",
+        f"{', '.join(names('cuda'))}. {VARIANTS}",
     ),
     choice(
         "--fp",
@@ -343,17 +349,24 @@ def _stdin() -> str:
         "--schedule",
         metavar="NAME",
         help=f"Whose kernels to write: auto; for --target cuda {', '.join(names('cuda'))}; for --target cpu"
-        f" {', '.join(names('cpu'))}. Some have variants: NAME:VARIANT. The default is the form that is best read, of"
-        " thread or private, and for a CPU one that every machine takes; with --library it is auto.",
+        f" {', '.join(names('cpu'))}. {VARIANTS} The default is the form that is best read, of thread or private, and"
+        " for a CPU one that every machine takes; with --library and --emit it is auto.",
     ),
     choice("--fp", "exact", "reassociate", "fast", help="What floating point may do, as for 'c2cu run'."),
     MATH,
+    PACK,
+    click.option(
+        "--lines",
+        is_flag=True,
+        help="Write #line directives, so that debuggers, profilers (nvcc -lineinfo) and compilers' messages show FILE.c"
+        " for what comes from it.",
+    ),
     click.option("--shared", multiple=True, metavar="NAME", help="All inputs share this variable."),
     click.option(
         "--emit",
         type=click.Choice(["ast", "ir", "plan", "cuda", "c"]),
         help="Print a stage of the translation instead: the syntax tree, the flat IR, the choice of schedules, or the"
-        " kernel's generated text.",
+        " generated text of a schedule's kernel.",
     ),
     click.option(
         "--after",
@@ -375,6 +388,8 @@ def translate(
     schedule: str | None,
     fp: str,
     math: str,
+    pack: str | None,
+    lines: bool,
     shared: tuple[str, ...],
     emit: str | None,
     after: str,
@@ -389,31 +404,44 @@ def translate(
         from .frontend.preprocess import read_source
         from .io import files
         from .report import stages
+        from .schedule.choose import AUTO
         from .standalone.gain import gain
 
         if any("=" in name for name in shared):
             raise click.UsageError("translate takes --shared NAME: the program itself gives the value")
-        options = {**common.options(), "shared": shared, "math": math}
+        options = {**common.options(), "shared": shared, "fp": fp, "math": math, "pack": int(pack) if pack else None}
         target = target or ("cpu" if output.endswith(".c") else "cuda")
+        if lines and emit is not None:
+            raise click.UsageError("--lines goes with a program or a library, not with --emit")
         if after and emit != "ir":
             raise click.UsageError("--after goes with --emit ir")
         if emit is not None:
-            text = stages.emit(read_source(c_source(source)), options_of(**options), emit, after)
+            if schedule and emit in ("ast", "ir"):
+                raise click.UsageError("--schedule goes with --emit plan, cuda or c; for ir, see --after")
+            text = stages.emit(read_source(c_source(source)), options_of(**options), emit, after, schedule or AUTO, p)
             files.write(output, text.encode("utf-8", "surrogateescape"))
             return
         if cmake and not library:
             raise click.UsageError("--cmake goes with --library")
         _tell_idle(library, target)
         if library:
-            for path, data in _library(source, output, target, schedule, fp, cmake, options).items():
+            for path, data in _library(source, output, target, schedule or AUTO, lines, cmake, options).items():
                 files.write(path, data)
             return
         if p is None:
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""
             raise click.UsageError(f"translate needs --p, the number of inputs{why}")
         _refuse_over_source(source, output)
+        stored = ("stdin.c" if target == "cpu" else "stdin.cu") if output == "-" else os.path.basename(output)
         text, front = api.translated(
-            read_source(c_source(source)), options_of(fp=fp, **options), p, threads, target, group, schedule
+            read_source(c_source(source)),
+            options_of(**options),
+            p,
+            threads,
+            target,
+            group,
+            schedule,
+            stored if lines else "",
         )
         files.write(output, text.encode("utf-8", "surrogateescape"))
         if front is not None and target == "cuda" and schedule is None and common.diagnostics_format == "text":
@@ -443,8 +471,8 @@ def _library(
     source: tuple[str, ...],
     output: str,
     target: str,
-    schedule: str | None,
-    fp: str,
+    schedule: str,
+    lines: bool,
     cmake: bool,
     options: dict[str, Any],
 ) -> dict[str, bytes]:
@@ -460,7 +488,7 @@ def _library(
     if cmake and suffix != (expected := ".cu" if target == "cuda" else ".c"):
         raise catalogue.CMAKE_SUFFIX.error(path=output, suffix=expected, stem=stem)
     made = api.library(
-        c_source(source), os.path.basename(stem), target=target, schedule=schedule or "auto", fp=fp, **options
+        c_source(source), os.path.basename(stem), target=target, schedule=schedule, lines=lines, **options
     )
     if cmake and not _is_ours(lists, made.cmake):
         raise catalogue.CMAKE_LISTS.error(path=lists)
@@ -516,11 +544,7 @@ def _is_ours(path: str, text: str) -> bool:
         is_flag=True,
         help="Measure the schedules on the first inputs and use the fastest, in later runs too.",
     ),
-    click.option(
-        "--pack",
-        type=click.Choice(["4", "8", "16"]),
-        help="Every distance of a shortest-paths kernel fits into so many bits, so that a GPU may keep two in a word.",
-    ),
+    PACK,
     choice(
         "--verify",
         "auto",

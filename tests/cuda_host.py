@@ -17,7 +17,7 @@ RUNTIME = Path(__file__).parent / "cuda_runtime_on_cpu.h"
 _COMPILE = "g++ -std=c++17 -O0 -fwrapv -fno-strict-aliasing -ffp-contract=off -w -fPIC -fno-gnu-unique".split()
 _DYNAMIC = re.compile(r"extern __shared__ __align__\(16\) unsigned char \w+\[\];")
 _SHARED = "__shared__ __align__(16) unsigned char shared[SHARED];"
-_LAUNCH = re.compile(r"([\w:]+)<<<(.+?), (\w+)(?:, (\w+), (.*?))?>>>\(")
+_LAUNCH = re.compile(r"([\w:]+)<<<(.+?),\s+(\w+)(?:,\s+(\w+),\s+(.*?))?>>>\(", re.S)
 
 
 class _Slot(ctypes.Structure):

@@ -146,6 +146,22 @@ def test_an_unknown_pass_is_an_error_that_lists_them(folder):
     assert c2cu("translate", "sum.c", "--emit", "c", "--after", "lower").exit_code == 2
 
 
+def test_what_a_schedule_makes_is_printed(folder):
+    def printed(stage: str, *options: str) -> str:
+        return c2cu("translate", "sum.c", "--emit", stage, *options).stdout
+
+    one, two = (printed("cuda", "--schedule", s) for s in ("thread", "private"))
+    assert one and two and one != two and "__id__" in one
+    assert "kernel(struct gang" in printed("c", "--schedule", "gang")
+    assert printed("plan", "--schedule", "thread").startswith("cuda: thread, ")
+    assert printed("plan").count("\n") >= 2
+    for options in (("c", "--schedule", "thread"), ("plan", "--schedule", "nothing")):
+        done = c2cu("translate", "sum.c", "--emit", *options)
+        assert done.exit_code == 1 and not done.stdout
+    assert c2cu("translate", "sum.c", "--emit", "ir", "--schedule", "thread").exit_code == 2
+    assert "gep:bands" in c2cu("translate", "--help").stdout.replace("\n", " ")
+
+
 @pytest.mark.parametrize(
     "more, name", [(["--library", "--p", "5"], "--p"), (["--p", "5", "--threads", "32"], "--threads")]
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -12,12 +14,16 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.pipeline import understand
 from c2cu.schedule.choose import choose
 from c2cu.schedule.gep.grid import grid
+from tests.compiled import compiled_once
+from tests.cuda_host import program_on_cpu
 from tests.gep_host import run_launches
 from tests.oracle import Original, same
 from tests.sample import sampled
 from tests.test_gep_grid import PATHS, SMALL, data
+from tests.whole_programs import original, together
 
 N = 35
+STRICT = ("cc", "-O1", "-Wall", "-Wextra", "-Werror")
 INTS = {"int": "i4", "unsigned": "u4", "long long": "i8", "signed char": "i1", "short": "i2", "unsigned char": "u1"}
 
 
@@ -104,3 +110,46 @@ def test_run_takes_it(tmp_path, capsys):
     with pytest.raises(SystemExit):
         cli.main([*common, "--in", "-", "--out", str(tmp_path / "o.npy")], standalone_mode=False)
     assert "give a .npy file" in capsys.readouterr().err
+
+
+WHOLE = """
+#include <stdio.h>
+{kernel}
+int main(void) {{
+    for (int i = 0; i < {n}; i++) for (int j = 0; j < {n}; j++) if (scanf("%d", &D[i][j]) != 1) return 1;
+#pragma kernel
+    f();
+    for (int i = 0; i < {n}; i++) for (int j = 0; j < {n}; j++) printf("%d ", D[i][j]);
+    return 0;
+}}
+"""
+
+
+@pytest.mark.costly
+@pytest.mark.parametrize("group", [None, 2])
+@pytest.mark.parametrize(
+    ("target", "schedule"),
+    [("cuda", "gep:staged"), ("cpu", None), ("cpu", "gep"), ("cuda", None), ("cuda", "private"), ("cpu", "gang")],
+)
+def test_a_program_says_what_does_not_fit(target, schedule, group):
+    whole = WHOLE.format(kernel=text("int", 6), n=6)
+    made = c2cu.translate(whole, p=3, target=target, schedule=schedule, pack=4, group=group)
+    program = program_on_cpu(made) if target == "cuda" else compiled_once([*STRICT, "-x", "c", "-", "-pthread"], made)
+    runs = [" ".join(str((k * i * i + 7) % 16) for i in range(36)) for k in (1, 2, 3)]
+    done = subprocess.run([program], input="\n".join(runs).encode(), capture_output=True)
+    assert (done.stdout, done.returncode) == together([original(whole, r) for r in runs])
+    for value in ("16", "-1"):
+        words = runs[2].split()
+        words[2 * 6 + 5] = value
+        done = subprocess.run([program], input="\n".join([*runs[:2], *words]).encode(), capture_output=True)
+        assert done.returncode == 1
+        assert done.stderr.decode() == f"run 2: D[2][5] is {value}, but --pack allows 0 to 15\n"
+
+
+def test_a_translation_has_the_kernels_that_a_run_has():
+    large = WHOLE.format(kernel=text("int", 5000), n=5000)
+    assert "__viaddmin_u16x2(" in c2cu.translate(large, p=1, schedule="gep", pack=16)
+    assert "__viaddmin_u16x2(" not in c2cu.translate(large, p=1, schedule="gep")
+    library = c2cu.library(text("int", 5000), "paths", pack=16)
+    assert "__viaddmin_u16x2(" in library.source and "elements from 0 to 32767" in library.header
+    assert "--pack 16" in library.header

@@ -50,8 +50,8 @@ def emulated(library) -> ctypes.CDLL:
 
 def called(library, code: ctypes.CDLL, inputs, slots, p: int, last) -> dict[str, np.ndarray]:
     """The outputs by name. ``last``: the argument behind the workspace."""
-    head = re.search(rf"^int {library.name}\((.*)\);$", library.header, re.M)[1]
-    names = [re.search(r"(\w+)$", a)[1] for a in head.split(", ")][:-3]
+    head = re.search(rf"^int {library.name}\((.*?)\);$", library.header, re.M | re.S)[1]
+    names = [re.search(r"(\w+)$", a)[1] for a in re.split(r",\s+", head)][:-3]
     arrays = {}
     for s in slots:
         if s.name in inputs:

@@ -1144,9 +1144,10 @@ NO_LIBRARY_FORM = Message(
 NO_PROGRAM_FORM = Message(
     "C2CU331",
     UnsupportedError,
-    "The schedule has no form as a whole program: 'gep:bands' needs memory that only the run tells.",
+    "The schedule has no form as a whole program: how many bands 'gep:bands' cuts a matrix into, and on how many"
+    " devices, only the run tells.",
     "schedule '{schedule}' has no form as a whole program",
-    "name another one with --schedule, or auto",
+    "name another one with --schedule, or auto; 'c2cu run' does a matrix that is larger than a device's memory",
 )
 GEP_OWN_MATRIX = Message(
     "C2CU311",

@@ -48,6 +48,7 @@ from . import device_library
 from .addresses import not_constant
 from .contraction import plain_products
 from .cuda import literal
+from .positions import marked
 
 STATE = "struct c2cu_state *"
 CPP_KEYWORDS = frozenset(
@@ -200,7 +201,7 @@ class Indented(CGenerator):
         self.indent_level -= deeper
         if text.strip() in (";", "") and not isinstance(n, C.EmptyStatement):
             return ""
-        return text.rstrip("\n") + "\n"
+        return marked(text.rstrip("\n"), loc_of(n)) + "\n"
 
 
 @dataclass

@@ -18,6 +18,7 @@ from ..base.libm import COMPLEX_PARTS
 from ..ir.evaluate import COMPARISONS
 from ..ir.indices import simplified
 from ..ir.nodes import (
+    NOWHERE,
     Assign,
     Binary,
     Bitcast,
@@ -43,6 +44,7 @@ from ..ir.walk import variables
 from ..transform.sincos import both
 from .contraction import plain_products
 from .math_calls import math_call
+from .positions import mark
 from .precedence import NAME, PREFIX, PRODUCT, SUM, WHOLE, enclosed, infix
 
 _NAMES = {BOOL: "bool", CHAR: "signed char", LONG: "long long", ULONG: "unsigned long long"}
@@ -110,6 +112,7 @@ class CudaText:
         self.of_variable, self.ranges = of_variable, Ranges(of_variable)
         self.lines: list[str] = []
         self.depth = 1
+        self.origin = NOWHERE  # where what the next line says begins
 
     # what a schedule decides
 
@@ -138,6 +141,8 @@ class CudaText:
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
+        mark(self.lines, len(self.lines) - 1, self.origin)
+        self.origin = NOWHERE
 
     def open(self, text: str) -> None:
         self.line(f"{text} {{")
@@ -187,6 +192,7 @@ class CudaText:
         return self.variable(v)
 
     def statement(self, s: Stmt) -> None:
+        self.origin = s.loc
         match s:
             case Assign():
                 self.line(f"{self.variable(s.var)} = {self.text(s.value)};")
@@ -235,6 +241,7 @@ class CudaText:
 
     def printed(self, e: Expr) -> tuple[str, int]:
         """The value of ``e``, and how tightly its text binds."""
+        self.origin = self.origin if self.origin.line else e.loc
         match e:
             case Const():
                 return literal(e.value, e.type), NAME

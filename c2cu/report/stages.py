@@ -14,7 +14,7 @@ from ..ir.nodes import Kernel
 from ..ir.passes import through
 from ..pipeline import PASSES, analysed, understand
 from ..schedule import registry
-from ..schedule.choose import choose
+from ..schedule.choose import AUTO, choose
 from ..schedule.understood import Understood
 
 
@@ -34,11 +34,18 @@ def after(front: Understood, name: str) -> Kernel:
 
 
 @deeply
-def emit(source: Source, options: Options, stage: str, pass_name: str = "") -> str:
+def emit(
+    source: Source,
+    options: Options,
+    stage: str,
+    pass_name: str = "",
+    schedule: str = AUTO,
+    p: int | None = None,
+) -> str:
     """What a stage of the pipeline returns, as text: ``"ast"``, ``"ir"``, ``"plan"``, ``"cuda"`` or ``"c"``.
 
-    ``pass_name``: the pass after which to print the flat IR; by default the last of `PASSES`. Raises as `understand`
-    and `after` do.
+    ``pass_name``: the pass after which to print the flat IR; by default the last of `PASSES`. ``schedule``: whose text
+    or plan, for ``p`` inputs (None: for many). Raises as `understand`, `after` and `choose` do.
     """
     front = understand(source, options)
     match stage:
@@ -47,8 +54,9 @@ def emit(source: Source, options: Options, stage: str, pass_name: str = "") -> s
         case "ir":
             return dump(after(front, pass_name or PASSES[-1][0]))
         case "plan":
-            return "".join(_plan_text(front, backend) for backend in ("cpu", "cuda"))
-    return choose(front, "cuda" if stage == "cuda" else "cpu")[1].text
+            backends = [b for b in ("cpu", "cuda") if schedule == AUTO or schedule in registry.all_names(b)]
+            return "".join(_plan_text(front, b, schedule, p) for b in backends or ("cpu",))  # which says what there is
+    return choose(front, "cuda" if stage == "cuda" else "cpu", schedule, p=p)[1].text
 
 
 def _syntax_tree(front: Understood) -> str:
@@ -60,8 +68,8 @@ def _syntax_tree(front: Understood) -> str:
     return out.getvalue()
 
 
-def _plan_text(front: Understood, backend: str) -> str:
-    plan, _ = choose(front, backend)
+def _plan_text(front: Understood, backend: str, schedule: str, p: int | None) -> str:
+    plan, _ = choose(front, backend, schedule, p=p)
     threads = f" in a block of {plan.threads} threads" if plan.threads else " side by side"
     rejected = "".join(f"    not {name}: {reason}\n" for name, reason in plan.rejected)
     return f"{backend}: {plan.schedule}, {plan.lanes} inputs{threads}\n{rejected}"

@@ -13,13 +13,16 @@ from ..base.diagnostics import UnsupportedError
 from ..base.templates import render
 from ..base.version import __version__
 from ..codegen.c_printer import CPP_KEYWORDS
+from ..codegen.positions import kept_positions
 from ..frontend.parse import deeply
 from ..schedule import registry
 from ..schedule.artifact import Artifact, CpuArtifact
 from ..schedule.choose import AUTO
 from ..schedule.slots import Slot
 from .forms import LIBRARIES, form, launched
+from .line_directives import line_directives
 from .tidy import split_includes, without_unused
+from .wrap import wrapped
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
@@ -64,13 +67,23 @@ class _Argument:
         one = " (one for all inputs)" * self.slot.shared
         size = f", {self.slot.nbytes} bytes each" * (self.type == "void")
         null = "" if self.slot.required else "; NULL: not wanted" if not self.slot.reads else ""
+        most = f"; elements from 0 to {self.slot.most}, which is not checked" * (self.slot.most is not None)
         start = "; NULL: as the C file initialises it" * (not self.slot.required and not self.slot.writes)
-        return f"{self.name}: {way}, {self.type}{shape or '[1]'}{size}{one}{null}{start}"
+        return f"{self.name}: {way}, {self.type}{shape or '[1]'}{size}{one}{null}{start}{most}"
 
 
 @deeply
-def library(front: Understood, name: str, *, target: str = "cuda", schedule: str = AUTO, fp: str = "exact") -> Library:
-    """The library of a kernel, with one function called ``name``. ``target``: cuda or cpu.
+def library(
+    front: Understood,
+    name: str,
+    *,
+    target: str = "cuda",
+    schedule: str = AUTO,
+    fp: str = "exact",
+    lines: bool = False,
+) -> Library:
+    """The library of a kernel, with one function called ``name``. ``target``: cuda or cpu. ``lines``: whether it has
+    ``#line`` directives.
 
     Raises InputError for a name that C does not have, UnsupportedError where no schedule with such a form takes the
     program."""
@@ -78,26 +91,32 @@ def library(front: Understood, name: str, *, target: str = "cuda", schedule: str
         raise catalogue.UNKNOWN_CHOICE.error(option="target", value=f"'{target}'", choices=["cuda", "cpu"])
     if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in CPP_KEYWORDS | _KEYWORDS:
         raise catalogue.LIBRARY_NAME.error(name=name)
-    artifact = _artifact(front, target, schedule)
+    with kept_positions(lines) as files:
+        artifact = _artifact(front, target, schedule)
     if name in _names(artifact.text) or name.lower().startswith("c2cu_"):
         raise catalogue.LIBRARY_NAME.error(name=name)
     arguments = _arguments(front, artifact)
     correctly = " --math correct" if front.math == "correct" else ""
     whose = "rounded correctly" if correctly else "CUDA's" if target == "cuda" else ""
+    pack = f" --pack {front.pack}" if front.pack else ""
     values = {
         "name": name,
         "kernel": front.program.kernel.name,
         "file": front.source.name.rsplit("/", 1)[-1],
-        "made": f"c2cu {__version__}: --target {target} --schedule {artifact.schedule} --fp {fp}{correctly}",
+        "made": f"c2cu {__version__}: --target {target} --schedule {artifact.schedule} --fp {fp}{correctly}{pack}",
         "arguments": arguments,
         "required": [a for a in arguments if a.slot.required or (a.slot.reads and a.slot.writes)],
         "slots": [_slot(s, {a.slot.name: a for a in arguments}) for s in artifact.slots],
         "target": target,
         "exact": fp == "exact",
         "math": ", but for functions of math.h, which are " + whose if whose else "",
+        "lines": lines,
     }
     header, cmake = (render(f"library.{kind}.j2", **values) for kind in ("h", "cmake"))
-    return Library(name, _source(artifact, values), header, cmake)
+    source = wrapped(_source(artifact, values))
+    if lines:
+        source = line_directives(source, f"{name}.{'cu' if target == 'cuda' else 'c'}", files)
+    return Library(name, source, wrapped(header), cmake)
 
 
 def _names(text: str) -> set[str]:

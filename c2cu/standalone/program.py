@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import count
+from math import prod
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast as C
@@ -19,6 +20,7 @@ from ..codegen.correct_functions import CALLED, with_definitions
 from ..codegen.correct_functions import definitions as correct_definitions
 from ..codegen.device_library import definitions
 from ..codegen.math_calls import rounding_correctly
+from ..codegen.positions import are_kept, kept_positions
 from ..frontend.kernel import Parameter, static_locals
 from ..frontend.parse import deeply, is_user_file, loc_of
 from ..frontend.refuse import refuse_complex, refuse_printing
@@ -41,8 +43,10 @@ from .arguments import Arguments
 from .forms import PROGRAMS, form, launched
 from .host_rules import reach
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
+from .line_directives import line_directives
 from .tidy import headers, split_includes, without_unused
 from .turns import in_turn
+from .wrap import wrapped
 
 if TYPE_CHECKING:
     from ..analysis.uniform import Uniform
@@ -121,13 +125,15 @@ def standalone(
     target: str = "cuda",
     group: int | None = None,
     schedule: str | None = None,
+    lines: str = "",
 ) -> str:
     """The text of a whole program for ``p`` runs. ``target``: cuda or cpu.
 
     ``group``: inputs at a time (thesis, section 4.5). Memory is bounded by it, not by p, and a group's output is
     written before the last inputs are read. On CUDA copies, kernels and host code of neighbouring groups overlap.
     ``schedule``: whose kernels it has, or "auto"; None: on CUDA ``thread``, or ``private`` for what that does not take,
-    on a CPU lanes that every compiler has without a flag.
+    on a CPU lanes that every compiler has without a flag. ``lines``: the name that the text is stored by, if it is to
+    have ``#line`` directives.
 
     Raises UnsupportedError where main cannot be split at the kernel call or the schedule does not take the program,
     InputError for p, threads or group out of range, or an unknown schedule.
@@ -136,11 +142,14 @@ def standalone(
     if schedule is not None:
         require_known(target, schedule)
     _refuse_macros(front, words(*_AROUND_COLUMNS, *_AROUND_ROWS) | {"x"} if target == "cuda" else words(*_AROUND))
-    if target == "cpu":
-        return _cpu(front, p, group, schedule)
-    host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
-    _refuse_places(front)
-    return _respelled(_cuda(host, threads, schedule), front.program.unit)
+    with kept_positions(bool(lines)) as files:
+        if target == "cpu":
+            text = _cpu(front, p, group, schedule)
+        else:
+            host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
+            _refuse_places(front)
+            text = wrapped(_respelled(_cuda(host, threads, schedule), front.program.unit))
+    return line_directives(text, lines, files) if lines else text
 
 
 def _cuda(host: _Host, threads: int, schedule: str | None) -> str:
@@ -201,14 +210,14 @@ def _cpu(front: Understood, p: int, group: int | None, schedule: str | None) -> 
             host = _host(front, False, False, p, group)
             artifact = host.form("cpu", schedule)
             if artifact is not None:
-                return host.cpu(artifact)
+                return wrapped(host.cpu(artifact))
         except Error as e:
             if schedule != AUTO:
                 raise
             why = e
     for whole in (False, True) if _is_vector_code(front) and schedule is None else (True,):
         try:
-            return _host(front, whole, False, p, group).cpu()
+            return wrapped(_host(front, whole, False, p, group).cpu())
         except Error as e:
             why = why or e
     assert why is not None
@@ -357,6 +366,7 @@ class _Host:
         return {
             "name": self.front.source.name.rsplit("/", 1)[-1],
             "p": self.p,
+            "lines": are_kept(),
             "group": self.group,
             "in_flight": self.in_flight,
             "width": self.width,
@@ -381,6 +391,7 @@ class _Host:
             "result": [self.printer.parameter(head.type, "result")] * returns,
             "before": self.before(),
             "after": self.after(),
+            "bounded": [self.bounded(b, s) for b, s in zip(self.parameters, self.front.slots) if s.most is not None],
             "set_arguments": self.arguments.set(),
             "get_result": self.arguments.get_result(),
             "main_parameters": self.main_parameters(),
@@ -393,6 +404,18 @@ class _Host:
             "ends": sorted(self.printer.ends),  # after all that is printed
             "host_helpers": [_LITERAL] if self.printer.literal_count else [],
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
+        }
+
+    def bounded(self, b: Parameter, s: Slot) -> dict[str, object]:
+        """What a run is asked about a variable whose elements --pack bounds."""
+        after = [prod(s.shape[k + 1 :]) for k in range(len(s.shape))]
+        return {
+            "name": b.name,
+            "place": self.where[b.name],
+            "type": declare(leaf_element(b.type), ""),
+            "count": prod(s.shape),
+            "subscripts": [f"__k / {n} % {extent}" for n, extent in zip(after, s.shape)],
+            "most": s.most,
         }
 
     def headers(self, *more: str) -> list[str]:
@@ -524,6 +547,7 @@ class _Host:
             schedule=artifact.schedule,
             fp=self.front.fp,
             correct=self.front.math == "correct",
+            pack=self.front.pack,
             undefined=[m for m in defined if m != "_Bool" and not _undefines(artifact.text, m)],
             arrays=[a for a in arrays if a is not None],
             slots=["{0, 0, 0, 0}" if a is None else self.slot(a) for a in arrays],

@@ -12,6 +12,7 @@ from ...base.ctype import BOOL, DOUBLE, Scalar
 from ...codegen.division import is_by_constant
 from ...codegen.lanes import BEYOND
 from ...codegen.lookups import padded
+from ...codegen.positions import mark
 from ...codegen.simd import Printer, before, literal, member
 from ...ir.nodes import ENDED, Assign, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import blocks, expressions, statements, subexpressions, touched, variables
@@ -183,9 +184,11 @@ class Emitter:
         outside = self.p.neighbours, self.p.loaded
         self.p.neighbours, self.p.loaded = neighbours(block, self.p), {}
         for beside in runs(self.u, block):
+            start = len(self.p.lines)
             pair = len(beside) == 2 and both(*beside) in self.p.known
             if pair and self.u.is_varying(expressions(beside[0])[0]):
                 self.each(partial(self.both, beside))
+                mark(self.p.lines, start, beside[0].loc)
                 continue
             loads = [e for s in beside if (e := lookup(self.u, s)) is not None]
             if len(loads) < 2:
@@ -193,6 +196,7 @@ class Emitter:
                     self.statement(s)
                 continue
             self.each(partial(self.looked_up, beside, loads))
+            mark(self.p.lines, start, beside[0].loc)
         self.p.neighbours, self.p.loaded = outside
 
     def looked_up(self, beside: list[Stmt], loads: list[Load]) -> None:
@@ -201,6 +205,11 @@ class Emitter:
             self.assigned(s.var, value)
 
     def statement(self, s: Stmt) -> None:
+        start = len(self.p.lines)
+        self.printed(s)
+        mark(self.p.lines, start, s.loc)
+
+    def printed(self, s: Stmt) -> None:
         match s:
             case Assign() if s.var not in self.u.varying:
                 self.line(f"{self.p.var(s.var)} = {self.p.text(s.value)};")

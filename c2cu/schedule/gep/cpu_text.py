@@ -7,6 +7,7 @@ from typing import Any
 
 from ...analysis.uniform import Uniform
 from ...base.ctype import BOOL, Leaf, Scalar
+from ...codegen.positions import mark
 from ...codegen.simd import Printer, literal, mask_of, member
 from ...gep import Gep, Part, Range
 from ...gep.cell import reads, replaced
@@ -174,7 +175,9 @@ class GepText:
         for r, value in self.written.items():
             text = self.printed(self.renamed(self.gep.update, value), r.type)
             ends.append(f"*to_{member(r)} = {text};")
-        return {"parameters": ", ".join(parameters), "lines": [*self.printer.lines, *ends]}
+        lines = [*self.printer.lines, *ends]
+        mark(lines, 0, next(iter(self.written.values())).loc)
+        return {"parameters": ", ".join(parameters), "lines": lines}
 
     def call(self, tile: str, row: str, column: str, ik: str, kj: Mapping[Region, str], corner: str) -> str:
         """``tile``, ``ik``, ``corner``: how a region's values are named, with {} for the region."""
