@@ -76,7 +76,7 @@ class PreparedOnDevice:
         self._outputs: list[_Result] = []
         row = [0] * (4 * max(1, len(slots)))
         for k, s in enumerate(slots):
-            value = arguments.get(s.name)
+            value: Any = arguments.get(s.name)
             if value is not None:
                 row[4 * k + 1] = 0 if s.shared or arrays.is_number(value) else s.nbytes
             if isinstance(value, cupy.ndarray) and value.ndim:
