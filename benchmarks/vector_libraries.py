@@ -91,7 +91,8 @@ def text(name: str) -> str:
         "PARAMETERS": ", ".join(["vector"] * arity),
         "ARGUMENTS": ", ".join("ab"[:arity]),
     }
-    return "".join([same_bits.text([name]), *(f"#define {m} {c}\n" for m, c in macros.items()), LOOPS])
+    lanes = same_bits.text([name], mask=f"i{8 * result.size}")  # as kernels of this type have them
+    return "".join([lanes, *(f"#define {m} {c}\n" for m, c in macros.items()), LOOPS])
 
 
 def _loop(run: Callable[..., object], *f: object) -> Loop:
@@ -103,7 +104,7 @@ def _loop(run: Callable[..., object], *f: object) -> Loop:
 
 def accuracy(loops: Mapping[str, Loop], x: np.ndarray, y: np.ndarray) -> dict[str, dict[str, Any]]:
     """How the results of each loop differ from those of "scalar". For ``x`` and ``y``, which programs have: ``differ``,
-    the share with other bits, and ``apart``, the largest distance. ``anywhere``: the largest for these and for arguments
+    the share with other bits, and ``apart``, the largest distance. ``anywhere``: the largest for these and for numbers
     of all sizes, those on which ours are compared before a kernel calls them."""
     rng = np.random.default_rng(0)
     usual = _distances(loops, x, y)
