@@ -4,17 +4,31 @@ Each kernel applies one function to 64 values of its input; 512 inputs stay in t
 the same inputs in turn, by the processor's time; medians, and the median of the ratios. All bits are compared. With
 --math correct the lanes have functions that round correctly, and a column says how long these take one after the other.
 
+<<<<<<< HEAD
     python benchmarks/math_lanes.py [NAME ...] [--math correct] [--json FILE] [--quick]
+=======
+With --vectors, vector libraries are measured beside ours, libmvec of glibc and SLEEF, where they are installed (SLEEF:
+apt-get install libsleef3). In turn with the kernels run loops over the same values as plain arrays: calls of the C
+library ("scalar"), ours, and theirs. All these loops read and write the same memory, and lack what kernels do as well:
+inputs are not laid out for lanes, and no call of a program is prepared. Of each, beside nanoseconds a value ("ns"):
+the share of 2^20 results, for arguments drawn as those that are timed, whose bits are not the C library's ("differ");
+the largest distance from the C library's result in units in the last place ("apart"), and the largest for these and
+for 2^20 arguments of all sizes, special ones among them ("anywhere"). A function that a library does not have is "-".
+
+    python benchmarks/math_lanes.py [NAME ...] [--vectors] [--json FILE] [--quick]
+>>>>>>> mvec
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 os.environ["C2CU_THREADS"] = "1"
@@ -25,9 +39,16 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import c2cu
+from benchmarks import vector_libraries
 from benchmarks.measure import cpu_name, save
+<<<<<<< HEAD
 from c2cu.base.libm import CORRECT, FUNCTIONS
+=======
+from c2cu.base import toolchain
+from c2cu.base.libm import FUNCTIONS
+>>>>>>> mvec
 from c2cu.schedule.gang.functions import SLOWER, names
+from c2cu.schedule.gang.same_bits import COUNT, NEEDS
 
 P, N = 512, 64
 #: Where arguments of programs lie, if not between -4 and 4.
@@ -44,15 +65,25 @@ void k(const T x[N], const T y[N], T r[N]) { for (int i = 0; i < N; i++) r[i] = 
 """
 
 
+<<<<<<< HEAD
 def measured(name: str, repeats: int, math: str = "host") -> dict:
     """Times of one function under both schedules, and of the library's."""
+=======
+def measured(name: str, repeats: int, libraries: Mapping[str, ctypes.CDLL] | None) -> dict:
+    """Times of one function under both schedules; with ``libraries``, those of loops too, and how exact these are."""
+>>>>>>> mvec
     t, parameters = FUNCTIONS[name]
     call = f"{name}(x[i]{', y[i]' if len(parameters) == 2 else ''})"
     text = TEXT.replace("T ", f"{t.name} ").replace("CALL", call)
     rng = np.random.default_rng(0)
     low, high = RANGES.get(name.removesuffix("f") if t.size == 4 else name, (-4.0, 4.0))
-    x, y = rng.uniform(low, high, (P, N)).astype(f"f{t.size}"), rng.uniform(-4, 4, (P, N)).astype(f"f{t.size}")
+
+    def drawn(*shape: int) -> list[np.ndarray]:
+        return [rng.uniform(*ends, shape).astype(f"f{t.size}") for ends in ((low, high), (-4, 4))]
+
+    x, y = drawn(P, N)
     inputs = {"x": x, "y": y} if len(parameters) == 2 else {"x": x}
+<<<<<<< HEAD
     ways = [("gang", math), ("native", math), *([("native", "host")] if math != "host" else [])]
     programs = [c2cu.compile(text, backend="cpu", schedule=s, defines={"N": N}, math=m) for s, m in ways]
     results = [np.asarray(p(inputs)) for p in programs]
@@ -63,23 +94,63 @@ def measured(name: str, repeats: int, math: str = "host") -> dict:
     lanes, *alone, library = (statistics.median(x) * 1e9 / (P * N) for x in zip(*pairs))
     ratio = statistics.median(times[-1] / times[0] for times in pairs)
     return {"name": name, "lanes_ns": lanes, "alone_ns": alone, "library_ns": library, "ratio": ratio}
+=======
+    programs = [c2cu.compile(text, backend="cpu", schedule=s, defines={"N": N}) for s in ("gang", "native")]
+    loops = {} if libraries is None else vector_libraries.loops(name, libraries)
+    calls = [partial(p, inputs) for p in programs] + [partial(loop, x, y, np.empty_like(x)) for loop in loops.values()]
+    by_gang, by_native, *_ = [call() for call in calls]
+    assert np.asarray(by_gang).tobytes() == np.asarray(by_native).tobytes(), name
+    turns = [[_seconds(call) for call in calls] for _ in range(repeats)]
+    lanes, library, *others = (statistics.median(times) * 1e9 / (P * N) for times in zip(*turns))
+    ratio = statistics.median(turn[1] / turn[0] for turn in turns)
+    row: dict = {"name": name, "lanes_ns": lanes, "library_ns": library, "ratio": ratio}
+    if loops:
+        exactness = vector_libraries.accuracy(loops, *drawn(COUNT))
+        row["loops"] = {which: {"ns": ns, **exactness.get(which, {})} for which, ns in zip(loops, others)}
+    return row
+>>>>>>> mvec
 
 
-def _seconds(program: c2cu.Program, inputs: dict) -> float:
+def _seconds(call: Callable[[], object]) -> float:
     start = time.process_time()
     for _ in range(8):
-        program(inputs)
+        call()
     return (time.process_time() - start) / 8
+
+
+def available() -> dict[str, ctypes.CDLL] | None:
+    """The vector libraries, after a line for each that is not here; None where the processor lacks what ours needs."""
+    if not toolchain.cpu_features() >= NEEDS:
+        print(f"--vectors: skipped, as this processor lacks one of: {', '.join(sorted(NEEDS))}")
+        return None
+    libraries = vector_libraries.installed()
+    for name, file in vector_libraries.FILES.items():
+        if name not in libraries:
+            print(f"{name}: skipped, as this machine has no {file}")
+    return libraries
+
+
+def columns(row: dict, libraries: Mapping[str, ctypes.CDLL]) -> str:
+    """What a row has of the loops."""
+    cells = [f"{row['loops']['scalar']['ns']:8.2f}"]
+    for which in ("ours", *libraries):
+        r = row["loops"].get(which)
+        exactness = f"{r['differ']:8.3%} {r['apart']:6} {r['anywhere']:9.3g}" if r else ""
+        cells.append(f"{r['ns'] if r else '-':>8{'.2f' if r else ''}} {exactness:25}")
+    return " | ".join(cells)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--vectors", action="store_true", help="vector libraries too")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--math", choices=("host", "correct"), default="host", help="whose functions go in lanes")
     parser.add_argument("--quick", action="store_true", help="each once: tests the benchmark")
     args = parser.parse_args(arguments)
+    libraries = available() if args.vectors else None
     print(f"{cpu_name()}; one core; nanoseconds a value, medians")
+<<<<<<< HEAD
     alone = f" {'alone':>8}" if args.math == "correct" else ""
     print(f"{'function':10} {'lanes':>8}{alone} {'library':>8} {'times':>6}")
     rows = []
@@ -88,6 +159,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows.append(r)
         alone = "".join(f" {ns:8.2f}" for ns in r["alone_ns"])
         print(f"{name:10} {r['lanes_ns']:8.2f}{alone} {r['library_ns']:8.2f} {r['ratio']:6.2f}", flush=True)
+=======
+    head = f"{'function':10} {'lanes':>8} {'library':>8} {'times':>6}"
+    if libraries is not None:
+        exactness = f"{'differ':>8} {'apart':>6} {'anywhere':>9}"
+        head = " | ".join([head, f"{'scalar':>8}", *(f"{which:>8} {exactness}" for which in ("ours", *libraries))])
+    print(head)
+    rows = []
+    for name in args.names or sorted(names() - SLOWER):
+        r = measured(name, 1 if args.quick else 15, libraries)
+        rows.append(r)
+        line = f"{name:10} {r['lanes_ns']:8.2f} {r['library_ns']:8.2f} {r['ratio']:6.2f}"
+        print(line if libraries is None else f"{line} | {columns(r, libraries)}", flush=True)
+>>>>>>> mvec
     save(args.json, rows, cpu=cpu_name())
 
 

@@ -11,7 +11,9 @@ import c2cu
 
 pytest.importorskip("matplotlib")  # before the benchmarks, which draw
 
-from benchmarks import gpu, measure, peers, plot_streaming, streaming, suite
+from benchmarks import gpu, math_lanes, measure, peers, plot_streaming, streaming, suite, vector_libraries
+from c2cu.base import toolchain
+from c2cu.schedule.gang.same_bits import NEEDS
 from tests.oracle import same
 from tests.workloads import WORKLOADS, fft, fir
 
@@ -306,3 +308,62 @@ def test_a_wrong_group_is_noticed():
     next(iter(r.expected.values()))[40] += 1
     with pytest.raises(AssertionError, match="wrong in the group at 32"):
         streaming.check(r, 16)
+
+
+@pytest.mark.skipif(not toolchain.cpu_features() >= NEEDS, reason="the processor lacks AVX2 or FMA")
+def test_functions_in_lanes_beside_vector_libraries(tmp_path, monkeypatch, capsys):
+    """A library whose exp is one unit too large, whose powf has its arguments in order, and which has no fmod."""
+    library, report = tmp_path / "planted.so", tmp_path / "m.json"
+    code = f"""
+        #include <math.h>
+        typedef double doubles __attribute__((vector_size({toolchain.vector_bytes()})));
+        typedef float floats __attribute__((vector_size({toolchain.vector_bytes()})));
+        enum {{ N = sizeof(doubles) / sizeof(double) }};
+        doubles {vector_libraries.symbol("exp")}(doubles x) {{
+            for (int l = 0; l < N; l++) x[l] = nextafter(exp(x[l]), INFINITY);
+            return x;
+        }}
+        floats {vector_libraries.symbol("powf")}(floats x, floats y) {{
+            for (int l = 0; l < 2 * N; l++) x[l] = powf(x[l], y[l]);
+            return x;
+        }}
+    """
+    flags = ("-O1", "-march=native", "-shared", "-fPIC")
+    library.write_bytes(toolchain.compiled((*toolchain.find_compiler(), *flags), code))
+    monkeypatch.setattr(vector_libraries, "FILES", {"planted": str(library), "absent": "libabsent.so.0"})
+    math_lanes.main(["exp", "powf", "fmod", "--vectors", "--quick", "--json", str(report)])
+    rows = {r["name"]: r["loops"] for r in json.loads(report.read_text())["rows"]}
+    assert all(timed["ns"] > 0 for loops in rows.values() for timed in loops.values())
+    right, wrong = {"differ": 0, "apart": 0, "anywhere": 0}, {"differ": 1, "apart": 1, "anywhere": 1}
+    found = {name: {which: {**timed, "ns": 0} for which, timed in loops.items()} for name, loops in rows.items()}
+    ours = {"scalar": {"ns": 0}, "ours": {"ns": 0, **right}}
+    assert found == {
+        "exp": {**ours, "planted": {"ns": 0, **wrong}},
+        "powf": {**ours, "planted": {"ns": 0, **right}},
+        "fmod": ours,
+    }
+    printed = capsys.readouterr().out
+    assert "absent: skipped, as this machine has no libabsent.so.0" in printed
+    assert next(line for line in printed.splitlines() if line.startswith("fmod")).rstrip().endswith("|        -")
+
+
+@pytest.mark.parametrize("t", [np.float32, np.float64])
+def test_distances_of_numbers(t):
+    limits = np.finfo(t)
+    least = limits.smallest_subnormal
+    pairs = [
+        (1, 1, None),
+        (1 + limits.eps, 1, 1),
+        (-1, -1 - limits.eps, 1),
+        (0.0, -0.0, 0),
+        (-least, 2 * least, 3),
+        (np.inf, limits.max, 1),
+        (np.nan, -np.nan, None),
+    ]
+    results, right = (np.array([p[k] for p in pairs], t) for k in (0, 1))
+    expected = [d for *_, d in pairs if d is not None]
+    assert vector_libraries.distances(results, right).tolist() == expected
+    assert vector_libraries.distances(right, results).tolist() == expected
+    ends = np.array([-limits.max], t), np.array([limits.max], t)
+    largest = int(ends[1].view(f"u{limits.dtype.itemsize}")[0])
+    assert vector_libraries.distances(*ends).tolist() == [2 * largest]

@@ -77,16 +77,16 @@ class PreparedOnDevice:
         row = [0] * (4 * max(1, len(slots)))
         for k, s in enumerate(slots):
             value: Any = arguments.get(s.name)
-            if value is not None:
-                row[4 * k + 1] = 0 if s.shared or arrays.is_number(value) else s.nbytes
-            if isinstance(value, cupy.ndarray) and value.ndim:
+            is_array = getattr(value, "ndim", 0) > 0
+            row[4 * k + 1] = s.nbytes if is_array and not s.shared else 0
+            if is_array and isinstance(value, cupy.ndarray):
                 if s.name in fixed:
                     self._constants.append(value)
                     row[4 * k] = at = value.data.ptr
                     self._places.append((at, at + value.nbytes, k, s.writes))
                 else:
                     self._inputs.append((k, s.name))
-            elif isinstance(value, numpy.ndarray) and value.ndim:
+            elif is_array and isinstance(value, numpy.ndarray):
                 self._copied.append(self._room(s, k, value.nbytes))
                 if s.name in fixed:
                     self._kept[s.name] = value

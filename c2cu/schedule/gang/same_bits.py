@@ -70,8 +70,8 @@ def _different(loaded: Any, name: str, samples: dict[int, list[numpy.ndarray]]) 
     return run(*(a.ctypes.data_as(ctypes.c_void_p) for a in arguments), ctypes.c_long(COUNT))
 
 
-def text(names: Sequence[str]) -> str:
-    """A program that counts differences."""
+def text(names: Sequence[str], mask: str = "i64") -> str:
+    """A program that counts differences. ``mask``: the vectors that are one, where it has no bits for lanes."""
     lanes = toolchain.vector_bytes() // 8
     return render(
         "cpu/same_bits.c.j2",
@@ -81,7 +81,7 @@ def text(names: Sequence[str]) -> str:
         narrowest=4,
         masks=mask_texts(lanes, 8),
         mask_bits=toolchain.vector_bytes() == 64,
-        mask_rep="i64",
+        mask_rep=mask,
         refill=False,
         complex_parts=[],
         wide_multiply=False,
