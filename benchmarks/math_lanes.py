@@ -4,9 +4,6 @@ Each kernel applies one function to 64 values of its input; 512 inputs stay in t
 the same inputs in turn, by the processor's time; medians, and the median of the ratios. All bits are compared. With
 --math correct the lanes have functions that round correctly, and a column says how long these take one after the other.
 
-<<<<<<< HEAD
-    python benchmarks/math_lanes.py [NAME ...] [--math correct] [--json FILE] [--quick]
-=======
 With --vectors, vector libraries are measured beside ours, libmvec of glibc and SLEEF, where they are installed (SLEEF:
 apt-get install libsleef3). In turn with the kernels run loops over the same values as plain arrays: calls of the C
 library ("scalar"), ours, and theirs. All these loops read and write the same memory, and lack what kernels do as well:
@@ -15,8 +12,7 @@ the share of 2^20 results, for arguments drawn as those that are timed, whose bi
 the largest distance from the C library's result in units in the last place ("apart"), and the largest for these and
 for 2^20 arguments of all sizes, special ones among them ("anywhere"). A function that a library does not have is "-".
 
-    python benchmarks/math_lanes.py [NAME ...] [--vectors] [--json FILE] [--quick]
->>>>>>> mvec
+    python benchmarks/math_lanes.py [NAME ...] [--math correct] [--vectors] [--json FILE] [--quick]
 """
 
 from __future__ import annotations
@@ -41,12 +37,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import c2cu
 from benchmarks import vector_libraries
 from benchmarks.measure import cpu_name, save
-<<<<<<< HEAD
-from c2cu.base.libm import CORRECT, FUNCTIONS
-=======
 from c2cu.base import toolchain
-from c2cu.base.libm import FUNCTIONS
->>>>>>> mvec
+from c2cu.base.libm import CORRECT, FUNCTIONS
 from c2cu.schedule.gang.functions import SLOWER, names
 from c2cu.schedule.gang.same_bits import COUNT, NEEDS
 
@@ -65,13 +57,9 @@ void k(const T x[N], const T y[N], T r[N]) { for (int i = 0; i < N; i++) r[i] = 
 """
 
 
-<<<<<<< HEAD
-def measured(name: str, repeats: int, math: str = "host") -> dict:
-    """Times of one function under both schedules, and of the library's."""
-=======
-def measured(name: str, repeats: int, libraries: Mapping[str, ctypes.CDLL] | None) -> dict:
-    """Times of one function under both schedules; with ``libraries``, those of loops too, and how exact these are."""
->>>>>>> mvec
+def measured(name: str, repeats: int, libraries: Mapping[str, ctypes.CDLL] | None = None, math: str = "host") -> dict:
+    """Times of one function under both schedules, and of the library's; with ``libraries``, those of loops too, and how
+    exact these are."""
     t, parameters = FUNCTIONS[name]
     call = f"{name}(x[i]{', y[i]' if len(parameters) == 2 else ''})"
     text = TEXT.replace("T ", f"{t.name} ").replace("CALL", call)
@@ -83,32 +71,27 @@ def measured(name: str, repeats: int, libraries: Mapping[str, ctypes.CDLL] | Non
 
     x, y = drawn(P, N)
     inputs = {"x": x, "y": y} if len(parameters) == 2 else {"x": x}
-<<<<<<< HEAD
     ways = [("gang", math), ("native", math), *([("native", "host")] if math != "host" else [])]
     programs = [c2cu.compile(text, backend="cpu", schedule=s, defines={"N": N}, math=m) for s, m in ways]
-    results = [np.asarray(p(inputs)) for p in programs]
-    assert results[0].tobytes() == results[1].tobytes(), name
-    pairs = []
-    for _ in range(repeats):
-        pairs.append([_seconds(p, inputs) for p in programs])
-    lanes, *alone, library = (statistics.median(x) * 1e9 / (P * N) for x in zip(*pairs))
-    ratio = statistics.median(times[-1] / times[0] for times in pairs)
-    return {"name": name, "lanes_ns": lanes, "alone_ns": alone, "library_ns": library, "ratio": ratio}
-=======
-    programs = [c2cu.compile(text, backend="cpu", schedule=s, defines={"N": N}) for s in ("gang", "native")]
     loops = {} if libraries is None else vector_libraries.loops(name, libraries)
     calls = [partial(p, inputs) for p in programs] + [partial(loop, x, y, np.empty_like(x)) for loop in loops.values()]
     by_gang, by_native, *_ = [call() for call in calls]
     assert np.asarray(by_gang).tobytes() == np.asarray(by_native).tobytes(), name
     turns = [[_seconds(call) for call in calls] for _ in range(repeats)]
-    lanes, library, *others = (statistics.median(times) * 1e9 / (P * N) for times in zip(*turns))
-    ratio = statistics.median(turn[1] / turn[0] for turn in turns)
-    row: dict = {"name": name, "lanes_ns": lanes, "library_ns": library, "ratio": ratio}
+    times = [statistics.median(t) * 1e9 / (P * N) for t in zip(*turns)]
+    last = len(programs) - 1  # calls the library
+    ratio = statistics.median(turn[last] / turn[0] for turn in turns)
+    row: dict = {
+        "name": name,
+        "lanes_ns": times[0],
+        "alone_ns": times[1:last],
+        "library_ns": times[last],
+        "ratio": ratio,
+    }
     if loops:
         exactness = vector_libraries.accuracy(loops, *drawn(COUNT))
-        row["loops"] = {which: {"ns": ns, **exactness.get(which, {})} for which, ns in zip(loops, others)}
+        row["loops"] = {which: {"ns": ns, **exactness.get(which, {})} for which, ns in zip(loops, times[last + 1 :])}
     return row
->>>>>>> mvec
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -150,28 +133,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     libraries = available() if args.vectors else None
     print(f"{cpu_name()}; one core; nanoseconds a value, medians")
-<<<<<<< HEAD
     alone = f" {'alone':>8}" if args.math == "correct" else ""
-    print(f"{'function':10} {'lanes':>8}{alone} {'library':>8} {'times':>6}")
-    rows = []
-    for name in args.names or sorted(CORRECT if args.math == "correct" else names() - SLOWER):
-        r = measured(name, 1 if args.quick else 15, args.math)
-        rows.append(r)
-        alone = "".join(f" {ns:8.2f}" for ns in r["alone_ns"])
-        print(f"{name:10} {r['lanes_ns']:8.2f}{alone} {r['library_ns']:8.2f} {r['ratio']:6.2f}", flush=True)
-=======
-    head = f"{'function':10} {'lanes':>8} {'library':>8} {'times':>6}"
+    head = f"{'function':10} {'lanes':>8}{alone} {'library':>8} {'times':>6}"
     if libraries is not None:
         exactness = f"{'differ':>8} {'apart':>6} {'anywhere':>9}"
         head = " | ".join([head, f"{'scalar':>8}", *(f"{which:>8} {exactness}" for which in ("ours", *libraries))])
     print(head)
     rows = []
-    for name in args.names or sorted(names() - SLOWER):
-        r = measured(name, 1 if args.quick else 15, libraries)
+    for name in args.names or sorted(CORRECT if args.math == "correct" else names() - SLOWER):
+        r = measured(name, 1 if args.quick else 15, libraries, args.math)
         rows.append(r)
-        line = f"{name:10} {r['lanes_ns']:8.2f} {r['library_ns']:8.2f} {r['ratio']:6.2f}"
+        alone = "".join(f" {ns:8.2f}" for ns in r["alone_ns"])
+        line = f"{name:10} {r['lanes_ns']:8.2f}{alone} {r['library_ns']:8.2f} {r['ratio']:6.2f}"
         print(line if libraries is None else f"{line} | {columns(r, libraries)}", flush=True)
->>>>>>> mvec
     save(args.json, rows, cpu=cpu_name())
 
 
