@@ -466,6 +466,7 @@ def measure(path: Path, backend: str, quick: bool, seconds: float, only: Sequenc
                 spent += SHARES[name] / whole  # what an earlier part leaves, the next may use
                 run.until = start + spent * seconds
                 parts[name](run)
+                run.save(run.rows)
             pool.shutdown(cancel_futures=True)
     print(f"{time.monotonic() - start:.0f} seconds")
     return int(any("failed" in r or r.get("wrong") for r in run.rows))
