@@ -332,6 +332,24 @@ void step(int push) {
         assert same(states[0][name].get(), states[1][name]), name
 
 
+@pytest.mark.parametrize("where", ["numpy", "cupy"])
+def test_a_state_whose_shared_array_is_a_view(where):
+    """Steps that come again know only where it is."""
+    import importlib
+
+    text = "double w[3], x[3];\nvoid k(void) { for (int i = 0; i < 3; i++) x[i] = x[i] * 0.5 + w[i]; }\n"
+    w = np.arange(12.0).reshape(3, 4)
+    there = importlib.import_module(where).asarray(w)[:, 1]
+    states = [
+        c2cu.compile(text, backend=backend, shared=["w"]).state(50, {"x": np.ones((50, 3))}, shared={"w": view})
+        for backend, view in (("cuda", there), ("cpu", w[:, 1]))
+    ]
+    for _ in range(3):
+        for state in states:
+            state.step()
+        assert same(states[0]["x"].get(), states[1]["x"])
+
+
 def test_a_call_that_comes_again():
     """All but the addresses is decided once: other arrays, numbers, shared arrays, other numbers of inputs."""
     import cupy

@@ -154,6 +154,25 @@ def test_what_there_is_none_of_is_an_error_with_a_place(call, name, hint):
     c2cu.compile(text, fn="k", backend="cpu", schedule="native")
 
 
+TABLES = {
+    "a table": "static double (*const table[])(double) = {exp, lgamma};\ndouble k(double x) { return table[1](x); }\n",
+    "a member": "static const struct { double (*f)(double); } m = {\n    lgamma};\ndouble k(double x) { return m.f(x); }\n",
+}
+
+
+@pytest.mark.parametrize("schedule", ["native", "gang"])
+@pytest.mark.parametrize("name, line", [("a table", 2), ("a member", 3)])
+def test_what_a_table_has_is_refused_too(name, line, schedule):
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile(f"#include <math.h>\n{TABLES[name]}", backend="cpu", schedule=schedule, math="correct")
+    assert (e.value.code, e.value.line) == ("C2CU178", line)
+
+
+def test_what_a_table_has_that_the_kernel_does_not_reach_is_not():
+    text = "#include <math.h>\ndouble (*other[])(double) = {lgamma};\ndouble k(double x) { return exp(x); }\n"
+    c2cu.compile(text, fn="k", backend="cpu", schedule="native", math="correct")
+
+
 def test_of_complex_numbers_there_is_none():
     text = "#include <complex.h>\ndouble k(double x) { return creal(cexp(x * I)); }\n"
     with pytest.raises(c2cu.UnsupportedError, match="'cexp'"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pycparser import c_ast as C
 
 from ..base import catalogue, libm
-from .kernel import KernelProgram
+from .kernel import KernelProgram, touched
 from .parse import loc_of
 from .tree import nodes
 
@@ -15,9 +15,11 @@ _KNOWN = libm.CORRECT | libm.EXACT
 
 
 def correct(program: KernelProgram) -> None:
-    """Raise UnsupportedError for the first such function that the kernel, or what it calls, names."""
-    for f in reversed(program.functions):
-        for n in nodes(f.node.body):
+    """Raise UnsupportedError for the first such function that the kernel, or what it calls, names; or that the first
+    value of a variable has which these name, as a table of functions does."""
+    starts = [s.decl.init for s in touched(program.unit, program.functions) if s.decl is not None]
+    for part in (*(f.node.body for f in reversed(program.functions)), *starts):
+        for n in nodes(part) if part is not None else ():
             if not isinstance(n, C.ID) or n.name in program.unit.functions:
                 continue
             name = n.name.removeprefix("__builtin_")

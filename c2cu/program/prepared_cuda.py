@@ -141,7 +141,7 @@ class PreparedOnDevice:
         given: Mapping[str, Any] | None = {}
         if out is not None:
             given = targets(out, self._wanted, cupy.ndarray if self._stays else numpy.ndarray)
-        if given is None or not self._apart(ins, given):
+        if given is None or not self._are_here(given) or not self._apart(ins, given):
             return MISS
         try:
             return self._run(row, inputs, shared, given), None
@@ -159,6 +159,10 @@ class PreparedOnDevice:
         if array is None:
             array = inputs if self._bare else inputs[name]
         return array
+
+    def _are_here(self, given: Mapping[str, Any]) -> bool:
+        """Whether what a kernel writes itself is on its device."""
+        return not self._stays or all(a.data.device_id == self._device for a in given.values())
 
     def _apart(self, ins: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
         """Whether no array overlaps one that is written, but for a variable its own input where that may be."""
@@ -222,5 +226,8 @@ def on_device(
         for s in built.artifact.slots
     ):
         return None  # a state on the host
+    here = cupy.cuda.runtime.getDevice()
+    if any(isinstance(a, cupy.ndarray) and a.data.device_id != here for a in arguments.values()):
+        return None  # copied, or refused
     call = PreparedOnDevice(built, extents, arguments, bare, p, fixed)
     return call if call.across <= SMALL else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -66,8 +67,7 @@ class State:
             self._results = tuple(n for n in self._results if n in asked or n == "status")
         self._layout = program.layout
         start = backends.loader("cpu")(replace(native, flags=(*native.flags, *FLAGS))).initial()
-        if program.backend == "cpu":
-            self._shared = {n: _contiguous(a) for n, a in self._shared.items()}
+        self._shared = {n: _contiguous(a) for n, a in self._shared.items()}
         self._device = None
         if program.backend == "cuda" and all(isinstance(s.dtype, str) for s in front.slots):
             from ..runtime.cuda import cupy_module
@@ -294,7 +294,12 @@ CALLS = 64  # signatures of steps that a state remembers
 
 
 def _contiguous(value: Any) -> Any:
-    return numpy.ascontiguousarray(value) if isinstance(value, numpy.ndarray) and value.ndim else value
+    """An array as calls that come again take it, which only know where it is."""
+    if isinstance(value, numpy.ndarray) and value.ndim:
+        return numpy.ascontiguousarray(value)
+    cupy: Any = sys.modules.get("cupy")
+    on_device = cupy is not None and isinstance(value, cupy.ndarray) and value.ndim
+    return cupy.ascontiguousarray(value) if on_device else value
 
 
 def refuse_lost(front: Understood, native: CpuNativeArtifact) -> None:
