@@ -513,8 +513,8 @@ def _is_ours(path: str, text: str) -> bool:
         "inputs",
         multiple=True,
         metavar="[NAME=]FILE",
-        help="The array of an input variable, with one row for each input; or a number. NAME may be left out where the"
-        " kernel has one input.",
+        help="The array of an input variable, with one row for each input; or, for a parameter, a number. NAME may be"
+        " left out where the kernel has one input.",
     ),
     click.option(
         "--out",

@@ -60,6 +60,13 @@ def test_what_is_too_large_is_refused(name, larger):
         artifact(w.path, defines={n: str(v) for n, v in {**w.defines, **larger}.items()})
 
 
+def test_many_calls_stay_in_their_loop():
+    """Of a function of math.h: each is as much work for the compiler as many statements."""
+    loop = "double x, v; void k(void) {{ for (int i = 0; i < {}; i++) {{ v -= sin(x) / 64; x += v * cos(v) / 64; }} }}"
+    few, many = (artifact("#include <math.h>\n" + loop.format(n), fn="k").text for n in (100, 900))
+    assert "while" not in few and many.count("c2cu_math_sin(") < 10 and "while" in many
+
+
 @pytest.mark.parametrize("name", sampled(PROGRAMS, 3))
 def test_small_states(name):
     text, fn, variables = PROGRAMS[name]

@@ -298,8 +298,9 @@ def _contiguous(value: Any) -> Any:
     if isinstance(value, numpy.ndarray) and value.ndim:
         return numpy.ascontiguousarray(value)
     cupy: Any = sys.modules.get("cupy")
-    on_device = cupy is not None and isinstance(value, cupy.ndarray) and value.ndim
-    return cupy.ascontiguousarray(value) if on_device else value
+    if cupy is not None and isinstance(value, cupy.ndarray) and value.ndim:
+        return cupy.ascontiguousarray(value)
+    return value
 
 
 def refuse_lost(front: Understood, native: CpuNativeArtifact) -> None:

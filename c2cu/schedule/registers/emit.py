@@ -20,9 +20,10 @@ from ...analysis.work import TURNS, work
 from ...base import catalogue
 from ...base.ctype import Leaf
 from ...base.diagnostics import UnsupportedError
+from ...base.libm import FUNCTIONS
 from ...base.templates import render
 from ...codegen.device_library import with_integers
-from ...ir.nodes import Assign, Block, Kernel, Load, Loop, Region, Stmt, Store
+from ...ir.nodes import Assign, Block, Call, Kernel, Load, Loop, Region, Stmt, Store
 from ...ir.passes import Pass, through
 from ...ir.simplify import pruned
 from ...ir.walk import blocks, expressions, statements, subexpressions, touched
@@ -42,6 +43,7 @@ BUDGET = 24_000  # statements to unroll, those included that vanish
 SHORT = 2_000  # the same, where that makes the kernel too long or too large,
 SHORTEST = 300  # or yet too large, and data decides: other programs have other schedules
 LONGEST = 10_000  # statements of a kernel: what NVRTC still digests in seconds
+CALL = 20  # statements that a call of a function of math.h is as much work for the compiler as
 VANISHING = 2  # times as many may be there at first
 WORDS = 250  # live 32-bit words: a thread has 255 registers
 ARRAYS = 1536  # bytes of arrays that a thread may have in shared memory,
@@ -84,7 +86,7 @@ def _fitting(kernel: Kernel, leaving: frozenset[Region], fp: str, by_data: bool)
     lengths: set[int] = set()
     for budget in (BUDGET, SHORT, *([SHORTEST] if by_data else [])):
         unrolled = unroll(kernel, budget, whole=True)
-        length = sum(1 for _ in statements(unrolled.body))
+        length = sum(1 + CALL * _calls(s) for s in statements(unrolled.body))
         if length in lengths:
             continue
         lengths.add(length)
@@ -98,6 +100,10 @@ def _fitting(kernel: Kernel, leaving: frozenset[Region], fp: str, by_data: bool)
             return placed
         errors.append(error)
     raise errors[0]
+
+
+def _calls(s: Stmt) -> int:
+    return sum(isinstance(x, Call) and x.name in FUNCTIONS for e in expressions(s) for x in subexpressions(e))
 
 
 def refuse_moved(kernel: Kernel, layout: Layout) -> None:
