@@ -160,7 +160,7 @@ def test_candidates_of_registers_and_of_the_cpu():
     tuning, _ = measured(understood(EXAMPLES / "bitonic_sort.c"), lambda a: 1 / a.inputs)
     assert tuning.winner == Candidate("registers", 128)
     tuning, _ = measured(understood(FW), lambda a: getattr(a, "lanes", 1) * 1e-6, backend="cpu")
-    assert [c.schedule for c, _ in tuning.times] == ["native", "gang"]
+    assert [c.schedule for c, _ in tuning.times] == ["native", "gang", "gang:two"]
 
 
 @pytest.mark.slow
@@ -262,7 +262,7 @@ def test_what_the_cache_should_not_hold_is_ignored(content, device):
 def test_results_are_the_winners(monkeypatch):
     d = rng.random((300, 16, 16), dtype=np.float32)
     expected = c2cu.bulk(FW, d, backend="cpu")
-    slow = {"gep": 2.0, "gang": 1.0, "native": 0.5}
+    slow = {"gep": 2.0, "gang": 1.0, "gang:two": 1.5, "native": 0.5}
     counts = []
 
     def timer(slots, inputs, layout):

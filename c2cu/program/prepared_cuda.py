@@ -218,9 +218,9 @@ def on_device(
     """Calls of which one launch of each kernel does all inputs; None where each needs a longer look."""
     from ..runtime.cuda import CudaProgram, cupy_module
 
-    cupy = cupy_module()
     if not isinstance(built.loaded, CudaProgram) or not built.loaded.in_one_turn(p):
         return None
+    cupy = cupy_module()
     if any(
         s.name in fixed and s.writes and not isinstance(arguments.get(s.name), cupy.ndarray)
         for s in built.artifact.slots
