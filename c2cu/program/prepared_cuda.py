@@ -182,13 +182,18 @@ class PreparedOnDevice:
 
     def _run(self, row: list[int], inputs: Any, shared: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         """The results. ``row``: the table, with the addresses of inputs on the device."""
+        from ..runtime.cuda import pinned
+
         cuda = self._cupy.cuda
         copy, stream = cuda.runtime.memcpyAsync, cuda.get_current_stream().ptr
         memory = cuda.alloc(self._own) if self._own else None
         own = memory.ptr if memory is not None else 0
+        awaited = not self._stays
         for c in self._copied:
+            source = self._given(c.name, inputs, shared)
+            awaited = awaited or pinned(source)
             row[4 * c.entry] = own + c.at
-            copy(own + c.at, address(self._given(c.name, inputs, shared)), c.nbytes, UP, stream)
+            copy(own + c.at, address(source), c.nbytes, UP, stream)
         results: dict[str, Any] = {}
         for o in self._outputs:
             name = o.slot.name
@@ -205,10 +210,10 @@ class PreparedOnDevice:
         for c, target in self._moved:
             copy(target, own + c.at, c.nbytes, ACROSS, stream)
         for o in self._outputs:
-            if o.copied is not None:  # returns when it is done, as the host's memory is pageable
+            if o.copied is not None:
                 copy(address(results[o.slot.name]), own + o.copied.at, o.copied.nbytes, DOWN, stream)
-        if not self._stays:
-            cuda.runtime.streamSynchronize(stream)  # or page-locked
+        if awaited:  # from and to page-locked memory, which its owner may use again, copies go on behind the call
+            cuda.runtime.streamSynchronize(stream)
         return results
 
 
