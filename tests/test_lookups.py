@@ -136,6 +136,7 @@ static __m128i _mm512_cvtepi32_epi8(__m512i a) {
     for (int i = 0; i < 16; i++) ((char *)&r)[i] = ((I)a)[i];
     return r;
 }
+static __m128i _mm_cvtsi64_si128(long long a) { return (__m128i){a, 0}; }
 static __m512i _mm512_castsi256_si512(__m256i a) { return (__m512i){a[0], a[1], a[2], a[3]}; }
 static __m256i _mm512_castsi512_si256(__m512i a) { return (__m256i){a[0], a[1], a[2], a[3]}; }
 """
