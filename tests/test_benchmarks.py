@@ -271,6 +271,15 @@ def test_real_work_for_a_gpu_is_measured_and_right(tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_first_and_later_processes_are_measured(tmp_path):
+    from benchmarks import processes
+
+    processes.main(["--quick", "--json", str(tmp_path / "p.json")])
+    (row,) = json.loads((tmp_path / "p.json").read_text())["rows"]
+    assert row["first"] > row["later"] > 0 and len(row["parts"]) == 3
+
+
+@pytest.mark.slow
 def test_worst_cases_are_measured_and_right(tmp_path):
     from benchmarks import worst_cases
 

@@ -11,7 +11,7 @@ import pytest
 import c2cu
 from c2cu import pipeline
 from c2cu.base import package
-from c2cu.program import kept
+from c2cu.program import kept, preprocessed
 from c2cu.schedule import choose
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -129,3 +129,65 @@ sys.exit(hasattr(program._front, "again") and "trace" not in vars(program._front
 """
     done = [subprocess.run([sys.executable, "-c", text], env=dict(os.environ), check=False) for _ in range(2)]
     assert [d.returncode for d in done] == [0, 1]
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """How often the preprocessor was asked."""
+    asked = []
+
+    def preprocess(*given):
+        asked.append(given)
+        return kept_preprocess(*given)
+
+    kept_preprocess = preprocessed.preprocess
+    monkeypatch.setattr(preprocessed, "preprocess", preprocess)
+    return asked
+
+
+def compiled_twice(source, **options):
+    for _ in range(2):
+        c2cu.compile(source, backend="cpu", **options)
+
+
+def test_a_source_is_preprocessed_once(runs):
+    compiled_twice(SORTS)
+    compiled_twice([SORTS, "int one(void) { return 1; }"], fn="bitonic_sort")
+    compiled_twice(SORTS, defines={"N": 64})
+    assert len(runs) == 3
+
+
+def test_a_header_that_comes_to_stand_before_another_counts(runs, tmp_path):
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for f in folders:
+        f.mkdir()
+    (folders[1] / "n.h").write_text("#define MORE 1\n")
+    source = "#include <n.h>\nint k(int a) { return a + MORE; }\n"
+    compiled_twice(source, include_dirs=folders)
+    assert len(runs) == 1
+    (folders[0] / "n.h").write_text("#define MORE 2\n")
+    a = np.arange(5, dtype=np.int32)
+    assert (c2cu.compile(source, include_dirs=folders, backend="cpu")(a) == a + 2).all()
+
+
+def test_a_header_of_the_system_that_is_another_one_counts(runs, tmp_path, monkeypatch):
+    (tmp_path / "local").mkdir()
+    monkeypatch.setattr(preprocessed, "_LOCAL", str(tmp_path / "local"))
+    source = "#include <math.h>\ndouble k(double a) { return sqrt(a); }\n"
+    compiled_twice(source)
+    assert len(runs) == 1
+    (tmp_path / "local" / "math.h").write_text("")
+    compiled_twice(source)
+    assert len(runs) == 2
+
+
+@pytest.mark.parametrize("text, environment", [
+    ("int k(int a) { return a + sizeof(__TIME__); }\n", {}),
+    ("#if __has_include(<math.h>)\nint k(int a) { return a; }\n#endif\n", {}),
+    ("int k(int a) { return a; }\n", {"CPATH": "/"}),
+])  # fmt: skip
+def test_what_no_file_tells_is_preprocessed_again(text, environment, runs, monkeypatch):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    compiled_twice(text)
+    assert len(runs) == 2

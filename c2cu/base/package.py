@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,8 +19,18 @@ def state() -> str:
     that texts are made with."""
     package = Path(__file__).parent.parent
     folders = (package, package.parent / "templates")  # where it is not installed
-    files = sorted(f for folder in folders for f in folder.rglob("*.*") if f.suffix in (".py", ".j2", ".h", ".c"))
     specs = (find_spec(name) for name in ("pycparser", "jinja2", "numpy"))
-    libraries = (Path(spec.origin) for spec in specs if spec is not None and spec.origin is not None)
-    states = ((os.fspath(f), f.stat()) for f in (*files, *libraries))
-    return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in states], sys.version)
+    libraries = [(spec.origin, os.stat(spec.origin)) for spec in specs if spec is not None and spec.origin is not None]
+    states = sorted(s for folder in folders for s in _files(os.fspath(folder)))
+    return key(__version__, [(name, s.st_size, s.st_mtime_ns) for name, s in (*states, *libraries)], sys.version)
+
+
+def _files(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """By scandir: a Path of each file takes three times as long."""
+    if not os.path.isdir(folder):
+        return
+    for entry in os.scandir(folder):
+        if entry.name.endswith((".py", ".j2", ".h", ".c")):
+            yield entry.path, entry.stat()
+        elif entry.name != "__pycache__" and entry.is_dir():
+            yield from _files(entry.path)

@@ -358,8 +358,7 @@ class _Run:
     def sees_no_header(self, plain: str) -> bool:
         """Whether the text is the same with any headers. ``plain``: what the preprocessor makes of it with ours."""
         asks = any(_HEADERS_MATTER.search(text) for text in (self.source.text, *self.passed.values()))
-        entered = {file_of(m[1]) for m in _MARKER.finditer(plain)}
-        return not asks and all(f == self.source.name or _NO_HEADER.match(f) for f in entered)
+        return not asks and all(f == self.source.name or _NO_HEADER.match(f) for f in entered(plain))
 
     def rewritten(self, bodies: Mapping[str, str]) -> str:
         """The file's text, in which it defines the macros of ``bodies`` so."""
@@ -445,15 +444,20 @@ def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError
     return error
 
 
+def entered(text: str) -> set[str]:
+    """The files that a preprocessed text comes from; names like <built-in> among them."""
+    return {file_of(m[1]) for m in _MARKER.finditer(text)}
+
+
 def _system_includes(text: str, originals: Mapping[str, str]) -> list[str]:
     """The directives for system headers in the user's own files, of those headers that took part."""
-    entered = [f"/{file_of(m[1])}" for m in _MARKER.finditer(text)]
+    files = [f"/{name}" for name in entered(text)]
     user_files = [f"/{name}" for name in originals]  # <> finds those in the folders of -I
     directives = [d.strip() for file in originals.values() for d in _SYSTEM_INCLUDE.findall(file)]
 
     def is_system(d: str) -> bool:
         end = f"/{d[d.index('<') + 1 : -1]}"
-        return any(f.endswith(end) for f in entered) and not any(f.endswith(end) for f in user_files)
+        return any(f.endswith(end) for f in files) and not any(f.endswith(end) for f in user_files)
 
     return [d for d in dict.fromkeys(directives) if is_system(d)]
 

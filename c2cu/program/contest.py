@@ -8,10 +8,9 @@ remembers the outcome for this program on this machine.
 from __future__ import annotations
 
 import math
-import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -96,7 +95,7 @@ class Contest:
     def took(self, built: Built, p: int, seconds: float) -> None:
         """``built`` did all p inputs of a call."""
         self._calls[built is not self.first].append(seconds / p)
-        a, b = (statistics.median(x) if len(x) >= CALLS else None for x in self._calls)
+        a, b = (_median(x) if len(x) >= CALLS else None for x in self._calls)
         if a is not None and b is not None:
             assert self._second is not None
             self.decided(p, sorted([(self.first, a), (self._second, b)], key=lambda x: x[1]))
@@ -188,9 +187,9 @@ class Round:
             pairs.append((a, b))
             if len(pairs) >= FEWEST and _is_clear(pairs):
                 break
-        times = [(self.first, statistics.median(a for a, _ in pairs) / n)]
-        times.append((second, statistics.median(b for _, b in pairs) / n))
-        if statistics.median(b / a for a, b in pairs) < 1:
+        times = [(self.first, _median(a for a, _ in pairs) / n)]
+        times.append((second, _median(b for _, b in pairs) / n))
+        if _median(b / a for a, b in pairs) < 1:
             times.reverse()
         winner = self.contest.decided(2 * n * len(pairs), times)
         for begin, end in gaps:
@@ -257,3 +256,9 @@ def recalled(front: Understood, plan: Plan) -> Measurement | None:
     if plan.rival is None:
         return None
     return tune.recalled(lambda: name(front, plan), _names(plan))
+
+
+def _median(numbers: Iterable[float]) -> float:
+    from statistics import median  # which imports fractions and decimals
+
+    return median(numbers)

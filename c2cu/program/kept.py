@@ -7,8 +7,6 @@ machine. Of the program it has what calls ask for; what anything else asks for i
 from __future__ import annotations
 
 import functools
-import io
-import pickle
 import threading
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -16,11 +14,11 @@ from typing import Any, TypeVar
 
 from .. import tune
 from ..base import toolchain
-from ..base.cache import Cache, key
+from ..base.cache import key
 from ..base.diagnostics import Error
 from ..base.package import state
 from ..frontend.options import Options
-from ..frontend.preprocess import Preprocessed, Source, preprocess
+from ..frontend.preprocess import Preprocessed, Source
 from ..schedule import choose
 from ..schedule.artifact import Artifact
 from ..schedule.choose import Measurement, Plan, Rejected
@@ -28,10 +26,11 @@ from ..schedule.estimate import Device, planned
 from ..schedule.schedule import Candidate
 from ..schedule.understood import OUTLINE, Understood
 from ..verdict import report_of
+from .entries import keep, recalled
+from .preprocessed import preprocessed
 
 T = TypeVar("T")
 ON = True
-SUFFIX = ".kept"
 DEEP = ("linked", "program", "kernel", "analysis", "why_not", "trace")  # of an `Understood`, not kept
 
 
@@ -66,9 +65,9 @@ def _understood(stage: str, source: Source, options: Options) -> Understood:
 
     if not ON:
         return make(None)
-    pre = source.pre or preprocess(source, options.defines, options.include_dirs)
+    pre = source.pre or preprocessed(source, options)
     origin = _name(stage, source, options, pre)
-    kept = _recalled(origin)
+    kept = recalled(origin)
     if kept is not None:
         return _completed(kept, source, lambda: make(pre))
     from ..analysis.facts import UNENDED
@@ -78,7 +77,7 @@ def _understood(stage: str, source: Source, options: Options) -> Understood:
         return front  # a machine with less to do may tell more
     shallow = {f.name: vars(front)[f.name] for f in fields(front) if f.name not in (*DEEP, "source")}
     told = {"origin": origin, "report": report_of(front) if front.oblivious is False else None}
-    _keep(origin, {**shallow, **{n: getattr(front, n) for n in OUTLINE}, **told})
+    keep(origin, {**shallow, **{n: getattr(front, n) for n in OUTLINE}, **told})
     return replace(front, **told)
 
 
@@ -136,10 +135,10 @@ def _of(front: Understood, backend: str, how: tuple, make: Callable[[], T]) -> T
         name = key(front.origin, *how, planned(), *tune.identity(backend))
     except Error:  # there is no such device, which the run itself reports
         return make()
-    kept = _recalled(name)
+    kept = recalled(name)
     if kept is None:
         kept = (make(),)
-        _keep(name, kept)
+        keep(name, kept)
     return kept[0]
 
 
@@ -157,30 +156,3 @@ def _name(kind: str, source: Source, options: Options, pre: Preprocessed) -> str
 
 def _in_order(value: Any) -> Any:
     return sorted(value.items()) if isinstance(value, dict) else value
-
-
-class _Unpickler(pickle.Unpickler):
-    """It makes what this module keeps, and nothing that could act."""
-
-    def find_class(self, module: str, name: str) -> type:
-        if module.partition(".")[0] in ("c2cu", "pathlib", "builtins"):
-            found = super().find_class(module, name)
-            if isinstance(found, type):
-                return found
-        raise pickle.UnpicklingError(f"{module}.{name}")
-
-
-def _recalled(name: str) -> Any:
-    try:
-        content = Cache().get(name, SUFFIX)
-        return _Unpickler(io.BytesIO(content)).load() if content is not None else None
-    except Exception:  # of another version of Python, or of a library
-        return None
-
-
-def _keep(name: str, value: Any) -> None:
-    try:
-        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    except Exception:  # it has what belongs to this process
-        return
-    Cache().store(name, SUFFIX, content)

@@ -7,7 +7,7 @@ import ctypes
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 
@@ -19,8 +19,10 @@ from ..schedule.slots import Slot, shape_of
 from ..schedule.understood import Understood
 from .build import Built
 from .extents import Extents
-from .prepared_cuda import PreparedOnDevice, on_device
 from .signature import MISS, targets
+
+if TYPE_CHECKING:
+    from .prepared_cuda import PreparedOnDevice
 
 ALONE = 2e4  # nanoseconds of work, about, that are not worth several threads
 BRIEF = 1e7  # nanoseconds of work, about, for which Ctrl-C may wait
@@ -151,7 +153,7 @@ def _output(slot: Slot, entry: int, p: int) -> _Output:
     return _Output(slot.name, entry, shape, dtype, new)
 
 
-AnyPrepared = Prepared | PreparedOnDevice
+AnyPrepared: TypeAlias = "Prepared | PreparedOnDevice"
 
 
 def prepared(
@@ -177,6 +179,8 @@ def prepared(
     if any(s.most is not None for s in artifact.slots):
         return None  # elements are looked at
     if isinstance(artifact, CudaArtifact):
+        from .prepared_cuda import on_device
+
         return on_device(built, extents, arguments, bare, p, fixed)
     return Prepared(built, extents, arguments, bare, p, fixed)
 
