@@ -1,7 +1,7 @@
-"""What a process takes until it has its first results: where nothing is kept from earlier ones, and after another one.
+"""What a process takes until its first results: where nothing is kept from earlier ones, and after another one.
 
-Seconds of importing c2cu, compiling one of the programs of real_work.py, data_ended.py and generated.py, and a call with
-32 inputs, after NumPy is imported. The first process has an empty cache; of the later ones the median counts.
+Seconds of importing c2cu, compiling a kernel of real_work.py, data_ended.py or generated.py, and a call for 32 inputs,
+after NumPy is imported. The first process has an empty cache; of the later ones the median counts.
 
     python benchmarks/processes.py [--json FILE] [--quick]
 """

@@ -29,6 +29,7 @@ SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
 _LITERAL = re.compile(
     r"[-+]?\s*(0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*|(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?[fF]?|'(\\.|[^'\\])+')"
 )
+_ODD = re.compile(r"[\x00-\x08\x0e-\x1f\udc80-\udcff]")  # what no text has
 _DEFINE = re.compile(r"\s*#\s*define\s+([A-Za-z_]\w*)(\(?)(.*)", re.S)
 _MARKER = re.compile(r'^# \d+ "((?:[^"\\]|\\.)*)"((?: \d)*)$', re.M)
 _SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[^>\n]+>", re.M)
@@ -129,8 +130,7 @@ def _read(src: object) -> Source:
     if b"\0" in data:
         raise catalogue.BINARY_SOURCE.error(Loc(str(path)), name=path)
     text = data.decode("utf-8", errors="surrogateescape")
-    odd = sum(1 for c in text if (ord(c) < 32 and c not in "\t\n\r\f\v") or 0xDC80 <= ord(c) <= 0xDCFF)
-    if odd > 0.1 * len(text):
+    if len(_ODD.findall(text)) > 0.1 * len(text):
         raise catalogue.BINARY_SOURCE.error(Loc(str(path)), name=path)
     return _checked(Source(str(path), text, path))
 
