@@ -19,7 +19,7 @@ from c2cu.ir.walk import statements
 from c2cu.schedule.block.builder import REDO
 from c2cu.schedule.block.emit import BlockProgram
 from c2cu.schedule.block.fit import TID
-from c2cu.schedule.block.machine import is_barrier
+from c2cu.schedule.block.notes import is_barrier, is_note
 from tests.ir_interpreter import Lanes, Number, _Machine, run
 
 Data = Mapping[str, Sequence[Number]]  # an input's elements by the region's name
@@ -28,11 +28,12 @@ Data = Mapping[str, Sequence[Number]]  # an input's elements by the region's nam
 @dataclass
 class Ran:
     """``redone``: an iteration depended on another after all, so that the input is executed sequentially. ``raced``:
-    the numbers of the loads whose value depends on who comes first."""
+    the numbers of the loads whose value depends on who comes first; ``arrays``: those that threads race for."""
 
     memory: dict[str, list[Number]]
     redone: bool
     raced: set[int]
+    arrays: set[str]
 
 
 def check(u: Uniform, trace: Trace, program: BlockProgram, data: Data) -> bool:
@@ -55,14 +56,21 @@ def _compare(u: Uniform, ran: Ran, expected: Mapping[str, list[Number]], why: st
             assert repr(ran.memory[r.name]) == repr(expected[r.name]), f"{why}{r.name} differs"
 
 
-def execute(u: Uniform, trace: Trace, program: BlockProgram, data: Data, raced: Sequence[int] | set[int] = ()) -> Ran:
-    """``raced``: loads that bring anything."""
+def execute(
+    u: Uniform,
+    trace: Trace,
+    program: BlockProgram,
+    data: Data,
+    raced: Sequence[int] | set[int] = (),
+    clashing: bool = False,
+) -> Ran:
+    """``raced``: loads that bring anything. ``clashing``: two threads may store to one element."""
     machine = _Threads(u, trace, program, data, frozenset(raced))
     machine.block(program.body, tuple(range(machine.lanes)))
-    assert machine.redone or not machine.clash, machine.clash
+    assert machine.redone or clashing or not machine.clash, machine.clash
     regions = [r for r in u.kernel.regions if r.storage != "shared"]
     memory = {r.name: [machine.memory[r][0][place(r, k)] for k in range(r.count)] for r in regions}
-    return Ran(memory, machine.redone, machine.raced)
+    return Ran(memory, machine.redone, machine.raced, machine.arrays)
 
 
 def _written(u: Uniform) -> set[Region]:
@@ -82,6 +90,7 @@ class _Threads(_Machine):
         written = _written(u)
         self.anything, self.random = anything, random.Random(1)
         self.redone, self.clash, self.raced, self.loads = False, "", set(), 0
+        self.arrays: set[str] = set()
         self.readers: dict[tuple[Region, int], list[tuple[int, int]]] = {}  # (thread, number of the load)
         self.writers: dict[tuple[Region, int], int] = {}
         for r in u.kernel.regions:
@@ -99,6 +108,8 @@ class _Threads(_Machine):
         return r.type.wrap(self.random.randrange(10**6))
 
     def assign(self, s: Assign, active: Lanes) -> None:
+        if is_note(s):
+            return
         if is_barrier(s):
             assert len(active) == self.lanes, "a barrier that not all threads reach"
             self.readers.clear()
@@ -111,7 +122,10 @@ class _Threads(_Machine):
         index, new = self.index(s, active), self.values(s.value, active)
         for thread, i, value in zip(active, index, new):
             key = (s.region, int(i))
-            self.raced |= {n for other, n in self.readers.get(key, ()) if other != thread}
+            others = {n for other, n in self.readers.get(key, ()) if other != thread}
+            self.raced |= others
+            if others or self.writers.get(key, thread) != thread:
+                self.arrays.add(s.region.name)
             if self.writers.get(key, thread) != thread:
                 self.clash = self.clash or f"two threads store {s.region.name} at {i}"
             self.writers[key] = thread
@@ -129,6 +143,7 @@ class _Threads(_Machine):
         self.loads += 1
         if self.writers.get((r, i), thread) != thread:
             self.raced.add(self.loads)
+            self.arrays.add(r.name)
         self.readers.setdefault((r, i), []).append((thread, self.loads))
         return self.garbage(r) if self.loads in self.anything else self.memory[r][thread][i]
 

@@ -10,12 +10,13 @@ import pytest
 import c2cu
 from c2cu import pipeline
 from c2cu.frontend.preprocess import Source, read_source
+from c2cu.ir.walk import statements
 from c2cu.schedule.block.emit import block, compiled
-from c2cu.schedule.block.machine import is_barrier
+from c2cu.schedule.block.notes import is_barrier, is_note, words
 from c2cu.schedule.registry import emit_schedule
 from c2cu.trace import run
-from tests import loops
-from tests.block_checker import check
+from tests import loops, nvcc
+from tests.block_checker import check, execute
 from tests.block_programs import PROGRAMS, REFUSED
 from tests.cuda_host import run_on_cpu
 from tests.oracle import Original, same
@@ -272,3 +273,130 @@ def test_the_same_text_every_time():
     assert (
         emit_schedule("block", understood(text, fn="k")).text == emit_schedule("block", understood(text, fn="k")).text
     )
+
+
+# read
+
+
+BITONIC = """
+float a[N];
+void k(void) {
+    for (int k = 2; k <= N; k *= 2)
+        for (int j = k / 2; j > 0; j /= 2)
+            for (int i = 0; i < N; i++) {
+                int l = i ^ j;
+                if (l > i) {
+                    int up = (i & k) == 0;
+                    if ((a[i] > a[l]) == up) { float t = a[i]; a[i] = a[l]; a[l] = t; }
+                }
+            }
+}
+"""
+FW = """
+float D[32][32];
+void k(void) {
+    for (int k = 0; k < 32; k++)
+        for (int i = 0; i < 32; i++)
+            for (int j = 0; j < 32; j++)
+                if (D[i][j] > D[i][k] + D[k][j])
+                    D[i][j] = D[i][k] + D[k][j];
+}
+"""
+READ = {
+    "in shared memory": BITONIC.replace("N", "32"),
+    "in registers": BITONIC.replace("N", "64"),
+    "rounds": FW,
+    **{n: PROGRAMS[n] for n in ("jacobi", "jacobi-1d", "blelloch", "step-between", "lookup", "gauss-jordan")},
+}
+PHASE = re.compile(r"Phases? (\d+)(?: to (\d+))? of (\d+): the loops?(?: over .*?)? at ([^ ,]+:[\d and]*\d)")
+
+
+def notes(text):
+    """The program, and the words of its notes and barriers, in order."""
+    front = understood(text, fn="k")
+    program = compiled(front.analysis, front.trace)
+    return front, program, [words(s) for s in statements(program.body) if is_note(s) or is_barrier(s)]
+
+
+@pytest.mark.parametrize("name", READ)
+def test_every_phase_says_which_loop_it_is(name):
+    _, _, said = notes(READ[name])
+    phases = [m for m in map(PHASE.match, said) if m]
+    assert len(phases) == sum(w.startswith("Phase") for w in said)
+    numbers = [n for m in phases for n in range(int(m[1]), int(m[2] or m[1]) + 1)]
+    assert numbers == list(range(1, int(phases[0][3]) + 1))
+    lines = READ[name].split("\n")
+    for m in phases:
+        file, _, numbers = m[4].partition(":")
+        assert file == "<input>"
+        assert all("for (" in lines[int(n) - 1] for n in re.findall(r"\d+", numbers)), m[0]
+
+
+@pytest.mark.parametrize("name", ["in shared memory", "in registers"])
+def test_what_is_said_of_iterations_is_so(name):
+    """For each thread; and all iterations are there."""
+    _, program, said = notes(READ[name])
+    size = 32 if name == "in shared memory" else 64
+    seen, stage = [], {}
+    for text in [*said, "Phase"]:
+        if text.startswith("Phase"):
+            assert not stage or sorted(seen) == [i for i in range(size) if i ^ stage["j"] > i]
+            seen, stage = [], {n: int(v) for n, v in re.findall(r"\b([kj]) = (\d+)\b", text.partition(", at ")[2])}
+            assert text == "Phase" or len(stage) == 2
+        elif text.startswith("i = "):
+            names, _, guard = text.partition(", l > i where ")
+            for tid in range(program.threads):
+                v = {n: int(eval(e, {"tid": tid})) for n, e in (x.split(" = ") for x in names.split(", "))}
+                taken = bool(eval(guard or "1", {"tid": tid}))
+                assert v["l"] == v["i"] ^ stage["j"] and (v["l"] > v["i"]) == taken
+                assert not taken or v["up"] == ((v["i"] & stage["k"]) == 0)
+                seen += [v["i"]] if taken else []
+
+
+@pytest.mark.slow
+def test_what_is_said_of_rounds_is_so():
+    _, program, said = notes(FW)
+    [phase] = [t for t in said if t.startswith("Phase")]
+    assert "Phases 1 to 32 of 32" in phase and "k = round" in phase and "sets redo" in phase
+    seen = []
+    for text in (t for t in said if t.startswith("i = ")):
+        i, j = (x.split(" = ")[1] for x in text.split(", "))
+        seen += [(eval(i, {"tid": t}), eval(j, {"tid": t})) for t in range(program.threads)]
+    assert sorted(seen) == [(i, j) for i in range(32) for j in range(32)]
+
+
+@pytest.mark.parametrize("name", ["jacobi-1d", "jacobi", "blelloch"])
+def test_a_barrier_says_for_which_arrays_it_stands(name):
+    """Without it threads race for these, and for no others."""
+    front, program, _ = notes(PROGRAMS[name])
+    inputs = data(front, random.Random(4))
+    barriers = [k for k, s in enumerate(program.body) if is_barrier(s)]
+    told = 0
+    for k in barriers:
+        names = re.findall(r"(?:^|; )([^:]+): another ", words(program.body[k]))
+        without = replace(program, body=program.body[:k] + program.body[k + 1 :])
+        raced = execute(front.analysis, front.trace, without, inputs, clashing=True).arrays
+        assert raced <= {n for group in names for n in group.split(" and ")}
+        told += bool(raced)
+    assert told
+
+
+LOCAL = re.compile(
+    r"^ *(?:const )?(?:float|double|bool|int|unsigned int|long long|short|signed char|unsigned char) (\w+ = .*);"
+)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_every_variable_is_read(name):
+    text = emit_schedule("block", understood(READ[name], fn="k")).text
+    kernel = text[text.index("c2cu_run(") :]
+    for line in kernel.split("\n"):
+        for v in re.findall(r"(?:^|, )(\w+) = ", m[1]) if (m := LOCAL.match(line)) else ():
+            assert re.search(rf"(?<!\w){v}\b(?! = )|\b{v} = {v}\b", kernel.replace(line, line.partition(" = ")[2])), v
+    assert all("/*" in line for line in kernel.split("\n") if "SYNC();" in line)
+
+
+@nvcc.needed
+@pytest.mark.parametrize("name", READ)
+def test_nvcc_finds_nothing_unused(name, tmp_path):
+    assert nvcc.kernels(emit_schedule("block", understood(READ[name], fn="k")).text, tmp_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from .nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Var, Variable
@@ -15,9 +15,10 @@ def pruned(kernel: Kernel) -> Kernel:
     return with_body(kernel, simplify(kernel.body))
 
 
-def simplify(block: Block) -> Block:
-    """``block`` without assignments to variables that nothing reads, and without empty `If`."""
+def simplify(block: Block, kept: Iterable[Variable] = ()) -> Block:
+    """``block`` without assignments to variables that nothing reads, but for ``kept``, and without empty `If`."""
     reads = used(block)
+    reads.update(kept)
     while True:
         before = len(reads)
         block = _pruned(block, reads)

@@ -92,7 +92,7 @@ class _Conversion:
         out: list[Stmt] = []
         if len(s.then) + len(s.other) > 1 and not _is_fixed(cond, (*s.then, *s.other)):
             self.top += 1
-            saved = Variable("cond", BOOL, self.top, s.loc)
+            saved = Variable("taken", BOOL, self.top, s.loc)
             out.append(Assign(saved, cast(cond, BOOL), s.loc))
             cond = Var(saved, s.loc)
         for arm, before, taken in ((s.then, original.then, True), (s.other, original.other, False)):

@@ -17,6 +17,7 @@ from .analysed import Analysed
 from .fit import ROUND, Basis
 from .machine import Machine, place
 from .mapping import Mapping
+from .notes import Remarks, Uses, note
 from .phases import Item
 from .special import Special
 from .touches import Touch
@@ -59,10 +60,13 @@ class Builder:
     def run(self, items: list[Item]) -> None:
         """Emit everything."""
         mappings = self.passes(items)
+        self.remarks = Remarks(self.u.kernel.body, [x.phase for x in items if isinstance(x, Analysed)], self.threads)
         k = 0
         while k < len(items):
             item = items[k]
             if not isinstance(item, Analysed):
+                if not k or isinstance(items[k - 1], Analysed):
+                    self.machine.out.append(note(self.remarks.steps(items[k:])))
                 self.machine.step(item)
                 k += 1
                 continue
@@ -189,6 +193,7 @@ class Builder:
     def phase(self, phases: list[Analysed], mapping: Mapping | None) -> None:
         """One phase, or several of one shape as the rounds of a loop."""
         m, first = self.machine, phases[0]
+        is_new = mapping is not None and mapping != m.mapping
         if mapping is None:
             m.drop()
         else:
@@ -196,11 +201,14 @@ class Builder:
         basis = Basis(mapping.threads if mapping else self.thread_radices(), len(phases), m.tables)
         places = Places(self, phases, mapping, basis)
         body: list[Stmt] = []
-        for g in self.groups(first, mapping):
+        groups = self.groups(first, mapping)
+        for g in groups:
             places.start(g)
             body += self.iteration(phases, g, basis, places)
         if len(phases) > 1 and sum(r.count for r in m.tables) > LARGEST_TABLE:
             raise NotOneLoop
+        about = self.remarks.phase([a.phase for a in phases], len(groups), self.uses(places, is_new))
+        m.out.append(note(about))
         if len(phases) == 1:
             self.enter(places)
             m.out += [*places.foreign.values(), *body]
@@ -211,6 +219,22 @@ class Builder:
         m.read = m.read or bool(places.foreign) or places.reads
         m.written |= places.writers
         m.dirty |= places.changed
+        m.loaded |= places.shared
+        m.stored |= places.stores
+
+    def uses(self, places: Places, is_new: bool) -> Uses:
+        """What a phase does with registers and with shared memory."""
+        return Uses(
+            places.mapping,
+            is_new,
+            frozenset(r for r, _ in places.needed),
+            frozenset(r for r, _ in places.changed),
+            frozenset(r for r, _ in places.foreign),
+            frozenset(places.used_in_place),
+            frozenset(places.stores),
+            places.phases[0].private,
+            places.notes_redo,
+        )
 
     def enter(self, places: Places) -> None:
         m = self.machine
@@ -218,9 +242,9 @@ class Builder:
         if memory:
             m.flush()
         if memory and m.written:
-            m.sync()
+            m.sync(places.shared, places.stores)
         for who in places.writers:
-            m.settle(who)
+            m.settle(who, places.stores)
         m.fetch(places.needed)
 
     def enter_loop(self, places: Places, rounds: int, body: list[Stmt]) -> None:
@@ -230,7 +254,9 @@ class Builder:
         inner = [*places.foreign.values(), *body]
         if places.foreign or places.reads or places.writers:
             outer, m.out = m.out, []
-            m.sync()
+            m.loaded |= places.shared  # in the round before
+            m.stored |= places.stores
+            m.sync(places.shared, places.stores)
             inner, m.out = [*m.out, *inner], outer
         step = Assign(ROUND, Binary("+", Var(ROUND), Const(1, INT), INT))
         m.out.append(Assign(ROUND, Const(0, INT)))
@@ -246,6 +272,8 @@ class Builder:
             dirty=set(m.dirty),
             written=set(m.written),
             fetched=set(m.fetched),
+            loaded=set(m.loaded),
+            stored=set(m.stored),
             tables=list(m.tables),
             slots=dict(m.slots),
         )
@@ -264,7 +292,7 @@ class Builder:
             return np.stack([np.broadcast_to(r, (a.phase.count,))[g.its] for r, a in zip(rows, phases)])
 
         env = {v: values(v) for v in phases[0].phase.env if all(v in a.phase.env for a in phases)}
-        memory = phases[0].phase.memory
+        before, memory = dict(env), phases[0].phase.memory
         inside = frozenset(s.var for s in statements(phases[0].phase.body) if isinstance(s, Assign))
         whole = basis.spread(g.present[None, :])
         special = Special(self.u, basis, env, memory, places, self.fresh, inside, whole)
@@ -272,11 +300,15 @@ class Builder:
         self.statements += special.size
         if self.statements > LONGEST:
             raise catalogue.BLOCK_TOO_LONG.error(phases[0].phase.loop.loc)
-        if g.present.all() or not inner:
+        if not inner:
             return inner
+        about = self.remarks.iteration([a.phase for a in phases], g.present, special, before)
+        out = [note(about)] if about else []
+        if g.present.all():
+            return [*out, *inner]
         test = basis.plain(basis.spread(g.present[None, :]).astype(np.int32), INT, Const(0, INT))
         test = test or basis.table(basis.spread(g.present[None, :]).astype(np.int32), INT)
-        return [If(test, tuple(inner), (), False)]
+        return [*out, If(test, tuple(inner), (), False)]
 
     def thread_radices(self) -> tuple[int, ...]:
         """Any radices of the thread's number; those of the arrays' low digits, where they fit."""
@@ -300,6 +332,9 @@ class Places:
         self.changed: set[tuple[Region, int]] = set()
         self.foreign: dict[tuple[Region, Expr], Stmt] = {}  # loads that all come first
         self.shared: set[Region] = set()  # regions of which shared memory is read
+        self.used_in_place: set[Region] = set()  # of these, those not read before all else
+        self.stores: set[Region] = set()  # regions of which shared memory is written
+        self.notes_redo = False
         self.reads = False
         self.writers: set[Mapping | None] = set()  # of shared memory: owners, or None: others
         touched = {t.region for a in phases for t in a.touches if t.region in builder.resident}
@@ -333,15 +368,14 @@ class Places:
         index = place(self.basis, r, address if inside else np.where(mask, address, 0))
         self.loaded.append((r, address, index))
         self.shared.add(r)
-        if self.mapping is None or not inside:
+        known = (r, index) in self.foreign
+        if self.mapping is None or not inside or (not known and len(self.foreign) >= FETCHED):
             self.reads = True
+            self.used_in_place.add(r)
             return Load(r, index, loc)
-        if (r, index) not in self.foreign and len(self.foreign) >= FETCHED:
-            self.reads = True
-            return Load(r, index, loc)
-        if (r, index) not in self.foreign:
+        if not known:
             self.foreign[(r, index)] = Assign(
-                self.b.fresh(Variable("y_" + r.name.replace(".", "_"), r.type)), Load(r, index, loc)
+                self.b.fresh(Variable("read_" + r.name.replace(".", "_"), r.type)), Load(r, index, loc)
             )
         new = self.foreign[(r, index)]
         assert isinstance(new, Assign)
@@ -357,6 +391,7 @@ class Places:
             if self.mapping is not None and r in self.b.resident:
                 raise catalogue.BLOCK_OWNER.error(loc, name=r.name)
             self.writers.add(None)
+            self.stores.add(r)
             return [Store(r, place(self.basis, r, address), value, loc), *hazard]
         x = self.b.machine.slot(r, k)
         self.needed.append((r, k))  # it may not be stored: then it keeps what it has
@@ -364,6 +399,7 @@ class Places:
             self.changed.add((r, k))
             return [Assign(x, value, loc), *hazard]
         self.writers.add(self.mapping)
+        self.stores.add(r)
         return [Assign(x, value, loc), Store(r, place(self.basis, r, address), Var(x), loc), *hazard]
 
     def slot(self, r: Region, address: np.ndarray, mask: np.ndarray) -> int | None:
@@ -393,7 +429,7 @@ class Places:
         bad = np.stack([a.hazard[self.g.its] for a in self.phases]) & mask
         if not bad.any():
             return []
-        self.b.speculative = True
+        self.b.speculative = self.notes_redo = True
         note = Assign(REDO, Const(1, INT))
         at = place(self.basis, r, address)
         tests = [i for x, where, i in self.loaded if x == r and (mask & (where == address)).any()]

@@ -12,8 +12,8 @@ from ...ir.nodes import Block, Const, Load, Loop, Region, Store, Var
 from ...ir.walk import expressions, statements, subexpressions
 from .analysed import Analysed
 from .builder import Builder
-from .machine import is_barrier
 from .mapping import factors
+from .notes import is_barrier, is_note
 from .phases import Item
 
 REGISTERS = 96  # words of elements that a thread may hold
@@ -73,6 +73,8 @@ def _count(block: Block) -> tuple[float, float, float]:
     for s in block:
         if is_barrier(s):
             barriers += 1
+            continue
+        if is_note(s):
             continue
         if isinstance(s, Loop):
             inner = _count(s.body)

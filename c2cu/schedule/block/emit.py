@@ -18,6 +18,8 @@ from ...codegen.device_library import with_integers
 from ...ir.indices import simplified_indices
 from ...ir.nodes import Block, Kernel, Region
 from ...ir.passes import Pass, through
+from ...ir.simplify import simplify
+from ...ir.walk import variables
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
 from ...transform.sincos import sincos
@@ -25,14 +27,16 @@ from ..artifact import STACK, CudaArtifact
 from ..estimate import room
 from ..slots import Slot
 from .analysed import Analysed
-from .builder import Builder
+from .builder import REDO, Builder
 from .choice import BlockChoice, choices, cost
 from .fit import thread_ranges
+from .notes import NOTED, SYNCED
 from .phases import Item, phases
 from .text import Layout, shared_bytes, values
 from .vectors import NotKnown
 
 BLOCK = 128  # threads that are worth a block
+KEPT = frozenset(v.name for v in (NOTED, SYNCED, REDO))  # whatever their webs are
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,14 @@ def passes(fp: str, threads: Callable[[], int]) -> tuple[Pass, ...]:
         ("minmax", lambda k: minmax(k, fp == "fast")),
         ("simplify_indices", simplify_indices),
         ("sincos", sincos),
+        ("prune", prune),
     )
+
+
+def prune(k: Kernel) -> Kernel:
+    """Without what nothing reads; barriers and notes are read by nothing, the note to do it again by the template."""
+    kept = (v for v in variables(k.body) if v.name in KEPT)
+    return replace(k, body=simplify(k.body, kept))
 
 
 def refuse(u: Uniform, trace: Trace) -> None:

@@ -26,6 +26,10 @@ def thread_ranges(threads: int, body: Block) -> RangeOf:
         match s:
             case Loop(cond=Binary(op="<", left=Var(var=v), right=Const(value=n))) if v.name == ROUND.name:
                 rounds = max(rounds, int(n))
+    return known_ranges(threads, rounds)
+
+
+def known_ranges(threads: int, rounds: int) -> RangeOf:
     known = {TID.name: (0, threads - 1), ROUND.name: (0, rounds)}  # whatever their webs are
     return lambda v: known.get(v.name) or range_of_variable(v)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,21 +10,11 @@ import numpy as np
 from ...base import catalogue
 from ...base.ctype import INT, Scalar
 from ...ir.fold import binary
-from ...ir.nodes import Assign, Binary, Call, Const, Expr, If, Load, Region, Stmt, Store, Var, Variable
+from ...ir.nodes import Assign, Binary, Const, Expr, If, Load, Region, Stmt, Store, Var, Variable
 from ...ir.walk import expressions, rewrite, statements, subexpressions
 from .fit import TID, Basis
 from .mapping import Mapping
-
-SYNC = "c2cu_sync"  # a call that is a barrier for the threads of an input
-_SYNCED = Variable("c2cu_synced", INT, 0)
-
-
-def barrier() -> Stmt:
-    return Assign(_SYNCED, Call(SYNC, (), INT))
-
-
-def is_barrier(s: Stmt) -> bool:
-    return isinstance(s, Assign) and isinstance(s.value, Call) and s.value.name == SYNC
+from .notes import barrier, names_of, note
 
 
 def place(basis: Basis, r: Region, address: np.ndarray) -> Expr:
@@ -52,7 +43,8 @@ def padded(element: np.ndarray, t: Scalar) -> np.ndarray:
 @dataclass
 class Machine:
     """What threads hold, and the statements so far. ``valid``: (region, slot) that registers have; ``dirty``: those
-    that shared memory has not."""
+    that shared memory has not. ``loaded``, ``stored``: regions of which shared memory was used since the last barrier,
+    for the words that a barrier's reason is given in."""
 
     out: list[Stmt] = field(default_factory=list)
     mapping: Mapping | None = None
@@ -61,6 +53,8 @@ class Machine:
     written: set[Mapping | None] = field(default_factory=set)  # whose owners, since the last barrier; None: others
     read: bool = False  # elements of others, since the last barrier
     fetched: set[Mapping] = field(default_factory=set)  # by owners, since the last barrier
+    loaded: set[Region] = field(default_factory=set)
+    stored: set[Region] = field(default_factory=set)
     tables: list[Region] = field(default_factory=list)
     counter: int = 0
     slots: dict[tuple[Region, int], Variable] = field(default_factory=dict)
@@ -71,34 +65,57 @@ class Machine:
 
     def slot(self, r: Region, k: int) -> Variable:
         if (r, k) not in self.slots:
-            self.slots[(r, k)] = self.fresh(Variable("x_" + r.name.replace(".", "_"), r.type))
+            self.slots[(r, k)] = self.fresh(Variable("own_" + r.name.replace(".", "_"), r.type))
         return self.slots[(r, k)]
 
     # memory
 
-    def sync(self) -> None:
-        self.out.append(barrier())
+    def sync(self, loads: Iterable[Region] = (), stores: Iterable[Region] = ()) -> None:
+        """A barrier, before what ``loads`` and ``stores``."""
+        self.out.append(barrier(self.why(set(loads), set(stores))))
+        self.after_barrier()
+
+    def after_barrier(self) -> None:
         self.read = False
         self.written, self.fetched = set(), set()
+        self.loaded, self.stored = set(), set()
 
-    def settle(self, who: Mapping | None) -> None:
+    def why(self, loads: set[Region], stores: set[Region]) -> str:
+        """What another thread may have done before a barrier, or be about to do, by arrays."""
+        regions: dict[tuple[str, ...], list[Region]] = {}
+        for r in sorted((self.loaded | self.stored) & (loads | stores), key=lambda r: r.name):
+            reasons = []
+            if r in self.stored and r in loads:
+                reasons.append("may have written what is read next")
+            if r in self.loaded and r in stores:
+                reasons.append("may still be reading what is written next")
+            if reasons or (r in self.stored and r in stores):
+                regions.setdefault(tuple(reasons) or ("may still be writing what is written next",), []).append(r)
+        if regions:
+            return "; ".join(f"{names_of(rs)}: another {', and '.join(reasons)}" for reasons, rs in regions.items())
+        return f"a precaution: {names_of(self.loaded | self.stored)} before it, {names_of(loads | stores)} behind it"
+
+    def settle(self, who: Mapping | None, stores: Iterable[Region]) -> None:
         """Shared memory is about to be written, by the owners or (None) by others: those who used it before must be
         done."""
         used = self.written | self.fetched
         if self.read or (used - {who} if who else used):
-            self.sync()
+            self.sync(stores=stores)
 
     def flush(self) -> None:
         """Write registers that are newer than shared memory back to it."""
         if not self.dirty:
             return
         assert self.mapping is not None
-        self.settle(self.mapping)
+        regions = {r for r, _ in self.dirty}
+        self.settle(self.mapping, regions)
+        self.out.append(note(f"Changed elements of {names_of(regions)}, from registers back to shared memory:"))
         basis, elements = Basis(self.mapping.threads, tables=self.tables), self.mapping.elements()
         for r, k in sorted(self.dirty, key=lambda x: (x[0].name, x[1])):
             self.out.append(Store(r, place(basis, r, elements[k][None, :]), Var(self.slot(r, k))))
         self.dirty.clear()
         self.written.add(self.mapping)
+        self.stored |= regions
 
     def drop(self) -> None:
         """Forget the registers: others own the elements from now on."""
@@ -117,13 +134,16 @@ class Machine:
         if not missing:
             return
         assert self.mapping is not None
+        regions = {r for r, _ in missing}
         if self.written:
-            self.sync()
+            self.sync(loads=regions)
+        self.out.append(note(f"Each thread's own elements of {names_of(regions)}, from shared memory to registers:"))
         basis, elements = Basis(self.mapping.threads, tables=self.tables), self.mapping.elements()
         for r, k in missing:
             self.out.append(Assign(self.slot(r, k), Load(r, place(basis, r, elements[k][None, :]))))
             self.valid.add((r, k))
         self.fetched.add(self.mapping)
+        self.loaded |= regions
 
     # steps
 
@@ -137,21 +157,25 @@ class Machine:
         if loads or stores:
             self.flush()
         if loads and self.written:
-            self.sync()
+            self.sync(loads=loads)
         new = _placed(s)
         if not stores:
             self.out.append(new)
             self.read = self.read or bool(loads)
+            self.loaded |= loads
             return
         if isinstance(s, If) and any(isinstance(x, Assign) for x in statements((s,))):
             raise catalogue.BLOCK_BRANCH.error(s.loc)
-        self.settle(None)
-        for r in {x.region for x in stores}:
+        written = {x.region for x in stores}
+        self.settle(None, written)
+        for r in written:
             self.valid -= {x for x in self.valid if x[0] == r}
         self.out.append(If(Binary("==", Var(TID), Const(0, INT), INT), (new,), (), False, s.loc))
         self.written.add(None)
+        self.stored |= written
         if loads:
-            self.sync()
+            self.out.append(barrier(f"thread 0 has read {names_of(loads)} before another writes there"))
+            self.after_barrier()
 
 
 def _placed(s: Stmt) -> Stmt:

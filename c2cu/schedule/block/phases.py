@@ -193,15 +193,16 @@ class _PhaseRun:
             return False
         env, count = iterations
         extents: tuple[int, ...] = (count,)
-        body = s.body
+        body, nested = s.body, ()
         while count and (inner := self.only_loop(body)):
             deeper = self.nested(inner, env, count)
             if deeper is None:
                 break
             env, count, extent = deeper
             extents = (*extents, extent) if extent else (count,)
-            body = inner.body
-        if count and not self.accepted(Phase(s, body, {**self.env, **env}, count, extents, self.snapshot())):
+            body, nested = inner.body, (*nested, inner)
+        every = {**self.env, **env}
+        if count and not self.accepted(Phase(s, body, every, count, extents, self.snapshot(), nested)):
             return False
         self.env = after
         return True

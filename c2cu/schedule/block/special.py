@@ -43,6 +43,8 @@ class Special:
     inside: frozenset[Variable]  # what the body assigns; the rest comes from outside
     whole: np.ndarray  # the threads that have an iteration
     names: dict[Variable, Variable] = field(default_factory=dict)
+    known: list[tuple[Variable, Values, np.ndarray]] = field(default_factory=list)  # assigned, and where
+    tests: list[tuple[Expr, np.ndarray, np.ndarray]] = field(default_factory=list)  # conditions that threads differ in
     size: int = 0
 
     def value(self, e: Expr) -> Values:
@@ -90,6 +92,7 @@ class Special:
             return False
         self.brought(v, e, mask, v in self.names)
         self.names.pop(v, None)
+        self.known.append((v, new, mask))
         self.env[v] = new if mask.all() else np.where(mask, new, self.env.get(v, new))
         return True
 
@@ -120,6 +123,7 @@ class Special:
         if not (cond & mask).any():
             return no(mask)
         test = self.basis.fit(e, self.value)
+        self.tests.append((e, cond, mask))
         then, other = yes(mask & cond), no(mask & ~cond)
         return [If(test, tuple(then), tuple(other), False, e.loc)] if then or other else []
 

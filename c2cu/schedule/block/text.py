@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,26 +13,51 @@ from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
-from ...codegen.cuda import CudaText, element_name, literal, region_name
-from ...ir.nodes import Block, Expr, Load, Region, Stmt, Variable
-from ...ir.walk import variables
+from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
+from ...codegen.precedence import PREFIX
+from ...ir.evaluate import COMPARISONS
+from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Loop, Region, Stmt, Unary, Var, Variable
+from ...ir.ranges import RangeOf
+from ...ir.walk import blocks, expressions, subexpressions, variables
 from ..pack import is_plain
 from ..slots import Slot
 from .builder import REDO, Builder
-from .fit import ROUND, TID, thread_ranges
-from .machine import is_barrier, padded
+from .fit import ROUND, thread_ranges
+from .machine import padded
+from .notes import ThreadText, is_barrier, is_note, names_of, place_in, words
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+COMMENT = 112  # characters of a comment's line
 
 
-_OURS = {TID.name: "tid", ROUND.name: "round", REDO.name: "redo"}  # whatever their webs are
+class BlockText(ThreadText):
+    """Indices are places in shared memory already. ``at_first``: variables that are declared where they are first
+    assigned."""
 
-
-class BlockText(CudaText):
-    """Indices are places in shared memory already."""
+    def __init__(self, of_variable: RangeOf, at_first: frozenset[Variable]):
+        super().__init__(of_variable)
+        self.waiting = set(at_first)
 
     def variable(self, v: Variable) -> str:
-        return _OURS.get(v.name) or super().variable(v)
+        return "redo" if v.name == REDO.name else super().variable(v)
+
+    def declared(self, v: Variable) -> str:
+        """A variable that is assigned, with its type where that declares it."""
+        if v not in self.waiting:
+            return self.variable(v)
+        self.waiting.remove(v)
+        return f"{type_name(v.type)} {self.variable(v)}"
+
+    def result(self, v: Variable) -> str:
+        if v in self.waiting:
+            self.line(f"{self.declared(v)};")
+        return self.variable(v)
+
+    def binary(self, e: Binary) -> tuple[str, int]:
+        """A truth value beside 0 is its negation."""
+        if e.op == "==" and isinstance(e.right, Const) and e.right.value == 0 and _is_truth(e.left):
+            return f"!{self.expr(e.left)}", PREFIX
+        return super().binary(e)
 
     def load(self, e: Load) -> str:
         """What no thread writes may come through the read-only path."""
@@ -41,9 +68,34 @@ class BlockText(CudaText):
 
     def statement(self, s: Stmt) -> None:
         if is_barrier(s):
-            self.line("SYNC();")
+            self.line(f"SYNC(); /* {words(s)} */")
+        elif is_note(s):
+            self.comment(words(s))
+        elif isinstance(s, Assign) and s.var.name == ROUND.name:
+            pass  # the loop says so
+        elif isinstance(s, Assign):
+            self.origin = s.loc
+            text = self.text(s.value)
+            self.line(f"{self.declared(s.var)} = {text};")
         else:
             super().statement(s)
+
+    def loop(self, s: Loop) -> None:
+        if not any(isinstance(x, Var) and x.var.name == ROUND.name for x in subexpressions(s.cond)):
+            super().loop(s)
+            return
+        self.open(f"for (int round = 0; {self.text(s.cond)}; round++)")
+        self.block(s.body)
+        self.close()
+
+    def comment(self, text: str) -> None:
+        """A note, with an empty line before one on a phase."""
+        if text.startswith("Phase"):
+            self.lines.append("")
+        indent = "    " * self.depth
+        for k, line in enumerate(lines := textwrap.wrap(text, COMMENT - len(indent), break_long_words=False)):
+            end = " */" if k == len(lines) - 1 else ""
+            self.lines.append(f"{indent}{' * ' if k else '/* '}{line}{end}")
 
 
 class SequentialBlockText(CudaText):
@@ -58,26 +110,65 @@ def _place(r: Region, at: str) -> str:
     return f"PLACE({at}, {128 // r.type.size})" if r.type.size >= 4 else at
 
 
+def _is_truth(e: Expr) -> bool:
+    return (isinstance(e, Binary) and e.op in (*COMPARISONS, "&&", "||")) or (isinstance(e, Unary) and e.op == "!")
+
+
+def _shared_start(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(x for x, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(a, b)))
+
+
+def declared_at_first(body: Block) -> frozenset[Variable]:
+    """Variables that their first assignment may declare: it stands in the block that has all else of them."""
+    first: dict[Variable, tuple[int, ...]] = {}  # where it is assigned, if that is the first of it
+    common: dict[Variable, tuple[int, ...]] = {}  # the numbers of the blocks around all of it
+
+    def occurs(v: Variable, path: tuple[int, ...]) -> None:
+        common[v] = _shared_start(common.get(v, path), path)
+
+    def inside(block: Block, path: tuple[int, ...]) -> None:
+        for s in block:
+            read = [x.var for e in expressions(s) for x in subexpressions(e) if isinstance(x, Var)]
+            for v in (*read, *(s.flags if isinstance(s, Loop) else ())):
+                occurs(v, path)
+            if isinstance(s, Assign):
+                if s.var not in common:
+                    first[s.var] = path
+                occurs(s.var, path)
+            for b in blocks(s):
+                inside(b, (*path, next(numbers)))
+
+    numbers = itertools.count()
+    inside(body, ())
+    return frozenset(v for v, path in first.items() if path == common[v] and not v.name.startswith("c2cu_"))
+
+
 def values(
     u: Uniform, trace: Trace, b: Builder, body: Block, slots: tuple[Slot, ...], layout: Layout, inputs: int
 ) -> dict[str, Any]:
     """What the template is filled with."""
     regions = [r for r in u.kernel.regions if r.storage != "shared"]
     bulk = [r for r in regions if r.storage == "bulk"]
-    threads = BlockText(of_variable=thread_ranges(b.threads, body))
-    threads.declare(body, [v for v in variables(body) if v.name.startswith("c2cu_")])
+    at_first = declared_at_first(body)
+    threads = BlockText(thread_ranges(b.threads, body), at_first)
+    threads.declare(body, [v for v in variables(body) if v in at_first or v.name.startswith("c2cu_")])
     threads.block(body)
     again = SequentialBlockText()
     if b.speculative:
-        again.depth = 2
         again.declare(u.kernel.body)
         again.block(u.kernel.body)
     at, arrays = 0, []
     for r in regions:
         arrays.append((element_name(r.type), region_name(r), at))
         at += _bytes(r)
+    made = [v for v in variables(body) if not v.spelling]
     return {
         "name": u.kernel.name,
+        "place": place_in(u.kernel.loc),
+        "example": f"{regions[0].name} at {region_name(regions[0])}" if regions else "",
+        "elements": _elements(b),
+        **{kind: any(v.name.startswith(f"{kind}_") for v in made) for kind in ("own", "read")},
+        "taken": any(v.name == "taken" for v in made),
         "threads": b.threads,
         "inputs": inputs,
         "bytes": at,
@@ -93,6 +184,15 @@ def values(
         "again": again.lines,
         "speculative": b.speculative,
     }
+
+
+def _elements(b: Builder) -> str:
+    """How many of an input's elements a thread may hold."""
+    if not b.resident:
+        return ""
+    count = next(iter(b.resident)).count
+    each = f"{names_of(b.resident)}: {count} elements{' each' if len(b.resident) > 1 else ''}, {b.slots} a thread"
+    return f"{each}."
 
 
 def shared_bytes(u: Uniform) -> int:

@@ -21,7 +21,7 @@ class DependentIterations(Exception):
 @dataclass(frozen=True)
 class Phase:
     """``env``: values of uniform variables, of shape (count,) or (). ``extents``: of the nested loops. ``memory``: what
-    uniform arrays hold."""
+    uniform arrays hold. ``nested``: the loops inside ``loop`` whose iterations these are, outermost first."""
 
     loop: Loop
     body: Block
@@ -29,6 +29,7 @@ class Phase:
     count: int
     extents: tuple[int, ...]
     memory: dict[Region, np.ndarray]
+    nested: tuple[Loop, ...] = ()
 
 
 @dataclass(frozen=True)
