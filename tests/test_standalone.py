@@ -1127,3 +1127,29 @@ def test_pointers_that_only_c_converts():
     """GCC warns, and goes on."""
     done = subprocess.run([program_on_cpu(c2cu.translate(POINTERS, p=3))], input=b"1 2 3", capture_output=True)
     assert done.stdout == b"".join(run_original(POINTERS, x) for x in "123")
+
+
+ARGUMENTS = """
+#include <stdio.h>
+#include <stdlib.h>
+float a[8];
+void k(void) { for (int i = 0; i < 8; i++) a[i] *= 2; }
+int main(int argc, char **argv) {
+    float scale = BEFORE;
+    if (scanf("%f", a) != 1) return 3;
+#pragma kernel
+    k();
+    printf("%g\\n", a[0] * scale * AFTER);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("before", ["1", "argc > 1 ? atof(argv[1]) : 1"])
+@pytest.mark.parametrize("after", ["argc", "1"])
+def test_a_part_of_main_that_has_no_use_for_its_arguments(before, after, tmp_path):
+    text = ARGUMENTS.replace("BEFORE", before).replace("AFTER", after)
+    program = build(text, "cpu", tmp_path, 3)  # without a warning
+    done = subprocess.run([program, "3"], input=b"1 2 3", capture_output=True, check=True)
+    factor = 2 * (2 if after == "argc" else 1) * (3 if "argv" in before else 1)
+    assert done.stdout.split() == [str(k * factor).encode() for k in (1, 2, 3)]

@@ -389,11 +389,13 @@ class _Host:
             "allocators": self.arguments.allocators() if self.arguments.pointers else [],
             "alone": bool(self.arguments.pointers) and not self.printer.cplusplus,
             "result": [self.printer.parameter(head.type, "result")] * returns,
-            "before": self.before(),
-            "after": self.after(),
+            "before": (before := self.before()),
+            "after": (after := self.after()),
             "bounded": [self.bounded(b, s) for b, s in zip(self.parameters, self.front.slots) if s.most is not None],
-            "set_arguments": self.arguments.set(),
-            "get_result": self.arguments.get_result(),
+            "set_arguments": (arguments := self.arguments.set()),
+            "get_result": (result := self.arguments.get_result()),
+            "not_read_before": self.not_read(before, *arguments),
+            "not_read_after": self.not_read(after, *result),
             "main_parameters": self.main_parameters(),
             "fresh_before": self.split.fresh[0],
             "fresh_after": self.split.fresh[1],
@@ -449,6 +451,12 @@ class _Host:
         if len(params) > 2:
             raise catalogue.MAIN_PARAMETERS.error(params[2].loc, name=params[2].name)
         return ", ".join(self.printer.visit(q.decl) for q in params if q.decl is not None)
+
+    def not_read(self, *texts: str) -> list[str]:
+        """The parameters of main that a part of it has no use for."""
+        words = set(re.findall(r"\w+", "\n".join(texts)))
+        names = [name(q.name) for q in self.unit.functions["main"].params if q.decl is not None]
+        return [n for n in names if n not in words]
 
     # targets
 

@@ -24,6 +24,7 @@ from ...base.libm import CORRECT, EXACT, FUNCTIONS
 from ...base.package import state
 from ...base.templates import render
 from ...codegen.correct_functions import FOLDER as CORRECT_FOLDER
+from ...codegen.indent import indented
 from ...codegen.lane_masks import MaskPrinter
 from ...codegen.lanes import extreme_text, fused_text, gather_text, over_text, pair_text
 from ...codegen.lookups import lookup_text
@@ -176,7 +177,7 @@ def _made(name: str) -> LanesFunction:
         members=[(register(r.type), member(r)) for r in taken],
         parameters=[(register(r.type), r.name, member(r)) for r in parameters],
         results=[member(r) for r in results],
-        body=emitter.declarations() + p.lines,
+        body=emitter.declarations() + indented(p.lines),
     )
     return LanesFunction(
         name,

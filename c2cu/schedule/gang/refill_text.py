@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ...base.ctype import BOOL
+from ...codegen.indent import indented
 from ...codegen.lane_masks import MaskPrinter
 from ...codegen.simd import member
 from ...ir.nodes import Assign, Block, Variable
@@ -62,7 +63,7 @@ class RefillText:
         for v in self.form.coming:
             name = self.p.var(v)
             self.emitter.line(f"q->{name}[0] = {f'ones_i32({name})' if v.type == BOOL else name};")
-        return [*dict.fromkeys(self.frame(self.form.before, self.form.coming)), *self.p.lines]
+        return [*dict.fromkeys(self.frame(self.form.before, self.form.coming)), *indented(self.p.lines)]
 
     def after(self) -> list[str]:
         self.p.lines = []
@@ -70,7 +71,7 @@ class RefillText:
             value = f"q->{self.p.var(v)}[0]"
             self.emitter.line(f"{self.p.var(v)} = {f'ne_i32({value}, (i32){{0}})' if v.type == BOOL else value};")
         self.emitter.block(self.form.after)
-        return [*dict.fromkeys(self.frame(self.form.after, self.form.going)), *self.p.lines]
+        return [*dict.fromkeys(self.frame(self.form.after, self.form.going)), *indented(self.p.lines)]
 
     def declared(self) -> list[str]:
         """What the loop's function declares: its gangs share what does not vary."""
@@ -110,7 +111,7 @@ class RefillText:
         turn, self.emitter.whole = p.lines, ""
         spelled = dict(zip(names, [self.p.var(v) for v in (*form.coming, *form.going)]))
         p.gang, p.suffix, p.mask, self.emitter.needed = "g", "", "", frozenset()
-        return {"first": first, "turn": turn, "spelled": spelled}
+        return {"first": indented(first), "turn": indented(turn), "spelled": spelled}
 
     def tested(self, mask: str) -> None:
         """The part of a turn that decides whether there is another one."""

@@ -10,6 +10,7 @@ from ...analysis.live import live
 from ...analysis.uniform import Uniform
 from ...base.ctype import BOOL, DOUBLE, Scalar
 from ...codegen.division import is_by_constant
+from ...codegen.indent import indented
 from ...codegen.lanes import BEYOND
 from ...codegen.lookups import padded
 from ...codegen.positions import mark
@@ -95,7 +96,7 @@ def whole(u: Uniform, p: Printer, in_parts: bool, gangs: int) -> tuple[Emitter, 
         p.lines = []
         emitter.block(piece)
         local = [r for r in touched(piece) if r not in p.common]
-        bodies.append(emitter.declarations(piece, local if len(pieces) > 1 else None) + p.lines)
+        bodies.append(emitter.declarations(piece, local if len(pieces) > 1 else None) + indented(p.lines))
     p.lines = [line for body in bodies for line in body]
     members = [*map(emitter.declared, shared.variables), *map(array, regions)]
     return emitter, {"parts": bodies, "common": members, "gangs": gangs}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ...analysis.uniform import Uniform
 from ...base.ctype import Leaf
+from ...codegen.indent import indented
 from ...codegen.simd import Printer, literal, member
 from ...ir.nodes import Kernel, Region
 from ..gang.text import Emitter, c_name
@@ -33,7 +34,7 @@ def sequential_lines(
         )
     for r in bulk:
         lines += enter(r, layout[r.name][0], r in matrices)
-    lines += [*emitter.declarations(), *emitter.p.lines]
+    lines += [*emitter.declarations(), *indented(emitter.p.lines)]
     for r in bulk:
         k = layout[r.name][0]
         if slots[k].writes:
