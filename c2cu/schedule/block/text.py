@@ -165,7 +165,7 @@ def values(
     return {
         "name": u.kernel.name,
         "place": place_in(u.kernel.loc),
-        "example": f"{regions[0].name} at {region_name(regions[0])}" if regions else "",
+        "example": f"array {regions[0].name} at {region_name(regions[0])}" if regions else "",
         "elements": _elements(b),
         **{kind: any(v.name.startswith(f"{kind}_") for v in made) for kind in ("own", "read")},
         "taken": any(v.name == "taken" for v in made),
