@@ -271,6 +271,7 @@ class _Frame:
         """Test the elements [k][k] that a thread has; do ``then`` where one is met."""
         assert self.proof is not None
         o, g = Cells(self.gep, 0), self.gep
+        o.line("/* Elements (k, k), where this thread holds some. */")
         o.open_loops("g < R, UNIT", "h < C, UNIT")
         o.open("if (ROW(g) == COLUMN(h))")
         o.open_loops("e < UNIT")
