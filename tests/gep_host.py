@@ -56,7 +56,7 @@ def run_launches(
 ) -> tuple[dict[str, np.ndarray], list[bool]]:
     """The outputs of p inputs by name, as `cuda_host.run_on_cpu`, and which inputs were done again in order.
     ``at_once``: blocks side by side. ``names``: of the outputs, all if None."""
-    launched = library(artifact.text, artifact.threads)
+    launched = library(artifact.text, artifact.threads, max(x.shared_bytes for x in artifact.launches))
     table, outputs, _keep = slot_table(artifact.slots, inputs, p, in_place, names=names)
     size = ctypes.c_ulonglong.in_dll(launched, "c2cu_bytes").value
     memory = shifted(np.full(p * size, 0x5A, np.uint8), 0)
@@ -67,13 +67,14 @@ def run_launches(
         getattr(launched, f"launch_{x.kernel}")(
             grid, at_once, table, ctypes.c_longlong(p), ctypes.c_void_p(memory.ctypes.data), arguments
         )
-    return outputs, [bool(flag) for flag in memory.view(np.int32)[:: size // 4]]
+    can_be = any(x.kernel == "c2cu_again" for x in artifact.launches)
+    return outputs, [can_be and bool(flag) for flag in memory.view(np.int32)[:: size // 4]]
 
 
 @functools.cache
-def library(text: str, threads: int) -> ctypes.CDLL:
-    """Functions launch_NAME for the kernels of a text."""
-    device = text
+def library(text: str, threads: int, shared: int = 0) -> ctypes.CDLL:
+    """Functions launch_NAME for the kernels of a text. ``shared``: bytes of dynamic shared memory."""
+    device = text if "#define SHARED " in text else f"#define SHARED {shared}\n{text}"
     for array in ("extern __shared__ __align__(16) unsigned char shared[];", _STATIC):
         device = device.replace(array, "unsigned char *shared = c2cu_shared_memory;")
     device = device.replace("__shared__ long long next;", "long long &next = *(long long *)(shared + SHARED);")

@@ -91,8 +91,10 @@ U, V = Var(Variable("u", UINT, 1)), Var(Variable("v", UINT, 2))
         (Const(-(2**31), INT), "(-2147483647 - 1)"),
         (Const(-(2**63), LONG), "(-9223372036854775807ll - 1)"),
         (Const(0.1, DOUBLE), "0x1.999999999999ap-4"),
-        (Const(-1.5, FLOAT), "(-0x1.8000000000000p+0f)"),
-        (Const(-0.0, FLOAT), "(-0x0.0p+0f)"),
+        (Const(-1.5, FLOAT), "(-1.5f)"),
+        (Const(-0.0, FLOAT), "(-0.0f)"),
+        (Const(1000.0, DOUBLE), "1000.0"),
+        (Const(2.0**100, FLOAT), "0x1.0000000000000p+100f"),
         (Const(float("-inf"), FLOAT), "(-__int_as_float(0x7f800000))"),
         (Bitcast(U, FLOAT), "__uint_as_float(u_1)"),
         (

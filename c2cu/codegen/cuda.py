@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable
+from fractions import Fraction
 
 from ..base import catalogue
 from ..base.ctype import BOOL, CHAR, INT, LONG, UINT, ULONG, Scalar, unsigned_of
@@ -74,6 +75,9 @@ def region_name(r: Region) -> str:
     return f"{r.name.replace('.', '_')}_at{'x'.join(dots)}"
 
 
+_SHORT = 12  # characters of a number that is easily read
+
+
 def literal(value: int | float, t: Scalar) -> str:
     """A constant, exact."""
     if t.is_float:
@@ -92,7 +96,9 @@ def _floating(value: float, t: Scalar) -> str:
     if math.isinf(value):
         text = "__int_as_float(0x7f800000)" if single else "__longlong_as_double(0x7ff0000000000000ll)"
         return f"(-{text})" if value < 0 else text
-    text = value.hex() + ("f" if single else "")
+    decimal = repr(value)  # as a person writes it, where that is the number itself and not one beside it
+    exact = len(decimal) <= _SHORT and Fraction(decimal) == Fraction(value)
+    text = (decimal if exact else value.hex()) + ("f" if single else "")
     return f"({text})" if text[0] == "-" else text
 
 

@@ -35,6 +35,7 @@ from ..ir.nodes import Binary, Cast, Const, Expr, Region, Select, Unary, Var, Va
 from ..ir.walk import operands, subexpressions
 from .choice import Choice, choices, extremum_choice, guarded
 from .form import Gep
+from .nonnegative import nonnegative
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,13 @@ def proof(g: Gep) -> Proof | None:
                 if result is not None:
                     return result
     return None
+
+
+def never_met(g: Gep, p: Proof) -> bool:
+    """Whether none of the tests of ``p`` finds anything where all elements of the matrices that `nonnegative` names are
+    at least 0, and no NaN, at first: they stay so, and what is tested is whether one is below 0."""
+    below = Test("<", Const(0.0, p.region.type))
+    return p.region in nonnegative(g) and p.both is None and {p.diagonal, p.elements} <= {None, below}
 
 
 def _is_sum(t: Expr) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..base.diagnostics import Loc
 from .slots import Slot
@@ -135,7 +135,7 @@ class Launch:
     """A kernel's launch, for all inputs at once. ``grid``: blocks along x and y, with an input on each z; (0, n):
     n blocks a multiprocessor, for all inputs. ``arguments``: ints that follow the usual ones. It starts when what
     precedes it on its ``stream`` is complete, and the launches whose numbers ``after`` lists. ``shared_bytes``: dynamic
-    shared memory of a block."""
+    shared memory of a block. ``note``: what it is for, as a comment says it."""
 
     kernel: str
     grid: tuple[int, int] = (1, 1)
@@ -143,6 +143,7 @@ class Launch:
     stream: int = 0
     after: tuple[int, ...] = ()
     shared_bytes: int = 0
+    note: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,7 @@ _DEFINES = tuple(
     )
 )
 #: Of x86's CPUs, by the bytes of their SIMD registers: what text for these uses.
+_SIZES = 6  # of the program's macros that a header lists
 _FEATURES = {32: ("avx2",), 64: ("avx512f", "avx512bw", "avx512dq", "avx512vl")}
 _NATIVE = registry.names("cpu")[-1]
 
@@ -556,6 +557,7 @@ class _Host:
             fp=self.front.fp,
             correct=self.front.math == "correct",
             pack=self.front.pack,
+            sizes=[f"{m.name} = {m.value}" for m in self.unit.pre.macros.values() if m.value.isdigit()][:_SIZES],
             undefined=[m for m in defined if m != "_Bool" and not _undefines(artifact.text, m)],
             arrays=[a for a in arrays if a is not None],
             slots=["{0, 0, 0, 0}" if a is None else self.slot(a) for a in arrays],

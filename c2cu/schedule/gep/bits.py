@@ -14,11 +14,13 @@ from dataclasses import dataclass
 
 from ...analysis.uniform import Uniform
 from ...base import catalogue
+from ...base.ctype import BOOL
 from ...base.templates import render
 from ...gep import Gep, NotGep
 from ...gep.closure import closure
 from ..artifact import CudaLaunchesArtifact, Launch
 from ..slots import Slot
+from .about import noted
 from .grid_launches import PACKING
 from .grid_shape import Storage
 from .grid_text import Layout, in_order
@@ -84,6 +86,7 @@ def bits(
         raise catalogue.GEP_TOO_LARGE.error(gep.loc, rows=n, columns=n)
     shape = shape or usual(n)
     filled = in_order(u, gep, slots, layout, fp)
+    checks = reachability.type != BOOL  # which others may hold numbers beside 0 and 1
     lines = _rounded(n, math.lcm(shape.rows, shape.depth))
     words = _rounded(-(-n // 32), math.lcm(shape.words, shape.depth // 32, shape.panel))
     text = render(
@@ -93,12 +96,12 @@ def bits(
         n=n,
         m=filled["matrices"][0],
         shape=shape,
+        checks=checks,
         lines=lines,
         words=words,
         blocks=-(-n // shape.depth),
         storage=_storage(lines, words, gep, reachability.type.size),
         entry_bits=(256 * shape.words // shape.threads).bit_length() - 1,
-        shared_bytes=max(shape.tables, shape.lines),
         **filled,
     )
     return CudaLaunchesArtifact(
@@ -106,7 +109,7 @@ def bits(
         text,
         slots,
         threads=shape.threads,
-        launches=_launches(shape, lines, words, -(-n // shape.depth)),
+        launches=noted(_launches(shape, lines, words, -(-n // shape.depth), checks), gep, shape.depth),
     )
 
 
@@ -124,15 +127,15 @@ def _storage(lines: int, words: int, gep: Gep, size: int) -> Storage:
     return Storage(lines, words, 1, 0, 0, tuple(offsets.items()), offsets["out"], total)
 
 
-def _launches(shape: BitShape, lines: int, words: int, blocks: int) -> tuple[Launch, ...]:
+def _launches(shape: BitShape, lines: int, words: int, blocks: int, checks: bool) -> tuple[Launch, ...]:
     """Two a block of steps, one after the other: its rows and columns; all others, and the next square on the diagonal,
     which the first block of threads closes."""
     packing = min(PACKING, -(-lines * words // shape.threads))
     panels = max(words // shape.panel, -(-lines // shape.threads)), 2
     rest = words // shape.words, lines // shape.rows + 1
-    launches = [Launch("c2cu_clear"), Launch("c2cu_pack", (packing, 1))]
+    launches = [*[Launch("c2cu_clear")] * checks, Launch("c2cu_pack", (packing, 1))]
     launches.append(Launch("c2cu_pivot", shared_bytes=shape.lines))
     for b in range(blocks):
         launches.append(Launch("c2cu_panels", panels, (b,), shared_bytes=shape.lines))
         launches.append(Launch("c2cu_rest", rest, (b,), shared_bytes=shape.tables))
-    return (*launches, Launch("c2cu_again", (0, 1)), Launch("c2cu_unpack", (packing, 1)))
+    return (*launches, *[Launch("c2cu_again", (0, 1))] * checks, Launch("c2cu_unpack", (packing, 1)))

@@ -21,6 +21,7 @@ from ...gep import Gep
 from ..artifact import CudaLaunchesArtifact, Launch
 from ..slots import Slot
 from . import grid_launches
+from .about import noted
 from .grid_shape import FULL, GridShape, Storage, storage_of, stored, usual
 from .grid_text import Layout, in_pairs, looks, region_name, values
 
@@ -71,6 +72,7 @@ def grid(
     if variant == "recursive":
         steps = grid_launches.products(launches)
     filled = values(u, gep, slots, layout, fp, shape, storage, steps)
+    launches = noted(grid_launches.without_again(launches) if not filled["moves"] else launches, gep, shape.depth)
     text = with_integers(render("cuda/gep_grid.cu.j2", slots=slots, single=variant == "single", **filled))
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaLaunchesArtifact(

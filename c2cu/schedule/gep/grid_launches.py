@@ -146,6 +146,11 @@ def _panels(s: _LaunchSequence, a: int, b: int, first: int, last: int) -> None:
         s.product((low, high), (first, min(last, s.rows)), (x, y))
 
 
+def without_again(launches: tuple[Launch, ...]) -> tuple[Launch, ...]:
+    """The launches of a program whose row k and column k never move in their own step. No other waits for that one."""
+    return tuple(x for x in launches if x.kernel != "c2cu_again")
+
+
 def products(launches: tuple[Launch, ...]) -> tuple[tuple[int, int], ...]:
     """The (first, last) blocks of steps of all products, without repetitions."""
     return tuple(dict.fromkeys((x.arguments[0], x.arguments[1]) for x in launches if x.kernel == "c2cu_rest"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,13 @@ from ...gep import Gep, Part, Range
 from ...gep.cell import replaced
 from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative, reduction
 from ...gep.pairs import least_sum
+from ...gep.semiring import Proof, proof
 from ...ir.nodes import Binary, Const, Expr, Region, Var, Variable
 from ...ir.walk import rewrite
 from ...transform.minmax import minima
 from ..pack import is_plain
 from ..slots import Slot
+from .about import about, at
 from .grid_shape import GridShape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
 from .memory_layout import memory_layout
 
@@ -100,32 +103,41 @@ def values(
     places, shared_bytes = _places(gep, shape, storage.pairs)
     minima_stand = storage.looks and not storage.pairs
     reduced = reduction(gep) if minima_stand else None  # of two steps at once
+    functions = [
+        _update(gep, fp, "c2cu_apart", storage.pairs),
+        *([_term(gep, reduced[1])] if reduced else []),
+        *([_update(gep, "fast", "c2cu_least", False)] if minima_stand and not reduced else []),
+    ]
+    scales = _scales(gep, fp)
+    step = common["step"]
+    if functions[0].lines[1:] == step.lines[1:]:
+        functions[0] = replace(step, lines=[], alias="c2cu_apart")  # one function is enough
     return {
         **common,
-        "name": u.kernel.name,
+        "call": partial(_call, gep, [step, *functions]),
         "matrix": "unsigned char *const matrix",
         "shape": shape,
         "resident": resident(gep, shape),
         "storage": storage,
-        "functions": [
-            common["step"],
-            _update(gep, fp, "c2cu_apart", storage.pairs),
-            *([_term(gep, reduced[1])] if reduced else []),
-            *([_update(gep, "fast", "c2cu_least", False)] if minima_stand and not reduced else []),
-            *_scales(gep, fp),
-        ],
+        "functions": [f.lines for f in (step, *functions, *scales) if f.lines],
         "looked": [region_name(r) for r in (gep.regions if storage.pairs else nonnegative(gep))]
         if storage.looks
         else [],
         "pairs": storage.pairs,
         "twice": reduced[0] if reduced else "",
         "largest": LARGEST_BITS,
-        "scale": [_part(gep, p, common["matrices"]) for p in gep.scale],
+        "steps_named": bool(gep.k.low % shape.depth or gep.k.high % shape.depth)
+        or "k" in step.counters
+        or bool(read_at(gep, "kk"))
+        or bool(gep.scale)
+        or rows.after
+        or columns.after,
+        "scale": [_part(gep, p, common["matrices"], f.counters) for p, f in zip(gep.scale, scales)],
         "whole": {"rows": trivial(rows, gep.rows), "columns": trivial(columns, gep.columns)},
         "masked": bordered(rows, gep.rows, shape, gep, steps) or bordered(columns, gep.columns, shape, gep, steps),
         "partial": bool(gep.k.low % shape.depth or gep.k.high % shape.depth),
-        "row_moves": gep.row_moves,
-        "column_moves": gep.column_moves,
+        "row_moves": gep.row_moves and common["moves"],
+        "column_moves": gep.column_moves and common["moves"],
         "places": places,
         "shared_bytes": shared_bytes,
     }
@@ -152,19 +164,30 @@ def in_order(
     u: Uniform, gep: Gep, slots: tuple[Slot, ...], layout: Layout, fp: str, pairs: bool = False
 ) -> dict[str, Any]:
     """The values of a template that can compute an input again, in the order of the C program."""
+    step = _update(gep, fp, "c2cu_step", pairs)
+    proven = proof(gep)
     again = SequentialGridText(gep, layout)
     again.depth = 2
     again.declare(u.kernel.body)
     again.block(u.kernel.body)
     return {
+        "about": about(u.kernel.name, gep),
+        "at": at(gep.update.loc),
+        "moves": (gep.row_moves or gep.column_moves) and (proven is None or proven != Proof(proven.region)),
         "gep": gep,
         "matrices": [_matrix(gep, r, slots, layout, fp, pairs) for r in gep.regions],
         "initial": [_initial(r) for r in gep.regions if r.init is not None and any(r.init)],
-        "step": _update(gep, fp, "c2cu_step", pairs),
+        "step": step,
+        "mentions": _mentions,
+        "call": partial(_call, gep, [step]),
         "inside": {"rows": partial(_inside, gep.update.rows), "columns": partial(_inside, gep.update.columns)},
         "again": again.lines,
         "ordered": _ordered(gep),
     }
+
+
+def _mentions(text: str, name: str) -> bool:
+    return re.search(rf"\b{name}\b", text) is not None
 
 
 def _places(gep: Gep, shape: GridShape, pairs: bool) -> tuple[dict[str, int], int]:
@@ -260,20 +283,48 @@ def _names(gep: Gep, part: Part) -> dict[Variable, str]:
     return {**names, **dict(zip(gep.counters, "kij"))}
 
 
-def _function(gep: Gep, name: str, part: Part, parameters: list[str], fp: str, apart: bool) -> list[str]:
-    """Lines of a function that computes the values that a part stores, from the old elements."""
+@dataclass(frozen=True)
+class _Function:
+    """``counters``: those of k, i and j that it takes, behind the elements. ``alias``: another name for it."""
+
+    name: str
+    lines: list[str]
+    counters: str
+    alias: str = ""
+
+
+def _defined(gep: Gep, result: str, name: str, parameters: list[str], text: StepText) -> _Function:
+    """The function whose body ``text`` has."""
+    body = "\n".join(text.lines)
+    counters = [(n, v) for n, v in zip("kij", gep.counters) if _mentions(body, n)]
+    passed = [*parameters, *(f"const {type_name(v.type)} {n}" for n, v in counters)]
+    head = f"static __device__ __forceinline__ {result} {name}({', '.join(passed)}) {{"
+    return _Function(name, [head, *text.lines, "}"], "".join(n for n, _ in counters))
+
+
+def _call(
+    gep: Gep, functions: list[_Function], name: str, x: str, u: str, v: str, w: str, k: str, i: str, j: str
+) -> str:
+    """A call of a function of an element. ``x``, ``u``, ``v``, ``w``: how operands are spelled, with {} for the matrix'
+    name; no ``x``: it takes none."""
+    f = next(f for f in functions if name in (f.name, f.alias))
+    operands = [x.format(region_name(r)) for r in in_tiles(gep) if x]
+    for spelled, (_, where) in zip((u, v, w), _SIDES):
+        operands += [spelled.format(region_name(r)) for r in read_at(gep, where)]
+    operands += [text for n, text in zip("kij", (k, i, j)) if n in f.counters]
+    return f"{f.name}({', '.join(operands)})"
+
+
+def _function(gep: Gep, name: str, part: Part, parameters: list[str], fp: str, apart: bool) -> _Function:
+    """A function that computes the values that a part stores, from the old elements."""
     text = StepText(_names(gep, part))
-    counters = [f"const {type_name(v.type)} {n}" for v, n in zip(gep.counters, "kij")]
-    text.depth = 0
-    text.open(f"static __device__ __forceinline__ void {name}({', '.join([*parameters, *counters])})")
     for r, value in part.values:
         value = minima(_apart(value, gep) if apart else value, fp == "fast")
         t = element_name(r.type)
         text.line(f"const {t} n_{region_name(r)} = ({t}){text.expr(value)};")
     for r, _ in part.values:
         text.line(f"x_{region_name(r)} = n_{region_name(r)};")
-    text.close()
-    return text.lines
+    return _defined(gep, "void", name, parameters, text)
 
 
 def _apart(e: Expr, gep: Gep) -> Expr:
@@ -289,7 +340,7 @@ def _apart(e: Expr, gep: Gep) -> Expr:
     return replaced(rewrite(e, step), {})
 
 
-def _update(gep: Gep, fp: str, name: str, pairs: bool) -> list[str]:
+def _update(gep: Gep, fp: str, name: str, pairs: bool) -> _Function:
     """``c2cu_step`` for any element, the others for rows and columns other than k."""
     parameters = [f"{_stored(r, pairs)} &x_{region_name(r)}" for r in in_tiles(gep)]
     for letter, where in _SIDES:
@@ -297,19 +348,15 @@ def _update(gep: Gep, fp: str, name: str, pairs: bool) -> list[str]:
     return _function(gep, name, gep.update, parameters, fp, name != "c2cu_step")
 
 
-def _term(gep: Gep, term: Expr) -> list[str]:
+def _term(gep: Gep, term: Expr) -> _Function:
     """A function that computes the value with which a reduction compares an element."""
     text = StepText(_names(gep, gep.update))
-    counters = [f"const {type_name(v.type)} {n}" for v, n in zip(gep.counters, "kij")]
     parameters = [f"const {element_name(r.type)} {x}_{region_name(r)}" for x, w in _SIDES for r in read_at(gep, w)]
-    text.depth = 0
-    text.open(f"static __device__ __forceinline__ float c2cu_term({', '.join([*parameters, *counters])})")
     text.line(f"return {text.text(minima(_apart(term, gep), True))};")
-    text.close()
-    return text.lines
+    return _defined(gep, "float", "c2cu_term", parameters, text)
 
 
-def _scales(gep: Gep, fp: str) -> list[list[str]]:
+def _scales(gep: Gep, fp: str) -> list[_Function]:
     out = []
     for n, part in enumerate(gep.scale):
         parameters = [f"{element_name(r.type)} &x_{region_name(r)}" for r in _accessed(gep, part)]
@@ -323,12 +370,16 @@ def _accessed(gep: Gep, part: Part) -> list[Region]:
     return [r for r in gep.regions if r in accessed]
 
 
-def _part(gep: Gep, part: Part, matrices: list[Matrix]) -> dict[str, Any]:
+def _part(gep: Gep, part: Part, matrices: list[Matrix], counters: str) -> dict[str, Any]:
     pivot_names = [region_name(r) for r in pivots(part)]
     names = [region_name(r) for r in _accessed(gep, part)]
     span = part.columns if part.where == "kj" else part.rows
+    row = part.where == "kj"
+    given = zip("kij", ("k", "k" if row else "i + r", "j + c" if row else "k"))
     return {
-        "row": part.where == "kj",
+        "at": at(part.loc),
+        "counters": [text for n, text in given if n in counters],
+        "row": row,
         "names": names,
         "pivots": [m for m in matrices if m.name in pivot_names],
         "inside": partial(_inside, span),

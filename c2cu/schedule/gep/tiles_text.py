@@ -8,12 +8,13 @@ from typing import Any
 from ...base.ctype import Leaf
 from ...codegen.cuda import CudaText, element_name, literal, region_name
 from ...gep import Gep
-from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative
-from ...gep.semiring import Proof, Test, proof
+from ...gep.nonnegative import chooses, nonnegative
+from ...gep.semiring import Proof, Test, never_met, proof
 from ...ir.nodes import Kernel, Region
 from ..slots import Slot
+from .about import about
 from .tiles_shape import Sides, TileShape, bounds
-from .tiles_steps import UNROLL, Cells, Steps, register_type
+from .tiles_steps import Cells, Steps, compared, register_type
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 
@@ -25,11 +26,12 @@ def values(
     moves = g.row_moves or g.column_moves
     proven = proof(g) if moves else None
     compares = moves and proven is None
-    written = [r for r in g.regions if any(r in dict(p.values) for p in (*g.scale, g.update))]
-    pivots = -(-g.k.high // s.band)
-    frame = _Frame(g, s, slots, layout, proven, compares, tuple(written))
+    written = tuple(r for r in g.regions if any(r in dict(p.values) for p in (*g.scale, g.update)))
+    minima = not fast and chooses(g) and bool(nonnegative(g))
+    frame = _Frame(g, s, slots, layout, proven, compares, written, minima, -(-g.k.high // s.band))
+    steps = Steps(g, sides, s, fast, compares, minima)
     return {
-        "name": kernel.name,
+        "about": about(kernel.name, g),
         "unit": s.unit,
         "tile_rows": s.rows,
         "tile_columns": s.columns,
@@ -37,38 +39,54 @@ def values(
         "across": s.across,
         "rows": g.rows,
         "columns": g.columns,
+        "all_rows": g.rows == s.band * s.bands,
+        "all_columns": g.columns == s.width,
         "bands": s.bands,
         "threads": s.threads,
         "inputs": s.inputs,
-        "block": s.block,
         "bounds": bounds(s, g, sides),
         "warp": s.warp,
         "bytes": s.shared_bytes(sides),
-        "scratch": frame.scratch if s.bands > 1 else 0,
-        "pivots": pivots,
+        "scratch": frame.scratch if frame.keeps else 0,
+        "pivots": frame.pivots,
+        "passed": {"rows": [region_name(r) for r in sides.rows], "columns": [region_name(r) for r in sides.columns]},
+        "matrices": [region_name(r) for r in g.regions],
         "tables": frame.tables(),
-        "pointers": frame.pointers() if s.bands == 1 else [],
+        "pointers": frame.pointers(g.regions) if s.bands == 1 else [],
         "tiles": frame.tiles(sides),
         "bring": frame.bring() if s.bands == 1 else [],
-        "nonnegativity": frame.nonnegativity(fast),
-        "change": frame.change(pivots),
-        "first": _bound(g.k.low // s.unit, "max", "pivot", s),
-        "last": _bound(-(-g.k.high // s.unit), "min", "(pivot + 1)", s),
-        "steps": Steps(g, sides, s, fast, compares).lines(),
-        "minima": Steps(g, sides, s, True, compares).lines() if frame.nonnegativity(fast) else [],
-        "after": frame.after(pivots),
-        "finish": frame.finish(pivots),
+        "minima": minima,
+        "nonnegativity": frame.nonnegativity() if minima else [],
+        "compared": sorted({register_type(r.type) for r in compared(g)}) if compares else [],
+        "change": frame.change(),
+        "first": _bound(g.k.low // s.unit * s.unit, "max", "pivot", s),
+        "last": _bound(-(-g.k.high // s.unit) * s.unit, "min", "(pivot + 1)", s),
+        "steps": steps.lines(),
+        "checks": frame.checks,
+        "unsafe": frame.unsafe,
+        "both": frame.proof is not None and frame.proof.both is not None,
+        "compares": compares,
+        "reason": frame.reason() if frame.checks else "",
+        "after": frame.after(),
+        "finish": frame.finish(),
+        "outputs": frame.outputs(),
         "again": frame.again(kernel),
-        "take": frame.take(pivots),
+        "take": frame.take(),
     }
 
 
 def _bound(n: int, function: str, pivot: str, s: TileShape) -> str:
-    return f"{function}({n}, {pivot} * (R * TY / UNIT))" if s.bands > 1 else str(n)
+    """The first step of a sweep, or the one behind its last."""
+    if s.bands == 1:
+        return str(n)
+    steps = f"{pivot} * (R * TY)"
+    return steps if n % s.band == 0 else f"{function}({n}, {steps})"
 
 
 class _Frame:
-    """Prints what precedes and follows the steps: bringing tiles in, tests, and storing the results."""
+    """Prints what precedes and follows the steps: bringing tiles in, tests, and storing the results. ``minima``:
+    whether a kernel chooses by the elements that come in whether choices are computed as minima. ``pivots``: bands that
+    hold rows k."""
 
     def __init__(
         self,
@@ -79,21 +97,41 @@ class _Frame:
         proven: Proof | None,
         compares: bool,
         written: tuple[Region, ...],
+        minima: bool,
+        pivots: int,
     ):
         self.gep, self.shape, self.slots, self.layout = g, s, slots, layout
         self.proof, self.compares, self.written = proven, compares, written
+        self.minima, self.pivots = minima, pivots
         self.strides = dict(g.strides)
         self.place = {r: at for r, at in self.offsets()}
 
     @property
     def checks(self) -> bool:
+        """Whether it may turn out that an input has to be computed again."""
         return self.compares or (self.proof is not None and self.proof != Proof(self.proof.region))
 
-    def direct(self, pivots: int) -> bool:
+    @property
+    def unsafe(self) -> str:
+        """The condition of a template's branch for what the tests find: minima are taken only where nothing is below 0,
+        which leaves tests of what is below 0 nothing to find."""
+        return "!MINIMA" if self.minima and self.proof is not None and never_met(self.gep, self.proof) else ""
+
+    @property
+    def warp(self) -> bool:
+        return self.shape.warp
+
+    @property
+    def direct(self) -> bool:
         """Whether the test of an input is complete before the last band takes its steps, so that bands can be stored as
         they finish."""
         first = self.proof is not None and (self.proof.elements or self.proof.both)
-        return not self.checks or (not self.compares and (pivots > 1 or not first))
+        return not self.checks or (not self.compares and (self.pivots > 1 or not first))
+
+    @property
+    def keeps(self) -> bool:
+        """Whether bands wait in working memory for further steps."""
+        return self.shape.bands > 1 and (self.pivots > 1 or not self.direct)
 
     def offsets(self) -> Iterable[tuple[Region, int]]:
         """Where each region's copy lies in an input's working memory."""
@@ -116,31 +154,41 @@ class _Frame:
     def initial(self, r: Region) -> bool:
         return r.name not in self.layout or not self.slots[self.layout[r.name][0]].required
 
-    def pointers(self) -> list[str]:
+    # pointers, computed as late as possible, since each takes registers
+
+    def pointers(self, regions: Iterable[Region]) -> list[str]:
+        """To the inputs."""
         out = []
-        for r in self.gep.regions:
+        for r in regions:
             name, t = region_name(r), element_name(r.type)
             source = f"c2cu_initial_{name}"
             if r.name in self.layout:
                 slot = f"slot[{self.layout[r.name][0]}]"
                 input_ = f"(const {t} *)((const char *){slot}.in + id * {slot}.in_stride)"
                 source = f"{slot}.in ? {input_} : {source}" if self.initial(r) else input_
-            out += [f"const {t} *const in_{name} = {source};", f"__builtin_assume(__isGlobal(in_{name}));"]
-            if r in self.written and self.shape.bands > 1:
-                at = f"((long long)blockIdx.x * INPUTS + which) * {self.scratch} + {self.place[r]}"
-                out.append(f"{t} *const kept_{name} = ({t} *)((char *)memory + {at});")
+            out += [f"const {t} *const in_{name} = {source};", f"IN_GLOBAL_MEMORY(in_{name});"]
+        return out
+
+    def kept(self) -> list[str]:
+        """To the copies in which bands wait for their next steps."""
+        out = []
+        number = "((long long)blockIdx.x * INPUTS + place)" if self.warp else "id"
+        for r in self.written:
+            name, t = region_name(r), element_name(r.type)
+            at = f"{number} * {self.scratch}" + (f" + {self.place[r]}" if self.place[r] else "")
+            out.append(f"{t} *const kept_{name} = ({t} *)((char *)memory + {at});")
         return out
 
     def outputs(self) -> list[str]:
-        """Pointers to the outputs, computed as late as possible, since each takes registers."""
         out = []
         for r in self.written:
             name, t, slot = region_name(r), element_name(r.type), f"slot[{self.layout[r.name][0]}]"
             out.append(f"{t} *const out_{name} = ({t} *)((char *){slot}.out + id * {slot}.out_stride);")
-            out.append(f"__builtin_assume(__isGlobal(out_{name}));")
+            out.append(f"IN_GLOBAL_MEMORY(out_{name});")
         return out
 
     def tiles(self, sides: Sides) -> list[str]:
+        """Declare a thread's elements, and what points to row k and column k in shared memory."""
         out, at = [], 0
         s = self.shape
         for r in self.gep.regions:
@@ -149,35 +197,35 @@ class _Frame:
         for side, regions, count in (("rows", sides.rows, buffered * s.width), ("columns", sides.columns, 2 * s.band)):
             for r in regions:
                 t = element_name(r.type)
-                out.append(f"{t} *const {side}_{region_name(r)} = ({t} *)(shared + {at});")
+                place = f"(shared + {at})" if at else "shared"
+                out.append(f"{t} *const {side}_{region_name(r)} = ({t} *){place};")
                 at += -(-count * r.type.size // 16) * 16
         return out
 
     # between a tile and an input, an output, or working memory
 
     def load(self, r: Region) -> str:
-        return f"c2cu_bring<{self.strides[r]}>(x_{region_name(r)}, in_{region_name(r)}, row0, column0);"
+        return f"c2cu_load_tile<{self.strides[r]}>(x_{region_name(r)}, in_{region_name(r)}, row0, column0);"
 
     def store(self, r: Region) -> str:
-        return f"c2cu_take<{self.strides[r]}>(x_{region_name(r)}, out_{region_name(r)}, row0, column0);"
+        return f"c2cu_store_tile<{self.strides[r]}>(x_{region_name(r)}, out_{region_name(r)}, row0, column0);"
 
     def save(self, r: Region) -> str:
-        return f"c2cu_take<C * TX>(x_{region_name(r)}, kept_{region_name(r)}, row0, column0);"
+        return f"c2cu_store_tile<C * TX>(x_{region_name(r)}, kept_{region_name(r)}, row0, column0);"
 
     def restore(self, r: Region) -> str:
         name = region_name(r)
-        return f"c2cu_bring<C * TX>(x_{name}, (const {element_name(r.type)} *)kept_{name}, row0, column0);"
+        return f"c2cu_load_tile<C * TX>(x_{name}, (const {element_name(r.type)} *)kept_{name}, row0, column0);"
 
     def bring(self) -> list[str]:
         return [self.load(r) for r in self.gep.regions] + self.tests_at_first()
 
-    def nonnegativity(self, fast: bool) -> list[str]:
-        """Compute whether all elements of all inputs in this warp or block are at least 0."""
-        regions = nonnegative(self.gep) if not fast and chooses(self.gep) else ()
-        if not regions:
-            return []
+    def nonnegativity(self) -> list[str]:
+        """Compute the greatest bits of all elements that this thread has, or that are its part of a band's."""
         o = Cells(self.gep, 0)
-        o.line("unsigned int largest = 0;")
+        regions = nonnegative(self.gep)
+        if self.shape.bands > 1:
+            o.lines += self.pointers(regions)
         for r in regions:
             name = region_name(r)
             if self.shape.bands == 1:
@@ -186,9 +234,23 @@ class _Frame:
                 o.close_loops(2)
             else:
                 o.line(f"largest = c2cu_largest<{r.count}>(largest, in_{name}, tid);")
-        o.line(f"least = TOGETHER(largest <= {LARGEST_BITS:#x}u);")
-        pointers = self.pointers() if self.shape.bands > 1 else []
-        return ["bool least; /* whether minima are the choices that the C makes */", "{", *pointers, *o.lines, "}"]
+        return o.lines
+
+    # whether an input has to be computed again
+
+    def reason(self) -> str:
+        """The event that the kernel looks for."""
+        if self.proof is None:
+            return "a step k has changed row k or column k itself"
+        out, p = [], self.proof
+        corner, some = (self.gep.element(p.region, where) for where in ("kk", "ij"))
+        if p.diagonal is not None:
+            out.append(f"some {corner} {_test('is', p.diagonal)} after its step k")
+        if p.elements is not None:
+            out.append(f"some {some} {_test('is', p.elements)} at first")
+        if p.both is not None:
+            out.append(f"at first some {corner} {_test('is', p.both[0])} and some {some} {_test('is', p.both[1])}")
+        return ", or ".join(out)
 
     def tests_at_first(self) -> list[str]:
         if self.proof is None:
@@ -197,81 +259,97 @@ class _Frame:
         if self.proof.elements or self.proof.both:
             o.open_loops("r < R", "c < C")
             if self.proof.elements:
-                o.line(f"flags |= {_test(f'x_{name}[r][c]', self.proof.elements)} ? 1 : 0;")
+                o.line(f"again |= {_test(f'x_{name}[r][c]', self.proof.elements)};")
             if self.proof.both:
-                o.line(f"flags |= {_test(f'x_{name}[r][c]', self.proof.both[1])} ? 4 : 0;")
+                o.line(f"seen |= {_test(f'x_{name}[r][c]', self.proof.both[1])} ? ELSEWHERE : 0;")
             o.close_loops(2)
         if self.proof.both:
-            o.lines += self.on_diagonal(self.proof.both[0], 2)
+            o.lines += self.on_diagonal(self.proof.both[0], "seen |= ON_DIAGONAL")
         return o.lines
 
-    def on_diagonal(self, test: Test, bit: int) -> list[str]:
-        """Test the elements [k][k] that a thread has."""
+    def on_diagonal(self, test: Test, then: str) -> list[str]:
+        """Test the elements [k][k] that a thread has; do ``then`` where one is met."""
         assert self.proof is not None
         o, g = Cells(self.gep, 0), self.gep
+        o.line("/* Elements (k, k), where this thread holds some. */")
         o.open_loops("g < R, UNIT", "h < C, UNIT")
         o.open("if (ROW(g) == COLUMN(h))")
         o.open_loops("e < UNIT")
-        conditions = [f"ROW(g) + e >= {g.k.low}"] * bool(g.k.low) + [f"ROW(g) + e < {g.k.high}"]
-        value = f"x_{region_name(self.proof.region)}[g + e][h + e]"
-        o.line(f"if ({' && '.join([*conditions, _test(value, test)])}) flags |= {bit};")
+        condition = _test(f"x_{region_name(self.proof.region)}[g + e][h + e]", test)
+        low = [f"ROW(g) + e >= {g.k.low}"] * bool(g.k.low)
+        high = [f"ROW(g) + e < {g.k.high}"] * (g.k.high < self.shape.band * self.shape.bands)
+        o.line(f"if ({' && '.join([*low, *high, condition])}) {then};")
         o.close_loops(4)
         return o.lines
 
-    def after(self, pivots: int) -> list[str]:
-        """Tests that follow the steps of the band that holds the rows k."""
-        if self.shape.bands == 1:
-            return []
-        inner = self.on_diagonal(self.proof.diagonal, 1) if self.proof and self.proof.diagonal else []
-        if self.checks and self.direct(pivots):
-            inner.append(f"if (pivot == {pivots - 1}) flags = c2cu_together(flags);")
-        return ["if (turn == 0) {", *(f"    {x}" if x != UNROLL else x for x in inner), "}"] if inner else []
+    def decided(self) -> str:
+        """All threads of a matrix learn what one of them has found."""
+        if self.compares:
+            return "const bool again = c2cu_any_of(moved != 0);"
+        assert self.proof is not None
+        flags = ["c2cu_any_of(again)"] if self.proof.diagonal or self.proof.elements else []
+        if self.proof.both:
+            both = "c2cu_any_of(seen & ON_DIAGONAL) & c2cu_any_of(seen & ELSEWHERE)"
+            flags.append(f"({both})" if flags else both)
+        return f"again = {' | '.join(flags)};"
 
-    def change(self, pivots: int) -> list[str]:
+    def after(self) -> list[str]:
+        """Tests that follow the steps of the band that holds the rows k."""
+        if self.shape.bands == 1 or self.proof is None:
+            return []
+        inner = self.on_diagonal(self.proof.diagonal, "again = true") if self.proof.diagonal else []
+        if self.checks and self.direct:
+            inner.append(f"if (pivot == {self.pivots - 1}) {self.decided()}" if self.pivots > 1 else self.decided())
+        return inner
+
+    def change(self) -> list[str]:
         """Store the band that is in the registers, and load the next."""
         if self.shape.bands == 1:
             return []
-        out = ["if (fresh || wanted != band) {", "    if (!fresh && real) {"]
+        o = CudaText()
+        o.depth = 0
+        o.lines += self.pointers(self.gep.regions)
+        o.lines += self.kept() if self.keeps else []
+        o.lines += self.outputs() if self.direct else []
+        o.open("if (band >= 0 && stores)" if self.warp else "if (band >= 0)")
+        last = f"if (pivot < {self.pivots - 1}) " if self.direct and self.keeps else ""
+        unless = "if (!again) " if self.checks else ""
         for r in self.written:
-            saved = self.save(r)
-            if self.direct(pivots):
-                stored = self.store(r)
-                out.append(f"        if (pivot < {pivots - 1}) {saved}")
-                out.append(f"        else if (!(flags & 1)) {stored}")
-            else:
-                out.append(f"        {saved}")
-        out[1:1] = [f"    {x}" for x in (*self.pointers(), *(self.outputs() if self.direct(pivots) else ()))]
-        out += ["    }", "    fresh = false, band = wanted, row0 = band * (R * TY) + ty * UNIT;"]
+            if self.keeps:
+                o.line(f"{last}{self.save(r)}")
+            if self.direct:
+                o.line(f"{'else ' * self.keeps}{unless}{self.store(r)}")
+        o.close()
+        o.line("band = wanted, row0 = band * (R * TY) + ty * UNIT;")
         for r in self.gep.regions:
-            loaded = self.load(r)
-            if r in self.written:
-                out.append(f"    if (sweep < BANDS) {loaded}")
-                out.append(f"    else if (real) {self.restore(r)}")
+            if r in self.written and self.pivots > 1:
+                o.line(f"if (sweep < BANDS) {self.load(r)}")
+                o.line(f"else {'if (stores) ' * self.warp}{self.restore(r)}")
             else:
-                out.append(f"    {loaded}")
+                o.line(self.load(r))
         tests = self.tests_at_first()
         if tests:
-            out += ["    if (sweep < BANDS) {", *(f"        {x}" if x != UNROLL else x for x in tests), "    }"]
-        return [*out, "}"]
+            o.open(f"if ({' && '.join([*[self.unsafe] * bool(self.unsafe), 'sweep < BANDS'])})")
+            o.lines += [f"    {x}" for x in tests]
+            o.close()
+        return o.lines
 
-    def finish(self, pivots: int) -> list[str]:
-        out = self.pointers() if self.shape.bands > 1 else []
+    def finish(self) -> list[str]:
+        """What follows the last step."""
+        out: list[str] = []
         if self.shape.bands == 1 and self.proof is not None and self.proof.diagonal:
-            out += self.on_diagonal(self.proof.diagonal, 1)
-        if self.shape.bands > 1 and not self.direct(pivots):
-            for r in self.written:
-                out.append(f"if (real) {self.save(r)}")
-        if self.checks and (self.shape.bands == 1 or not self.direct(pivots)):
-            out.append("flags = c2cu_together(flags | (moved ? 1 : 0));")
-        return out + self.outputs()
+            out += self.on_diagonal(self.proof.diagonal, "again = true")
+        if self.checks and (self.shape.bands == 1 or not self.direct):
+            out.append(self.decided())
+        return out
 
     def again(self, kernel: Kernel) -> list[str]:
         """The sequential kernel, for one thread."""
         if not self.checks:
             return []
         o = CudaText()
-        o.depth = 2
-        for line in self.pointers():  # anew: no register keeps them until then
+        o.depth = 0
+        for line in self.pointers(self.gep.regions):  # anew: no register keeps them until then
             o.line(line)
         for r in self.gep.regions:
             name, t = region_name(r), element_name(r.type)
@@ -284,24 +362,28 @@ class _Frame:
         o.block(kernel.body)
         return o.lines
 
-    def take(self, pivots: int) -> list[str]:
+    def take(self) -> list[str]:
+        """Store what is in the registers, or in bands that wait; and what no step touches."""
         out = []
         stores = [self.store(r) for r in self.written]
-        if self.shape.bands > 1 and not self.direct(pivots):
+        if self.shape.bands > 1 and not self.direct:
+            out += [*self.kept(), *(self.save(r) for r in self.written)]
             out.append("for (band = 0; band < BANDS; band++) {")
             out.append("    row0 = band * (R * TY) + ty * UNIT;")
             for r, stored in zip(self.written, stores):
-                name = region_name(r)
                 out.append(f"    {self.restore(r)}")
                 out.append(f"    {stored}")
             out.append("}")
         else:
             out += stores
-        for r in self.written:
+        g, strides = self.gep, self.strides
+        whole = [r for r in self.written if strides[r] > g.columns or r.count > strides[r] * g.rows]
+        if self.shape.bands > 1:
+            out += self.pointers(whole)
+        for r in whole:
             stride, name = self.strides[r], region_name(r)
-            if stride > self.gep.columns or r.count > stride * self.gep.rows:
-                out.append(f"for (int e = tid; e < {r.count}; e += THREADS) /* what no step touches */")
-                out.append(f"    if (e / {stride} >= ROWS || e % {stride} >= COLUMNS) out_{name}[e] = in_{name}[e];")
+            out.append(f"for (int e = tid; e < {r.count}; e += THREADS) /* what no step touches */")
+            out.append(f"    if (e / {stride} >= ROWS || e % {stride} >= COLUMNS) out_{name}[e] = in_{name}[e];")
         return out
 
 
