@@ -514,15 +514,16 @@ def _is_ours(path: str, text: str) -> bool:
         multiple=True,
         metavar="[NAME=]FILE",
         help="The array of an input variable, with one row for each input; or, for a parameter, a number. NAME may be"
-        " left out where the kernel has one input.",
+        " left out where the kernel has one input. Of an .npz file without NAME, each array is the input of its own"
+        " name.",
     ),
     click.option(
         "--out",
         "outputs",
         multiple=True,
         metavar="[NAME=]FILE",
-        help="Where to write an output variable. NAME may be left out where the kernel has one output. status is"
-        " each input's exit status.",
+        help="Where to write an output variable. NAME may be left out where the kernel has one output. An .npz file may"
+        " hold several, each under its C name; without NAME, all. status is each input's exit status.",
     ),
     click.option(
         "--shared",
@@ -621,7 +622,7 @@ def run(
             if e.code not in api.SIZED_BY_SHAPES or not inner:
                 raise
             program = compiled(**{**options, "shapes": {**inner, **options["shapes"]}})
-        report = functools.partial(say, sources={}, how=common.diagnostics_format)
+        report = functools.partial(say, sources=program.sources, how=common.diagnostics_format)
         run_files(program, inputs, outputs, shared, p, layout, RunOptions(**streaming), report)
 
 
@@ -631,6 +632,12 @@ def run(
     click.option("--constant-time", is_flag=True, help="Require that no secret decides how long the program takes."),
     click.option("--public", multiple=True, metavar="NAME", help="This input is no secret: for --constant-time."),
     click.option("--strict", is_flag=True, help="Print findings as errors instead of warnings."),
+    click.option(
+        "--all",
+        "every",
+        is_flag=True,
+        help="Print all findings. Without it, each line once, and a few of each kind; with --constant-time, all.",
+    ),
     SHARED_VALUES,
     STDIO,
 )
@@ -640,6 +647,7 @@ def check(
     constant_time: bool,
     public: tuple[str, ...],
     strict: bool,
+    every: bool,
     shared: tuple[str, ...],
     stdio: str | None,
     common: Common,
@@ -663,7 +671,7 @@ def check(
             **common.options(),
         )
         severity = "error" if strict else "warning"
-        for d in report.shown(severity, constant_time, every=common.diagnostics_format == "json"):
+        for d in report.shown(severity, constant_time, every or common.diagnostics_format == "json"):
             say(d, report.sources, common.diagnostics_format)
         for d in report.faults:
             say(d, report.sources, common.diagnostics_format)

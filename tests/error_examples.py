@@ -363,6 +363,11 @@ EXAMPLES = {
     "C2CU238": Example(ADD, 'c2cu.bulk("k.c", np.ma.masked_equal(np.ones((3, 4), np.float32), 0), backend="cpu")'),
     "C2CU239": Example("int x;\nvoid k(void) { x = 3; }\n", 'c2cu.bulk("k.c", p=-1, backend="cpu")'),
     "C2CU040": Example(ADD, 'c2cu.bulk("k.c", {}, p=3, backend="cpu")'.replace(", p=3", "")),
+    "C2CU430": Example(
+        "float x, gain, y;\nvoid k(void) {\n    y = x;\n    if (x > 1) y = x * gain;\n}\n",
+        command("run k.c --in x=x.npy --out y=y.npy --backend cpu"),
+        before='np.save("x.npy", np.ones(3, np.float32))',
+    ),
     "C2CU042": Example(TWO, 'c2cu.bulk("k.c", np.ones((3, 4), np.float32), backend="cpu")'),
     "C2CU043": Example(ADD, 'c2cu.bulk("k.c", {"a": np.ones((3, 4))}, backend="cpu")'),
     "C2CU044": Example(ADD, 'c2cu.bulk("k.c", {"a": [[1, 2, 3, 4]]}, backend="cpu")'),
@@ -550,7 +555,16 @@ EXAMPLES = {
     # files
     "C2CU056": Example(ADD, RUN % "none.npy"),
     "C2CU341": Example(ADD, RUN % "a.npy", before='Path("a.npy").write_bytes(b"junk" * 20)'),
-    "C2CU340": Example(ADD, RUN % "a.npz", before='np.savez("a.npz", x=np.ones(3), y=np.ones(3))'),
+    "C2CU340": Example(
+        ADD,
+        command("run k.c --in a=a.npz --out b=b.npy --backend cpu"),
+        before='np.savez("a.npz", x=np.ones(3), y=np.ones(3))',
+    ),
+    "C2CU431": Example(
+        ADD,
+        command("run k.c --in a.npz --out b.npy --backend cpu"),
+        before='np.savez("a.npz", a=np.ones((3, 4), np.float32), A=np.ones(3))',
+    ),
     "C2CU345": Example(ADD, RUN % "a.bin", before='Path("a.bin").write_bytes(b"abc")'),
     "C2CU346": Example(ADD, RUN % "a.txt", before='Path("a.txt").write_text("1 2 3")'),
     "C2CU057": Example(

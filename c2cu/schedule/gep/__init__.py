@@ -29,7 +29,8 @@ class CpuGepSchedule(Schedule):
     settles = rounds_freely = True
 
     def applies(self, understood: Understood) -> bool:
-        return understood.gep is not None
+        gep = understood.gep
+        return gep is not None and (not isinstance(gep, NotGep) or gep.is_near)
 
     def objection(self, understood: Understood, p: int | None) -> str | None:
         """Many small matrices go side by side, in lanes, rather than each in tiles."""
