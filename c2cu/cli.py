@@ -580,7 +580,9 @@ def run(
     **streaming: Any,
 ) -> None:
     """Run the kernel of FILE.c on all inputs of the arrays in files, or the whole program p times on stdin."""
-    with diagnosed(common.diagnostics_format):
+    from .io.progress import compilers_shown
+
+    with diagnosed(common.diagnostics_format), compilers_shown():
         from . import api
         from .io.arguments import inner_shapes
         from .io.runs import RunOptions, run_files

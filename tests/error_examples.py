@@ -490,6 +490,11 @@ EXAMPLES = {
         "struct s { int v, *q; } x[4];\nvoid k(struct s p[2]) { p[0].v++; }\nint main(void) {\n    k(x + 1);\n    return 0;\n}\n",
         TRANSLATE,
     ),
+    "C2CU269": Example(
+        "#include <stdlib.h>\nint n;\nvoid k(float *a) { for (int i = 0; i < n; i++) a[i] = i; }\nint main(void) {\n"
+        "    n = rand();\n    float *memory = malloc(n * sizeof *memory);\n    k(memory);\n    return 0;\n}\n",
+        TRANSLATE,
+    ),
     "C2CU274": Example(
         "int x[4];\nvoid k(int *p, int *q) { p[0] = q[1]; }\nint main(void) {\n    k(x, x);\n    return 0;\n}\n",
         TRANSLATE,

@@ -466,6 +466,16 @@ def test_a_bare_array_is_told_what_is_to_be_given():
         c2cu.bulk(text % "    n = 3;\n    twice[0] = 2;\n", np.ones((2, 4), np.float32), backend="cpu")
 
 
+def test_a_conversion_is_python():
+    for text, a in (("struct S { int n; } in;", np.zeros(2)), ("float in;", np.zeros(2))):
+        with pytest.raises(TypeError) as caught:
+            c2cu.bulk(
+                text + "\nint o;\nvoid k(void) { o = sizeof in; %s }\n" % ("in.n++;" if "S" in text else "in++;"), a
+            )
+        hint = str(caught.value).splitlines()[-1]
+        assert "in_" in hint and "in." not in hint.replace("in_.", "") and "in[" not in hint
+
+
 @pytest.mark.parametrize(
     "type_, dtype, how",
     [("char", "u1", "a.view('int8')"), ("unsigned", "i4", "a.view('uint32')"), ("int", "i8", "a.astype('int32')")],

@@ -592,7 +592,8 @@ POINTER_IN_MEMORY = Message(
     UnsupportedError,
     "A pointer is stored in memory where c2cu cannot follow it.",
     "'{name}' stores a pointer in memory",
-    "store an index instead of the pointer",
+    "store an index instead of the pointer; in place of memory from malloc, declare an array, whose length may be a"
+    " macro for -D",
 )
 ADDRESS_IN_INITIALISER = Message(
     "C2CU153",
@@ -2030,7 +2031,17 @@ ARGUMENT_PLACE = Message(
     UnsupportedError,
     "What an argument of the kernel call points to cannot be copied: it holds pointers, or is no variable of a run.",
     "what argument '{name}' of the kernel call points to cannot be copied",
-    "pass an array by its name, or a variable's address",
+    "pass a variable's address, or an array by its name, also in place of memory from malloc; its length may be a macro"
+    " for -D",
+)
+UNTOLD_LENGTH = Message(
+    "C2CU269",
+    InputError,
+    "main passes memory to its kernel, such as malloc returns, whose length is not known before the program runs.",
+    "the length of '{name}' is not known before the program runs",
+    "say how long it is in every run: --shape {name}=LENGTH; or let main pass an array, whose length may be a macro for"
+    " -D",
+    "Give the length with --shape, or let main pass an array.",
 )
 ARGUMENT_LONGER = Message(
     "C2CU273",
