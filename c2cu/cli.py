@@ -624,7 +624,10 @@ def run(
             if e.code not in api.SIZED_BY_SHAPES or not inner:
                 raise
             program = compiled(**{**options, "shapes": {**inner, **options["shapes"]}})
-        report = functools.partial(say, sources=program.sources, how=common.diagnostics_format)
+
+        def report(d: Diagnostic) -> None:
+            say(d, program.sources, common.diagnostics_format)
+
         run_files(program, inputs, outputs, shared, p, layout, RunOptions(**streaming), report)
 
 
