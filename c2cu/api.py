@@ -564,7 +564,8 @@ def library(
         math: As for `compile`.
         pack: 4, 8 or 16; see `compile`. The header says so: the function does not look at elements, so the caller must
             know that they fit.
-        lines: Whether what comes from the original has ``#line`` directives; see `translate`.
+        lines: Whether what comes from the original has ``#line`` directives; see `translate`. C text that is no file is
+            called ``<input>`` there.
         fn: The kernel function; see `compile`.
         defines: Values of object-like macros, by name; they replace the file's own.
         shared: Names of variables that all inputs share.

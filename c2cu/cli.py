@@ -514,15 +514,16 @@ def _is_ours(path: str, text: str) -> bool:
         multiple=True,
         metavar="[NAME=]FILE",
         help="The array of an input variable, with one row for each input; or, for a parameter, a number. NAME may be"
-        " left out where the kernel has one input.",
+        " left out where the kernel has one input. Of an .npz file without NAME, each array is the input of its own"
+        " name.",
     ),
     click.option(
         "--out",
         "outputs",
         multiple=True,
         metavar="[NAME=]FILE",
-        help="Where to write an output variable. NAME may be left out where the kernel has one output. status is"
-        " each input's exit status.",
+        help="Where to write an output variable. NAME may be left out where the kernel has one output. An .npz file may"
+        " hold several, each under its C name; without NAME, all. status is each input's exit status.",
     ),
     click.option(
         "--shared",
@@ -579,7 +580,9 @@ def run(
     **streaming: Any,
 ) -> None:
     """Run the kernel of FILE.c on all inputs of the arrays in files, or the whole program p times on stdin."""
-    with diagnosed(common.diagnostics_format):
+    from .io.progress import compilers_shown
+
+    with diagnosed(common.diagnostics_format), compilers_shown():
         from . import api
         from .io.arguments import inner_shapes
         from .io.runs import RunOptions, run_files
@@ -621,7 +624,10 @@ def run(
             if e.code not in api.SIZED_BY_SHAPES or not inner:
                 raise
             program = compiled(**{**options, "shapes": {**inner, **options["shapes"]}})
-        report = functools.partial(say, sources={}, how=common.diagnostics_format)
+
+        def report(d: Diagnostic) -> None:
+            say(d, program.sources, common.diagnostics_format)
+
         run_files(program, inputs, outputs, shared, p, layout, RunOptions(**streaming), report)
 
 
@@ -631,6 +637,12 @@ def run(
     click.option("--constant-time", is_flag=True, help="Require that no secret decides how long the program takes."),
     click.option("--public", multiple=True, metavar="NAME", help="This input is no secret: for --constant-time."),
     click.option("--strict", is_flag=True, help="Print findings as errors instead of warnings."),
+    click.option(
+        "--all",
+        "every",
+        is_flag=True,
+        help="Print all findings. Without it, each line once, and a few of each kind; with --constant-time, all.",
+    ),
     SHARED_VALUES,
     STDIO,
 )
@@ -640,6 +652,7 @@ def check(
     constant_time: bool,
     public: tuple[str, ...],
     strict: bool,
+    every: bool,
     shared: tuple[str, ...],
     stdio: str | None,
     common: Common,
@@ -663,7 +676,7 @@ def check(
             **common.options(),
         )
         severity = "error" if strict else "warning"
-        for d in report.shown(severity, constant_time, every=common.diagnostics_format == "json"):
+        for d in report.shown(severity, constant_time, every or common.diagnostics_format == "json"):
             say(d, report.sources, common.diagnostics_format)
         for d in report.faults:
             say(d, report.sources, common.diagnostics_format)

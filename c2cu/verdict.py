@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .base import catalogue
 from .base.diagnostics import Diagnostic, Error, Note, render
-from .base.notices import warn
+from .base.notices import warn_once
 from .schedule.understood import Understood
 
 if TYPE_CHECKING:
     from .analysis.finding import Finding
 
 PLACES = 5  # of early ends, that a note names
+FEW = {"address": 5, "loop-bound": 5, "branch": 3, "operation": 1}  # findings of a kind, unless all are asked for
 
 
 @dataclass(frozen=True)
@@ -54,20 +56,28 @@ class Report:
 
     def shown(self, severity: str = "warning", all_severe: bool = False, every: bool = False) -> Iterator[Diagnostic]:
         """The findings as ``check`` lists them, what is severe with this severity. Unless ``every`` one is asked for,
-        or constant time was the question, one operation stands for all whose time depends on data, and says how many
-        more there are."""
-        operations = sum(f.kind == "operation" for f in self.findings)
-        few, said = not (every or self.is_of_secrets), False
-        for f in self.findings:
+        or constant time was the question, few of each kind stand for all, each on a line of its own and a branch on
+        none where something severe is; the last of a kind says how many more there are."""
+        shown = self.findings if every or self.is_of_secrets else self._few()
+        for k, f in enumerate(shown):
             d = f.diagnostic(severity if f.severe or all_severe else "note")
-            if few and f.kind == "operation":
-                if said:
-                    continue
-                said = True
-                if operations > 1:
-                    many = "one more operation" if operations == 2 else f"{operations - 1} more operations"
-                    d = replace(d, notes=(*d.notes, Note(f"the same is true of {many}: --constant-time lists them")))
-            yield d
+            more = sum(x.kind == f.kind for x in self.findings) - sum(x.kind == f.kind for x in shown)
+            is_last = not any(x.kind == f.kind for x in shown[k + 1 :])
+            yield replace(d, notes=(*d.notes, _more(f.kind, more))) if more and is_last else d
+
+    def _few(self) -> Sequence[Finding]:
+        severe = {(f.file, f.line) for f in self.findings if f.severe}
+        counts: Counter[str] = Counter()
+        named: set[tuple[str, str, int]] = set()
+        few = []
+        for f in self.findings:
+            place = (f.kind, f.file, f.line)
+            hidden = place in named or (f.kind == "branch" and place[1:] in severe)
+            if not hidden and counts[f.kind] < FEW[f.kind]:
+                few.append(f)
+                named.add(place)
+                counts[f.kind] += 1
+        return few
 
     def severe(self) -> Iterator[tuple[Finding, Diagnostic]]:
         """What makes the program not oblivious: of the places of one kind that the same input decides the first, which
@@ -78,7 +88,7 @@ class Report:
                 by.setdefault((f.kind, f.trail[-1] if f.trail else f.loc), []).append(f)
         for first, *others in by.values():
             d = first.diagnostic()
-            more = f"the same decides {len(others)} more place{'s'[: len(others) > 1]}: 'c2cu check' lists them"
+            more = f"the same decides {len(others)} more place{'s'[: len(others) > 1]}: 'c2cu check --all' lists them"
             yield first, replace(d, notes=(*d.notes, Note(more))) if others else d
 
     @property
@@ -89,8 +99,23 @@ class Report:
         return f"oblivious: {oblivious}; constant time: {constant_time}"
 
 
+def _more(kind: str, count: int) -> Note:
+    """That there are more findings of a kind than are shown."""
+    if kind == "operation":
+        many = "one more operation" if count == 1 else f"{count} more operations"
+        return Note(f"the same is true of {many}: --constant-time lists them")
+    what = {"address": "subscript", "loop-bound": "end of a loop", "branch": "branch"}[kind]
+    plural = {"end of a loop": "ends of loops", "branch": "branches"}.get(what, f"{what}s")
+    return Note(
+        f"so does 1 more {what}: --all lists it" if count == 1 else f"so do {count} more {plural}: --all lists them"
+    )
+
+
 class NotObliviousWarning(UserWarning):
     """The program is not oblivious: its results are right, but SIMD lanes and GPU threads wait for each other.
+
+    A process is told once of the same places, whatever lines compile the program, unless a filter of `warnings` says
+    otherwise.
 
     Attributes:
         report: The verdict.
@@ -165,7 +190,7 @@ def judge(front: Understood, strict: bool | None) -> None:
         return
     report = front.report or report_of(front)
     if not strict:
-        warn(NotObliviousWarning(report))
+        warn_once(NotObliviousWarning(report))
         return
     first = next((f for f in report.findings if f.severe), None)
     notes = tuple(Note(f.message, f.loc) for f in report.findings if f is not first and f.severe)

@@ -363,6 +363,11 @@ EXAMPLES = {
     "C2CU238": Example(ADD, 'c2cu.bulk("k.c", np.ma.masked_equal(np.ones((3, 4), np.float32), 0), backend="cpu")'),
     "C2CU239": Example("int x;\nvoid k(void) { x = 3; }\n", 'c2cu.bulk("k.c", p=-1, backend="cpu")'),
     "C2CU040": Example(ADD, 'c2cu.bulk("k.c", {}, p=3, backend="cpu")'.replace(", p=3", "")),
+    "C2CU430": Example(
+        "float x, gain, y;\nvoid k(void) {\n    y = x;\n    if (x > 1) y = x * gain;\n}\n",
+        command("run k.c --in x=x.npy --out y=y.npy --backend cpu"),
+        before='np.save("x.npy", np.ones(3, np.float32))',
+    ),
     "C2CU042": Example(TWO, 'c2cu.bulk("k.c", np.ones((3, 4), np.float32), backend="cpu")'),
     "C2CU043": Example(ADD, 'c2cu.bulk("k.c", {"a": np.ones((3, 4))}, backend="cpu")'),
     "C2CU044": Example(ADD, 'c2cu.bulk("k.c", {"a": [[1, 2, 3, 4]]}, backend="cpu")'),
@@ -485,6 +490,11 @@ EXAMPLES = {
         "struct s { int v, *q; } x[4];\nvoid k(struct s p[2]) { p[0].v++; }\nint main(void) {\n    k(x + 1);\n    return 0;\n}\n",
         TRANSLATE,
     ),
+    "C2CU269": Example(
+        "#include <stdlib.h>\nint n;\nvoid k(float *a) { for (int i = 0; i < n; i++) a[i] = i; }\nint main(void) {\n"
+        "    n = rand();\n    float *memory = malloc(n * sizeof *memory);\n    k(memory);\n    return 0;\n}\n",
+        TRANSLATE,
+    ),
     "C2CU274": Example(
         "int x[4];\nvoid k(int *p, int *q) { p[0] = q[1]; }\nint main(void) {\n    k(x, x);\n    return 0;\n}\n",
         TRANSLATE,
@@ -550,7 +560,16 @@ EXAMPLES = {
     # files
     "C2CU056": Example(ADD, RUN % "none.npy"),
     "C2CU341": Example(ADD, RUN % "a.npy", before='Path("a.npy").write_bytes(b"junk" * 20)'),
-    "C2CU340": Example(ADD, RUN % "a.npz", before='np.savez("a.npz", x=np.ones(3), y=np.ones(3))'),
+    "C2CU340": Example(
+        ADD,
+        command("run k.c --in a=a.npz --out b=b.npy --backend cpu"),
+        before='np.savez("a.npz", x=np.ones(3), y=np.ones(3))',
+    ),
+    "C2CU431": Example(
+        ADD,
+        command("run k.c --in a.npz --out b.npy --backend cpu"),
+        before='np.savez("a.npz", a=np.ones((3, 4), np.float32), A=np.ones(3))',
+    ),
     "C2CU345": Example(ADD, RUN % "a.bin", before='Path("a.bin").write_bytes(b"abc")'),
     "C2CU346": Example(ADD, RUN % "a.txt", before='Path("a.txt").write_text("1 2 3")'),
     "C2CU057": Example(

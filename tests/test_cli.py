@@ -60,10 +60,42 @@ def test_every_kind_of_file(folder):
             "run", "pair.c", "--backend", "cpu", "--in", "a.npy", "--out", f"c=c.{ending}", "--out", f"b=b.{ending}"
         )
         assert done.exit_code == 0, done.output
-    assert np.load("c.npy").tolist() == np.load("c.npz")["arr_0"].tolist() == np.fromfile("c.bin", "i4").tolist()
+    assert np.load("c.npy").tolist() == np.load("c.npz")["c"].tolist() == np.fromfile("c.bin", "i4").tolist()
     assert np.load("c.npy").tolist() == [3, 12, 21, 30]
     done = c2cu("run", "pair.c", "--backend", "cpu", "--in", "a=b.npz", "--out", "c=d.npy")
     assert done.exit_code == 0 and np.load("d.npy").tolist() == [3, 12, 21, 30]
+
+
+def test_an_archive_holds_inputs_and_outputs_by_name(folder):
+    (folder / "two.c").write_text("int a[3], w, file, s[2];\nvoid k(void) { file = a[0] * w; s[0] = s[1] = a[2]; }\n")
+    a, w = np.arange(12, dtype=np.int32).reshape(4, 3), np.array([1, 2, 3, 4], np.int32)
+    np.savez("in.npz", a=a, w=w)
+    run = ["run", "two.c", "--backend", "cpu"]
+    for outs in (["all.npz"], ["file=all.npz", "s=all.npz"]):
+        for more in ([], ["--group", "3"]):
+            done = c2cu(*run, "--in", "in.npz", *(x for o in outs for x in ("--out", o)), *more)
+            assert done.exit_code == 0, done.output
+            with np.load("all.npz") as archive:
+                assert {n: v.tolist() for n, v in archive.items()} == {
+                    "file": (a[:, 0] * w).tolist(),
+                    "s": [[x, x] for x in a[:, 2].tolist()],
+                }
+            (folder / "all.npz").unlink()
+    assert c2cu(*run, "--in", "in.npz", "--out", "s=s.npy", "--out", "rest.npz").exit_code == 0
+    assert np.load("rest.npz").files == ["file"] and np.load("s.npy").shape == (4, 2)
+
+
+def test_an_archive_with_other_arrays_is_asked_by_name(folder):
+    a = np.load("a.npy")
+    np.savez("more.npz", a=a, A=a[:, :1])
+    run = ["run", "pair.c", "--backend", "cpu", "--out", "c=c.npy"]
+    done = c2cu(*run, "--in", "more.npz")
+    assert done.exit_code == 1 and "holds an array 'A'" in done.output and "did you mean 'a'?" in done.output
+    assert c2cu(*run, "--in", "a=more.npz").exit_code == 0 and np.load("c.npy").tolist() == [3, 12, 21, 30]
+    np.savez("other.npz", x=a, y=a)
+    assert "numpy.savez('other.npz', a=...)" in c2cu(*run, "--in", "a=other.npz").output
+    assert "unknown input 'b2'" in c2cu(*run, "--in", "b2=other.npz").output
+    assert "--out has './c.npz' twice" not in c2cu(*run, "--in", "a=a.npy", "--out", "b=./c.npz").output
 
 
 def test_a_file_with_nothing_but_main_is_told_what_to_do(folder):
@@ -171,3 +203,26 @@ def test_options_that_do_nothing_are_told(more, name, tmp_path):
         main, ["translate", str(EXAMPLES / "floyd_warshall.c"), "--target", "cpu", "-o", str(out), *more]
     )
     assert not done.exit_code and out.exists() and f"note: {name} does nothing" in done.stderr
+
+
+def test_inputs_that_start_at_zero_are_told_once(folder):
+    """Not what is given, what the C gives a value, and what the kernel never reads."""
+    (folder / "gain.c").write_text(
+        "int mode, gain, bias, more[2] = {7, 8}, o[3];\n"
+        "void k(void) {\n    if (mode) for (int i = 0; i < mode; i++) o[i] = gain + bias * more[0];\n}\n"
+    )
+    np.save("mode.npy", np.array([0, 1, 3], np.int32))
+    run = ["run", "gain.c", "--backend", "cpu", "--in", "mode=mode.npy", "--out", "o=o.npy"]
+    told = "gain.c:1:11: note: inputs that are not given start at zero: gain, bias [C2CU430]"
+    for more in ([], ["--group", 2]):
+        done = c2cu(*run, *more)
+        assert done.exit_code == 0 and done.output.count("[C2CU430]") == 1 and told in done.output
+        assert "--in gain=FILE; where zero is meant, write that: 'gain = 0;'" in done.output
+    assert np.load("o.npy").tolist() == [[0] * 3] * 3
+    assert "C2CU430" not in c2cu(*run, "--in", "gain=mode.npy", "--shared", "bias=2").output
+    assert np.load("o.npy").tolist() == [[0] * 3, [15, 0, 0], [17] * 3]
+
+
+def test_explain_names_inputs_that_start_at_zero(folder):
+    (folder / "gain.c").write_text("int x, gain, y;\nvoid k(void) { if (x > 3) y = x * gain; else y = x; }\n")
+    assert "gain: int32 (p), input, zero unless given\n" in c2cu("explain", "gain.c", "--backend", "cpu").output

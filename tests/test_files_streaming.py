@@ -160,7 +160,7 @@ def test_raw_zipped_and_zarr_files(folder, layout):
         opened = zarr.open_array("b.zarr", mode="r")
         assert np.array_equal(opened[...], right) and opened.chunks[0 if layout == "row" else -1] == 70
         assert left(folder) == []
-    assert np.array_equal(np.load("sum.npz")["arr_0"], total)
+    assert np.array_equal(np.load("sum.npz")["sum"], total)
     assert np.array_equal(np.fromfile("sum.bin", np.int32), total)
 
 

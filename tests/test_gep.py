@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from c2cu import pipeline
+from c2cu.cli import main
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
 from c2cu.gep import Gep, NotGep, recognise
@@ -29,6 +31,30 @@ def test_recognised(name):
     assert [r.name for r in g.regions] == regions.split()
     assert len(g.scale) == parts
     assert (g.row_moves, g.column_moves) == tuple(map(bool, moves))
+
+
+MATRICES = "float A[8][8], B[8][8], C[8][8], D[8][8][8];\nvoid f(void) {\n%s}\n"
+THREE = "    for (int k = 0; k < 8; k++)\n        for (int i = 1; i < 7; i++)\n            for (int j = 1; j < 7; j++) %s;\n"
+
+
+@pytest.mark.parametrize(
+    "update, is_near",
+    [
+        ("C[k][j] += A[k][i] * B[i][j]", False),
+        ("A[i][j] = A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1]", False),
+        ("D[k][i][j] = D[k][i][j - 1] + A[i][j]", False),
+        ("A[i][j] += A[i][k] * A[k][j - 1]", True),
+        ("A[i][j] += A[k][i]", True),
+    ],
+)
+def test_only_what_looks_like_it_is_told_what_is_missing(update, is_near, tmp_path, monkeypatch):
+    text = MATRICES % (THREE % update)
+    g = recognised(text)
+    assert isinstance(g, NotGep) and g.is_near == is_near
+    (tmp_path / "f.c").write_text(text)
+    for backend in ("cpu", "cuda"):
+        said = CliRunner().invoke(main, ["explain", str(tmp_path / "f.c"), "--backend", backend]).output
+        assert ("not of Gaussian-elimination type" in said) == is_near, said
 
 
 @pytest.mark.parametrize("name", sampled(NEAR, 1))

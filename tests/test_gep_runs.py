@@ -173,6 +173,7 @@ def test_explain_says_why_not(tmp_path, capsys):
     data, text = explained(NEAR["another row"][0], tmp_path, capsys)
     assert data == {
         "recognised": False,
+        "near": True,
         "reason": "it also reads D[k + 1][j]",
         "file": data["file"],
         "line": 5,

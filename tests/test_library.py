@@ -435,6 +435,59 @@ def test_a_missing_number_may_be_given_for_all():
     assert c2cu.bulk(text, {"a": a}, shared={"n": 7}).tolist() == [[7], [7]]
 
 
+@pytest.mark.parametrize("declared, as_zero", [("hist[8]", "hist[8] = {0};"), ("hist", "hist = 0;")])
+def test_a_global_that_is_to_start_at_zero_may_say_so(declared, as_zero):
+    text = "unsigned char x[4];\nunsigned %s;\nvoid k(void) {\n    for (int i = 0; i < 4; i++) hist%s += 1;\n}\n"
+    index = "[x[i] & 7]" * ("[" in declared)
+    x = np.array([[0, 1, 1, 7]], np.uint8)
+    inputs = {"x": x} if index else {}
+    with pytest.raises(c2cu.InputError, match="'hist' is missing") as caught:
+        c2cu.bulk(text % (declared, index), inputs, p=1, backend="cpu")
+    assert f"write that: '{as_zero}'" in str(caught.value)
+    assert c2cu.bulk(text % (as_zero[:-1], index), inputs, p=1, backend="cpu").sum() == 4
+
+
+def test_what_is_missing_of_a_pointer_parameter_has_no_first_value_in_c():
+    with pytest.raises(c2cu.InputError, match="'a' is missing") as caught:
+        c2cu.bulk("void k(int a[4]) { a[0]++; }\n", {}, p=1, backend="cpu")
+    assert "zero" not in str(caught.value)
+
+
+def test_a_bare_array_is_told_what_is_to_be_given():
+    """What is required first, and no output."""
+    text = "float a[4], b[4], out[4], twice[4];\nint n;\nvoid k(void) {\n%s}\n"
+    loop = (
+        "    for (int i = 0; i < 4; i++) twice[i] = 2 * a[i];\n    for (int i = 0; i < n; i++) out[i] = a[i] + b[i];\n"
+    )
+    with pytest.raises(c2cu.InputError) as caught:
+        c2cu.bulk(text % loop, np.ones((2, 4), np.float32), backend="cpu")
+    assert "give a dict of arrays by name; required: a, n; optional: b" in str(caught.value).splitlines()[-1]
+    with pytest.raises(c2cu.InputError, match="give p=, the number of inputs, alone"):
+        c2cu.bulk(text % "    n = 3;\n    twice[0] = 2;\n", np.ones((2, 4), np.float32), backend="cpu")
+
+
+def test_a_conversion_is_python():
+    for text, a in (("struct S { int n; } in;", np.zeros(2)), ("float in;", np.zeros(2))):
+        with pytest.raises(TypeError) as caught:
+            c2cu.bulk(
+                text + "\nint o;\nvoid k(void) { o = sizeof in; %s }\n" % ("in.n++;" if "S" in text else "in++;"), a
+            )
+        hint = str(caught.value).splitlines()[-1]
+        assert "in_" in hint and "in." not in hint.replace("in_.", "") and "in[" not in hint
+
+
+@pytest.mark.parametrize(
+    "type_, dtype, how",
+    [("char", "u1", "a.view('int8')"), ("unsigned", "i4", "a.view('uint32')"), ("int", "i8", "a.astype('int32')")],
+)
+def test_a_dtype_of_the_other_sign_is_the_same_bits(type_, dtype, how):
+    text, a = f"{type_} a[2];\nvoid k(void) {{ a[0] = a[1]; }}\n", np.array([[1, 200]], dtype)
+    with pytest.raises(TypeError, match="C2CU043") as caught:
+        c2cu.bulk(text, a, backend="cpu")
+    assert how in str(caught.value).splitlines()[-1]
+    assert c2cu.bulk(text, eval(how), backend="cpu").view(dtype)[0, 0] == 200 or dtype == "i8"
+
+
 def test_a_file_of_almost_that_name(tmp_path):
     (tmp_path / "lcs.c").write_text("int a; void f(void) { a++; }\n")
     with pytest.raises(c2cu.Error) as caught:

@@ -180,6 +180,15 @@ def test_a_library(target, tmp_path, monkeypatch):
     assert (compiled(made) if target == "cpu" else emulated(made)).many
 
 
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_a_library_of_c_text_that_is_no_file(target):
+    """It has the name by which diagnostics call it."""
+    made = c2cu.library(TEXT.split("int main")[0], "many", target=target, lines=True)
+    users = {line for file, line, _ in places(made.source, f"many.{target.replace('cuda', 'cu').replace('cpu', 'c')}")
+             if file == "<input>"}  # fmt: skip
+    assert users & set(KERNEL.values())
+
+
 def test_it_is_for_programs_and_libraries(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.c").write_text(TEXT)

@@ -37,16 +37,18 @@ def shell(tmp_path):
 
 def test_readme(shell, tmp_path, pytestconfig):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    outputs = {}
+    outputs, ran = {}, 0
     for command in re.findall(r"^\$ (.*)$", README, re.M):
         has_nvcc = shutil.which("nvcc") is not None and pytestconfig.getoption("all")
         if "nvcc" in command and not has_nvcc or "cuda" in command.split()[0]:
             continue  # needs CUDA's compiler, or a device
         status, outputs[command] = shell(command.replace("2048", "64"))  # numbers as text take long
         assert status == 0, f"{command}\n{outputs[command]}"
-        if "> results.txt" in command:
-            printed = np.loadtxt(tmp_path / "results.txt", dtype=np.float32).reshape(-1, 16, 16)
-            assert np.array_equal(printed, np.load(tmp_path / "distances.npy"))
+        if "> build/results.txt" in command:
+            printed = np.loadtxt(tmp_path / "build" / "results.txt", dtype=np.float32).reshape(-1, 16, 16)
+            assert np.array_equal(printed, np.load(tmp_path / "build" / "distances.npy"))
+            ran += 1
+    assert ran >= 2 and {p.name for p in tmp_path.iterdir()} == {"bin", "examples", "build"}
     assert outputs["c2cu check examples/floyd_warshall.c"] in README
 
 

@@ -460,6 +460,19 @@ def test_a_cpu_runs_what_cannot_be_taken_apart(tmp_path):
         c2cu.translate(text, p=3, fn="k")
 
 
+def test_memory_of_unknown_length_is_told_where_main_passes_it():
+    text = (
+        "#include <stdio.h>\n#include <stdlib.h>\nvoid k(int n, float *x) { for (int i = 0; i < n; i++) x[i] *= 2; }\n"
+        'int main(void) {\n    int n;\n    if (scanf("%d", &n) != 1) return 2;\n    float *memory = malloc(n * sizeof *memory);\n'
+        '    for (int i = 0; i < n; i++) scanf("%f", memory + i);\n#pragma kernel\n    k(n, memory);\n'
+        '    for (int i = 0; i < n; i++) printf("%g ", memory[i]);\n    return 0;\n}\n'
+    )
+    with pytest.raises(c2cu.InputError, match="C2CU269") as caught:
+        c2cu.translate(text, p=3)
+    assert (caught.value.line, caught.value.column) == (10, 10) and "--shape x=LENGTH" in str(caught.value)
+    assert "__global__" in c2cu.translate(text, p=3, shapes={"x": 5})
+
+
 def test_names_that_kernels_find_their_input_by():
     text = program(top="int threadIdx;\n", kernel="void k(void) { o[0] = threadIdx; }\n")
     with pytest.raises(c2cu.UnsupportedError, match="'threadIdx' is CUDA's own.*C2CU271"):

@@ -171,6 +171,18 @@ def test_outputs_that_are_named_come_out_as_copies():
     assert one.step(inputs).tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+def test_what_is_only_written_comes_out(schedule):
+    """Though elements that a step does not write stay from the step before, as in C."""
+    text = "int a[3], n, out[3], sum;\nvoid f(void) { for (int i = 0; i < n; i++) { out[i] = a[i]; sum += a[i]; } }\n"
+    state = c2cu.compile(text, backend="cpu", schedule=schedule).state(2)
+    results = [
+        state.step({"a": np.full((2, 3), k, "i4"), "n": np.array(n, "i4")}) for k, n in ((5, [3, 2]), (6, [1, 0]))
+    ]
+    assert [r.tolist() for r in results] == [[[5, 5, 5], [5, 5, 0]], [[6, 5, 5], [5, 5, 0]]]
+    assert state["sum"].tolist() == [21, 10]
+
+
 def test_an_input_may_be_a_view_of_the_state():
     text = "int a[4], b[4], c[4];\nvoid f(void) { for (int i = 0; i < 4; i++) { a[i] += c[3 - i]; b[i] = a[i]; } }\n"
     state, plain = compiled(text).state(5), compiled(text).state(5)

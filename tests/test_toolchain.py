@@ -1,5 +1,6 @@
 """The host compiler: which one is taken, and what c2cu says where there is none."""
 
+import io
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 import c2cu
 from c2cu.base import toolchain
+from c2cu.io import progress
 from tests import test_native
 from tests.oracle import same
 from tests.workloads import EXAMPLES, WORKLOADS
@@ -131,3 +133,20 @@ def test_ziglang_needs_no_other_program(tmp_path):
 def test_what_older_compilers_took(said, flag):
     hint = toolchain.way_on(f"return type defaults to 'int' {said}")
     assert bool(hint) == flag and (not flag or re.search(r"CC='\S.* (-fpermissive|-Wno-error=[\w-]+)'", hint))
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_terminal_shows_a_compiler_that_takes_its_time(is_terminal, tmp_path, monkeypatch):
+    slow = tmp_path / "slowcc"
+    slow.write_text("#!/bin/sh\nexec sleep 0.8\n")
+    slow.chmod(0o755)
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: is_terminal)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.compilers_shown():
+        assert toolchain.fed([str(slow)], "").returncode == 0
+        assert toolchain.fed(["true"], "").returncode == 0
+    toolchain.fed([str(slow)], "")
+    assert ("compiling with slowcc" in screen.getvalue()) == is_terminal
+    assert "true" not in screen.getvalue() and (is_terminal or not screen.getvalue())

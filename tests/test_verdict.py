@@ -1,8 +1,15 @@
 """The verdict: oblivious or not, each for its right reason, at its line and column."""
 
+import re
+import subprocess
+import sys
+from collections import Counter
+
 import pytest
+from click.testing import CliRunner
 
 import c2cu
+from c2cu.cli import main
 
 # program, findings as (kind, line, column)
 CASES = {
@@ -200,3 +207,58 @@ def test_a_warning_names_the_first_place_that_an_input_decides():
 def test_a_table_of_functions_has_its_own_name():
     text = "static int inc(int x) { return x + 1; }\nstatic int dbl(int x) { return x * 2; }\ntypedef int (*handler)(int);\nstatic const handler table[] = {inc, dbl};\nint a[4], x;\nvoid k(void) { for (int i = 0; i < 4; i++) x = table[a[i] & 1](x); }\n"
     assert "subscript of 'table' depends" in str(c2cu.check(text))
+
+
+LOOKUPS = "".join(
+    f"    if (a[{i}] > 3) b[{i}] = a[b[{i}] & 7], b[{i}] += a[b[{i}] & 7];\n    if (a[{i}] > 4) x++;\n"
+    for i in range(8)
+)
+LOOP = "    while (x > 1) {\n        x /= 2;\n        if (x == 7) b[0]++;\n    }\n"
+MANY = "int a[9], b[9], x;\nvoid k(void) {\n" + LOOKUPS + LOOP + "}\n"
+
+
+def test_a_check_names_few_of_many_findings(tmp_path):
+    """Each line once, and how many more there are; all of them where that is asked for, in JSON, and of secrets."""
+    (tmp_path / "k.c").write_text(MANY)
+
+    def found(*options):
+        done = CliRunner().invoke(main, ["check", str(tmp_path / "k.c"), *options])
+        assert done.exit_code == 3
+        return done.stderr
+
+    report = c2cu.check(tmp_path / "k.c")
+    kinds = Counter(f.kind for f in report.findings)
+    few = found()
+    assert few.count("[C2CU031]") == 5 and few.count("[C2CU033]") == 3 and few.count("[C2CU032]") == 1
+    assert f"note: so do {kinds['address'] - 5} more subscripts: --all lists them\n" in few
+    assert f"note: so do {kinds['branch'] - 3} more branches: --all lists them\n" in few
+    assert "ends of loops" not in few
+    lines = re.findall(r":(\d+):\d+: warning: ", few)
+    assert len(lines) == len(set(lines))
+    for options in (["--all"], ["--constant-time"], ["--diagnostics-format", "json"]):
+        every = found(*options)
+        for kind, code in (("address", 31), ("branch", 33), ("loop-bound", 32)):
+            assert len(re.findall(rf"\[C2CU0{code}\]|\"C2CU0{code}\"", every)) == kinds[kind]
+        assert "more" not in every
+
+
+def test_a_process_is_warned_once_of_the_same_places():
+    text = "int a[4], k;\nvoid f(void) { a[k & 3] = 2; }\n"
+    script = (
+        "import sys, warnings, c2cu\n"
+        "for line in (1, 2):\n"
+        f"    c2cu.compile({text!r}, backend='cpu')\n"
+        f"c2cu.compile({text!r}, backend='cpu', verify=False)\n"
+        "print('other', file=sys.stderr)\n"
+        f"c2cu.compile({text.replace('2', '3')!r}, backend='cpu')\n"
+        "warnings.simplefilter('always')\n"
+        "print('always', file=sys.stderr)\n"
+        f"c2cu.compile({text!r}, backend='cpu')\n"
+        f"c2cu.compile({text!r}, backend='cpu')\n"
+        "warnings.filterwarnings('ignore', category=c2cu.NotObliviousWarning)\n"
+        "print('ignored', file=sys.stderr)\n"
+        f"c2cu.compile({text!r}, backend='cpu')\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stderr
+    parts = re.split("^(?:other|always|ignored)$", said, flags=re.M)
+    assert [part.count("is not oblivious") for part in parts] == [1, 1, 2, 0]

@@ -41,11 +41,15 @@ READ, WRITE, MAYBE = "read", "write", "maybe"
 
 @dataclass(frozen=True)
 class Effects:
-    """``reads``/``writes``: names of regions with any load/store. ``first``: what happens first, by region name."""
+    """``reads``/``writes``: names of regions with any load/store. ``first``: what happens first, by region name.
+    ``used``: regions that the program itself reads; lowering also loads what may stay as it is. ``read_first``: regions
+    that it reads on some path of which it has written no element there."""
 
     reads: frozenset[str]
     writes: frozenset[str]
     first: dict[str, str]
+    used: frozenset[str]
+    read_first: frozenset[str]
 
 
 def effects(kernel: Kernel) -> Effects:
@@ -59,8 +63,19 @@ def effects(kernel: Kernel) -> Effects:
             reads.update(x.region.name for x in subexpressions(e) if isinstance(x, Load))
     first: dict[str, str] = {}
     cells, body = _cells(kernel)
-    _First(cells).block(body, first, {})
-    return Effects(frozenset(reads), frozenset(writes), first)
+    finder = _First(cells, set())
+    finder.block(body, first, {})
+    used = frozenset(_used(cells, body))
+    return Effects(frozenset(reads), frozenset(writes), first, used, frozenset(finder.read_first))
+
+
+def _used(cells: dict[Variable, str], body: Block) -> Iterator[str]:
+    for e in (e for s in statements(body) for e in expressions(s)):
+        for x in subexpressions(e):
+            if isinstance(x, Load):
+                yield x.region.name
+            elif isinstance(x, Var) and x.var in cells:
+                yield cells[x.var]
 
 
 def _cells(kernel: Kernel) -> tuple[dict[Variable, str], Block]:
@@ -93,9 +108,11 @@ def _leaves(s: Stmt, cells: dict[Variable, str]) -> bool:
 
 @dataclass(frozen=True)
 class _First:
-    """Finds each region's first access. ``cells``: the variables that stand for a region of one scalar."""
+    """Finds each region's first access. ``cells``: the variables that stand for a region of one scalar.
+    ``read_first``: see `Effects`."""
 
     cells: dict[Variable, str]
+    read_first: set[str]
 
     def block(self, block: Block, first: dict[str, str], known: dict[Variable, Const]) -> None:
         """``known``: variables whose value is a known constant."""
@@ -146,9 +163,12 @@ class _First:
     def loads(self, e: Expr, first: dict[str, str]) -> None:
         for x in subexpressions(e):
             if isinstance(x, Load):
-                first.setdefault(x.region.name, READ)
+                if first.setdefault(x.region.name, READ) == READ:
+                    self.read_first.add(x.region.name)
             elif isinstance(x, Var) and x.var in self.cells:
-                first.setdefault(self.cells[x.var], READ)
+                name = self.cells[x.var]
+                if first.setdefault(name, READ) != WRITE:  # where a path wrote an array, it may be this very element
+                    self.read_first.add(name)
 
 
 def _forget(block: Block, known: dict[Variable, Const]) -> None:

@@ -592,7 +592,8 @@ POINTER_IN_MEMORY = Message(
     UnsupportedError,
     "A pointer is stored in memory where c2cu cannot follow it.",
     "'{name}' stores a pointer in memory",
-    "store an index instead of the pointer",
+    "store an index instead of the pointer; in place of memory from malloc, declare an array, whose length may be a"
+    " macro for -D",
 )
 ADDRESS_IN_INITIALISER = Message(
     "C2CU153",
@@ -1237,12 +1238,22 @@ MISSING_INPUT = Message(
     "{how}",
     "Give an array, of the shape and dtype that the message names, under the variable's C name.",
 )
+STARTS_AT_ZERO = Message(
+    "C2CU430",
+    InputError,
+    "Inputs that the kernel reads on some paths, or that may be written first, are not given, and the C does not say "
+    "their first values.",
+    "inputs that are not given start at zero: {names}",
+    "give '{first}' with --in {first}=FILE{how}",
+    "Nothing is wrong if zero is meant: a global starts so in C. `c2cu run` alone says so; in Python, each `Slot` of "
+    "`Program.slots` has the attribute `zero`.",
+)
 BARE_ARRAY = Message(
     "C2CU042",
     InputError,
     "One array is given without a name, but the program has several inputs, or none.",
     "one array is given without a name, but the program does not have exactly one input",
-    "give a dict of arrays by name; its variables: {names}",
+    "{how}",
     "Give a dict of arrays by name.",
 )
 BARE_OUT = Message(
@@ -2020,7 +2031,17 @@ ARGUMENT_PLACE = Message(
     UnsupportedError,
     "What an argument of the kernel call points to cannot be copied: it holds pointers, or is no variable of a run.",
     "what argument '{name}' of the kernel call points to cannot be copied",
-    "pass an array by its name, or a variable's address",
+    "pass a variable's address, or an array by its name, also in place of memory from malloc; its length may be a macro"
+    " for -D",
+)
+UNTOLD_LENGTH = Message(
+    "C2CU269",
+    InputError,
+    "main passes memory to its kernel, such as malloc returns, whose length is not known before the program runs.",
+    "the length of '{name}' is not known before the program runs",
+    "say how long it is in every run: --shape {name}=LENGTH; or let main pass an array, whose length may be a macro for"
+    " -D",
+    "Give the length with --shape, or let main pass an array.",
 )
 ARGUMENT_LONGER = Message(
     "C2CU273",
@@ -2079,9 +2100,17 @@ ARRAY_NOT_IN_FILE = Message(
     "C2CU340",
     InputError,
     "An .npz file does not hold the array that is asked for.",
-    "'{path}' holds {names}",
-    "{how}",
+    "'{path}' holds {names}, and no array '{name}'",
+    "save it there by this name: numpy.savez('{path}', {name}=...)",
     "Save the array under the variable's C name.",
+)
+NOT_A_VARIABLE = Message(
+    "C2CU431",
+    InputError,
+    "An .npz file is given without a name, and an array in it has the name of no variable.",
+    "'{path}' holds an array '{name}', and no variable of the kernel is called so",
+    "{meant} name what is to be read: --in NAME={path}",
+    "Name what is to be read, each with --in NAME=FILE.",
 )
 NOT_AN_ARRAY_FILE = Message(
     "C2CU341",

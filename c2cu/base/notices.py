@@ -41,6 +41,19 @@ def warn(notice: Warning) -> None:
     warnings.warn(notice, stacklevel=users_level())
 
 
+_told: set[int] = set()  # hashes of the texts of warnings that are given once
+
+
+def warn_once(notice: Warning) -> None:
+    """Warn at the user's line, once in a process for the same text: Python's own account of what was shown is lost
+    whenever any library changes a filter. A filter that wants to see all such warnings does."""
+    wanted = any(issubclass(type(notice), f[2]) and f[0] in ("always", "all", "error") for f in warnings.filters)
+    text = hash(str(notice))
+    if wanted or text not in _told:
+        _told.add(text)
+        warn(notice)
+
+
 def users_level() -> int:
     """The ``stacklevel`` with which a warning by the caller names the first line outside c2cu."""
     level, frame = 1, sys._getframe(1)

@@ -15,7 +15,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -141,15 +142,37 @@ def giving_way() -> Iterator[None]:
         _gives_way.reset(before)
 
 
+Watch = Callable[[str], AbstractContextManager[None]]  # takes a compiler's name, and lasts as long as it works
+_watch: ContextVar[Watch | None] = ContextVar("c2cu_watch", default=None)
+
+
+@contextlib.contextmanager
+def watched(watch: Watch) -> Iterator[None]:
+    """Compilers that this thread starts inside are told to ``watch``."""
+    token = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+def at_work(compiler: str) -> AbstractContextManager[None]:
+    """While a compiler works, for who watches that."""
+    watch = _watch.get()
+    return contextlib.nullcontext() if watch is None else watch(os.path.basename(compiler))
+
+
 def fed(command: Sequence[str], text: str, folder: Path | None = None) -> subprocess.CompletedProcess[bytes]:
     """A compiler's command, run with a text on standard input. It speaks English, and what it writes on the way goes to
     ``folder``. Raises CompileError where it does not start."""
     environment = {**os.environ, "LC_ALL": "C", **({} if folder is None else {"TMPDIR": str(folder)})}
     data = text.encode("utf-8", "surrogateescape")
+    compiler = command[0]
     if _gives_way.get() and shutil.which("nice"):
         command = ["nice", "-n", "19", *command]
     try:
-        return subprocess.run(command, input=data, capture_output=True, env=environment)
+        with at_work(compiler):
+            return subprocess.run(command, input=data, capture_output=True, env=environment)
     except OSError as e:
         raise does_not_start(command[0], e) from None
 

@@ -112,7 +112,9 @@ def element(region: Region, where: str, counters: tuple[Variable, Variable, Vari
 
 @dataclass(frozen=True)
 class NotGep:
-    """Three loops in one another that are almost of the type: what stands in the way, and where."""
+    """Three loops in one another that are not of the type: what stands in the way, and where. ``is_near``: they look as
+    if they were meant to be."""
 
     message: str
     loc: Loc
+    is_near: bool = True

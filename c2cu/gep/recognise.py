@@ -9,7 +9,7 @@ from ..base.diagnostics import Loc
 from ..ir.affine import Affine, affine
 from ..ir.canonical import counted
 from ..ir.nodes import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ..ir.walk import blocks, expressions, loads_in, rewrite, statements
+from ..ir.walk import blocks, expressions, loads_in, rewrite, statements, subexpressions
 from ..transform.minmax import minima
 from .cell import Cell, NestShape, Refused, reads
 from .fixed import moves
@@ -27,7 +27,25 @@ def recognise(kernel: Kernel) -> Gep | NotGep | None:
     try:
         return _Recogniser(kernel, nest).gep()
     except Refused as e:
-        return NotGep(e.message, e.loc)
+        return NotGep(e.message, e.loc, _is_near(nest))
+
+
+def _is_near(nest: Loop) -> bool:
+    """Whether an array is written at places that the outermost counter does not tell, and read at some that it does:
+    as row k and column k are, and unlike a product of matrices or a smoothed image."""
+    every = list(statements((nest,)))
+    counters = {s.var for x in every if isinstance(x, Loop) for s in x.step if isinstance(s, Assign)}
+    tells = {s.var for s in nest.step if isinstance(s, Assign)}
+
+    def is_told(e: Expr) -> bool:
+        return any(isinstance(x, Var) and x.var in tells for x in subexpressions(e))
+
+    for s in every:
+        if isinstance(s, Assign) and s.var not in counters and is_told(s.value):
+            tells.add(s.var)
+    updated = {s.region for s in every if isinstance(s, Store) and not is_told(s.index)}
+    loads = (x for s in every for e in expressions(s) for x in loads_in(e))
+    return any(x.region in updated and is_told(x.index) for x in loads)
 
 
 def _depth(s: Stmt) -> int:

@@ -84,6 +84,7 @@ def job_of(
     files_of = _targets(targets, [s.name for s in slots.values() if s.writes])
     named = arrays.named(_inputs(inputs, slots, layout), program.slots)
     _refuse_repeated("--shared", [name for name, _ in shared])
+    arrays.check_known([name for name, _ in shared], program.slots)
     constants = {name: _value(text, slots.get(name), layout) for name, text in shared}
     front, _, bound = program.bound(named, constants, p)
     batched = {s.name: bound[s.name] for s in front.slots if s.name in bound and not s.shared}
@@ -96,6 +97,9 @@ def job_of(
 
 def _inputs(inputs: Sequence[str], slots: Mapping[str, Slot], layout: str) -> Any:
     """The inputs by name, or the one that has none."""
+    from ..runtime import arrays
+
+    inputs = [text for file in inputs for text in _unpacked(file, slots)]
     if len(inputs) == 1 and "=" not in inputs[0]:
         required = [s for s in slots.values() if s.required and not s.shared]
         return open_source(inputs[0], required[0] if len(required) == 1 else None, layout)
@@ -105,7 +109,21 @@ def _inputs(inputs: Sequence[str], slots: Mapping[str, Slot], layout: str) -> An
         raise catalogue.IN_WITHOUT_NAME.error(file=unnamed)
     _refuse_repeated("--in", [name for name, *_ in pairs])
     _refuse_repeated("--in", [path for *_, path in pairs if path == "-"])
+    arrays.check_known([name for name, *_ in pairs], tuple(slots.values()))
     return {name: _value(path, slots.get(name), layout) for name, _, path in pairs}
+
+
+def _unpacked(text: str, slots: Mapping[str, Slot]) -> list[str]:
+    """The arrays of an .npz file that has no name, each as the input of its own name; any other input as it is."""
+    if "=" in text or Path(text).suffix != ".npz":
+        return [text]
+    names = files.names_in(text)
+    if len(names) == 1 and names[0] not in slots:
+        return [text]
+    for name in names:
+        if name not in slots:
+            raise catalogue.NOT_A_VARIABLE.error(path=text, name=name, meant=did_you_mean(name, slots))
+    return [f"{name}={text}" for name in names]
 
 
 def _refuse_repeated(option: str, names: Sequence[str]) -> None:
@@ -131,9 +149,14 @@ def _targets(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     known = f"the outputs: {', '.join(names) or 'none'}"
     if not texts:
         raise catalogue.NO_OUT.error(known=known)
+    named = {text.partition("=")[0] for text in texts if "=" in text}
     pairs: list[tuple[str, str]] = []
     for text in texts:
         name, equals, path = text.partition("=")
+        if not equals and Path(text).suffix == ".npz":  # which has room for all that is not named
+            outputs.check_target(text)
+            pairs += [(n, text) for n in names if n not in named]
+            continue
         if not equals and len(names) != 1:
             raise catalogue.OUT_WITHOUT_NAME.error(file=text, known=known)
         if not equals:
@@ -145,6 +168,8 @@ def _targets(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         outputs.check_target(path)
         pairs.append((name, path))
     _refuse_repeated("--out", [name for name, _ in pairs])
-    _refuse_repeated("--out", [path for _, path in pairs])
-    outputs.check_apart([path for _, path in pairs])
+    archives = dict.fromkeys(path for _, path in pairs if Path(path).suffix == ".npz")  # each holds several
+    paths = [*(path for _, path in pairs if path not in archives), *archives]
+    _refuse_repeated("--out", paths)
+    outputs.check_apart(paths)
     return dict(pairs)

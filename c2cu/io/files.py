@@ -7,7 +7,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,11 +42,15 @@ def load(path: str, slot: Slot | None, layout: str = "row") -> Any:
         return guarded(path, lambda: archive[slot.name])
     if len(names) == 1:
         return guarded(path, lambda: archive[names[0]])
-    raise catalogue.ARRAY_NOT_IN_FILE.error(
-        path=path,
-        names=names or "nothing",
-        how=f"it should hold an array named {slot.name}" if slot is not None else "",
-    )
+    name = slot.name if slot is not None else "NAME"
+    raise catalogue.ARRAY_NOT_IN_FILE.error(path=path, names=names or "nothing", name=name)
+
+
+def names_in(path: str) -> list[str]:
+    """What the arrays in an .npz file are called. Raises InputError as `load` does."""
+    import numpy
+
+    return guarded(path, lambda: list(numpy.load(path, allow_pickle=False).files))
 
 
 def guarded(path: str, read: Any) -> Any:
@@ -120,8 +125,11 @@ def writing(path: str) -> Iterator[None]:
         raise catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how="") from None
 
 
-def write(path: str, data: bytes | numpy.ndarray) -> None:
-    """Write text or an array to ``path``: first beside it, then moved into place. ``-`` is stdout.
+Data = bytes | Any | Mapping[str, Any]  # text, an array, or the arrays of an .npz file by name
+
+
+def write(path: str, data: Data) -> None:
+    """Write text, an array, or arrays by name to ``path``: first beside it, then moved into place. ``-`` is stdout.
 
     Raises InputError; an old file under that name is then still whole.
     """
@@ -152,7 +160,7 @@ def is_special(target: Path) -> bool:
     return target.exists() and not target.is_file() and not target.is_dir()
 
 
-def _replace(target: Path, data: bytes | numpy.ndarray) -> None:
+def _replace(target: Path, data: Data) -> None:
     folder = target.parent
     handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=folder)
     try:
@@ -173,16 +181,19 @@ def settle(written: Path, target: Path) -> None:
     os.replace(written, target)
 
 
-def _put(f: Any, data: bytes | numpy.ndarray, suffix: str) -> None:
+def _put(f: Any, data: Data, suffix: str) -> None:
     if isinstance(data, bytes):
         f.write(data)
         return
     import numpy
 
-    if suffix == ".bin":
+    if isinstance(data, Mapping):
+        with zipfile.ZipFile(f, "w") as archive:  # numpy.savez takes no array named 'file'
+            for name, array in data.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    numpy.lib.format.write_array(member, numpy.asarray(array), allow_pickle=False)
+    elif suffix == ".bin":
         f.write(numpy.ascontiguousarray(data).tobytes())
-    elif suffix == ".npz":
-        numpy.savez(f, data)
     else:
         numpy.lib.format.write_array(f, numpy.asarray(data), allow_pickle=False)
 

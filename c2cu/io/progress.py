@@ -1,11 +1,16 @@
-"""Progress on a terminal: inputs done, rate, and the time that is left."""
+"""Progress on a terminal: what a compiler is at; then inputs done, rate, and the time that is left."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
+
+from ..base import toolchain
 
 SHORT = 0.5  # seconds of a run that needs no progress
 INTERVAL = 0.1
@@ -63,6 +68,35 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+def compilers_shown() -> contextlib.AbstractContextManager[None]:
+    """Inside, a terminal shows which compiler works, and for how long, where it takes longer than half a second."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return toolchain.watched(_shown) if is_terminal else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _shown(compiler: str) -> Iterator[None]:
+    ended = threading.Event()
+
+    def tell() -> None:
+        start = time.monotonic()
+        if ended.wait(SHORT):
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(f"compiling with {compiler}") as status:
+            while not ended.wait(INTERVAL):
+                status.update(f"compiling with {compiler}, {time.monotonic() - start:.0f} s")
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        teller.join()
 
 
 def _clock(seconds: float) -> str:

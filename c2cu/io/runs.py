@@ -15,13 +15,13 @@ from .. import api, backends
 from ..base import catalogue
 from ..base.diagnostics import Diagnostic, Error, InputError
 from ..program.verify import patient
-from ..schedule.slots import Slot
+from ..schedule.slots import Slot, zeroed
 from . import files, journal
 from .arguments import FileJob, job_of
 from .journal import Checkpoints, Journal
 from .outputs import Output
 from .progress import Progress
-from .sinks import FileSink, Sink, open_sink
+from .sinks import FileSink, Sink, finish, open_sink
 from .sources import FileSource, MemorySource, PipeSource
 
 SMALL = 32 << 20  # bytes in and out of a run that is done in one call, unless options ask for something else
@@ -65,6 +65,7 @@ def run_files(
     Raises InputError for files that cannot be read or written, and for a run that cannot be resumed."""
     options = options or RunOptions()
     job = job_of(program, inputs, targets, shared, p, layout)
+    _tell_zeros(job, say)
     is_large = job.total * job.nbytes > SMALL or any(Path(path).suffix == ".zarr" for path in job.targets.values())
     if not (options.engine or options.resume or is_large):
         _run_in_one_call(job, p)
@@ -74,6 +75,16 @@ def run_files(
         _run_in_groups(job, options, say)
 
 
+def _tell_zeros(job: FileJob, say: Say) -> None:
+    """Name the inputs that are not given, where the C does not say that they start at zero."""
+    zeros = [s for s in job.program.slots if s.zero and s.name not in job.batched and s.name not in job.shared]
+    if zeros:
+        first = zeros[0]
+        meant = f"; where zero is meant, write that: '{zeroed(first)}'" if first.is_global else ""
+        names = [s.name for s in zeros]
+        say(catalogue.STARTS_AT_ZERO.diagnostic("note", first.loc, names=names, first=first.name, how=meant))
+
+
 def _run_in_one_call(job: FileJob, p: int | None) -> None:
     outputs = [o for o in job.outputs().values() if o.is_resumable]
     with journal.locked(outputs):
@@ -81,8 +92,14 @@ def _run_in_one_call(job: FileJob, p: int | None) -> None:
         with patient():
             results = _by_name(job.slots, job.program(inputs, shared=job.shared, p=p))
         job.check_unchanged()
+        archives: dict[str, dict[str, Any]] = {}
         for name, path in job.targets.items():
-            files.write(path, results[name])
+            if Path(path).suffix == ".npz":
+                archives.setdefault(path, {})[name] = results[name]
+            else:
+                files.write(path, results[name])
+        for path, arrays in archives.items():
+            files.write(path, arrays)
         journal.remove_partial(outputs)
 
 
@@ -127,8 +144,7 @@ def _run_in_bands(job: FileJob, options: RunOptions) -> None:
             job.check_unchanged()
             for name in unmapped:
                 sinks[name].write(0, results[name])
-            for sink in sinks.values():
-                sink.finish()
+            finish(sinks, job.targets)
         except BaseException:
             _discard(sinks.values())
             raise
@@ -155,8 +171,7 @@ def _run_in_groups(job: FileJob, options: RunOptions, say: Say) -> None:
                     progress.update(count)
             job.check_unchanged()
             checkpoints.save()
-            for sink in sinks.values():
-                sink.finish()
+            finish(sinks, job.targets)
             journal.forget(partial)
         except BaseException as e:
             raise _interrupted(e, job, checkpoints, record is not None, partial, sinks, say) from None

@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -53,6 +54,20 @@ def open_sink(output: Output, group: int | None, first: int | None = None, nbyte
         if Path(output.path).suffix == ".zarr":
             return zarr_files.ZarrSink(output, zarr_files.chunk_of(nbytes, output.p, group), first)
         return FileSink(output, first)
+
+
+def finish(sinks: Mapping[str, Sink], targets: Mapping[str, str]) -> None:
+    """All is written: move every output to its name. ``targets``: the file of each; those of one .npz file go there
+    together."""
+    archives: dict[str, dict[str, Any]] = {}
+    for name, sink in sinks.items():
+        array = sink.archived if isinstance(sink, WholeSink) else None
+        if array is None:
+            sink.finish()
+        else:
+            archives.setdefault(targets[name], {})[name] = array
+    for path, arrays in archives.items():
+        files.write(path, arrays)
 
 
 class FileSink:
@@ -177,5 +192,10 @@ class WholeSink:
 
     def finish(self) -> None:
         files.write(self._output.path, self._array)
+
+    @property
+    def archived(self) -> numpy.ndarray | None:
+        """What goes into an .npz file, beside other outputs; None where this is a file of its own."""
+        return self._array if Path(self._output.path).suffix == ".npz" else None
 
     def discard(self) -> None: ...

@@ -61,7 +61,8 @@ class State:
             self._slot(name, [s.name for s in front.slots if s.reads and not s.shared])
         self.names = tuple(self._slots)
         self._results = tuple(s.name for s in front.slots if s.writes and s.name not in self._slots)
-        self._copies: tuple[str, ...] = ()
+        # What the kernel only writes stays too, as some of it may not be written; but it is written for the caller.
+        self._copies = tuple(s.name for s in written if s.keeps)
         if asked is not None:
             self._copies = tuple(n for n in self.names if n in asked)
             self._results = tuple(n for n in self._results if n in asked or n == "status")
@@ -109,8 +110,9 @@ class State:
             out: An array, or a dict of arrays by C name, to write results to.
 
         Returns:
-            What the program writes beside its state, or what ``outputs=`` of `compile` names, then as copies where it
-            is of the state: one array where that is one variable, else a dict by C name.
+            What the program writes beside its state, and copies of what it never reads and may leave unwritten in part,
+            which stays too; or what ``outputs=`` of `compile` names, as copies where it is of the state. One array
+            where that is one variable, else a dict by C name.
 
         Raises:
             InputError: An array is wrong.

@@ -75,6 +75,7 @@ def explanation(
                 "element_bytes": numpy.dtype(s.dtype).itemsize,
                 "input": s.reads,
                 "required": s.required,
+                "zero_unless_given": s.zero,
                 "output": s.writes,
                 "shared": s.shared,
             }
@@ -111,8 +112,15 @@ def _gep(front: Understood) -> dict[str, Any] | None:
     match front.gep:
         case None:
             return None
-        case NotGep(message=message, loc=loc):
-            return {"recognised": False, "reason": message, "file": loc.file, "line": loc.line, "column": loc.column}
+        case NotGep(message=message, loc=loc, is_near=is_near):
+            return {
+                "recognised": False,
+                "near": is_near,
+                "reason": message,
+                "file": loc.file,
+                "line": loc.line,
+                "column": loc.column,
+            }
         case Gep() as g:
             return {
                 "recognised": True,
@@ -264,6 +272,7 @@ def _variable(v: dict[str, Any]) -> str:
         r
         for r, on in (
             ("required input" if v["required"] else "input", v["input"]),
+            ("zero unless given", v["zero_unless_given"]),
             ("output", v["output"]),
             ("shared", v["shared"]),
         )
@@ -290,6 +299,8 @@ def _steps(e: dict[str, Any]) -> list[str]:
 def _form(g: dict[str, Any] | None) -> list[str]:
     if g is None:
         return []
+    if not g["recognised"] and not g["near"]:
+        return []  # nobody would think of it; --json has why
     if not g["recognised"]:
         return [f"three loops, but not of Gaussian-elimination type: {_at(g)}: {g['reason']}"]
     computed = "; ".join(f"{u['element']} from {_joined(u['from'])}" for u in g["update"] if u["from"])

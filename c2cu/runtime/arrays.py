@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import keyword
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -15,7 +16,7 @@ import numpy
 from ..base import catalogue, quantities
 from ..base.diagnostics import did_you_mean
 from ..base.memory import require_memory
-from ..schedule.slots import Slot, in_range, piece, shape_of
+from ..schedule.slots import Slot, in_range, piece, shape_of, zeroed
 from . import recycled
 
 
@@ -54,14 +55,23 @@ def named(inputs: Any, slots: tuple[Slot, ...]) -> dict[str, Any]:
     if isinstance(inputs, Mapping):
         return dict(inputs)
     bulk = [s for s in slots if not s.shared and s.name != "return"]
-    readable = [s for s in bulk if s.reads]
+    readable = [s for s in bulk if s.reads and not s.keeps]
     for candidates in ([s for s in bulk if s.required], readable, bulk):
         if len(candidates) == 1 and not _meant_for_another(inputs, candidates[0], readable):
             return {candidates[0].name: inputs}
         if candidates:
             break
-    names = ", ".join(s.name for s in bulk) or "none"
-    raise catalogue.BARE_ARRAY.error(names=names)
+    raise catalogue.BARE_ARRAY.error(how=_to_give(bulk))
+
+
+def _to_give(slots: list[Slot]) -> str:
+    """What a dict of arrays has to hold, and what it may hold."""
+    roles = {
+        "required": [s.name for s in slots if s.required],
+        "optional": [s.name for s in slots if s.reads and not s.required and not s.keeps],
+    }
+    said = [f"{role}: {', '.join(names)}" for role, names in roles.items() if names]
+    return f"give a dict of arrays by name; {'; '.join(said)}" if said else "give p=, the number of inputs, alone"
 
 
 def _meant_for_another(array: Any, slot: Slot, others: list[Slot]) -> bool:
@@ -84,17 +94,21 @@ def _inputs(slots: tuple[Slot, ...]) -> list[str]:
 def _conversion(array: Any, slot: Slot) -> str:
     """How an array, or what is none, comes to have the dtype that is wanted."""
     names, given = _dtype(slot).names, getattr(array, "dtype", None)
+    name = f"{slot.name}_" if keyword.iskeyword(slot.name) else slot.name  # Python's own words name no variable
     if names and getattr(given, "names", None) == names:
-        return f"convert it, member by member: {slot.name}.astype(numpy.dtype({_dtype(slot)}))"
+        return f"convert it, member by member: {name}.astype(numpy.dtype({_dtype(slot)}))"
     if names:
-        made = f"{slot.name} = numpy.zeros(count, numpy.dtype({_dtype(slot)}))"
-        return f"make an array of structs and fill its members: {made}, {slot.name}['{names[0]}'] = ..."
+        made = f"{name} = numpy.zeros(count, numpy.dtype({_dtype(slot)}))"
+        return f"make an array of structs and fill its members: {made}, {name}['{names[0]}'] = ..."
     if len(slot.shape) == 1 and slot.shape[0] > 0 and _dtype(slot).itemsize == 1 and _is_text(array):
         n, t = slot.shape[0], _dtype(slot)
-        return f"take the bytes of strings: numpy.array({slot.name}, dtype='S{n}').view('{t}').reshape(-1, {n})"
+        return f"take the bytes of strings: numpy.array({name}, dtype='S{n}').view('{t}').reshape(-1, {n})"
     if getattr(getattr(array, "dtype", None), "kind", "") == "S":  # NumPy would read numbers
-        return f"take its bytes: {slot.name}.view('{_dtype(slot)}').reshape(*{slot.name}.shape, -1)"
-    return f"convert it: {slot.name}.astype('{_dtype(slot)}')"
+        return f"take its bytes: {name}.view('{_dtype(slot)}').reshape(*{name}.shape, -1)"
+    kinds = {getattr(given, "kind", ""), _dtype(slot).kind}
+    if kinds == {"i", "u"} and getattr(given, "itemsize", 0) == _dtype(slot).itemsize:
+        return f"only the sign differs: {name}.view('{_dtype(slot)}') has the same bits"
+    return f"convert it: {name}.astype('{_dtype(slot)}')"
 
 
 def _is_text(value: Any) -> bool:
@@ -107,16 +121,20 @@ def _is_text(value: Any) -> bool:
 
 def check_names(arrays: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
     """Raises InputError for a name that is no variable of the program, or not given where it must be."""
+    check_known(arrays, slots)
+    missing = [s for s in slots if s.required and s.name not in arrays]
+    for s in missing:
+        how = f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}"
+        raise catalogue.MISSING_INPUT.error(s.loc, name=s.name, how=f"{how}{_or_else(s, missing)}")
+
+
+def check_known(given: Iterable[str], slots: tuple[Slot, ...]) -> None:
+    """Raises InputError for a name that is no variable of the program."""
     names = [s.name for s in slots if s.name != "return"]
-    for name in arrays:
+    for name in given:
         if name not in names:
             raise catalogue.UNKNOWN_VARIABLE.error(
                 role="input", name=name, meant=did_you_mean(name, names), known=_inputs(slots) or list(names)
-            )
-    for s in slots:
-        if s.required and s.name not in arrays:
-            raise catalogue.MISSING_INPUT.error(
-                s.loc, name=s.name, how=f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}{_for_all(s)}"
             )
 
 
@@ -131,13 +149,19 @@ def words(slot: Slot, layout: str) -> str:
     return " ".join([kind, _shape(slot, layout), *(role for role, on in roles if on)])
 
 
-def _for_all(slot: Slot) -> str:
-    """How one number is given for all inputs, where that is possible."""
-    if slot.shape or slot.shared or not isinstance(slot.dtype, str):
-        return ""
-    if slot.writes:  # what all inputs share nobody writes
-        return f"; a variable of the file may have its first value there: '{slot.name} = 0;'"
+def _or_else(slot: Slot, missing: list[Slot]) -> str:
+    """What else may be done than to give an array of a missing input: one number for all inputs, or a first value in
+    the C, which what is ``missing`` beside it may need too."""
+    if _may_start_at_zero(slot):
+        zeros = ", ".join(f"'{zeroed(s)}'" for s in missing if _may_start_at_zero(s))
+        return f"; where it is to start at zero, as it does in C, write that: {zeros}"
+    if slot.shape or slot.shared or slot.is_written or not isinstance(slot.dtype, str):
+        return ""  # what all inputs share nobody writes
     return f", or one number for all: shared={{'{slot.name}': ...}} / --shared {slot.name}=..."
+
+
+def _may_start_at_zero(slot: Slot) -> bool:
+    return slot.is_global and slot.is_written and not slot.shared
 
 
 def _number_hint(value: Any, slot: Slot) -> str:

@@ -17,7 +17,7 @@ import numpy
 from ..base import catalogue
 from ..base.cache import Cache, key
 from ..base.scratch import scratch
-from ..base.toolchain import rejected
+from ..base.toolchain import at_work, rejected
 from ..schedule.artifact import BUSY, IN_A_ROW, UNASKED, Artifact, CudaArtifact, CudaLaunchesArtifact
 from ..schedule.estimate import USUAL, Device
 
@@ -295,7 +295,8 @@ def _compiled(artifact: Artifact) -> bytes:
     name = key(artifact.text, options, device, cupy.cuda.nvrtc.getVersion(), cupy.__version__)
 
     def produce() -> bytes:
-        code, _ = cupy.cuda.compiler.compile_using_nvrtc(artifact.text, options, cache_in_memory=True)
+        with at_work("NVRTC"):
+            code, _ = cupy.cuda.compiler.compile_using_nvrtc(artifact.text, options, cache_in_memory=True)
         return code
 
     try:

@@ -39,6 +39,11 @@ class Slot:
         shared: One copy serves all inputs.
         loc: Its declaration in the C.
         most: The largest integer that an input may have, the least being 0; None where ``pack`` sets no limit.
+        keeps: The kernel never reads it. It is an input only so that elements that are not written keep a given value.
+        zero: It starts at zero where a call does not give it, as the C says no value, and on some path the kernel reads
+            that; known of programs that can be analysed.
+        is_global: It is a variable of the file.
+        is_written: The kernel writes it, whether or not that comes out.
         is_status: It is the exit status.
         is_address: It is a pointer, or pointers.
     """
@@ -53,6 +58,10 @@ class Slot:
     shared: bool = False
     loc: Loc = field(default=Loc(), compare=False)
     most: int | None = None
+    keeps: bool = False
+    zero: bool = False
+    is_global: bool = False
+    is_written: bool = False
     is_status: bool = False
     is_address: bool = False
 
@@ -72,11 +81,17 @@ def shape_of(slot: Slot, n: int, layout: str) -> tuple[int, ...]:
     return (n, *slot.shape) if layout == "row" else (*slot.shape, n)
 
 
+def zeroed(slot: Slot) -> str:
+    """The declaration of a variable of the file, without its type, that says that it starts at zero."""
+    is_number = isinstance(slot.dtype, str) and not slot.shape
+    return f"{slot.name}{''.join(f'[{n}]' for n in slot.shape)} = {'0' if is_number else '{0}'};"
+
+
 def slots(program: KernelProgram, kernel: Kernel | None, trace: Trace | None) -> tuple[Slot, ...]:
     """The slots of a program's parameters, in order. ``kernel``: its flat form with dead code removed, if there is one;
     ``trace``: what it touches, where that is known."""
     inner = _inner_effects(program, kernel, _not_inputs(program, trace))
-    return tuple(_slot(b, *inner[b.name]) for b in program.parameters)
+    return tuple(_slot(b, inner[b.name]) for b in program.parameters)
 
 
 STATUS = "status"  # the output that is each input's exit status
@@ -102,7 +117,18 @@ def chosen(program: KernelProgram, slots: tuple[Slot, ...], options: Options) ->
     return slots
 
 
-def _slot(b: Parameter, reads: bool, writes: bool, required: bool) -> Slot:
+@dataclass(frozen=True)
+class _Roles:
+    """What a slot says of a parameter."""
+
+    reads: bool
+    writes: bool
+    required: bool
+    keeps: bool = False
+    zero: bool = False
+
+
+def _slot(b: Parameter, roles: _Roles) -> Slot:
     element = leaf_element(b.type)
     dims = extents(b.type)
     size = element.size
@@ -113,11 +139,15 @@ def _slot(b: Parameter, reads: bool, writes: bool, required: bool) -> Slot:
         numpy_dtype(element),
         tuple(n if n is not None else -1 for n in dims),
         size,
-        reads,
-        writes,
-        required,
+        roles.reads,
+        roles.writes,
+        roles.required,
         b.shared,
         b.loc,
+        keeps=roles.keeps,
+        zero=roles.zero,
+        is_global=b.kind == "global",
+        is_written=roles.writes,
         is_address=isinstance(element, Pointer),
     )
 
@@ -136,10 +166,8 @@ def _not_inputs(program: KernelProgram, trace: Trace | None) -> frozenset[str]:
     return frozenset(r.region.name for r in whole)
 
 
-def _inner_effects(
-    program: KernelProgram, kernel: Kernel | None, not_inputs: frozenset[str]
-) -> dict[str, tuple[bool, bool, bool]]:
-    """(reads, writes, required) of each parameter."""
+def _inner_effects(program: KernelProgram, kernel: Kernel | None, not_inputs: frozenset[str]) -> dict[str, _Roles]:
+    """The roles of each parameter."""
     from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
     from ..frontend.kernel import set_elsewhere, unseen_statics
     from ..ir.nodes import ENDED
@@ -154,7 +182,7 @@ def _inner_effects(
     out = {}
     for b in program.parameters:
         if _holds_addresses(b):
-            out[b.name] = False, False, False
+            out[b.name] = _Roles(False, False, False)
             continue
         names = [b.name + leaf.path for leaf in object_leaves(b.type)]
         first = [MAYBE if FIELDS in n and e.first.get(n) == READ else e.first.get(n) for n in names]
@@ -169,7 +197,11 @@ def _inner_effects(
             is_named = is_named or early.names(b)
             writes = writes or early.writes(b)
             reads = b.kind != "return" and (reads or writes or early.names(b))
-        out[b.name] = reads, writes, _required(b, READ in first, writes) and (is_named or b.shared)
+        required = _required(b, READ in first, writes) and (is_named or b.shared)
+        used = any(n in e.used for n in names) or (early is not None and early.names(b))
+        zero = reads and not required and b.name not in unseen and not _initialised(b)
+        zero = zero and any(n in e.read_first for n in names)
+        out[b.name] = _Roles(reads, writes, required, reads and writes and not used, zero)
     return out
 
 
@@ -198,13 +230,13 @@ def _holds_addresses(b: Parameter) -> bool:
     return b.kind == "global" and isinstance(leaf_element(b.type), Pointer)
 
 
-def _from_ast(b: Parameter, written: bool, elsewhere: bool) -> tuple[bool, bool, bool]:
+def _from_ast(b: Parameter, written: bool, elsewhere: bool) -> _Roles:
     if _holds_addresses(b):
-        return False, False, False
+        return _Roles(False, False, False)
     writes = b.kind == "return" or (written and not b.shared and not b.by_value)
     reads = b.kind != "return"
     hidden = b.symbol is not None and b.symbol.storage == "static" and not elsewhere  # nobody can have set it
-    return reads, writes, _required(b, reads and not writes and not hidden, writes)
+    return _Roles(reads, writes, _required(b, reads and not writes and not hidden, writes))
 
 
 def _required(b: Parameter, read_first: bool, writes: bool) -> bool:
@@ -215,8 +247,11 @@ def _required(b: Parameter, read_first: bool, writes: bool) -> bool:
         return False
     if b.kind == "param" and not writes:
         return True  # C has no value for it
-    initialised = b.symbol is not None and b.symbol.decl is not None and b.symbol.decl.init is not None
-    return read_first and not (b.kind == "global" and initialised)
+    return read_first and not _initialised(b)
+
+
+def _initialised(b: Parameter) -> bool:
+    return b.kind == "global" and b.symbol is not None and b.symbol.decl is not None and b.symbol.decl.init is not None
 
 
 def numpy_dtype(t: CType) -> object:

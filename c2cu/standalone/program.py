@@ -11,7 +11,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue, libc, toolchain
 from ..base.ctype import Array, CType, Pointer, Scalar, Struct, extents, leaf_element
-from ..base.diagnostics import Error, UnsupportedError
+from ..base.diagnostics import Error, Note, UnsupportedError
 from ..base.libm import CORRECT, DECLARED
 from ..base.templates import render, reserved, words
 from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
@@ -194,10 +194,22 @@ def require_runs(p: int, threads: int, target: str, group: int | None) -> None:
         raise catalogue.TOO_MANY_RUNS.error()
 
 
+def _require_lengths(front: Understood) -> None:
+    """Raises InputError for an array whose length nothing tells, at what main passes."""
+    call = front.program.call
+    passed = call.args.exprs if call is not None and call.args is not None else ()
+    arguments = {q.name: n for q, n in zip(front.program.kernel.params, passed)}
+    for s in front.slots:
+        if -1 in s.shape and s.name in arguments:
+            declared = (Note(f"'{s.name}' is declared here", s.loc),)
+            raise catalogue.UNTOLD_LENGTH.error(loc_of(arguments[s.name]), declared, name=s.name)
+    require_extents(front.slots)
+
+
 def _host(front: Understood, whole: bool, cplusplus: bool, p: int, group: int | None, kernel: bool = True) -> _Host:
     """``kernel``: it is printed too."""
     if not whole:
-        require_extents(front.slots)
+        _require_lengths(front)
     refuse_printing(front.program, whole, cplusplus, kernel)
     return _Host(front, hostsplit(front.program, whole), cplusplus, p, group)
 
@@ -463,7 +475,7 @@ class _Host:
 
     def form(self, target: str, schedule: str) -> Artifact | None:
         """The artifact of a schedule by name, or of the one that is chosen for as many inputs as go together."""
-        require_extents(self.front.slots)
+        _require_lengths(self.front)
         with called_products(target == "cuda" and self.front.fp != "fast"):
             return form(self.front, target, schedule, PROGRAMS, self.group or self.p)
 

@@ -25,11 +25,17 @@ FEW, SMALL = 8, 32  # inputs that leave most of a gang's lanes idle, where they 
 LARGE = 256  # threads of a matrix that the whole device may do better
 
 
+def _looks_like_it(understood: Understood) -> bool:
+    """Whether the program is of Gaussian-elimination type, or so near to it that what prevents it is worth telling."""
+    gep = understood.gep
+    return gep is not None and (not isinstance(gep, NotGep) or gep.is_near)
+
+
 class CpuGepSchedule(Schedule):
     settles = rounds_freely = True
 
     def applies(self, understood: Understood) -> bool:
-        return understood.gep is not None
+        return _looks_like_it(understood)
 
     def objection(self, understood: Understood, p: int | None) -> str | None:
         """Many small matrices go side by side, in lanes, rather than each in tiles."""
@@ -53,7 +59,7 @@ class CudaGepSchedule(Schedule):
     settles = rounds_freely = True
 
     def applies(self, understood: Understood) -> bool:
-        return understood.gep is not None
+        return _looks_like_it(understood)
 
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         """Each matrix in registers, or, where it is too large for them or a variant is wanted, the whole device at
