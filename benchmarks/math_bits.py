@@ -37,7 +37,10 @@ from c2cu.schedule.gang import functions
 
 MATH = functions.FOLDER
 RARE = MATH / "rare"
-POSITIVE = ("log", "log2", "log10", "logf", "log2f", "log10f", "log1p", "log1pf", "pow", "powf")  # what programs give
+POSITIVE = (  # what programs give
+    *("log", "log2", "log10", "logf", "log2f", "log10f", "log1p", "log1pf", "pow", "powf"),
+    *("lgamma", "lgammaf", "tgamma", "tgammaf"),
+)
 UNIT = ("asin", "acos", "atanh", "asinf", "acosf")
 FLAGS = ["-march=native", "-ffp-contract=off"]
 LOOP_FLAGS = ["-O3", "-fno-math-errno", "-fno-trapping-math"]  # without them it is not vectorised
@@ -279,6 +282,8 @@ EXACTLY = {
     "log2": lambda m, x: m.log(x) / m.log(2),
     "cbrt": lambda m, x: m.sign(x) * m.cbrt(abs(x)),
     "pow": lambda m, x, y: m.power(x, y),
+    "lgamma": lambda m, x: m.log(abs(m.gamma(x))),
+    "tgamma": lambda m, x: m.gamma(x),
 }
 SIZED = ("fmax", "fmin", "fmod", "remainder", "round")  # they are exact
 

@@ -50,6 +50,7 @@ RANGES = {
     **dict.fromkeys(("asin", "acos", "atanh"), (-0.99, 0.99)),
     **dict.fromkeys(("sin", "cos", "tan"), (-10.0, 10.0)),
     "acosh": (1.0, 20.0),
+    **dict.fromkeys(("lgamma", "tgamma"), (0.5, 20.0)),
     "log1p": (-0.5, 4.0),
 }
 TEXT = """

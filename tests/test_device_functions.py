@@ -110,7 +110,11 @@ def test_sine_and_cosine_of_one_argument_are_one_function(schedule, t, f):
         assert f"c2cu_math_sin{f}(" not in artifact.text
 
 
-def test_bits_are_compared_where_all_functions_are_ours():
+def test_bits_are_compared_where_all_functions_are_ours(monkeypatch):
+    from c2cu.schedule import device_functions
+
+    equal = device_functions.equal
+    monkeypatch.setattr(device_functions, "equal", lambda names: equal(names) - {"tgamma"})
     ours, other = (
         pipeline.understand(read_source(program(name)[0]), pipeline.Options(fn="k")) for name in ("exp", "tgamma")
     )

@@ -5,6 +5,24 @@
 #define C2CU_EXPM1_CORE_H
 #include "bits.h"
 
+/* exp(r) - 1 = r - (r e - r^2 / 2), |r| <= ln2/2: this is e. */
+static double c2cu_expm1_part(double r) {
+    double half = r * 0.5;
+    double h = r * half;
+    double h2 = h * h;
+    double first = __builtin_fma(h, -0x1.11111111110f4p-5, 1.0);
+    double second = __builtin_fma(h, -0x1.4ce199eaadbb7p-14, 0x1.a01a019fe5585p-10);
+    double third = __builtin_fma(h, -0x1.afdb76e09c32dp-23, 0x1.0cfca86e65239p-18);
+    double p = __builtin_fma(h2 * h2, third, __builtin_fma(h2, second, first));
+    double t = __builtin_fma(-half, p, 3.0);
+    return (p - t) / __builtin_fma(-r, t, 6.0) * h;
+}
+
+/* exp(x) - 1, for |x| below ln2/2. */
+static double c2cu_expm1_near(double x) {
+    return x - __builtin_fma(x, c2cu_expm1_part(x), -(x * (x * 0.5)));
+}
+
 static double c2cu_expm1_core(double x) {
     double size = fabs(x);
     double sum = size < 0x1.62e43p-2 ? 0.5 : size * 0x1.71547652b82fep0 + 0.5;
@@ -16,15 +34,8 @@ static double c2cu_expm1_core(double x) {
     double r = high - low;
     double rest = high - r - low;
 
-    double half = r * 0.5;
-    double h = r * half;
-    double h2 = h * h;
-    double first = __builtin_fma(h, -0x1.11111111110f4p-5, 1.0);
-    double second = __builtin_fma(h, -0x1.4ce199eaadbb7p-14, 0x1.a01a019fe5585p-10);
-    double third = __builtin_fma(h, -0x1.afdb76e09c32dp-23, 0x1.0cfca86e65239p-18);
-    double p = __builtin_fma(h2 * h2, third, __builtin_fma(h2, second, first));
-    double t = __builtin_fma(-half, p, 3.0);
-    double e = (p - t) / __builtin_fma(-r, t, 6.0) * h;
+    double h = r * (r * 0.5);
+    double e = c2cu_expm1_part(r);
     double none = r - __builtin_fma(r, e, -h);
     e = __builtin_fma(e - rest, r, -rest) - h;
 
