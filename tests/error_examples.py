@@ -240,7 +240,8 @@ EXAMPLES = {
     "C2CU166": Example("enum { A = __builtin_constant_p(3) };\nint x;\nvoid k(void) { x = A; }\n", PRIVATE),
     "C2CU145": Example("#include <setjmp.h>\njmp_buf b;\n" + statement("longjmp(b, 1);"), PRIVATE),
     "C2CU146": Example("#include <stdlib.h>\n" + statement("if (x) exit(1);"), PRIVATE),
-    "C2CU147": Example("#include <stdlib.h>\n" + statement("x = rand();"), PRIVATE),
+    "C2CU147": Example("#include <string.h>\n" + statement('char t[] = "a b"; x = *strtok(t, " ");'), PRIVATE),
+    "C2CU181": Example("#include <stdlib.h>\n" + statement("x = rand();"), THREAD),
     "C2CU148": Example(
         "#include <stdlib.h>\nint x[4];\nint less(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n"
         "void k(void) {\n    qsort(x, 4, sizeof(int), less);\n}\n",

@@ -174,12 +174,20 @@ SAMPLES = {
     ),
     "input and output; printing, unless it is discarded": ("#include <stdio.h>", 'printf("%d", a[0]);'),
     "`setjmp`, `longjmp`": ("typedef long jmp_buf[25]; int setjmp(jmp_buf e);", "jmp_buf e; b[0] = setjmp(e);"),
+    "`rand`, `random`, `rand_r`, `drand48`, `lrand48`, `mrand48` and what seeds them: glibc's numbers, in each input as in "
+    "a fresh process": (
+        "#include <stdlib.h>",
+        "srand(a[0]); b[0] = rand(); unsigned s = a[1]; b[1] = rand_r(&s) ^ random(); srand48(3); b[2] = lrand48();",
+    ),
     "`exit`, `abort`, a failing `assert`; what leads to nothing else may be anything (a message needs "
     '`stdio="discard"`)': (
         "#include <assert.h>",
         "assert(a[0] < 30); b[0] = 1;",
     ),
-    "`rand`, `drand48`, `strtok` and their kind": ("#include <stdlib.h>", "srand(a[0]); b[0] = rand();"),
+    "`strtok`; `erand48`, `nrand48`, `jrand48`, `seed48`, `lcong48`": (
+        "#include <stdlib.h>",
+        "unsigned short s[3] = {a[0], 1, 2}; b[0] = nrand48(s);",
+    ),
     "other functions of the C library: `atoi`, `strtol`, `strtod`, `sscanf`, `snprintf`, `strdup`, `strtok_r`, "
     "`strcasecmp`": ("#include <stdlib.h>", 'char s[4] = "12"; s[0] += a[0] & 3; b[0] = atoi(s);'),
     "`qsort`, `bsearch`": (

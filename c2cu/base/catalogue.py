@@ -475,7 +475,15 @@ OUTSIDE_STATE = Message(
     UnsupportedError,
     "The kernel calls a library function that depends on state outside the program.",
     "'{name}' depends on state outside the program",
-    "make its result an input, or write it in C; on the CPU, schedule 'native' has rand, drand48 and strtok",
+    "make its result an input, or write it in C; on the CPU, schedule 'native' has strtok",
+)
+RANDOM_NUMBERS = Message(
+    "C2CU181",
+    UnsupportedError,
+    "The kernel calls the C library's generator of random numbers, which this schedule does not have.",
+    "'{name}' goes on from a number that the C library keeps",
+    "choose schedule 'auto': others give every input the C library's numbers, as a fresh process has them",
+    "Choose schedule 'auto', or 'native' with a C library other than glibc, or write the generator in C.",
 )
 NOT_ELF = Message(
     "C2CU258",

@@ -17,6 +17,7 @@ from pycparser.c_lexer import CLexer
 from pycparser.c_parser import CParser
 
 from ..base import catalogue
+from ..base.collecting import no_collection
 from ..base.diagnostics import Loc, ParseError, file_of, quoted
 from .attributes import Mark
 from .nesting import LEVELS, POSSIBLE, too_deep
@@ -88,7 +89,7 @@ def deep(work: Callable[[], T]) -> T:
         except BaseException as e:  # handed to the caller's thread
             failed.append(e)
 
-    with _recursion_limit.raised():
+    with _recursion_limit.raised(), no_collection():
         context = copy_context()
         thread = _started(lambda: context.run(run))
         thread.join()

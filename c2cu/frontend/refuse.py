@@ -36,7 +36,8 @@ _TEXT_ONLY = {
     catalogue.ALLOCATION: "malloc calloc realloc free alloca aligned_alloc posix_memalign strdup strndup",
     catalogue.LONG_JUMP: "setjmp longjmp sigsetjmp siglongjmp _setjmp __sigsetjmp",
     catalogue.ENDS_PROCESS: "exit _exit _Exit quick_exit abort atexit __assert_fail",
-    catalogue.OUTSIDE_STATE: "rand srand random srandom rand_r drand48 srand48 strtok",
+    catalogue.OUTSIDE_STATE: "strtok",
+    catalogue.RANDOM_NUMBERS: "rand srand random srandom rand_r drand48 lrand48 mrand48 srand48",
     catalogue.CALLBACK: "qsort bsearch",
 }
 
@@ -70,6 +71,7 @@ _TRIED = frozenset(
         catalogue.COMPLEX,
         catalogue.ALLOCATION,
         catalogue.VARIABLE_EXTENT,
+        catalogue.RANDOM_NUMBERS,
     )
 )
 #: What a run has that is a process of its own.
@@ -80,7 +82,7 @@ _NOT_HOSTED = {catalogue.HOST_LAYOUT.code, catalogue.COMPLEX.code, catalogue.VAR
 _HOSTED = ({m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED) - _NOT_HOSTED
 _PRINTED = {m.code for m in (catalogue.GOTO, catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
 _OF_A_PROCESS = {catalogue.RECURSION.code, catalogue.ALLOCATION.code, catalogue.ENDS_PROCESS.code,
-                 catalogue.OUTSIDE_STATE.code, catalogue.PRINTS.code}  # fmt: skip
+                 catalogue.OUTSIDE_STATE.code, catalogue.RANDOM_NUMBERS.code, catalogue.PRINTS.code}  # fmt: skip
 
 
 def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | None, UnsupportedError | None]:

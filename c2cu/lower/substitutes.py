@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 from ..base.diagnostics import Loc, SourceMap
+from ..base.mathematics import mathematics
 from ..base.templates import render
 from ..frontend.parse import parse
 from ..frontend.preprocess import Preprocessed
@@ -15,6 +16,7 @@ from ..ir.walk import rewritten
 from .context import Context
 
 LIBRARY = "<library>"
+GENERATORS = frozenset("rand random srand srandom rand_r drand48 lrand48 mrand48 srand48".split())  # glibc's
 DECLARATIONS = "void *memcpy(void *, const void *, unsigned long); void *memset(void *, int, unsigned long);\n"
 
 
@@ -23,13 +25,26 @@ def library() -> Unit:
     """The functions, typed."""
     text = DECLARATIONS + render("lower/library.c.j2").split("*/", 1)[1]
     text += render("lower/numbers.c.j2") + render("lower/complex.c.j2")
+    text += render("lower/random.c.j2", first_numbers=first_numbers())
     pre = Preprocessed(text, LIBRARY, {}, (), SourceMap({LIBRARY: text}))
     return typed(parse(pre), pre)
+
+
+def first_numbers() -> list[int]:
+    """What glibc's ``rand`` goes on from where nothing has called ``srand``: int32, the sums that follow are 310 later."""
+    numbers = [1]
+    for _ in range(30):
+        numbers.append(16807 * numbers[-1] % 2147483647)
+    for k in range(3, 313):
+        numbers[k % 31] = numbers[k % 31] + numbers[(k - 3) % 31] & 0xFFFFFFFF
+    return [(n + 2**31) % 2**32 - 2**31 for n in numbers]
 
 
 def substitute(cx: Context, name: str) -> FunctionDef | None:
     """The C that stands for a library function, known to ``cx`` from here on."""
     unit = library()
+    if name in GENERATORS and not mathematics().startswith("glibc"):
+        return None
     plain = name.removeprefix("__builtin_")
     f = unit.functions.get(name) or unit.functions.get(plain)
     if f is not None and not cx.library:
