@@ -31,7 +31,7 @@ def library() -> Unit:
 
 
 def first_numbers() -> list[int]:
-    """What glibc's ``rand`` goes on from where nothing has called ``srand``: int32, after the 310 sums of ``srand(1)``."""
+    """What glibc's ``rand`` goes on from where nothing has called ``srand``: int32, 310 sums after the seed 1."""
     numbers = [1]
     for _ in range(30):
         numbers.append(16807 * numbers[-1] % 2147483647)
