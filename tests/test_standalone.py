@@ -648,6 +648,16 @@ def test_addresses_stay_on_the_device():
     assert caught.value.line == 5
 
 
+@pytest.mark.parametrize("before, after", [("srand(7);", ""), ("", 'printf("%d ", rand());')])
+def test_a_generator_of_the_kernel_and_of_main(before, after, tmp_path):
+    """Each run goes on from one state: on a CPU run after run, for a GPU it is refused."""
+    text = program(before, after, kernel="void k(void) { for (int i = 0; i < 3; i++) o[i] = a[0] + rand() % 9; }\n")
+    with pytest.raises(c2cu.UnsupportedError, match="'rand' in the kernel and (before|after) its call") as caught:
+        c2cu.translate(text, p=5, schedule="auto")
+    assert caught.value.code == "C2CU075"
+    check(text, tmp_path)
+
+
 ONE_PROCESS = [
     ("int c = rand();", 'printf("%d", c + rand());', "", "C2CU075", "'rand' on both sides of the kernel call: all runs"),
     ('char b[] = "1 2"; strtok(b, " ");', 'puts(strtok(0, " "));', "", "C2CU262", "'strtok' on both sides"),

@@ -1945,15 +1945,15 @@ COMPOUND_LITERAL = Message(
 GENERATOR = Message(
     "C2CU075",
     UnsupportedError,
-    "Both sides of the kernel call draw random numbers.",
-    "'{name}' on both sides of the kernel call: all runs would share the generator's state",
-    "draw the numbers on one side, or write the generator in C",
+    "Two of the kernel and main's parts before and after its call draw random numbers.",
+    "'{name}' {where}: all runs would share the generator's state",
+    "draw the numbers in one of these, or write the generator in C",
 )
 STRTOK = Message(
     "C2CU262",
     UnsupportedError,
-    "strtok is called on both sides of the kernel call.",
-    "'{name}' on both sides of the kernel call: all runs would share the place that it remembers",
+    "strtok is called in two of the kernel and main's parts before and after its call.",
+    "'{name}' {where}: all runs would share the place that it remembers",
     "use strtok_r",
 )
 JUMP_ACROSS = Message(

@@ -28,7 +28,8 @@ class Mention:
 
 @dataclass(frozen=True)
 class Rule:
-    """Library functions that are refused. ``where``: before the kernel call, on both sides of it, or any."""
+    """Library functions that are refused. ``where``: "before" the kernel call, on "both" sides of it, in "two" of these
+    and the kernel, or in "any"."""
 
     message: catalogue.Message[UnsupportedError]
     where: str
@@ -68,9 +69,9 @@ ENDS = {**dict.fromkeys(("exit", "_Exit", "_exit", "quick_exit"), "__leave"), "a
 
 _RULES = (
     Rule(catalogue.STACK_BEFORE, "before", ("alloca", "__builtin_alloca")),
-    Rule(catalogue.GENERATOR, "both", ("rand", "srand", "random", "srandom")),
-    Rule(catalogue.GENERATOR, "both", ("drand48", "lrand48", "mrand48", "srand48")),
-    Rule(catalogue.STRTOK, "both", ("strtok",)),
+    Rule(catalogue.GENERATOR, "two", ("rand", "srand", "random", "srandom")),
+    Rule(catalogue.GENERATOR, "two", ("drand48", "lrand48", "mrand48", "srand48")),
+    Rule(catalogue.STRTOK, "two", ("strtok",)),
     Rule(catalogue.JUMP_ACROSS, "both", ("setjmp", "_setjmp", "sigsetjmp", "longjmp", "siglongjmp")),
     Rule(catalogue.STDIN_AFTER, "both", (*READS, "stdin")),
     Rule(catalogue.CLOSES_FILE, "any", tuple(_CLOSES)),
@@ -122,24 +123,36 @@ def prints(mentions: list[Mention]) -> bool:
     return any((m.name in _PRINTS or m.name in UNBUFFERED) and not _is_harmless(m) for m in mentions)
 
 
-def refuse_host(unit: Unit, before: Statements, after: Statements) -> None:
-    """Raise UnsupportedError for what would not do in p runs of main what it does in one process a run."""
+def refuse_host(unit: Unit, before: Statements, after: Statements, kernel: Statements = ()) -> None:
+    """Raise UnsupportedError for what would not do in p runs of main what it does in one process a run. ``kernel``: its
+    definition, where it runs apart from main."""
     _refuse_jumps(before, after)
-    sides = [reach(unit, side)[0] for side in (before, after)]
+    parts = [reach(unit, part)[0] for part in (before, kernel, after)]
     for rule in _RULES:
-        first, second = ([m for m in side if m.name in rule.names and not _is_harmless(m)] for side in sides)
+        named = [[m for m in part if m.name in rule.names and not _is_harmless(m)] for part in parts]
+        first, inside, second = named
         match rule.where:
             case "before" if first:
                 raise _refused(rule, first[0])
             case "any" if first or second:
                 raise _refused(rule, [*first, *second][0])
             case "both" if first and second:
-                note = Note(f"'{first[0].name}' before the kernel call", loc_of(first[0].node))
-                raise _refused(rule, second[0], note)
+                raise _refused(rule, second[0], _noted(first[0], "before the kernel call"))
+            case "two" if first and second:
+                note = _noted(first[0], "before the kernel call")
+                raise _refused(rule, second[0], note, where="on both sides of the kernel call")
+            case "two" if inside and (first or second):
+                where, outside = ("before", first) if first else ("after", second)
+                note = _noted(outside[0], f"{where} the kernel call")
+                raise _refused(rule, inside[0], note, where=f"in the kernel and {where} its call")
 
 
-def _refused(rule: Rule, m: Mention, *notes: Note) -> UnsupportedError:
-    return rule.message.error(loc_of(m.node), notes, name=m.name)
+def _noted(m: Mention, where: str) -> Note:
+    return Note(f"'{m.name}' {where}", loc_of(m.node))
+
+
+def _refused(rule: Rule, m: Mention, *notes: Note, **values: str) -> UnsupportedError:
+    return rule.message.error(loc_of(m.node), notes, name=m.name, **values)
 
 
 def _is_harmless(m: Mention) -> bool:
