@@ -66,7 +66,7 @@ def hostsplit(program: KernelProgram, whole: bool = False) -> HostSplit:
     called = tuple(f for f in unit.functions if f in named)
     for f in called:
         unit.require(f)
-    refuse_host(unit, first, after, () if whole else [f.node for f in program.functions])
+    refuse_host(unit, first, after, () if whole else tuple(f.node for f in program.functions))
     statics = host_statics(unit, called, () if whole else static_locals(program))
     carried = _carried(unit, before, tuple(items[k:]))
     types = tuple(t for n in before for t in _types(n))
