@@ -154,7 +154,7 @@ def _placed(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
     stores: list[Store] = []
     while body and _loads(body[0], regions):
         loads.append(body.pop(0))  # type: ignore[arg-type]
-    assigned = [a.var for a in statements(body) if isinstance(a, Assign)]
+    assigned = [a.var for a in statements(tuple(body)) if isinstance(a, Assign)]
     for s in [s for s in body if _loads(s, regions)]:  # behind another statement: elements are stored at the end only
         if isinstance(s, Assign) and assigned.count(s.var) == 1:
             loads.append(s)
