@@ -59,11 +59,12 @@ class Report:
         or constant time was the question, few of each kind stand for all, each on a line of its own and a branch on
         none where something severe is; the last of a kind says how many more there are."""
         shown = self.findings if every or self.is_of_secrets else self._few()
+        more = Counter(f.kind for f in self.findings) - Counter(f.kind for f in shown)
+        last = {f.kind: k for k, f in enumerate(shown)}
         for k, f in enumerate(shown):
             d = f.diagnostic(severity if f.severe or all_severe else "note")
-            more = sum(x.kind == f.kind for x in self.findings) - sum(x.kind == f.kind for x in shown)
-            is_last = not any(x.kind == f.kind for x in shown[k + 1 :])
-            yield replace(d, notes=(*d.notes, _more(f.kind, more))) if more and is_last else d
+            tells = more[f.kind] and last[f.kind] == k
+            yield replace(d, notes=(*d.notes, _more(f.kind, more[f.kind]))) if tells else d
 
     def _few(self) -> Sequence[Finding]:
         severe = {(f.file, f.line) for f in self.findings if f.severe}

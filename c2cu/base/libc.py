@@ -18,6 +18,8 @@ ALLOCATES = frozenset("malloc calloc alloca aligned_alloc".split())
 COUNTS = frozenset(
     "rand srand random srandom drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48 strtok".split()
 )
+#: Those of them that lowering has in C, and one whose memory is the caller's: random numbers, which are glibc's.
+GENERATORS = frozenset("rand random srand srandom rand_r drand48 lrand48 mrand48 srand48".split())
 #: Output, which is discarded or refused.
 PRINTS = frozenset(
     "printf fprintf vprintf vfprintf __printf_chk __fprintf_chk __vprintf_chk __vfprintf_chk puts fputs putchar fputc "

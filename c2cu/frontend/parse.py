@@ -6,7 +6,6 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
@@ -19,6 +18,7 @@ from pycparser.c_parser import CParser
 from ..base import catalogue
 from ..base.collecting import no_collection
 from ..base.diagnostics import Loc, ParseError, file_of, quoted
+from ..base.setting import Setting
 from .attributes import Mark
 from .nesting import LEVELS, POSSIBLE, too_deep
 from .pieces import Lines, Piece, blanked, emptied, pieces, without_unused, words
@@ -89,7 +89,7 @@ def deep(work: Callable[[], T]) -> T:
         except BaseException as e:  # handed to the caller's thread
             failed.append(e)
 
-    with _recursion_limit.raised(), no_collection():
+    with _recursion_limit.changed(), no_collection():
         context = copy_context()
         thread = _started(lambda: context.run(run))
         thread.join()
@@ -108,31 +108,13 @@ def deeply(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-class _RecursionLimit:
-    """The process's recursion limit: raised while any thread needs that, then what it was before."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.users = 0
-        self.before = 0
-
-    @contextmanager
-    def raised(self) -> Iterator[None]:
-        with self.lock:
-            if self.users == 0:
-                self.before = sys.getrecursionlimit()
-                sys.setrecursionlimit(max(self.before, DEPTH))
-            self.users += 1
-        try:
-            yield
-        finally:
-            with self.lock:
-                self.users -= 1
-                if self.users == 0:
-                    sys.setrecursionlimit(self.before)
+def _raised() -> Callable[[], None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEPTH))
+    return lambda: sys.setrecursionlimit(before)
 
 
-_recursion_limit = _RecursionLimit()
+_recursion_limit = Setting(_raised)  # of the process
 _stack_size = threading.Lock()  # a thread gets the stack size that the process has set when it starts
 _thread = threading.local()
 

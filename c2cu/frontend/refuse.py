@@ -37,7 +37,7 @@ _TEXT_ONLY = {
     catalogue.LONG_JUMP: "setjmp longjmp sigsetjmp siglongjmp _setjmp __sigsetjmp",
     catalogue.ENDS_PROCESS: "exit _exit _Exit quick_exit abort atexit __assert_fail",
     catalogue.OUTSIDE_STATE: "strtok",
-    catalogue.RANDOM_NUMBERS: "rand srand random srandom rand_r drand48 lrand48 mrand48 srand48",
+    catalogue.RANDOM_NUMBERS: " ".join(libc.GENERATORS),
     catalogue.CALLBACK: "qsort bsearch",
 }
 

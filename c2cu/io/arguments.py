@@ -115,7 +115,7 @@ def _inputs(inputs: Sequence[str], slots: Mapping[str, Slot], layout: str) -> An
 
 def _unpacked(text: str, slots: Mapping[str, Slot]) -> list[str]:
     """The arrays of an .npz file that has no name, each as the input of its own name; any other input as it is."""
-    if "=" in text or Path(text).suffix != ".npz":
+    if "=" in text or not files.is_archive(text):
         return [text]
     names = files.names_in(text)
     if len(names) == 1 and names[0] not in slots:
@@ -153,7 +153,7 @@ def _targets(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     pairs: list[tuple[str, str]] = []
     for text in texts:
         name, equals, path = text.partition("=")
-        if not equals and Path(text).suffix == ".npz":  # which has room for all that is not named
+        if not equals and files.is_archive(text):  # which has room for all that is not named
             outputs.check_target(text)
             pairs += [(n, text) for n in names if n not in named]
             continue
@@ -168,7 +168,7 @@ def _targets(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
         outputs.check_target(path)
         pairs.append((name, path))
     _refuse_repeated("--out", [name for name, _ in pairs])
-    archives = dict.fromkeys(path for _, path in pairs if Path(path).suffix == ".npz")  # each holds several
+    archives = dict.fromkeys(path for _, path in pairs if files.is_archive(path))  # each holds several
     paths = [*(path for _, path in pairs if path not in archives), *archives]
     _refuse_repeated("--out", paths)
     outputs.check_apart(paths)

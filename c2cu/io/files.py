@@ -46,6 +46,11 @@ def load(path: str, slot: Slot | None, layout: str = "row") -> Any:
     raise catalogue.ARRAY_NOT_IN_FILE.error(path=path, names=names or "nothing", name=name)
 
 
+def is_archive(path: str | Path) -> bool:
+    """Whether it is an .npz file, which may hold several arrays."""
+    return Path(path).suffix == ".npz"
+
+
 def names_in(path: str) -> list[str]:
     """What the arrays in an .npz file are called. Raises InputError as `load` does."""
     import numpy
@@ -153,6 +158,15 @@ def resolved(path: str) -> Path:
     """The file that a name leads to, through links; devices and pipes keep their names."""
     named = Path(path)
     return named if path == "-" or is_special(named) else Path(os.path.realpath(path))
+
+
+def write_archives(arrays: Mapping[str, Any], targets: Mapping[str, str]) -> None:
+    """Write arrays by name, those that ``targets`` has the same .npz file for together. Raises InputError."""
+    archives: dict[str, dict[str, Any]] = {}
+    for name, array in arrays.items():
+        archives.setdefault(targets[name], {})[name] = array
+    for path, held in archives.items():
+        write(path, held)
 
 
 def is_special(target: Path) -> bool:

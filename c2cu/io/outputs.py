@@ -36,7 +36,7 @@ class Output:
     @property
     def is_resumable(self) -> bool:
         """Whether a later run can go on with what an interrupted one has written."""
-        return self.path != "-" and not files.is_special(Path(self.path)) and Path(self.path).suffix != ".npz"
+        return self.path != "-" and not files.is_special(Path(self.path)) and not files.is_archive(self.path)
 
     @property
     def nbytes(self) -> int:

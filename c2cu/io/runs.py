@@ -92,14 +92,11 @@ def _run_in_one_call(job: FileJob, p: int | None) -> None:
         with patient():
             results = _by_name(job.slots, job.program(inputs, shared=job.shared, p=p))
         job.check_unchanged()
-        archives: dict[str, dict[str, Any]] = {}
         for name, path in job.targets.items():
-            if Path(path).suffix == ".npz":
-                archives.setdefault(path, {})[name] = results[name]
-            else:
+            if not files.is_archive(path):
                 files.write(path, results[name])
-        for path, arrays in archives.items():
-            files.write(path, arrays)
+        archived = {name: results[name] for name, path in job.targets.items() if files.is_archive(path)}
+        files.write_archives(archived, job.targets)
         journal.remove_partial(outputs)
 
 

@@ -49,7 +49,7 @@ def open_sink(output: Output, group: int | None, first: int | None = None, nbyte
     cannot be written, or for which there is no room."""
     with writing(output.path):
         if not output.is_resumable:
-            at_once = Path(output.path).suffix == ".npz" or output.layout == "column"
+            at_once = files.is_archive(output.path) or output.layout == "column"
             return WholeSink(output) if at_once else OutputStream(output)
         if Path(output.path).suffix == ".zarr":
             return zarr_files.ZarrSink(output, zarr_files.chunk_of(nbytes, output.p, group), first)
@@ -59,15 +59,14 @@ def open_sink(output: Output, group: int | None, first: int | None = None, nbyte
 def finish(sinks: Mapping[str, Sink], targets: Mapping[str, str]) -> None:
     """All is written: move every output to its name. ``targets``: the file of each; those of one .npz file go there
     together."""
-    archives: dict[str, dict[str, Any]] = {}
+    archived: dict[str, numpy.ndarray] = {}
     for name, sink in sinks.items():
         array = sink.archived if isinstance(sink, WholeSink) else None
         if array is None:
             sink.finish()
         else:
-            archives.setdefault(targets[name], {})[name] = array
-    for path, arrays in archives.items():
-        files.write(path, arrays)
+            archived[name] = array
+    files.write_archives(archived, targets)
 
 
 class FileSink:
@@ -196,6 +195,6 @@ class WholeSink:
     @property
     def archived(self) -> numpy.ndarray | None:
         """What goes into an .npz file, beside other outputs; None where this is a file of its own."""
-        return self._array if Path(self._output.path).suffix == ".npz" else None
+        return self._array if files.is_archive(self._output.path) else None
 
     def discard(self) -> None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+from ..base import libc
 from ..base.diagnostics import Loc, SourceMap
 from ..base.mathematics import mathematics
 from ..base.templates import render
@@ -16,7 +17,6 @@ from ..ir.walk import rewritten
 from .context import Context
 
 LIBRARY = "<library>"
-GENERATORS = frozenset("rand random srand srandom rand_r drand48 lrand48 mrand48 srand48".split())  # glibc's
 DECLARATIONS = "void *memcpy(void *, const void *, unsigned long); void *memset(void *, int, unsigned long);\n"
 
 
@@ -43,7 +43,7 @@ def first_numbers() -> list[int]:
 def substitute(cx: Context, name: str) -> FunctionDef | None:
     """The C that stands for a library function, known to ``cx`` from here on."""
     unit = library()
-    if name in GENERATORS and not mathematics().startswith("glibc"):
+    if name in libc.GENERATORS and not mathematics().startswith("glibc"):
         return None
     plain = name.removeprefix("__builtin_")
     f = unit.functions.get(name) or unit.functions.get(plain)

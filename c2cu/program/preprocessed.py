@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable
 from typing import Any
 
 from ..base import toolchain
@@ -58,16 +57,16 @@ def _name(source: Source, options: Options) -> str:
 def _headers(pre: Preprocessed) -> dict[str, Any]:
     """The state of every header that is not the user's."""
     files = {f for unit in pre.units for text in (unit.text, unit.plain, unit.host) for f in entered(text)}
-    return _states([_LOCAL, *sorted(f for f in files if not f.startswith("<") and f not in pre.sources)])
+    return _states([_LOCAL, *(f for f in files if not f.startswith("<") and f not in pre.sources)])
 
 
-def _states(files: Mapping[str, Any] | list[str]) -> dict[str, Any]:
-    return {f: _state(Path(f)) for f in files}
+def _states(files: Iterable[str]) -> dict[str, Any]:
+    return {f: _state(f) for f in files}
 
 
-def _state(file: Path) -> tuple[int, int] | None:
+def _state(file: str) -> tuple[int, int] | None:
     try:
-        status = file.stat()
+        status = os.stat(file)
     except OSError:
         return None
     return status.st_size, status.st_mtime_ns

@@ -129,30 +129,23 @@ def refuse_host(unit: Unit, before: Statements, after: Statements, kernel: State
     _refuse_jumps(before, after)
     parts = [reach(unit, part)[0] for part in (before, kernel, after)]
     for rule in _RULES:
-        named = [[m for m in part if m.name in rule.names and not _is_harmless(m)] for part in parts]
-        first, inside, second = named
+        first, inside, second = ([m for m in part if m.name in rule.names and not _is_harmless(m)] for part in parts)
         match rule.where:
             case "before" if first:
                 raise _refused(rule, first[0])
             case "any" if first or second:
                 raise _refused(rule, [*first, *second][0])
-            case "both" if first and second:
-                raise _refused(rule, second[0], _noted(first[0], "before the kernel call"))
-            case "two" if first and second:
-                note = _noted(first[0], "before the kernel call")
-                raise _refused(rule, second[0], note, where="on both sides of the kernel call")
+            case "both" | "two" if first and second:
+                raise _refused(rule, second[0], (first[0], "before"), where="on both sides of the kernel call")
             case "two" if inside and (first or second):
-                where, outside = ("before", first) if first else ("after", second)
-                note = _noted(outside[0], f"{where} the kernel call")
-                raise _refused(rule, inside[0], note, where=f"in the kernel and {where} its call")
+                outside = (first[0], "before") if first else (second[0], "after")
+                raise _refused(rule, inside[0], outside, where=f"in the kernel and {outside[1]} its call")
 
 
-def _noted(m: Mention, where: str) -> Note:
-    return Note(f"'{m.name}' {where}", loc_of(m.node))
-
-
-def _refused(rule: Rule, m: Mention, *notes: Note, **values: str) -> UnsupportedError:
-    return rule.message.error(loc_of(m.node), notes, name=m.name, **values)
+def _refused(rule: Rule, m: Mention, *others: tuple[Mention, str], where: str = "") -> UnsupportedError:
+    """``others``: what else is named, before or after the kernel call."""
+    notes = tuple(Note(f"'{x.name}' {side} the kernel call", loc_of(x.node)) for x, side in others)
+    return rule.message.error(loc_of(m.node), notes, name=m.name, where=where)
 
 
 def _is_harmless(m: Mention) -> bool:

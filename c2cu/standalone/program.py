@@ -112,9 +112,9 @@ _DEFINES = tuple(
     )
 )
 #: Of x86's CPUs, by the bytes of their SIMD registers: what text for these uses.
-_SIZES = 6  # of the program's macros that a header lists
 _FEATURES = {32: ("avx2",), 64: ("avx512f", "avx512bw", "avx512dq", "avx512vl")}
 _NATIVE = registry.names("cpu")[-1]
+_SIZES = 6  # of the program's macros that a header lists
 
 
 @deeply

@@ -6,7 +6,6 @@ it says is read off the plan, for all threads, rounds and iterations, or left ou
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from ...base.ctype import INT
 from ...base.diagnostics import Loc
 from ...codegen.cuda import CudaText
+from ...codegen.places import place_in
 from ...ir.canonical import counted
 from ...ir.indices import simplified
 from ...ir.nodes import Assign, Block, Call, Const, Expr, If, Loop, Region, Stmt, Store, Var, Variable
@@ -58,11 +58,6 @@ def words(s: Stmt) -> str:
     """Those of a note or of a barrier, as a comment may have them."""
     assert isinstance(s, Assign) and isinstance(s.value, Call)
     return s.value.name.partition(": ")[2].replace("*/", "* /")
-
-
-def place_in(loc: Loc) -> str:
-    """File and line, without the folder."""
-    return str(Loc(posixpath.basename(loc.file), loc.line)) if loc.line else "unknown place"
 
 
 def places_in(locs: Iterable[Loc]) -> str:

@@ -14,6 +14,7 @@ from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
 from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
+from ...codegen.places import place_in
 from ...codegen.precedence import PREFIX
 from ...ir.evaluate import COMPARISONS
 from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Loop, Region, Stmt, Unary, Var, Variable
@@ -24,7 +25,7 @@ from ..slots import Slot
 from .builder import REDO, Builder
 from .fit import ROUND, thread_ranges
 from .machine import padded
-from .notes import ThreadText, is_barrier, is_note, names_of, place_in, words
+from .notes import ThreadText, is_barrier, is_note, names_of, words
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 COMMENT = 112  # characters of a comment's line

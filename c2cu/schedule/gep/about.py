@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from ...base.diagnostics import Loc
+from ...codegen.places import place_in
 from ...gep import Gep, Part
 from ...gep.form import Range
 from ..artifact import Launch
-
-_LONGEST = 48  # characters of a file's name
-
-
-def at(loc: Loc) -> str:
-    """A place, as comments name it: "fw.c:12"."""
-    name = re.sub(r"[^\w.+-]", "?", loc.file.rsplit("/", 1)[-1])[-_LONGEST:]
-    return f"{name}:{loc.line}" if name else f"line {loc.line}"
 
 
 def about(name: str, g: Gep) -> list[str]:
     """Lines of a comment: the loops of the kernel ``name``."""
     k = g.counters[0].name
     steps = f"{k} = {g.k.low}, ..., {g.k.high - 1}"
-    lines = [f"{name}: {at(g.loc)}, a loop of Gaussian-elimination type. Its step {steps}:"]
+    lines = [f"{name}: {place_in(g.loc)}, a loop of Gaussian-elimination type. Its step {steps}:"]
     if (k, *(v.name for v in g.counters[1:])) != ("k", "i", "j"):
         lines.append(f"    (below, k, i and j are {', '.join(v.name for v in g.counters)})")
-    lines += [f"    {at(p.loc)}: {_computed(g, p)}" for p in (*g.scale, g.update)]
+    lines += [f"    {place_in(p.loc)}: {_computed(g, p)}" for p in (*g.scale, g.update)]
     return lines
 
 
@@ -50,8 +41,9 @@ def _note(x: Launch, g: Gep, depth: int) -> str:
     if name == "pivot":
         block = x.arguments[0] if x.arguments else 0
         low, high = max(g.k.low, block * depth), min(g.k.high, (block + 1) * depth)
-        return f"{at(g.loc)}, {g.counters[0].name} = {low}, ..., {high - 1}: first the tile of these rows and columns."
-    return _NOTES.get(name, "").format(at=at(g.loc))
+        steps = f"{g.counters[0].name} = {low}, ..., {high - 1}"
+        return f"{place_in(g.loc)}, {steps}: first the tile of these rows and columns."
+    return _NOTES.get(name, "").format(at=place_in(g.loc))
 
 
 def _computed(g: Gep, part: Part) -> str:

@@ -12,6 +12,7 @@ from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
 from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
+from ...codegen.places import place_in
 from ...gep import Gep, Part, Range
 from ...gep.cell import replaced
 from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative, reduction
@@ -22,7 +23,7 @@ from ...ir.walk import rewrite
 from ...transform.minmax import minima
 from ..pack import is_plain
 from ..slots import Slot
-from .about import about, at
+from .about import about
 from .grid_shape import GridShape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
 from .memory_layout import memory_layout
 
@@ -172,7 +173,7 @@ def in_order(
     again.block(u.kernel.body)
     return {
         "about": about(u.kernel.name, gep),
-        "at": at(gep.update.loc),
+        "at": place_in(gep.update.loc),
         "moves": (gep.row_moves or gep.column_moves) and (proven is None or proven != Proof(proven.region)),
         "gep": gep,
         "matrices": [_matrix(gep, r, slots, layout, fp, pairs) for r in gep.regions],
@@ -377,7 +378,7 @@ def _part(gep: Gep, part: Part, matrices: list[Matrix], counters: str) -> dict[s
     row = part.where == "kj"
     given = zip("kij", ("k", "k" if row else "i + r", "j + c" if row else "k"))
     return {
-        "at": at(part.loc),
+        "at": place_in(part.loc),
         "counters": [text for n, text in given if n in counters],
         "row": row,
         "names": names,

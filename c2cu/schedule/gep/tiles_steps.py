@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 from ...base.ctype import BOOL, INT, Scalar
 from ...codegen.cuda import CudaText, element_name, region_name, type_name
+from ...codegen.places import place_in
 from ...gep import Gep, Part, Range
 from ...gep.choice import guarded
 from ...ir.fold import unary
 from ...ir.nodes import Binary, Expr, Region, Select, Var, Variable
 from ...transform.minmax import minima
-from .about import at
 from .tiles_shape import Sides, TileShape
 
 UNROLL = "#pragma unroll"
@@ -180,7 +180,7 @@ class Steps:
         row = part.where == "kj"
         side, span, letter = ("v", part.columns, "c") if row else ("u", part.rows, "r")
         line = "row k" if row else "column k"
-        o.line(f"/* {at(part.loc)}: {line}, which each thread computes of what it has taken. */")
+        o.line(f"/* {place_in(part.loc)}: {line}, which each thread computes of what it has taken. */")
         o.open("")
         if span.has_k():
             o.line("/* element (k, k) */")
@@ -249,12 +249,12 @@ class Steps:
         o, u = self.out, self.gep.update
         rows, columns = _limits(u.rows, self.gep.rows), _limits(u.columns, self.gep.columns)
         if not rows and not columns:
-            o.line(f"/* {at(u.loc)}: the thread's elements, in registers. */")
+            o.line(f"/* {place_in(u.loc)}: the thread's elements, in registers. */")
             o.open_loops("r < R", "c < C")
             self.cell("")
             o.close_loops(2)
             return
-        o.line(f"/* {at(u.loc)}: the thread's elements, in registers, whose i and j the loops take. */")
+        o.line(f"/* {place_in(u.loc)}: the thread's elements, in registers, whose i and j the loops take. */")
         o.open_loops("g < R, UNIT", "h < C, UNIT")
         some = _meet(u.rows, "ROW(g)", "UNIT", rows) + _meet(u.columns, "left", "(TX * UNIT)", columns)
         every = _inside(u.rows, "above", "(TY * UNIT)", rows) + _inside(u.columns, "left", "(TX * UNIT)", columns)

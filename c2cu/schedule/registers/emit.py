@@ -149,16 +149,15 @@ def _placed(kernel: Kernel, leaving: frozenset[Region], fp: str) -> Placed:
     regions = frozenset(constant_regions(kernel, True))
     u = uniform(through(kernel, passes(leaving, fp)[1:]))
     kernel = u.kernel
-    body = list(kernel.body)
     loads: list[Assign] = []
     stores: list[Store] = []
-    while body and _loads(body[0], regions):
-        loads.append(body.pop(0))  # type: ignore[arg-type]
-    assigned = [a.var for a in statements(tuple(body)) if isinstance(a, Assign)]
-    for s in [s for s in body if _loads(s, regions)]:  # behind another statement: elements are stored at the end only
-        if isinstance(s, Assign) and assigned.count(s.var) == 1:
+    times = Counter(s.var for s in statements(kernel.body) if isinstance(s, Assign))
+    body: list[Stmt] = []
+    for s in kernel.body:  # a load may come behind another statement: elements are stored at the end only
+        if isinstance(s, Assign) and _loads(s, regions) and (not body or times[s.var] == 1):
             loads.append(s)
-            body.remove(s)
+        else:
+            body.append(s)
     while body and isinstance(final := body[-1], Store) and final.region in regions:
         stores.append(final)
         body.pop()
