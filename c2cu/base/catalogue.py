@@ -481,8 +481,8 @@ RANDOM_NUMBERS = Message(
     "C2CU181",
     UnsupportedError,
     "The kernel calls the C library's generator of random numbers, which this schedule does not have.",
-    "'{name}' goes on from a number that the C library keeps",
-    "choose schedule 'auto': others give every input the C library's numbers, as a fresh process has them",
+    "this schedule does not have the C library's random numbers: '{name}'",
+    "choose schedule 'auto': other schedules give every input the numbers that a fresh process would draw",
     "Choose schedule 'auto', or 'native' with a C library other than glibc, or write the generator in C.",
 )
 NOT_ELF = Message(
