@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .base import catalogue
@@ -127,6 +128,10 @@ class NotObliviousWarning(UserWarning):
         self.report = report
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         texts = [render(d, self.report.sources) for _, d in self.report.severe()]
         return "\n".join(["the program is not oblivious", *texts])
 

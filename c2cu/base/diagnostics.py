@@ -138,7 +138,7 @@ class SourceMap(Mapping[str, str]):
             self._lines = {}
             at, line = "", 0
             for text in self._expanded.split("\n"):
-                marker = re.match(r'# (\d+) "((?:[^"\\]|\\.)*)"', text)
+                marker = text.startswith("# ") and re.match(r'# (\d+) "((?:[^"\\]|\\.)*)"', text)
                 if marker:
                     at, line = file_of(marker[2]), int(marker[1])
                     continue
