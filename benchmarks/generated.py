@@ -66,6 +66,7 @@ def by_hand(rng: np.random.Generator, p: int) -> Iterator[Case]:
     boards = np.stack([rng.permutation(9)[board] + 1 for _ in range(p // 4)]).astype(np.uint8)
     boards[rng.permuted(np.tile(np.arange(81) < 45, (p // 4, 1)), axis=1)] = 0
     yield "sudoku, 45 squares free", "sudoku", {"given": boards}, ("solved", "nodes"), PROGRAMS
+    p *= 16  # of small programs as many that a call takes little beside them
     patterns = ["ab*c", "^a.*b$", "a*b*c*d", ".*dd", "b.d", "abc", "c*a$", "^b*a"]
     of_bytes = np.array([list(x.encode().ljust(12, b"\0")) for x in patterns], np.int8)
     text = rng.integers(97, 101, (p, 48)).astype(np.int8)

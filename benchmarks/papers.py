@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--quick", action="store_true", help="few and small inputs: the times mean nothing")
     parser.add_argument("--seconds", type=float, default=330, help="that the parts share (%(default)s)")
-    parts = "graphs, figures, standalone, transfers, cpu"
+    parts = "graphs, figures, standalone, transfers, cpu, originals"
     parser.add_argument(
         "--only",
         type=lambda x: x.split(","),

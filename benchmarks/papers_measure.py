@@ -38,7 +38,7 @@ from tests.workloads import Workload, bitonic, paths, product
 K, M = 1 << 10, 1 << 20
 CHECKED = 1024  # vertices up to which results are compared with array operations
 LOCKED = 1 << 30  # bytes of page-locked memory each way
-SHARES = {"graphs": 0.2, "figures": 0.3, "standalone": 0.25, "transfers": 0.15, "cpu": 0.1}
+SHARES = {"graphs": 0.2, "figures": 0.25, "standalone": 0.25, "transfers": 0.15, "cpu": 0.1, "originals": 0.05}
 PART_OF = {"copies": "transfers"}
 WAITED = 4000.0  # milliseconds: a launch that is expected to take longer is not made
 SLOW = 300.0  # milliseconds: of what takes longer, not every size is measured
@@ -263,9 +263,13 @@ def figures(run: Run) -> None:
         for f in FIGURES:
             figure(run, f, form)
         run.save(run.rows)
+
+
+def originals(run: Run) -> None:
+    """The thesis's three programs at all its sizes, as they stand, on one of the host's cores."""
     for f in FIGURES:
         if not run.quick or f.workload.defines.get("BITS", 0) < 16 * K:
-            run.add("figures", lambda f=f: original(f), workload=f.workload.name, p=1, form="original")
+            run.add("originals", lambda f=f: original(f), workload=f.workload.name)
 
 
 def figure(run: Run, f: Figure, form: str) -> None:
@@ -461,6 +465,7 @@ def measure(path: Path, backend: str, quick: bool, seconds: float, only: Sequenc
                 "standalone": partial(standalone, built=built),
                 "transfers": transfers,
                 "cpu": cpu,
+                "originals": originals,
             }
             for name in chosen:
                 spent += SHARES[name] / whole  # what an earlier part leaves, the next may use

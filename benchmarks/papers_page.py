@@ -19,6 +19,7 @@ from benchmarks.papers import COPIES, Figures, figures
 HERE = Path(__file__).parent
 OTHER = HERE / "papers_other.json"
 STREAMS, GRAPH = HERE / "results" / "streaming-h200.json", HERE / "results" / "xeon-graph.json"
+ORIGINALS = HERE / "results" / "epyc-originals.json"  # of the thesis's programs, where the GPU's host was not measured
 PICTURE = "papers.png"  # beside the page
 NO = "not measured"
 LIKE = {"float": "float", "32-bit": "float", "4-bit": "4-bit", "edges": "4-bit", "8-bit": "8-bit", "16-bit": "16-bit"}
@@ -66,6 +67,19 @@ class Ours:
         part = "copies" if f.method == COPIES else "transfers" if f.transfers else "graphs"
         which = {} if part == "copies" else {"graphs": graphs}
         return self.ms(part=part, kind=LIKE[f.kind], n=n, **which)
+
+    def original(self, workload: str) -> float | None:
+        """An input of one of the thesis's programs on one core of `core`."""
+        return self._originals.ms(part="originals", workload=workload)
+
+    @property
+    def core(self) -> str:
+        return self._originals.data.get("host", "a CPU")
+
+    @property
+    def _originals(self) -> Ours:
+        measured = any(r["part"] == "originals" for r in self.rows)
+        return self if measured or not ORIGINALS.exists() else Ours(json.loads(ORIGINALS.read_text()))
 
     def one(self, n: int) -> float | None:
         """One graph of floats."""
@@ -303,11 +317,11 @@ def bulk(of: Sequence[Mapping[str, Any]], ours: Ours) -> Iterator[str]:
     rows = []
     for f in of:
         fits = f"{f['fit'][0]:g} + {f['fit'][1] * 1e-6:.4g} p" if "fit" in f else ""
-        of_it = [r["p"] for r in ours.rows if r.get("workload") == f["workload"] and r["form"] == "auto"]
+        of_it = [r["p"] for r in ours.rows if r.get("workload") == f["workload"] and r.get("form") == "auto"]
         p = f.get("p") or max(of_it, default=None)
         us = ours.row(part="figures", workload=f["workload"], p=p, form="auto")
         paper = ours.row(part="figures", workload=f["workload"], p=p, form="thread")
-        original = ours.ms(part="figures", workload=f["workload"], form="original")
+        original = ours.original(f["workload"])
         alone = paper.get("run_ms", paper.get("ms"))
         speedup = times(original * p, us["ms"]) if original and p and "ms" in us else ""
         rows.append(
@@ -327,12 +341,12 @@ def bulk(of: Sequence[Mapping[str, Any]], ours: Ours) -> Iterator[str]:
             "schedule",
             "ratio",
         ]
-        + ["their GPU : CPU", "our GPU : CPU"],
+        + ["their GPU : CPU", f"our GPU : {ours.core}"],
         rows,
     )
     yield from prose(
-        "The last column divides p times what an input takes the original C, compiled by gcc, on one of the host's"
-        " cores."
+        f"The last column divides p times what an input takes the original C, compiled by gcc, on one core of an"
+        f" {ours.core}."
     )
     long = {(r["workload"], r["skipped"]) for r in ours.rows if r["part"] == "figures" and "skipped" in r}
     yield from (f"`{w}` was not run: {why}." for w, why in sorted(long) if "steps" in why)

@@ -33,7 +33,7 @@ def figure(ours: Ours) -> Figure:
             grid[0, column].set_title(f"{name}: {title}", loc="left", fontsize=11, fontweight="bold")
             grid[1, column].set_xlabel("inputs p")
         grid[0, 0].set_ylabel("milliseconds")
-        grid[1, 0].set_ylabel("times as fast as one core of a CPU")
+        grid[1, 0].set_ylabel(f"times as fast as one core of an\n{ours.core}")
         handles, labels = grid[0, 0].get_legend_handles_labels()
         drawn.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9.5)
         title = f"Bulk execution on one {ours.device}; in grey the thesis's GTX Titan, where its text has numbers"
@@ -44,7 +44,7 @@ def figure(ours: Ours) -> Figure:
 def panel(axes: Axes, sizes: Sequence[Mapping[str, Any]], ours: Ours, speedup: bool) -> None:
     """``speedup``: against p runs of the original, each on its own machine."""
     for colour, f in zip(OURS, sizes):
-        original = ours.ms(part="figures", workload=f["workload"], form="original")
+        original = ours.original(f["workload"])
         for form, style, label in (("auto", "-", "c2cu"), ("thread", (0, (4, 2)), "paper's form, same GPU")):
             points = sorted(
                 (r["p"], original * r["p"] / ms if speedup and original else ms)

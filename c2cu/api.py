@@ -11,7 +11,7 @@ from . import backends
 from .base import catalogue
 from .base.diagnostics import UnsupportedError, did_you_mean, lines_of
 from .base.recent import Recent
-from .frontend.included import Included
+from .frontend.included import Included, now
 from .frontend.options import Options, by_name, options_of, whole
 from .frontend.preprocess import Source, is_text, preprocess, read_source
 from .program import Program
@@ -241,8 +241,9 @@ def remembered(src: str | os.PathLike | Sequence[str | os.PathLike], **options: 
             _keys[quick] = key
 
     def compiled() -> tuple[Program, Included]:
+        began = now()
         program = compile(src, **options)
-        return program, Included(program.sources, source or read_source(src), options.get("include_dirs") or ())
+        return program, Included(program.sources, source or read_source(src), options.get("include_dirs") or (), began)
 
     program, included = _programs.of(key, compiled)
     if included.changed():

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from .analysis.facts import Trace
 from .analysis.uniform import Uniform, uniform
 from .base import catalogue
 from .base.cache import cache_folder
@@ -31,8 +32,8 @@ from .ir.nodes import Kernel
 from .ir.substitute import bound
 from .ir.verify import verify
 from .lower import lower
-from .schedule.slots import bind_extents, chosen, packed, refuse_shared_writes, require_shapes, slots
-from .schedule.understood import Understood
+from .schedule.slots import Slot, bind_extents, chosen, packed, refuse_shared_writes, require_shapes, slots
+from .schedule.understood import Understood, foresee
 from .trace import refuse_faults, trace
 from .trace.tables import with_tables
 from .transform.early import ends_of, uniform_ends
@@ -136,29 +137,35 @@ def _analysed(
     crossed = analysis.kernel if analysis is not None else None
     if crossed is not None and options.values:
         crossed = analysed(program).ir
+
+    def known(facts: Trace | None, inout: tuple[Slot, ...]) -> Understood:
+        return Understood(
+            source,
+            pre,
+            linked,
+            program,
+            kernel,
+            analysis,
+            why_not,
+            facts,
+            inout,
+            options.fp,
+            options.pack,
+            options.stdio,
+            options.outputs is not None,
+            ends_of(crossed) if crossed is not None else (),
+            math=options.math,
+        )
+
+    if crossed is not None and not options.pack:
+        foresee(crossed, lambda: known(None, chosen(program, slots(program, crossed, None), options)))
     facts = trace(analysis) if analysis is not None else None
     refuse_faults(facts)
     inout = slots(program, crossed, facts)
     if isinstance(program.kernel.returns, Pointer) and not any(s.writes for s in inout):
         return _analysed(source, pre, linked, with_place(program), options, doubts)
     inout = chosen(program, inout, options)
-    front = Understood(
-        source,
-        pre,
-        linked,
-        program,
-        kernel,
-        analysis,
-        why_not,
-        facts,
-        inout,
-        options.fp,
-        options.pack,
-        options.stdio,
-        options.outputs is not None,
-        ends_of(crossed) if crossed is not None else (),
-        math=options.math,
-    )
+    front = known(facts, inout)
     if not options.pack:
         return front
     return replace(front, slots=packed(inout, front.gep, options.pack, program.kernel.loc))

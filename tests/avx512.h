@@ -54,6 +54,10 @@ static __m512i _mm512_unpacklo_epi64(__m512i a, __m512i b) {
 static __m512i _mm512_unpackhi_epi64(__m512i a, __m512i b) {
     return (__m512i){a[1], b[1], a[3], b[3], a[5], b[5], a[7], b[7]};
 }
+typedef float __m512 __attribute__((vector_size(64), may_alias));
+#define EACH16 for (int i = 0; i < 16; i++)
+static __m512 _mm512_min_ps(__m512 a, __m512 b) { EACH16 a[i] = a[i] < b[i] ? a[i] : b[i]; return a; }
+static __m512 _mm512_max_ps(__m512 a, __m512 b) { EACH16 a[i] = a[i] > b[i] ? a[i] : b[i]; return a; }
 static __m512d _mm512_min_pd(__m512d a, __m512d b) { EACH a[i] = a[i] < b[i] ? a[i] : b[i]; return a; }
 static __m512d _mm512_max_pd(__m512d a, __m512d b) { EACH a[i] = a[i] > b[i] ? a[i] : b[i]; return a; }
 static __m256 _mm256_min_ps(__m256 a, __m256 b) { EACH a[i] = a[i] < b[i] ? a[i] : b[i]; return a; }
@@ -65,9 +69,57 @@ static __m512i _mm512_permutexvar_epi32(__m512i x, __m512i a) { ALL(((I16)a)[((I
 static __m512i _mm512_permutex2var_epi32(__m512i a, __m512i x, __m512i b) {
     ALL((((I16)x)[i] & 16 ? (I16)b : (I16)a)[((I16)x)[i] & 15]);
 }
+static __m512i _mm512_set1_epi64(long long c) { __m512i r; EACH r[i] = c; return r; }
+static __m512i _mm512_permutexvar_epi64(__m512i x, __m512i a) { __m512i r; EACH r[i] = a[x[i] & 7]; return r; }
+static __m512i _mm512_permutex2var_epi64(__m512i a, __m512i x, __m512i b) {
+    __m512i r;
+    EACH r[i] = (x[i] & 8 ? b : a)[x[i] & 7];
+    return r;
+}
+static unsigned char _mm512_test_epi64_mask(__m512i a, __m512i b) {
+    unsigned char m = 0;
+    EACH m |= !!(a & b)[i] << i;
+    return m;
+}
+static __m256i _mm512_cvtepi64_epi32(__m512i a) { I8 r; EACH r[i] = a[i]; return (__m256i)r; }
+static __m512i _mm512_cvtepi32_epi64(__m256i a) { __m512i r; EACH r[i] = ((I8)a)[i]; return r; }
+static __m512i _mm512_cvtepu32_epi64(__m256i a) { __m512i r; EACH r[i] = ((U8)a)[i]; return r; }
+static __m512d _mm512_cvtepi32_pd(__m256i a) { __m512d r; EACH r[i] = ((I8)a)[i]; return r; }
+static __m512d _mm512_cvtps_pd(__m256 a) { __m512d r; EACH r[i] = a[i]; return r; }
 static unsigned short _mm512_test_epi32_mask(__m512i a, __m512i b) {
     unsigned short m = 0;
     for (int i = 0; i < 16; i++) m |= !!((I16)(a & b))[i] << i;
     return m;
 }
 static __m512i _mm512_mask_blend_epi32(unsigned short m, __m512i a, __m512i b) { ALL((m >> i & 1 ? (I16)b : (I16)a)[i]); }
+typedef char V64 __attribute__((vector_size(64)));
+#define ALL_BYTES(e) V64 r; for (int i = 0; i < 64; i++) r[i] = e; return (__m512i)r
+static __m512i _mm512_permutexvar_epi8(__m512i x, __m512i a) { ALL_BYTES(((V64)a)[((V64)x)[i] & 63]); }
+static __m512i _mm512_permutex2var_epi8(__m512i a, __m512i x, __m512i b) {
+    ALL_BYTES(((V64)x)[i] & 64 ? ((V64)b)[((V64)x)[i] & 63] : ((V64)a)[((V64)x)[i] & 63]);
+}
+static __m512i _mm512_shuffle_epi8(__m512i a, __m512i x) {
+    ALL_BYTES(((V64)x)[i] & 128 ? 0 : ((V64)a)[i / 16 * 16 + (((V64)x)[i] & 15)]);
+}
+static __m512i _mm512_broadcast_i32x4(__m128i a) { return (__m512i){a[0], a[1], a[0], a[1], a[0], a[1], a[0], a[1]}; }
+static __m512i _mm512_set1_epi8(char c) { ALL_BYTES(c); }
+static __m512i _mm512_and_si512(__m512i a, __m512i b) { return a & b; }
+static unsigned long _mm512_test_epi8_mask(__m512i a, __m512i b) {
+    unsigned long m = 0;
+    for (int i = 0; i < 64; i++) m |= (unsigned long)!!((V64)(a & b))[i] << i;
+    return m;
+}
+static __m512i _mm512_mask_blend_epi8(unsigned long m, __m512i a, __m512i b) { ALL_BYTES((m >> i & 1 ? (V64)b : (V64)a)[i]); }
+static __m512i _mm512_mul_epu32(__m512i a, __m512i b) {
+    return (__m512i)(((__m512i)a & 0xffffffffl) * ((__m512i)b & 0xffffffffl));
+}
+static __m512i _mm512_cvtepi8_epi32(__m128i a) { ALL(((signed char *)&a)[i]); }
+static __m512i _mm512_cvtepu8_epi32(__m128i a) { ALL(((unsigned char *)&a)[i]); }
+static __m128i _mm512_cvtepi32_epi8(__m512i a) {
+    __m128i r;
+    for (int i = 0; i < 16; i++) ((char *)&r)[i] = ((I16)a)[i];
+    return r;
+}
+static __m128i _mm_cvtsi64_si128(long long a) { return (__m128i){a, 0}; }
+static __m512i _mm512_castsi256_si512(__m256i a) { return (__m512i){a[0], a[1], a[2], a[3]}; }
+static __m256i _mm512_castsi512_si256(__m512i a) { return (__m256i){a[0], a[1], a[2], a[3]}; }

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from c2cu.analysis.facts import Trace
 from c2cu.analysis.uniform import Uniform
-from c2cu.ir.nodes import Assign, Expr, Load, Region, Store, Var
-from c2cu.ir.walk import statements
+from c2cu.base.ctype import BOOL
+from c2cu.ir.nodes import Assign, Binary, Cast, Expr, If, Load, Region, Stmt, Store, Unary, Var, Variable
+from c2cu.ir.walk import statements, subexpressions
 from c2cu.schedule.block.builder import REDO
 from c2cu.schedule.block.emit import BlockProgram
-from c2cu.schedule.block.fit import TID
-from c2cu.schedule.block.notes import is_barrier, is_note
+from c2cu.schedule.block.fit import ROUND, TID
+from c2cu.schedule.block.notes import is_barrier, is_note, words
 from tests.ir_interpreter import Lanes, Number, _Machine, run
 
 Data = Mapping[str, Sequence[Number]]  # an input's elements by the region's name
@@ -153,3 +154,101 @@ class _Threads(_Machine):
         index = self.values(e.index, active)
         assert all(0 <= i <= place(e.region, e.region.count - 1) for i in index), f"out of bounds: {e}"
         return index
+
+
+def crossings(u: Uniform, trace: Trace, program: BlockProgram) -> set[str]:
+    """The arrays of which one thread may use an element that another stores, with no barrier between them, whatever
+    the data: both arms of every branch on data are gone through. Inside a phase, a thread without an iteration may load
+    what it does not use, and an iteration may turn out to depend on another: that is for `check`."""
+    machine = _Everywhere(u, trace, program)
+    machine.block(program.body, tuple(range(machine.lanes)))
+    return machine.arrays
+
+
+class _Everywhere(_Threads):
+    """Threads that only touch what they may touch: the values are those that the thread's number determines, and others
+    are all 1."""
+
+    def __init__(self, u: Uniform, trace: Trace, program: BlockProgram):
+        data = {r.name: [r.type.wrap(1)] * r.count for r in u.kernel.regions if r.storage != "local"}
+        super().__init__(u, trace, program, data, frozenset())
+        self.tables = {r for r in u.kernel.regions if r.storage == "shared" and r.init is not None}
+        self.tables |= set(program.tables)
+        self.determined: set[Variable] = set()  # variables whose values the thread's number determines
+        self.phase, self.apart, self.back = 0, False, False  # `apart`: each statement is a phase of its own
+        self.users: dict[tuple[Region, int], list[tuple[int, bool, int]]] = {}  # (thread, whether it stores, phase)
+
+    def known(self, e: Expr) -> bool:
+        return all(
+            (not isinstance(x, Var) or x.var.name == TID.name or x.var in self.determined)
+            and (not isinstance(x, Load) or x.region in self.tables)
+            for x in subexpressions(e)
+        )
+
+    def statement(self, s: Stmt, active: Lanes) -> None:
+        self.phase += self.apart or self.back and not isinstance(s, Store)
+        self.back &= isinstance(s, Store)
+        if is_note(s):
+            self.back = words(s).endswith("back to shared memory:")
+            if words(s).startswith(("Phase", "No phase")):
+                self.apart = words(s).startswith("No phase")
+            self.phase += self.back or words(s).startswith("Phase")
+        if not isinstance(s, If):
+            return super().statement(s, active)
+        self.values(s.cond, active)
+        yes, no = self.possible(s.cond, active)
+        self.block(s.then, yes)
+        self.block(s.other, no)
+
+    def possible(self, e: Expr, active: Lanes) -> tuple[Lanes, Lanes]:
+        """The lanes in which a condition may hold, and those in which it may not."""
+        if self.known(e):
+            yes = self.where(e, active)
+            return yes, tuple(k for k in active if k not in yes)
+        match e:
+            case Binary(op="&&" | "||" as op, left=left, right=right):
+                (a, b), (c, d) = self.possible(left, active), self.possible(right, active)
+                both, either = (a, c), (b, d)
+                if op == "||":
+                    both, either = either, both
+                all_of, any_of = set(both[0]) & set(both[1]), set(either[0]) | set(either[1])
+                split = tuple(sorted(all_of)), tuple(sorted(any_of))
+                return split if op == "&&" else split[::-1]
+            case Unary(op="!", operand=x):
+                return self.possible(x, active)[::-1]
+            case Cast(operand=x) if e.type == BOOL:
+                return self.possible(x, active)
+        return active, active
+
+    def assign(self, s: Assign, active: Lanes) -> None:
+        if is_barrier(s):
+            self.users.clear()
+        self.phase += s.var.name == ROUND.name
+        known = self.known(s.value) and (s.var in self.determined or s.var not in self.variables)
+        super().assign(s, active)
+        (self.determined.add if known else self.determined.discard)(s.var)
+
+    def values(self, e: Expr, active: Lanes) -> list[Number]:
+        if self.known(e):
+            return super().values(e, active)
+        for x in subexpressions(e):
+            if isinstance(x, Load) and x.region not in self.tables and x.region.storage != "shared":
+                for thread, i in zip(active, self.index(x, active)):
+                    self.touch(x.region, int(i), thread, False)
+        return [e.type.wrap(1)] * len(active)
+
+    def store(self, s: Store, active: Lanes) -> None:
+        self.values(s.value, active)
+        for thread, i in zip(active, self.index(s, active)):
+            self.touch(s.region, int(i), thread, True)
+
+    def touch(self, r: Region, i: int, thread: int, store: bool) -> None:
+        users = self.users.setdefault((r, i), [])
+        for other, stored, phase in users:
+            if other != thread and (store or stored) and phase != self.phase:
+                self.arrays.add(r.name)
+        users.append((thread, store, self.phase))
+
+    def index(self, e: Load | Store, active: Lanes) -> list[Number]:
+        assert self.known(e.index), e
+        return super().index(e, active)

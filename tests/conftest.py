@@ -33,6 +33,13 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("C2CU_TEST_END", str(time.time() + 60 * config.getoption("minutes")))
 
 
+@pytest.fixture
+def kept_programs(tmp_path, monkeypatch):
+    """Programs are kept, in a cache of the test's own."""
+    monkeypatch.setattr(kept, "ON", True)
+    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "cache"))
+
+
 def _listen_to_signals() -> None:
     """A shell starts what it runs in the background deaf to Ctrl-C, nohup to the terminal's end, and the programs that
     tests interrupt with it."""

@@ -16,6 +16,7 @@ enum cudaError_t { cudaSuccess = 0, cudaErrorNotReady = 600 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
 static inline const char *cudaGetErrorString(cudaError_t) { return "an error"; }
 static cudaError_t c2cu_last = cudaSuccess; /* what is not ready counts as an error until it is asked for */
+static inline cudaError_t cudaPeekAtLastError() { return c2cu_last; }
 static inline cudaError_t cudaGetLastError() {
     cudaError_t last = c2cu_last;
     c2cu_last = cudaSuccess;

@@ -268,6 +268,9 @@ EXAMPLES = {
     ),
     "C2CU022": Example(statement("**(int **)a = 3;"), GANG),
     "C2CU153": Example(statement("x = s.n;", "int x, y;\nstatic const struct { long p, n; } s = {(long)&y, 3};"), GANG),
+    "C2CU179": Example(
+        "#include <math.h>\n" + statement("x *= t;", "double x;\nstatic const double t = 2 * exp(1.5);"), GANG
+    ),
     "C2CU154": Example(statement("x = u.f;", "float x;\nconst union { float f; int i; } u = {.i = 0x7fc00000};"), GANG),
     "C2CU023": Example("long double x;\nvoid k(void) {\n    x = x * 2;\n}\n", GANG),
     "C2CU024": Example(statement("a[0] = x;"), 'c2cu.compile("k.c", shared=["a"])'),

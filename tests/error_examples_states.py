@@ -111,5 +111,8 @@ EXAMPLES = {
         'Path("k.c").write_text("int x, a[256];\\nvoid k(void) {\\n" + "    x = x * x + 1;\\n" * 301 + "    for (int i = 0; i < 256; i++) a[i] += x;\\n}\\n")',
     ),
     "C2CU096": Example(before=many(1001), call='c2cu.compile("k.c", backend="cuda", schedule="thread")'),
-    "C2CU270": Example("#define error 3\n" + IN_MAIN.replace("x++", "x += error"), command("translate k.c --p 4")),
+    "C2CU275": Example("int c2cu_rate;\n" + IN_MAIN.replace("x++", "x += c2cu_rate"), command("translate k.c --p 4")),
+    "C2CU270": Example(
+        "enum { setjmp = 3 };\n" + IN_MAIN.replace("x++", "x += setjmp"), command("translate k.c --p 4")
+    ),
 }

@@ -16,7 +16,7 @@ from c2cu.pipeline import understand
 from c2cu.schedule.gep.require_gep import require_gep
 from tests.cuda_host import shared_library, shifted, slot_table
 
-_KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\) )?(c2cu_\w+)\((.*?)\) \{", re.S)
+_KERNEL = re.compile(r"__global__ void (?:__launch_bounds__\([\w, ]+\)\s+)?(c2cu_\w+)\((.*?)\) \{", re.S)
 _STATIC = "__shared__ __align__(16) unsigned char shared[SHARED];"
 _PARAMETERS = re.compile(r"^#define PARAMETERS (.*)$", re.M)
 

@@ -120,7 +120,7 @@ PROGRAMS = {
     "bool": (
         "static _Bool is(_Bool x) { return x; }",
         "_Bool q = a[0]; q++; b[0] = q; q--; b[0] += q; q -= 5; b[1] = q; q = 0.5; b[2] = q + is(256) + is(0x1p-60); "
-        "int *p = a; _Bool r = p, s = !p; b[3] = r * 2 + s; q = a[1]; b[4] = q++ + q; b[5] = sizeof q + ~q; _Bool z[2] = {a, 2}; b[6] = z[0] + z[1];",
+        "int *p = a; _Bool r = p, s = !p; b[3] = r * 2 + s; q = a[1]; b[4] = q++; b[4] += 2 * q--; b[4] += 4 * q--; b[4] += 8 * q; b[5] = sizeof q + ~q; _Bool z[2] = {a, 2}; b[6] = z[0] + z[1];",
     ),
     "pointers and ints": (
         "#include <stdint.h>\n",

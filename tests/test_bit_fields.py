@@ -115,6 +115,30 @@ def test_structs_that_go_in_and_out(schedule):
     assert same(results["s"], expected["s"]) and results["r"].tobytes()[:1] == b"\7"
 
 
+def test_bit_fields_have_a_name_so_that_numpy_copies_them():
+    """Those that lie together are one member, which may be set; an array whose dtype lacks it is taken too."""
+    text = (
+        "struct F { int x; unsigned a : 4, b : 4; short y; union { struct { int c : 7; }; double d; }; };\n"
+        "struct G { unsigned all : 31; }; struct H { struct F f[2]; struct G g; };\n"
+        "void kern(struct H *v, int *out) { for (int i = 0; i < 3; i++) { struct F *f = v[i].f + (i & 1);\n"
+        "  out[i] = f->a * 1000 + f->b * 100 + f->c + v[i].g.all; f->b = f->x; f->c--; v[i].g.all++; } }"
+    )
+    program = c2cu.compile(text, fn="kern", backend="cpu", verify=False, shapes={"v": 3, "out": 3})
+    dtype = np.dtype(next(s.dtype for s in program.slots if s.name == "v"))
+    assert dtype["f"].base.names == ("x", "a:4,b:4", "y", "c:7", "d") and dtype["g"].names == ("all:31",)
+    v = np.random.default_rng(1).integers(0, 256, size=(P, 3, 40)).astype(np.uint8)
+    expected = Original(text, "kern", [], [("v", "uint8", (3, 40)), ("out", "int32", (3,))]).bulk({"v": v}, P)
+    bare_f = np.dtype({"names": ["x", "y", "d"], "formats": ["i4", "i2", "f8"], "offsets": [0, 6, 8], "itemsize": 16})
+    bare_g = np.dtype({"names": [], "formats": [], "offsets": [], "itemsize": 4})
+    bare = {"names": ["f", "g"], "formats": [(bare_f, (2,)), bare_g], "offsets": [0, 32], "itemsize": 40}
+    every_second = np.repeat(v.reshape(-1).view(dtype).reshape(P, 3), 2, axis=0)[::2]
+    for given in (every_second, every_second.copy().view(np.dtype(bare))):
+        results = program({"v": given})
+        assert same(results["out"], expected["out"])
+        v_after = np.frombuffer(results["v"].tobytes(), np.uint8).reshape(P, 3, 40)
+        assert same(v_after[..., :36], expected["v"][..., :36])  # the rest is padding
+
+
 def test_bit_fields_in_packed_structs_that_are_reached_by_a_pointer():
     """Their places are the compiler's secret: native knows them."""
     text = """#pragma pack(push, 1)

@@ -253,3 +253,32 @@ def test_what_takes_long_to_compile_is_worth_it_only_where_it_gains_much():
     program = c2cu.compile(forest(20, 6), backend="cpu")
     program(x)
     assert program.plan.schedule == "native" and program.plan.measured is None
+
+
+def test_results_keep_what_is_in_their_pages():
+    """An array for results may be an input too, and have any strides."""
+    whole = np.random.default_rng(3).random((3000, 5))
+    outputs = [whole.copy(), np.asfortranarray(whole), None, np.arange(3000, dtype=np.int16)]
+    contest._Arrays((), (), outputs, 3000).touch(16, 2900)
+    assert np.array_equal(outputs[0], whole) and np.array_equal(outputs[1], whole)
+    assert outputs[3].tolist() == list(range(3000))
+
+
+#: How often its loop turns is not known, and a compiler may vectorise the other one.
+WAVES = """
+void k(float u[20][20], float v[20][20], int steps) {
+    for (int t = 0; t < steps; t++) {
+        for (int i = 1; i < 19; i++)
+            for (int j = 1; j < 19; j++) v[i][j] = 2 * u[i][j] - v[i][j] + 0.1f * (u[i][j - 1] + u[i][j + 1]);
+        for (int i = 1; i < 19; i++) for (int j = 1; j < 19; j++) u[i][j] = v[i][j];
+    }
+}
+"""
+
+
+def test_a_loop_that_may_be_vectorised_leaves_the_choice_to_a_measurement():
+    front = pipeline.understand(read_source(WAVES), pipeline.Options())
+    costs = known_costs(front)
+    assert costs.sure_gain < 1 < costs.gain
+    rival = choose(front, "cpu", "auto")[0].rival
+    assert rival is not None and rival.schedule == "native"

@@ -244,7 +244,7 @@ def understood(source):
         ("char *s = realloc(0, 9); if (!s) abort(); n = x;", False),
         ('if (x < 0) { fprintf(stderr, "%d", rand()); fflush(stderr); abort(); } n = x;', True),
         ("if (x < 0) { if (n) return; n = rand(); exit(rand()); } n = x;", True),
-        ("if (x < 0) { x = rand(); if (n) return; exit(1); } n = x;", False),
+        ("if (x < 0) { x = atexit(leave); if (n) return; exit(1); } n = x;", False),
         ("if (x < 0) { while (n--) rand(); exit(2); } n = x;", True),
         ("n = x; exit(x);", False),
         ("atexit(leave); if (x < 0) exit(1);", False),

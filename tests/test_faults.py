@@ -496,6 +496,62 @@ def test_an_array_of_one_element_has_one(body):
     assert e.value.code == "C2CU035" and e.value.line == 3
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int l = x, *p = &l; r = p[1];",
+        "int l = x, *p = &l; p[1] = 3; r = l;",
+        "int l = x, *p = &l; for (int i = 0; i < 2; i++) r += p[i];",
+        "struct S l = {x, 2}, *p = &l; for (int i = 0; i < 2; i++) r += p[i].y;",
+        "double l = x; char *p = (char *)&l; for (int i = 0; i < 9; i++) r += p[i];",
+    ],
+)
+def test_a_single_object_has_one_element(body):
+    outside = "struct S { int x, y; }; static int sum(int *a, int n) { int s = 0; while (n-- > 0) s += a[n]; return s; }"
+    with pytest.raises(c2cu.UnsupportedError, match="element 1 is outside 'l") as e:
+        c2cu.check(kernel(body, outside), fn="kernel")
+    assert e.value.code == "C2CU035"
+
+
+def test_what_is_inside_a_single_object():
+    outside = "struct S { int x, y; }; static int sum(int *a, int n) { int s = 0; while (n-- > 0) s += a[n]; return s; }"
+    agrees(kernel("int l = x, *p = &l; struct S t = {x, 2}; r = sum(p, 1) + sum(&t.y, 1) + p[l - x];", outside), R, "gang")
+
+
+SUM = "static int sum(int n) { return n ? n * x + sum(n - 1) : 1; }"
+WHILE = "static int count(int n) { if (n == 0 || x > n) return 0; return 1 + count(n - 1); }"
+
+
+@pytest.mark.parametrize("outside, body", [(SUM, "r = sum(150);"), (WHILE, "r = count(40);")])
+def test_recursion_that_ends_by_what_is_known(outside, body):
+    agrees("int x, r;\n" + outside + f"\nvoid kernel(void) {{ {body} }}\n", R, "gang")
+
+
+@pytest.mark.parametrize(
+    "outside, body",
+    [
+        ("static int count(int n) { return n ? 1 + count(n - 1) : 0; }", "r = count(x & 7);"),
+        ("static int tree(int n) { return n > 20 ? x : tree(n + 1) + tree(n + 2) * x; }", "r = tree(0);"),
+    ],
+)
+def test_recursion_without_an_end_that_is_known_runs_as_it_stands(outside, body):
+    text = "int x, r;\n" + outside + f"\nvoid kernel(void) {{ {body} }}\n"
+    agrees(text, R)
+    with pytest.raises(c2cu.UnsupportedError, match="is recursive") as e:
+        c2cu.compile(text, fn="kernel", backend="cpu", schedule="gang")
+    assert e.value.code == "C2CU020"
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["r = x < (3 | p->b);", "r = x / 2 < p->b;", "r = (x + p->b) / 2;", "r = x < +p->w;", "p->b -= 2; r = x < p->b;"],
+)
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+def test_a_bit_field_of_one_of_two_objects_is_promoted(body, schedule):
+    outside = "struct S { unsigned b : 7, w : 32; int s : 5; };"
+    agrees(kernel(f"struct S s = {{1, 2}}, t = {{2, 3}}, *p = x > 0 ? &s : &t; {body}", outside), R, schedule)
+
+
 @pytest.mark.parametrize("schedule", ["gang", "native"])
 def test_what_is_inside_an_array_of_one_element(schedule):
     text = kernel(

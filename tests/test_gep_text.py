@@ -7,10 +7,15 @@ import subprocess
 import pytest
 
 import c2cu
+from c2cu.base.ctype import FLOAT
+from c2cu.codegen.cuda import region_name
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import Source
+from c2cu.ir.nodes import Region
 from c2cu.pipeline import understand
 from c2cu.schedule import registry
+from c2cu.schedule.artifact import CudaLaunchesArtifact
+from c2cu.schedule.gep.names import matrix_name
 from tests.cuda_host import HEADER
 from tests.sample import sampled
 
@@ -126,6 +131,64 @@ def test_launches_say_which_steps_they_are():
     )
     assert "k = 0, ..., 31: first the tile" in text and "k = 96, ..., 99: first the tile" in text
     assert len(re.findall(r"c2cu_pivot<<<", text)) == 4
+
+
+def launched(schedule: str, n: int = 256) -> list[str]:
+    """The launches of a whole program, without comments."""
+    text = c2cu.translate(program("paths", n) + MAIN, p=2, schedule=f"gep:{schedule}")
+    return re.findall(r"c2cu_\w+<<<[^;]*;", without_comments(text))
+
+
+@pytest.mark.parametrize("variant", sampled(["streams", "graph"], 1))
+def test_a_program_with_one_stream_has_the_launches_of_staged(variant):
+    """What runs beside other launches has no place in a text that has one stream."""
+    assert launched(variant) == launched("staged") and not any("ONLY, " in x or "BUT" in x for x in launched(variant))
+    front = understand(Source("paths/graph.c", program("paths", 256)), options_of())
+    made = registry.emit_schedule(f"gep:{variant}", front)
+    assert isinstance(made, CudaLaunchesArtifact)
+    assert len(made.one_stream) < len(made.launches) and len({x.stream for x in made.launches}) == 3
+
+
+def test_arguments_of_launches_are_named():
+    pivot, panels, rest = launched("staged")[2:5]
+    assert pivot.endswith("memory, 0);") and panels.endswith("memory, 0, ROWS_FIRST, 0);")
+    assert rest.endswith("memory, 0, 1, 0, 0, 0, ALL, 0);")
+    text = c2cu.translate(program("paths", 256) + MAIN, p=2, schedule="gep:recursive")
+    assert "c2cu_rest(..., first, last, i, j, done, mode, t)" in " ".join(text.split()).replace(" * ", " ")
+    assert "NONE, ALL, 0);" in text and " -1," not in text
+
+
+def test_a_recursion_says_what_each_launch_does():
+    text = c2cu.translate(program("paths", 256) + MAIN, p=2, schedule="gep:recursive")
+    notes = re.findall(r"^ +/\* ( *)(solve\(.*|k = .*) \*/$", text, re.M)
+    solved = [(len(indent), what) for indent, what in notes if what.startswith("solve")]
+    assert solved[:4] == [
+        (0, "solve(0, 256):"),
+        (2, "solve(0, 128):"),
+        (4, "solve(0, 64):"),
+        (6, "solve(0, 32): the tile of these rows and columns."),
+    ]
+    assert len(solved) == 2 * 8 - 1
+    assert ("", "k = 0, ..., 127: rows 128 to 255, columns 128 to 255.") not in notes
+    assert ("  ", "k = 0, ..., 127: rows 128 to 255, columns 128 to 255.") in notes
+    assert "first the tile on the diagonal" not in text
+
+
+def test_the_program_in_order_is_written_as_a_person_writes_it():
+    """For one thread: the C's loops, with its line numbers, on the output."""
+    lines = [x.strip() for x in text_of("paths", 64, "tiles").split("\n")]
+    at = lines.index("for (int k = 0; k < 64; k++) { /* graph.c:5 */")
+    assert lines[at + 1].startswith("for (int i = 0; i < 64; i++) {")
+    assert lines[at + 2].startswith("for (int j = 0; j < 64; j++) {")
+    assert lines[at + 3] == "if (out_D[i * 64 + k] + out_D[k * 64 + j] < out_D[i * 64 + j]) {"
+    assert lines[at + 4] == "out_D[i * 64 + j] = out_D[i * 64 + k] + out_D[k * 64 + j];"
+
+
+def test_names_of_matrices():
+    plain, struct = (Region(n, FLOAT, (4,), "bulk") for n in ("D", "a.b"))
+    assert matrix_name(plain) == "D" and matrix_name(struct) == region_name(struct)
+    taken = ["D_at", "a_b_at1", "D_3", "D_u3"]  # another region's name, or a variable's
+    assert all(matrix_name(Region(n, FLOAT, (4,), "bulk")) == f"{n}_at" for n in taken)
 
 
 MAIN = """

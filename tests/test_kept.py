@@ -10,20 +10,18 @@ import pytest
 
 import c2cu
 from c2cu import pipeline
+from c2cu.api import remembered
 from c2cu.base import package
+from c2cu.frontend.preprocess import preprocess
 from c2cu.program import kept, preprocessed
 from c2cu.schedule import choose
+
+pytestmark = pytest.mark.usefixtures("kept_programs")
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 SORTS = EXAMPLES / "bitonic_sort.c"
 SUMS = "void sums(int n, float a[n]) { for (int i = 1; i < n; i++) a[i] += a[i - 1]; }"
 COUNTS = "int k(unsigned n[1]) { int turns = 0; while (n[0]) { n[0] >>= 1; turns++; } return turns; }"
-
-
-@pytest.fixture(autouse=True)
-def kept_in(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept, "ON", True)
-    monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -145,6 +143,12 @@ def runs(monkeypatch):
     return asked
 
 
+def written_before(file, text):
+    """A file that was written long before the preprocessor runs."""
+    file.write_text(text)
+    os.utime(file, (1, 1))
+
+
 def compiled_twice(source, **options):
     for _ in range(2):
         c2cu.compile(source, backend="cpu", **options)
@@ -161,7 +165,7 @@ def test_a_header_that_comes_to_stand_before_another_counts(runs, tmp_path):
     folders = [tmp_path / "first", tmp_path / "second"]
     for f in folders:
         f.mkdir()
-    (folders[1] / "n.h").write_text("#define MORE 1\n")
+    written_before(folders[1] / "n.h", "#define MORE 1\n")
     source = "#include <n.h>\nint k(int a) { return a + MORE; }\n"
     compiled_twice(source, include_dirs=folders)
     assert len(runs) == 1
@@ -179,6 +183,33 @@ def test_a_header_of_the_system_that_is_another_one_counts(runs, tmp_path, monke
     (tmp_path / "local" / "math.h").write_text("")
     compiled_twice(source)
     assert len(runs) == 2
+
+
+@pytest.mark.parametrize("again", [c2cu.compile, remembered])
+def test_a_header_that_is_written_while_the_preprocessor_runs_counts(again, tmp_path, monkeypatch):
+    written_before(tmp_path / "n.h", "#define MORE 1\n")
+    source, a, original = "#include <n.h>\nint k(int a) { return a + MORE; }\n", np.zeros(5, np.int32), preprocess
+
+    def slow(*given):
+        pre = original(*given)
+        (tmp_path / "n.h").write_text("#define MORE 2\n")
+        return pre
+
+    def results():
+        return again(source, include_dirs=(str(tmp_path),), backend="cpu")(a)
+
+    monkeypatch.setattr(preprocessed, "preprocess", slow)
+    results()
+    monkeypatch.setattr(preprocessed, "preprocess", original)
+    assert (results() == 2).all()
+
+
+def test_where_the_working_folder_is_gone_programs_run(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    a = np.zeros((2, 32), np.float32)
+    assert (c2cu.compile(SORTS, backend="cpu")(a) == a).all()
 
 
 @pytest.mark.parametrize("text, environment", [

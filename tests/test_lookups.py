@@ -3,6 +3,7 @@
 import ctypes
 import re
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -89,57 +90,6 @@ def test_every_kind(kind, n):
         compared(text(type_, n, KINDS[kind]), n)
 
 
-#: What the text takes of immintrin.h, in C: for processors that this one is not.
-INTRINSICS = """
-typedef long long __m512i __attribute__((vector_size(64), may_alias));
-typedef long long __m256i __attribute__((vector_size(32), may_alias));
-typedef long long __m128i __attribute__((vector_size(16), may_alias));
-typedef char V __attribute__((vector_size(64)));
-typedef int I __attribute__((vector_size(64)));
-#define DO(T, n, e) T r; for (int i = 0; i < n; i++) r[i] = e; return (__m512i)r
-static __m512i _mm512_permutexvar_epi8(__m512i x, __m512i a) { DO(V, 64, ((V)a)[((V)x)[i] & 63]); }
-static __m512i _mm512_permutexvar_epi32(__m512i x, __m512i a) { DO(I, 16, ((I)a)[((I)x)[i] & 15]); }
-static __m512i _mm512_permutex2var_epi8(__m512i a, __m512i x, __m512i b) {
-    DO(V, 64, ((V)x)[i] & 64 ? ((V)b)[((V)x)[i] & 63] : ((V)a)[((V)x)[i] & 63]);
-}
-static __m512i _mm512_permutex2var_epi32(__m512i a, __m512i x, __m512i b) {
-    DO(I, 16, ((I)x)[i] & 16 ? ((I)b)[((I)x)[i] & 15] : ((I)a)[((I)x)[i] & 15]);
-}
-static __m512i _mm512_shuffle_epi8(__m512i a, __m512i x) {
-    DO(V, 64, ((V)x)[i] & 128 ? 0 : ((V)a)[i / 16 * 16 + (((V)x)[i] & 15)]);
-}
-static __m512i _mm512_broadcast_i32x4(__m128i a) { return (__m512i){a[0], a[1], a[0], a[1], a[0], a[1], a[0], a[1]}; }
-static __m512i _mm512_set1_epi8(char c) { DO(V, 64, c); }
-static __m512i _mm512_set1_epi32(int c) { DO(I, 16, c); }
-static __m512i _mm512_and_si512(__m512i a, __m512i b) { return a & b; }
-static unsigned long _mm512_test_epi8_mask(__m512i a, __m512i b) {
-    unsigned long m = 0;
-    for (int i = 0; i < 64; i++) m |= (unsigned long)!!((V)(a & b))[i] << i;
-    return m;
-}
-static unsigned short _mm512_test_epi32_mask(__m512i a, __m512i b) {
-    unsigned short m = 0;
-    for (int i = 0; i < 16; i++) m |= !!((I)(a & b))[i] << i;
-    return m;
-}
-static __m512i _mm512_mask_blend_epi8(unsigned long m, __m512i a, __m512i b) { DO(V, 64, (m >> i & 1 ? (V)b : (V)a)[i]); }
-static __m512i _mm512_mask_blend_epi32(unsigned short m, __m512i a, __m512i b) {
-    DO(I, 16, (m >> i & 1 ? (I)b : (I)a)[i]);
-}
-static __m512i _mm512_mul_epu32(__m512i a, __m512i b) {
-    return (__m512i)(((__m512i)a & 0xffffffffl) * ((__m512i)b & 0xffffffffl));
-}
-static __m512i _mm512_cvtepi8_epi32(__m128i a) { DO(I, 16, ((signed char *)&a)[i]); }
-static __m512i _mm512_cvtepu8_epi32(__m128i a) { DO(I, 16, ((unsigned char *)&a)[i]); }
-static __m128i _mm512_cvtepi32_epi8(__m512i a) {
-    __m128i r;
-    for (int i = 0; i < 16; i++) ((char *)&r)[i] = ((I)a)[i];
-    return r;
-}
-static __m128i _mm_cvtsi64_si128(long long a) { return (__m128i){a, 0}; }
-static __m512i _mm512_castsi256_si512(__m256i a) { return (__m512i){a[0], a[1], a[2], a[3]}; }
-static __m256i _mm512_castsi512_si256(__m512i a) { return (__m256i){a[0], a[1], a[2], a[3]}; }
-"""
 PROCESSORS = {
     "VBMI": ["__AVX512F__", "__AVX512BW__", "__AVX512VBMI__"],
     "BW": ["__AVX512F__", "__AVX512BW__"],
@@ -162,7 +112,7 @@ def test_longer_registers(type_, n, wide, monkeypatch, tmp_path):
     monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
     made = c2cu.compile(source, backend="cpu", schedule="gang", verify=False)
     assert f"#define W {8 if wide or type_ == 'double' else 16}\n" in made.source
-    (tmp_path / "immintrin.h").write_text(INTRINSICS)
+    (tmp_path / "immintrin.h").write_text(Path(__file__).with_name("avx512.h").read_text())
     (tmp_path / "k.c").write_text(re.sub(r"#if defined\(__AVX512F__\)\n(?=.*gather)", "#if 0\n", made.source))
     for name, macros in PROCESSORS.items():
         path = tmp_path / f"{name}.so"
@@ -189,7 +139,9 @@ INSTRUCTIONS = [
     ("float", 16, "-mavx2", "vperm(d|ps)"),
     ("float", 32, "-march=skylake-avx512", r"vperm[it]2(d|ps)"),
     ("double", 8, "-mavx2", "vperm(d|ps)"),
-    ("double", 8, "-march=skylake-avx512", "vperm(d|ps)"),
+    ("double", 8, "-march=skylake-avx512", "vperm(q|pd)"),
+    ("double", 16, "-march=skylake-avx512", r"vperm[it]2(q|pd)"),
+    ("double", 32, "-march=skylake-avx512", r"vperm[it]2(q|pd)"),
 ]
 FLAGS = "-O2 -Wall -Werror -Wno-psabi -Wno-maybe-uninitialized -Wno-aggressive-loop-optimizations -S -o -".split()
 

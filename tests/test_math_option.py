@@ -126,6 +126,17 @@ def test_sine_and_cosine_of_one_argument_for_which_gcc_has_one_call(t, f):
         assert both[:, k].tobytes() == one.tobytes()
 
 
+@pytest.mark.parametrize("schedule", ["native", "gang"])
+@pytest.mark.parametrize("t, f", [("double", ""), ("float", "f")])
+def test_sine_and_cosine_by_one_call(schedule, t, f):
+    text = f"#define _GNU_SOURCE\n#include <math.h>\nvoid k({t} x, {t} r[2]) {{ sincos{f}(x, r, &r[1]); }}\n"
+    x = np.linspace(-30, 1e6, 3000).astype("f4" if f else "f8")
+    both = c2cu.bulk(text, {"x": x}, backend="cpu", schedule=schedule, math="correct")
+    for k, name in enumerate(("sin", "cos")):
+        one = c2cu.bulk(ONE.format(t=t, name=name + f), x, backend="cpu", schedule="gang", math="correct")
+        assert both[:, k].tobytes() == one.tobytes()
+
+
 OWN = "double exp(double x) { return x * 3; }\ndouble k(double x) { double log = exp(x); return log + 1; }\n"
 
 
@@ -212,6 +223,7 @@ def test_explain_tells(tmp_path, math, words):
 
 
 PROGRAM = """
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <math.h>
 #define N 3
@@ -220,14 +232,20 @@ float b[N];
 void k(void) {
     for (int i = 0; i < N; i++) {
         a[i] = exp(a[i]) * sin(a[i]) + pow(fabs(a[i]), 0.3);
-        b[i] = tanhf(b[i]) + erff(b[i]);
+        float sine, cosine;
+        sincosf(b[i], &sine, &cosine);
+        b[i] = tanhf(b[i]) + erff(b[i]) - sine / cosine;
     }
 }
 int main(void) {
     for (int i = 0; i < N; i++) if (scanf("%lf %f", &a[i], &b[i]) != 2) return 1;
 #pragma kernel
     k();
-    for (int i = 0; i < N; i++) printf("%a %a %a\\n", a[i], b[i], log(fabs(a[i])));
+    for (int i = 0; i < N; i++) {
+        double sine, cosine;
+        sincos(a[i], &sine, &cosine);
+        printf("%a %a %a %a %a\\n", a[i], b[i], log(fabs(a[i])), sine, cosine);
+    }
     return 0;
 }
 """
@@ -253,9 +271,13 @@ def test_programs_have_the_functions_and_the_same_output_whatever_the_flags(sche
     kernel = PROGRAM[: PROGRAM.index("int main")]
     arrays = {"a": a.reshape(p, 3), "b": b.astype("f4").reshape(p, 3)}
     results = c2cu.bulk(kernel, arrays, fn="k", backend="cpu", math="correct")
-    logs = c2cu.bulk(ONE.format(t="double", name="log"), abs(results["a"]).ravel(), backend="cpu", math="correct")
-    numbers = np.array([float.fromhex(w) for w in told.split()]).reshape(-1, 3)
-    assert numbers.T.tobytes() == np.array([results["a"].ravel(), results["b"].ravel(), logs]).astype("f8").tobytes()
+    a = results["a"].ravel()
+    rest = [
+        c2cu.bulk(ONE.format(t="double", name=name), x, backend="cpu", math="correct")
+        for name, x in (("log", abs(a)), ("sin", a), ("cos", a))
+    ]
+    numbers = np.array([float.fromhex(w) for w in told.split()]).reshape(-1, 5)
+    assert numbers.T.tobytes() == np.array([a, results["b"].ravel(), *rest]).astype("f8").tobytes()
 
 
 @pytest.mark.parametrize("schedule", sampled([None, "auto", "private"], 1))

@@ -24,7 +24,7 @@ def test_every_part_is_measured(tmp_path):
     measured = json.loads(out.read_text())
     assert measured["quick"] and measured["cores"] >= 1 and measured["watts"] is None
     rows = measured["rows"]
-    assert {r["part"] for r in rows} == {"graphs", "figures", "standalone", "copies", "transfers", "cpu"}
+    assert {r["part"] for r in rows} == {"graphs", "figures", "standalone", "copies", "transfers", "cpu", "originals"}
     assert all(r["ms"] > 0 and not r.get("wrong") for r in rows if "skipped" not in r)
     assert {(r["kind"], r["graphs"], r["n"]) for r in rows if r["part"] == "graphs"} >= {("4-bit", 8, 128)}
     programs = {(r["program"], r["form"]) for r in rows if r["part"] == "standalone"}
@@ -103,7 +103,7 @@ def test_ours_stand_beside_theirs():
         graph(256, 0.02, kind="4-bit", graphs=8),
         {**figure, "form": "auto", "ms": 0.213, "schedule": "gep"},
         {**figure, "form": "thread", "ms": 99.0, "run_ms": 42.0},
-        {**figure, "form": "original", "p": 1, "ms": 0.001},
+        {"part": "originals", "workload": "fw-16", "ms": 0.001},
         {**figure, "workload": "montgomery-1048576", "form": "auto", "skipped": "one thread takes 2.1e+09 steps"},
         {**alone, "form": "library", "ms": 2.0},
         {**alone, "form": "auto", "ms": 2.1, "schedule": "registers"},
@@ -132,7 +132,7 @@ def test_figures_are_drawn(tmp_path):
         for form, ms in (("auto", 0.5), ("thread", 2.0))
         for p in (64, 128)
     ]
-    rows.append({"part": "figures", "workload": "fw-16", "form": "original", "p": 1, "ms": 4.0})
+    rows.append({"part": "originals", "workload": "fw-16", "ms": 4.0})
     drawn = figure(papers_page.Ours({"device": "GPU", "rows": rows}))
     times, speedup = drawn.axes[1], drawn.axes[4]
     assert [list(np.asarray(line.get_ydata())) for line in times.lines[:2]] == [

@@ -87,6 +87,14 @@ POINTERS = {
         "int *q; static int g(const int *p, int *out) { if (!p) return -1; if (out) *out = *p; return 1; }",
         "if (q) b[0] = 1; else b[0] = 2; b[1] = g(0, b); b[2] = g(a, 0); b[3] = g(a + 1, b + 4); if (q == 0) b[5] = 1;",
     ),
+    "null, and no elements": (
+        "static int sum(const int *p, unsigned char n) { int s = 1; for (int i = 0; i < n; i++) s += p[i]; return s; } "
+        "static int g(const int *p, int n) { while (n-- > 0) { if (*p > 9) break; b[7] += *p++; } return n; } "
+        "static int all_set(const int *p, long n) { n = n < 4 ? n : 4; for (long i = 0; i < n; i++) if (!p[i]) return 3; "
+        "return 5; }",
+        "b[0] = sum(0, 0); b[1] = sum(a, 3); b[2] = g(0, 0); b[3] = g(a, 2); b[4] = all_set(0, 0) + all_set(a, 6); "
+        "b[5] = sum(0, 0);",
+    ),
     "null or not, decided by data": (
         "",
         "int *p = 0; if (a[0] > 0) p = b + 1; if (p) p[0] = 7; else b[2] = 3; b[0] = p != 0; b[3] = p == b + 1;",
@@ -148,6 +156,29 @@ POINTERS = {
     "pointer to a pointer": ("", "int *p = a; int **q = &p; **q = 3; *q = b; *p = 4; (*q)[1] = 5; b[2] = **q + 1;"),
 }
 VIEWS = {
+    "bytes of a union beside other members, where data says": (
+        "typedef struct { int k; union { uint8_t b[32]; uint64_t q[4]; } st; int at; uint8_t rest[4]; } C; "
+        "static void put(C *c, uint8_t x) { c->st.b[c->at++] ^= x; if (c->at == 32) c->at = 0; }",
+        "C s = {3}; for (int i = 0; i < 8; i++) if (c[i] > 5 || s.at < 2) put(&s, c[i]); s.st.b[a[0] & 31] += 7; s.at++; "
+        "for (int i = 0; i < 4; i++) b[i] = s.st.q[i] >> 24, b[4 + i] = s.st.q[i]; a[1] = s.at + s.k; s.st.q[a[2] & 3]++; "
+        "a[2] = s.st.b[a[3] & 31]; a[4] = s.st.b[31 - s.at];",
+    ),
+    "a context of bytes that is seen as a struct": (
+        "typedef struct { unsigned long aligner; unsigned char opaque[72]; } ctx; "
+        "typedef struct { uint32_t h[4]; size_t left; uint8_t buffer[16], last; } state; "
+        "static void block(state *s) { for (int i = 0; i < 16; i++) { s->h[i & 3] = (s->h[i & 3] ^ s->buffer[i]) * 16777619u; "
+        "s->h[(i + 1) & 3] += s->h[i & 3] >> 7; } s->left = 0; } static void update(ctx *c, uint8_t x) { state *s = (state *)c; "
+        "s->buffer[s->left++] = x; if (s->left == 16) block(s); }",
+        "ctx t; state *s = (state *)&t; for (int i = 0; i < 4; i++) s->h[i] = i * 77; s->left = s->last = 0; "
+        "for (int i = 0; i < 20 + (a[0] & 7); i++) update(&t, c[i & 7]); if (s->left) { s->buffer[s->left++] = 1; "
+        "for (size_t i = s->left; i < 16; i++) s->buffer[i] = 0; s->last = 1; block(s); } "
+        "for (int i = 0; i < 4; i++) b[i] = s->h[i] + s->last; b[4] = s->buffer[a[1] & 15];",
+    ),
+    "a part of a union's bytes": (
+        "typedef struct { union { struct { uint32_t lo, hi; } w; uint8_t b[8]; uint16_t h[2]; } u; int n; } C;",
+        "C s; s.u.w.lo = a[0]; s.u.w.hi = a[1]; s.n = 5; b[0] = s.u.b[3] + s.u.h[1]; s.u.h[0] = a[2]; b[1] = s.u.w.lo; "
+        "b[2] = s.u.w.hi + s.n;",
+    ),
     "a struct's bytes, word by word": (
         "struct P { uint8_t n, k; uint16_t s; uint32_t w[3]; uint64_t l; }; static uint32_t get(const void *p) { uint32_t x; "
         "memcpy(&x, p, 4); return x; }",
@@ -280,6 +311,14 @@ def test_views(name):
 
 
 JUMPS = {
+    "out of turns that are written one by one": (
+        "struct S { int x, y; double z; }; static int differ(const void *p, const void *q, int n) { const uint8_t *x = p, *y = q; "
+        "for (int i = 0; i < n; i++) { if (i == 2) continue; if (x[i] == 3 + y[i]) break; if (x[i] != y[i]) return i + 10 * x[i]; } "
+        "return y[0]; }",
+        "struct S s = {a[0] & 3, a[1] & 3, 1.5}, t = {a[2] & 3, a[3] & 3, 1.5}; b[0] = differ(&s, &t, sizeof s); "
+        "b[1] = differ(&s.y, &t.y, 4); b[2] = memcmp(&s.y, &t.y, 4) < 0; b[3] = memcmp(&s, &t, sizeof s); "
+        "b[4] = differ(&s, &s, 16); t.z = d[0]; b[5] = differ(&s.z, &t.z, 8);",
+    ),
     "cleanup": (
         "static int g(const int *p) { int r = -1; if (p[0] < 0) goto out; r = 1; for (int i = 0; i < 8; i++) { if (p[i] > 90) "
         "goto out; r += p[i]; } r *= 2; out: return r; }",
@@ -385,6 +424,36 @@ def test_as_cuda_text(name, schedule):
         emulated(text, VARIABLES, inputs, schedule)
     except c2cu.UnsupportedError as e:
         assert e.line, e
+
+
+#: A pointer that leads from a member's bytes to another member, at an element that data says: lanes refuse it, and do not
+#: take what is not there.
+LEADS_OUT = {
+    "back to the struct": (
+        "struct S { int n[4]; union { unsigned char b[8]; int w[2]; } u; int t[2]; } g; static int tail(const unsigned char *b, "
+        "int d) { return ((const struct S *)(b - __builtin_offsetof(struct S, u)))->t[d]; }",
+        "for (int i = 0; i < 4; i++) g.n[i] = a[i]; g.t[0] = a[6]; g.t[1] = a[7]; b[0] = tail(g.u.b, a[0] & 1);",
+    ),
+    "to the member before": (
+        "struct S { int n[4]; union { unsigned char b[16]; int w[4]; } u; int t[4]; };",
+        "struct S s; for (int i = 0; i < 4; i++) s.n[i] = a[i], s.u.w[i] = s.t[i] = a[4 + i]; char *p = (char *)s.u.b; "
+        "int *q = (int *)(p - 16); b[0] = q[a[0] & 3];",
+    ),
+    "to the member behind": (
+        "struct S { int n[4]; unsigned char b[16]; int t[4]; };",
+        "struct S s; for (int i = 0; i < 4; i++) s.n[i] = a[i], s.b[i] = s.t[i] = a[4 + i]; "
+        "int *q = (int *)((char *)s.b + 16); b[0] = q[a[0] & 3];",
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name", LEADS_OUT)
+def test_a_pointer_out_of_a_member(name):
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile(case(*LEADS_OUT[name])[0], fn="kern", backend="cpu", schedule="gang")
+    assert e.value.code == "C2CU019"
+    judged(name, *LEADS_OUT[name], ("auto",))
 
 
 GAP = "struct S { char c; int i; };"

@@ -8,8 +8,8 @@ import pytest
 import c2cu
 from c2cu import pipeline
 from c2cu.base.mathematics import mathematics
+from c2cu.base.random_numbers import first_numbers
 from c2cu.frontend.preprocess import read_source
-from c2cu.lower.substitutes import first_numbers
 from c2cu.schedule.registry import emit_schedule
 from tests.cuda_host import run_on_cpu
 

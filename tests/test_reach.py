@@ -88,6 +88,15 @@ HARMLESS = {
     "several characters": ("int other(int n) { return 'ab' + n; }", "other(x)"),
     "definition before C89": ("int other(a, b) int a; char b; { return a + b; }", "other(x, 1)"),
     "definition without a type": ("other(a, b) int a; char b; { return a + b; }", "other(x, 1)"),
+    "declarations without a type": (
+        "typedef short SH;\nstatic sum_up, *whither;\nstatic volatile turns = 3;\nextern twofold();\n"
+        "static bump(a) register *a; { static SH calls; register const k = 2; register i;\n"
+        "  for (i = 0; i < k; i++) *a += i + ++calls; return *a; }\n"
+        "int other(a, b) int a; register b; { register *p = &a, q = 3; whither = p; turns++;\n"
+        "  sum_up += twofold(b) + q + turns + *whither; return bump(whither) + sum_up; }\n"
+        "twofold(x) { return 2 * x; }",
+        "other(x, 1)",
+    ),
     "a function's name for itself": (
         "int other(int n) { return n * __func__[2] + __FUNCTION__[1] + (int)sizeof __PRETTY_FUNCTION__; }",
         "other(x)",
@@ -178,11 +187,19 @@ def test_reached_runs():
         ("void kern(double *J) { J[0] = 1; J[20] = 2; }", {"J": (21,)}),
         ("void kern(double *J, int *n) { *n = 3; J[2] = 1; }", {"J": (3,), "n": (1,)}),
         ("static void g(int *q) { q[7] = 1; }\nvoid kern(int *p) { p[2] = 1; g(p); }", {"p": (8,)}),
+        ("static void g(int *q) { q[7] = 1; }\nvoid kern(int *p) { g(&p[2]); g(&*p); }", {"p": (10,)}),
+        ("static void g(int *q, int i) { q[i] = 1; }\nvoid kern(int *p) { g(&p[2], 3); }", {"p": (-1,)}),
+        ("void kern(int *p) { int *q = &p[2]; q[3] = 1; }", {"p": (-1,)}),
         ("void kern(int *p, int i) { p[i] = 1; p[2] = 3; }", {"p": (-1,), "i": ()}),
         ("void kern(int *p) { p[2] = 3; p++; *p = 1; }", {"p": (-1,)}),
         ("int kern(int *p) { return *p ? kern(p) : 1; }", {"p": (-1,), "return": ()}),
         ("typedef double vec[3];\nvoid kern(vec a) { for (int i = 0; i < 3; i++) a[i] = i; }", {"a": (3,)}),
         ("void kern(void *b) { memset(b, 0, 4); }", {"b": (-1,)}),
+        ("struct S { int x; };\nvoid kern(struct S *s) { s->x = 1; (*s).x++; s[0].x++; }", {"s": ()}),
+        ("struct S { int x; };\nvoid kern(struct S *s) { s->x = 1; s[2].x = 3; }", {"s": (3,)}),
+        ("struct S { int x; };\nvoid kern(struct S *s) { struct S *q, *r = s; q = r; if (q) q->x = 1; }", {"s": ()}),
+        ("struct S { int x; };\nvoid kern(struct S *s) { struct S *q, *r = s; q = r; q++; q->x = 1; }", {"s": (-1,)}),
+        ("struct S { int x; };\nvoid kern(struct S *s) { for (int i = 0; i < 4; i++) s[i].x = i; }", {"s": (-1,)}),
     ],
 )
 def test_extents_that_the_text_tells(text, expected):

@@ -51,7 +51,7 @@ def test_cuda_all_at_once(name):
 def test_arrays_too_large_to_be_static(group, monkeypatch):
     monkeypatch.setattr("c2cu.standalone.program.STATIC_BYTES", 0)
     text = cuda(COLUMNS, 33, group)
-    assert "cudaMalloc((void **)&device__D" in text or "cudaMalloc(&device__D" in text
+    assert "cudaMalloc((void **)&c2cu_on_device__D" in text or "cudaMalloc(&c2cu_on_device__D" in text
     assert run(program_on_cpu(text), "\n".join(inputs("columns")[:33])) == expected("columns", 33)
 
 
@@ -63,7 +63,7 @@ def test_cpu(name, p, group, tmp_path):
 
 
 def test_the_forms_are_those_that_are_meant():
-    assert "device__D" in cuda(COLUMNS, 9, 4) and "has no columns" not in cuda(COLUMNS, 9, 4)
+    assert "c2cu_on_device__D" in cuda(COLUMNS, 9, 4) and "has no columns" not in cuda(COLUMNS, 9, 4)
     assert "namespace c2cu_device" in cuda(PRIVATE, 9, 4)
 
 
@@ -79,10 +79,13 @@ def test_groups_whose_runs_all_end_early(name):
 
 
 WAITS = {
-    "the results": (r"__CHECK__\(cudaStreamSynchronize\(__g->stream\)\);", ";"),
+    "the results": (r"__CHECK__\(cudaStreamSynchronize\(__g->__stream\)\);", ";"),
     "a free slot": (r"__done \+ __S__ == __now", "0"),
-    "the copy in": (r"cudaMemcpyHostToDevice, __g->stream", "cudaMemcpyHostToDevice, __groups[(__s__ + 1) % 3].stream"),
-    "the kernel": (r"0, __g->stream>>>", "0, __groups[(__s__ + 1) % 3].stream>>>"),
+    "the copy in": (
+        r"cudaMemcpyHostToDevice, __g->__stream",
+        "cudaMemcpyHostToDevice, __groups[(__s__ + 1) % 3].__stream",
+    ),
+    "the kernel": (r"0, __g->__stream>>>", "0, __groups[(__s__ + 1) % 3].__stream>>>"),
     "the right slot": (r" \* __G__ \* __s__", " * __G__ * 0"),
 }
 

@@ -104,6 +104,19 @@ def test_the_whole_device_at_each_input(variant):
     assert same(results["D"], w.expected(inputs, 5)["D"])
 
 
+@pytest.mark.parametrize("n", [5, slow(70), slow(130)])
+def test_threads_that_share_an_input(n):
+    """Many inputs are divided among threads, few are done by all, one after the other."""
+    w = paths(n)
+    library = c2cu.library(w.path, "many", target="cpu", schedule="gep", defines=w.defines)
+    code, slots = on_cpu(library), w.compile(backend="cpu", schedule="gang").slots
+    inputs = w.inputs(9)
+    expected = w.expected(inputs, 9)["D"]
+    for p, threads in ((9, 1), (9, 3), (9, 7), (2, 100), (1, 2), (0, 1)):
+        results = called(library, code, w.first(inputs, p), slots, p, threads)
+        assert same(results["D"], expected[:p]), (p, threads)
+
+
 PROGRAM = """typedef struct { int n; double v; } item; item stock[3]; const int table[4] = {3, 1, 4, 1}; _Bool even; int start = 5;
 int kern(int p, const unsigned char *W, long workspace) {
     stock[p & 1].v += table[W[0] & 3] * 0.5 + workspace; even = !even; return start + stock[0].n;
@@ -141,6 +154,18 @@ def test_names_structs_and_initialisers(target):
     results = called(library, code, inputs, slots, p, 2 if target == "cpu" else None)
     expected = c2cu.bulk(PROGRAM, inputs, backend="cpu", schedule="native")
     assert all(same(results[n], a) for n, a in expected.items())
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_a_variable_that_the_caller_leaves_to_the_c_file(target):
+    text = "int seen = 7, a, o;\nvoid k(void) { o = a + seen; seen += a; }\n"
+    library = c2cu.library(text, "bulk", target=target)
+    assert "seen: in and out, int[p]; NULL: as the C file initialises it, and not given back" in library.header
+    code = on_cpu(library) if target == "cpu" else emulated(library)
+    slots = [s for s in c2cu.compile(text, backend="cpu", schedule="gang").slots if s.name != "seen"]
+    a = np.arange(19, dtype="i4")
+    results = called(library, code, {"a": a}, slots, 19, 2 if target == "cpu" else None)
+    assert results["o"].tolist() == (a + 7).tolist()
 
 
 def test_two_libraries_in_one_program(tmp_path, monkeypatch):

@@ -212,6 +212,61 @@ def test_each_prints_what_the_runs_print(name, target, schedule):
             assert why or schedule == "gep:bands"
 
 
+MOVES = """
+#include <stdio.h>
+typedef float row[2];
+float total(const float a[4], const row b, int n, float last[const 1]) {
+    float sum = 0;
+    for (const float *end = a + n; a < end; a++) sum += *a;
+    b += 1;
+    *last = *b;
+    return sum + *b;
+}
+int main(void) {
+    float a[4], last, sum;
+    for (int i = 0; i < 4; i++) if (scanf("%f", &a[i]) != 1) return 1;
+#pragma kernel
+    sum = total(a, a + 1, 4, &last);
+    printf("%g %g\\n", sum, last);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("target, schedule", [("cuda", "private"), ("cuda", "registers"), ("cpu", "native")])
+def test_an_array_parameter_of_constants_may_move(target, schedule):
+    check(MOVES, [f"{k} {k + 1} {k * k} 7" for k in range(5)], target, schedule=schedule)
+
+
+ENDS_EARLY = """
+#include <math.h>
+int lengths(const double a[6][6], double x[6]) {
+    double A[6][6];
+    for (int i = 0; i < 6; i++) for (int j = 0; j < 6; j++) A[i][j] = a[i][j];
+    for (int k = 0; k < 6; k++) {
+        double sum = 0;
+        for (int i = k; i < 6; i++) sum = hypot(sum, A[i][k]);
+        if (sum == 0) return 1;
+        for (int i = k; i < 6; i++) A[i][k] /= sum;
+        x[k] = sum;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+def test_what_lanes_call_one_by_one_is_compiled_without_a_warning(tmp_path):
+    """Where some lanes have ended too, and hold nothing that the call would have given."""
+    made = c2cu.library(ENDS_EARLY, "lengths", target="cpu", schedule="gang")
+    assert "hypot(" in made.source
+    (tmp_path / "lengths.c").write_text(made.source)
+    (tmp_path / "lengths.h").write_text(made.header)
+    command = ["gcc", "-O3", "-march=native", *STRICT, "-c", "lengths.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("schedule", [None, "gang"])
 def test_no_name_of_an_attribute_is_respelled(schedule):
     text = """
@@ -348,7 +403,9 @@ def test_products_are_not_contracted(name, schedule):
 
 @nvcc.needed
 @pytest.mark.parametrize("schedule", [None, *registry.all_names("cuda")])
-@pytest.mark.parametrize("name", ["lu-12", "fft-64", "fw-5", "structs", "private", "bitonic-32", "prefix-1024"])
+@pytest.mark.parametrize(
+    "name", ["lu-12", "fft-64", "fw-5", "structs", "nothing", "private", "bitonic-32", "prefix-1024"]
+)
 def test_nvcc_takes_it_without_a_warning_and_contracts_nothing(name, schedule, tmp_path):
     for group in (None, 4):
         try:

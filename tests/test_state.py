@@ -2,6 +2,8 @@
 
 import ctypes
 import runpy
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import c2cu
+from c2cu.base.mathematics import mathematics
 from tests.compiled import compiled_once, loaded
 from tests.oracle import FLAGS, same
 
@@ -256,7 +259,10 @@ def test_verified_at_first(monkeypatch):
 
 LOST = {
     "a static local": ("int f(int a) { static int n = 3; n += a; return n; }\n", "static local 'n'"),
-    "random numbers": ("#include <stdlib.h>\nint x;\nvoid f(void) { x += rand() % 6; }\n", "'rand' remembers"),
+    "tokens": (
+        '#include <string.h>\nchar a[8];\nint x;\nvoid f(void) { x += strtok(a, ",") != 0; }\n',
+        "'strtok' remembers",
+    ),
     "an address": ("int *q, a[4], x;\nvoid f(int k) { if (k) q = a; x += q ? q[1] : 0; }\n", "the address in 'q'"),
     "an address in a struct": (
         "struct s { int n, *at; } s;\nint a[4];\nvoid f(int k) { if (s.n) s.n += *s.at; else s.at = a + 1, s.n = k; }\n",
@@ -269,6 +275,70 @@ LOST = {
 def test_what_no_variable_holds_is_refused(text, what):
     with pytest.raises(c2cu.UnsupportedError, match=f"{what} would be lost"):
         compiled(text).state(3)
+
+
+DRAWS = """#include <stdlib.h>
+int total, last, again;
+double sum;
+void draw(int many) {
+    for (int i = 0; i < many; i++) last = rand() % 100;
+    total += last;
+    sum += drand48();
+    if (total > again) srand(total), again += 1000;
+}
+"""
+SEEDS = np.array([0, 1, 2, 127773, 2**31 - 1, 2**31, 2**32 - 1], np.uint32)
+
+
+def drawn(seed: int, many: int, steps: int) -> tuple[int, float]:
+    """What DRAWS has after so many steps from a seed, by the C library's own functions."""
+    libc = ctypes.CDLL("libc.so.6")
+    libc.drand48.restype = ctypes.c_double
+    libc.srand(ctypes.c_uint(seed))
+    libc.srand48(ctypes.c_long(seed))
+    total = last = again = 0
+    total_sum = 0.0
+    for _ in range(steps):
+        for _ in range(many):
+            last = libc.rand() % 100
+        total += last
+        total_sum += libc.drand48()
+        if total > again:
+            libc.srand(total)
+            again += 1000
+    return total, total_sum
+
+
+@pytest.mark.skipif(not mathematics().startswith("glibc"), reason="the numbers are glibc's")
+@pytest.mark.parametrize("layout", ["row", "column"])
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+def test_random_numbers_go_on_from_step_to_step(schedule, layout):
+    program = c2cu.compile(DRAWS, fn="draw", backend="cpu", schedule=schedule, layout=layout)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        state = program.state(len(SEEDS), {"srand": SEEDS, "srand48": SEEDS})
+        for _ in range(2):
+            for _ in range(25):
+                state.step({"many": 3})
+            expected = [drawn(int(s), 3, 25) for s in SEEDS]
+            assert state["total"].tolist() == [total for total, _ in expected]
+            assert state["sum"].tolist() == [s for _, s in expected]
+            state.reset()
+
+
+@pytest.mark.skipif(not mathematics().startswith("glibc"), reason="the numbers are glibc's")
+def test_random_numbers_that_nobody_seeds_are_a_fresh_process_s():
+    program = c2cu.compile(DRAWS, fn="draw", backend="cpu", outputs=["total"])
+    script = "import ctypes; libc = ctypes.CDLL('libc.so.6'); print([libc.rand() % 100 for _ in range(2)][1])"
+    state = program.state(3)
+    last = int(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout)
+    assert state.step({"many": 2}).tolist() == [last] * 3
+    state = program.state(3, {"srand": 1})
+    assert state.step({"many": 2}).tolist() == [last] * 3
+    with pytest.raises(c2cu.InputError, match="'srand'"):
+        program.state(3, {"srand": np.ones(2, np.uint32)})
+    with pytest.raises(c2cu.InputError, match="'srand'.*uint32"):
+        program.state(3, {"srand": np.ones(3)})
 
 
 def test_what_looks_like_it_and_is_not():

@@ -402,6 +402,20 @@ def test_stops(name, monkeypatch):
     assert not understood.trace.faults
 
 
+def test_a_long_run_is_done_by_an_optimised_tracer(monkeypatch, tmp_path):
+    """With the facts that a short one tells."""
+    text = "int a[8];\nvoid kern(void) { for (int i = 0; i < 99; i++) a[i & 7] += a[(i + 3) & 7]; }\n"
+    compiled, facts = [], []
+    make = run.Build.compile
+    monkeypatch.setattr(run.Build, "compile", lambda build: (compiled.append(build.optimised), make(build))[1])
+    for quick in (run.QUICK, 10):
+        monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path / str(quick)))
+        monkeypatch.setattr(run, "QUICK", quick)
+        facts.append(front(text).trace)
+    assert compiled == [False, False, True]
+    assert facts[0] == facts[1] and facts[0].complete and facts[0].steps == 3 * 99
+
+
 def test_a_tracer_that_dies_is_no_error(monkeypatch, tmp_path):
     """Whatever signal it gets."""
     monkeypatch.setenv("C2CU_CACHE_DIR", str(tmp_path))

@@ -33,7 +33,7 @@ def longest(text: str) -> str:
 
 def seen(text: str) -> str:
     """What a compiler sees of a text: its tokens, strings that stand side by side as one, but for __LINE__."""
-    bare = re.sub(r"^\s*#\s*include.*$", "", text, flags=re.M)
+    bare = re.sub(r"^\s*#\s*(include|error).*$", "", text, flags=re.M)  # without headers, the library's own is missing
     done = subprocess.run(["cc", "-E", "-P", "-x", "c", "-"], input=bare, capture_output=True, text=True, check=True)
     text = re.sub(r'"<stdin>", \d+', "", done.stdout)  # what CUDA's errors say
     parts = re.split(r"(\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')", text)  # strings, with their spaces, between all else

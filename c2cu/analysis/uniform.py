@@ -19,6 +19,7 @@ from ..base.libm import COMPLEX_PARTS
 from ..ir.nodes import (
     MADE_PUBLIC,
     PUBLIC_FROM,
+    SOME_LANE,
     Assign,
     Binary,
     Block,
@@ -59,7 +60,7 @@ class Uniform:
     findings: tuple[Finding, ...]
 
     def is_varying(self, e: Expr) -> bool:
-        return any(self.is_leaf(x) for x in subexpressions(e))
+        return not _is_vote(e) and any(self.is_leaf(x) for x in subexpressions(e))
 
     def is_leaf(self, x: Expr) -> bool:
         """Whether a node varies by itself, whatever its operands."""
@@ -253,7 +254,7 @@ class _Analysis:
     def assign(self, s: Assign, around: tuple[int, ...]) -> None:
         left = self.escapes[self.definitions]
         self.definitions += 1
-        source = self.source(s.value)
+        source = None if _is_vote(s.value) else self.source(s.value)
         if source is not None:
             arrives = isinstance(s.value, Load) and s.loc == s.value.region.loc  # a bulk scalar at the start
             name = _users_name(s.var)
@@ -314,6 +315,10 @@ class _Analysis:
                 steps[cause.step] = None
             source = cause.behind
         return list(steps), source is None
+
+
+def _is_vote(e: Expr) -> bool:
+    return isinstance(e, Call) and e.name == SOME_LANE
 
 
 def _users_name(v: Variable) -> str:

@@ -173,10 +173,12 @@ class _Renaming:
         d = self.a.uses.get((id(s), var))
         if d is not None:
             return self.web(d)
-        return self.unset.setdefault(var, replace(var, uid=-1 - len(self.unset)))
+        if var not in self.unset:
+            self.unset[var] = replace(var, uid=-1 - len(self.unset))
+        return self.unset[var]
 
     def expression(self, s: Stmt, e: Expr) -> Expr:
-        return rewrite(e, lambda x: replace(x, var=self.use(s, x.var)) if isinstance(x, Var) else x)
+        return rewrite(e, lambda x: Var(self.use(s, x.var), x.loc) if isinstance(x, Var) else x)
 
     def block(self, block: Block) -> Block:
         return tuple(self.statement(s) for s in block)
@@ -184,7 +186,7 @@ class _Renaming:
     def statement(self, s: Stmt) -> Stmt:
         match s:
             case Assign():
-                return replace(s, var=self.web(self.a.definition[id(s)]), value=self.expression(s, s.value))
+                return Assign(self.web(self.a.definition[id(s)]), self.expression(s, s.value), s.loc)
             case Store():
                 index, value = self.expression(s, s.index), self.expression(s, s.value)
                 return replace(s, index=index, value=value, rows=tuple((self.expression(s, k), n) for k, n in s.rows))

@@ -710,6 +710,15 @@ NOT_CORRECT = Message(
     "Use the function of float, where docs/math.md lists that; or leave all of them to the machine's library, with"
     " --math host.",
 )
+CALL_IN_INITIALISER = Message(
+    "C2CU179",
+    UnsupportedError,
+    "An initialiser calls a function of the library, which C compilers accept where they know the value themselves.",
+    "the initialiser of '{name}' calls '{function}', whose value only the compiler knows",
+    "write the value as a number, with all its digits, or compute it in the kernel",
+    "Write the value as a number with all its digits (`%.17g` prints those of a double, `%a` its bits), or make the"
+    " variable a local one, which the kernel computes. Schedule native of the CPU takes the initialiser as it stands.",
+)
 MEMORY_OF_STRUCT = Message(
     "C2CU161",
     UnsupportedError,
@@ -1145,8 +1154,8 @@ GEP_ROWS = Message(
 NO_LIBRARY_FORM = Message(
     "C2CU330",
     UnsupportedError,
-    "The schedule that takes the program has no form as a library: 'native' compiles the user's own text, and 'gep' on"
-    " a CPU and 'gep:bands' need memory that only the run tells.",
+    "The schedule that takes the program has no form as a library: 'native' compiles the user's own text, whose"
+    " variables all threads would share, and 'gep:bands' needs memory that only the run tells.",
     "schedule '{schedule}' has no form as a library",
     "name another one with --schedule; c2cu explain FILE.c says what keeps the program from the others",
 )
@@ -2020,12 +2029,19 @@ HIDDEN_NAME = Message(
     "'{name}' of main hides another '{name}'",
     "rename one of them",
 )
-MACRO_NAME = Message(
+LIBRARY_WORD = Message(
     "C2CU270",
     UnsupportedError,
-    "A macro has a name that the translation uses.",
-    "the translation uses the name of macro '{name}' for something else",
-    "give the macro another name",
+    "The program has something of its own by a name of the C library that the translation needs.",
+    "the translation needs '{name}' of the C library, and the program has another",
+    "give the program's another name",
+)
+OUR_NAME = Message(
+    "C2CU275",
+    UnsupportedError,
+    "A name of a whole program begins with `c2cu_` or `C2CU_`, as those of its translation do.",
+    "'{name}' may be a name of the translation's own",
+    "give it a name that does not begin with c2cu_",
 )
 CUDA_NAME = Message(
     "C2CU271",

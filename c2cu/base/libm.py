@@ -70,6 +70,10 @@ CORRECT = frozenset(
     "exp log sin cos tan atan pow acosf acoshf asinf asinhf atan2f atanf atanhf cbrtf cosf coshf erff erfcf exp2f expf "
     "expm1f hypotf log10f log1pf log2f logf powf sinf sinhf tanf tanhf".split()
 )
+#: Functions that give what two of these do.
+PAIRS = {"sincos": ("sin", "cos"), "sincosf": ("sinf", "cosf")}
+#: What ``math="correct"`` calls by names of ours.
+CORRECTED = CORRECT | PAIRS.keys()
 _EXACT = (
     "fabs sqrt ceil floor nearbyint rint round trunc fmod remainder copysign nextafter fdim fmax fmin fma ldexp scalbn "
     "lround llround lrint llrint ilogb logb frexp modf remquo drem finite nan nexttoward scalbln significand"

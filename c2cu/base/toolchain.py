@@ -20,7 +20,8 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from pathlib import Path
 
-from . import catalogue
+from . import catalogue, intrinsics
+from .cache import Cache, key
 from .diagnostics import CompileError
 from .scratch import scratch
 
@@ -101,7 +102,12 @@ def compiled(command: Sequence[str], text: str) -> bytes:
     """The file that a compiler's command, given a text on standard input, makes of it. Raises CompileError."""
     with scratch() as folder:
         to = folder / "code"
-        done = fed([*command, "-x", "c", "-", "-o", str(to), "-lm"], text, folder)
+        to_file = ["-x", "c", "-", "-o", str(to), "-lm"]
+        short = _shortened(command, text)
+        if short != text:
+            done = fed([*(c for c in command if c != "-w"), _UNDECLARED, *to_file], short, folder)
+        if short == text or done.returncode:
+            done = fed([*command, *to_file], text, folder)
         if done.returncode:
             raise rejected(command[0], text, done.stderr.decode("utf-8", "replace"))
         try:
@@ -110,6 +116,32 @@ def compiled(command: Sequence[str], text: str) -> bytes:
             raise catalogue.COMPILER_FAILED.error(
                 compiler=command[0], message=f"it wrote nothing: {e.strerror}"
             ) from None
+
+
+_UNDECLARED = "-Werror=implicit-function-declaration"  # which -w would hide
+
+
+def _shortened(command: Sequence[str], text: str) -> str:
+    """The text with what it needs of immintrin.h in place of all that is there. Raises CompileError."""
+    if intrinsics.INCLUDE not in text or "clang" in compiler_version(find_compiler()):
+        return text
+    return intrinsics.shortened(
+        text, _immintrin(tuple(c for c in command if not c.startswith(("-f", "-w", "-shared"))))
+    )
+
+
+@functools.cache
+def _immintrin(command: tuple[str, ...]) -> str:
+    """The header as a compiler with these flags preprocesses it; "" for one that has none."""
+
+    name = key("immintrin", command, compiler_version(find_compiler()), cpu_key())
+    header = Cache().get(name, ".i")
+    if header is None:
+        done = fed([*command, "-E", "-P", "-x", "c", "-"], intrinsics.INCLUDE)
+        header = b"" if done.returncode else done.stdout
+        if header:
+            Cache().store(name, ".i", header)
+    return header.decode()
 
 
 #: Warnings that are errors since GCC 14 and clang 16.

@@ -12,7 +12,7 @@ from math import isfinite, isnan
 from pycparser import c_ast as C
 from pycparser.c_generator import CGenerator
 
-from ..base import catalogue, literals
+from ..base import catalogue, libm, literals
 from ..base.ctype import (
     BOOL,
     CHAR,
@@ -37,8 +37,9 @@ from ..base.ctype import (
     unsigned_of,
 )
 from ..frontend.choices import chooses_constant, is_float
-from ..frontend.initial import Part, tree
+from ..frontend.initial import Part, refuse_calls, tree
 from ..frontend.parse import jumps_out, loc_of
+from ..frontend.preprocess import Macro
 from ..frontend.symbols import Symbol
 from ..frontend.tree import nodes
 from ..frontend.typed import FunctionDef, Unit
@@ -63,6 +64,16 @@ CUDA_ATTRIBUTES = frozenset(
     "device host global shared constant managed grid_constant launch_bounds maxnreg cluster_dims location align aligned"
     " always_inline noinline".split()
 )
+
+
+def is_cplusplus(macro: str) -> bool:
+    """Whether C++ for CUDA says the name of a macro in something else."""
+    return macro in CPP_KEYWORDS | CUDA_ATTRIBUTES
+
+
+def spelled_out(macro: Macro) -> str:
+    """The value of a macro where its name cannot stand."""
+    return f"({macro.value})" if macro.value[0] in "+-" else macro.value
 
 
 def name(text: str) -> str:
@@ -227,6 +238,7 @@ class CPrinter(Indented):
         self.unit, self.fused = unit, plain_products()
         self.function = _FunctionState()
         self.linear = False  # inside a subscript, reached by + - * alone
+        self.spelled_out: frozenset[str] = frozenset()  # macros that are printed by their values
         self.macros: dict[str, None] = {}  # kept macros that were printed, in order
         self.helpers: dict[str, None] = {}  # functions of `device_library` that were printed
         self.adapters: dict[str, str] = {}  # library functions whose address is taken -> their definitions
@@ -290,9 +302,11 @@ class CPrinter(Indented):
         return known or symbol
 
     def constant_name(self, n: C.ID, symbol: Symbol) -> str:
-        if symbol.macro and n.name not in CPP_KEYWORDS | CUDA_ATTRIBUTES:
+        if symbol.macro and not is_cplusplus(n.name) and n.name not in self.spelled_out:
             self.macros[n.name] = None
             return n.name
+        if symbol.macro and isinstance(symbol.value, float):
+            return spelled_out(self.unit.pre.macros[n.name])
         assert isinstance(symbol.type, Scalar) and symbol.value is not None
         suffix = {UINT: "u", LONG: "l", ULONG: "ul"}.get(symbol.type, "")
         if symbol.value == -(2**31) and not suffix:
@@ -920,12 +934,21 @@ class CPrinter(Indented):
         """A constant of the device, ``device_name``, with the value that a variable starts with. Raises
         UnsupportedError where only statements could give it."""
         init = s.decl.init if s.decl is not None else None
+        if init is not None:
+            refuse_calls(init, s.name, self.known)
         if init is not None and (reason := self.by_statements(init, s.type)):
             raise catalogue.CONSTANT_INITIALISER.error(s.loc, name=s.name, reason=reason)
         self.in_constant, self.string_stem, self.strings = True, device_name, []
         value = self.initial_value(init, s.type) if init is not None else "{}"
         self.in_constant = False
         return "\n".join([*self.strings, f"__device__ {declare(s.type, device_name, not s.unwritten)} = {value};"])
+
+    def known(self, n: C.Node) -> int | float | None:
+        """The value of an expression that a constant of the device may start with."""
+        called = (
+            n.name.name.removeprefix("__builtin_") if isinstance(n, C.FuncCall) and isinstance(n.name, C.ID) else ""
+        )
+        return 0 if called in libm.CONSTANTS or called == "complex" else self.unit.constant(n)
 
     def initial_value(self, init: C.Node, t: CType) -> str:
         """The text of an initialiser of a ``t``."""
@@ -1135,10 +1158,10 @@ def _stepped_bool(op: str, x: str) -> str:
         case "++":
             return f"({x} = true)"
         case "p++":
-            return f"({x} ? true : !({x} = true))"
+            return f"({x} || ({x} = true, false))"
         case "--":
             return f"({x} = !{x})"
-    return f"(!({x} = !{x}))"
+    return f"({x} ? ({x} = false, true) : ({x} = true, false))"
 
 
 def _is_plain(n: C.Node) -> bool:

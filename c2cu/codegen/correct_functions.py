@@ -12,12 +12,11 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..base.libm import CORRECT, FUNCTIONS
+from ..base.libm import CORRECTED, FUNCTIONS, PAIRS
 from .math_calls import PREFIX
 
 FOLDER = Path(__file__).parent.parent / "math" / "correct"
 HEADER = "/* Functions of math.h, rounded correctly: with the same bits on every machine. */"
-_PAIRS = {"sincos": ("sin", "cos"), "sincosf": ("sinf", "cosf")}
 CALLED = re.compile(rf"\b{PREFIX}(\w+)\(")
 _NAMED = re.compile(r"^(?:static |const |unsigned |long |int |void |double |float |_Bool |\*)+(c2cu_\w+)[\[(]")
 #: What is rare, and so long that it is not to be copied into all that calls it.
@@ -49,22 +48,21 @@ def with_definitions(text: str) -> str:
 def replaced_in(texts: Iterable[str]) -> tuple[str, ...]:
     """The functions of the library that C text may call, and that are to be replaced in it: those that it names, and
     those that compilers make of two of these."""
-    named = {n for text in texts for n in re.findall(r"(?<!\w)(?:__builtin_)?([a-z]\w+)", text)} & CORRECT
-    return (*sorted(named), *(both for both, pair in _PAIRS.items() if named >= set(pair)))
+    words = {n for text in texts for n in re.findall(r"(?<!\w)(?:__builtin_)?([a-z]\w+)", text)}
+    named = words & CORRECTED
+    return tuple(sorted(named | {both for both, pair in PAIRS.items() if named >= set(pair)}))
 
 
 def replacements(names: Iterable[str]) -> str:
     """C that defines ``__wrap_NAME`` for each, which a linker puts in place of NAME."""
-    calls = [c for name in names for c in _PAIRS.get(name, (name,))]
-    return "\n".join([definitions(calls), *map(_wrapped, names), ""]) if calls else ""
+    names = list(names)
+    return "\n".join([definitions(names), *map(_wrapped, names), ""]) if names else ""
 
 
 def _wrapped(name: str) -> str:
-    if name in _PAIRS:
-        sine, cosine = _PAIRS[name]
-        t = FUNCTIONS[sine][0].name
-        both = f"*s = {PREFIX}{sine}(x), *c = {PREFIX}{cosine}(x);"
-        return f"void __wrap_{name}({t} x, {t} *s, {t} *c) {{ {both} }}"
+    if name in PAIRS:
+        t = FUNCTIONS[PAIRS[name][0]][0].name
+        return f"void __wrap_{name}({t} x, {t} *s, {t} *c) {{ {PREFIX}{name}(x, s, c); }}"
     result, parameters = FUNCTIONS[name]
     given = ", ".join(f"{t.name} {x}" for t, x in zip(parameters, "xy"))
     arguments = ", ".join("xy"[: len(parameters)])
@@ -74,6 +72,12 @@ def _wrapped(name: str) -> str:
 @functools.cache
 def _pieces(name: str) -> dict[str, str]:
     """What a function is made of, by name, in the order in which C needs it."""
+    if name in PAIRS:
+        sine, cosine = PAIRS[name]
+        t = FUNCTIONS[sine][0].name
+        both = f"{{ *s = {PREFIX}{sine}(x), *c = {PREFIX}{cosine}(x); }}"
+        text = f"static inline void {PREFIX}{name}({t} x, {t} *s, {t} *c) {both}"
+        return _pieces(sine) | _pieces(cosine) | {PREFIX + name: text}
     accurate = FOLDER / ("accurate_float.h" if name.endswith("f") else "accurate.h")
     pieces = dict(_defined(accurate, {}, set()))
     for piece, text in _defined(FOLDER / f"{name}.c", {}, set()):

@@ -44,7 +44,7 @@ from ..ir.ranges import RangeOf, Ranges, range_of_variable
 from ..ir.walk import variables
 from ..transform.sincos import both
 from .contraction import plain_products
-from .math_calls import math_call
+from .math_calls import is_ours, math_call
 from .positions import mark
 from .precedence import NAME, PREFIX, PRODUCT, SUM, WHOLE, enclosed, infix
 
@@ -186,7 +186,7 @@ class CudaText:
         statements that are."""
         beside = block[k : k + 2]
         name = both(*beside) if len(beside) == 2 else ""
-        if not name or math_call(name) == name:
+        if not is_ours(name):
             return 0
         values = [s.value for s in beside if isinstance(s, Assign) and isinstance(s.value, Call)]
         results = [self.result(s.var) for s in beside if isinstance(s, Assign)]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 
 from ..base import libm
-from ..base.ctype import CType, Scalar
+from ..base.ctype import FLOAT, CType
 from .math_calls import math_call
 
 _CONSTANTS = {
@@ -21,6 +21,8 @@ _CONSTANTS = {
     "nanf": "__int_as_float(0x7fc00000)",
     "nan": "__longlong_as_double(0x7ff8000000000000ll)",
 }
+#: What GCC has built in beside the functions of math.h, by the name of one that does the same.
+_BUILT_IN = {"isinf_sign": "isinf", "isnanf": "isnan", "signbitf": "signbit"}
 _CTYPE = {
     "isupper": (256, "c >= 65 && c <= 90"),
     "islower": (512, "c >= 97 && c <= 122"),
@@ -149,6 +151,18 @@ _FUNCTIONS: dict[str, tuple[str, str, str]] = {
         "int",
         "float x",
         "return x != x ? 0 : x - x != 0 ? 1 : x == 0 ? 2 : x < 0x1p-126f && x > -0x1p-126f ? 3 : 4;",
+    ),
+    "fpclassify": (
+        "int",
+        "int nan, int infinite, int normal, int subnormal, int zero, double x",
+        "return x != x ? nan : x - x != 0 ? infinite : x == 0 ? zero : x < 0x1p-1022 && x > -0x1p-1022 ? subnormal "
+        ": normal;",
+    ),
+    "fpclassifyf": (
+        "int",
+        "int nan, int infinite, int normal, int subnormal, int zero, float x",
+        "return x != x ? nan : x - x != 0 ? infinite : x == 0 ? zero : x < 0x1p-126f && x > -0x1p-126f ? subnormal "
+        ": normal;",
     ),
     "signbit": ("int", "double x", "return (int)((unsigned long long)__double_as_longlong(x) >> 63);"),
     "clz": ("int", "unsigned int x", "return __clz((int)x);"),
@@ -428,11 +442,13 @@ def call(callee: str, args: list[str], types: list[CType], helpers: dict[str, No
     """A call's text, None where a device has no such function. ``types``: of the arguments. ``helpers`` gets what the
     text needs."""
     plain = callee.removeprefix("__builtin_")
+    if callee != plain:
+        plain = _BUILT_IN.get(plain, plain)
     if plain in _CONSTANTS and callee != plain:
         return _CONSTANTS[plain]
-    if plain == "isnormal" and types and isinstance(types[0], Scalar) and types[0].size == 4:
-        plain = "isnormalf"
-    if plain == "isinf" and callee != plain:
+    if plain in ("isnormal", "fpclassify") and types and types[-1] == FLOAT:
+        plain += "f"
+    if callee in ("__builtin_isinf", "__builtin_isinff"):
         return f"({call('isinf', args, types, helpers)} != 0)"
     if plain in ("unreachable", "trap"):
         return "__builtin_unreachable()" if plain == "unreachable" else "__trap()"

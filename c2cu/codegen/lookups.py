@@ -44,6 +44,7 @@ class Form:
     blend: str
     most: int
     x_above: str = "x"  # the subscript of an element above 127, where its highest bit would give 0
+    unit: int = 4  # bytes of what a permute of words or longs looks up
 
     def text(self, unit: int, nbytes: int) -> str:
         """What stands at ``x``, which counts ``unit`` bytes each, in a table of so many bytes."""
@@ -66,6 +67,7 @@ class Form:
 
 _TEST = "_mm512_mask_blend_epi{0}(_mm512_test_epi{0}_mask(x, _mm512_set1_epi{0}(({1})(1u << {{bit}}))), {{a}}, {{b}})"
 _BIT_OF_BYTE, _BIT_OF_WORD = _TEST.format(8, "char"), _TEST.format(32, "int")
+_BIT_OF_LONG = _TEST.format(64, "long long")
 _BYTES = (
     Form("__AVX512VBMI__", 64, 64, "_mm512_permutexvar_epi8(x, PART(512, {k}))", "", 64),
     Form(
@@ -113,7 +115,20 @@ _WORDS = (
         64,
     ),
 )
-_FORMS = {1: _BYTES, 2: _WORDS, 4: _WORDS, 8: _WORDS}
+_LONGS = (
+    Form("__AVX512F__", 64, 64, "_mm512_permutexvar_epi64(x, PART(512, {k}))", "", 64, unit=8),
+    Form(
+        "__AVX512F__",
+        64,
+        128,
+        "_mm512_permutex2var_epi64(PART(512, 2 * {k}), x, PART(512, 2 * {k} + 1))",
+        _BIT_OF_LONG,
+        256,
+        unit=8,
+    ),
+    _WORDS[-1],
+)
+_FORMS = {1: _BYTES, 2: _WORDS, 4: _WORDS, 8: _LONGS}
 
 
 def lookup_text(r: Region, count: int, lanes: int, together: bool) -> dict[str, object]:
@@ -141,6 +156,12 @@ def _texts(forms: list[Form], unit: int, nbytes: int, width: int) -> list[dict[s
     for f in forms:
         first.setdefault(f.needs, f)
     return [
-        {"needs": needs, "bits": 8 * f.register, "narrow": 8 * width, "text": f.text(1 if unit == 1 else 4, nbytes)}
+        {
+            "needs": needs,
+            "bits": 8 * f.register,
+            "narrow": 8 * width,
+            "unit": f.unit,
+            "text": f.text(1 if unit == 1 else f.unit, nbytes),
+        }
         for needs, f in first.items()
     ]

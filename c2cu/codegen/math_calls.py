@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from ..base.libm import CORRECT
+from ..base.libm import CORRECTED
 
 _ours: ContextVar[frozenset[str]] = ContextVar("c2cu_math_calls", default=frozenset())
 _correct: ContextVar[bool] = ContextVar("c2cu_math_correct", default=False)
@@ -19,12 +19,17 @@ PREFIX = "c2cu_math_"
 
 def math_call(name: str) -> str:
     """How a function of math.h is called in device text."""
-    return PREFIX + name if name in _ours.get() else host_call(name)
+    return PREFIX + name if is_ours(name) else host_call(name)
+
+
+def is_ours(name: str) -> bool:
+    """Whether device text calls one of those that have the library's bits."""
+    return name in _ours.get()
 
 
 def host_call(name: str) -> str:
     """How it is called in text for a CPU."""
-    return PREFIX + name if _correct.get() and name in CORRECT else name
+    return PREFIX + name if _correct.get() and name in CORRECTED else name
 
 
 @contextmanager

@@ -17,6 +17,7 @@ _SIGN = "\ue000"  # of Unicode's private use
 MARK = re.compile(rf" ?/\*{_SIGN}(\d+):(\d+)\*/")
 
 Files = list[str]  # by the numbers in marks
+_told: ContextVar[bool] = ContextVar("c2cu_told_places", default=False)
 _files: ContextVar[Files | None] = ContextVar("c2cu_marked_files", default=None)
 
 
@@ -29,6 +30,29 @@ def kept_positions(kept: bool) -> Iterator[Files]:
         yield files
     finally:
         _files.reset(token)
+
+
+@contextmanager
+def told_places() -> Iterator[None]:
+    """While this lasts, comments say which loops of the C printed ones are. What only a compiler reads has none: it
+    would be compiled anew whenever a line of the file is added."""
+    token = _told.set(True)
+    try:
+        yield
+    finally:
+        _told.reset(token)
+
+
+def are_told() -> bool:
+    """Whether the text is for people to read."""
+    return _told.get()
+
+
+def told(loc: Loc) -> str:
+    """The comment behind a loop's first line, or ""."""
+    if not _told.get() or _files.get() is not None or not loc.line:
+        return ""
+    return f" /* {Loc(loc.file.rsplit('/', 1)[-1], loc.line)} */"
 
 
 def are_kept() -> bool:

@@ -119,6 +119,15 @@ def before(index: Expr) -> Expr | None:
     return None
 
 
+def parted(index: Expr, region: Region) -> tuple[Expr, int]:
+    """A subscript as one and a constant, which an address has for nothing. From 0, where lanes that are not active
+    look, the constant and the next element are in the region."""
+    match index:
+        case Binary(op="+", left=x, right=Const(value=int(n))) if index.type == INT and 0 < n < region.count - 1:
+            return x, n
+    return index, 0
+
+
 def is_folded(e: Call) -> bool:
     """Whether compilers have something simpler for a call, with other bits: x * x for pow(x, 2)."""
     if e.name not in ("pow", "powf"):
@@ -432,10 +441,12 @@ class Printer:
             if first is None or (e.region, first) not in self.neighbours:
                 continue
             if (e.region, first, self.suffix) not in self.loaded:
-                index = self.lanes_index(first)
+                start, ahead = parted(first, e.region)
+                index = self.lanes_index(start)
                 names = self.temporary(rep), self.temporary(rep)
                 self.pairs[rep] = None
-                self.lines.append(f"pair_{rep}({self.region(e.region)}, {index}, &{names[0]}, &{names[1]});")
+                row = f"&{self.region(e.region)}[{ahead}]" if ahead else self.region(e.region)
+                self.lines.append(f"pair_{rep}({row}, {index}, &{names[0]}, &{names[1]});")
                 self.loaded[e.region, first, self.suffix] = names
             return self.loaded[e.region, first, self.suffix][place]
         return None
@@ -544,6 +555,8 @@ class Printer:
             if a.is_float and b.kind == "u":
                 self.unsigned[source, b.bits] = None
                 return f"u{b.bits}_of_{source}({text})"
+            if target == "f64" and source in ("i32", "f32"):
+                return f"f64_of_{source}({text})"
             return text if source == target else f"CONVERT({target}, {text})"
         if b.size < 4:
             inner = f"words({text})" if source[1:] == "64" else text if source == "i32" else f"((i32){text})"
@@ -581,7 +594,10 @@ class Printer:
             args.append(f"{name}[l]")
         out = self.temporary(rep)
         self.alone[e.name] = None
-        self.lines.append(f"LANES {self.active(e)}{out}[l] = {host_call(e.name)}({', '.join(args)});")
+        active = self.active(e)
+        if active:  # the other lanes hold something too, or compilers warn
+            self.lines.append(f"{out} = splat_{rep}(0);")
+        self.lines.append(f"LANES {active}{out}[l] = {host_call(e.name)}({', '.join(args)});")
         return out
 
     def active(self, e: Call) -> str:

@@ -11,7 +11,7 @@ from .tree import nodes
 
 _COMPLEX = frozenset(libm.COMPLEX) - {n + f for n in ("creal", "cimag", "conj", "cproj") for f in ("", "f")}
 _ROUNDED = libm.DECLARED | _COMPLEX  # of all these, and of long doubles
-_KNOWN = libm.CORRECT | libm.EXACT
+_KNOWN = libm.CORRECTED | libm.EXACT
 
 
 def correct(program: KernelProgram) -> None:

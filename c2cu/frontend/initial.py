@@ -11,6 +11,7 @@ from ..base import catalogue, literals
 from ..base.ctype import Array, CType, Pointer, Scalar, Struct
 from ..base.diagnostics import did_you_mean
 from .parse import loc_of
+from .tree import children
 
 # (offset in bytes, type of the initialised subobject, its expression or the value of a string's byte)
 Item = tuple[int, CType, "C.Node | int"]
@@ -32,6 +33,16 @@ def count_elements(
     reader = _Reader(constant, type_of, [])
     reader.aggregate(Array(of, None), 0, init.exprs, 0, True)
     return reader.longest
+
+
+def refuse_calls(init: C.Node, name: str, constant: Callable[[C.Node], int | float | None]) -> None:
+    """Raise UnsupportedError where the initialiser of ``name`` calls a function whose value is not known here."""
+    if constant(init) is not None:
+        return
+    if isinstance(init, C.FuncCall) and isinstance(init.name, C.ID):
+        raise catalogue.CALL_IN_INITIALISER.error(loc_of(init), name=name, function=init.name.name)
+    for n in children(init):
+        refuse_calls(n, name, constant)
 
 
 def _is_string(node: C.Node) -> TypeGuard[C.Constant]:

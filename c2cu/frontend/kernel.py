@@ -366,7 +366,7 @@ def _param_type(
     length = _declared_length(unit, p)
     if length is None and argument is not None:
         length = _argument_length(unit, argument, to)
-    if length is None and isinstance(to, Struct):
+    if length is None and isinstance(to, Struct) and (kernel.error is not None or _beyond(unit, kernel, p) is None):
         return to
     if length is None and kernel.error is None:
         length = _constant_extent(unit, kernel, p)
@@ -389,16 +389,43 @@ def _constant_extent(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, .
                 extents.append(int(k) + 1 if k is not None and k >= 0 else None)
             case C.UnaryOp(op="*", expr=C.ID() as name) if unit.symbols.get(id(name)) is p:
                 extents.append(1)
+            case C.StructRef(type="->", name=C.ID() as name) if unit.symbols.get(id(name)) is p:
+                extents.append(1)
+            case C.UnaryOp(op="&", expr=element) if _element(unit, element, p) is not None:
+                mentions += 1  # an address, which may lead anywhere, unless it is a known function's argument
             case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in unit.functions:
                 callee = unit.functions[_callee(n)]
-                passed = zip(callee.params, arguments)
-                mine = (q for q, a in passed if isinstance(a, C.ID) and unit.symbols.get(id(a)) is p)
-                extents += [_constant_extent(unit, callee, q, (*within, f.name)) for q in mine if q.type == p.type]
+                for q, a in zip(callee.params, arguments):
+                    first = _first_element(unit, a, p) if q.type == p.type else None
+                    if first is not None:
+                        beyond = _constant_extent(unit, callee, q, (*within, f.name))
+                        extents.append(None if beyond is None else first + beyond)
         for extent in extents:
             if extent is None:
                 return None
             most, mentions = max(most, extent), mentions - 1
     return None if mentions else max(most, 1)
+
+
+def _first_element(unit: Unit, argument: C.Node, p: Symbol) -> int | None:
+    """Which element of ``p`` an argument points to: 0 for ``p``, k for ``&p[k]``; None where it is neither."""
+    match argument:
+        case C.ID() if unit.symbols.get(id(argument)) is p:
+            return 0
+        case C.UnaryOp(op="&", expr=element):
+            return _element(unit, element, p)
+    return None
+
+
+def _element(unit: Unit, node: C.Node, p: Symbol) -> int | None:
+    """k where a node is ``p[k]``, 0 where it is ``*p``, of a constant k that is not negative; else None."""
+    match node:
+        case C.ArrayRef(name=C.ID() as name, subscript=subscript) if unit.symbols.get(id(name)) is p:
+            k = unit.constant(subscript)
+            return int(k) if k is not None and k >= 0 else None
+        case C.UnaryOp(op="*", expr=C.ID() as name) if unit.symbols.get(id(name)) is p:
+            return 0
+    return None
 
 
 def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: bool) -> None:
@@ -421,8 +448,10 @@ def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: boo
 def _beyond(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, ...] = ()) -> C.Node | None:
     """Where ``f``, or what it calls, goes past the first element that its pointer parameter ``p`` points to."""
 
+    same = _copies(unit, f, p)
+
     def is_p(node: C.Node | None) -> bool:
-        return isinstance(node, C.ID) and unit.symbols.get(id(node)) is p
+        return isinstance(node, C.ID) and unit.symbols.get(id(node)) in same
 
     for n in nodes(f.node.body):
         match n:
@@ -442,6 +471,28 @@ def _beyond(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, ...] = ())
                 if place is not None:
                     return place
     return None
+
+
+def _copies(unit: Unit, f: FunctionDef, p: Symbol) -> list[Symbol]:
+    """A pointer parameter, and the variables to which ``f`` assigns it or one of them."""
+    given: list[tuple[Symbol | None, Symbol | None]] = []
+    for n in nodes(f.node.body):
+        match n:
+            case C.Decl(init=C.Node() as value):
+                given.append((unit.symbols.get(id(n)), _named(unit, value)))
+            case C.Assignment(op="="):
+                given.append((_named(unit, n.lvalue), _named(unit, n.rvalue)))
+    found = [p]
+    for q in found:  # which grows
+        found.extend(to for to, value in given if value is q and to is not None and to not in found)
+    return found
+
+
+def _named(unit: Unit, node: C.Node) -> Symbol | None:
+    """The variable that an expression is, but for casts and parentheses."""
+    while isinstance(node, C.Cast):
+        node = node.expr
+    return unit.symbols.get(id(node)) if isinstance(node, C.ID) else None
 
 
 def _declared_length(unit: Unit, p: Symbol) -> int | None:

@@ -285,16 +285,40 @@ def _int(name: C.ID) -> C.Decl:
 
 
 class _Lexer(CLexer):
-    """With GNU's imaginary numbers: ``2.0i``, ``1.0iF``."""
+    """With GNU's imaginary numbers, ``2.0i``, ``1.0iF``, and ``int`` where a declaration has a storage class alone, as
+    before C99: ``static n;``, ``register i, k;``. (``auto x = 1.5;`` has another meaning since C23.)"""
+
+    _last = "SEMI"  # type of the token before
+    _untyped = False  # since the last declaration began, there were a storage class and qualifiers only
+    _later: Any = None  # the token that follows the one that is put before it
+    is_type: Callable[[str], bool]  # whether a name is a type where the parser stands
 
     def token(self):
+        if self._later is not None:
+            token, self._later = self._later, None
+            return token
         token = super().token()
         if token is not None and token.type in _NUMBERS:
             suffix = _IMAGINARY.match(self._lexdata, self._pos)
             if suffix:
                 self._pos = suffix.end()
                 token = replace(token, value=token.value + suffix[0])
+        return self._typed(token)
+
+    def _typed(self, token: Any):
+        """The token, or ``int`` where it is the first after a storage class, and no type."""
+        kind = token.type if token else ""
+        if token and self._untyped and (kind == "TIMES" or (kind == "ID" and not self.is_type(token.value))):
+            self._later, token = token, replace(token, type="INT", value="int")
+        if kind not in _QUALIFIERS:
+            self._untyped = kind in _STORAGE and self._last in _BEFORE
+            self._last = kind
         return token
+
+
+_STORAGE = frozenset(("STATIC", "REGISTER", "EXTERN"))
+_QUALIFIERS = frozenset(("CONST", "VOLATILE", "RESTRICT", "INLINE"))
+_BEFORE = frozenset("SEMI LBRACE RBRACE LPAREN RPAREN COMMA COLON PPPRAGMASTR".split())  # a declaration
 
 
 _NUMBERS = frozenset("FLOAT_CONST HEX_FLOAT_CONST INT_CONST_DEC INT_CONST_OCT INT_CONST_HEX INT_CONST_BIN".split())
@@ -302,7 +326,9 @@ _IMAGINARY = re.compile(r"[iIjJ][fFlL]?\b")
 
 
 def _teach(parser: CParser) -> None:
-    """Words that the parser knows of C23 only, and GNU's operators on complex numbers, which bind as ``~`` does."""
+    """Words that the parser knows of C23 only, and GNU's operators on complex numbers, which bind as ``~`` does; the
+    lexer learns which names are types."""
+    parser.clex.is_type = parser._is_type_in_scope  # pyright: ignore
     words = getattr(parser.clex, "_keyword_map", {})
     words["typeof"] = "TYPEOF"
     words["__uint128_t"] = words["__int128"]

@@ -26,6 +26,11 @@ _ENDLESS = "the preprocessor does not end: is a header a device, or a pipe that 
 HEADERS = Path(__file__).parent / "include"
 SYSTEM = (str(HEADERS), "/usr/", "<")  # where files are not the user's
 
+#: A macro may be called so, where no header follows; the parser would not take it for a name.
+KEYWORDS = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+    "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
+)
 _LITERAL = re.compile(
     r"[-+]?\s*(0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*|(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?[fF]?|'(\\.|[^'\\])+')"
 )
@@ -293,7 +298,7 @@ def _literal_macros(name: str, directives: list[_Directive], overrides: Mapping[
     macros: dict[str, Macro] = {}
     for macro, definitions in bodies.items():
         value = _literal(overrides.get(macro, definitions[0][1]))
-        if macro in barred or len(definitions) > 1 or value is None or definitions[0][1] == "(":
+        if macro in barred | KEYWORDS or len(definitions) > 1 or value is None or definitions[0][1] == "(":
             continue
         macros[macro] = Macro(macro, value, Loc(name, definitions[0][0], 1), macro in overrides)
     return macros

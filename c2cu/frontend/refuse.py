@@ -159,7 +159,7 @@ def _found(program: KernelProgram, ends: Ends | None = None) -> Iterator[tuple[b
                 loc = loc_of(deep[1])
                 yield False, catalogue.NESTED_FOR_ANALYSIS.error(loc, what=deep[0].what, limit=f"{deep[0].most:,}")
             for n in nodes(f.node):
-                if id(n) not in dead:
+                if isinstance(n, (C.ID, C.Goto, C.FuncDecl)) and id(n) not in dead:
                     yield from _errors(n, program)
     for s in _undefined(program) if program.followed else ():
         message = catalogue.OUTSIDE_STATE if _in_the_library(s.name) else catalogue.UNKNOWN_SOURCE
@@ -247,14 +247,14 @@ def recursive(program: KernelProgram) -> Iterator[FunctionDef]:
 
 
 def _errors(n: C.Node, program: KernelProgram) -> Iterator[tuple[bool, Error]]:
-    unit, loc = program.unit, loc_of(n)
+    unit = program.unit
     match n:
         case C.Goto():
-            yield False, catalogue.GOTO.error(loc)
+            yield False, catalogue.GOTO.error(loc_of(n))
         case C.ID() if id(n) in unit.symbols and unit.symbols[id(n)].kind == "function":
             yield from _function(unit.symbols[id(n)], n, program)
         case C.FuncDecl() if _variadic(n):
-            yield False, catalogue.VARIADIC.error(loc)
+            yield False, catalogue.VARIADIC.error(loc_of(n))
 
 
 def _variadic(n: C.FuncDecl) -> bool:

@@ -502,9 +502,10 @@ class _Annotator:
         raise error
 
     def param(self, node: C.Decl, scope: Scope) -> Symbol:
-        t = Declarations.parameter(self.d.written(node, scope), node)
+        written = self.d.written(node, scope)
+        t = Declarations.parameter(written, node)
         extents = self.extent_names(node.type, scope)
-        const, volatile = has_qualifier(node.type, "const"), has_qualifier(node.type, "volatile")
+        const, volatile = (_is_qualified(node.type, written, word) for word in ("const", "volatile"))
         value = self.value_of(node.name, t, None, scope)
         symbol = Symbol(
             node.name, "variable", t, loc_of(node), "param", const, value, node, extents=extents, volatile=volatile
@@ -890,3 +891,11 @@ def _identifiers(node: C.Node) -> frozenset[str]:
 def _construct(node: C.Node) -> str:
     names = {"GenericSelection": "_Generic", "Label": "a label"}
     return names.get(type(node).__name__, f"this construct ({type(node).__name__})")
+
+
+def _is_qualified(node: C.Node, written: CType, word: str) -> bool:
+    """Whether a parameter itself is const or volatile, 6.7.6.3p7: of an array, words in its brackets say so, and those
+    before its elements are about these."""
+    if not isinstance(written, Array):
+        return has_qualifier(node, word)
+    return isinstance(node, C.ArrayDecl) and word in node.dim_quals

@@ -31,7 +31,8 @@ def _loc() -> Loc:
 class Variable:
     """A scalar of the kernel. ``uid`` tells apart variables of one name; a `BOOL` one holds 0 or 1. ``spelling``: what
     C calls it ("s.y"), where that is not its name. ``role``: "" for a variable of the C program; of those that lowering
-    adds, "exit" for a flag that ``break``, ``continue`` or ``return`` sets, "temporary" for all others."""
+    adds, "exit" for a flag that ``break``, ``continue`` or ``return`` sets, ALONE for that of `gang.two_steps`,
+    "temporary" for all others."""
 
     name: str
     type: Scalar
@@ -280,6 +281,10 @@ ENDED = Region("c2cu_ended", INT, (), "bulk")
 #: In a program that is judged: the function that gives its argument, which is no secret from there on, and how the
 #: name of a region begins in which a store marks that those of another, whose name follows, are none from there on.
 MADE_PUBLIC, PUBLIC_FROM = "c2cu_public", "c2cu_public_from "
+ALONE = "alone"
+#: Where inputs run in lanes: the function that says whether its argument, a condition, holds in some lane, which all of
+#: them know. It is all that an assignment assigns.
+SOME_LANE = "c2cu_some_lane"
 
 
 @dataclass(frozen=True)

@@ -56,9 +56,9 @@ def subexpressions(e: Expr) -> Iterator[Expr]:
     while pending:
         e = pending.pop()
         yield e
-        below = _OPERANDS[type(e)](e)
-        if below:
-            pending += below[::-1]
+        kind = type(e)
+        if kind is not Var and kind is not Const:  # which half of all are
+            pending += _OPERANDS[kind](e)[::-1]
 
 
 def mapped(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
@@ -147,26 +147,28 @@ def rewritten(
     return unless_same(block, map(statement, block))
 
 
+_EXPRESSIONS: dict[type, Callable[..., tuple[Expr, ...]]] = {
+    Assign: lambda s: (s.value,),
+    Store: lambda s: (s.index, s.value),
+    If: lambda s: (s.cond,),
+    Loop: lambda s: (s.cond,),
+}
+_BLOCKS: dict[type, Callable[..., tuple[Block, ...]]] = {
+    Assign: lambda s: (),
+    Store: lambda s: (),
+    If: lambda s: (s.then, s.other),
+    Loop: lambda s: (s.head, s.body, s.step),
+}
+
+
 def expressions(s: Stmt) -> tuple[Expr, ...]:
     """The expressions a statement evaluates itself (not those of the statements inside it)."""
-    match s:
-        case Assign(value=v):
-            return (v,)
-        case Store(index=i, value=v):
-            return (i, v)
-        case If(cond=c) | Loop(cond=c):
-            return (c,)
-    raise AssertionError(s)
+    return _EXPRESSIONS[type(s)](s)
 
 
 def blocks(s: Stmt) -> tuple[Block, ...]:
     """The blocks inside a statement, in order of execution."""
-    match s:
-        case If(then=a, other=b):
-            return (a, b)
-        case Loop(head=h, body=b, step=t):
-            return (h, b, t)
-    return ()
+    return _BLOCKS[type(s)](s)
 
 
 def places(e: Expr) -> set[Variable | Region]:
@@ -223,24 +225,32 @@ def in_rows(block: Block, joined: Callable[[list[Stmt]], list[Stmt]]) -> Block:
 
 def used(block: Block) -> Counter[Variable]:
     """How often each variable is read."""
-    out: Counter[Variable] = Counter()
+    return Counter(_reads(block))
+
+
+def _reads(block: Block) -> Iterator[Variable]:
     for s in statements(block):
         if isinstance(s, Loop):
-            out.update(s.flags)
+            yield from s.flags
         for e in expressions(s):
-            out.update(x.var for x in subexpressions(e) if isinstance(x, Var))
-    return out
+            for x in subexpressions(e):
+                if type(x) is Var:
+                    yield x.var
 
 
 def touched(block: Block) -> Counter[Region]:
     """How many loads and stores of each region a block has."""
-    out: Counter[Region] = Counter()
+    return Counter(_accesses(block))
+
+
+def _accesses(block: Block) -> Iterator[Region]:
     for s in statements(block):
         if isinstance(s, Store):
-            out[s.region] += 1
+            yield s.region
         for e in expressions(s):
-            out.update(x.region for x in subexpressions(e) if isinstance(x, Load))
-    return out
+            for x in subexpressions(e):
+                if type(x) is Load:
+                    yield x.region
 
 
 def statements(block: Block) -> Iterator[Stmt]:
@@ -249,5 +259,6 @@ def statements(block: Block) -> Iterator[Stmt]:
     while pending:
         s = pending.pop()
         yield s
-        for inner in reversed(blocks(s)):
-            pending += reversed(inner)
+        if type(s) is not Assign:  # which most are
+            for inner in reversed(blocks(s)):
+                pending += reversed(inner)

@@ -29,6 +29,8 @@ from .pointers import read_pointer, write_pointer
 from .substitutes import LIBRARY, placed, substitute
 
 MOST_FRAMES = 200  # of one function that calls itself
+MOST_NESTED = 64  # of these, each deeper in branches and loops than the one before: data may be what ends them
+MOST_WRITTEN = 20_000  # statements so far, where a function calls itself: they may be about to double
 MOST_CALLS = 1_000  # functions that call one another in turn
 Argument = Expr | Target | Pair
 
@@ -158,13 +160,14 @@ def inlined(cx: Context, f: FunctionDef, arguments: list[Object], result: Object
     """The body of ``f`` with its parameters in these objects; its result is in ``result``."""
     if len(cx.frames) > MOST_CALLS:
         raise catalogue.NESTED_FOR_ANALYSIS.error(f.loc, what="calls of functions", limit=f"{MOST_CALLS:,}")
-    if sum(frame.function is f for frame in cx.frames) > MOST_FRAMES:
+    depths = [frame.depth for frame in cx.frames if frame.function is f]
+    if len(depths) > MOST_FRAMES or len({*depths}) > MOST_NESTED or (depths and cx.size > MOST_WRITTEN):
         raise catalogue.RECURSION.error(f.loc, name=f.name)
     if f.sized is not None:
         raise f.sized
     outer = dict(cx.bindings)
     cx.bindings.update(zip((id(p) for p in f.params), arguments))
-    cx.frames.append(Frame(f, cx.exit_flag("returned", f.loc), result))
+    cx.frames.append(Frame(f, cx.exit_flag("returned", f.loc), result, cx.depth))
     function_body(cx, f)
     cx.frames.pop()
     cx.bindings.update(outer)  # where it calls itself, the caller's objects

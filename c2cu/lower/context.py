@@ -38,11 +38,13 @@ class Label:
 
 @dataclass
 class Frame:
-    """One inlined call: where its result goes and the flag that ``return`` sets."""
+    """One inlined call: where its result goes, the flag that ``return`` sets, in how many branches and loops it
+    stands."""
 
     function: FunctionDef
     flag: Variable
     result: Object | None
+    depth: int = 0
     exits: list[Environment] = field(default_factory=list)
     labels: dict[str, Label] = field(default_factory=dict)  # those that a jump from here can reach
     inside: list[str] = field(default_factory=list)  # those of blocks that jumps lead into, whose rest is lowered now
@@ -85,6 +87,7 @@ class Context:
     unit: Unit
     rules: Rules
     out: list[Stmt] = field(default_factory=list)
+    depth: int = 0  # branches and loops around what is written
     size: int = 0  # statements so far
     work: int = 0  # statements so far, and those that were given up
     turns: int = 0  # of loops, that were written one by one
@@ -107,6 +110,7 @@ class Context:
     statics: list[Stmt] = field(default_factory=list)  # what sets up static locals
     folded: dict[int, frozenset[int] | None] = field(default_factory=dict)  # id(expression) -> `folded.numbers`
     bits: dict[int, int] = field(default_factory=dict)  # id(expression) -> `folded.bits`
+    singles: set[Region] = field(default_factory=set)  # that stand for variables with subscripts: see `check_single`
     half_stored: dict[Region | Variable, None] = field(default_factory=dict)  # local, and stored in parts of elements
     complex_constants: dict[int, tuple[float, float] | None] = field(default_factory=dict)  # likewise
     without_value: dict[int, tuple[C.ExprList | C.BinaryOp, ...]] = field(default_factory=dict)  # the same of `order`'s
@@ -181,14 +185,16 @@ class Context:
         self.out.insert(at, self.out.pop())
 
     @contextmanager
-    def block(self) -> Iterator[list[Stmt]]:
-        """Statements emitted inside go to the list it yields."""
+    def block(self, sometimes: bool = False) -> Iterator[list[Stmt]]:
+        """Statements emitted inside go to the list it yields. ``sometimes``: data may say whether they are executed."""
         outer, self.out = self.out, []
         inner = self.out
+        self.depth += sometimes
         try:
             yield inner
         finally:
             self.out = outer
+            self.depth -= sometimes
 
     def assign(self, var: Variable, value: Expr, loc: Loc) -> None:
         """``var = value``, converted to its type."""
@@ -210,10 +216,10 @@ class Context:
     def arms(self, yes: Callable[[], A], no: Callable[[], B]) -> tuple[tuple[Block, A], tuple[Block, B]]:
         """What ``yes()`` and ``no()`` emit and return: two paths that begin with what is known here, and meet."""
         before = self.env.copy()
-        with self.block() as then:
+        with self.block(sometimes=True) as then:
             a = yes()
         after_yes, self.env = self.env, before
-        with self.block() as other:
+        with self.block(sometimes=True) as other:
             b = no()
         self.meet([after_yes])
         return (tuple(then), a), (tuple(other), b)

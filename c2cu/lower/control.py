@@ -17,8 +17,8 @@ from .declarations import declare
 from .declassify import declassify
 from .environment import Environment
 from .expressions import assignment, condition, increment, number, place_number
-from .jumps import labelled, none_of, skipped, tail_of
-from .loops import do_while, loop
+from .jumps import labelled, tail_of
+from .loops import do_while, loop, none_of, skipped
 from .lvalues import assign_object, assign_pointer, last_of, object_value, pointer_value, step_pointer
 from .memory import copy_object, store, store_pair
 from .objects import Object, whole
@@ -275,7 +275,7 @@ def fall_through(cx: Context, segments, value: Expr, loc: Loc) -> Flags:
         test: Expr = Var(hit, loc)
         if flags:
             test = binary("&&", test, none_of(flags, loc), INT, loc)
-        with cx.block() as inner:
+        with cx.block(sometimes=True) as inner:
             before = cx.env.copy()
             flags |= statements(cx, body)
             cx.meet([before])

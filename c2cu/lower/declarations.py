@@ -11,7 +11,7 @@ from pycparser import c_ast as C
 from ..base import catalogue
 from ..base.ctype import BOOL, FIELDS, INT, UCHAR, ULONG, Array, CType, Pointer, Scalar, Struct
 from ..base.diagnostics import Loc, UnsupportedError
-from ..frontend.initial import Item, Part, items, tree
+from ..frontend.initial import Item, Part, items, refuse_calls, tree
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..ir.fold import nearest_integer
@@ -155,6 +155,8 @@ def constant_values(cx: Context, symbol: Symbol, of: CType, init: C.Node) -> dic
         value = e if isinstance(e, int) else cx.unit.constant(e)
         if value is None or not isinstance(t, Scalar):
             at = symbol.loc if isinstance(e, int) else loc_of(e)
+            if isinstance(e, C.Node):
+                refuse_calls(e, symbol.name, cx.unit.constant)
             raise catalogue.ADDRESS_IN_INITIALISER.error(at, name=symbol.name)
         loc = symbol.loc if isinstance(e, int) else loc_of(e)
         if t.is_wide:

@@ -7,19 +7,16 @@ block ends in a return: what is done from the label on then stands at the jump o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pycparser import c_ast as C
 
-from ..base.ctype import BOOL, INT
-from ..base.diagnostics import Loc
+from ..base.ctype import BOOL
 from ..frontend.parse import loc_of
 from ..frontend.tree import nodes
-from ..ir.fold import binary, unary
-from ..ir.nodes import Assign, Const, Expr, If, Loop, Var
+from ..ir.nodes import Assign, Const, Loop, Var
 from .context import NONE, Context, Flags, Label
-from .loops import fixpoint
+from .loops import fixpoint, skipped
 
 
 @dataclass(frozen=True)
@@ -34,27 +31,6 @@ class Item:
 def labelled(cx: Context, statements: list[C.Node]) -> Flags:
     """A list of statements with labels in it; the flags it may have set."""
     return _list(cx, [_item(s) for s in statements])
-
-
-def skipped(cx: Context, flags: Flags, lowered: Callable[[], Flags]) -> Flags:
-    """What ``lowered()`` emits, skipped where a flag is set."""
-    if not flags:
-        return lowered()
-    with cx.block() as inner:
-        more = lowered()
-    if inner:
-        cx.emit(If(none_of(flags, inner[0].loc), tuple(inner), (), False, inner[0].loc))
-    return more
-
-
-def none_of(flags: Flags, loc: Loc) -> Expr:
-    """True where no flag is set."""
-    test: Expr | None = None
-    for f in sorted(flags, key=lambda v: v.uid):
-        one = unary("!", Var(f, loc), INT, loc)
-        test = one if test is None else binary("&&", test, one, INT, loc)
-    assert test is not None
-    return test
 
 
 def _item(node: C.Node) -> Item:
@@ -142,7 +118,7 @@ def _backward(cx: Context, part: list[Item]) -> Flags:
         cx.meet(back.paths)
 
     left: list = []
-    with cx.block() as inner:
+    with cx.block(sometimes=True) as inner:
         fixpoint(cx, first.statement, [x.statement for x in part], body)
     labels.clear()
     labels.update(outer)

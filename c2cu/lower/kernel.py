@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from ..base import catalogue
@@ -10,10 +9,9 @@ from ..base.ctype import INT, Array, Leaf, Pointer, Scalar, object_leaves
 from ..frontend.ends import early_ends
 from ..frontend.kernel import KernelProgram, Parameter
 from ..frontend.symbols import Symbol
-from ..ir.nodes import ENDED, Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ..ir.simplify import simplify
-from ..ir.walk import expressions as expressions_of
-from ..ir.walk import loads_in, rewritten, statements, touched
+from ..ir.nodes import ENDED, Assign, Block, Const, Expr, Kernel, Load, Region, Store, Var, Variable
+from ..ir.simplify import simplify, without_stores, without_unread
+from ..ir.walk import rewritten, statements, touched
 from . import calls, complex_values, control, declarations, expressions, wide_values
 from .allocation import clearing
 from .calls import addressed, function_body
@@ -71,7 +69,7 @@ def lower(program: KernelProgram) -> Kernel:
         enter(cx, objects, copies)
     with cx.block() as last:
         leave(cx, objects, {s.var for s in statements(tuple(body)) if isinstance(s, Assign)})
-    lowered = simplify(without_unread((*first, *cx.statics, *body, *last)))
+    lowered = simplify(without_unread((*first, *cx.statics, *body, *last), frozenset(cx.singles)))
     constant = tables(cx, tuple(body))
     if constant:
         lowered = simplify(as_tables(lowered, constant))
@@ -83,12 +81,6 @@ def lower(program: KernelProgram) -> Kernel:
     return Kernel(k.name, tuple(regions), lowered, k.loc)
 
 
-def without_unread(block: Block) -> Block:
-    """Without what goes into local regions that nothing reads: tags and indices of pointers that are known."""
-    read = {x.region for s in statements(block) for e in expressions_of(s) for x in loads_in(e)}
-    return without_stores(block, lambda r: r.storage == "local" and r not in read)
-
-
 def as_tables(block: Block, constant: dict[Region, Region]) -> Block:
     """Regions that are written where they begin and nowhere else become tables."""
 
@@ -96,23 +88,6 @@ def as_tables(block: Block, constant: dict[Region, Region]) -> Block:
         return replace(e, region=constant[e.region]) if isinstance(e, Load) and e.region in constant else e
 
     return rewritten(without_stores(block, lambda r: r in constant), expression)
-
-
-def without_stores(block: Block, dropped: Callable[[Region], bool]) -> Block:
-    def filtered(b: Block) -> Block:
-        out: list[Stmt] = []
-        for s in b:
-            match s:
-                case Store(region=r) if dropped(r):
-                    continue
-                case If():
-                    s = replace(s, then=filtered(s.then), other=filtered(s.other))
-                case Loop():
-                    s = replace(s, head=filtered(s.head), body=filtered(s.body), step=filtered(s.step))
-            out.append(s)
-        return tuple(out)
-
-    return filtered(block)
 
 
 def point_to(cx: Context, symbol: Symbol, obj: Object) -> None:

@@ -40,6 +40,8 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
         raise catalogue.ALLOCATION.error(loc, name=name)
     if name in libm.CONSTANTS:
         return Const(*libm.CONSTANTS[name], loc)
+    if name == "fpclassify":
+        return classified([cx.saved(cx.value(a), loc) for a in args], loc)
     if name == "isnormal":
         return is_normal(cx.value(args[0]), loc)
     if name in ("abs", "labs", "llabs"):
@@ -101,6 +103,19 @@ def is_normal(x: Expr, loc: Loc) -> Expr:
     size = Call("fabsf" if t == FLOAT else "fabs", (cast(x, t),), t, loc)
     large = binary(">=", size, Const(smallest, t), INT, loc)
     return binary("&&", large, binary("<", size, Const(math.inf, t), INT, loc), INT, loc)
+
+
+def classified(values: list[Expr], loc: Loc) -> Expr:
+    """``__builtin_fpclassify(nan, infinite, normal, subnormal, zero, x)``, in the argument's own type."""
+    *classes, x = values
+    nan, infinite, normal, subnormal, zero = (cast(c, INT) for c in classes)
+    t = FLOAT if x.type == FLOAT else DOUBLE
+    x = cast(x, t)
+    size = Call("fabsf" if t == FLOAT else "fabs", (x,), t, loc)
+    small = Select(binary("==", x, Const(0, t), INT, loc), zero, subnormal, INT, loc)
+    finite = Select(is_normal(x, loc), normal, small, INT, loc)
+    number = Select(binary("==", size, Const(math.inf, t), INT, loc), infinite, finite, INT, loc)
+    return Select(binary("!=", x, x, INT, loc), nan, number, INT, loc)
 
 
 def absolute(x: Expr, t: Scalar, loc: Loc) -> Expr:

@@ -12,21 +12,32 @@ from dataclasses import dataclass
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, Pointer
+from ..base.ctype import BOOL, INT, Pointer
 from ..base.diagnostics import Loc, UnsupportedError
 from ..frontend.parse import jumps_out, loc_of
 from ..frontend.tree import nodes
-from ..ir.nodes import Const, Expr, Loop, Stmt, Var
-from .context import Context, Flags, Jump
+from ..ir.fold import binary, unary
+from ..ir.nodes import Const, Expr, If, Loop, Stmt, Var
+from .context import NONE, Context, Flags, Jump
 from .environment import Environment, Known
 from .objects import PointerCell, Ref, Single, View
 
 ROUNDS = 12  # turns that are given up, at most
-#: Codes of errors that may vanish once it is known which turn it is: an object is its own, an offset is constant.
+#: Codes of errors that may vanish once it is known which turn it is: an object is its own, an offset is constant; and
+#: that of a null pointer, which comes with no element at all: no turn follows it.
 ONE_BY_ONE = frozenset(
-    m.code for m in (catalogue.ALLOCATION, catalogue.VARIABLE_EXTENT, catalogue.OTHER_TYPE, catalogue.MEMORY_OF_STRUCT)
+    m.code
+    for m in (
+        catalogue.ALLOCATION,
+        catalogue.VARIABLE_EXTENT,
+        catalogue.OTHER_TYPE,
+        catalogue.MEMORY_OF_STRUCT,
+        catalogue.NULL_FOLLOWED,
+    )
 )
 TURNS = 256  # that are written one by one, at most
+JUMPING = 64  # of these, each of which stands in a branch of the one before,
+WRITTEN = 4_000  # and statements of all of them
 VAIN = 200  # loops of which that did not help, at most: nested ones are tried twice at each level
 MOST_TURNS = 16_384  # of all loops
 #: What ends a turn; of a loop that is left there, it returns what is known then.
@@ -63,33 +74,92 @@ def loop(cx: Context, node: C.For | C.While) -> Flags:
     try:
         return repeat(cx, node, test, next_turn, loc)
     except UnsupportedError as e:
-        if e.code not in ONE_BY_ONE or jumps_out(node.stmt) or cx.vain >= VAIN:
+        if e.code not in ONE_BY_ONE or cx.vain >= VAIN:
             raise
         before.back()
         try:
-            one_by_one(cx, node.stmt, test, next_turn, e)
+            return (jumping if jumps_out(node.stmt) else one_by_one)(cx, node.stmt, test, next_turn, e)
         except UnsupportedError:
             cx.vain += 1
             raise
-        return frozenset()
 
 
 def one_by_one(
     cx: Context, body: C.Node, test: Callable[[], Expr], step: Callable[[], None], e: UnsupportedError
-) -> None:
+) -> Flags:
     """The turns of a loop, one after the other. Raises ``e`` where it is not known how many there are."""
-    for _ in range(TURNS):
-        cond = test()
-        if not isinstance(cond, Const):
-            raise e
-        if not cond.value:
-            return
-        cx.turns += 1
-        if cx.turns > MOST_TURNS:
-            raise e
+    turns = 0
+    while goes_on(cx, test, turns < TURNS, e):
         cx.statements([body])
         step()
-    raise e
+        turns += 1
+    return NONE
+
+
+def jumping(
+    cx: Context, body: C.Node, test: Callable[[], Expr], step: Callable[[], None], e: UnsupportedError
+) -> Flags:
+    """The same of turns that ``break``, ``continue`` and ``return`` end, each in what the one before has not left."""
+    if any(isinstance(n, (C.Goto, C.Label)) for n in nodes(body)):
+        raise e
+    loc, broken, before = loc_of(body), [], cx.size
+
+    def turn(k: int) -> Flags:
+        if not goes_on(cx, test, k < JUMPING and cx.size - before < WRITTEN, e):
+            return NONE
+        jump = new_jump(cx, loc)
+        assert jump.proceed is not None
+        cx.assign(jump.leave, Const(0, BOOL), loc)
+        cx.assign(jump.proceed, Const(0, BOOL), loc)
+        cx.jumps.append(jump)
+        flags = cx.statements([body]) - {jump.proceed}
+        cx.jumps.pop()
+        cx.meet(jump.repeats)
+        broken.extend(jump.exits)
+
+        def rest() -> Flags:
+            step()
+            return turn(k + 1)
+
+        more = skipped(cx, flags, rest) if cx.env.reached else NONE
+        return (flags | more) - {jump.leave}
+
+    flags = turn(0)
+    cx.meet(broken)
+    return flags
+
+
+def goes_on(cx: Context, test: Callable[[], Expr], room: bool, e: UnsupportedError) -> bool:
+    """Whether there is another turn. Raises ``e`` where that is not known, or there is no ``room`` for one."""
+    cond = test()
+    if not isinstance(cond, Const):
+        raise e
+    if cond.value:
+        cx.turns += 1
+        if cx.turns > MOST_TURNS or not room:
+            raise e
+    return bool(cond.value)
+
+
+def skipped(cx: Context, flags: Flags, lowered: Callable[[], Flags]) -> Flags:
+    """What ``lowered()`` emits, skipped where a flag is set."""
+    if not flags:
+        return lowered()
+    with cx.block(sometimes=True) as inner:
+        more = lowered()
+    if inner:
+        cx.emit(If(none_of(flags, inner[0].loc), tuple(inner), (), False, inner[0].loc))
+    return more
+
+
+def none_of(flags: Flags, loc: Loc) -> Expr:
+    """True where no flag is set."""
+    test: Expr | None = None
+    for f in sorted(flags, key=lambda v: v.uid):
+        one = unary("!", Var(f, loc), INT, loc)
+        test = one if test is None else binary("&&", test, one, INT, loc)
+    assert test is not None
+    return test
 
 
 def do_while(cx: Context, node: C.DoWhile) -> Flags:
@@ -163,7 +233,7 @@ def one_turn(cx: Context, body: C.Node, test: Callable[[], Expr], step: Step, lo
     if isinstance(cond, Const):
         (left if cond.value else cx.env).reached = False
     cx.jumps.append(jump)
-    with cx.block() as inner:
+    with cx.block(sometimes=True) as inner:
         cx.assign(jump.proceed, Const(0, BOOL), loc)
         flags = cx.statements([body])
     cx.jumps.pop()
@@ -229,7 +299,7 @@ def common(cx: Context, start: Environment, after: Environment, older: int) -> t
         return None
     out, name = start.copy(), ""
     for cell, now in after.places.items():
-        if cell.of.born > older and not cell.of.lasting:
+        if now is start.places.get(cell) or cell.of.born > older and not cell.of.lasting:
             continue
         before = start.places.get(cell) or cx.start.places.get(cell) or frozenset()
         for t in now - before:
@@ -238,9 +308,11 @@ def common(cx: Context, start: Environment, after: Environment, older: int) -> t
         lasting = frozenset(t for t in now if not _ends(t, older))
         if not lasting <= before:
             out.places[cell], name = before | lasting, cell.of.name
-    for key in {**start.known, **after.known}:
+    known = start.known
+    changed = [key for key, now in after.known.items() if key not in known or now is not known[key]]
+    for key in (*changed, *(k for k in known if k not in after.known)):
         at_start = cx.start.known.get(key)
-        before, now = start.known.get(key, at_start), after.known.get(key, at_start)
+        before, now = known.get(key, at_start), after.known.get(key, at_start)
         if before is not None and now != before:
             out.known[key], name = None, _key(key)[0]
     return (out, name) if name else None
@@ -276,9 +348,13 @@ def forget(cx: Context, node: C.Node, inside: list[C.Node]) -> None:
     changed = cx.changing.get(id(node), set())
     for k in {**cx.start.known, **cx.env.known}:
         name = k.of.name if isinstance(k, PointerCell) else k.spelling or k.name
-        number = name.removesuffix(".real").removesuffix(".imag")  # of the part of a complex one
-        fields = {x.rpartition(".")[2] for x in (name, number)}
-        if {name, number} & names or fields & members or _key(k) in changed:
+        if "." in name:
+            number = name.removesuffix(".real").removesuffix(".imag")  # of the part of a complex one
+            fields = {x.rpartition(".")[2] for x in (name, number)}
+            assigns = not ({name, number}.isdisjoint(names) and fields.isdisjoint(members))
+        else:
+            assigns = name in names or name in members  # most names
+        if assigns or (changed and _key(k) in changed):
             cx.env.known[k] = None
 
 

@@ -116,11 +116,23 @@ def load(cx: Context, ref: LValue, loc: Loc) -> Expr:
     if part.type.size != t.size:
         raise catalogue.OTHER_TYPE.error(loc, name=part.name, type=part.type, other=t)
     if isinstance(part, Variable):
+        check_single(cx, part, index, loc)
         return bitcast(cx.settled(part, loc), t, loc)
     constant = part.init if part.storage == "shared" else None
     if constant and isinstance(index, Const) and 0 <= index.value < part.count:
         return bitcast(Const(constant[int(index.value)], part.type, loc), t, loc)
     return bitcast(Load(part, index, loc, ref.rows), t, loc)
+
+
+def check_single(cx: Context, part: Variable, index: Expr, loc: Loc) -> None:
+    """A variable's subscript, if it may be another than 0, is one of an array of one element: for `trace` to check."""
+    if is_constant(index, 0):
+        return
+    name = part.spelling or part.name
+    array = Region(cx.unique(f"{part.name}_1"), part.type, (1,), "local", None, part.loc, name)
+    cx.regions.append(array)
+    cx.singles.add(array)
+    cx.emit(Store(array, index, Const(part.type.wrap(0), part.type), loc))
 
 
 def halves(ref: LValue) -> tuple[LValue, LValue]:
@@ -170,8 +182,9 @@ def element(cx: Context, obj: Object, piece: ElementPart, loc: Loc) -> Expr:
 
 def load_one_of(cx: Context, ref: OneOf, loc: Loc) -> Expr:
     """A load from one of several places: only that one is accessed."""
-    t = scalar_type(ref.first, loc)
-    value = cx.fresh_temporary("loaded", t, loc)
+    first, t = ref.first, scalar_type(ref.first, loc)
+    promoted = field_type(first.field[1], t) if isinstance(first, View) and first.field is not None else t
+    value = cx.fresh_temporary("loaded", promoted, loc)
     for_one_of(cx, ref, lambda x: cx.assign(value, load(cx, x, loc), loc), loc)
     return Var(value, loc)
 
@@ -197,6 +210,7 @@ def store(cx: Context, ref: LValue, value: Expr, loc: Loc) -> None:
         raise catalogue.OTHER_TYPE.error(loc, name=part.name, type=part.type, other=t)
     value = bitcast(value, part.type, loc)
     if isinstance(part, Variable):
+        check_single(cx, part, index, loc)
         cx.emit(Assign(part, value, loc))
         cx.learn(part, value)
         return
@@ -268,7 +282,12 @@ def field_of(word: Expr, ref: View, t: Scalar, loc: Loc) -> Expr:
     whole = word.type if t.kind != "i" else LONG if word.type.size == 8 else INT
     value = binary("<<", word, Const(left, INT), word.type, loc) if left else word
     value = binary(">>", cast(value, whole), Const(left + bit, INT), whole, loc) if left + bit else cast(value, whole)
-    return cast(value, t if width == 64 else UINT if width == 32 and t.kind == "u" else INT)
+    return cast(value, field_type(width, t))
+
+
+def field_type(width: int, t: Scalar) -> Scalar:
+    """The promoted type of a bit-field that is declared as ``t``."""
+    return t if width == 64 else UINT if width == 32 and t.kind == "u" else INT
 
 
 def with_field(word: Expr, value: Expr, ref: View, loc: Loc) -> Expr:

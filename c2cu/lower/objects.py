@@ -165,7 +165,12 @@ class Ref:
         if m.bits is not None:
             return replace(seen_as(self, struct, loc), across=self.alone).member(name, loc)
         if struct.bytewise:
-            return seen_as(self, m.type, loc)
+            view = seen_as(self, m.type, loc)
+            # in an array of structs the bounds of one say nothing of a leaf, which lies in all of them
+            starts = (leaf.offset for leaf in object_table(self.object).values())
+            if isinstance(m.type, Array) and m.type.length and is_constant(view.index, 0) and view.constant in starts:
+                view = replace(view, across=False, inside=(view.constant, view.constant + m.type.size))
+            return view
         if not struct.union:
             alone = not isinstance(m.type, Array) and (self.alone or len(struct.members) > 1)
             return replace(self, path=f"{self.path}.{name}", type=m.type, alone=alone)
@@ -208,8 +213,8 @@ class Ref:
 class View:
     """What lies ``constant + scale * index`` bytes from the start of ``object``, seen as ``type``. ``across``: it is
     made of a pointer to a struct, so an index may lead it from one member into the next. ``inside``: the bytes of the
-    member that no index leads out of. ``field``: of a bit-field, the bit of the first byte where it begins, and its
-    width."""
+    member that an index stays in; None once a way leads out of them. ``field``: of a bit-field, the bit of the first
+    byte where it begins, and its width."""
 
     object: Object
     index: Expr
@@ -234,12 +239,23 @@ class View:
     def farther(self, by: Expr, size: int) -> View:
         """``by * size`` bytes on."""
         if isinstance(by, Const):
-            return replace(self, constant=self.constant + int(by.value) * size)
+            return replace(self, constant=self.constant + int(by.value) * size).bounded()
         if is_constant(self.index, 0):
             return replace(self, index=cast(by, LONG), scale=size)
         common = math.gcd(self.scale, size)
         old = multiply(cast(self.index, LONG), self.scale // common)
         return replace(self, index=add(old, multiply(cast(by, LONG), size // common)), scale=common)
+
+    def bounded(self) -> View:
+        """Without the bounds of a member that a known number of bytes has led out of."""
+        if self.inside is None or not isinstance(self.index, Const):
+            return self
+        start, end = self.inside
+        return self if start <= self.constant + int(self.index.value) * self.scale < end else self.anywhere()
+
+    def anywhere(self) -> View:
+        """A view whose index may lead to any member."""
+        return self if self.inside is None else replace(self, inside=None, across=True)
 
     def at(self, index: Expr) -> View:
         return replace(self, index=index)
@@ -262,7 +278,7 @@ class View:
         """A member, in which an index stays where that is an array."""
         assert isinstance(self.type, Struct)
         start, whole = self.constant + m.offset, self.object.type
-        inner = replace(self, constant=start, type=m.type)
+        inner = replace(self.anywhere(), constant=start, type=m.type)
         is_last = m == self.type.members[-1] and self.constant == 0 and not isinstance(whole, Array)
         scalars = not isinstance(leaf_element(m.type), Struct)
         if not isinstance(m.type, Array) or not is_constant(self.index, 0) or not (scalars or is_last):
@@ -273,7 +289,8 @@ class View:
         return replace(inner, across=False, inside=(start, end))
 
     def viewed(self, t: CType, loc: Loc) -> View:
-        return replace(self, type=t)
+        view = self if isinstance(t, Scalar) else self.anywhere()  # a struct's members may lie before and behind
+        return replace(view, type=t)
 
     def normal(self) -> View:
         """With as much of the way as possible in the index: the same however often a pointer is stepped."""
@@ -445,7 +462,7 @@ def seen_as(ref: Ref, t: CType, loc: Loc) -> View:
         for extent, stride in reversed(dims[1:]):
             rest, k = divmod(rest, extent or 1)
             view = replace(view, constant=view.constant + k * stride)
-        return replace(view, constant=view.constant + rest * dims[0][1]) if dims else view
+        return replace(view, constant=view.constant + rest * dims[0][1]).bounded() if dims else view
     while len(dims) > 1 and dims[-2][1] == dims[-1][0] * dims[-1][1]:  # rows without gaps count as one array
         dims = (*dims[:-2], (dims[-2][0] * dims[-1][0], dims[-1][1]))
     rest = cast(ref.index, LONG)

@@ -8,6 +8,7 @@ from functools import cache
 from ..base import libc
 from ..base.diagnostics import Loc, SourceMap
 from ..base.mathematics import mathematics
+from ..base.random_numbers import first_numbers
 from ..base.templates import render
 from ..frontend.parse import parse
 from ..frontend.preprocess import Preprocessed
@@ -25,19 +26,9 @@ def library() -> Unit:
     """The functions, typed."""
     text = DECLARATIONS + render("lower/library.c.j2").split("*/", 1)[1]
     text += render("lower/numbers.c.j2") + render("lower/complex.c.j2")
-    text += render("lower/random.c.j2", first_numbers=first_numbers())
+    text += render("lower/random.c.j2", first_numbers=first_numbers(), kept=False)
     pre = Preprocessed(text, LIBRARY, {}, (), SourceMap({LIBRARY: text}))
     return typed(parse(pre), pre)
-
-
-def first_numbers() -> list[int]:
-    """What glibc's ``rand`` goes on from where nothing has called ``srand``: int32, 310 sums after the seed 1."""
-    numbers = [1]
-    for _ in range(30):
-        numbers.append(16807 * numbers[-1] % 2147483647)
-    for k in range(3, 313):
-        numbers[k % 31] = numbers[k % 31] + numbers[(k - 3) % 31] & 0xFFFFFFFF
-    return [(n + 2**31) % 2**32 - 2**31 for n in numbers]
 
 
 def substitute(cx: Context, name: str) -> FunctionDef | None:

@@ -58,11 +58,14 @@ def _moving(view: View, leaf: Leaf) -> Spot | None:
     """The same where the offset is computed: the leaf is one array without gaps, or one of an array of structs that the
     view steps over whole."""
     size = leaf.type.size
-    if view.inside is not None and not view.inside[0] <= leaf.offset < view.inside[1]:
+    if view.inside is not None and not _overlaps(leaf, view.inside):
         return None
     if view.across and not isinstance(view.object.type, Array) and len(object_table(view.object)) > 1:
         return None
+    sole = _is_sole(leaf, view)
     if _gapless(leaf):
+        if view.inside is not None and not sole:
+            return None
         leaf = replace(leaf, dims=((leaf.count, size),))
     if leaf.dims and view.scale % leaf.dims[0][1] == 0:
         stride = leaf.dims[0][1]
@@ -73,7 +76,7 @@ def _moving(view: View, leaf: Leaf) -> Spot | None:
             return None
         steps = add(multiply(cast(view.index, LONG), view.scale // stride), Const(ahead, LONG))
         return Spot(leaf, add(multiply(steps, inner.count), cast(spot.index, LONG)), spot.byte)
-    if not _gapless(leaf) or len(object_table(view.object)) != 1:
+    if not _gapless(leaf) or not sole:
         return None
     offset = add(multiply(cast(view.index, LONG), view.scale), Const(view.constant - leaf.offset, LONG))
     bits = size.bit_length() - 1
@@ -89,6 +92,18 @@ def _gapless(leaf: Leaf) -> bool:
             return False
         step *= extent
     return True
+
+
+def _is_sole(leaf: Leaf, view: View) -> bool:
+    """Whether there is no other leaf where the index of a view may lead."""
+    table, inside = object_table(view.object), view.inside
+    return len(table) == 1 or inside is not None and not any(_overlaps(x, inside) for x in table.values() if x != leaf)
+
+
+def _overlaps(leaf: Leaf, inside: tuple[int, int]) -> bool:
+    """Whether some of a leaf's elements lie between two bytes, or may."""
+    end = leaf.offset + sum(max(extent - 1, 0) * stride for extent, stride in leaf.dims) + leaf.type.size
+    return leaf.offset < inside[1] and inside[0] < end
 
 
 def alignment(view: View) -> int:

@@ -35,6 +35,7 @@ PATIENCE = 2.0  # seconds that the rival's compilation may take, or as long as t
 TICK = 1e-7  # seconds that can be told apart
 PIECE = 1e-3  # seconds that a piece takes at least, so that what a call costs does not count,
 PARTS = 64  # but no more than this part of the inputs
+PAGE = 4096  # bytes
 GANG = 16  # inputs, of which a piece has a multiple
 PAIRS, FEWEST = 12, 3  # of pieces, at most, and before anything is decided
 CLEAR = 1.1  # times that one has to be faster in every pair to win before all are done
@@ -180,6 +181,7 @@ class Round:
             gaps.append((at, start + k * apart // n * n))
             middle, at = gaps[-1][1] + n, gaps[-1][1] + 2 * n
             spans = [(gaps[-1][1], middle), (middle, at)]
+            arrays.touch(gaps[-1][1], at)
             if k % 2:
                 b, a = self._do(arrays, second, *spans[0]), self._do(arrays, self.first, *spans[1])
             else:
@@ -223,6 +225,16 @@ class _Arrays:
     def __init__(self, slots: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], p: int):
         self.slots, self.inputs, self.outputs, self.p = slots, inputs, outputs, p
         self.exited: Any = None
+
+    def touch(self, begin: int, end: int) -> None:
+        """Have some inputs' results find their pages of memory: what the system takes to give new ones varies more
+        than schedules do."""
+        import numpy
+
+        for a in self.outputs:
+            if a is not None and a.flags.c_contiguous:
+                pages = a[begin:end].reshape(-1).view(numpy.uint8)[::PAGE]
+                numpy.bitwise_or(pages, 0, out=pages)  # as it is: it may be an input too
 
     def run(self, built: Built, begin: int, end: int) -> None:
         pairs = list(zip(self.slots, self.inputs))

@@ -9,10 +9,11 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from .. import tune
+from .. import backends, tune
 from ..base import toolchain
 from ..base.cache import key
 from ..base.diagnostics import Error
@@ -102,7 +103,7 @@ def chosen(
 ) -> tuple[Plan, Artifact]:
     """`choose.choose`."""
     how = "chosen", backend, schedule, rejected, p, device
-    return _of(front, backend, how, lambda: choose.choose(front, backend, schedule, rejected, p, device))
+    return _of(front, backend, how, lambda: _sure(lambda: choose.choose(front, backend, schedule, rejected, p, device)))
 
 
 def scheduled(
@@ -110,8 +111,23 @@ def scheduled(
 ) -> tuple[Plan, Artifact]:
     """`choose.scheduled`."""
     how = "scheduled", backend, candidate
-    plan, artifact = _of(front, backend, how, lambda: choose.scheduled(front, backend, candidate))
+    plan, artifact = _of(front, backend, how, lambda: _sure(lambda: choose.scheduled(front, backend, candidate)))
     return replace(plan, measured=measured), artifact
+
+
+def _sure(make: Callable[[], tuple[Plan, Artifact]]) -> tuple[Plan, Artifact]:
+    """What ``make`` makes of functions of math.h whose bits are those of this machine's library. Where that has yet to
+    be found out, it is while the artifact is compiled."""
+    from ..schedule.gang.same_bits import taken_as_equal
+
+    with taken_as_equal() as comparison:
+        plan, artifact = make()
+    if not comparison.begun:
+        return plan, artifact
+    if plan.backend == "cpu":
+        with suppress(Error):  # whoever loads it is told
+            backends.loader("cpu")(artifact)
+    return (plan, artifact) if comparison.holds() else make()
 
 
 def depends_on(p: int, front: Understood, backend: str, schedule: str) -> bool:

@@ -14,7 +14,7 @@ from ..base import toolchain
 from ..base.cache import key
 from ..base.diagnostics import Error
 from ..base.package import state
-from ..frontend.included import Included
+from ..frontend.included import Included, now
 from ..frontend.options import Options
 from ..frontend.preprocess import Preprocessed, Source, entered, preprocess
 from .entries import keep, recalled
@@ -34,9 +34,12 @@ def preprocessed(source: Source, options: Options) -> Preprocessed:
         pre, included, headers = entry
         if not included.changed() and _states(headers) == headers:
             return pre
+    began = now()
     pre = preprocess(source, options.defines, options.include_dirs)
-    if name and not any(_FICKLE.search(text) for text in pre.sources.values()):
-        keep(name, (pre, Included(pre.sources, source, options.include_dirs), _headers(pre)))
+    included = Included(pre.sources, source, options.include_dirs, began)
+    texts = (*pre.sources.values(), *map(str, (options.defines or {}).values()))
+    if name and not included.changed() and not any(map(_FICKLE.search, texts)):
+        keep(name, (pre, included, _headers(pre)))
     return pre
 
 
@@ -47,11 +50,12 @@ def _name(source: Source, options: Options) -> str:
     try:
         compiler = toolchain.find_compiler()
         version = toolchain.compiler_version(compiler)
-    except Error:  # the preprocessor reports it
+        folder = os.getcwd()
+    except (Error, OSError):  # the preprocessor reports it; a folder that is gone finds no header
         return ""
     files = [(s.name, s.path, s.text) for s in source.units]
     given = sorted((options.defines or {}).items()), list(map(str, options.include_dirs))
-    return key("preprocessed", files, given, os.getcwd(), compiler, version, state())
+    return key("preprocessed", files, given, folder, compiler, version, state())
 
 
 def _headers(pre: Preprocessed) -> dict[str, Any]:

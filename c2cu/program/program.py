@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,11 @@ from ..schedule.choose import Plan
 from ..schedule.slots import Slot
 from ..schedule.understood import Understood
 from ..verdict import Report, report_of
+from .ahead import native_ahead
 from .build import Builds, Built, CallInputs
 from .extents import Extents, Understandings
 from .prepared import AnyPrepared, prepared
+from .random_state import with_numbers
 from .run import ended_early, run
 from .signature import MISS, signature
 from .state import State
@@ -57,10 +60,11 @@ class Program:
         self._source, self._options, self._layout = source, options, layout
         self._strict, self._tune, self._verify = strict, tune, verify
         self._backend, self._schedule = backend, schedule
-        self._understandings = Understandings(source, options, layout, strict)
+        with native_ahead(backend, schedule) if build else nullcontext():
+            self._understandings = Understandings(source, options, layout, strict)
         self._builds = Builds(self._understandings, backend, schedule, layout, tune, mode(verify))
         self._front, self._lengths = self._understandings.first, self._understandings.lengths
-        self._extents = Extents({}, self._lengths, constants=self._understandings.constants({}))
+        self._extents = Extents({}, self._lengths, constants=self._front.initialised)
         self._last: Built | None = None
         self._calls: dict[Hashable, AnyPrepared] = {}
         if build and all(-1 not in s.shape for s in self._front.slots) and not self._front.sized_by:
@@ -303,25 +307,32 @@ class Program:
             p: The number of inputs.
             initial: First values by C name, arrays ``(p, *shape)`` or numbers; without them, a global starts as its
                 initialiser says, or from zero. Globals that the kernel only reads may be given too, and then stay.
+                Where the program draws from ``rand``, ``random`` or ``drand48`` and their kin, these go on from step to
+                step, in state variables ``rand_state`` and ``rand48_state``; ``srand`` and ``srand48`` are seeds,
+                uint32 (p,) or a number: as if each input had called these functions before.
             shared: Arrays and numbers that are one for all inputs, by C name; see `__call__`.
 
         Returns:
             The state, whose ``step`` runs the program.
 
         Raises:
-            UnsupportedError: The program has no state, or keeps some where none can be held: in a static local, an
-                address, or the C library's random numbers.
+            UnsupportedError: The program has no state, or keeps some where none can be held: in a static local, in an
+                address, or in the C library, as ``strtok`` does.
             InputError: A name, a shape or a dtype is wrong.
         """
         with lines_of(self._front.pre.sources), enough_memory():
-            asked = self._options.outputs
-            whole = self if asked is None else self._with_all_outputs()
-            return State(whole, asked, p, initial, shared)
+            return State(self._for_states(), self._options.outputs, p, initial, shared)
 
-    def _with_all_outputs(self) -> Program:
-        options = replace(self._options, outputs=None, status=any(s.is_status for s in self._front.slots))
-        how = self._backend, self._schedule, self._layout, self._strict, self._tune
-        return Program(self._source, options, *how, build=False, verify=self._verify)
+    def _for_states(self) -> Program:
+        """The program all of whose outputs come out, and whose random numbers go on from variables."""
+        source, options = with_numbers(self._source, self._front.program), self._options
+        if source is self._source and options.outputs is None:
+            return self
+        status = any(s.is_status for s in self._front.slots)
+        options = replace(options, outputs=None, status=status, fn=self._front.kernel_name)
+        strict = self._strict if source is self._source else None  # the user's own C was judged before
+        how = self._backend, self._schedule, self._layout, strict, self._tune
+        return Program(source, options, *how, build=False, verify=self._verify)
 
     @property
     def backend(self) -> str:

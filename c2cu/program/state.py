@@ -21,6 +21,7 @@ from ..schedule.slots import Slot, require_extents, shape_of
 from ..schedule.understood import Understood
 from .extents import Extents
 from .prepared import AnyPrepared, prepared
+from .random_state import first_values
 from .run import ended_early
 from .signature import MISS, signature
 from .verify import FLAGS, NATIVE, patient
@@ -46,7 +47,9 @@ class State:
         self.program, self.p = program, whole("p", p)
         if not 0 <= self.p <= quantities.MOST:
             raise catalogue.BAD_COUNT.error(p=p, most=quantities.MOST)
+        self._layout = program.layout
         values, self._shared = dict(by_name("initial", initial)), dict(by_name("shared", shared))
+        values = first_values(values, {s.name: s for s in program.slots}, self._seeds, self._layout)
         front = self._front(values)
         require_extents(front.slots)
         native = registry.emit_schedule(NATIVE, front, backend="cpu")
@@ -66,7 +69,6 @@ class State:
         if asked is not None:
             self._copies = tuple(n for n in self.names if n in asked)
             self._results = tuple(n for n in self._results if n in asked or n == "status")
-        self._layout = program.layout
         start = backends.loader("cpu")(replace(native, flags=(*native.flags, *FLAGS))).initial()
         self._shared = {n: _contiguous(a) for n, a in self._shared.items()}
         self._device = None
@@ -194,6 +196,12 @@ class State:
         array = arrays.checked(value, slot, self._layout)
         arrays.common_p({slot.name: array}, (slot,), self._layout, self.p)
         return array
+
+    def _seeds(self, value: Any, slot: Slot) -> numpy.ndarray:
+        """A seed for each input, on the host."""
+        checked = self._checked(value, slot)
+        host = checked.get() if hasattr(checked, "get") else numpy.asarray(checked)
+        return numpy.ascontiguousarray(numpy.broadcast_to(host, (self.p,)))
 
     def _started(self, slot: Slot, values: Mapping[str, Any], start: Mapping[str, bytes]) -> Any:
         """A variable's first values as rows: p of them, or one for all."""

@@ -513,7 +513,8 @@ def _differs(ours: Any, right: Any) -> Any:
 
     t = ours.dtype
     if t.names:
-        parts = [_differs(ours[n], right[n]) for n in t.names]
+        members = [n for n in t.names if ":" not in n]  # where bit-fields lie, other bits may be anything
+        parts = [_differs(ours[n], right[n]) for n in members] or [numpy.zeros(ours.shape, bool)]
         flat = [x.reshape(*ours.shape, -1).any(axis=-1) for x in parts]
         return numpy.logical_or.reduce(flat)
     if t.kind == "V":

@@ -16,7 +16,7 @@ import numpy
 from ..base import catalogue, quantities
 from ..base.diagnostics import did_you_mean
 from ..base.memory import require_memory
-from ..schedule.slots import Slot, in_range, piece, shape_of, zeroed
+from ..schedule.slots import Slot, in_range, piece, shape_of, without_bit_fields, zeroed
 from . import recycled
 
 
@@ -100,6 +100,8 @@ def _conversion(array: Any, slot: Slot) -> str:
     if names:
         made = f"{name} = numpy.zeros(count, numpy.dtype({_dtype(slot)}))"
         return f"make an array of structs and fill its members: {made}, {name}['{names[0]}'] = ..."
+    if _dtype(slot).kind == "V":
+        return f"give its bytes: {name}.view('V{_dtype(slot).itemsize}')"
     if len(slot.shape) == 1 and slot.shape[0] > 0 and _dtype(slot).itemsize == 1 and _is_text(array):
         n, t = slot.shape[0], _dtype(slot)
         return f"take the bytes of strings: numpy.array({name}, dtype='S{n}').view('{t}').reshape(-1, {n})"
@@ -223,6 +225,8 @@ def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
     )
     if is_rows(array, slot, layout):
         return array
+    if role == "input" and dtype.kind == "V" and dtype == numpy.dtype(without_bit_fields(slot.dtype)) != _dtype(slot):
+        array, dtype = array.view(_dtype(slot)), _dtype(slot)
     if slot.is_address and (dtype != _dtype(slot) or len(array.shape) > len(slot.shape) + 1):
         raise catalogue.ADDRESS_VARIABLE.error(slot.loc, name=slot.name)
     if dtype != _dtype(slot):

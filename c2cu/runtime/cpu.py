@@ -29,7 +29,7 @@ from ..base.version import __version__
 from ..schedule.artifact import CpuArtifact, CpuNativeArtifact, CpuTeamArtifact
 from ..schedule.slots import Slot
 from .addresses import address
-from .faults import guard
+from .faults import guard, prepare
 
 GUARDED = "cpu/guarded.c.j2"
 FLAGS = ("-O3", "-march=native", "-std=gnu11", "-fPIC", "-shared", "-w")
@@ -399,6 +399,8 @@ def load(
         meaning = (*meaning, artifact.again.text, *artifact.again.units)
 
     def compiled() -> bytes:
+        if isinstance(artifact, CpuArtifact) and artifact.again is not None and native is not None:
+            prepare()
         text = artifact.text + ("" if ended is None else render(GUARDED, ended=ended))
         return toolchain.compiled((*compiler, *flags), text)
 

@@ -8,9 +8,11 @@ import functools
 import threading
 
 from ..base import toolchain
+from ..base.aside import Aside
 from ..base.cache import Cache, key
 from ..base.diagnostics import Error
 from ..base.machine_code import library
+from ..base.recent import Recent
 from ..base.templates import raw, render
 from ..base.version import __version__
 
@@ -28,6 +30,7 @@ SIGNALS = {
 
 
 _lock = threading.Lock()
+_code: Recent[bytes] = Recent(1)
 
 
 def guard(loaded: ctypes.CDLL) -> None:
@@ -39,14 +42,24 @@ def guard(loaded: ctypes.CDLL) -> None:
         ctypes.c_void_p.in_dll(loaded, GUARD).value = ctypes.cast(watching.c2cu_guard, ctypes.c_void_p).value
 
 
+def prepare() -> None:
+    """Have the library compiled that `guard` needs, if it is not, beside whatever else is compiled."""
+    if not len(_code):
+        Aside(_compiled)
+
+
+def _compiled() -> bytes:
+    compiler = toolchain.find_compiler()
+    name = key("faults", raw(HANDLER), FLAGS, toolchain.compiler_version(compiler), __version__)
+    text = render(HANDLER)
+    return _code.of(name, lambda: Cache().put(name, ".so", lambda: toolchain.compiled((*compiler, *FLAGS), text)))
+
+
 @functools.cache
 def _watching() -> ctypes.CDLL | None:
     """The library that handles the signals."""
-    compiler = toolchain.find_compiler()
-    name = key("faults", raw(HANDLER), FLAGS, toolchain.compiler_version(compiler), __version__)
     try:
-        code = Cache().put(name, ".so", lambda: toolchain.compiled((*compiler, *FLAGS), render(HANDLER)))
-        watching = library(code)
+        watching = library(_compiled())
     except Error:
         return None
     return watching if watching.c2cu_watch() else None

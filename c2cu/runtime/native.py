@@ -32,7 +32,7 @@ from ..schedule.artifact import CpuNativeArtifact
 from .addresses import address
 from .cpu import GRAIN, LIBRARIES, all_of, ranges, slot_table, threads
 from .elf import NOBITS, Elf, ElfSymbol, Section
-from .faults import GUARD, SIGNALS, guard
+from .faults import GUARD, SIGNALS, guard, prepare
 
 FLAGS = ("-O3", *toolchain.machine_flags())
 OWN = ("-std=gnu11", "-fPIC", "-w", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections")
@@ -287,10 +287,30 @@ def _place(artifact: CpuNativeArtifact, name: str) -> Loc | None:
 # Compilation
 
 _programs: Recent[NativeProgram] = Recent(LIBRARIES)
+_code: Recent[bytes] = Recent(8)  # of programs that are being compiled, or wait to be loaded
 
 
 def load(artifact: CpuNativeArtifact, cache: Cache | None = None) -> NativeProgram:
     """Compile (or find) an artifact and load it. Raises CompileError, and UnsupportedError for what it reaches."""
+    name, make = _made(artifact, cache)
+
+    def loaded() -> NativeProgram:
+        try:
+            return NativeProgram(artifact, _code.of(name, make))
+        finally:
+            _code.drop(name)
+
+    return _programs.of((name, repr(artifact.slots), artifact.stdio), loaded)
+
+
+def compile_ahead(artifact: CpuNativeArtifact) -> None:
+    """Compile an artifact that is going to be loaded."""
+    name, make = _made(artifact, None)
+    _code.of(name, make)
+
+
+def _made(artifact: CpuNativeArtifact, cache: Cache | None) -> tuple[str, Callable[[], bytes]]:
+    """The name of an artifact's shared object, and what makes or finds it."""
     compiler = toolchain.find_compiler()
     texts = (artifact.text, *artifact.units)
     instructions = ((toolchain.NO_AVX512, _AVX512), (toolchain.NO_FMA[0], _FMA))
@@ -309,15 +329,16 @@ def load(artifact: CpuNativeArtifact, cache: Cache | None = None) -> NativeProgr
         __version__,
     )
 
-    def loaded() -> NativeProgram:
+    def make() -> bytes:
         known = cache or Cache()
-        return NativeProgram(artifact, known.put(name, ".so", lambda: build(artifact, compiler, flags, known)))
+        return known.put(name, ".so", lambda: build(artifact, compiler, flags, known))
 
-    return _programs.of((name, repr(artifact.slots), artifact.stdio), loaded)
+    return name, make
 
 
 def build(artifact: CpuNativeArtifact, compiler: tuple[str, ...], flags: tuple[str, ...], cache: Cache) -> bytes:
     """The shared object of an artifact: its texts and ours compiled side by side; what the kernel reaches, linked."""
+    prepare()
     texts = (artifact.text, *artifact.units)
     command = (*compiler, *flags, "-x", "c")  # preprocessed; but zig does not know the language "cpp-output"
     with scratch() as folder:

@@ -62,6 +62,7 @@ class CpuArtifact(Artifact):
     ``at_work`` is the first of the inputs that are done at the moment; ``at_work`` here is how many these are, None:
     all that are left. If as many as there are lanes, none of them was stored yet. ``alike``: the numbers that inputs
     are sorted by. ``alone``: functions of math.h that go lane by lane, where ``functions`` go side by side.
+    ``copy_bytes``: of a working copy, about.
     """
 
     lanes: int = 1
@@ -70,6 +71,7 @@ class CpuArtifact(Artifact):
     at_work: int | None = None
     alone: tuple[str, ...] = ()
     ended: bool = False
+    copy_bytes: int = 0
     again: CpuNativeArtifact | None = None
 
 
@@ -135,7 +137,8 @@ class Launch:
     """A kernel's launch, for all inputs at once. ``grid``: blocks along x and y, with an input on each z; (0, n):
     n blocks a multiprocessor, for all inputs. ``arguments``: ints that follow the usual ones. It starts when what
     precedes it on its ``stream`` is complete, and the launches whose numbers ``after`` lists. ``shared_bytes``: dynamic
-    shared memory of a block. ``note``: what it is for, as a comment says it."""
+    shared memory of a block. ``note``: what it is for, as comments say it, one a line. ``words``: the arguments as text
+    shows them, if not as numbers."""
 
     kernel: str
     grid: tuple[int, int] = (1, 1)
@@ -144,6 +147,7 @@ class Launch:
     after: tuple[int, ...] = ()
     shared_bytes: int = 0
     note: str = field(default="", compare=False)
+    words: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -194,11 +198,13 @@ class Bands:
 class CudaLaunchesArtifact(Artifact):
     """CUDA whose ``launches``, in blocks of ``threads``, have the whole device work at each input. Kernels take the
     slot table, p, the working storage of ``c2cu_bytes`` for each input, and then the ints that a launch lists; block z
-    does input z. ``graph``: the launches are to be captured as a graph, which is then launched once."""
+    does input z. ``graph``: the launches are to be captured as a graph, which is then launched once. ``one_stream``:
+    fewer launches that do the same, for text that has all of them go to one stream; () where that is not so."""
 
     threads: int
     launches: tuple[Launch, ...]
     graph: bool = False
+    one_stream: tuple[Launch, ...] = ()
 
     @property
     def inputs(self) -> int:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ..base.cache import Cache, key
-from ..base.libm import FUNCTIONS
+from ..base.libm import FUNCTIONS, PAIRS
 from ..base.package import state
 from ..codegen.contraction import plain_products
 from ..codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
@@ -24,7 +24,6 @@ from ..ir.nodes import Call, Expr, Kernel, Region, Stmt, Store
 from ..ir.passes import through
 from ..ir.walk import statements
 from ..transform.propagate import propagate
-from ..transform.sincos import BOTH
 from .artifact import Artifact
 from .device_correct import with_device_correct
 from .gang.functions import MANY, any_library, lowered, names
@@ -45,9 +44,9 @@ def with_functions(emit: Callable[[], A], fp: str) -> A:
         artifact = emit()
         called = tuple(sorted(set(_CALLED.findall(artifact.text))))
         return replace(artifact, text=with_device_correct(artifact.text), functions=called)
-    artifact = _printed(emit, names() - EXACT | BOTH.keys())
+    artifact = _printed(emit, names() - EXACT | PAIRS.keys())
     calls = _CALLED.findall(artifact.text)
-    apart = {name for both in calls for name in BOTH.get(both, ())}
+    apart = {name for both in calls for name in PAIRS.get(both, ())}
     good = frozenset(calls) | apart if any_library() else equal(frozenset(calls) | apart)
     if not good.issuperset(calls):
         artifact = _printed(emit, good)
@@ -84,7 +83,7 @@ def _text(name: str, plain: bool) -> tuple[tuple[str, ...], str]:
 
 def _made(name: str) -> list[str]:
     """What other functions may have too, each a text, and the function."""
-    kernel, hosts = _kernel(name), BOTH.get(name, (name,))
+    kernel, hosts = _kernel(name), PAIRS.get(name, (name,))
     shared = [_table(r) for r in _tables(kernel)]
     for host in hosts:
         rare = _kernel(host, "rare")

@@ -28,8 +28,9 @@ def transpose(size: int, lanes: int) -> str:
                 steps.append(f"    x = SHUFFLE({v}, {mask}, v[{i}], v[{i + s}], {low});")
                 steps.append(f"    v[{i + s}] = SHUFFLE({v}, {mask}, v[{i}], v[{i + s}], {high}); v[{i}] = x;")
         s *= 2
-    head = f"static inline __attribute__((always_inline)) void transpose_{v}({v} *v) {{\n    {v} x;"
-    return "\n".join([head, *steps, "}"]) + "\n" + _rows(v, lanes)
+    head = f"static inline __attribute__((always_inline)) void transpose_{v}({v} *v) {{"
+    what = "    /* v[k][l] to v[l][k]: of each 2s by 2s elements, two quarters change places, for s = 1, 2, 4, ... */"
+    return "\n".join([head, what, f"    {v} x;", *steps, "}"]) + "\n" + _rows(v, lanes)
 
 
 def _rows(v: str, lanes: int) -> str:
@@ -37,7 +38,7 @@ def _rows(v: str, lanes: int) -> str:
     scalar = {"u8": "unsigned char", "u16": "unsigned short", "u32": "unsigned int", "u64": "unsigned long"}[v]
     load = load.replace(f"sizeof({v[0]}_{v[1:]})", f"sizeof({scalar})")
     return f"""__attribute__((unused)) static void pack_{v}({v} *to, char **in, long n) {{
-    long e = 0;
+    long e = 0; /* to[e][l] = in[l][e] */
     for (; e + W <= n; e += W) {{
         {v} v[W];
         {load}
@@ -48,7 +49,7 @@ def _rows(v: str, lanes: int) -> str:
         LANES memcpy((char *)&to[e] + l * sizeof({scalar}), in[l] + e * sizeof({scalar}), sizeof({scalar}));
 }}
 __attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long n, long lanes) {{
-    long e = 0;
+    long e = 0; /* out[l][e] = from[e][l] */
     for (; e + W <= n; e += W) {{
         {v} v[W];
         for (int k = 0; k < W; k++) v[k] = from[e + k];

@@ -5,12 +5,12 @@ The stages before are imported where a program is understood: what an earlier pr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..base import catalogue
-from ..base.ctype import FIELDS, CType, Leaf, Pointer, Scalar, Struct, extents, leaf_element, object_leaves
+from ..base.ctype import FIELDS, CType, Leaf, Member, Pointer, Scalar, Struct, extents, leaf_element, object_leaves
 from ..base.diagnostics import Loc, Note, did_you_mean
 from ..frontend.options import Options
 
@@ -261,10 +261,12 @@ def numpy_dtype(t: CType) -> object:
             return t.numpy
         case Pointer():
             return "uint64"
-        case Struct(union=True) | Struct(members=()):
+        case Struct(union=True):
             return f"V{t.size}"
         case Struct():
             fields = list(_fields(t))
+            if not fields:
+                return f"V{t.size}"  # bit-fields only, or nothing that has a name
             return {
                 "names": [n for n, _, _ in fields],
                 "formats": [f for _, f, _ in fields],
@@ -275,11 +277,34 @@ def numpy_dtype(t: CType) -> object:
 
 
 def _fields(t: Struct, offset: int = 0) -> Iterator[tuple[str, object, int]]:
-    for m in t.members:
+    """(name, dtype, offset) of each member. Bit-fields that lie together are one, of all their bytes: NumPy copies what
+    has a name. It is called as they are in C, "sign:1,exponent:8"."""
+    fields = [m for m in t.members if m.bits is not None]
+    if t.foreign and fields:  # where they lie is the compiler's secret
+        yield _bits(fields), f"V{t.size}", offset
+    for m in (m for m in t.members if m.bits is None) if t.foreign else t.storage:
         if m.anonymous and isinstance(m.type, Struct):
             yield from _fields(m.type, offset + m.offset)
-        elif m.bits is None:
+        elif m.name.startswith(FIELDS):
+            within = range(m.offset, m.offset + m.type.size)
+            yield _bits(b for b in fields if b.bytes[0] in within), _field(m.type), offset + m.offset
+        else:
             yield m.name, _field(m.type), offset + m.offset
+
+
+def _bits(fields: Iterable[Member]) -> str:
+    return ",".join(f"{m.name}:{m.bits}" for m in fields)
+
+
+def without_bit_fields(dtype: Any) -> Any:
+    """The dtype of a struct, with none of its bytes for bit-fields."""
+    if not isinstance(dtype, dict):
+        return dtype
+    kept = [k for k, name in enumerate(dtype["names"]) if ":" not in name]
+    formats = [without_bit_fields(f) if isinstance(f, dict) else f for f in dtype["formats"]]
+    formats = [(without_bit_fields(f[0]), f[1]) if isinstance(f, tuple) else f for f in formats]
+    lists = {"names": dtype["names"], "formats": formats, "offsets": dtype["offsets"]}
+    return {**{name: [values[k] for k in kept] for name, values in lists.items()}, "itemsize": dtype["itemsize"]}
 
 
 def _field(t: CType) -> object:

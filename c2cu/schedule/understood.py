@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ..base import catalogue
-from ..base.diagnostics import Loc, UnsupportedError
+from ..base.diagnostics import Error, Loc, UnsupportedError
 from ..frontend.preprocess import Preprocessed, Source
 from .slots import Layout, Slot, layout
 
@@ -26,6 +29,7 @@ OUTLINE = (
     "open_structs",
     "lengths",
     "only_read",
+    "initialised",
     "sized_by",
     "oblivious",
     "is_gep",
@@ -132,6 +136,12 @@ class Understood:
         return tuple(s.name for s in symbols if s is not None and not s.volatile)
 
     @cached_property
+    def initialised(self) -> tuple[str, ...]:
+        """Those of ``only_read`` that the C initialises: calls are not expected to bring them."""
+        zero = {s.name for s in self.slots if s.zero}
+        return tuple(name for name in self.only_read if name not in zero)
+
+    @cached_property
     def oblivious(self) -> bool | None:
         """None where there is no analysis."""
         return self.analysis.oblivious if self.analysis is not None else None
@@ -187,3 +197,26 @@ class Understood:
 def _may_be_length(b: Parameter) -> bool:
     t = b.type
     return b.kind == "param" and not b.shared and getattr(t, "kind", "") in ("i", "u")
+
+
+Begin = Callable[["Kernel", Callable[[], Understood]], None]
+_begin: ContextVar[Begin | None] = ContextVar("c2cu_begin", default=None)
+
+
+@contextmanager
+def looking_ahead(begin: Begin) -> Iterator[None]:
+    """Programs that are understood inside go to ``begin`` as soon as they are analysed: the flat kernel, and a function
+    that returns the program without a trace, with the slots that it has if the trace tells nothing more."""
+    token = _begin.set(begin)
+    try:
+        yield
+    finally:
+        _begin.reset(token)
+
+
+def foresee(kernel: Kernel, make: Callable[[], Understood]) -> None:
+    """Tell who looks ahead, if anyone does: see `looking_ahead`. What is wrong is told where it is needed."""
+    begin = _begin.get()
+    if begin is not None:
+        with suppress(Error):
+            begin(kernel, make)

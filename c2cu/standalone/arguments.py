@@ -47,8 +47,9 @@ class Arguments:
         self.program, self.unit = front.program, front.program.unit
         self.parameters, self.globals = parameters, globals_
         self.where = {b.name: self.place(b) for b in parameters}
-        self.pointers = [b for b in parameters if is_pointed_to(b) and self.where[b.name].startswith("argument_")]
+        self.pointers = [b for b in parameters if is_pointed_to(b) and self.where[b.name].startswith("__argument_")]
         self.called: tuple[str, ...] = ()
+        self.memcpy = printer.aliases.get("memcpy", "memcpy")
         self.refuse_two_ways()
         self.refuse_moved_pointers()
         if self.pointers and not self.keeps_inside():
@@ -63,13 +64,13 @@ class Arguments:
     def place(self, b: Parameter) -> str:
         """The member of ``struct __run`` that holds a parameter."""
         if b.kind == "global":
-            return f"globals.{b.name}"
+            return f"__globals.{b.name}"
         if b.kind == "return":
-            return "result"
+            return "__result"
         named = self.named_place(b) if is_pointed_to(b) else ""
         if is_pointed_to(b) and not named and holds_pointer(self.unit, b.type):
             raise catalogue.ARGUMENT_PLACE.error(loc_of(self.argument(b)), name=b.name)
-        return named or f"argument_{b.name}"
+        return named or f"__argument_{b.name}"
 
     def named_place(self, b: Parameter) -> str:
         """The variable of a run that main passes the address of, by its name; "" for any other address."""
@@ -86,8 +87,8 @@ class Arguments:
                 return ""
             raise catalogue.ARGUMENT_LONGER.error(loc_of(node), variable=symbol.name, name=b.name, type=b.type)
         if symbol in self.split.carried:
-            return f"locals.{symbol.name}"
-        return f"globals.{self.printer.statics.get(symbol, symbol.name)}"
+            return f"__locals.{symbol.name}"
+        return f"__globals.{self.printer.statics.get(symbol, symbol.name)}"
 
     def keeps_inside(self) -> bool:
         """Whether the kernel is known to touch of its parameters what they declare alone."""
@@ -133,35 +134,40 @@ class Arguments:
         """Statements that keep the arguments: values, addresses that have no name, and what lies there; the last one
         first, as gcc evaluates them. A run whose arguments are no copies of their own, or whose objects are not known
         to be as long as the parameters, calls the kernel by itself on a CPU; on a GPU it ends the program."""
-        kept = [b for b in reversed(self.parameters) if self.where[b.name].startswith("argument_")]
+        kept = [b for b in reversed(self.parameters) if self.where[b.name].startswith("__argument_")]
         values = [
-            f"__r->pointer_{b.name} = (void *)({self.address(b)});"
+            f"__r->__pointer_{b.name} = (void *)({self.address(b)});"
             if b in self.pointers
             else f"__r->{self.where[b.name]} = {self.printer.visit(self.argument(b))};"
             for b in kept
         ]
         into = self.into()
         if into:
-            values.append(f"__r->into = (void *)({into[0]});")
+            values.append(f"__r->__into = (void *)({into[0]});")
         if not self.pointers:
             return values
         copies = [
-            f"memcpy((void *)&__r->argument_{b.name}, __r->pointer_{b.name}, {b.type.size});" for b in self.pointers
+            f"{self.memcpy}((void *)&__r->__argument_{b.name}, __r->__pointer_{b.name}, {b.type.size});"
+            for b in self.pointers
         ]
         if self.printer.cplusplus:
             alone = ["__refuse_arguments();"]
         else:
-            result = "__r->result = " * any(b.kind == "return" for b in self.parameters)
-            alone = ["__r->alone = 1;", f"{result}{self.program.kernel.name}({', '.join(self.again())});", "return 0;"]
+            result = "__r->__result = " * any(b.kind == "return" for b in self.parameters)
+            alone = [
+                "__r->__alone = 1;",
+                f"{result}{self.program.kernel.name}({', '.join(self.again())});",
+                "return 0;",
+            ]
         return [*values, f"if ({' || '.join(self.together())}) {{", *(f"    {line}" for line in alone), "}", *copies]
 
     def again(self) -> list[str]:
         """The arguments of the kernel call, as they are kept."""
         by = {b.name: b for b in self.parameters}
         where = {
-            n: f"__r->pointer_{n}" if b in self.pointers else f"__r->argument_{n}"
+            n: f"__r->__pointer_{n}" if b in self.pointers else f"__r->__argument_{n}"
             for n, b in by.items()
-            if self.where[n].startswith("argument_")
+            if self.where[n].startswith("__argument_")
         }
         return [
             where.get(q.name) or self.printer.visit(n) for q, n in zip(self.program.kernel.params, self.split.arguments)
@@ -173,17 +179,17 @@ class Arguments:
         writes = {s.name for s in self.front.slots if s.writes}
         places = [b for b in self.parameters if b.kind == "global" or is_pointed_to(b)]
         overlaps = [
-            f"__overlap(__r->pointer_{b.name}, {b.type.size}, {at}, {o.type.size})"
+            f"__overlap(__r->__pointer_{b.name}, {b.type.size}, {at}, {o.type.size})"
             for k, b in enumerate(self.pointers)
             for o in (*self.pointers[:k], *(o for o in places if o not in self.pointers))
             if {b.name, o.name} & writes
-            for at in [f"__r->pointer_{o.name}" if o in self.pointers else self.address(o)]
+            for at in [f"__r->__pointer_{o.name}" if o in self.pointers else self.address(o)]
         ]
         return [*(f"{self.room(b)} < {b.type.size}" for b in self.pointers), *overlaps]
 
     def room(self, b: Parameter) -> str:
         """How many bytes there are from an address to the end of its object, 0 where nobody knows."""
-        at, root = f"__r->pointer_{b.name}", self.argument(b)
+        at, root = f"__r->__pointer_{b.name}", self.argument(b)
         while isinstance(root, (C.ArrayRef, C.Cast, C.BinaryOp, C.UnaryOp)):
             match root:
                 case C.ArrayRef():
@@ -216,17 +222,18 @@ class Arguments:
         """Statements that bring what the kernel wrote at an address, and its value, where main has them."""
         writes = {s.name for s in self.front.slots if s.writes}
         written = [b.name for b in self.pointers if b.name in writes]
-        alone = "" if self.printer.cplusplus else "if (!__r->alone) "
+        alone = "" if self.printer.cplusplus else "if (!__r->__alone) "
         back = [
-            f"{alone}memcpy(__r->pointer_{n}, (void *)&__r->argument_{n}, sizeof __r->argument_{n});" for n in written
+            f"{alone}{self.memcpy}(__r->__pointer_{n}, (void *)&__r->__argument_{n}, sizeof __r->__argument_{n});"
+            for n in written
         ]
         into = self.into()
         match self.split.result:
             case C.Assignment(op=op, lvalue=left):
-                place = f"*({into[1]} *)__r->into" if into else self.printer.visit(left)
-                return [*back, f"{place} {op} __r->result;"]
+                place = f"*({into[1]} *)__r->__into" if into else self.printer.visit(left)
+                return [*back, f"{place} {op} __r->__result;"]
             case C.Decl() as d:
-                return [*back, f"{self.printer.without_value(d, d.name)} = __r->result;"]
+                return [*back, f"{self.printer.without_value(d, d.name)} = __r->__result;"]
         return back
 
     def into(self) -> tuple[str, str] | None:
@@ -259,19 +266,19 @@ class Arguments:
     def members(self) -> list[str]:
         """The arguments as members of a run, and where its value goes."""
         passed = {b.name: b for b in self.pointers}
-        out = ["void *into"] * (self.into() is not None)
+        out = ["void *__into"] * (self.into() is not None)
         for q in self.program.kernel.params:
-            if not self.where.get(q.name, "").startswith("argument_") or q.decl is None:
+            if not self.where.get(q.name, "").startswith("__argument_") or q.decl is None:
                 continue
             if q.name in passed:
-                out += [self.pointed_to(passed[q.name], q.decl.type), f"void *pointer_{q.name}"]
+                out += [self.pointed_to(passed[q.name], q.decl.type), f"void *__pointer_{q.name}"]
             else:
-                out.append(self.printer.parameter(q.decl.type, f"argument_{q.name}"))
+                out.append(self.printer.parameter(q.decl.type, f"__argument_{q.name}"))
         return out
 
     def pointed_to(self, b: Parameter, head: C.Node) -> str:
         """The declaration of what a parameter points to; a struct without a tag by the typedef that it has."""
-        text = declare(b.type, f"argument_{b.name}")
+        text = declare(b.type, f"__argument_{b.name}")
         if "__anonymous" not in text:
             return text
         if not isinstance(head, (C.PtrDecl, C.ArrayDecl)):
@@ -279,4 +286,4 @@ class Arguments:
         inner = "".join(f"[{n}]" for n in extents(b.type))
         while isinstance(head, (C.PtrDecl, C.ArrayDecl)):
             head = head.type
-        return self.printer.parameter(head, f"argument_{b.name}") + inner
+        return self.printer.parameter(head, f"__argument_{b.name}") + inner

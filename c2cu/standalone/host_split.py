@@ -17,7 +17,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue
 from ..base.ctype import BOOL, VOID, Array, CType, Function, Pointer, Scalar, Struct, is_packed
-from ..codegen.c_printer import CPP_KEYWORDS, CPrinter, Indented, assignable, base_name, declare
+from ..codegen.c_printer import CPP_KEYWORDS, CPrinter, Indented, assignable, base_name, declare, spelled_out
 from ..frontend.kernel import KernelProgram, static_locals
 from ..frontend.parse import is_user_file, loc_of
 from ..frontend.symbols import Symbol
@@ -210,15 +210,23 @@ class _Conversions(CPrinter):
 
 class HostPrinter(Indented):
     """Host code as the user wrote it, for C and C++. ``carried``: locals of main that live in its run. ``statics``:
-    static locals that are variables of the file.
+    static locals that are variables of the file. ``values``: macros that it says by their values.
 
     ``ended``: what a ``return`` of main before the kernel sets.
     """
 
-    def __init__(self, unit: Unit, carried: tuple[Symbol, ...], statics: tuple[Symbol, ...], cplusplus: bool):
+    def __init__(
+        self,
+        unit: Unit,
+        carried: tuple[Symbol, ...],
+        statics: tuple[Symbol, ...],
+        cplusplus: bool,
+        values: frozenset[str],
+    ):
         super().__init__()
-        self.unit, self.carried, self.cplusplus = unit, carried, cplusplus
+        self.unit, self.carried, self.cplusplus, self.values = unit, carried, cplusplus, values
         self.statics = {s: f"__{s.name}_static{k}" for k, s in enumerate(statics)}
+        self.aliases: dict[str, str] = {}  # names of the C library's functions in our own text
         self.ended = ""
         self.labelled = False  # the function that is printed has labels
         self.returns: CType | None = None  # the type of the function that is printed, for C++
@@ -231,6 +239,8 @@ class HostPrinter(Indented):
         self.enumerated: set[int] = set()  # ids of those enums whose enumerators stand before, by themselves
 
     def visit_ID(self, n: C.ID) -> str:
+        if n.name in self.values:
+            return spelled_out(self.unit.pre.macros[n.name])
         symbol = self.unit.symbols.get(id(n))
         if symbol in self.carried:
             return f"__kept->{n.name}"

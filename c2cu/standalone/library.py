@@ -13,26 +13,26 @@ from ..base.diagnostics import UnsupportedError
 from ..base.templates import render
 from ..base.version import __version__
 from ..codegen.c_printer import CPP_KEYWORDS
-from ..codegen.positions import kept_positions
+from ..codegen.positions import kept_positions, told_places
 from ..frontend.parse import deeply
+from ..frontend.preprocess import KEYWORDS
 from ..schedule import registry
-from ..schedule.artifact import Artifact, CpuArtifact
+from ..schedule.artifact import Artifact
 from ..schedule.choose import AUTO
 from ..schedule.slots import Slot
-from .forms import LIBRARIES, form, launched
+from .forms import form, launched
+from .library_header import CPU, called, facts, overrides, without_spare_headers
 from .line_directives import line_directives
-from .tidy import split_includes, without_unused
+from .tidy import split_includes, unexported, without_spare_bool, without_unused, without_watch
 from .wrap import wrapped
 
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
 
 _TAKEN = CPP_KEYWORDS | frozenset(  # names in the function and the headers that it needs
-    "p workspace threads stream slot worker workers gangs started device multiprocessors error blocks NULL I".split()
-)
-_KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long register"
-    " restrict return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
+    "p workspace threads stream slot worker workers gangs started device multiprocessors error earlier blocks NULL"
+    " I uintptr_t cudaError_t cudaErrorNotReady cudaGetErrorString cudaGetLastError cudaPeekAtLastError"
+    " cudaSuccess".split()
 )
 
 
@@ -66,10 +66,11 @@ class _Argument:
         shape = "".join(f"[{n}]" for n in (*(() if self.slot.shared else ("p",)), *self.slot.shape))
         one = " (one for all inputs)" * self.slot.shared
         size = f", {self.slot.nbytes} bytes each" * (self.type == "void")
-        null = "" if self.slot.required else "; NULL: not wanted" if not self.slot.reads else ""
         most = f"; elements from 0 to {self.slot.most}, which is not checked" * (self.slot.most is not None)
-        start = "; NULL: as the C file initialises it" * (not self.slot.required and not self.slot.writes)
-        return f"{self.name}: {way}, {self.type}{shape or '[1]'}{size}{one}{null}{start}{most}"
+        start = "as the C file initialises it"
+        without = {"in": start, "out": "not wanted", "in and out": f"{start}, and not given back"}
+        null = f"; NULL: {without[way]}" * (not self.slot.required)
+        return f"{self.name}: {way}, {self.type}{shape or '[1]'}{size}{one}{null}{most}"
 
 
 @deeply
@@ -89,31 +90,32 @@ def library(
     program."""
     if target not in ("cuda", "cpu"):
         raise catalogue.UNKNOWN_CHOICE.error(option="target", value=f"'{target}'", choices=["cuda", "cpu"])
-    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in CPP_KEYWORDS | _KEYWORDS:
+    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in CPP_KEYWORDS | KEYWORDS:
         raise catalogue.LIBRARY_NAME.error(name=name)
-    with kept_positions(lines) as files:
+    with kept_positions(lines) as files, told_places():
         artifact = _artifact(front, target, schedule)
     if name in _names(artifact.text) or name.lower().startswith("c2cu_"):
         raise catalogue.LIBRARY_NAME.error(name=name)
     arguments = _arguments(front, artifact)
     correctly = " --math correct" if front.math == "correct" else ""
-    whose = "rounded correctly" if correctly else "CUDA's" if target == "cuda" else ""
-    pack = f" --pack {front.pack}" if front.pack else ""
-    values = {
+    options = correctly + (f" --pack {front.pack}" if front.pack else "") + overrides(front)
+    values: dict[str, object] = {
+        **facts(front, artifact),
         "name": name,
         "kernel": front.program.kernel.name,
         "file": front.source.name.rsplit("/", 1)[-1],
-        "made": f"c2cu {__version__}: --target {target} --schedule {artifact.schedule} --fp {fp}{correctly}{pack}",
+        "made": f"c2cu {__version__}: --target {target} --schedule {artifact.schedule} --fp {fp}{options}",
         "arguments": arguments,
-        "required": [a for a in arguments if a.slot.required or (a.slot.reads and a.slot.writes)],
+        "required": [a for a in arguments if a.slot.required],
+        "may_be_shared": any(a.slot.reads and not a.slot.writes and not a.slot.shared for a in arguments),
         "slots": [_slot(s, {a.slot.name: a for a in arguments}) for s in artifact.slots],
         "target": target,
         "exact": fp == "exact",
-        "math": ", but for functions of math.h, which are " + whose if whose else "",
         "lines": lines,
     }
-    header, cmake = (render(f"library.{kind}.j2", **values) for kind in ("h", "cmake"))
     source = wrapped(_source(artifact, values))
+    values["libm"] = bool(called(source))
+    header, cmake = (render(f"library.{kind}.j2", **values) for kind in ("h", "cmake"))
     if lines:
         source = line_directives(source, f"{name}.{'cu' if target == 'cuda' else 'c'}", files)
     return Library(name, source, wrapped(header), cmake)
@@ -129,14 +131,14 @@ def _artifact(front: Understood, target: str, schedule: str) -> Artifact:
     """Of the schedules that have such a form, the one that is chosen, or else the first that takes the program."""
     if front.ends:
         raise catalogue.ENDS_EARLY.error(front.ends[0])
-    artifact = form(front, target, schedule, LIBRARIES)
+    artifact = form(front, target, schedule)
     if artifact is not None:
         return artifact
     if front.why_not is not None:
         raise front.why_not
     for name in registry.names(target) if schedule == AUTO else ():
         with suppress(UnsupportedError):
-            artifact = form(front, target, name, LIBRARIES)
+            artifact = form(front, target, name)
             if artifact is not None:
                 return artifact
     name = registry.names(target)[-1] if schedule == AUTO else schedule
@@ -174,20 +176,21 @@ def _slot(slot: Slot, arguments: dict[str, _Argument]) -> str:
     if argument is None:
         return "{0, 0, 0, 0}"
     stride = 0 if slot.shared else slot.nbytes
-    source = f"{argument.name}, {argument.name} ? {stride} : 0" if slot.reads else "0, 0"
+    given = f"{stride}" if argument.slot.required or not stride else f"{argument.name} ? {stride} : 0"
+    source = f"{argument.name}, {given}" if slot.reads else "0, 0"
     target = f"{argument.name}, {slot.nbytes}" if slot.writes else "0, 0"
     return f"{{{source}, {target}}}"
 
 
 def _source(artifact: Artifact, values: dict[str, object]) -> str:
     name = str(values["name"])
-    if isinstance(artifact, CpuArtifact):
+    if isinstance(artifact, CPU):
         text, included = split_includes(artifact.text)
-        text = text.replace("\nint c2cu_run(", "\nstatic int c2cu_run(")
-        made = render("cpu/library.c.j2", text=text, included=included, lanes=artifact.lanes, **values)
-        return without_unused(_prefixed(made, name))
+        text = unexported(text)
+        made = render("cpu/library.c.j2", text=without_watch(text), included=included, **values)
+        return without_spare_headers(without_unused(_prefixed(made, name)))
     made = render("cuda/library.cu.j2", **launched(artifact), **values)
-    return _prefixed(made, name)
+    return _prefixed(without_spare_bool(made), name)
 
 
 def _prefixed(text: str, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import count
 from math import prod
 from typing import TYPE_CHECKING
@@ -12,17 +13,19 @@ from pycparser import c_ast as C
 from ..base import catalogue, libc, toolchain
 from ..base.ctype import Array, CType, Pointer, Scalar, Struct, extents, leaf_element
 from ..base.diagnostics import Error, Note, UnsupportedError
-from ..base.libm import CORRECT, DECLARED
+from ..base.headers import declares, defines, is_the_headers
+from ..base.libm import CORRECTED, DECLARED
 from ..base.templates import render, reserved, words
-from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, name, structs_used
+from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, is_cplusplus, name, structs_used
 from ..codegen.contraction import called_products
 from ..codegen.correct_functions import CALLED, with_definitions
 from ..codegen.correct_functions import definitions as correct_definitions
 from ..codegen.device_library import definitions
 from ..codegen.math_calls import rounding_correctly
-from ..codegen.positions import are_kept, kept_positions
+from ..codegen.positions import are_kept, kept_positions, told_places
 from ..frontend.kernel import Parameter, static_locals
 from ..frontend.parse import deeply, is_user_file, loc_of
+from ..frontend.preprocess import KEYWORDS
 from ..frontend.refuse import refuse_complex, refuse_printing
 from ..frontend.symbols import Symbol
 from ..frontend.tree import nodes
@@ -40,11 +43,11 @@ from ..schedule.private.emit import private
 from ..schedule.private.process import process_of
 from ..schedule.slots import Slot, require_extents, require_few
 from .arguments import Arguments
-from .forms import PROGRAMS, form, launched
+from .forms import form, launched
 from .host_rules import reach
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
 from .line_directives import line_directives
-from .tidy import headers, split_includes, without_unused
+from .tidy import headers, split_includes, unexported, without_unused
 from .turns import in_turn
 from .wrap import wrapped
 
@@ -70,6 +73,14 @@ _AROUND_ROWS = (
     *(f"cuda/{n}_rows.cuh.j2" for n in ("main", "group")),
     "cuda/group_main.cuh.j2",
 )
+_C_TEXTS = (*_AROUND, "cpu/standalone.c.j2")
+_CUDA_TEXTS = (
+    *_AROUND_COLUMNS,
+    *_AROUND_ROWS,
+    *(f"cuda/{n}_private.cuh.j2" for n in ("main", "group")),
+    *(f"cuda/standalone{n}.cu.j2" for n in ("", "_rows", "_private")),
+)
+_PROCESS_TEXTS = ("cuda/process_host.cuh.j2", "cuda/process_runs.cuh.j2")
 #: Names that gcc or nvcc know with two underscores in front, beside those of math.h.
 _COMPILERS_OWN = frozenset(
     "real imag complex label alignof asm attribute const extension inline restrict signed typeof volatile thread func"
@@ -85,14 +96,20 @@ template <class T> static T &__literal(T &to, const typename __same<T>::type &va
     memcpy(&to, &value, sizeof to);
     return to;
 }"""
-_TRUTHS = frozenset(("bool", "true", "false"))  # what our own text says
+#: The functions of the C library that our text calls, around the program's own.
+_CALLED = frozenset(
+    "abort aligned_alloc calloc close dup dup2 fflush fileno fprintf free ftruncate fwrite lseek malloc memcpy memset"
+    " pread printf realloc select tmpfile write".split()
+)
 _PLACES = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
-#: Those keywords of C++ that no macro can be named.
-_OPERATORS = frozenset("and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq".split())
+#: Those keywords of C++ that no macro can be named, and those that our own text says.
+_NO_MACROS = frozenset("and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq bool true false".split())
 _CUDAS = re.compile(
     r"(u?(char|short|int|long|longlong)|float|double)[1-4]|u?(double|long|longlong)4_(16|32)a|u(short|int|long)|dim3"
     r"|warpSize|min|max|r?index|make_\w+|clock(64)?|atomic[A-Z]\w*|r?norm[34]?d?|rsqrt|rhypot|rcbrt|erfc?inv|erfcx"
-    r"|normcdf(inv)?|(cos|sin|sincos)pi|tex[123]D\w*|cuda[A-Z]\w*"
+    r"|normcdf(inv)?|cyl_bessel_i[01]|(cos|sin|sincos)pi|(tex|surf)([123]D|Cubemap)\w*|cuda[A-Z]\w*|all|any|ballot|trap|brkpt"
+    r"|d(add|sub|mul)|(u?int|u?ll|float)2double|double2u?(int|ll)|float2u?int|u?int2float|float_as_int|int_as_float"
+    r"|u?mul(24|hi|64hi)|u?sad|saturate|fdividef|prof_trigger|(syncthreads|threadfence)\w*|libraryPropertyType(_t)?"
 )
 _GANG_NAMES = re.compile(
     r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
@@ -142,14 +159,13 @@ def standalone(
     require_runs(p, threads, target, group)
     if schedule is not None:
         require_known(target, schedule)
-    _refuse_macros(front, words(*_AROUND_COLUMNS, *_AROUND_ROWS) | {"x"} if target == "cuda" else words(*_AROUND))
-    with kept_positions(bool(lines)) as files:
+    with kept_positions(bool(lines)) as files, told_places():
         if target == "cpu":
             text = _cpu(front, p, group, schedule)
         else:
             host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
             _refuse_places(front)
-            text = wrapped(_respelled(_cuda(host, threads, schedule), front.program.unit))
+            text = wrapped(_cuda(host, threads, schedule))
     return line_directives(text, lines, files) if lines else text
 
 
@@ -252,11 +268,15 @@ def _is_vector_code(front: Understood) -> bool:
     return not any(f.kind == "address" for f in front.analysis.findings)
 
 
-def _refuse_macros(front: Understood, names: frozenset[str]) -> None:
-    """Macros stay macros: none may change what stands around the program."""
-    for m in front.pre.macros.values():
-        if m.name in names:
-            raise catalogue.MACRO_NAME.error(m.loc, name=m.name)
+def _spelled_out(unit: Unit, cplusplus: bool, *more: str) -> frozenset[str]:
+    """Macros that the program's text says by their values: their names are words of what stands around it, which has
+    two underscores in front of what it names itself. So these are words of the languages, or their libraries'.
+    ``more``: templates that are part of that text too."""
+    taken = words(*(_CUDA_TEXTS if cplusplus else _C_TEXTS), *more) | KEYWORDS | libc.DECLARED
+    macros = {n for n in unit.pre.macros if n in taken or _is_ours(n)}
+    if cplusplus:
+        macros |= {n for n in unit.pre.macros if is_cplusplus(n) or n in _PLACES or _CUDAS.fullmatch(n)}
+    return frozenset(macros)
 
 
 #: Functions that glibc's math.h also declares for vectors, by a macro made of the name; and what ends that of a type.
@@ -278,29 +298,77 @@ _MATH_MACROS = re.compile(r"INFINITY|NAN|HUGE_VAL[FL]?|M_[A-Z0-9_]+|FP_[A-Z]+")
 def _refuse_places(front: Understood) -> None:
     """Kernels find their input by these names."""
     unit = front.program.unit
-    for place in sorted(_names(unit)[1] & _PLACES):
+    for place in sorted(_names(unit)[1] & _PLACES - unit.pre.macros.keys()):
         symbol = unit.scope.find(place)
         loc = symbol.loc if symbol is not None else None
         raise catalogue.CUDA_NAME.error(loc, name=place)
 
 
-def _renamed(unit: Unit, ours: frozenset[str]) -> list[tuple[str, str]]:
+def _renamed(unit: Unit) -> list[tuple[str, str]]:
     """Names of the program's own that mean something else to nvcc, and new ones for them: keywords of C++, and what
     CUDA's headers declare."""
     every, top_level = _names(unit)
     clashing = (
-        every & CPP_KEYWORDS - _TRUTHS - _OPERATORS
+        every & CPP_KEYWORDS - _NO_MACROS
         | top_level & DECLARED
-        | _hidden_in_headers(unit, ours)
+        | _hidden_in_headers(unit)
+        | {n for n in _tags_defined(unit) if declares(n)}
         | {n for n in top_level if _CUDAS.fullmatch(n)}
     )
-    return _new_names(clashing, every)
+    return _new_names(clashing - unit.pre.macros.keys() - _called(unit), every)
 
 
-def _hidden_in_headers(unit: Unit, ours: frozenset[str]) -> set[str]:
-    """What the program defines and headers that it does not include declare otherwise; not what our own text calls."""
-    defined = {s.name for s in unit.variables.values() if s.decl is None or "extern" not in s.decl.storage}
-    return (defined | unit.functions.keys()) & _names(unit)[1] & (libc.DECLARED - DECLARED - ours)
+def _hidden_in_headers(unit: Unit) -> set[str]:
+    """What the program defines and headers that it does not include declare otherwise."""
+    variables = {s.name for s in unit.variables.values() if s.decl is None or "extern" not in s.decl.storage}
+    defined = (variables | unit.functions.keys()) & _names(unit)[1] | _types_defined(unit)
+    known = {n for n, s in unit.scope.names.items() if s.kind == "typedef" and is_the_headers(n, s.type)}
+    return {n for n in defined - DECLARED - known if declares(n)}
+
+
+def _types_defined(unit: Unit) -> set[str]:
+    """The names of types and of enumerators that the program's own files define."""
+    types = (n for n in _own(unit) if isinstance(n, (C.Typedef, C.Enumerator)))
+    return {n.name for n in types if n.name} | _tags_defined(unit)
+
+
+def _tags_defined(unit: Unit) -> set[str]:
+    """Not those of structs beside whose name the program has the library's function, as C and C++ let it."""
+    structs = (n for n in _own(unit) if isinstance(n, (C.Struct, C.Union)))
+    return {n.name for n in structs if n.name and n.decls is not None} - _called(unit)
+
+
+def _called(unit: Unit) -> set[str]:
+    """The functions that the program names and does not define."""
+    used = (unit.symbols.get(id(n)) for n in _own(unit) if isinstance(n, C.ID))
+    return {s.name for s in used if s is not None and s.kind == "function"} - unit.functions.keys()
+
+
+def _own(unit: Unit) -> Iterator[C.Node]:
+    """What stands in the program's own files."""
+    return (x for top in unit.ast.ext if is_user_file(unit.pre, loc_of(top).file) for x in nodes(top))
+
+
+def _aliases(unit: Unit, names: set[str], ours: frozenset[str]) -> dict[str, str]:
+    """Names by which our text calls functions of the C library, for those that the program has another thing for.
+    Raises UnsupportedError for what cannot have another name."""
+    needed = names & ours - CPP_KEYWORDS  # what our text says of these stands before the program's own
+    for n in sorted(needed - _CALLED):
+        symbol = unit.scope.find(n)
+        message = catalogue.CUDA_NAME if _CUDAS.fullmatch(n) else catalogue.LIBRARY_WORD
+        raise message.error(symbol.loc if symbol is not None else None, name=n)
+    return {n: f"__{n}_of_c" for n in sorted(needed)}
+
+
+def _undefined(unit: Unit) -> list[str]:
+    """Macros of headers that the program gives another meaning."""
+    every, top_level = _names(unit)
+    named = {n for n in top_level if _MATH_MACROS.fullmatch(n)} | {n for n in every if defines(n)}
+    return sorted(named - unit.pre.macros.keys())
+
+
+def _in_c(unit: Unit) -> list[tuple[str, str]]:
+    return _new_names(_hidden_in_headers(unit), _names(unit)[0])
 
 
 def _new_names(clashing: set[str], every: set[str]) -> list[tuple[str, str]]:
@@ -309,21 +377,47 @@ def _new_names(clashing: set[str], every: set[str]) -> list[tuple[str, str]]:
 
 def _names(unit: Unit) -> tuple[set[str], set[str]]:
     """All that the program itself names, and of these what stands outside of functions."""
-    tops = [n for n in unit.ast.ext if is_user_file(unit.pre, loc_of(n).file)]
-    below = [x for top in tops for x in nodes(top)]
-    every = {x for n in below for x in (getattr(n, "name", None), getattr(n, "declname", None)) if isinstance(x, str)}
+    every = {x for n in _own(unit) for x in _names_of(n)}
     types = {*unit.scope.tags, *(n for n, s in unit.scope.names.items() if s.kind != "function")}
     return every, every & {*unit.variables, *unit.functions, *types}
 
 
-def _respelled(text: str, unit: Unit) -> str:
-    """A translation in which what C++ takes for an operator has a new name everywhere, as `c_printer.name` gives it."""
-    clashing = sorted(_names(unit)[0] & _OPERATORS)
-    if not clashing:
-        return text
-    skipped = r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|^\s*#include.*?$'
-    pattern = re.compile(rf"{skipped}|\b({'|'.join(clashing)})\b", re.S | re.M)
-    return pattern.sub(lambda m: f"{m[1]}_" if m[1] else m[0], text)
+def _names_of(n: C.Node) -> list[str]:
+    return [x for x in (getattr(n, "name", None), getattr(n, "declname", None)) if isinstance(x, str)]
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a name begins as those of our own text do; those with two underscores in front are no program's."""
+    return name.startswith(("c2cu_", "C2CU_"))
+
+
+def _refuse_ours(unit: Unit) -> None:
+    for n in _own(unit):
+        for x in _names_of(n):
+            if _is_ours(x) and x not in unit.pre.macros:
+                raise catalogue.OUR_NAME.error(loc_of(n), name=x)
+
+
+def _refuse_library(unit: Unit, names: tuple[str, ...]) -> None:
+    """Functions of the C library that a kernel's text calls where the program's own names stand."""
+    taken = _names(unit)[1].intersection(names) - unit.pre.macros.keys()
+    for n in _own(unit):
+        for x in taken.intersection(_names_of(n)):
+            raise catalogue.LIBRARY_WORD.error(loc_of(n), name=x)
+
+
+def _respelled(value: object, names: frozenset[str]) -> object:
+    """Text of the program's own in which some names have new ones, as `c_printer.name` gives them."""
+    match value:
+        case str():
+            skipped = r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
+            pattern = rf"{skipped}|\b({'|'.join(sorted(names))})\b"
+            return re.sub(pattern, lambda m: f"{m[1]}_" if m[1] else m[0], value, flags=re.S) if names else value
+        case list():
+            return [_respelled(v, names) for v in value]
+        case dict():
+            return {k: _respelled(v, names) for k, v in value.items()}
+    return value
 
 
 def _private_names(text: str) -> str:
@@ -344,7 +438,8 @@ def _undefines(text: str, macro: str) -> bool:
 
 def device_name(b: Parameter) -> str:
     """The array that holds a parameter's copies: as in the paper, unless the name is taken."""
-    taken = f"__{b.name}" in reserved(*_AROUND_COLUMNS, *_AROUND_ROWS) or b.name in DECLARED or b.name in _COMPILERS_OWN
+    spelled = f"__{b.name}" in reserved(*_AROUND_COLUMNS, *_AROUND_ROWS)
+    taken = spelled or b.name in DECLARED | _COMPILERS_OWN or declares(b.name)
     return f"__{b.name}_" if taken else f"__{b.name}"
 
 
@@ -355,29 +450,44 @@ class _Host:
         self.in_flight = min(IN_FLIGHT, -(-p // self.group)) if self.group else 1
         self.width = "__G__" if group else "__P__"
         self.program, self.unit = front.program, front.program.unit
-        self.printer = HostPrinter(self.unit, split.carried, split.statics, cplusplus)
+        _refuse_ours(self.unit)
+        self.spelled_out = _spelled_out(self.unit, cplusplus)
+        self.respelled = frozenset(_names(self.unit)[0] & _NO_MACROS if cplusplus else ())
+        self.renamed = _renamed(self.unit) if cplusplus else _in_c(self.unit)
+        self.undefined = _undefined(self.unit)
+        taken = {n for n, _ in self.renamed} | {*self.undefined}
+        self.aliases = _aliases(self.unit, taken, words(*(_CUDA_TEXTS + _PROCESS_TEXTS if cplusplus else _C_TEXTS)))
+        self.printer = HostPrinter(self.unit, split.carried, split.statics, cplusplus, self.spelled_out)
+        self.printer.aliases = self.aliases
         self.globals = globals_of(self.unit)
         self.parameters = () if split.whole else self.program.parameters  # of the kernel, as a part of its own
         self.arguments = Arguments(front, split, self.printer, self.parameters, self.globals)
-        self.where = self.arguments.where
+        self.where = {n: f"{_respelled(place, self.respelled)}" for n, place in self.arguments.where.items()}
         self.functions = tuple({*split.functions, *self.arguments.called})  # that the host has
 
     # pieces
+
+    def text(self, template: str, **values: object) -> str:
+        """A template's text around the program's, in which functions of the library have the names of `_aliases`."""
+        values["name"] = self.front.source.name.rsplit("/", 1)[-1]
+        text = render(template, self.aliases, library=[], **values)
+        said = [(n, alias) for n, alias in self.aliases.items() if re.search(rf"\b{alias}\b", text)]
+        if not said:
+            return text
+        library = [
+            f"static __typeof__({n}) *const {alias} = {n}; /* the name is the program's own */" for n, alias in said
+        ]
+        return render(template, self.aliases, library=library, **values)
 
     def common(self) -> dict[str, object]:
         macros = self.unit.pre.macros
         returns = any(b.kind == "return" for b in self.parameters)
         head = self.program.kernel.node.decl.type
         variables = {**{s: s.name for s in self.globals}, **self.printer.statics}
-        hidden = _hidden_in_headers(self.unit, words(*_AROUND))
-        ours = words(*(t for t in _AROUND_COLUMNS if self.group or "group" not in t))
-        renamed = _renamed(self.unit, ours) if self.printer.cplusplus else _new_names(hidden, _names(self.unit)[0])
-        undefined = sorted(filter(_MATH_MACROS.fullmatch, _names(self.unit)[1]))
-        defined = [f"#define {n} {new}" for n, new in renamed if n not in macros]
-        renames = [*(f"#undef {n}" for n in undefined), *defined]
+        defined = [f"#define {n} {new}" for n, new in self.renamed if n not in macros]
+        renames = [*(f"#undef {n}" for n in self.undefined), *defined]
         host_functions = [f for f in self.unit.functions if f in self.functions]
-        return {
-            "name": self.front.source.name.rsplit("/", 1)[-1],
+        values = {
             "p": self.p,
             "lines": are_kept(),
             "group": self.group,
@@ -385,7 +495,8 @@ class _Host:
             "width": self.width,
             "all_before": not (self.group and self.printer.cplusplus),
             "reads": self.split.reads,
-            "macros": [f"#define {m.name} {m.value}" for m in macros.values()] + renames,
+            "macros": [f"#define {m.name} {m.value}" for m in macros.values() if m.name not in self.spelled_out]
+            + renames,
             "declarations": [
                 *(self.printer.top(n) for n in declarations(self.unit, (*self.functions, *self.undeclared()))),
                 *(self.printer.static(s) for s in self.split.statics),
@@ -401,7 +512,7 @@ class _Host:
             "overlaps": any("__overlap" in line for line in self.arguments.together()),
             "allocators": self.arguments.allocators() if self.arguments.pointers else [],
             "alone": bool(self.arguments.pointers) and not self.printer.cplusplus,
-            "result": [self.printer.parameter(head.type, "result")] * returns,
+            "result": [self.printer.parameter(head.type, "__result")] * returns,
             "before": (before := self.before()),
             "after": (after := self.after()),
             "bounded": [self.bounded(b, s) for b, s in zip(self.parameters, self.front.slots) if s.most is not None],
@@ -420,6 +531,7 @@ class _Host:
             "host_helpers": [_LITERAL] if self.printer.literal_count else [],
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
         }
+        return {key: _respelled(value, self.respelled) for key, value in values.items()}
 
     def bounded(self, b: Parameter, s: Slot) -> dict[str, object]:
         """What a run is asked about a variable whose elements --pack bounds."""
@@ -451,7 +563,7 @@ class _Host:
         return DECLARED - self.unit.functions.keys() if self.split.whole and not included else frozenset()
 
     def before(self) -> str:
-        self.printer.ended = "__r->ended"
+        self.printer.ended = "__r->__ended"
         text = self.printer.statements(self.split.before)
         self.printer.ended = ""
         return text
@@ -477,7 +589,7 @@ class _Host:
         """The artifact of a schedule by name, or of the one that is chosen for as many inputs as go together."""
         _require_lengths(self.front)
         with called_products(target == "cuda" and self.front.fp != "fast"):
-            return form(self.front, target, schedule, PROGRAMS, self.group or self.p)
+            return form(self.front, target, schedule, self.group or self.p)
 
     def cpu(self, artifact: Artifact | None = None) -> str:
         """``artifact``: for this machine's SIMD registers, and for all its processors; None: for any, on one."""
@@ -491,15 +603,14 @@ class _Host:
             calls = CALLED.findall(text)
             text, included = split_includes(text.removeprefix(correct_definitions(calls)))
             if artifact is not None:
-                text = re.sub(r"^(int|void|void \*)(?= ?\*?c2cu_\w+\()", r"static \1", text, flags=re.M)
-                text = render("cpu/scheduled.c.j2", text=text, team=team)
+                text = render("cpu/scheduled.c.j2", text=unexported(text), team=team)
                 included += ["#include <pthread.h>", "#include <unistd.h>"]
             text = without_unused(_private_names(text))
             slots = self.slots()
         rounded = self.rounded()
-        defined = {*self.unit.variables, *self.unit.functions}
+        defined = {*self.unit.variables, *self.unit.functions} | _types_defined(self.unit)
         hidden = [] if "math.h" in headers(self.unit.pre.includes) else sorted(defined & DECLARED)
-        return render(
+        return self.text(
             "cpu/standalone.c.j2",
             hidden=hidden,
             vector=[f"{n}_of_math{suffix}" for n in hidden if _is_vector(n) for suffix in _OF_TYPES],
@@ -527,7 +638,7 @@ class _Host:
         if self.front.math != "correct":
             return []
         names = {n.name for n in nodes(self.unit.ast) if isinstance(n, C.ID) and n.name not in self.unit.functions}
-        return sorted(names & CORRECT - self.unit.variables.keys())
+        return sorted(names & CORRECTED - self.unit.variables.keys())
 
     def slots(self) -> list[str]:
         """Initialisers of the slot table over ``__runs``."""
@@ -562,7 +673,7 @@ class _Host:
         values = launched(artifact)
         defined = dict.fromkeys(re.findall(r"^[ \t]*#[ \t]*define (\w+)", artifact.text, re.M))
         arrays = [self.rows(b, s) for b, s in zip(self.program.parameters, self.front.slots)]
-        return render(
+        return self.text(
             "cuda/standalone_rows.cu.j2",
             kernel=self.program.kernel.name,
             schedule=artifact.schedule,
@@ -600,19 +711,23 @@ class _Host:
 
     def cuda_private(self, reason: str) -> str:
         require_few(self.front.slots)
-        _refuse_macros(self.front, words(f"cuda/{'group' if self.group else 'main'}_private.cuh.j2"))
+        _refuse_library(self.unit, ("memcpy", "memset"))
         process = process_of(self.program)
         correctly = rounding_correctly(self.front.math == "correct")
         with called_products(self.front.fp != "fast"), correctly, for_any_library():
-            artifact = with_functions(lambda: private(self.program, self.front.slots, process), self.front.fp)
-        return render(
+            artifact = with_functions(
+                lambda: private(self.program, self.front.slots, process, self.spelled_out), self.front.fp
+            )
+        if process.needs:
+            self.spelled_out = self.printer.values = _spelled_out(self.unit, True, *_PROCESS_TEXTS)
+        return self.text(
             "cuda/standalone_private.cu.j2",
             device=artifact.text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace
             lanes=artifact.inputs,
             slots=self.slots(),
             reason=reason,
-            math_macros=sorted(filter(_MATH_MACROS.fullmatch, _names(self.unit)[1])),
-            **{**self.common(), "process": sorted(process.needs), "sites": process.sites},
+            undefined=self.undefined,
+            **{**self.common(), "process": sorted(process.needs), "sites": _respelled(process.sites, self.respelled)},
             headers=self.headers(),
         )
 
@@ -635,6 +750,7 @@ class _Host:
         plain = {s: f"__{text}" for s, text in constant_names(self.program).items()}
         with called_products(self.front.fp != "fast"), rounding_correctly(self.front.math == "correct"):
             columns = Columns(self.program, names, plain, [*slot, ("int __id__", "__id__")], self.width)
+            columns.spelled_out = self.spelled_out
             kernel = self.program.kernel
             storages = tuple(COLUMN if isinstance(q.type, Pointer) else PLAIN for q in kernel.params)
             entry = columns.instance(kernel, storages)
@@ -646,7 +762,7 @@ class _Host:
         bare = not kernel.params and not any(b.kind == "return" for b in self.program.parameters)
         parameters = zip(self.program.parameters, self.front.slots)
         done = [f for f in columns.finished if not (bare and f is entry)]
-        return render(
+        return self.text(
             "cuda/standalone.cu.j2",
             threads=threads,
             static=static,
@@ -737,14 +853,13 @@ class _Host:
         rest = dims if self.group else dims[dims.find("]") + 1 :]
         return f"__constant__ {element} (*{device_name(b)}){rest}[{self.width}]"
 
-    @staticmethod
-    def extent_texts(b: Parameter) -> str:
+    def extent_texts(self, b: Parameter) -> str:
         """The extents, by the macros that spell them."""
         t: CType = b.type
         texts = ""
         names = list(b.symbol.extents if b.symbol is not None else ())
         while isinstance(t, Array):
             macro = names.pop(0) if names else ""
-            texts += f"[{macro or t.length}]"
+            texts += f"[{macro if macro and macro not in self.spelled_out else t.length}]"
             t = t.of
         return texts

@@ -12,6 +12,9 @@ _TYPE = re.compile(r"^typedef [^\n{]*?\b(\w+) __attribute__\(\(vector_size\([^\n
 _TABLE = re.compile(r"^static const [\w ]+? \*?(\w+)\[\d+\] = \{.*\};$")
 _MACRO = re.compile(r"^#define (\w+)")
 _NO_ALTERNATIVE = re.compile(r"^#if [^\n]*\n(?:#else\n)?#endif\n", re.M)
+_BOOL = re.compile(r"\b_Bool\b")
+_WATCH = re.compile(r"^.*\bat_work\b.*\n", re.M)
+_EXPORTED = re.compile(r"^(int|void|void \*)(?= ?\*?c2cu_\w+\()", re.M)
 _BLANK = re.compile(r"\n{3,}")
 
 
@@ -28,6 +31,21 @@ def split_includes(text: str) -> tuple[str, list[str]]:
         depth -= line.startswith("#endif")
         (lines if depth or not _INCLUDE.match(line) else directives).append(line)
     return "\n".join(lines), directives
+
+
+def without_watch(text: str) -> str:
+    """A text for the CPU without what tells the runtime, after a fault, which inputs were at work."""
+    return _WATCH.sub("", text)
+
+
+def unexported(text: str) -> str:
+    """A text for the CPU whose functions are its file's own."""
+    return _EXPORTED.sub(r"static \1", text)
+
+
+def without_spare_bool(text: str) -> str:
+    """CUDA without the macro that makes C's ``_Bool`` C++, where nothing says ``_Bool``."""
+    return text if len(_BOOL.findall(text)) > 1 else text.replace("#define _Bool bool\n", "")
 
 
 def without_unused(text: str) -> str:

@@ -11,7 +11,7 @@ import re
 
 from ..base import catalogue
 from ..base.diagnostics import Error
-from ..base.templates import render
+from ..base.templates import render, words
 from ..frontend.preprocess import Preprocessed, without_comments
 
 #: What the text calls of the C library: result, name in the text, the library's own name, parameters.
@@ -29,6 +29,7 @@ _LIBRARY = (
     ("void", "signal", "signal", "int, void (*)(int)"),
     ("int", "raise", "raise", "int"),
 )
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 _KERNEL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?:kernel|c2cu)\b.*$", re.M)
 
 
@@ -50,6 +51,7 @@ def in_turn(name: str, pre: Preprocessed, p: int, why: Error) -> str | None:
         reason=_reason(why),
         text=text,
         library=_LIBRARY,
+        undefined=sorted({*_DEFINED.findall(code)} & words("cpu/turns.c.j2")),
         reopens=bool(re.search(r"\b(freopen|fclose)\b", code)),
     )
 

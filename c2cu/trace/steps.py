@@ -120,6 +120,12 @@ class Check:
     site: int
     stops: bool
 
+    @property
+    def element(self) -> int | None:
+        """The index where it is a constant that passes."""
+        index = self.index
+        return int(index.value) if isinstance(index, Const) and 0 <= index.value < self.extent else None
+
 
 @dataclass(frozen=True)
 class Access:

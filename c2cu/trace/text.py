@@ -123,15 +123,17 @@ class _TextWriter:
         self.line(f"leave({n});")
 
     def access(self, s: Access) -> None:
-        for c in s.checks:
+        checks = () if all(c.element is not None for c in s.checks) else s.checks
+        for c in checks:
             self.line(f"{{ long k = {self.scalar(c.index)};")
             self.line(f"{self.outside(c)} else {{")
-        e = f"{s.cell} + k" if s.checks else str(s.cell)
+        element = (s.checks[-1].element if s.checks else None) or 0
+        e = f"{s.cell} + k" if checks else str(s.cell + element)
         if s.local:
             self.line(f"if (!(state[{e}] & STORED)) fault({s.site}, UNSET, 0, {self.report(s.site)});")
         self.line(self.record(s, e))
-        if s.checks:
-            self.line("} }" * len(s.checks))
+        if checks:
+            self.line("} }" * len(checks))
 
     def outside(self, c: Check) -> str:
         then = " stop(OUTSIDE);" if c.stops else ""

@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from ..base.libm import PAIRS
 from ..ir.nodes import Assign, Call, Expr, If, Kernel, Region, Stmt, Store, Var, Variable
 from ..ir.walk import expressions, in_rows, mapped, places, statements, subexpressions, with_body
 
-#: A function that does both, and what they are.
-BOTH: Mapping[str, tuple[str, str]] = {"sincos": ("sin", "cos"), "sincosf": ("sinf", "cosf")}
-_BOTH_OF = {name: both for both, pair in BOTH.items() for name in pair}
+_BOTH_OF = {name: both for both, pair in PAIRS.items() for name in pair}
 
 
 def sincos(kernel: Kernel) -> Kernel:
@@ -30,7 +29,7 @@ def both(first: Stmt, second: Stmt) -> str:
     match first, second:
         case Assign(value=Call() as a), Assign(value=Call() as b) if a.args == b.args and first.var not in places(b):
             name = _BOTH_OF.get(a.name, "")
-            return name if name and (a.name, b.name) == BOTH[name] else ""
+            return name if name and (a.name, b.name) == PAIRS[name] else ""
     return ""
 
 
@@ -61,7 +60,7 @@ def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:
             angle = known[key]
             calls[k][x] = angle
             if x.name != angle.call.name and not angle.names:
-                angle.names = {name: Variable(name, x.type, next(uids), role="temporary") for name in BOTH[key[0]]}
+                angle.names = {name: Variable(name, x.type, next(uids), role="temporary") for name in PAIRS[key[0]]}
         changed = s.var if isinstance(s, Assign) else s.region if isinstance(s, Store) else None
         for key in readers.pop(changed, ()) if changed is not None else ():
             known.pop(key, None)

@@ -11,11 +11,9 @@ static void c2cu_sin_sum(double a, double da, unsigned long odd, double *high, d
     double size = __builtin_fabs(a);
     double rest = a < 0.0 ? -da : da;
     double shifted = size + 0x1.8p45;
-    unsigned long row = 4 * (c2cu_as_bits(shifted) & 127) + 2 * odd;
+    unsigned long row = 8 * (c2cu_as_bits(shifted) & 127) + 2 * odd;
     double p = c2cu_sin_table[row], p_rest = c2cu_sin_table[row + 1];
-    double q = c2cu_sin_table[row ^ 2], q_rest = c2cu_sin_table[(row ^ 2) + 1];
-    q = odd ? -q : q;
-    q_rest = odd ? -q_rest : q_rest;
+    double q = c2cu_sin_table[row + 2], q_rest = c2cu_sin_table[row + 3];
     double t = size - (shifted - 0x1.8p45);
     double t2 = t * t;
     double poly = __builtin_fma(t2, -0x1.a01a01a01a01ap-13, 0x1.1111111111111p-7);

@@ -4,7 +4,7 @@
 #include "../sin_core.h"
 
 static double c2cu_turned(double a, _Bool cosine) {
-    double result = c2cu_sin_core(a, 0.0, cosine);
+    double result = c2cu_sin_core(a, 0.0, cosine, 0);
     return !cosine && fabs(a) < 0x1p-26 ? a : result;
 }
 

@@ -6,7 +6,6 @@ double c2cu_rare_sin(double x) {
     double da;
     unsigned long n;
     double a = c2cu_turns(x, &da, &n);
-    double result = c2cu_sin_core(a, da, n & 1);
-    result = c2cu_from_bits(c2cu_as_bits(result) ^ (n & 2) << 62);
+    double result = c2cu_sin_core(a, da, n & 1, (n & 2) << 62);
     return fabs(x) <= 0x1.fffffffffffffp1023 ? result : x - x;
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from ...base.diagnostics import Loc, UnsupportedError
 from ...ir.nodes import Assign, Binary, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import statements
 from .analysed import Analysed
+from .epoch import Conflict, Epoch, SharedAccess, uses
 from .fit import ROUND, Basis
-from .machine import Machine, place
+from .machine import Machine, place, why
 from .mapping import Mapping
-from .notes import Remarks, Uses, note
+from .notes import Remarks, Uses, barrier, note
 from .phases import Item
 from .special import Special
 from .touches import Touch
@@ -53,9 +54,12 @@ class Builder:
     radices: tuple[int, ...]
     slots: int
     threads: int
-    machine: Machine = field(default_factory=Machine)
+    machine: Machine = field(init=False)
     speculative: bool = False
     statements: int = 0
+
+    def __post_init__(self) -> None:
+        self.machine = Machine(self.threads)
 
     def run(self, items: list[Item]) -> None:
         """Emit everything."""
@@ -77,7 +81,7 @@ class Builder:
                 self.phase([item], mappings[k])
                 end = k + 1
             k = end
-        self.machine.drop()
+        self.machine.flush({r for r in self.resident if r.storage == "bulk"})
 
     @staticmethod
     def alike(items: list[Item], mappings: list[Mapping | None], k: int) -> int:
@@ -193,11 +197,6 @@ class Builder:
     def phase(self, phases: list[Analysed], mapping: Mapping | None) -> None:
         """One phase, or several of one shape as the rounds of a loop."""
         m, first = self.machine, phases[0]
-        is_new = mapping is not None and mapping != m.mapping
-        if mapping is None:
-            m.drop()
-        else:
-            m.require(mapping)
         basis = Basis(mapping.threads if mapping else self.thread_radices(), len(phases), m.tables)
         places = Places(self, phases, mapping, basis)
         body: list[Stmt] = []
@@ -205,22 +204,19 @@ class Builder:
         for g in groups:
             places.start(g)
             body += self.iteration(phases, g, basis, places)
-        if len(phases) > 1 and sum(r.count for r in m.tables) > LARGEST_TABLE:
-            raise NotOneLoop
+        if len(phases) > 1:
+            if sum(r.count for r in m.tables) > LARGEST_TABLE or any(r in places.shared for r, _ in places.changed):
+                raise NotOneLoop
+        is_new = any(m.own.get(r) != mapping for r, _ in places.needed)
         about = self.remarks.phase([a.phase for a in phases], len(groups), self.uses(places, is_new))
         m.out.append(note(about))
+        self.enter(places)
+        body = [*places.foreign.values(), *body]
         if len(phases) == 1:
-            self.enter(places)
-            m.out += [*places.foreign.values(), *body]
-        elif any(r in places.shared for r, _ in places.changed):
-            raise NotOneLoop
+            self.once(places, body)
         else:
-            self.enter_loop(places, len(phases), body)
-        m.read = m.read or bool(places.foreign) or places.reads
-        m.written |= places.writers
+            self.rounds(places, len(phases), body)
         m.dirty |= places.changed
-        m.loaded |= places.shared
-        m.stored |= places.stores
 
     def uses(self, places: Places, is_new: bool) -> Uses:
         """What a phase does with registers and with shared memory."""
@@ -237,46 +233,45 @@ class Builder:
         )
 
     def enter(self, places: Places) -> None:
-        m = self.machine
-        memory = bool(places.foreign) or places.reads
-        if memory:
-            m.flush()
-        if memory and m.written:
-            m.sync(places.shared, places.stores)
-        for who in places.writers:
-            m.settle(who, places.stores)
-        m.fetch(places.needed)
+        """Bring registers and shared memory to where the phase wants elements; no others move."""
+        m, used = self.machine, uses(places.accesses)
+        if places.mapping is not None:
+            m.hold({r for r, _ in places.needed}, places.mapping)
+            m.give({(r, store): x for (r, store), x in used.items() if not store})  # what it stores it has itself
+        else:
+            m.give(used)
+            m.overwritten(used)
 
-    def enter_loop(self, places: Places, rounds: int, body: list[Stmt]) -> None:
+    def once(self, places: Places, body: list[Stmt]) -> None:
         m = self.machine
-        m.flush()
-        m.fetch(places.needed)
-        inner = [*places.foreign.values(), *body]
-        if places.foreign or places.reads or places.writers:
-            outer, m.out = m.out, []
-            m.loaded |= places.shared  # in the round before
-            m.stored |= places.stores
-            m.sync(places.shared, places.stores)
-            inner, m.out = [*m.out, *inner], outer
+        missing = m.missing(places.needed)
+        m.reach(uses([*m.owned(missing, False), *places.accesses]))
+        m.fetch(missing)
+        m.out += body
+
+    def rounds(self, places: Places, count: int, body: list[Stmt]) -> None:
+        """Several phases as a loop, with a barrier in each round if any two rounds need one between them."""
+        m = self.machine
+        missing = m.missing(places.needed)
+        own, turns = m.owned(missing, False), [uses(places.accesses, k) for k in range(count)]
+        before, conflicts = Epoch(), set[Conflict]()
+        for turn in turns:
+            conflicts |= before.conflicts(turn)
+            before.add(turn)
+        if conflicts:
+            m.reach(uses(own))
+            body = [barrier(why(conflicts | m.epoch.conflicts(uses(places.accesses)))), *body]
+            m.turned(turns[-1])
+        else:
+            m.reach(uses([*own, *places.accesses]))
+        m.fetch(missing)
         step = Assign(ROUND, Binary("+", Var(ROUND), Const(1, INT), INT))
         m.out.append(Assign(ROUND, Const(0, INT)))
-        m.out.append(Loop(Binary("<", Var(ROUND), Const(rounds, INT), INT), tuple(inner), (step,)))
+        m.out.append(Loop(Binary("<", Var(ROUND), Const(count, INT), INT), tuple(body), (step,)))
 
     def rolled(self, phases: list[Analysed], mapping: Mapping | None) -> bool:
         """Try to emit phases as one loop."""
-        m = self.machine
-        before = replace(
-            m,
-            out=list(m.out),
-            valid=set(m.valid),
-            dirty=set(m.dirty),
-            written=set(m.written),
-            fetched=set(m.fetched),
-            loaded=set(m.loaded),
-            stored=set(m.stored),
-            tables=list(m.tables),
-            slots=dict(m.slots),
-        )
+        before = self.machine.copy()
         try:
             self.phase(phases, mapping)
         except (UnsupportedError, NotOneLoop):
@@ -335,11 +330,9 @@ class Places:
         self.used_in_place: set[Region] = set()  # of these, those not read before all else
         self.stores: set[Region] = set()  # regions of which shared memory is written
         self.notes_redo = False
-        self.reads = False
-        self.writers: set[Mapping | None] = set()  # of shared memory: owners, or None: others
-        touched = {t.region for a in phases for t in a.touches if t.region in builder.resident}
-        shares = any(t.region in builder.resident for a in phases for t in builder.foreign(a))
-        self.through = touched if shares else set()  # what is stored is seen by others in the next phase
+        self.accesses: list[SharedAccess] = []  # to shared memory
+        foreign = {t.region for a in phases for t in builder.foreign(a)}
+        self.through = foreign & builder.resident  # what is stored is seen by others in the next phase
 
     def start(self, g: IterationGroup) -> None:
         """A new iteration."""
@@ -368,9 +361,9 @@ class Places:
         index = place(self.basis, r, address if inside else np.where(mask, address, 0))
         self.loaded.append((r, address, index))
         self.shared.add(r)
+        self.accesses.append(self.access(r, False, address, np.ones_like(mask) if inside else mask))
         known = (r, index) in self.foreign
         if self.mapping is None or not inside or (not known and len(self.foreign) >= FETCHED):
-            self.reads = True
             self.used_in_place.add(r)
             return Load(r, index, loc)
         if not known:
@@ -390,17 +383,20 @@ class Places:
         if k is None:
             if self.mapping is not None and r in self.b.resident:
                 raise catalogue.BLOCK_OWNER.error(loc, name=r.name)
-            self.writers.add(None)
             self.stores.add(r)
+            self.accesses.append(self.access(r, True, address, mask))
             return [Store(r, place(self.basis, r, address), value, loc), *hazard]
         x = self.b.machine.slot(r, k)
         self.needed.append((r, k))  # it may not be stored: then it keeps what it has
         if r not in self.through:
             self.changed.add((r, k))
             return [Assign(x, value, loc), *hazard]
-        self.writers.add(self.mapping)
         self.stores.add(r)
+        self.accesses.append(self.access(r, True, address, mask))
         return [Assign(x, value, loc), Store(r, place(self.basis, r, address), Var(x), loc), *hazard]
+
+    def access(self, r: Region, store: bool, address: np.ndarray, mask: np.ndarray) -> SharedAccess:
+        return SharedAccess(r, store, address, mask, np.arange(self.b.threads))
 
     def slot(self, r: Region, address: np.ndarray, mask: np.ndarray) -> int | None:
         """The slot that holds the element in every thread, if each thread owns its own."""

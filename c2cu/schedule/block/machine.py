@@ -12,6 +12,7 @@ from ...base.ctype import INT, Scalar
 from ...ir.fold import binary
 from ...ir.nodes import Assign, Binary, Const, Expr, If, Load, Region, Stmt, Store, Var, Variable
 from ...ir.walk import expressions, rewrite, statements, subexpressions
+from .epoch import Conflict, Epoch, SharedAccess, Uses, uses
 from .fit import TID, Basis
 from .mapping import Mapping
 from .notes import barrier, names_of, note
@@ -42,22 +43,35 @@ def padded(element: np.ndarray, t: Scalar) -> np.ndarray:
 
 @dataclass
 class Machine:
-    """What threads hold, and the statements so far. ``valid``: (region, slot) that registers have; ``dirty``: those
-    that shared memory has not. ``loaded``, ``stored``: regions of which shared memory was used since the last barrier,
-    for the words that a barrier's reason is given in."""
+    """What an input's threads hold, and the statements so far. ``own``: whose registers have which elements of a
+    region; ``valid``: (region, slot) that they have; ``dirty``: those that shared memory has not. ``epoch``: what was
+    done with shared memory since the last barrier, ``before``: before that. ``last``: where among the statements it
+    stands, and ``reasons``: for what; None inside a loop."""
 
+    threads: int
     out: list[Stmt] = field(default_factory=list)
-    mapping: Mapping | None = None
+    own: dict[Region, Mapping] = field(default_factory=dict)
     valid: set[tuple[Region, int]] = field(default_factory=set)
     dirty: set[tuple[Region, int]] = field(default_factory=set)
-    written: set[Mapping | None] = field(default_factory=set)  # whose owners, since the last barrier; None: others
-    read: bool = False  # elements of others, since the last barrier
-    fetched: set[Mapping] = field(default_factory=set)  # by owners, since the last barrier
-    loaded: set[Region] = field(default_factory=set)
-    stored: set[Region] = field(default_factory=set)
+    epoch: Epoch = field(default_factory=Epoch)
+    before: Epoch = field(default_factory=Epoch)
+    last: int | None = None
+    reasons: set[Conflict] = field(default_factory=set)
     tables: list[Region] = field(default_factory=list)
     counter: int = 0
     slots: dict[tuple[Region, int], Variable] = field(default_factory=dict)
+
+    def copy(self) -> Machine:
+        return replace(
+            self,
+            out=list(self.out),
+            own=dict(self.own),
+            valid=set(self.valid),
+            dirty=set(self.dirty),
+            epoch=self.epoch.copy(),
+            tables=list(self.tables),
+            slots=dict(self.slots),
+        )
 
     def fresh(self, v: Variable) -> Variable:
         self.counter += 1
@@ -70,112 +84,124 @@ class Machine:
 
     # memory
 
-    def sync(self, loads: Iterable[Region] = (), stores: Iterable[Region] = ()) -> None:
-        """A barrier, before what ``loads`` and ``stores``."""
-        self.out.append(barrier(self.why(set(loads), set(stores))))
-        self.after_barrier()
+    def reach(self, new: Uses) -> None:
+        """Shared memory is about to be used: behind a barrier where it has to be."""
+        conflicts = self.epoch.conflicts(new)
+        if conflicts:
+            self.last, self.reasons, self.before, self.epoch = len(self.out), set(), self.epoch, Epoch()
+            self.out.append(barrier(""))
+        if self.last is not None:  # it stands for all that comes behind it, up to the next one
+            self.reasons = self.reasons | self.before.conflicts(new)
+            self.out[self.last] = barrier(why(self.reasons))
+        self.epoch.add(new)
 
-    def after_barrier(self) -> None:
-        self.read = False
-        self.written, self.fetched = set(), set()
-        self.loaded, self.stored = set(), set()
+    def turned(self, turn: Uses) -> None:
+        """A loop is done that begins each turn with a barrier; ``turn``: its last."""
+        self.last, self.epoch = None, Epoch()
+        self.epoch.add(turn)
 
-    def why(self, loads: set[Region], stores: set[Region]) -> str:
-        """What another thread may have done before a barrier, or be about to do, by arrays."""
-        regions: dict[tuple[str, ...], list[Region]] = {}
-        for r in sorted((self.loaded | self.stored) & (loads | stores), key=lambda r: r.name):
-            reasons = []
-            if r in self.stored and r in loads:
-                reasons.append("may have written what is read next")
-            if r in self.loaded and r in stores:
-                reasons.append("may still be reading what is written next")
-            if reasons or (r in self.stored and r in stores):
-                regions.setdefault(tuple(reasons) or ("may still be writing what is written next",), []).append(r)
-        if regions:
-            return "; ".join(f"{names_of(rs)}: another {', and '.join(reasons)}" for reasons, rs in regions.items())
-        return f"a precaution: {names_of(self.loaded | self.stored)} before it, {names_of(loads | stores)} behind it"
+    def owned(self, slots: Iterable[tuple[Region, int]], store: bool) -> list[SharedAccess]:
+        """Of every thread, to its own elements in shared memory."""
+        thread, everywhere = np.arange(self.threads), np.ones((1, self.threads), bool)
+        return [SharedAccess(r, store, self.elements(r, k), everywhere, thread) for r, k in slots]
 
-    def settle(self, who: Mapping | None, stores: Iterable[Region]) -> None:
-        """Shared memory is about to be written, by the owners or (None) by others: those who used it before must be
-        done."""
-        used = self.written | self.fetched
-        if self.read or (used - {who} if who else used):
-            self.sync(stores=stores)
+    def elements(self, r: Region, k: int) -> np.ndarray:
+        """Each thread's element in a slot."""
+        return self.own[r].elements()[k][None, :]
 
-    def flush(self) -> None:
+    def at(self, r: Region, k: int) -> Expr:
+        """Where it lies in shared memory."""
+        return place(Basis(self.own[r].threads, tables=self.tables), r, self.elements(r, k))
+
+    def overlapping(self, slots: Iterable[tuple[Region, int]], used: Uses) -> set[tuple[Region, int]]:
+        """The slots that hold some of the elements."""
+        return {
+            (r, k)
+            for r, k in slots
+            if any(x == r and np.isin(self.elements(r, k), element).any() for (x, _), (element, _) in used.items())
+        }
+
+    def flush(self, regions: set[Region]) -> None:
         """Write registers that are newer than shared memory back to it."""
-        if not self.dirty:
+        back = sorted((x for x in self.dirty if x[0] in regions), key=lambda x: (x[0].name, x[1]))
+        if not back:
             return
-        assert self.mapping is not None
-        regions = {r for r, _ in self.dirty}
-        self.settle(self.mapping, regions)
-        self.out.append(note(f"Changed elements of {names_of(regions)}, from registers back to shared memory:"))
-        basis, elements = Basis(self.mapping.threads, tables=self.tables), self.mapping.elements()
-        for r, k in sorted(self.dirty, key=lambda x: (x[0].name, x[1])):
-            self.out.append(Store(r, place(basis, r, elements[k][None, :]), Var(self.slot(r, k))))
-        self.dirty.clear()
-        self.written.add(self.mapping)
-        self.stored |= regions
+        self.reach(uses(self.owned(back, True)))
+        names = names_of({r for r, _ in back})
+        self.out.append(note(f"Changed elements of {names}, from registers back to shared memory:"))
+        for r, k in back:
+            self.out.append(Store(r, self.at(r, k), Var(self.slot(r, k))))
+        self.dirty -= set(back)
 
-    def drop(self) -> None:
-        """Forget the registers: others own the elements from now on."""
-        self.flush()
-        self.valid.clear()
-        self.mapping = None
+    def give(self, used: Uses) -> None:
+        """Let shared memory have elements that are about to be used there."""
+        self.flush({r for r, _ in self.overlapping(self.dirty, used)})
 
-    def require(self, mapping: Mapping) -> None:
-        if mapping != self.mapping:
-            self.drop()
-            self.mapping = mapping
+    def overwritten(self, used: Uses) -> None:
+        """Forget registers whose elements shared memory gets from others."""
+        stores = {(r, store): x for (r, store), x in used.items() if store}
+        self.valid -= self.overlapping(self.valid, stores)
 
-    def fetch(self, needed: list[tuple[Region, int]]) -> None:
-        """Have slots in registers."""
-        missing = [x for x in dict.fromkeys(needed) if x not in self.valid]
+    def hold(self, regions: Iterable[Region], mapping: Mapping) -> None:
+        """From now on threads own the elements of ``regions`` so; those of other regions stay with whom they are."""
+        others = {r for r in regions if self.own.get(r) != mapping}
+        self.flush(others)
+        self.valid = {x for x in self.valid if x[0] not in others}
+        self.own.update(dict.fromkeys(others, mapping))
+
+    def missing(self, needed: Iterable[tuple[Region, int]]) -> list[tuple[Region, int]]:
+        """Slots that registers have to be filled with."""
+        return [x for x in dict.fromkeys(needed) if x not in self.valid]
+
+    def fetch(self, missing: list[tuple[Region, int]]) -> None:
+        """Have slots in registers, whose elements `reach` was told of."""
         if not missing:
             return
-        assert self.mapping is not None
-        regions = {r for r, _ in missing}
-        if self.written:
-            self.sync(loads=regions)
-        self.out.append(note(f"Each thread's own elements of {names_of(regions)}, from shared memory to registers:"))
-        basis, elements = Basis(self.mapping.threads, tables=self.tables), self.mapping.elements()
+        names = names_of({r for r, _ in missing})
+        self.out.append(note(f"Each thread's own elements of {names}, from shared memory to registers:"))
         for r, k in missing:
-            self.out.append(Assign(self.slot(r, k), Load(r, place(basis, r, elements[k][None, :]))))
-            self.valid.add((r, k))
-        self.fetched.add(self.mapping)
-        self.loaded |= regions
+            self.out.append(Assign(self.slot(r, k), Load(r, self.at(r, k))))
+        self.valid |= set(missing)
 
     # steps
 
     def step(self, s: Stmt) -> None:
-        """A statement of every thread; what it stores, one thread stores."""
-        stores = [x for x in statements((s,)) if isinstance(x, Store)]
-        loads = {
-            x.region for y in statements((s,)) for e in expressions(y) for x in subexpressions(e) if isinstance(x, Load)
-        }
-        loads = {r for r in loads if r.storage != "shared"}
-        if loads or stores:
-            self.flush()
-        if loads and self.written:
-            self.sync(loads=loads)
+        """A statement of every thread; one that stores, one thread does."""
+        used = uses(_accesses(s, self.threads))
+        self.give(used)
         new = _placed(s)
-        if not stores:
-            self.out.append(new)
-            self.read = self.read or bool(loads)
-            self.loaded |= loads
-            return
-        if isinstance(s, If) and any(isinstance(x, Assign) for x in statements((s,))):
+        stores = any(store for _, store in used)
+        if stores and isinstance(s, If) and any(isinstance(x, Assign) for x in statements((s,))):
             raise catalogue.BLOCK_BRANCH.error(s.loc)
-        written = {x.region for x in stores}
-        self.settle(None, written)
-        for r in written:
-            self.valid -= {x for x in self.valid if x[0] == r}
-        self.out.append(If(Binary("==", Var(TID), Const(0, INT), INT), (new,), (), False, s.loc))
-        self.written.add(None)
-        self.stored |= written
-        if loads:
-            self.out.append(barrier(f"thread 0 has read {names_of(loads)} before another writes there"))
-            self.after_barrier()
+        self.reach(used)
+        self.overwritten(used)
+        self.out.append(If(Binary("==", Var(TID), Const(0, INT), INT), (new,), (), False, s.loc) if stores else new)
+
+
+def why(conflicts: set[Conflict]) -> str:
+    """What another thread may have done before a barrier, or be about to do, by arrays."""
+    regions: dict[tuple[str, ...], list[Region]] = {}
+    for r in sorted({r for r, _, _ in conflicts}, key=lambda r: r.name):
+        reasons = []
+        if (r, True, False) in conflicts:
+            reasons.append("may have written what is read next")
+        if (r, False, True) in conflicts:
+            reasons.append("may still be reading what is written next")
+        regions.setdefault(tuple(reasons) or ("may still be writing what is written next",), []).append(r)
+    return "; ".join(f"{names_of(rs)}: another {', and '.join(reasons)}" for reasons, rs in regions.items())
+
+
+def _accesses(s: Stmt, threads: int) -> list[SharedAccess]:
+    """What a step touches: thread 0's where it stores, else of all threads."""
+    stores = [x for x in statements((s,)) if isinstance(x, Store)]
+    every = (x for y in statements((s,)) for e in expressions(y) for x in subexpressions(e))
+    loads = [x for x in every if isinstance(x, Load) and x.region.storage != "shared"]
+    thread, out = np.arange(1 if stores else threads), []
+    for x in (*stores, *loads):
+        assert isinstance(x.index, Const)
+        element = np.full((1, len(thread)), int(x.index.value))
+        out.append(SharedAccess(x.region, isinstance(x, Store), element, np.ones_like(element, bool), thread))
+    return out
 
 
 def _placed(s: Stmt) -> Stmt:

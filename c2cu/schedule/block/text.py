@@ -69,7 +69,7 @@ class BlockText(ThreadText):
 
     def statement(self, s: Stmt) -> None:
         if is_barrier(s):
-            self.line(f"SYNC(); /* {words(s)} */")
+            self.line(f"c2cu_sync(); /* {words(s)} */")
         elif is_note(s):
             self.comment(words(s))
         elif isinstance(s, Assign) and s.var.name == ROUND.name:

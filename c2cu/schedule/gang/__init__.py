@@ -21,6 +21,7 @@ class GangSchedule(Schedule):
     ends_lanes = True
     pass_names = (
         "ends",
+        "unread",
         "propagate",
         "unroll",
         "scalarize",
@@ -43,9 +44,9 @@ class GangSchedule(Schedule):
 
     def rival(self, understood: Understood) -> Rival | None:
         costs = known_costs(understood)
-        if costs.gain >= CLOSE and costs.compilation < QUICK and has_chains(understood):
+        if costs.sure_gain >= CLOSE and costs.compilation < QUICK and has_chains(understood):
             return Rival("gang:two", costs.compilation, worth=PAID)
-        if not 1 / CLOSE < costs.gain < CLOSE:
+        if costs.gain <= 1 / CLOSE or costs.sure_gain >= CLOSE:
             return None
         if costs.speaks_against:
             return Rival("gang", costs.compilation)
@@ -65,6 +66,9 @@ class GangSchedule(Schedule):
         return gang(uniform(kernel), slots, layout, width, understood.trace, native, functions=True, gangs=gangs)
 
     def passes(self, understood: Understood) -> tuple[Pass, ...]:
+        from ...gep import Gep
         from .passes import PASSES
+        from .two_steps import two_steps
 
-        return PASSES
+        g = understood.gep
+        return (*PASSES, ("steps", lambda k: two_steps(k, g))) if isinstance(g, Gep) else PASSES

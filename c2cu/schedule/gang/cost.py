@@ -23,6 +23,7 @@ from ...ir.canonical import counted
 from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store
 from ...ir.walk import expressions, operands, statements
 from ...transform.early import is_end
+from ...transform.in_bounds import in_bounds
 from ..slots import Slot, bytes_moved
 from ..understood import Understood
 from .functions import names
@@ -48,6 +49,7 @@ MISPREDICTED = 20.0  # a jump that goes another way than the processor thought
 SURPRISES = 0.3  # of native's branches on data
 ASK = 4.0  # whether any lane takes an arm
 TURNS = 16  # of a loop that data ends
+PEELED = 16.0  # turns of loops that compilers write out, at most
 SLOWEST = 1.5  # times the turns of the mean lane
 PACKED, COPIED = 0.12, 0.1  # a byte in or out
 BEGUN = 1.0  # before an input's first statement, or a gang's
@@ -55,16 +57,23 @@ BEGUN = 1.0  # before an input's first statement, or a gang's
 
 @dataclass(frozen=True)
 class Costs:
-    """Cycles of an input under each. ``compilation``: seconds that gang's text takes to compile, about."""
+    """Cycles of an input under each. ``compilation``: seconds that gang's text takes to compile, about. ``least``:
+    cycles under native if its compiler vectorises all loops of which nothing is known that keeps it from that."""
 
     gang: float
     native: float
     compilation: float
+    least: float
 
     @property
     def gain(self) -> float:
         """How many times as long native takes."""
         return self.native / self.gang
+
+    @property
+    def sure_gain(self) -> float:
+        """The same, at least."""
+        return self.least / self.gang
 
     @property
     def speaks_against(self) -> bool:
@@ -96,7 +105,8 @@ def costs(u: Uniform, slots: tuple[Slot, ...], vector_bytes: int, trace: Trace |
     counter.block(u.kernel.body, 1.0, 1.0)
     moved = bytes_moved(slots)
     gang = (BEGUN + counter.gang) / lanes + PACKED * moved
-    return Costs(gang, BEGUN + counter.native + COPIED * moved, counter.compilation)
+    beside = BEGUN + COPIED * moved
+    return Costs(gang, beside + counter.native, counter.compilation, beside + counter.least)
 
 
 class _Counter:
@@ -104,7 +114,8 @@ class _Counter:
         self.u, self.lanes, self.facts, self.vector_bytes = u, lanes, facts, vector_bytes
         self.vector = SCALAR * max(1, vector_bytes // 32)
         self.width = vector_bytes / 8  # numbers that native does at once where its compiler vectorises, about
-        self.gang = self.native = self.compilation = 0.0
+        self.gang = self.native = self.compilation = self.least = 0.0
+        self.inside = in_bounds(u.kernel.body)
 
     def block(self, block: Block, times: float, chance: float) -> None:
         """``times``: how often a gang comes by; ``chance``: that an input does, whenever its gang may."""
@@ -132,6 +143,7 @@ class _Counter:
     def add(self, gang: float, native: float, times: float, chance: float) -> None:
         self.gang += times * self.reached(chance) * gang
         self.native += times * chance * native
+        self.least += times * chance * native
 
     def reached(self, chance: float) -> float:
         """The chance that some lane comes by."""
@@ -149,7 +161,7 @@ class _Counter:
             for arm in arms:
                 self.block(arm, times / 2, chance)
             return
-        small = all(is_small(self.u, arm, frozenset()) for arm in arms)
+        small = all(is_small(self.u, arm, frozenset(), self.inside.get(id(s), frozenset())) for arm in arms)
         if small:  # without a jump, under either
             for arm in arms:
                 self.block(arm, times, chance)
@@ -163,25 +175,32 @@ class _Counter:
     def loop(self, s: Loop, times: float, chance: float, gang: float, native: float, varying: bool) -> None:
         varying = varying or any(f in self.u.varying for f in s.flags)
         turns = self.turns(s)
-        before = self.native
+        before, least = self.native, self.least
         inside = chance / SLOWEST if varying else chance
         turns = turns * SLOWEST if varying else turns
         self.add(gang + ASK * varying, native, times * turns, inside)
         for block in (s.head, s.body, s.step):
             self.block(block, times * turns, inside)
         facts = self.facts.get(id(s))
-        many = turns >= self.width
-        if many and facts is not None and facts.independent and not any(isinstance(x, (Loop, If)) for x in s.body):
+        if turns < self.width or not self.is_straight(s.body, PEELED):
+            return
+        if facts is not None and facts.independent:
             self.native = before + (self.native - before) / self.width
+        if facts.independent if facts is not None else not varying:
+            self.least = least + (self.least - least) / self.lanes
+
+    def is_straight(self, block: Block, most: float) -> bool:
+        """Whether there are no branches in it once compilers have written out its loops, of ``most`` turns in all."""
+        loops = [(s, self.turns(s) if written_turns(s) else most + 1) for s in block if isinstance(s, Loop)]
+        if sum(n for _, n in loops) > most or any(isinstance(s, If) for s in block):
+            return False
+        return all(self.is_straight(s.body, most / n) for s, n in loops)
 
     def turns(self, s: Loop) -> float:
         facts = self.facts.get(id(s))
         if facts is not None and facts.entries:
             return facts.turns / facts.entries
-        loop = counted(s)
-        if loop is not None and isinstance(loop.limit, Const) and not s.flags:
-            return max(1.0, abs(loop.limit.value) / abs(loop.by))
-        return TURNS
+        return written_turns(s) or TURNS
 
     def together(self, parts: tuple[Expr, ...]) -> tuple[float, float, bool]:
         """(a gang's cycles, an input's under native, whether one of them varies)."""
@@ -227,6 +246,14 @@ class _Counter:
                 return (WHOLE_QUOTIENT + EACH) * self.lanes, WHOLE_QUOTIENT
             return QUOTIENT * self.lanes / 2, QUOTIENT
         return self.vector, 0.0 if e.type == BOOL else SCALAR
+
+
+def written_turns(s: Loop) -> float:
+    """The turns of a loop whose limit the text says, about; else 0."""
+    loop = counted(s)
+    if loop is None or not isinstance(loop.limit, Const) or s.flags:
+        return 0.0
+    return max(1.0, abs(loop.limit.value) / abs(loop.by))
 
 
 def _sum(a: tuple[float, float, bool], b: tuple[float, float, bool]) -> tuple[float, float, bool]:

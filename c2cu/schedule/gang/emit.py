@@ -15,6 +15,7 @@ from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
+from ...base.libm import PAIRS
 from ...base.templates import render
 from ...codegen.lane_masks import SIMPLE, MaskPrinter
 from ...codegen.lanes import (
@@ -27,7 +28,6 @@ from ...codegen.lookups import lookup_text
 from ...codegen.simd import Printer, is_folded, member, memory
 from ...ir.nodes import ENDED, Assign, Binary, Call, Const, Expr, If, Kernel, Region
 from ...ir.walk import expressions, statements, subexpressions
-from ...transform.sincos import BOTH
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
@@ -98,6 +98,8 @@ def gang(
     transposed = sorted({r.type.size for r in bulk if pack.is_plain(slots, layout[r.name])})
     coming_row = pack.ALIKE if numbers else pack.IN_ORDER
     row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
+    members = _members(u, p, fields)
+    beyond = BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0
     text = render(
         "cpu/gang.c.j2" if form is None else "cpu/refill.c.j2",
         name=u.kernel.name,
@@ -109,7 +111,8 @@ def gang(
         mask_rep=_mask(u) if masked else "i32",
         refill=form is not None,
         complex_parts=complex_parts(u.kernel),
-        members=_members(u, p, fields),
+        members=members,
+        packed_whole=not (ended or beyond or numbers or values.get("common")) and set(_kept(u, fields)) <= {*coming},
         numbers=alike.levels(numbers, slots, layout),
         block=alike.BLOCK,
         row=row,
@@ -118,7 +121,7 @@ def gang(
         tables=tables(u, p),
         wide_multiply=p.wide_multiply,
         **used(p, lanes_functions(sorted(p.functions)), lanes),
-        beyond=BEYOND if any(own and element[1:] in ("8", "16") for element, own in p.gathers) else 0,
+        beyond=beyond,
         lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together) for r in p.lookups],
         transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
@@ -142,6 +145,7 @@ def gang(
         functions=tuple(sorted(p.functions)),
         alone=tuple(sorted(n for n in p.alone if n not in SIMPLE)),
         ended=bool(ended),
+        copy_bytes=_copy_bytes(u, p, fields, lanes) * (gangs if form is None else form.gangs + 2),
         again=again,
     )
 
@@ -189,18 +193,37 @@ def _mask(u: Uniform) -> str:
 def _known(u: Uniform) -> frozenset[str]:
     """The functions of math.h that the kernel calls for all lanes at once."""
     called = {x.name for x in _every(u.kernel) if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
-    return equal(usable() & {*called, *(name for name, pair in BOTH.items() if called >= set(pair))})
+    return equal(usable() & {*called, *(name for name, pair in PAIRS.items() if called >= set(pair))})
+
+
+def _kept(u: Uniform, fields: frozenset[Region]) -> list[Region]:
+    """The regions whose elements stand in ``struct gang``. ``fields``: shared ones that are part of a struct."""
+    large = (r for r in u.kernel.regions if r.storage == "local" and is_large(r))
+    inside = {*u.varying_regions, *fields, *large}
+    return [r for r in u.kernel.regions if r in inside]
+
+
+def _copy_bytes(u: Uniform, p: Printer, fields: frozenset[Region], lanes: int) -> int:
+    """Bytes of the regions of a gang."""
+    total = 0
+    for r in _kept(u, fields):
+        varying = r in u.varying_regions
+        total += r.count * (lanes * int(p.memory(r)[1:]) // 8 if varying else r.type.size)
+        if varying and r.storage == "bulk" and p.memory(r) != memory(r.type):
+            total += r.count * lanes * r.type.size
+    return total
 
 
 def _members(u: Uniform, p: Printer, fields: frozenset[Region]) -> list[str]:
     """Members of ``struct gang``. ``fields``: shared regions that are part of a struct."""
     members: list[str] = []
+    inside = {*_kept(u, fields)}
     for r in u.kernel.regions:
         if r in u.varying_regions:
             members.append(f"{p.memory(r)} {member(r)}[{r.count}]")
             if r.storage == "bulk" and p.memory(r) != memory(r.type):
                 members.append(f"{memory(r.type)} {pack.narrow(r)}[{r.count}]")
-        elif r in fields or (r.storage == "local" and is_large(r)):
+        elif r in inside:
             members.append(array(r))
         elif r.storage == "shared" and r.init is None:
             members.append(f"const {c_name(r.type)} *{member(r)}")

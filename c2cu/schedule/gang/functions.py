@@ -20,7 +20,7 @@ from typing import Any
 from ...analysis.uniform import uniform
 from ...base.cache import Cache, key
 from ...base.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
-from ...base.libm import CORRECT, EXACT, FUNCTIONS
+from ...base.libm import CORRECT, EXACT, FUNCTIONS, PAIRS
 from ...base.package import state
 from ...base.templates import render
 from ...codegen.correct_functions import FOLDER as CORRECT_FOLDER
@@ -39,7 +39,6 @@ from ...ir.nodes import Kernel, Region
 from ...ir.passes import through
 from ...lower import lower
 from ...transform.early import uniform_ends
-from ...transform.sincos import BOTH
 from .passes import PASSES
 from .text import Emitter, tables
 
@@ -69,7 +68,7 @@ def usable() -> frozenset[str]:
     """The functions that lanes may have instead of the library's, and those that do two of these at once."""
     if any_library():
         return frozenset()
-    return names() if rounds_correctly() else names() - SLOWER | BOTH.keys()
+    return names() if rounds_correctly() else names() - SLOWER | PAIRS.keys()
 
 
 @functools.cache
@@ -168,7 +167,7 @@ def _made(name: str) -> LanesFunction:
     emitter = Emitter(u, p)
     emitter.block(u.kernel.body)
     taken = [r for r in u.kernel.regions if r.storage == "bulk"]
-    count = len(BOTH.get(name, (name,)))
+    count = len(PAIRS.get(name, (name,)))
     parameters, results = taken[:-count], taken[-count:]
     text = render(
         "cpu/lanes_function.c.j2",

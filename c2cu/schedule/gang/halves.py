@@ -9,8 +9,6 @@ the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ...analysis.uniform import Uniform
 from ...base.ctype import BOOL, Scalar
 from ...ir.evaluate import COMPARISONS, binary_value
@@ -42,6 +40,7 @@ LEAST, MOST = -(1 << 15), (1 << 15) - 1
 STATEMENTS = 2500  # of a kernel that is looked at
 EXECUTED = 200_000  # statements, all in all
 ELEMENTS = 1 << 16  # of a table that is the same for all inputs
+PIECE = 100  # lines
 
 
 class _TooWide(Exception):
@@ -58,7 +57,7 @@ def halves(u: Uniform) -> bool:
     if not all(_is_possible(u, e) for s in body for e in (*expressions(s), *_target(u, s))):
         return False
     try:
-        _Text(u).function()()
+        _Intervals(u).run()
     except (_TooWide, SyntaxError, ZeroDivisionError, IndexError, RecursionError):  # Python nests loops 20 deep
         return False
     return True
@@ -120,21 +119,24 @@ _NAMES = {
 }  # fmt: skip
 
 
-class _Text:
-    """The kernel on intervals, in Python. A value is a pair of names, or of numbers: the least and the greatest."""
+class _Intervals:
+    """The kernel on intervals, as Python that is written and executed piece by piece: of most kernels the first piece
+    shows what does not fit. A value is a pair of names, or of numbers: the least and the greatest."""
 
     def __init__(self, u: Uniform):
         self.u = u
         self.lines: list[str] = []
-        self.depth = 1
+        self.depth = 0
         self.names = 0
         self.masked = False
         self.variables: dict[Variable, tuple[str, str]] = {}
         self.regions: dict[Region, tuple[str, str]] = {}
         self.types: dict[str, Scalar] = {}
+        self.begun = 0  # of the variables
+        self.state: dict[str, object] = {**_NAMES, "executed": 0}
 
-    def function(self) -> Callable[[], None]:
-        start = ["executed = 0"]
+    def run(self) -> None:
+        """Raises _TooWide where something does not fit."""
         for k, r in enumerate(self.u.kernel.regions):
             names = self.regions[r] = f"r{k}", f"q{k}"
             if not r.type.is_integer:
@@ -143,19 +145,28 @@ class _Text:
             if self.is_known(r) and r.count > ELEMENTS:
                 raise _TooWide
             if r.storage == "shared" and r.init is not None:
-                start.append(f"{names[0]} = {names[1]} = {[int(x) for x in r.init]}")
+                self.line(f"{names[0]} = {names[1]} = {[int(x) for x in r.init]}")
             elif self.is_known(r):
-                start.append(f"{names[0]} = {names[1]} = [0] * {r.count}")
+                self.line(f"{names[0]} = {names[1]} = [0] * {r.count}")
             elif r.storage == "local":  # nothing is read of it that was not written
-                start.append(f"{names[0]} = {names[1]} = 0")
+                self.line(f"{names[0]} = {names[1]} = 0")
             else:
-                start.append(f"{names[0]}, {names[1]} = {least}, {most}")
-        self.block(self.u.kernel.body)
-        start += [f"{a} = {b} = 0" for a, b in self.variables.values()]
-        text = "def run():\n" + "".join(f"    {x}\n" for x in start) + "\n".join(self.lines) + "\n"
-        names = {**_NAMES, **self.types}
-        exec(compile(text, "<intervals>", "exec"), names)
-        return names["run"]  # type: ignore[return-value]
+                self.line(f"{names[0]}, {names[1]} = {least}, {most}")
+        for s in self.u.kernel.body:
+            self.statement(s)
+            if len(self.lines) > PIECE:
+                self.execute()
+        self.execute()
+
+    def execute(self) -> None:
+        """What has been written since the last time."""
+        pairs = (*self.variables.values(), *self.regions.values())
+        lasting = ", ".join(["executed", *(name for pair in pairs for name in pair)])
+        self.state.update(self.types)
+        self.state.update((name, 0) for pair in list(self.variables.values())[self.begun :] for name in pair)
+        exec("\n    ".join(["def piece():", f"global {lasting}", *self.lines]), self.state)
+        self.state["piece"]()  # type: ignore[operator]
+        self.begun, self.lines = len(self.variables), []
 
     def is_known(self, r: Region) -> bool:
         """Whether the elements are the same for all inputs, each known by itself."""

@@ -6,6 +6,7 @@ from ...base import toolchain
 from ...codegen.division import is_by_constant
 from ...ir.nodes import Kernel
 from ...ir.passes import Pass
+from ...ir.simplify import unread
 from ...transform.common import common
 from ...transform.early import lanes_ended
 from ...transform.narrow import narrow
@@ -28,6 +29,7 @@ def divided(kernel: Kernel) -> Kernel:
 #: What a kernel goes through before it is analysed once more and printed.
 PASSES: tuple[Pass, ...] = (
     ("ends", lanes_ended),
+    ("unread", unread),
     ("propagate", propagate),
     ("unroll", unroll_by_profit),
     ("scalarize", scalarize),

@@ -7,6 +7,7 @@ is one instruction with C's own meaning for NaN and signed zeros. All other bran
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 from ...analysis.uniform import Uniform, uniform
 from ...base.ctype import BOOL, Scalar
@@ -35,8 +36,10 @@ from ...ir.nodes import (
 from ...ir.simplify import join
 from ...ir.walk import expressions, rewrite, rewritten, statements, subexpressions, used, with_body
 from ...transform.early import is_end
+from ...transform.in_bounds import in_bounds, touched_by
 
 SMALL = 6  # statements of a varying `if` that is cheaper to execute than to jump over
+STORES = 2  # of them, to what its condition does not read: each then takes a load and a choice more
 LARGEST = 50  # nodes of a value that is worth computing in every lane
 
 Place = Var | Load
@@ -53,7 +56,7 @@ def selects(kernel: Kernel) -> Kernel:
         return kernel
     u = uniform(kernel)
     body = rewritten(u.kernel.body, _extremum)
-    return with_body(u.kernel, _Selects(u).joined(body))
+    return with_body(u.kernel, _Selects(u, body).joined(body))
 
 
 def _chooses(s: Stmt) -> bool:
@@ -61,8 +64,9 @@ def _chooses(s: Stmt) -> bool:
 
 
 class _Selects:
-    def __init__(self, u: Uniform):
+    def __init__(self, u: Uniform, body: Block):
         self.u = u
+        self.inside = in_bounds(body)
         self.uses = used(u.kernel.body)
         values: dict[Variable, bool] = {}
         for s in statements(u.kernel.body):
@@ -103,7 +107,11 @@ class _Selects:
         ):
             return self.unswitched(s, cond, holds)
         then, other = (s.then, s.other) if holds else (s.other, s.then)
-        if not all(is_small(self.u, arm, accesses(cond)) for arm in (then, other)):
+        inside = self.inside.get(id(s), frozenset())
+        arms = (then, other)
+        if any(isinstance(x, If) for arm in arms for x in arm):
+            return None
+        if not all(is_small(self.u, arm, accesses(cond), inside) for arm in arms):
             return None
         try:
             return self.selected(s, cond, self.values(then), self.values(other))
@@ -218,23 +226,33 @@ def condition(e: Expr) -> tuple[Expr, bool]:
     return e, True
 
 
-def is_small(u: Uniform, arm: Block, known: frozenset[tuple[Region, Expr]]) -> bool:
+def is_small(
+    u: Uniform, arm: Block, known: frozenset[tuple[Region, Expr]], inside: frozenset[tuple[Region, Expr]] = frozenset()
+) -> bool:
     """Whether to execute an arm without asking if any lane takes it: cheap, often taken, and touches only what is
-    touched anyway (``known``) or is certainly in bounds."""
-    if len(arm) > SMALL or not all(isinstance(s, (Assign, Store)) for s in arm) or any(map(is_end, arm)):
+    touched anyway (``known``) or is certainly in bounds, as what is ``inside`` is when it begins."""
+    every = list(islice(statements(arm), SMALL + 1))
+    if len(every) > SMALL or any(isinstance(s, Loop) or is_end(s) for s in every):
         return False
-    for s in arm:
-        touched = set().union(*(accesses(e) for e in expressions(s)))
-        if isinstance(s, Store):
-            touched.add((s.region, s.index))
-        if any(not _is_harmless(u, r, i, known) for r, i in touched):
+    if any(isinstance(s, If) and not u.is_varying(s.cond) for s in every):
+        return False
+    new = 0
+    for s in every:
+        touched = set(touched_by(s))
+        new += isinstance(s, Store) and (s.region, s.index) not in known
+        if any(not _is_harmless(u, r, i, known | inside) for r, i in touched):
             return False
         if any(not cheap(x) for e in expressions(s) for x in subexpressions(e)):
             return False
         known = known | touched
         if isinstance(s, Assign):
-            known = frozenset((r, i) for r, i in known if s.var not in _variables(i))
-    return True
+            known, inside = _unless_of(s.var, known), _unless_of(s.var, inside)
+    return new <= STORES
+
+
+def _unless_of(v: Variable, places: frozenset[tuple[Region, Expr]]) -> frozenset[tuple[Region, Expr]]:
+    """Without those whose index changes with a variable."""
+    return frozenset((r, i) for r, i in places if v not in _variables(i))
 
 
 def _is_harmless(u: Uniform, r: Region, index: Expr, known: frozenset[tuple[Region, Expr]]) -> bool:

@@ -13,16 +13,41 @@ from ...codegen.division import is_by_constant
 from ...codegen.indent import indented
 from ...codegen.lanes import BEYOND
 from ...codegen.lookups import padded
-from ...codegen.positions import mark
+from ...codegen.positions import MARK, are_told, mark, told
 from ...codegen.simd import Printer, before, literal, member
-from ...ir.nodes import ENDED, Assign, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store, Var, Variable
-from ...ir.walk import blocks, expressions, statements, subexpressions, touched, variables
+from ...ir.nodes import (
+    ALONE,
+    ENDED,
+    SOME_LANE,
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Const,
+    Expr,
+    If,
+    Load,
+    Loop,
+    Region,
+    Stmt,
+    Store,
+    Var,
+    Variable,
+)
+from ...ir.walk import blocks, expressions, statements, subexpressions, touched, used, variables
+from ...transform.in_bounds import in_bounds
 from ...transform.sincos import both
 from ..deferred import run
 from .fours import lookup, runs
 from .parts import common, parts
 from .select import accesses, is_small
 
+#: What a reader of `two_steps` is told.
+TWO_STEPS = (
+    "/* Two steps at once, for half of the loads and stores: with copies of row k and of the next row, */",
+    "/* as step k leaves it. The last step may be alone, and so is one that might change the row or */",
+    "/* the column that it reads, which the diagonal tells, in some lane: it is done as the C has it. */",
+)
 FEW_DIVISIONS = 3  # by constants, in a run: of fewer, what shows that they were wrong takes as long as they do
 LOCAL_BYTES = 1 << 14  # a region up to this size may live in the kernel's frame
 
@@ -90,7 +115,7 @@ def whole(u: Uniform, p: Printer, in_parts: bool, gangs: int) -> tuple[Emitter, 
     p.common = frozenset({*shared.variables, *regions})
     if gangs > 1:
         p.gang = "g0"
-    emitter = Emitter(u, p, gangs)
+    emitter = Emitter(u, p, gangs, mentions(u.kernel.body))
     bodies: list[list[str]] = []
     for piece in pieces:
         p.lines = []
@@ -102,11 +127,19 @@ def whole(u: Uniform, p: Printer, in_parts: bool, gangs: int) -> tuple[Emitter, 
     return emitter, {"parts": bodies, "common": members, "gangs": gangs}
 
 
-class Emitter:
-    """Prints a kernel's statements, what varies as vectors."""
+def mentions(block: Block) -> Counter[Variable]:
+    """How often a block names each variable."""
+    return used(block) + Counter(s.var for s in statements(block) if isinstance(s, Assign))
 
-    def __init__(self, u: Uniform, p: Printer, gangs: int = 1):
-        self.u, self.p = u, p
+
+class Emitter:
+    """Prints a kernel's statements, what varies as vectors. ``mentioned``: how often the kernel names each variable,
+    where loops may declare their counters; None where these are declared in any case."""
+
+    def __init__(self, u: Uniform, p: Printer, gangs: int = 1, mentioned: Counter[Variable] | None = None):
+        self.u, self.p, self.mentioned = u, p, mentioned
+        self.counters: set[Variable] = set()  # that loops have declared
+        self.before: Stmt | None = None  # what was printed last, in this block
         self.divided = 0  # runs of statements with divisions by products
         self.gangs = gangs  # that are at work side by side, on what varies in turn
         self.alone = gangs == 1  # whether what is printed is one gang's
@@ -114,12 +147,14 @@ class Emitter:
         self.masks = 0
         self.masked = 0  # lines under masks
         self.live = live(u.kernel.body) if u.ends_on_data else None
+        self.inside = in_bounds(u.kernel.body)
         self.needed: frozenset[Variable] = frozenset()  # by lanes outside the mask; where ``live`` is None, all are
 
     def declarations(self, block: Block | None = None, regions: Iterable[Region] | None = None) -> list[str]:
         """Variables and uniform local regions of the frame of a function: of the kernel, or of what does ``block``."""
         names = variables(self.u.kernel.body if block is None else block)
-        out = [self.begun(v) for v in names if v not in self.p.common and v not in self.u.varying]
+        elsewhere = self.p.common | self.u.varying | self.counters
+        out = [self.begun(v) for v in names if v not in elsewhere]
         varying = [v for v in names if v not in self.p.common and v in self.u.varying]
         self.each(lambda: out.extend(map(self.begun, varying)))
         for r in self.u.kernel.regions if regions is None else regions:
@@ -153,6 +188,7 @@ class Emitter:
         self.p.gang, self.p.suffix, self.alone = "g0", "", False
 
     def block(self, block: Block) -> None:
+        self.before = None
         start = k = 0
         while k < len(block):
             r = run(block, k, None, self.is_slow, FEW_DIVISIONS) if self.p.by_products else None
@@ -207,12 +243,20 @@ class Emitter:
 
     def statement(self, s: Stmt) -> None:
         start = len(self.p.lines)
-        self.printed(s)
+        if isinstance(s, Loop) and not self.u.is_ended_by_data(s):
+            start -= self.uniform_loop(s)
+        else:
+            self.printed(s)
+        self.before = s
         mark(self.p.lines, start, s.loc)
 
     def printed(self, s: Stmt) -> None:
         match s:
+            case Assign(value=Call(name=name)) if name == SOME_LANE:
+                self.vote(s)
             case Assign() if s.var not in self.u.varying:
+                if s.var.role == ALONE and are_told():
+                    self.p.lines += TWO_STEPS
                 self.line(f"{self.p.var(s.var)} = {self.p.text(s.value)};")
             case Assign():
                 self.each(lambda: self.assign(s))
@@ -224,10 +268,8 @@ class Emitter:
                 self.uniform_if(s)
             case If():
                 self.each(lambda: self.apart(lambda: self.varying_if(s)))
-            case Loop() if self.u.is_ended_by_data(s):
-                self.each(lambda: self.apart(lambda: self.varying_loop(s)))
             case Loop():
-                self.uniform_loop(s)
+                self.each(lambda: self.apart(lambda: self.varying_loop(s)))
 
     def both(self, beside: list[Stmt]) -> None:
         """Two functions of one argument, by the function that does both."""
@@ -248,6 +290,16 @@ class Emitter:
         print_it()
         if outermost:
             self.masked += len(self.p.lines) - start
+
+    def vote(self, s: Assign) -> None:
+        """Whether a condition holds in some lane, of any gang."""
+        assert isinstance(s.value, Call)
+        name, (cond,) = self.p.var(s.var), s.value.args
+        if self.alone:
+            self.line(f"{name} = any({self.p.truth(cond)});")
+            return
+        self.line(f"{name} = 0;")
+        self.each(lambda: self.line(f"{name} |= any({self.p.truth(cond)});"))
 
     def assign(self, s: Assign) -> None:
         self.assigned(s.var, self.p.truth(s.value) if s.var.type == BOOL else self.p.vector(s.value))
@@ -308,7 +360,7 @@ class Emitter:
                 self.needed = needed | self.live.after[id(s)]
                 if arm is s.then:  # in lanes that take the other arm
                     self.needed |= self.live.other[id(s)]
-            if is_small(self.u, arm, known):
+            if is_small(self.u, arm, known, self.inside.get(id(s), frozenset())):
                 self.block(arm)
                 continue
             self.line(f"if (any({mask})) {{")
@@ -317,16 +369,21 @@ class Emitter:
         self.p.mask, self.needed = outer, needed
         self.line("}")
 
-    def uniform_loop(self, s: Loop) -> None:
+    def uniform_loop(self, s: Loop) -> int:
+        """Returns how many of the lines before are in it now."""
         flags = " || ".join(self.p.var(f) for f in s.flags)
+        step = s.step[0] if len(s.step) == 1 and not s.head and not flags else None
+        if isinstance(step, Assign) and step.var not in self.u.varying:
+            first = self.first(s, step.var)
+            self.line(f"for ({first}; {self.p.text(s.cond)}; {self.next(step)}) {{{told(s.loc)}")
+            self.block(s.body)
+            self.line("}")
+            return bool(first)
         if not s.head:
-            start = len(self.p.lines)
-            cond = self.p.scalar(s.cond)
-            assert len(self.p.lines) == start
-            test = f"!({flags}) && {cond}" if flags else cond
-            self.line(f"while ({test}) {{")
+            test = f"!({flags}) && {self.p.scalar(s.cond)}" if flags else self.p.text(s.cond)
+            self.line(f"while ({test}) {{{told(s.loc)}")
         else:
-            self.line("for (;;) {")
+            self.line(f"for (;;) {{{told(s.loc)}")
             if flags:
                 self.line(f"if ({flags}) break;")
             self.block(s.head)
@@ -336,6 +393,36 @@ class Emitter:
             self.line(f"if ({flags}) break;")
         self.block(s.step)
         self.line("}")
+        return 0
+
+    def first(self, s: Loop, counter: Variable) -> str:
+        """What a loop does first: it takes over the line before if that sets the counter, with a declaration if no one
+        else needs it."""
+        before = self.before
+        if not isinstance(before, Assign) or before.var != counter or not self.p.lines:
+            return ""
+        text = f"{self.p.var(counter)} = {self.p.text(before.value)}"
+        if MARK.sub("", self.p.lines[-1]) != f"{text};":
+            return ""
+        self.p.lines.pop()
+        if self.mentioned is None or counter in self.p.common:
+            return text
+        elsewhere = mentions((before, s))[counter] < self.mentioned[counter]
+        if elsewhere or any(isinstance(x, Var) and x.var == counter for x in subexpressions(before.value)):
+            return text
+        self.counters.add(counter)
+        return f"{counter.type} {text}"
+
+    def next(self, step: Assign) -> str:
+        """How a loop's counter changes."""
+        name = self.p.var(step.var)
+        match step.value:
+            case Binary(op="+", left=Var(var=v), right=Const(value=1), type=t) if v == step.var and t == v.type:
+                return f"{name}++"
+            case Binary(op="+" | "-" as op, left=Var(var=v), right=Const(value=k) as by, type=t):
+                if v == step.var and t == v.type and k > 0:
+                    return f"{name} {op}= {self.p.text(by)}"
+        return f"{name} = {self.p.text(step.value)}"
 
     def varying_loop(self, s: Loop) -> None:
         assert self.live is not None

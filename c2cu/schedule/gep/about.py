@@ -31,19 +31,13 @@ _NOTES = {
 }
 
 
-def noted(launches: tuple[Launch, ...], g: Gep, depth: int) -> tuple[Launch, ...]:
-    """The launches with what each is for; of those of a block of ``depth`` steps the first says which they are."""
-    return tuple(replace(x, note=_note(x, g, depth)) for x in launches)
+def noted(launches: tuple[Launch, ...], g: Gep) -> tuple[Launch, ...]:
+    """The launches with what each is for, where that is not said yet."""
+    return tuple(x if x.note else replace(x, note=_note(x, g)) for x in launches)
 
 
-def _note(x: Launch, g: Gep, depth: int) -> str:
-    name = x.kernel.removeprefix("c2cu_")
-    if name == "pivot":
-        block = x.arguments[0] if x.arguments else 0
-        low, high = max(g.k.low, block * depth), min(g.k.high, (block + 1) * depth)
-        steps = f"{g.counters[0].name} = {low}, ..., {high - 1}"
-        return f"{place_in(g.loc)}, {steps}: first the tile of these rows and columns."
-    return _NOTES.get(name, "").format(at=place_in(g.loc))
+def _note(x: Launch, g: Gep) -> str:
+    return _NOTES.get(x.kernel.removeprefix("c2cu_"), "").format(at=place_in(g.loc))
 
 
 def _computed(g: Gep, part: Part) -> str:

@@ -20,7 +20,8 @@ from ..artifact import BandMatrix, Bands, CpuTeamArtifact, CudaBandsArtifact
 from ..slots import Slot
 from .grid import checked_storage
 from .grid_shape import GridShape, pivots, read_at, usual
-from .grid_text import Layout, region_name, values
+from .grid_text import Layout, values
+from .names import matrix_name
 
 
 def bands(
@@ -42,7 +43,7 @@ def bands(
     steps = tuple((b, b + 1) for b in range(storage.first, storage.last))
     filled = values(u, gep, slots, layout, fp, shape, storage, steps)
     text = with_integers(render("cuda/gep_bands.cu.j2", **{**filled, "matrix": "const struct c2cu_band matrix"}))
-    sizes = {region_name(r): r.type.size for r in gep.regions}
+    sizes = {matrix_name(r): r.type.size for r in gep.regions}
     matrices = tuple(
         BandMatrix(m.name, m.slot, sizes[m.name], m.stride, m.count, m.written, _copies(gep, m.name))
         for m in filled["matrices"]
@@ -75,5 +76,5 @@ def bands(
 
 def _copies(gep: Gep, name: str) -> tuple[str, ...]:
     """The copies that updates and scalings need of a matrix' elements: see `BandMatrix`."""
-    copies = [x for x, at in (("u", "ik"), ("v", "kj"), ("w", "kk")) if name in map(region_name, read_at(gep, at))]
-    return (*copies, *(f"p{n}" for n, part in enumerate(gep.scale) if name in map(region_name, pivots(part))))
+    copies = [x for x, at in (("u", "ik"), ("v", "kj"), ("w", "kk")) if name in map(matrix_name, read_at(gep, at))]
+    return (*copies, *(f"p{n}" for n, part in enumerate(gep.scale) if name in map(matrix_name, pivots(part))))

@@ -109,7 +109,7 @@ def bits(
         text,
         slots,
         threads=shape.threads,
-        launches=noted(_launches(shape, lines, words, -(-n // shape.depth), checks), gep, shape.depth),
+        launches=noted(_launches(shape, lines, words, n, checks), gep),
     )
 
 
@@ -127,15 +127,19 @@ def _storage(lines: int, words: int, gep: Gep, size: int) -> Storage:
     return Storage(lines, words, 1, 0, 0, tuple(offsets.items()), offsets["out"], total)
 
 
-def _launches(shape: BitShape, lines: int, words: int, blocks: int, checks: bool) -> tuple[Launch, ...]:
+def _launches(shape: BitShape, lines: int, words: int, n: int, checks: bool) -> tuple[Launch, ...]:
     """Two a block of steps, one after the other: its rows and columns; all others, and the next square on the diagonal,
     which the first block of threads closes."""
     packing = min(PACKING, -(-lines * words // shape.threads))
     panels = max(words // shape.panel, -(-lines // shape.threads)), 2
     rest = words // shape.words, lines // shape.rows + 1
     launches = [*[Launch("c2cu_clear")] * checks, Launch("c2cu_pack", (packing, 1))]
-    launches.append(Launch("c2cu_pivot", shared_bytes=shape.lines))
-    for b in range(blocks):
-        launches.append(Launch("c2cu_panels", panels, (b,), shared_bytes=shape.lines))
-        launches.append(Launch("c2cu_rest", rest, (b,), shared_bytes=shape.tables))
+    first = f"The first square on the diagonal: rows and columns 0 to {min(n, shape.depth) - 1}."
+    launches.append(Launch("c2cu_pivot", shared_bytes=shape.lines, note=first))
+    for b in range(-(-n // shape.depth)):
+        steps = f"k = {b * shape.depth}, ..., {min(n, (b + 1) * shape.depth) - 1}"
+        note = f"{steps}: the rest of these rows and columns."
+        launches.append(Launch("c2cu_panels", panels, (b,), shared_bytes=shape.lines, note=note))
+        note = "Then all other elements, and the next square on the diagonal."
+        launches.append(Launch("c2cu_rest", rest, (b,), shared_bytes=shape.tables, note=note))
     return (*launches, *[Launch("c2cu_again", (0, 1))] * checks, Launch("c2cu_unpack", (packing, 1)))

@@ -23,7 +23,8 @@ from ..slots import Slot
 from . import grid_launches
 from .about import noted
 from .grid_shape import FULL, GridShape, Storage, storage_of, stored, usual
-from .grid_text import Layout, in_pairs, looks, region_name, values
+from .grid_text import Layout, in_pairs, looks, values
+from .names import matrix_name
 
 VARIANTS: dict[str, Callable[[GridShape, Storage], tuple[Launch, ...]]] = {
     "staged": grid_launches.staged,
@@ -32,6 +33,7 @@ VARIANTS: dict[str, Callable[[GridShape, Storage], tuple[Launch, ...]]] = {
     "single": grid_launches.single,
     "recursive": grid_launches.recursive,
 }
+ON_STREAMS = ("streams", "graph")  # whose launches run beside each other
 SINGLE = 3072, 12288, 6144  # rows from which on, and up to which, one kernel is fastest; of pairs
 STEPS = 1 << 16  # blocks of steps, at most: what is launched is listed
 VECTOR = 16  # bytes that are copied to shared memory at once
@@ -72,11 +74,20 @@ def grid(
     if variant == "recursive":
         steps = grid_launches.products(launches)
     filled = values(u, gep, slots, layout, fp, shape, storage, steps)
-    launches = noted(grid_launches.without_again(launches) if not filled["moves"] else launches, gep, shape.depth)
-    text = with_integers(render("cuda/gep_grid.cu.j2", slots=slots, single=variant == "single", **filled))
-    flags = ("--fmad=true",) if fp == "fast" else ()
+
+    def listed(launches: tuple[Launch, ...]) -> tuple[Launch, ...]:
+        return noted(launches if filled["moves"] else grid_launches.without_again(launches), gep)
+
+    text = render("cuda/gep_grid.cu.j2", slots=slots, variant=variant, no_block=grid_launches.NONE, **filled)
     return CudaLaunchesArtifact(
-        f"gep:{variant}", text, slots, flags, threads=shape.threads, launches=launches, graph=variant == "graph"
+        f"gep:{variant}",
+        with_integers(text),
+        slots,
+        ("--fmad=true",) if fp == "fast" else (),
+        threads=shape.threads,
+        launches=listed(launches),
+        graph=variant == "graph",
+        one_stream=listed(grid_launches.staged(shape, storage)) if variant in ON_STREAMS else (),
     )
 
 
@@ -87,7 +98,7 @@ def checked_storage(gep: Gep, shape: GridShape, full: bool, fp: str, pairs: bool
         raise ValueError(f"{shape} has rows that are no multiple of {VECTOR} bytes")
     if max(gep.rows, gep.columns) > LONGEST:
         raise catalogue.GEP_TOO_LARGE.error(gep.loc, rows=gep.rows, columns=gep.columns)
-    storage = storage_of(gep, shape, full, {r: region_name(r) for r in gep.regions}, looks(gep, fp, pairs), pairs)
+    storage = storage_of(gep, shape, full, {r: matrix_name(r) for r in gep.regions}, looks(gep, fp, pairs), pairs)
     if not 0 < storage.last - storage.first <= STEPS:
         raise catalogue.GEP_STEPS.error(gep.loc, steps=max(0, gep.k.high - gep.k.low))
     return storage

@@ -3,8 +3,8 @@
 ``c2cu_pivot(block)`` does a block of steps on the tile that holds these k in rows and columns. ``c2cu_panels(block,
 side, from)`` then does the tiles of its rows (side 0) and of its columns (side 1), the tile at ``from`` first.
 ``c2cu_rest(first, last, i, j, done, mode, t)`` takes tiles from (i, j) on through the steps of blocks ``first`` <= b <
-``last``; the rows and columns of block ``done`` stay as they are. Mode 1: tile row t and tile column t only; mode 2:
-all but these.
+``last``; the rows and columns of block ``done`` stay as they are (`NONE`: of no block). Mode `ONLY`: tile row t and
+tile column t only; mode `BUT`: all but these.
 """
 
 from __future__ import annotations
@@ -16,16 +16,24 @@ from .grid_shape import GridShape, Storage
 
 PACKING = 1024  # blocks that copy a matrix, at most
 BLOCKS = 8  # a multiprocessor, at least as many as it holds
-ALL, ONLY, BUT = 0, 1, 2
+ALL, ONLY, BUT = MODES = range(3)
+ROWS_FIRST, COLUMNS_ONLY = SIDES = range(2)
+NONE = -1  # no block of steps
+WORDS = {  # kernel -> by an argument's position, what text calls its values
+    "panels": {1: dict(zip(SIDES, ("ROWS_FIRST", "COLUMNS_ONLY")))},
+    "rest": {4: {NONE: "NONE"}, 5: dict(zip(MODES, ("ALL", "ONLY", "BUT")))},
+}
 
 
 @dataclass
 class _LaunchSequence:
-    """The launches so far. ``rows``, ``columns``: of the matrix, in tiles."""
+    """The launches so far. ``rows``, ``columns``: of the matrix, in tiles. ``headings``: comments that the next launch
+    has before its own."""
 
     shape: GridShape
     storage: Storage
     launches: list[Launch] = field(default_factory=list)
+    headings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.rows = self.storage.height // self.shape.tile
@@ -34,9 +42,19 @@ class _LaunchSequence:
         self.packing = min(PACKING, -(-self.storage.height * self.storage.pitch // (8 * self.shape.threads)))
 
     def add(
-        self, kernel: str, grid: tuple[int, int], *arguments: int, stream: int = 0, after: tuple[int, ...] = ()
+        self,
+        kernel: str,
+        grid: tuple[int, int],
+        *arguments: int,
+        stream: int = 0,
+        after: tuple[int, ...] = (),
+        note: str = "",
     ) -> int:
-        self.launches.append(Launch(f"c2cu_{kernel}", grid, arguments, stream, after))
+        notes = "\n".join([*self.headings, *[note] * bool(note)])
+        named = WORDS.get(kernel, {})
+        words = tuple(named.get(n, {}).get(a, str(a)) for n, a in enumerate(arguments))
+        self.launches.append(Launch(f"c2cu_{kernel}", grid, arguments, stream, after, note=notes, words=words))
+        self.headings = []
         return len(self.launches) - 1
 
     def pack(self) -> None:
@@ -48,14 +66,29 @@ class _LaunchSequence:
         self.add("again", (0, 1))
         self.add("unpack", (self.packing, 1))
 
-    def panels(self, block: int, first: int, last: int) -> None:
-        if first < last:
-            self.add("panels", (last - first, 2), block, 0, first)
+    def steps(self, first: int, last: int) -> str:
+        """The steps of blocks ``first`` <= b < ``last``."""
+        s, depth = self.storage, self.shape.depth
+        return f"k = {max(s.low, first * depth)}, ..., {min(s.high, last * depth) - 1}"
 
-    def product(self, ks: tuple[int, int], rows: tuple[int, int], columns: tuple[int, int]) -> None:
+    def span(self, tiles: tuple[int, int]) -> str:
+        """The rows or columns of tiles as large as a block of steps."""
+        return f"{tiles[0] * self.shape.depth} to {tiles[1] * self.shape.depth - 1}"
+
+    def lines_in(self, first: int, last: int) -> str:
+        span = self.span((first, last))
+        return f"rows k in columns {span}, columns k in rows {span}"
+
+    def panels(self, block: int, first: int, last: int, indent: str = "") -> None:
+        if first < last:
+            note = f"{indent}{self.steps(block, block + 1)}: {self.lines_in(first, last)}."
+            self.add("panels", (last - first, 2), block, ROWS_FIRST, first, note=note)
+
+    def product(self, ks: tuple[int, int], rows: tuple[int, int], columns: tuple[int, int], indent: str = "") -> None:
         if rows[0] < rows[1] and columns[0] < columns[1]:
             grid = columns[1] - columns[0], rows[1] - rows[0]
-            self.add("rest", grid, *ks, rows[0], columns[0], -1, ALL, 0)
+            note = f"{indent}{self.steps(*ks)}: rows {self.span(rows)}, columns {self.span(columns)}."
+            self.add("rest", grid, *ks, rows[0], columns[0], NONE, ALL, 0, note=note)
 
 
 def staged(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
@@ -63,9 +96,11 @@ def staged(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     s = _LaunchSequence(shape, storage)
     s.pack()
     for b in range(storage.first, storage.last):
-        s.add("pivot", (1, 1), b)
-        s.panels(b, 0, s.lines)
-        s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, ALL, 0)
+        s.add("pivot", (1, 1), b, note=f"{s.steps(b, b + 1)}: first the tile of these rows and columns.")
+        s.add(
+            "panels", (s.lines, 2), b, ROWS_FIRST, 0, note="Then the other tiles of these rows, and of these columns."
+        )
+        s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, ALL, 0, note="Then all others.")
     s.unpack()
     return tuple(s.launches)
 
@@ -81,8 +116,8 @@ def streams(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     remaining: tuple[int, ...] = ()
     for b in range(storage.first, storage.last):
         pivot = s.add("pivot", (1, 1), b)
-        row = s.add("panels", (s.lines, 1), b, 0, 0)
-        column = s.add("panels", (s.lines, 1), b, 1, 0, stream=1, after=(pivot,))
+        row = s.add("panels", (s.lines, 1), b, ROWS_FIRST, 0)
+        column = s.add("panels", (s.lines, 1), b, COLUMNS_ONLY, 0, stream=1, after=(pivot,))
         if b + 1 == storage.last:
             s.add("rest", (s.columns, s.rows), b, b + 1, 0, 0, b, ALL, 0, after=(column, *remaining))
             break
@@ -108,7 +143,7 @@ def recursive(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     s = _LaunchSequence(shape, storage)
     first, last = storage.first, storage.last
     s.pack()
-    _square(s, first, last)
+    _solve(s, first, last)
     _panels(s, first, last, 0, first)
     _panels(s, first, last, last, s.lines)
     for rows in ((0, first), (last, s.rows)):
@@ -118,32 +153,36 @@ def recursive(shape: GridShape, storage: Storage) -> tuple[Launch, ...]:
     return tuple(s.launches)
 
 
-def _square(s: _LaunchSequence, a: int, b: int) -> None:
+def _solve(s: _LaunchSequence, a: int, b: int, indent: str = "") -> None:
     """Steps of blocks a <= k < b on the tiles in their rows and columns."""
     if b - a < 1:
         return
+    depth = s.shape.depth
+    steps = f"{indent}solve({max(s.storage.low, a * depth)}, {min(s.storage.high, b * depth)})"
     if b - a == 1:
-        s.add("pivot", (1, 1), a)
+        s.add("pivot", (1, 1), a, note=f"{steps}: the tile of these rows and columns.")
         return
+    s.headings.append(f"{steps}:")
     m = (a + b) // 2
     for low, high, x, y in ((a, m, m, b), (m, b, a, m)):
-        _square(s, low, high)
-        _panels(s, low, high, x, y)
-        s.product((low, high), (x, y), (x, y))
+        _solve(s, low, high, f"{indent}  ")
+        _panels(s, low, high, x, y, f"{indent}  ")
+        s.product((low, high), (x, y), (x, y), f"{indent}  ")
 
 
-def _panels(s: _LaunchSequence, a: int, b: int, first: int, last: int) -> None:
+def _panels(s: _LaunchSequence, a: int, b: int, first: int, last: int, indent: str = "") -> None:
     """Steps of blocks a <= k < b on the tiles in their rows or columns, and in columns or rows first <= x < last."""
     if first >= last or a >= b:
         return
     if b - a == 1:
-        s.panels(a, first, last)
+        s.panels(a, first, last, indent)
         return
+    s.headings.append(f"{indent}{s.steps(a, b)}: {s.lines_in(first, last)}, by halves:")
     m = (a + b) // 2
     for low, high, x, y in ((a, m, m, b), (m, b, a, m)):
-        _panels(s, low, high, first, last)
-        s.product((low, high), (x, y), (first, min(last, s.columns)))
-        s.product((low, high), (first, min(last, s.rows)), (x, y))
+        _panels(s, low, high, first, last, f"{indent}  ")
+        s.product((low, high), (x, y), (first, min(last, s.columns)), f"{indent}  ")
+        s.product((low, high), (first, min(last, s.rows)), (x, y), f"{indent}  ")
 
 
 def without_again(launches: tuple[Launch, ...]) -> tuple[Launch, ...]:

@@ -94,6 +94,8 @@ class Storage:
     bytes: int
     looks: bool = False  # whether a kernel first checks the elements, to choose the product
     pairs: bool = False  # whether products may take two elements at a time, in a word
+    low: int = 0  # the first step, and the one behind the last
+    high: int = 0
 
     def at(self, name: str) -> int:
         return dict(self.offsets)[name]
@@ -127,7 +129,9 @@ def storage_of(
         pieces += [(f"p{n}_{names[r]}", gep.k.high * r.type.size) for r in pivots(part)]
     offsets, size = memory_layout(pieces)
     clear = offsets[pieces[zeroed][0]]
-    return Storage(height, pitch, ring, first, last, tuple(offsets.items()), clear, size, looks, pairs)
+    return Storage(
+        height, pitch, ring, first, last, tuple(offsets.items()), clear, size, looks, pairs, gep.k.low, gep.k.high
+    )
 
 
 def trivial(span: Range, extent: int) -> bool:

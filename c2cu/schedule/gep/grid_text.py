@@ -11,21 +11,24 @@ from typing import Any
 from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
-from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
+from ...codegen.cuda import CudaText, element_name, literal, type_name
 from ...codegen.places import place_in
 from ...gep import Gep, Part, Range
 from ...gep.cell import replaced
 from ...gep.nonnegative import LARGEST_BITS, chooses, nonnegative, reduction
 from ...gep.pairs import least_sum
 from ...gep.semiring import Proof, proof
-from ...ir.nodes import Binary, Const, Expr, Region, Var, Variable
+from ...ir.nodes import Binary, Const, Expr, Kernel, Region, Var, Variable
 from ...ir.walk import rewrite
 from ...transform.minmax import minima
 from ..pack import is_plain
 from ..slots import Slot
 from .about import about
+from .extrema import extrema
 from .grid_shape import GridShape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
 from .memory_layout import memory_layout
+from .names import matrix_name
+from .sequential_text import SequentialText
 
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 _SIDES = (("u", "ik"), ("v", "kj"), ("w", "kk"))
@@ -37,9 +40,9 @@ _BITS = {("f", 4): "__float_as_uint", ("f", 8): "__double_as_longlong"}
 class Matrix:
     """``type``: of an element in working storage, ``element``: in the program. ``in_tile``: whether updates read or
     write its element (i, j); ``u``, ``v``, ``w``: whether they read (i, k), (k, j), (k, k). ``slot``: its number.
-    ``count``, ``stride``: elements in C, and from a row to the next. ``updated``: whether updates write it; ``pivot``:
-    whether anything reads (k, k) of it. ``bits``: the function that gives its bits; ``equal``: whether equal numbers
-    are the same, as -0 and 0."""
+    ``count``, ``stride``: elements in C, and from a row to the next; ``all_touched``: the loops have all.
+    ``updated``: whether updates write it; ``pivot``: whether anything reads (k, k) of it. ``bits``: the function
+    that gives its bits; ``equal``: whether equal numbers are the same, as -0 and 0."""
 
     name: str
     type: str
@@ -49,6 +52,7 @@ class Matrix:
     stride: int
     written: bool
     goes_out: bool
+    all_touched: bool
     in_tile: bool
     u: bool
     v: bool
@@ -72,11 +76,11 @@ class StepText(CudaText):
         return f"({text} != 0)" if v.type == BOOL else text
 
 
-class SequentialGridText(CudaText):
+class SequentialGridText(SequentialText):
     """Prints the sequential kernel, on the padded copies."""
 
-    def __init__(self, gep: Gep, slots: Layout):
-        super().__init__()
+    def __init__(self, gep: Gep, kernel: Kernel, slots: Layout):
+        super().__init__(gep, kernel, 2)
         self.strides, self.slots = dict(gep.strides), slots
 
     def element(self, r: Region, index: Expr) -> str:
@@ -85,7 +89,7 @@ class SequentialGridText(CudaText):
             k = self.slots[r.name][0]
             return f"((const {t} *)((const char *)slot[{k}].in + id * slot[{k}].in_stride))[{at}]"
         n = self.strides[r]
-        return f"X_{region_name(r)}[(long long)({at} / {n}) * PITCH + {at} % {n}]"
+        return f"X_{matrix_name(r)}[(long long)({at} / {n}) * PITCH + {at} % {n}]"
 
 
 def values(
@@ -121,11 +125,13 @@ def values(
         "resident": resident(gep, shape),
         "storage": storage,
         "functions": [f.lines for f in (step, *functions, *scales) if f.lines],
-        "looked": [region_name(r) for r in (gep.regions if storage.pairs else nonnegative(gep))]
+        "looked": [matrix_name(r) for r in (gep.regions if storage.pairs else nonnegative(gep))]
         if storage.looks
         else [],
         "pairs": storage.pairs,
         "twice": reduced[0] if reduced else "",
+        "extrema": extrema("\n".join(line for f in functions for line in f.lines), reduced[0] if reduced else ""),
+        "wants_pivots": any(name[0] in "wp" for name in places),
         "largest": LARGEST_BITS,
         "steps_named": bool(gep.k.low % shape.depth or gep.k.high % shape.depth)
         or "k" in step.counters
@@ -134,7 +140,6 @@ def values(
         or rows.after
         or columns.after,
         "scale": [_part(gep, p, common["matrices"], f.counters) for p, f in zip(gep.scale, scales)],
-        "whole": {"rows": trivial(rows, gep.rows), "columns": trivial(columns, gep.columns)},
         "masked": bordered(rows, gep.rows, shape, gep, steps) or bordered(columns, gep.columns, shape, gep, steps),
         "partial": bool(gep.k.low % shape.depth or gep.k.high % shape.depth),
         "row_moves": gep.row_moves and common["moves"],
@@ -167,10 +172,6 @@ def in_order(
     """The values of a template that can compute an input again, in the order of the C program."""
     step = _update(gep, fp, "c2cu_step", pairs)
     proven = proof(gep)
-    again = SequentialGridText(gep, layout)
-    again.depth = 2
-    again.declare(u.kernel.body)
-    again.block(u.kernel.body)
     return {
         "about": about(u.kernel.name, gep),
         "at": place_in(gep.update.loc),
@@ -181,8 +182,12 @@ def in_order(
         "step": step,
         "mentions": _mentions,
         "call": partial(_call, gep, [step]),
+        "whole_range": {
+            "rows": trivial(gep.update.rows, gep.rows),
+            "columns": trivial(gep.update.columns, gep.columns),
+        },
         "inside": {"rows": partial(_inside, gep.update.rows), "columns": partial(_inside, gep.update.columns)},
-        "again": again.lines,
+        "again": SequentialGridText(gep, u.kernel, layout).whole(),
         "ordered": _ordered(gep),
     }
 
@@ -196,14 +201,14 @@ def _places(gep: Gep, shape: GridShape, pairs: bool) -> tuple[dict[str, int], in
     (of even and of odd k) and as each scaling reads it."""
     panel = 2 * shape.chunk * shape.tile
     pieces = [
-        (f"{x}_{region_name(r)}", panel * stored(r, pairs))
+        (f"{x}_{matrix_name(r)}", panel * stored(r, pairs))
         for x, at in (("u", "ik"), ("v", "kj"))
         for r in read_at(gep, at)
     ]
     if pairs:
-        pieces.append((f"d_{region_name(gep.regions[0])}", 4 * panel))
-    pieces += [(f"w_{region_name(r)}", 16) for r in read_at(gep, "kk")]
-    pieces += [(f"p{n}_{region_name(r)}", 16) for n, p in enumerate(gep.scale) for r in pivots(p)]
+        pieces.append((f"d_{matrix_name(gep.regions[0])}", 4 * panel))
+    pieces += [(f"w_{matrix_name(r)}", 16) for r in read_at(gep, "kk")]
+    pieces += [(f"p{n}_{matrix_name(r)}", 16) for n, p in enumerate(gep.scale) for r in pivots(p)]
     places, size = memory_layout(pieces, 1)
     return places, max(16, size)
 
@@ -224,12 +229,12 @@ def _ordered(gep: Gep) -> dict[str, str] | None:
         level = levels.get(p.variable, 0)
         match p.where:
             case "ik":
-                out[f"u_{region_name(p.region)}"] = "j > k" if level == 2 else "false"
+                out[f"u_{matrix_name(p.region)}"] = "j > k" if level == 2 else "false"
             case "kj":
-                out[f"v_{region_name(p.region)}"] = "i > k" if level == 2 else "false"
+                out[f"v_{matrix_name(p.region)}"] = "i > k" if level == 2 else "false"
             case "kk":
                 later = f"{outer} > k || ({outer} == k && {inner} > k)"
-                out[f"w_{region_name(p.region)}"] = ("false", f"{outer} > k", f"({later})")[level]
+                out[f"w_{matrix_name(p.region)}"] = ("false", f"{outer} > k", f"({later})")[level]
     return out
 
 
@@ -240,9 +245,9 @@ def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: st
     slot = layout[r.name][0]
     parts = (gep.update, *gep.scale)
     written = any(r in dict(p.values) for p in parts)
-    initial = f"c2cu_initial_{region_name(r)}" if r.init is not None and any(r.init) else ""
+    initial = f"c2cu_initial_{matrix_name(r)}" if r.init is not None and any(r.init) else ""
     return Matrix(
-        name=region_name(r),
+        name=matrix_name(r),
         type=_stored(r, pairs),
         element=element_name(r.type),
         slot=slot,
@@ -250,6 +255,7 @@ def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: st
         stride=dict(gep.strides)[r],
         written=written,
         goes_out=slots[slot].writes,
+        all_touched=r.count <= gep.rows * dict(gep.strides)[r] and dict(gep.strides)[r] <= gep.columns,
         in_tile=r in in_tiles(gep),
         u=r in read_at(gep, "ik"),
         v=r in read_at(gep, "kj"),
@@ -269,7 +275,7 @@ def _stored(r: Region, pairs: bool) -> str:
 
 def _initial(r: Region) -> str:
     text = ", ".join(literal(v, r.type) for v in r.init or ())
-    return f"__device__ const {element_name(r.type)} c2cu_initial_{region_name(r)}[{r.count}] = {{{text}}};"
+    return f"__device__ const {element_name(r.type)} c2cu_initial_{matrix_name(r)}[{r.count}] = {{{text}}};"
 
 
 # functions
@@ -280,7 +286,7 @@ def _names(gep: Gep, part: Part) -> dict[Variable, str]:
     spelled = {"ij": "x", "ik": "u", "kj": "v", "kk": "w"}
     if part.where != "ij":
         spelled[part.where] = "x"
-    names = {p.variable: f"{spelled[p.where]}_{region_name(p.region)}" for p in part.places}
+    names = {p.variable: f"{spelled[p.where]}_{matrix_name(p.region)}" for p in part.places}
     return {**names, **dict(zip(gep.counters, "kij"))}
 
 
@@ -309,9 +315,9 @@ def _call(
     """A call of a function of an element. ``x``, ``u``, ``v``, ``w``: how operands are spelled, with {} for the matrix'
     name; no ``x``: it takes none."""
     f = next(f for f in functions if name in (f.name, f.alias))
-    operands = [x.format(region_name(r)) for r in in_tiles(gep) if x]
+    operands = [x.format(matrix_name(r)) for r in in_tiles(gep) if x]
     for spelled, (_, where) in zip((u, v, w), _SIDES):
-        operands += [spelled.format(region_name(r)) for r in read_at(gep, where)]
+        operands += [spelled.format(matrix_name(r)) for r in read_at(gep, where)]
     operands += [text for n, text in zip("kij", (k, i, j)) if n in f.counters]
     return f"{f.name}({', '.join(operands)})"
 
@@ -322,9 +328,9 @@ def _function(gep: Gep, name: str, part: Part, parameters: list[str], fp: str, a
     for r, value in part.values:
         value = minima(_apart(value, gep) if apart else value, fp == "fast")
         t = element_name(r.type)
-        text.line(f"const {t} n_{region_name(r)} = ({t}){text.expr(value)};")
+        text.line(f"const {t} n_{matrix_name(r)} = ({t}){text.expr(value)};")
     for r, _ in part.values:
-        text.line(f"x_{region_name(r)} = n_{region_name(r)};")
+        text.line(f"x_{matrix_name(r)} = n_{matrix_name(r)};")
     return _defined(gep, "void", name, parameters, text)
 
 
@@ -343,16 +349,16 @@ def _apart(e: Expr, gep: Gep) -> Expr:
 
 def _update(gep: Gep, fp: str, name: str, pairs: bool) -> _Function:
     """``c2cu_step`` for any element, the others for rows and columns other than k."""
-    parameters = [f"{_stored(r, pairs)} &x_{region_name(r)}" for r in in_tiles(gep)]
+    parameters = [f"{_stored(r, pairs)} &x_{matrix_name(r)}" for r in in_tiles(gep)]
     for letter, where in _SIDES:
-        parameters += [f"const {_stored(r, pairs)} {letter}_{region_name(r)}" for r in read_at(gep, where)]
+        parameters += [f"const {_stored(r, pairs)} {letter}_{matrix_name(r)}" for r in read_at(gep, where)]
     return _function(gep, name, gep.update, parameters, fp, name != "c2cu_step")
 
 
 def _term(gep: Gep, term: Expr) -> _Function:
     """A function that computes the value with which a reduction compares an element."""
     text = StepText(_names(gep, gep.update))
-    parameters = [f"const {element_name(r.type)} {x}_{region_name(r)}" for x, w in _SIDES for r in read_at(gep, w)]
+    parameters = [f"const {element_name(r.type)} {x}_{matrix_name(r)}" for x, w in _SIDES for r in read_at(gep, w)]
     text.line(f"return {text.text(minima(_apart(term, gep), True))};")
     return _defined(gep, "float", "c2cu_term", parameters, text)
 
@@ -360,8 +366,8 @@ def _term(gep: Gep, term: Expr) -> _Function:
 def _scales(gep: Gep, fp: str) -> list[_Function]:
     out = []
     for n, part in enumerate(gep.scale):
-        parameters = [f"{element_name(r.type)} &x_{region_name(r)}" for r in _accessed(gep, part)]
-        parameters += [f"const {element_name(r.type)} w_{region_name(r)}" for r in pivots(part)]
+        parameters = [f"{element_name(r.type)} &x_{matrix_name(r)}" for r in _accessed(gep, part)]
+        parameters += [f"const {element_name(r.type)} w_{matrix_name(r)}" for r in pivots(part)]
         out.append(_function(gep, f"c2cu_scale{n}", part, parameters, fp, False))
     return out
 
@@ -372,8 +378,8 @@ def _accessed(gep: Gep, part: Part) -> list[Region]:
 
 
 def _part(gep: Gep, part: Part, matrices: list[Matrix], counters: str) -> dict[str, Any]:
-    pivot_names = [region_name(r) for r in pivots(part)]
-    names = [region_name(r) for r in _accessed(gep, part)]
+    pivot_names = [matrix_name(r) for r in pivots(part)]
+    names = [matrix_name(r) for r in _accessed(gep, part)]
     span = part.columns if part.where == "kj" else part.rows
     row = part.where == "kj"
     given = zip("kij", ("k", "k" if row else "i + r", "j + c" if row else "k"))

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ...base.ctype import BOOL, INT, Scalar
-from ...codegen.cuda import CudaText, element_name, region_name, type_name
+from ...codegen.cuda import CudaText, element_name, type_name
 from ...codegen.places import place_in
 from ...gep import Gep, Part, Range
 from ...gep.choice import guarded
 from ...ir.fold import unary
 from ...ir.nodes import Binary, Expr, Region, Select, Var, Variable
 from ...transform.minmax import minima
+from .names import matrix_name
 from .tiles_shape import Sides, TileShape
 
 UNROLL = "#pragma unroll"
@@ -38,7 +39,7 @@ class Cells(CudaText):
         if v in self.counters:
             return self.counters[v] if v.type == INT else f"(({type_name(v.type)}){self.counters[v]})"
         p = self.places[v]
-        return self.at[p.where].format(region_name(p.region))
+        return self.at[p.where].format(matrix_name(p.region))
 
     def open_loops(self, *loops: str) -> None:
         """Open unrolled loops; ``"r < R"``: of r."""
@@ -117,22 +118,22 @@ class Steps:
         """The owners store row k and column k to shared memory, each in a buffer of its own."""
         o, s = self.out, self.shape
         row = "(k - pivot * (R * TY))" if s.bands > 1 else "(k & 1)"
-        rows, columns = (list(map(region_name, side)) for side in (self.sides.rows, self.sides.columns))
+        rows, columns = (list(map(matrix_name, side)) for side in (self.sides.rows, self.sides.columns))
         sides = [*["row k"] * bool(rows), *["column k"] * bool(columns)]
         if not sides:
             return
         o.line(f"/* Whoever holds {' or '.join(sides)} puts it, as step k finds it, into shared memory. */")
         for r in self.sides.rows:
-            o.line(f"{element_name(r.type)} *const row_{region_name(r)} = rows_{region_name(r)} + {row} * (C * TX);")
+            o.line(f"{element_name(r.type)} *const row_{matrix_name(r)} = rows_{matrix_name(r)} + {row} * (C * TX);")
         for r in self.sides.columns:
-            name = region_name(r)
+            name = matrix_name(r)
             o.line(f"{element_name(r.type)} *const column_{name} = columns_{name} + (k & 1) * (R * TY);")
         self.by_owners("row", "h < C, UNIT", [f"c2cu_share_row(row_{n} + COLUMN(h), x_{n}[g + q], h);" for n in rows])
         puts = [f"c2cu_share_column(column_{n} + ty * UNIT + g * TY, x_{n}, g, h + q);" for n in columns]
         self.by_owners("column", "g < R, UNIT", puts)
         o.line("/* All of it is there. No barrier follows the reads: step k + 1 writes elsewhere,")
         o.line(" * and step k + 2, which may write here, comes behind the barrier of step k + 1. */")
-        o.line("SYNC();")
+        o.line("c2cu_sync();")
 
     def by_owners(self, side: str, along: str, lines: Sequence[str]) -> None:
         """Print ``lines`` in a loop along row k or column k, for the threads that hold it."""
@@ -158,13 +159,13 @@ class Steps:
         if self.sides.rows or self.sides.columns:
             o.line("/* Each thread takes the parts that lie beside its elements. */")
         for r in self.sides.rows:
-            name, t = region_name(r), register_type(r.type)
+            name, t = matrix_name(r), register_type(r.type)
             o.line(f"{t} v_{name}[C];")
             o.line(f"c2cu_read_shared<TX>(v_{name}, row_{name} + column0);")
             if self.has_corner(r):
                 o.line(f"{t} w_{name} = ({t})row_{name}[k];")
         for r in self.sides.columns:
-            name = region_name(r)
+            name = matrix_name(r)
             o.line(f"{register_type(r.type)} u_{name}[R];")
             o.line(f"c2cu_read_shared<TY>(u_{name}, column_{name} + ty * UNIT);")
 
@@ -190,13 +191,13 @@ class Steps:
             o.open(_if(_conditions(span, "j" if row else "i")))
             self.values(part, IJ, "m")
             for r, _ in part.values:
-                o.line(f"{side}_{region_name(r)}[{letter}] = m_{region_name(r)};")
+                o.line(f"{side}_{matrix_name(r)}[{letter}] = m_{matrix_name(r)};")
             o.close()
         o.close()
         if span.has_k():
             o.open(_if(_conditions(span, "k")))
             for r, _ in part.values:
-                name = region_name(r)
+                name = matrix_name(r)
                 o.line(f"w_{name} = n_{name};")
                 if row and r in self.sides.columns:
                     o.open_loops("r < R")
@@ -219,7 +220,7 @@ class Steps:
                 exact = o.text(self.best(value, r, self.fast))
                 least = o.text(self.best(value, r, True)) if self.minima else exact
                 text = f"MINIMA ? {least} : {exact}" if least != exact else exact
-                o.line(f"const {register_type(r.type)} {prefix}_{region_name(r)} = {text};")
+                o.line(f"const {register_type(r.type)} {prefix}_{matrix_name(r)} = {text};")
 
     def best(self, value: Expr, region: Region, fast: bool) -> Expr:
         """With minima; and with one choice where there were several of the old value: no jump is made of it."""
@@ -235,8 +236,8 @@ class Steps:
     def store_scaled(self) -> None:
         """The owners store the scaled values in their tiles."""
         scaled = {where: [r for p in self.gep.scale if p.where == where for r, _ in p.values] for where in ("kj", "ik")}
-        rows = [region_name(r) for r in self.sides.rows if r in scaled["kj"]]
-        columns = [region_name(r) for r in self.sides.columns if r in scaled["ik"]]
+        rows = [matrix_name(r) for r in self.sides.rows if r in scaled["kj"]]
+        columns = [matrix_name(r) for r in self.sides.columns if r in scaled["ik"]]
         if rows or columns:
             o = self.out
             o.line("/* Whoever holds what was computed anew keeps it. */")
@@ -279,7 +280,7 @@ class Steps:
         with o.where_used(f"i = ROW({r})", f"j = COLUMN({c})"):
             self.values(self.gep.update, at, "m")
             for region, _ in self.gep.update.values:
-                name = region_name(region)
+                name = matrix_name(region)
                 value = f"{condition} ? m_{name} : x_{name}[{r}][{c}]" if condition else f"m_{name}"
                 o.line(f"x_{name}[{r}][{c}] = {value};")
 
@@ -289,11 +290,11 @@ class Steps:
         self.out.line("/* Whoever holds row k or column k looks whether step k has changed what others read. */")
         places_read = {(p.region, p.where) for p in g.update.places if p.region in dict(g.update.values)}
         if g.row_moves:
-            rows = [region_name(r) for r in self.sides.rows if {(r, "kj"), (r, "kk")} & places_read]
+            rows = [matrix_name(r) for r in self.sides.rows if {(r, "kj"), (r, "kk")} & places_read]
             guard = "if (COLUMN(c) < COLUMNS) " * (s.width > g.columns)
             self.by_owners("row", "c < C", [f"{guard}moved |= c2cu_differ(x_{n}[g + q][c], v_{n}[c]);" for n in rows])
         if g.column_moves:
-            columns = [region_name(r) for r in self.sides.columns if (r, "ik") in places_read]
+            columns = [matrix_name(r) for r in self.sides.columns if (r, "ik") in places_read]
             guard = "if (ROW(r) < ROWS) " * (s.band * s.bands > g.rows)
             self.by_owners(
                 "column", "r < R", [f"{guard}moved |= c2cu_differ(x_{n}[r][h + q], u_{n}[r]);" for n in columns]

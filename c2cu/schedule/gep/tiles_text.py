@@ -6,13 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ...base.ctype import Leaf
-from ...codegen.cuda import CudaText, element_name, literal, region_name
+from ...codegen.cuda import CudaText, element_name, literal
 from ...gep import Gep
 from ...gep.nonnegative import chooses, nonnegative
 from ...gep.semiring import Proof, Test, never_met, proof
-from ...ir.nodes import Kernel, Region
+from ...ir.nodes import Expr, Kernel, Region
 from ..slots import Slot
 from .about import about
+from .extrema import extrema
+from .names import matrix_name
+from .sequential_text import SequentialText
 from .tiles_shape import Sides, TileShape, bounds
 from .tiles_steps import Cells, Steps, compared, register_type
 
@@ -29,7 +32,7 @@ def values(
     written = tuple(r for r in g.regions if any(r in dict(p.values) for p in (*g.scale, g.update)))
     minima = not fast and chooses(g) and bool(nonnegative(g))
     frame = _Frame(g, s, slots, layout, proven, compares, written, minima, -(-g.k.high // s.band))
-    steps = Steps(g, sides, s, fast, compares, minima)
+    steps_lines = Steps(g, sides, s, fast, compares, minima).lines()
     return {
         "about": about(kernel.name, g),
         "unit": s.unit,
@@ -49,19 +52,22 @@ def values(
         "bytes": s.shared_bytes(sides),
         "scratch": frame.scratch if frame.keeps else 0,
         "pivots": frame.pivots,
-        "passed": {"rows": [region_name(r) for r in sides.rows], "columns": [region_name(r) for r in sides.columns]},
-        "matrices": [region_name(r) for r in g.regions],
+        "passed": {"rows": [matrix_name(r) for r in sides.rows], "columns": [matrix_name(r) for r in sides.columns]},
+        "matrices": [matrix_name(r) for r in g.regions],
         "tables": frame.tables(),
         "pointers": frame.pointers(g.regions) if s.bands == 1 else [],
         "tiles": frame.tiles(sides),
         "bring": frame.bring() if s.bands == 1 else [],
         "minima": minima,
+        "extrema": extrema("\n".join(steps_lines)) or "minima",
+        "monotone": frame.monotone(),
+        "monotone_test": frame.monotone_test(),
         "nonnegativity": frame.nonnegativity() if minima else [],
         "compared": sorted({register_type(r.type) for r in compared(g)}) if compares else [],
         "change": frame.change(),
         "first": _bound(g.k.low // s.unit * s.unit, "max", "pivot", s),
         "last": _bound(-(-g.k.high // s.unit) * s.unit, "min", "(pivot + 1)", s),
-        "steps": steps.lines(),
+        "steps": steps_lines,
         "checks": frame.checks,
         "unsafe": frame.unsafe,
         "both": frame.proof is not None and frame.proof.both is not None,
@@ -81,6 +87,17 @@ def _bound(n: int, function: str, pivot: str, s: TileShape) -> str:
         return str(n)
     steps = f"{pivot} * (R * TY)"
     return steps if n % s.band == 0 else f"{function}({n}, {steps})"
+
+
+class _InPlace(SequentialText):
+    """Prints the sequential kernel, on the outputs ``written`` and the inputs."""
+
+    def __init__(self, g: Gep, kernel: Kernel, written: tuple[Region, ...]):
+        super().__init__(g, kernel, 0)
+        self.written = written
+
+    def element(self, r: Region, index: Expr) -> str:
+        return f"{'out' if r in self.written else 'in'}_{matrix_name(r)}[{self.text(self.index(index))}]"
 
 
 class _Frame:
@@ -147,7 +164,7 @@ class _Frame:
         for r in self.gep.regions:
             if self.initial(r):
                 elements = ", ".join(literal(v, r.type) for v in r.init or ())
-                name = f"c2cu_initial_{region_name(r)}"
+                name = f"c2cu_initial_{matrix_name(r)}"
                 out.append(f"__device__ const {element_name(r.type)} {name}[{r.count}] = {{{elements}}};")
         return out
 
@@ -160,7 +177,7 @@ class _Frame:
         """To the inputs."""
         out = []
         for r in regions:
-            name, t = region_name(r), element_name(r.type)
+            name, t = matrix_name(r), element_name(r.type)
             source = f"c2cu_initial_{name}"
             if r.name in self.layout:
                 slot = f"slot[{self.layout[r.name][0]}]"
@@ -174,7 +191,7 @@ class _Frame:
         out = []
         number = "((long long)blockIdx.x * INPUTS + place)" if self.warp else "id"
         for r in self.written:
-            name, t = region_name(r), element_name(r.type)
+            name, t = matrix_name(r), element_name(r.type)
             at = f"{number} * {self.scratch}" + (f" + {self.place[r]}" if self.place[r] else "")
             out.append(f"{t} *const kept_{name} = ({t} *)((char *)memory + {at});")
         return out
@@ -182,7 +199,7 @@ class _Frame:
     def outputs(self) -> list[str]:
         out = []
         for r in self.written:
-            name, t, slot = region_name(r), element_name(r.type), f"slot[{self.layout[r.name][0]}]"
+            name, t, slot = matrix_name(r), element_name(r.type), f"slot[{self.layout[r.name][0]}]"
             out.append(f"{t} *const out_{name} = ({t} *)((char *){slot}.out + id * {slot}.out_stride);")
             out.append(f"IN_GLOBAL_MEMORY(out_{name});")
         return out
@@ -192,29 +209,29 @@ class _Frame:
         out, at = [], 0
         s = self.shape
         for r in self.gep.regions:
-            out.append(f"{register_type(r.type)} x_{region_name(r)}[R][C];")
+            out.append(f"{register_type(r.type)} x_{matrix_name(r)}[R][C];")
         buffered = s.band if s.bands > 1 else 2
         for side, regions, count in (("rows", sides.rows, buffered * s.width), ("columns", sides.columns, 2 * s.band)):
             for r in regions:
                 t = element_name(r.type)
                 place = f"(shared + {at})" if at else "shared"
-                out.append(f"{t} *const {side}_{region_name(r)} = ({t} *){place};")
+                out.append(f"{t} *const {side}_{matrix_name(r)} = ({t} *){place};")
                 at += -(-count * r.type.size // 16) * 16
         return out
 
     # between a tile and an input, an output, or working memory
 
     def load(self, r: Region) -> str:
-        return f"c2cu_load_tile<{self.strides[r]}>(x_{region_name(r)}, in_{region_name(r)}, row0, column0);"
+        return f"c2cu_load_tile<{self.strides[r]}>(x_{matrix_name(r)}, in_{matrix_name(r)}, row0, column0);"
 
     def store(self, r: Region) -> str:
-        return f"c2cu_store_tile<{self.strides[r]}>(x_{region_name(r)}, out_{region_name(r)}, row0, column0);"
+        return f"c2cu_store_tile<{self.strides[r]}>(x_{matrix_name(r)}, out_{matrix_name(r)}, row0, column0);"
 
     def save(self, r: Region) -> str:
-        return f"c2cu_store_tile<C * TX>(x_{region_name(r)}, kept_{region_name(r)}, row0, column0);"
+        return f"c2cu_store_tile<C * TX>(x_{matrix_name(r)}, kept_{matrix_name(r)}, row0, column0);"
 
     def restore(self, r: Region) -> str:
-        name = region_name(r)
+        name = matrix_name(r)
         return f"c2cu_load_tile<C * TX>(x_{name}, (const {element_name(r.type)} *)kept_{name}, row0, column0);"
 
     def bring(self) -> list[str]:
@@ -227,7 +244,7 @@ class _Frame:
         if self.shape.bands > 1:
             o.lines += self.pointers(regions)
         for r in regions:
-            name = region_name(r)
+            name = matrix_name(r)
             if self.shape.bands == 1:
                 o.open_loops("r < R", "c < C")
                 o.line(f"largest = max(largest, __float_as_uint(x_{name}[r][c]));")
@@ -252,10 +269,22 @@ class _Frame:
             out.append(f"at first some {corner} {_test('is', p.both[0])} and some {some} {_test('is', p.both[1])}")
         return ", or ".join(out)
 
+    @property
+    def diagonal(self) -> Test | None:
+        """What is tested of the diagonal at the end."""
+        return self.proof.diagonal if self.checks and self.proof is not None else None
+
+    def monotone(self) -> str:
+        """What all elements do, so that testing the diagonal at the end is enough (`c2cu.gep.semiring`)."""
+        return "" if self.diagonal is None else "fall" if self.diagonal.op == "<" else "rise"
+
+    def monotone_test(self) -> str:
+        return "" if self.diagonal is None else _test("", self.diagonal).strip()
+
     def tests_at_first(self) -> list[str]:
         if self.proof is None:
             return []
-        o, name = Cells(self.gep, 0), region_name(self.proof.region)
+        o, name = Cells(self.gep, 0), matrix_name(self.proof.region)
         if self.proof.elements or self.proof.both:
             o.open_loops("r < R", "c < C")
             if self.proof.elements:
@@ -275,7 +304,7 @@ class _Frame:
         o.open_loops("g < R, UNIT", "h < C, UNIT")
         o.open("if (ROW(g) == COLUMN(h))")
         o.open_loops("e < UNIT")
-        condition = _test(f"x_{region_name(self.proof.region)}[g + e][h + e]", test)
+        condition = _test(f"x_{matrix_name(self.proof.region)}[g + e][h + e]", test)
         low = [f"ROW(g) + e >= {g.k.low}"] * bool(g.k.low)
         high = [f"ROW(g) + e < {g.k.high}"] * (g.k.high < self.shape.band * self.shape.bands)
         o.line(f"if ({' && '.join([*low, *high, condition])}) {then};")
@@ -347,20 +376,13 @@ class _Frame:
         """The sequential kernel, for one thread."""
         if not self.checks:
             return []
-        o = CudaText()
-        o.depth = 0
+        o = _InPlace(self.gep, kernel, self.written)
         for line in self.pointers(self.gep.regions):  # anew: no register keeps them until then
             o.line(line)
-        for r in self.gep.regions:
-            name, t = region_name(r), element_name(r.type)
-            if r in self.written:
-                o.line(f"{t} *const {name} = out_{name};")
-                o.line(f"for (int e = 0; e < {r.count}; e++) {name}[e] = in_{name}[e];")
-            else:
-                o.line(f"const {t} *const {name} = in_{name};")
-        o.declare(kernel.body)
-        o.block(kernel.body)
-        return o.lines
+        for r in self.written:
+            name = matrix_name(r)
+            o.line(f"for (int e = 0; e < {r.count}; e++) out_{name}[e] = in_{name}[e];")
+        return o.whole()
 
     def take(self) -> list[str]:
         """Store what is in the registers, or in bands that wait; and what no step touches."""
@@ -381,7 +403,7 @@ class _Frame:
         if self.shape.bands > 1:
             out += self.pointers(whole)
         for r in whole:
-            stride, name = self.strides[r], region_name(r)
+            stride, name = self.strides[r], matrix_name(r)
             out.append(f"for (int e = tid; e < {r.count}; e += THREADS) /* what no step touches */")
             out.append(f"    if (e / {stride} >= ROWS || e % {stride} >= COLUMNS) out_{name}[e] = in_{name}[e];")
         return out

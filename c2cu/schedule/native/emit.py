@@ -50,7 +50,7 @@ def native(understood: Understood) -> CpuNativeArtifact:
         flags=("-fno-tree-loop-distribute-patterns",) if defines_copies else (),
         support=render("cpu/native_support.c.j2", defines_copies=defines_copies),
         pointers=frozenset(b.name for b in program.parameters if b.kind == "param" and _is_pointer(b) and not b.shared),
-        calls=tuple(_calls(program)),
+        calls=tuple(calls_out(program)),
         units=tuple(texts[n] for n in others),
         stdio=understood.stdio,
         guessed=frozenset() if program.followed or understood.asked else _globals(program),
@@ -137,7 +137,7 @@ def _spelled(b: Parameter) -> str:
     raise catalogue.KERNEL_PARAMETER.error(b.loc, name=b.name, type=t)
 
 
-def _calls(program: KernelProgram) -> Iterator[tuple[str, Loc]]:
+def calls_out(program: KernelProgram) -> Iterator[tuple[str, Loc]]:
     """Functions that the file does not define, and where the kernel, what it calls, or an initialiser names each."""
     visited: set[str] = set()
     unit = program.unit

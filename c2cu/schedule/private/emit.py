@@ -27,11 +27,18 @@ THREADS = 64
 LOCAL_BYTES = 4096  # a state up to this size is a local variable of its thread
 
 
-def private(program: KernelProgram, slots: tuple[Slot, ...], process: Process | None = None) -> CudaArtifact:
+def private(
+    program: KernelProgram,
+    slots: tuple[Slot, ...],
+    process: Process | None = None,
+    spelled_out: frozenset[str] = frozenset(),
+) -> CudaArtifact:
     """CUDA text: one thread an input, its state in local memory, or in global memory where it is large. ``process``:
-    what a standalone program's threads have beside it; it is told what they need."""
+    what a standalone program's threads have beside it; it is told what they need. ``spelled_out``: macros that stand
+    there by their values."""
     refuse_printing(program, process=process is not None)
     parts = _PrivateParts(program, slots, process)
+    parts.printer.spelled_out = spelled_out
     local = parts.state_bytes() <= LOCAL_BYTES
     values = parts.values()
     needs = sorted(process.needs) if process is not None else []
