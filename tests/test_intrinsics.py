@@ -124,3 +124,21 @@ def test_what_gangs_name_is_found(kernel, monkeypatch):
 def test_where_the_short_text_is_rejected_the_whole_header_is_read(monkeypatch):
     monkeypatch.setattr(toolchain, "_shortened", lambda command, text: text.replace(INCLUDE, ""))
     assert b"punpckldq" in toolchain.compiled((*toolchain.find_compiler(), "-O2", "-w", "-S"), GANG)
+
+
+@X86
+@pytest.mark.parametrize("kernel", ["mandelbrot", "kepler", "life", "smith_waterman"])
+@pytest.mark.parametrize("width, flag", [(64, "-march=skylake-avx512"), (32, "-march=haswell")])
+def test_what_gangs_name_is_found_for_other_processors(kernel, width, flag, monkeypatch):
+    compiler = toolchain.find_compiler()
+    if "clang" in toolchain.compiler_version(compiler):
+        pytest.skip("clang's header is read as it is")
+    monkeypatch.setattr(toolchain, "vector_bytes", lambda: width)
+    library = c2cu.library(PROGRAMS / f"{kernel}.c", "many", fn=kernel, target="cpu", schedule="gang")
+    text = library.source.replace('#include "many.h"', library.header)
+    assert INCLUDE in text
+    given = []
+    fed = toolchain.fed
+    monkeypatch.setattr(toolchain, "fed", lambda command, text, *rest: given.append(text) or fed(command, text, *rest))
+    toolchain.compiled((*compiler, "-O1", "-w", "-S", flag), text)
+    assert [INCLUDE in text for text in given if text != INCLUDE] == [False]

@@ -1,6 +1,6 @@
 """What a text needs of immintrin.h: a few functions of the thousands that GCC takes half a second to read.
 
-``header`` is immintrin.h as GCC preprocesses it for some flags: types, and for each function
+``header`` is immintrin.h as GCC preprocesses it for some flags, with -dD: macros, types, and for each function
 
     extern __inline __m256i
     __attribute__((__gnu_inline__, __always_inline__, __artificial__))
@@ -19,18 +19,22 @@ import re
 INCLUDE = "#include <immintrin.h>\n"
 _WORD = re.compile(r"\b_\w+")
 _TARGET = '#pragma GCC target("'
-_TYPE = re.compile(r"^typedef [\w ]*?\b(__[mv]\w+)(?: *__attribute__[^;]*)?;", re.M)
+_TYPE_OR_NUMBER = re.compile(
+    r"^typedef [\w ]*?\b(__[mv]\w+)(?: *__attribute__[^;]*)?;|^#define (_(?:CMP|MM)_\w+) .+$", re.M
+)
 
 
 def shortened(text: str, header: str) -> str:
     """The text with the declarations that it names, and those that they name, in place of the include. As it is if it
     names what is no function there, such as a macro."""
-    types = {m[1]: (m.start(), m[0]) for m in _TYPE.finditer(header)}
+    others: dict[str, tuple[int, str]] = {}
+    for m in _TYPE_OR_NUMBER.finditer(header):
+        others.setdefault(m[1] or m[2], (m.start(), m[0]))  # some stand there twice
     needed: dict[str, tuple[int, str]] = {}
     pending = set(_WORD.findall(text))
     while pending:
         name = pending.pop()
-        declaration = types.get(name) or _function(name, header)
+        declaration = others.get(name) or _function(name, header)
         if declaration is None and name.startswith("_mm"):
             return text
         if declaration is not None:

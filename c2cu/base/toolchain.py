@@ -134,10 +134,10 @@ def _shortened(command: Sequence[str], text: str) -> str:
 def _immintrin(command: tuple[str, ...]) -> str:
     """The header as a compiler with these flags preprocesses it; "" for one that has none."""
 
-    name = key("immintrin", command, compiler_version(find_compiler()), cpu_key())
+    name = key("immintrin -dD", command, compiler_version(find_compiler()), cpu_key())
     header = Cache().get(name, ".i")
     if header is None:
-        done = fed([*command, "-E", "-P", "-x", "c", "-"], intrinsics.INCLUDE)
+        done = fed([*command, "-E", "-dD", "-P", "-x", "c", "-"], intrinsics.INCLUDE)
         header = b"" if done.returncode else done.stdout
         if header:
             Cache().store(name, ".i", header)

@@ -114,7 +114,8 @@ class State:
         Returns:
             What the program writes beside its state, and copies of what it never reads and may leave unwritten in part,
             which stays too; or what ``outputs=`` of `compile` names, as copies where it is of the state. One array
-            where that is one variable, else a dict by C name.
+            where that is one variable, else a dict by C name. They are where the state is: on CUDA they are CuPy
+            arrays, wherever the inputs come from.
 
         Raises:
             InputError: An array is wrong.

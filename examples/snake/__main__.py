@@ -28,6 +28,11 @@ def by_its_own_loop(seeds: numpy.ndarray, actions: numpy.ndarray) -> numpy.ndarr
     return numpy.array(done.stdout.split(), dtype=numpy.int64).reshape(-1, 3)
 
 
+def on_host(array) -> numpy.ndarray:
+    """Of a state that is on a GPU, results are there too, as CuPy arrays."""
+    return array.get() if hasattr(array, "get") else array
+
+
 def main(p: int = 1000) -> int:
     warnings.simplefilter("ignore", c2cu.NotObliviousWarning)
     rng = numpy.random.default_rng(0)
@@ -36,21 +41,21 @@ def main(p: int = 1000) -> int:
 
     program = c2cu.compile(SOURCE, fn="step")
     state = program.state(p, {"seed": seeds})
-    games, eaten = numpy.zeros((2, p), numpy.int64)
+    games = eaten = 0
     start = time.perf_counter()
     for action in actions:
         result = state.step(action)
-        games += result["done"]
-        eaten += result["reward"] > 0
+        games = games + result["done"]
+        eaten = eaten + (result["reward"] > 0)
+    reached = numpy.column_stack([on_host(a) for a in (games, eaten, state["seed"])])
     seconds = time.perf_counter() - start
 
-    reached = numpy.column_stack([games, eaten, state["seed"]])
     expected = by_its_own_loop(seeds, actions)
     if not numpy.array_equal(reached, expected):
         print(f"player {(reached != expected).any(axis=1).argmax()} differs", file=sys.stderr)
         return 1
     print(f"{STEPS * p:,} steps in {seconds:.2f} s, schedule {program.plan.schedule}")
-    print(f"{games.sum():,} games, {eaten.sum():,} eaten; each player's are those of the program's own loop")
+    print(f"{reached[:, 0].sum():,} games, {reached[:, 1].sum():,} eaten; each player's are those of the program's own loop")
     return 0
 
 
