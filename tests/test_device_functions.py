@@ -88,17 +88,19 @@ def test_where_the_library_s_bits_are_others_cuda_s_own_is_called(monkeypatch):
     assert " exp(" in artifact.text and "c2cu_math_log(" in artifact.text
 
 
-TURNED = """
+PAIR = """
 #include <math.h>
 {t} x[16], r[16];
-void k(void) {{ for (int i = 0; i < 16; i++) r[i] = cos{f}(x[i]) - i * sin{f}(x[i]); }}
+void k(void) {{ for (int i = 0; i < 16; i++) r[i] = {one} - i * {other}; }}
 """
 
 
 @pytest.mark.parametrize("t, f", [("double", ""), ("float", "f")])
 @pytest.mark.parametrize("schedule", ["registers", "scan", "block"])
-def test_sine_and_cosine_of_one_argument_are_one_function(schedule, t, f):
-    text = TURNED.format(t=t, f=f)
+@pytest.mark.parametrize("both, one, other", [("sincos", "cos", "sin"), ("erfcs", "erfc", "erfc")])
+def test_functions_of_one_argument_are_one_function(both, one, other, schedule, t, f):
+    """Sine and cosine, erfc of an argument and of its negation."""
+    text = PAIR.format(t=t, one=f"{one}{f}(x[i])", other=f"{other}{f}({'-' if one == other else ''}x[i])")
     d = f"float{32 if f else 64}"
     artifact = emit_schedule(schedule, pipeline.understand(read_source(text), pipeline.Options(fn="k")))
     rng = np.random.default_rng(5)
@@ -106,8 +108,8 @@ def test_sine_and_cosine_of_one_argument_are_one_function(schedule, t, f):
     expected = Original(text, "k", [("x", d, (16,)), ("r", d, (16,))]).bulk({"x": x}, 500)["r"]
     assert np.array_equal(run_on_cpu(artifact, {"x": x}, 500)["r"], expected, equal_nan=True)
     if artifact.functions:
-        assert artifact.functions == (f"sincos{f}",)
-        assert f"c2cu_math_sin{f}(" not in artifact.text
+        assert artifact.functions == (f"{both}{f}",)
+        assert f"c2cu_math_{one}{f}(" not in artifact.text
 
 
 def test_bits_are_compared_where_all_functions_are_ours(monkeypatch):

@@ -70,10 +70,15 @@ CORRECT = frozenset(
     "exp log sin cos tan atan pow acosf acoshf asinf asinhf atan2f atanf atanhf cbrtf cosf coshf erff erfcf exp2f expf "
     "expm1f hypotf log10f log1pf log2f logf powf sinf sinhf tanf tanhf".split()
 )
-#: Functions that give what two of these do.
-PAIRS = {"sincos": ("sin", "cos"), "sincosf": ("sinf", "cosf")}
+#: Functions that give what two of these do, which the library has too.
+SINCOS = {"sincos": ("sin", "cos"), "sincosf": ("sinf", "cosf")}
+#: And those of ours whose second function gets the first one's argument negated.
+OPPOSITE = {"erfcs": ("erfc", "erfc"), "erfcsf": ("erfcf", "erfcf")}
+PAIRS = SINCOS | OPPOSITE
+#: Functions of which f(-x) is -f(x) to the last bit, and that programs call with both.
+ODD = frozenset({"erf", "erff"})
 #: What ``math="correct"`` calls by names of ours.
-CORRECTED = CORRECT | PAIRS.keys()
+CORRECTED = CORRECT | SINCOS.keys()
 _EXACT = (
     "fabs sqrt ceil floor nearbyint rint round trunc fmod remainder copysign nextafter fdim fmax fmin fma ldexp scalbn "
     "lround llround lrint llrint ilogb logb frexp modf remquo drem finite nan nexttoward scalbln significand"

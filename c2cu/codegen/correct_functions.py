@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..base.libm import CORRECTED, FUNCTIONS, PAIRS
+from ..base.libm import CORRECTED, FUNCTIONS, SINCOS
 from .math_calls import PREFIX
 
 FOLDER = Path(__file__).parent.parent / "math" / "correct"
@@ -50,7 +50,7 @@ def replaced_in(texts: Iterable[str]) -> tuple[str, ...]:
     those that compilers make of two of these."""
     words = {n for text in texts for n in re.findall(r"(?<!\w)(?:__builtin_)?([a-z]\w+)", text)}
     named = words & CORRECTED
-    return tuple(sorted(named | {both for both, pair in PAIRS.items() if named >= set(pair)}))
+    return tuple(sorted(named | {both for both, pair in SINCOS.items() if named >= set(pair)}))
 
 
 def replacements(names: Iterable[str]) -> str:
@@ -60,8 +60,8 @@ def replacements(names: Iterable[str]) -> str:
 
 
 def _wrapped(name: str) -> str:
-    if name in PAIRS:
-        t = FUNCTIONS[PAIRS[name][0]][0].name
+    if name in SINCOS:
+        t = FUNCTIONS[SINCOS[name][0]][0].name
         return f"void __wrap_{name}({t} x, {t} *s, {t} *c) {{ {PREFIX}{name}(x, s, c); }}"
     result, parameters = FUNCTIONS[name]
     given = ", ".join(f"{t.name} {x}" for t, x in zip(parameters, "xy"))
@@ -72,8 +72,8 @@ def _wrapped(name: str) -> str:
 @functools.cache
 def _pieces(name: str) -> dict[str, str]:
     """What a function is made of, by name, in the order in which C needs it."""
-    if name in PAIRS:
-        sine, cosine = PAIRS[name]
+    if name in SINCOS:
+        sine, cosine = SINCOS[name]
         t = FUNCTIONS[sine][0].name
         both = f"{{ *s = {PREFIX}{sine}(x), *c = {PREFIX}{cosine}(x); }}"
         text = f"static inline void {PREFIX}{name}({t} x, {t} *s, {t} *c) {both}"

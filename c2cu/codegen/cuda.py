@@ -42,7 +42,7 @@ from ..ir.nodes import (
 )
 from ..ir.ranges import RangeOf, Ranges, range_of_variable
 from ..ir.walk import variables
-from ..transform.sincos import both
+from ..transform.pairs import both
 from .contraction import plain_products
 from .math_calls import is_ours, math_call
 from .positions import mark
@@ -182,7 +182,7 @@ class CudaText:
         return 1
 
     def together(self, block: Block, k: int) -> int:
-        """Print two functions of one argument from ``k`` on by one that does both, if there is one of ours: how many
+        """Print two functions of a pair from ``k`` on by one that does both, if there is one of ours: how many
         statements that are."""
         beside = block[k : k + 2]
         name = both(*beside) if len(beside) == 2 else ""

@@ -10,6 +10,7 @@ from ..base import catalogue, libc, libm
 from ..base.ctype import BOOL, DOUBLE, FLOAT, INT, LONG, ULONG, CType, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
+from ..ir.evaluate import converted
 from ..ir.fold import binary, cast, unary
 from ..ir.nodes import Call, Const, Expr, Select
 from .allocation import allocated, free
@@ -74,6 +75,9 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
         mark = len(cx.out)
         value = cast(cx.value(a), t)
         values = [value, *(before(cx, v, mark, loc) for v in values)]
+    match name, values:
+        case "sqrt" | "sqrtf", [Const(value=x)] if 0 <= x < math.inf:  # IEEE 754 defines it to the last bit
+            return Const(converted(math.sqrt(x), returns), returns, loc)
     return Call(name, tuple(values), returns, loc)
 
 

@@ -1,8 +1,11 @@
 /* atan: glibc's, of IBM's accurate library: within 0.56 units in the last place. w = |x| or 1/|x| is at most 1; with t
    near w from a table a Taylor polynomial of degree 5 in w - t; below 1/16 one of degree 13 in w. The fused operations
-   are those of glibc's FMA variant. Rare: what is no number. */
+   are those of glibc's FMA variant, as Debian 12 compiles it; see fused/atan.c. Rare: what is no number. */
 #include "bits.h"
 #include "atan_table.h"
+#ifndef C2CU_MINUS_PRODUCT
+#define C2CU_MINUS_PRODUCT(sum, a, b) (sum) - (a) * (b)
+#endif
 
 double c2cu_atan(double x) {
     double size = fabs(x);
@@ -29,7 +32,9 @@ double c2cu_atan(double x) {
     poly = __builtin_fma(w2, poly, 0x1.99999999997fdp-3);
     poly = __builtin_fma(w2, poly, -0x1.5555555555555p-2);
     double turned = 0x1.921fb54442d18p0 - w;
-    double rest = 0x1.921fb54442d18p0 - turned - w + 0x1.1a62633145c07p-54 - missing * w - w * w2 * poly;
+    double rest = 0x1.921fb54442d18p0 - turned - w + 0x1.1a62633145c07p-54;
+    rest = C2CU_MINUS_PRODUCT(rest, missing, w);
+    rest = C2CU_MINUS_PRODUCT(rest, w * w2, poly);
     double near = inverted ? turned + rest : __builtin_fma(w * w2, poly, w);
     double result = w < 0.0625 ? near : far;
     result = size < 0x1.49ff2p52 ? result : 0x1.921fb54442d18p0;

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from ..base.cache import Cache, key
 from ..base.libm import FUNCTIONS, PAIRS
+from ..base.mathematics import fused
 from ..base.package import state
 from ..codegen.contraction import plain_products
 from ..codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
@@ -76,7 +77,8 @@ def definitions(calls: Sequence[str]) -> str:
 @functools.cache
 def _text(name: str, plain: bool) -> tuple[tuple[str, ...], str]:
     """Tables and functions that others may share, and a function."""
-    content = Cache().put(key("device", name, plain, state()), ".device", lambda: "\0".join(_made(name)).encode())
+    entry = key("device", name, plain, name in fused(), state())
+    content = Cache().put(entry, ".device", lambda: "\0".join(_made(name)).encode())
     *shared, text = content.decode().split("\0")
     return tuple(shared), text
 

@@ -55,7 +55,8 @@ def main(p: int = 1000) -> int:
         print(f"player {(reached != expected).any(axis=1).argmax()} differs", file=sys.stderr)
         return 1
     print(f"{STEPS * p:,} steps in {seconds:.2f} s, schedule {program.plan.schedule}")
-    print(f"{reached[:, 0].sum():,} games, {reached[:, 1].sum():,} eaten; each player's are those of the program's own loop")
+    played, found = reached[:, :2].sum(axis=0)
+    print(f"{played:,} games, {found:,} eaten; each player's are those of the program's own loop")
     return 0
 
 

@@ -14,7 +14,7 @@ from ..understood import Understood
 
 class BlockSchedule(Schedule):
     rounds_freely = True
-    pass_names = ("phases", "if_convert", "minmax", "simplify_indices", "sincos", "prune")
+    pass_names = ("phases", "if_convert", "minmax", "simplify_indices", "pairs", "prune")
 
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         from .emit import block

@@ -22,7 +22,7 @@ from ...ir.simplify import simplify
 from ...ir.walk import variables
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
-from ...transform.sincos import sincos
+from ...transform.pairs import pairs
 from ..artifact import STACK, CudaArtifact
 from ..estimate import room
 from ..slots import Slot
@@ -103,7 +103,7 @@ def passes(fp: str, threads: Callable[[], int]) -> tuple[Pass, ...]:
         ("if_convert", if_convert),
         ("minmax", lambda k: minmax(k, fp == "fast")),
         ("simplify_indices", simplify_indices),
-        ("sincos", sincos),
+        ("pairs", pairs),
         ("prune", prune),
     )
 

@@ -27,7 +27,7 @@ class GangSchedule(Schedule):
         "scalarize",
         "select",
         "common",
-        "sincos",
+        "pairs",
         "narrow",
         "fours",
         "repeatable",

@@ -14,7 +14,7 @@ from ...codegen.lookups import is_taken_together
 from ...ir.nodes import Assign, Block, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ...ir.walk import places, rewritten, statements, with_body
 from ...transform.early import is_end
-from ...transform.sincos import both
+from ...transform.pairs import both
 
 FOUR = 4
 

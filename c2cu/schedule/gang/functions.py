@@ -21,6 +21,7 @@ from ...analysis.uniform import uniform
 from ...base.cache import Cache, key
 from ...base.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from ...base.libm import CORRECT, EXACT, FUNCTIONS, PAIRS
+from ...base.mathematics import fused
 from ...base.package import state
 from ...base.templates import render
 from ...codegen.correct_functions import FOLDER as CORRECT_FOLDER
@@ -145,9 +146,8 @@ _TYPES = {t.name: t for t in (DOUBLE, FLOAT, INT, UINT, LONG, ULONG)}
 
 
 def _kept(name: str) -> LanesFunction:
-    content = Cache().put(
-        key("lanes", name, is_correct(name), state()), ".lanes", lambda: json.dumps(asdict(_made(name))).encode()
-    )
+    entry = key("lanes", name, is_correct(name), name in fused(), state())
+    content = Cache().put(entry, ".lanes", lambda: json.dumps(asdict(_made(name))).encode())
     known = json.loads(content)
     pairs = {n: [tuple(x) for x in known[n]] for n in ("gathers", "unsigned", "lookups")}
     return LanesFunction(**{**known, **pairs})
@@ -155,7 +155,10 @@ def _kept(name: str) -> LanesFunction:
 
 def lowered(name: str, kind: str = "") -> Kernel:
     """A function for one input, as flat IR. ``kind``: "rare" for the one of arguments that are rare."""
-    folder = CORRECT_FOLDER if is_correct(name) else FOLDER / kind
+    if is_correct(name):
+        folder = CORRECT_FOLDER
+    else:
+        folder = FOLDER / ("fused" if name in fused() and not kind else kind)
     pre = preprocess(read_source(folder / f"{name}.c"))
     program = kernel_program(typed(link(pre).parsed, pre), "_".join(["c2cu", *filter(None, [kind]), name]))
     return uniform_ends(canonical(lower(program)))

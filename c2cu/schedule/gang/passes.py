@@ -10,9 +10,9 @@ from ...ir.simplify import unread
 from ...transform.common import common
 from ...transform.early import lanes_ended
 from ...transform.narrow import narrow
+from ...transform.pairs import pairs
 from ...transform.propagate import propagate
 from ...transform.scalarize import scalarize
-from ...transform.sincos import sincos
 from ...transform.unroll import unroll_by_profit
 from ..deferred import repeatable
 from .fours import fours
@@ -35,7 +35,7 @@ PASSES: tuple[Pass, ...] = (
     ("scalarize", scalarize),
     ("select", selects),
     ("common", common),
-    ("sincos", sincos),
+    ("pairs", pairs),
     ("narrow", narrow),
     ("fours", fours),
     ("repeatable", divided),

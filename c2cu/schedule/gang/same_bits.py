@@ -19,7 +19,7 @@ from ...base import toolchain
 from ...base.aside import Aside
 from ...base.cache import Cache, key
 from ...base.diagnostics import Error
-from ...base.libm import FUNCTIONS, PAIRS
+from ...base.libm import FUNCTIONS, OPPOSITE, PAIRS
 from ...base.machine_code import library
 from ...base.mathematics import mathematics
 from ...base.package import state
@@ -139,6 +139,7 @@ def text(names: Sequence[str], mask: str = "i64") -> str:
     return render(
         "cpu/same_bits.c.j2",
         compared=[(n, _done(n), *_types(_done(n)[0])) for n in names],
+        opposite=OPPOSITE,
         lanes=lanes,
         vectors=vectors(lanes, 8),
         narrowest=4,

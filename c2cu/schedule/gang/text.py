@@ -36,7 +36,7 @@ from ...ir.nodes import (
 )
 from ...ir.walk import blocks, expressions, statements, subexpressions, touched, used, variables
 from ...transform.in_bounds import in_bounds
-from ...transform.sincos import both
+from ...transform.pairs import both
 from ..deferred import run
 from .fours import lookup, runs
 from .parts import common, parts
@@ -272,7 +272,7 @@ class Emitter:
                 self.each(lambda: self.apart(lambda: self.varying_loop(s)))
 
     def both(self, beside: list[Stmt]) -> None:
-        """Two functions of one argument, by the function that does both."""
+        """Two functions of a pair, by the function that does both."""
         first, second = beside
         assert isinstance(first, Assign) and isinstance(second, Assign) and isinstance(first.value, Call)
         rep = self.p.register(first.value.type)

@@ -14,7 +14,7 @@ SHARED = 100 << 10  # bytes of shared memory that a block of twice the threads m
 
 class RegistersSchedule(Schedule):
     rounds_freely = True
-    pass_names = ("unroll", "scalarize", "webs", "if_convert", "minmax", "common", "sincos")
+    pass_names = ("unroll", "scalarize", "webs", "if_convert", "minmax", "common", "pairs")
 
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         from .emit import THREADS, registers

@@ -30,8 +30,8 @@ from ...ir.walk import blocks, expressions, statements, subexpressions, touched
 from ...transform.common import common_loads
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
+from ...transform.pairs import pairs
 from ...transform.scalarize import constant_regions, scalarize
-from ...transform.sincos import sincos
 from ...transform.unroll import unroll
 from ..artifact import STACK, CudaArtifact, Refilled
 from ..slots import Slot
@@ -133,7 +133,7 @@ def passes(leaving: frozenset[Region], fp: str, budget: int = BUDGET, loops: tup
         ("if_convert", if_convert),
         ("minmax", lambda k: pruned(minmax(k, fp == "fast"))),
         ("common", common_loads),
-        ("sincos", sincos),
+        ("pairs", pairs),
     )
 
 

@@ -10,7 +10,7 @@ from ..understood import Understood
 
 class ScanSchedule(Schedule):
     rounds_freely = True
-    pass_names = ("unroll", "scalarize", "webs", "if_convert", "minmax", "common", "sincos")
+    pass_names = ("unroll", "scalarize", "webs", "if_convert", "minmax", "common", "pairs")
 
     def emit(self, understood: Understood, threads: int, variant: str) -> Artifact:
         from .emit import scan
