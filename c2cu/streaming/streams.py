@@ -17,7 +17,7 @@ import numpy
 from .. import backends
 from ..base import catalogue
 from ..base.diagnostics import lines_of
-from ..base.memory import enough_memory
+from ..base.memory import enough_memory, require_memory
 from ..base.notices import warn
 from ..frontend.options import by_name, whole
 from ..runtime import arrays
@@ -335,6 +335,7 @@ def in_groups(program: CompiledProgram, slots: tuple[Slot, ...], arguments: Mapp
     shared_names = {s.name for s in slots if s.shared}
     targets = arrays.targets(slots, out, program.layout, p)
     written = [s for s in slots if s.writes]
+    require_memory(sum(p * s.nbytes for s in written if s.name not in targets))
     results = {s.name: targets[s.name] if s.name in targets else arrays.empty(s, p, program.layout) for s in written}
 
     def targets_of(first: int, count: int) -> list[Any]:
