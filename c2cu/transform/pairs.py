@@ -52,7 +52,7 @@ def _member(e: Call, values: Mapping[Variable, Expr]) -> tuple[str, Expr, int]:
 
 
 @dataclass
-class _Argument:
+class _Paired:
     """An argument, which of the pair is called ``first``, the number of the statement that has it, and, once both
     functions of it are called, the names of what they give."""
 
@@ -63,10 +63,10 @@ class _Argument:
 
 
 def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:
-    known: dict[tuple[str, Expr], _Argument] = {}
+    known: dict[tuple[str, Expr], _Paired] = {}
     negations: dict[Variable, Expr] = {}
     readers: dict[Variable | Region, list[tuple[str, Expr] | Variable]] = {}
-    calls: list[dict[Call, tuple[_Argument, int]]] = []
+    calls: list[dict[Call, tuple[_Paired, int]]] = []
     for k, s in enumerate(row):
         calls.append({})
         for x in (x for e in expressions(s) for x in subexpressions(e)):
@@ -75,7 +75,7 @@ def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:
             name, e, member = _member(x, negations)
             key = name, e
             if key not in known:
-                known[key] = _Argument(e, member, k)
+                known[key] = _Paired(e, member, k)
                 for place in places(e):
                     readers.setdefault(place, []).append(key)
             argument = known[key]
@@ -98,7 +98,7 @@ def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:
     return [x for k, s in enumerate(row) for x in _named(s, k, calls[k])]
 
 
-def _named(s: Stmt, k: int, calls: Mapping[Call, tuple[_Argument, int]]) -> list[Stmt]:
+def _named(s: Stmt, k: int, calls: Mapping[Call, tuple[_Paired, int]]) -> list[Stmt]:
     """A statement with the names of those of its calls that have one, behind the assignments to those that are new."""
     new: list[Stmt] = []
 
