@@ -6,7 +6,7 @@
 double c2cu_cosh(double x) {
     double size = fabs(x);
     _Bool small = size < 0x1.62e43p-2;
-    double e = c2cu_exp_core(size), t = c2cu_expm1_core(size);
+    double e = c2cu_exp_core(size), t = c2cu_expm1_near(size);
     double w = 1.0 + t;
     double quotient = (small ? t * t : 0.5) / (small ? w + w : e);
     double result = small ? 1.0 + quotient : 0.5 * e + quotient;

@@ -6,7 +6,7 @@
 float c2cu_coshf(float x) {
     float size = fabsf(x);
     _Bool small = size < 0x1.62e43p-2f;
-    float e = c2cu_expf_core(size), t = c2cu_expm1f_core(size);
+    float e = c2cu_expf_core(size), t = c2cu_expm1f_near(size);
     float w = 1.0f + t;
     float quotient = (small ? t * t : 0.5f) / (small ? w + w : e);
     float result = small ? 1.0f + quotient : 0.5f * e + quotient;

@@ -4,6 +4,19 @@
 #define C2CU_EXPM1F_CORE_H
 #include "bits.h"
 
+/* exp(r) - 1 = r - (r e - r^2 / 2), |r| <= ln2/2: this is e. */
+static float c2cu_expm1f_part(float r) {
+    float half = 0.5f * r;
+    float h = r * half;
+    float p = 1.0f + h * (-0x1.111112p-5f + h * (0x1.a01a02p-10f + h * (-0x1.4ce19ap-14f + h * (0x1.0cfca8p-18f + h *
+        -0x1.afdb76p-23f))));
+    float t = 3.0f - p * half;
+    return h * ((p - t) / (6.0f - r * t));
+}
+
+/* exp(x) - 1, for |x| below ln2/2. */
+static float c2cu_expm1f_near(float x) { return x - (x * c2cu_expm1f_part(x) - x * (0.5f * x)); }
+
 static float c2cu_expm1f_core(float x) {
     float size = fabsf(x);
     float sum = size <= 0x1.62e43p-2f ? 0.5f : size * 0x1.715476p0f + 0.5f;
@@ -15,12 +28,8 @@ static float c2cu_expm1f_core(float x) {
     float r = high - low;
     float rest = high - r - low;
 
-    float half = 0.5f * r;
-    float h = r * half;
-    float p = 1.0f + h * (-0x1.111112p-5f + h * (0x1.a01a02p-10f + h * (-0x1.4ce19ap-14f + h * (0x1.0cfca8p-18f + h *
-        -0x1.afdb76p-23f))));
-    float t = 3.0f - p * half;
-    float e = h * ((p - t) / (6.0f - r * t));
+    float h = r * (0.5f * r);
+    float e = c2cu_expm1f_part(r);
     float none = r - (r * e - h);
     e = r * (e - rest) - rest - h;
 

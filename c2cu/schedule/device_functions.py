@@ -20,8 +20,10 @@ from ..base.mathematics import fused
 from ..base.package import state
 from ..codegen.contraction import plain_products
 from ..codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
+from ..codegen.double_constants import constant_name, constants, is_long
 from ..codegen.math_calls import PREFIX, our_functions, rounds_correctly
-from ..ir.nodes import Call, Expr, Kernel, Region, Stmt, Store
+from ..codegen.precedence import NAME
+from ..ir.nodes import Call, Const, Expr, Kernel, Region, Stmt, Store
 from ..ir.passes import through
 from ..ir.walk import statements
 from ..transform.propagate import propagate
@@ -71,7 +73,8 @@ def definitions(calls: Sequence[str]) -> str:
         before.update(dict.fromkeys(shared))
         inlined = "__noinline__" if calls.count(name) > MANY else "__forceinline__"
         texts.append(text.replace("INLINED", inlined))
-    return "\n".join([*before, *texts, ""])
+    text = "\n".join([*before, *texts, ""])
+    return "\n".join([*constants(text, PREFIX), text])
 
 
 @functools.cache
@@ -144,5 +147,7 @@ class _FunctionText(CudaText):
             super().statement(s)
 
     def printed(self, e: Expr) -> tuple[str, int]:
+        if isinstance(e, Const) and is_long(e):
+            return constant_name(e.value, PREFIX), NAME
         text, level = super().printed(e)
         return (RARE + text, level) if isinstance(e, Call) and e.name in self.hosts else (text, level)
