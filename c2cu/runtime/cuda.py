@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import functools
 import time
@@ -152,8 +151,11 @@ class CudaProgram:
             self.drawback = f"a block takes {artifact.shared_bytes} bytes of shared memory, the device has {most}"
 
     def __del__(self) -> None:
-        with contextlib.suppress(Exception), self._device:  # the interpreter may be ending
-            self._device.synchronize()  # the module goes, and a kernel may still run
+        try:
+            with self._device:
+                self._device.synchronize()  # the module goes, and a kernel may still run
+        except Exception:  # the interpreter may be ending, when names of modules are None
+            pass
 
     def _spilled(self) -> str:
         if not isinstance(self.artifact, CudaArtifact) or self.artifact.spills is None:
