@@ -20,7 +20,7 @@ GUIDE = (ROOT / "docs" / "cluster.md").read_text()
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE, re.M | re.S)
 SCRIPTS = {m[1]: block for block in BLOCKS if (m := re.match(r"# (\w+\.py)\n", block))}
 COMMANDS = re.findall(r"^\$ (.*)$", GUIDE, re.M)
-SECONDS = 400  # after which something hangs: seven times what eight at once take on one core each
+SECONDS = 400  # after which something hangs: eight at once on two cores took 78
 
 
 @pytest.fixture
