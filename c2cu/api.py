@@ -463,8 +463,9 @@ def translate(
             still come in. Without it, the program reads all p inputs first.
         schedule: ``"auto"``, or the name of a schedule: the program has the kernels that `compile` would run. Without
             it, the program is the one that is best read: on CUDA that of schedule ``thread``, or of ``private`` where
-            that one does not take the program; on a CPU SIMD lanes that every machine has, on one processor. With it, a
-            program for a CPU is for all processors, and for SIMD registers as wide as this machine's.
+            that one does not take the program; on a CPU SIMD lanes that every machine has, on one processor. With it,
+            lanes and tiles of a CPU are for all processors, and for SIMD registers as wide as this machine's. What
+            neither takes runs as it stands, one run after another.
         fp: As for `compile`.
         math: As for `compile`.
         pack: 4, 8 or 16; see `compile`. The program ends with a message where an element does not fit.

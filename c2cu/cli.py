@@ -406,6 +406,7 @@ def translate(
         from .report import stages
         from .schedule.choose import AUTO
         from .standalone.gain import gain
+        from .standalone.turns import stands_for
 
         if any("=" in name for name in shared):
             raise click.UsageError("translate takes --shared NAME: the program itself gives the value")
@@ -444,15 +445,20 @@ def translate(
             stored if lines else "",
         )
         files.write(output, text.encode("utf-8", "surrogateescape"))
-        if front is not None and target == "cuda" and schedule is None and common.diagnostics_format == "text":
-            note = gain(front, group or p)
+        if common.diagnostics_format == "text":
+            note = gain(front, group or p) if front is not None and target == "cuda" and schedule is None else ""
+            if reason := stands_for(text):
+                note = f"note: the program stays as it stands, each run a process of its own: {reason}"
             if note:
                 click.echo(note, err=True)
 
 
 def _tell_idle(library: bool, target: str) -> None:
     """Say of options on the command line that they do nothing here."""
-    idle = dict.fromkeys(("p", "group", "threads"), "with --library: the function takes any number of inputs")
+    idle = {
+        **dict.fromkeys(("p", "group"), "with --library: the function takes any number of inputs"),
+        "threads": "with --library: the function chooses the threads of a CUDA block, and is told those of a CPU",
+    }
     if not library:
         idle = {"threads": "with --target cpu: they are of a CUDA block"} if target == "cpu" else {}
     source = click.get_current_context().get_parameter_source

@@ -7,8 +7,10 @@ import warnings
 from collections import Counter
 
 import pytest
+from click.testing import CliRunner
 
 import c2cu
+from c2cu.cli import main
 from tests.cuda_host import program_on_cpu
 from tests.oracle import executable, run_original, with_defines
 from tests.sample import sampled
@@ -1187,3 +1189,18 @@ def test_a_part_of_main_that_has_no_use_for_its_arguments(before, after, tmp_pat
     done = subprocess.run([program, "3"], input=b"1 2 3", capture_output=True, check=True)
     factor = 2 * (2 if after == "argc" else 1) * (3 if "argv" in before else 1)
     assert done.stdout.split() == [str(k * factor).encode() for k in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("schedule", [[], ["--schedule", "auto"], ["--schedule", "native"]])
+def test_what_the_program_as_it_stands_is_for_is_told(schedule, tmp_path):
+    """The reason why it could not be taken apart; and C that is wrong is no program to run as it stands."""
+    file, out = tmp_path / "k.c", tmp_path / "x.c"
+    command = ["translate", str(file), "--target", "cpu", "--p", "2", "-o", str(out), *schedule]
+    file.write_text(IN_TURN["a jump"])
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0 and out.exists()
+    assert "note: the program stays as it stands, each run a process of its own: " in done.stderr
+    file.write_text(program(kernel="void k(void) { for (int i = 0; i <= 3; i++) o[i] = a[i]; }\n"))
+    out.unlink()
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 1 and "[C2CU035]" in done.stderr and not out.exists()

@@ -1,6 +1,7 @@
 """Kernels as libraries: what `translate --library` writes, compiled without c2cu, equals runs of the original."""
 
 import ctypes
+import math
 import re
 import shutil
 import subprocess
@@ -154,6 +155,30 @@ def test_names_structs_and_initialisers(target):
     results = called(library, code, inputs, slots, p, 2 if target == "cpu" else None)
     expected = c2cu.bulk(PROGRAM, inputs, backend="cpu", schedule="native")
     assert all(same(results[n], a) for n, a in expected.items())
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_the_header_says_how_large_arrays_are(target):
+    """What an array's own declaration in C would take."""
+    text = (
+        "#include <complex.h>\nstruct pair { int x; double y; } pairs[3]; double complex a[4]; float complex s; _Bool f; int m;\n"
+        "double k(void) { s = 0; for (int i = 0; i < 4; i++) s += a[i] * pairs[i % 3].x; return f ? m : pairs[0].y; }\n"
+    )
+    library = c2cu.library(text, "bulk", target=target)
+    said = dict(re.findall(r"^ \*   (\w+): \w+, ([^;\n]*)", library.header, re.M))
+    assert said == {
+        "a": "double[p][4][2] (the real part, then the imaginary one)",
+        "s": "float[p][2] (the real part, then the imaginary one)",
+        "pairs": "void[p][3] (struct pair, 16 bytes each)",
+        "f": "unsigned char[p]",
+        "m": "int[p]",
+        "result": "double[p], what the C function returns",
+    }
+    for slot in c2cu.compile(text, backend="cpu", schedule="gang").slots:
+        numbers = [int(n) for n in re.findall(r"\[(\d+)\]", said[slot.name.replace("return", "result")])]
+        size = {"double": 8, "float": 4, "void": 16, "unsigned char": 1, "int": 4}
+        element = size[said[slot.name.replace("return", "result")].partition("[")[0]]
+        assert math.prod([element, *numbers]) == slot.nbytes
 
 
 @pytest.mark.parametrize("target", ["cpu", "cuda"])

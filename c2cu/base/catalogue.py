@@ -1585,7 +1585,7 @@ OTHER_BACKEND = Message(
     InputError,
     "The schedule is one of the other backend.",
     "schedule '{schedule}' is for backend {owner}, but the backend is {backend}",
-    "choose backend {owner}, or another schedule",
+    "choose {owner} (--backend, of translate --target), or another schedule",
     "Choose the backend that has the schedule, or another schedule.",
 )
 NOT_A_SCALAR = Message(
@@ -1914,7 +1914,8 @@ NO_MAIN = Message(
     UnsupportedError,
     "A standalone program needs a main that calls the kernel once.",
     "there is no main that calls the kernel once",
-    "write a main with '#pragma kernel' before the call, or use c2cu.bulk",
+    "write '#pragma kernel' before the call in main; with --fn NAME another function is the kernel. For a function "
+    "alone there are 'c2cu run', c2cu.bulk and 'c2cu translate --library'",
 )
 ONE_NAME = Message(
     "C2CU089",

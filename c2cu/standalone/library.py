@@ -53,7 +53,9 @@ class _Argument:
 
     name: str
     slot: Slot
-    type: str  # of an element
+    type: str  # of an element; of a complex number its parts', of what the header cannot define ``void``
+    element: CType
+    starts: str  # what it holds where it is not given
 
     @property
     def text(self) -> str:
@@ -63,14 +65,18 @@ class _Argument:
     def says(self) -> str:
         """A line about it for the header."""
         way = {(True, False): "in", (False, True): "out", (True, True): "in and out"}[self.slot.reads, self.slot.writes]
-        shape = "".join(f"[{n}]" for n in (*(() if self.slot.shared else ("p",)), *self.slot.shape))
+        parts = (2,) if _is_complex(self.element) else ()
+        shape = "".join(f"[{n}]" for n in (*(() if self.slot.shared else ("p",)), *self.slot.shape, *parts))
         one = " (one for all inputs)" * self.slot.shared
-        size = f", {self.slot.nbytes} bytes each" * (self.type == "void")
+        what = " (the real part, then the imaginary one)" if parts else ""
+        if self.type == "void":
+            what = f" ({self.element}, {self.element.size} bytes each)"
+        if self.slot.name == "return":
+            what += ", what the C function returns"
         most = f"; elements from 0 to {self.slot.most}, which is not checked" * (self.slot.most is not None)
-        start = "as the C file initialises it"
-        without = {"in": start, "out": "not wanted", "in and out": f"{start}, and not given back"}
+        without = {"in": self.starts, "out": "not wanted", "in and out": f"{self.starts}, and not given back"}
         null = f"; NULL: {without[way]}" * (not self.slot.required)
-        return f"{self.name}: {way}, {self.type}{shape or '[1]'}{size}{one}{null}{most}"
+        return f"{self.name}: {way}, {self.type}{shape or '[1]'}{what}{one}{null}{most}"
 
 
 @deeply
@@ -146,7 +152,7 @@ def _artifact(front: Understood, target: str, schedule: str) -> Artifact:
 
 
 def _arguments(front: Understood, artifact: Artifact) -> list[_Argument]:
-    types = {b.name: b.type for b in front.program.parameters}
+    parameters = {b.name: b for b in front.program.parameters}
     taken = {*_TAKEN, *re.findall(r"^#define (\w+)", artifact.text, re.M)}
     arguments = []
     for slot in artifact.slots:
@@ -156,18 +162,23 @@ def _arguments(front: Understood, artifact: Artifact) -> list[_Argument]:
         while name in taken:
             name += "_"
         taken.add(name)
-        arguments.append(_Argument(name, slot, _element(types[slot.name])))
+        of = parameters[slot.name]
+        declared = of.symbol.decl if of.symbol is not None else None
+        starts = "as the C file initialises it" if declared is not None and declared.init is not None else "zeros"
+        element = leaf_element(of.type)
+        arguments.append(_Argument(name, slot, _element(element), element, starts))
     return arguments
 
 
 def _element(t: CType) -> str:
-    """The C type of an array's elements; of a complex number its parts', of what the header cannot define ``void``."""
-    element = leaf_element(t)
-    if not isinstance(element, Scalar):
+    """The C type of a parameter that points to such elements."""
+    if not isinstance(t, Scalar):
         return "void"
-    if element == BOOL:
-        return "unsigned char"
-    return str(element).replace("_Complex", "").strip()
+    return "unsigned char" if t == BOOL else str(t).replace("_Complex", "").strip()
+
+
+def _is_complex(t: CType) -> bool:
+    return isinstance(t, Scalar) and "_Complex" in t.name
 
 
 def _slot(slot: Slot, arguments: dict[str, _Argument]) -> str:

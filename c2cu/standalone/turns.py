@@ -33,8 +33,9 @@ _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.M)
 _KERNEL = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?:kernel|c2cu)\b.*$", re.M)
 
 
-#: Errors that say which function to call the kernel.
-_ASKS = frozenset(m.code for m in (catalogue.NO_KERNEL, catalogue.SEVERAL_KERNELS))
+#: Errors that say which function to call the kernel, and those of C that has no meaning as it stands either.
+_ENDS = frozenset(m.code for m in (catalogue.NO_KERNEL, catalogue.SEVERAL_KERNELS, catalogue.OUT_OF_BOUNDS))
+_SAID = re.compile(r"^ \* The program as it stands, each run a process of its own: (.*)\. \*/$", re.M)
 
 
 def in_turn(name: str, pre: Preprocessed, p: int, why: Error) -> str | None:
@@ -42,7 +43,7 @@ def in_turn(name: str, pre: Preprocessed, p: int, why: Error) -> str | None:
     around it. ``why``: what could not be done."""
     text = _KERNEL.sub("", pre.whole).strip("\n")
     code = without_comments(text)
-    if why.code in _ASKS or not re.search(r"\bmain\s*\(", code) or any(_defines(code, c) for _, _, c, _ in _LIBRARY):
+    if why.code in _ENDS or not re.search(r"\bmain\s*\(", code) or any(_defines(code, c) for _, _, c, _ in _LIBRARY):
         return None
     return render(
         "cpu/turns.c.j2",
@@ -59,6 +60,12 @@ def in_turn(name: str, pre: Preprocessed, p: int, why: Error) -> str | None:
 def _defines(code: str, name: str) -> bool:
     """Whether a program may have a function or a variable of that name."""
     return bool(re.search(rf"\b{name}\b(?!\s*\()|\b{name}\s*\([^;{{}}()]*\)\s*\{{", code))
+
+
+def stands_for(text: str) -> str:
+    """Why a text is the program as it stands; "" if it is not."""
+    m = _SAID.search(text[:4096])
+    return m[1] if m else ""
 
 
 def _reason(why: Error) -> str:
