@@ -343,6 +343,8 @@ class _Frame:
         o.open("if (band >= 0 && stores)" if self.warp else "if (band >= 0)")
         last = f"if (pivot < {self.pivots - 1}) " if self.direct and self.keeps else ""
         unless = "if (!again) " if self.checks else ""
+        if last:
+            o.line("/* It comes back, but in the last sweep, where its elements are results. */")
         for r in self.written:
             if self.keeps:
                 o.line(f"{last}{self.save(r)}")
