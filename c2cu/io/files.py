@@ -151,7 +151,9 @@ def write(path: str, data: Data) -> None:
         else:
             _replace(resolved(path), data)
     except OSError as e:
-        raise catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how="") from None
+        parent = Path(path).parent
+        how = "" if parent.exists() else f"there is no directory '{parent}'"
+        raise catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how=how) from None
 
 
 def resolved(path: str) -> Path:
