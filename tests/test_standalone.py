@@ -1204,3 +1204,37 @@ def test_what_the_program_as_it_stands_is_for_is_told(schedule, tmp_path):
     out.unlink()
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 1 and "[C2CU035]" in done.stderr and not out.exists()
+
+
+SPECTRUM = """
+#include <complex.h>
+#include <stdio.h>
+double complex z[8], spectrum[8];
+static void transformed(const double complex *x, int n, int stride, double complex *out) {
+    if (n == 1) { out[0] = x[0]; return; }
+    transformed(x, n / 2, 2 * stride, out);
+    transformed(x + stride, n / 2, 2 * stride, out + n / 2);
+    for (int k = 0; k < n / 2; k++) {
+        double complex w = cexp(-2 * I * 3.141592653589793 * k / n) * out[k + n / 2], e = out[k];
+        out[k] = e + w;
+        out[k + n / 2] = e - w;
+    }
+}
+void transform(void) { transformed(z, 8, 1, spectrum); }
+int main(void) {
+    for (int i = 0; i < 8; i++) { double r; if (scanf("%lf", &r) != 1) return 1; z[i] = r; }
+#pragma kernel
+    transform();
+    for (int i = 0; i < 8; i++) printf("%a %a\\n", creal(spectrum[i]), cimag(spectrum[i]));
+}
+"""
+
+
+@pytest.mark.parametrize("schedule", ["gang", "auto"])
+def test_lanes_take_what_is_not_printed_anew(schedule):
+    """Recursion of known depth, and complex numbers, which main's own text has too."""
+    runs = [" ".join(str((i * k) % 7 - 2.5) for i in range(8)) for k in range(1, 6)]
+    text = c2cu.translate(SPECTRUM, p=5, target="cpu", schedule=schedule)
+    assert "in each SIMD lane" in text
+    done = subprocess.run([executable(text)], input="\n".join(runs).encode(), capture_output=True)
+    assert done.stdout == b"".join(run_original(SPECTRUM, r) for r in runs)

@@ -114,7 +114,7 @@ def refuse_printing(program: KernelProgram, for_host: bool = False, process: boo
     if all(is_packed(t) for t in program.unit.declarations.structs.values() if t.foreign):
         fine = fine | {catalogue.HOST_LAYOUT.code}
     if not kernel:
-        fine = fine | {catalogue.COMPLEX.code}
+        fine = fine | {catalogue.COMPLEX.code, catalogue.RECURSION.code}
     for _, e in _found(program):
         if e.code not in fine:
             raise unfollowed(e)

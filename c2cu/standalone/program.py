@@ -172,7 +172,7 @@ def standalone(
 def _cuda(host: _Host, threads: int, schedule: str | None) -> str:
     """A program for nvcc: the paper's columns, a thread's own variables, or rows around a schedule's kernels."""
     front = host.front
-    artifact = None
+    artifact, why = None, None
     if schedule not in (None, "private"):
         try:
             artifact = host.form("cuda", schedule)
@@ -180,10 +180,10 @@ def _cuda(host: _Host, threads: int, schedule: str | None) -> str:
                 raise catalogue.NO_PROGRAM_FORM.error(front.program.kernel.loc, schedule=schedule)
             if artifact.schedule not in ("thread", "private"):
                 return host.cuda_rows(artifact)
-        except UnsupportedError:
+        except UnsupportedError as e:
             if schedule != AUTO:
                 raise
-            artifact = None
+            artifact, why = None, e
     name = artifact.schedule if artifact is not None else schedule
     if name == "private" and artifact is None:
         return host.cuda_private("the schedule is 'private'")
@@ -193,7 +193,10 @@ def _cuda(host: _Host, threads: int, schedule: str | None) -> str:
         if artifact is not None and name == "thread":
             return host.cuda_rows(artifact)
         reason = f"{e.diagnostic.message} (line {e.line})" if e.line else e.diagnostic.message
-        return host.cuda_private(reason)
+        try:
+            return host.cuda_private(reason)
+        except UnsupportedError as e:
+            raise why or e from None
 
 
 def require_runs(p: int, threads: int, target: str, group: int | None) -> None:
@@ -236,7 +239,7 @@ def _cpu(front: Understood, p: int, group: int | None, schedule: str | None) -> 
     why: Error | None = None
     if schedule not in (None, _NATIVE):
         try:
-            host = _host(front, False, False, p, group)
+            host = _host(front, False, False, p, group, kernel=False)
             artifact = host.form("cpu", schedule)
             if artifact is not None:
                 return wrapped(host.cpu(artifact))
