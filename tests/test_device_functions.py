@@ -112,6 +112,26 @@ def test_functions_of_one_argument_are_one_function(both, one, other, schedule, 
         assert f"c2cu_math_{one}{f}(" not in artifact.text
 
 
+NEGATED = {
+    "inside one that has a name": "while (n-- > 0) { double y = -x; r[0] = F(F(y)); x += 1; r[1] = F(-F(y)); r[2] = F(-y); }",
+    "a negation that was another": "while (n-- > 0) { double y = -x; r[0] = F(y); y = -r[2]; r[1] = F(F(y)); x += 1; r[0] += F(-F(y)); r[2] = F(-y); }",
+    "a chain": "while (n-- > 0) { double w = -x, v = -w; r[0] = F(F(v)); x *= 0.5; r[1] = F(-F(v)) + F(-x); w = x; r[2] = F(-v) * F(w); }",
+}
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("function", ["erf", "erfc"])
+@pytest.mark.parametrize("name", sampled(NEGATED, 1))
+def test_negations_that_end(name, function):
+    text = f"#include <math.h>\ndouble x, r[3]; int n;\nvoid k(void) {{ {NEGATED[name].replace('F(', f'{function}(')} }}"
+    artifact = emit_schedule("registers", pipeline.understand(read_source(text), pipeline.Options(fn="k")))
+    rng = np.random.default_rng(6)
+    inputs = {"x": rng.normal(size=300), "n": rng.integers(0, 4, 300).astype("i4"), "r": rng.normal(size=(300, 3))}
+    variables = [("x", "float64", ()), ("r", "float64", (3,)), ("n", "int32", ())]
+    expected = Original(text, "k", variables).bulk(inputs, 300)["r"]
+    assert np.array_equal(run_on_cpu(artifact, inputs, 300)["r"], expected)
+
+
 def test_bits_are_compared_where_all_functions_are_ours(monkeypatch):
     from c2cu.schedule import device_functions
 

@@ -329,3 +329,11 @@ def test_what_builds_of_one_library_differ_in(build, monkeypatch, tmp_path):
     as_seen("atan")
     differs = ours(x).view("i8") - np.array([math.atan(v) for v in x]).view("i8")
     assert (np.abs(differs[:4]) == (build != fused())).all() and not differs[4:].any()
+
+
+@pytest.mark.parametrize("of_zero", ["0.0 - sqrt(0)", "sqrt(0.0) - 0.0", "0.0 - 0.0", "0.0f - sqrtf(0)", "0.0 - 1 * sqrt(0)",
+                                     "2 * sqrt(0) - (x > 0)", "sqrt(0) * 2 - (x > 0)", "sqrt(-0.0)", "0.0 - sqrt(0) / 2"])  # fmt: skip
+def test_signs_of_zeros_from_square_roots_of_constants(of_zero):
+    text = f"#include <math.h>\nvoid k(double x, double *r) {{ *r = 1 / ({of_zero}) + sqrt(2) * x; }}"
+    gang, native, _ = gang_and_native(text, {"x": np.array([-1.0, 0.5, -0.25, 1, -3, 2, 7, -7])})
+    assert same(gang, native)

@@ -26,7 +26,7 @@ _TYPE_OR_NUMBER = re.compile(
 
 def shortened(text: str, header: str) -> str:
     """The text with the declarations that it names, and those that they name, in place of the include. As it is if it
-    names what is no function there, such as a macro."""
+    names what is no function there, such as a macro with parameters."""
     others: dict[str, tuple[int, str]] = {}
     for m in _TYPE_OR_NUMBER.finditer(header):
         others.setdefault(m[1] or m[2], (m.start(), m[0]))  # some stand there twice

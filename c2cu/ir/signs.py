@@ -11,8 +11,8 @@ from .nodes import Binary, Cast, Const, Expr, Unary, Var, Variable
 
 
 def signed(e: Expr, values: Mapping[Variable, Expr]) -> tuple[bool, Expr]:
-    """A floating-point expression as one without a sign, and whether that is to be negated. A NaN keeps its sign: it
-    comes from an operand, as no constant here makes one. ``values``: of variables."""
+    """A floating-point expression as one without a sign, and whether that is to be negated. Of a NaN the sign
+    may be another than that of the expression. ``values``: of variables."""
     match e:
         case Var(v) if v in values and e.type.is_float:
             return signed(values[v], values)

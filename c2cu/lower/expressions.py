@@ -250,8 +250,9 @@ def binary_value(cx: Context, node: C.BinaryOp) -> Expr:
     a, b = operands(cx, node)
     if node.op == "-" and is_zero(cx, node.left, a):
         t = common(a.type, b.type)
-        if never_minus_zero(cast(b, t)):
-            return unary("-", cast(b, t), t, loc)
+        subtrahend = cast(b, t)
+        if not isinstance(subtrahend, Const) and never_minus_zero(subtrahend):
+            return unary("-", subtrahend, t, loc)
     if node.op == "+":
         for zero, z, x in ((node.left, a, b), (node.right, b, a)):
             if isinstance(x, Unary) and x.op == "-" and is_zero(cx, zero, z) and never_minus_zero(x.operand):

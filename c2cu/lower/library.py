@@ -76,7 +76,8 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
         value = cast(cx.value(a), t)
         values = [value, *(before(cx, v, mark, loc) for v in values)]
     match name, values:
-        case "sqrt" | "sqrtf", [Const(value=x)] if 0 <= x < math.inf:  # IEEE 754 defines it to the last bit
+        # IEEE 754 defines it to the last bit. Of 0 it stays a call: that a constant is 0 decides about others' signs.
+        case "sqrt" | "sqrtf", [Const(value=x)] if 0 < x < math.inf:
             return Const(converted(math.sqrt(x), returns), returns, loc)
     return Call(name, tuple(values), returns, loc)
 

@@ -20,8 +20,9 @@ _PAIR_OF = {name: pair for pair, members in _MEMBERS.items() for name in members
 
 
 def pairs(kernel: Kernel) -> Kernel:
-    """``kernel`` with the one function of a pair directly before the other, where one row of assignments and stores,
-    the condition of a branch behind it included, has both and what the argument reads does not change in between."""
+    """``kernel`` with the one function of a pair directly before the other, and erf called once, where one row of
+    assignments and stores, the condition of a branch behind it included, has both and what the argument reads does not
+    change in between."""
     last = max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0)
     uids = count(last + 1)
     return with_body(kernel, in_rows(kernel.body, lambda row: _joined(row, uids)))
@@ -53,13 +54,13 @@ def _member(e: Call, values: Mapping[Variable, Expr]) -> tuple[str, Expr, int]:
 
 @dataclass
 class _Paired:
-    """An argument, which of the pair is called ``first``, the number of the statement that has it, and, once both
-    functions of it are called, the names of what they give."""
+    """An argument, which of the pair is called ``first``, and, once both functions of it are called, the names of what
+    they give. ``assigned``: whether these have it already."""
 
     expr: Expr
     first: int
-    row: int
     names: tuple[Variable, ...] = ()
+    assigned: bool = False
 
 
 def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:
@@ -67,7 +68,7 @@ def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:
     negations: dict[Variable, Expr] = {}
     readers: dict[Variable | Region, list[tuple[str, Expr] | Variable]] = {}
     calls: list[dict[Call, tuple[_Paired, int]]] = []
-    for k, s in enumerate(row):
+    for s in row:
         calls.append({})
         for x in (x for e in expressions(s) for x in subexpressions(e)):
             if not isinstance(x, Call) or x.name not in _PAIR_OF:
@@ -75,11 +76,11 @@ def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:
             name, e, member = _member(x, negations)
             key = name, e
             if key not in known:
-                known[key] = _Paired(e, member, k)
+                known[key] = _Paired(e, member)
                 for place in places(e):
                     readers.setdefault(place, []).append(key)
             argument = known[key]
-            calls[k][x] = argument, member
+            calls[-1][x] = argument, member
             if member != argument.first and not argument.names:
                 argument.names = tuple(Variable(n, x.type, next(uids), role="temporary") for n in _MEMBERS[name])
         changed = s.var if isinstance(s, Assign) else s.region if isinstance(s, Store) else None
@@ -95,10 +96,10 @@ def _joined(row: list[Stmt], uids: count[int]) -> list[Stmt]:
                 negations[v] = value
                 readers.setdefault(of, []).append(v)
                 readers.setdefault(v, []).append(v)
-    return [x for k, s in enumerate(row) for x in _named(s, k, calls[k])]
+    return [x for s, found in zip(row, calls) for x in _named(s, found)]
 
 
-def _named(s: Stmt, k: int, calls: Mapping[Call, tuple[_Paired, int]]) -> list[Stmt]:
+def _named(s: Stmt, calls: Mapping[Call, tuple[_Paired, int]]) -> list[Stmt]:
     """A statement with the names of those of its calls that have one, behind the assignments to those that are new."""
     new: list[Stmt] = []
 
@@ -106,7 +107,8 @@ def _named(s: Stmt, k: int, calls: Mapping[Call, tuple[_Paired, int]]) -> list[S
         if not isinstance(e, Call) or e not in calls or not calls[e][0].names:
             return mapped(e, expression)
         argument, member = calls[e]
-        if argument.row == k and not any(isinstance(x, Assign) and x.var in argument.names for x in new):
+        if not argument.assigned:  # the first that is reached: an earlier one may be inside a call that has a name
+            argument.assigned = True
             one, other = _calls(_PAIR_OF[e.name], expression(argument.expr), e)
             first, second = argument.names
             negated = Unary("-", Var(first, e.loc), e.type, e.loc)

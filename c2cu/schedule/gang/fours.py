@@ -98,8 +98,8 @@ class _Lookups:
 
 
 def runs(u: Uniform, block: Block) -> Iterator[list[Stmt]]:
-    """The statements in order, each by itself, but what can be done at once together: lookups in one table, or the sine
-    and the cosine of one argument."""
+    """The statements in order, each by itself, but what can be done at once together: lookups in one table, or the
+    two functions of a pair."""
     run: list[Stmt] = []
     for s in block:
         if run and not (len(run) < FOUR and _goes_with(u, s, run)):
