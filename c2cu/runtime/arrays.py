@@ -171,10 +171,11 @@ def _number_hint(value: Any, slot: Slot) -> str:
     if slot.shape or not (isinstance(value, bool | int | float | complex) or getattr(value, "shape", None) == ()):
         return ""
     name = slot.name
-    all_of_them = (
-        "" if slot.writes else f", or one number for all: shared={{'{name}': {value}}} / --shared {name}={value}"
-    )
-    return f"give an array of shape (p,){all_of_them}"
+    if slot.writes:
+        return "give an array of shape (p,)"
+    compiled = f", of a global where c2cu.compile has shared=['{name}']" * slot.is_global
+    one = f"one number for all: shared={{'{name}': {value}}}{compiled} / --shared {name}={value}"
+    return f"give an array of shape (p,), or {one}"
 
 
 def _axis_hint(shape: tuple[int, ...], slot: Slot, layout: str) -> str:
