@@ -127,7 +127,7 @@ def test_where_the_short_text_is_rejected_the_whole_header_is_read(monkeypatch):
 
 
 @X86
-@pytest.mark.parametrize("kernel", ["mandelbrot", "kepler", "life", "smith_waterman"])
+@pytest.mark.parametrize("kernel", ["mandelbrot", "kepler", "rk45", "smith_waterman"])
 @pytest.mark.parametrize("width, flag", [(64, "-march=skylake-avx512"), (32, "-march=haswell")])
 def test_what_gangs_name_is_found_for_other_processors(kernel, width, flag, monkeypatch):
     compiler = toolchain.find_compiler()
