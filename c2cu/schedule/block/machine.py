@@ -128,7 +128,7 @@ class Machine:
             return
         self.reach(uses(self.owned(back, True)))
         names = names_of({r for r, _ in back})
-        self.out.append(note(f"Elements of {names} that were changed up to here, from registers back to shared memory:"))
+        self.out.append(note(f"Elements of {names} that were changed so far, from registers back to shared memory:"))
         for r, k in back:
             self.out.append(Store(r, self.at(r, k), Var(self.slot(r, k))))
         self.dirty -= set(back)
