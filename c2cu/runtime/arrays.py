@@ -466,10 +466,10 @@ def _moved(array: Any, slot: Slot, xp: ModuleType) -> Any:
     """``array`` in ``xp``'s memory, without a copy where it is there already."""
     if xp is numpy:
         return numpy.asarray(array)
+    if isinstance(array, numpy.ndarray) and not array.flags.c_contiguous:
+        require_memory(array.nbytes)  # it is copied on the host first, here or by CuPy
     if isinstance(array, numpy.ndarray) and array.dtype.kind == "V":
         array = numpy.ascontiguousarray(array).reshape(array.shape[0], -1).view("uint8")
-    if isinstance(array, numpy.ndarray) and not array.flags.c_contiguous:
-        require_memory(array.nbytes)  # CuPy copies it on the host first
     if isinstance(array, numpy.ndarray) or not hasattr(array, "__dlpack__") or isinstance(array, xp.ndarray):
         return xp.asarray(array)
     return xp.from_dlpack(array)

@@ -65,7 +65,7 @@ class _Argument:
     def says(self) -> str:
         """A line about it for the header."""
         way = {(True, False): "in", (False, True): "out", (True, True): "in and out"}[self.slot.reads, self.slot.writes]
-        parts = (2,) if _is_complex(self.element) else ()
+        parts = (2,) if isinstance(self.element, Scalar) and self.element.is_complex else ()
         shape = "".join(f"[{n}]" for n in (*(() if self.slot.shared else ("p",)), *self.slot.shape, *parts))
         one = " (one for all inputs)" * self.slot.shared
         what = " (the real part, then the imaginary one)" if parts else ""
@@ -175,10 +175,6 @@ def _element(t: CType) -> str:
     if not isinstance(t, Scalar):
         return "void"
     return "unsigned char" if t == BOOL else str(t).replace("_Complex", "").strip()
-
-
-def _is_complex(t: CType) -> bool:
-    return isinstance(t, Scalar) and "_Complex" in t.name
 
 
 def _slot(slot: Slot, arguments: dict[str, _Argument]) -> str:
