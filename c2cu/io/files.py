@@ -127,7 +127,13 @@ def writing(path: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as e:
-        raise catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how="") from None
+        raise _unwritable(path, e) from None
+
+
+def _unwritable(path: str, e: OSError) -> InputError:
+    parent = Path(path).parent
+    how = "" if parent.exists() else f"there is no directory '{parent}'"
+    return catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how=how)
 
 
 Data = bytes | Any | Mapping[str, Any]  # text, an array, or the arrays of an .npz file by name
@@ -151,9 +157,7 @@ def write(path: str, data: Data) -> None:
         else:
             _replace(resolved(path), data)
     except OSError as e:
-        parent = Path(path).parent
-        how = "" if parent.exists() else f"there is no directory '{parent}'"
-        raise catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how=how) from None
+        raise _unwritable(path, e) from None
 
 
 def resolved(path: str) -> Path:
