@@ -173,8 +173,8 @@ def _number_hint(value: Any, slot: Slot) -> str:
     name = slot.name
     if slot.writes:
         return "give an array of shape (p,)"
-    compiled = f", of a global where c2cu.compile has shared=['{name}']" * slot.is_global
-    one = f"one number for all: shared={{'{name}': {value}}}{compiled} / --shared {name}={value}"
+    compiled = f" (a global's name goes to c2cu.compile too: shared=['{name}'])" * slot.is_global
+    one = f"one number for all: shared={{'{name}': {value}}} / --shared {name}={value}{compiled}"
     return f"give an array of shape (p,), or {one}"
 
 
