@@ -426,8 +426,7 @@ def translate(
             raise click.UsageError("--cmake goes with --library")
         _tell_idle(library, target)
         if library:
-            for path, data in _library(source, output, target, schedule or AUTO, lines, cmake, options).items():
-                files.write(path, data)
+            files.write_together(_library(source, output, target, schedule or AUTO, lines, cmake, options))
             return
         if p is None:
             why = "; only FILE.c itself knows where its input ends" if group is not None else ""
@@ -504,11 +503,10 @@ def _library(
 
 def _is_ours(path: str, text: str) -> bool:
     """Whether there is no such file, or one that was written for a library before."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readline() == text[: text.index("\n") + 1]
-    except FileNotFoundError:
+    if not os.path.isfile(path):
         return True
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.readline() == text[: text.index("\n") + 1]
 
 
 @main.command(short_help="Run FILE.c on all inputs of arrays in files, or p times on stdin.")

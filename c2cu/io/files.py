@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import sys
@@ -133,6 +134,8 @@ def writing(path: str) -> Iterator[None]:
 def _unwritable(path: str, e: OSError) -> InputError:
     parent = Path(path).parent
     how = "" if parent.exists() else f"there is no directory '{parent}'"
+    if not path or Path(path).is_dir():
+        how = "give the name of a file"
     return catalogue.CANNOT_WRITE.error(path=path, reason=e.strerror or e, how=how)
 
 
@@ -155,9 +158,34 @@ def write(path: str, data: Data) -> None:
             with open(target, "wb") as f:  # a device or pipe: nothing to keep whole
                 _put(f, data, target.suffix)
         else:
-            _replace(resolved(path), data)
+            write_together({path: data})
     except OSError as e:
         raise _unwritable(path, e) from None
+
+
+def write_together(texts: Mapping[str, Data]) -> None:
+    """Write files that belong together, by their paths: all are written beside their places before the first one is
+    moved there. Raises InputError; old files under those names are then still whole."""
+    made: list[tuple[Path, Path]] = []
+    path = ""
+    try:
+        for path, data in texts.items():
+            target = resolved(path)
+            if not path or target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+            made.append((Path(name), target))
+            with os.fdopen(handle, "wb") as f:
+                _put(f, data, target.suffix)
+                f.flush()
+                os.fsync(f.fileno())
+        for path, (written, target) in zip(texts, made):
+            settle(written, target)
+    except OSError as e:
+        raise _unwritable(path, e) from None
+    finally:
+        for written, _ in made:
+            written.unlink(missing_ok=True)
 
 
 def resolved(path: str) -> Path:
@@ -178,19 +206,6 @@ def write_archives(arrays: Mapping[str, Any], targets: Mapping[str, str]) -> Non
 def is_special(target: Path) -> bool:
     """Whether there is a device or a pipe of that name."""
     return target.exists() and not target.is_file() and not target.is_dir()
-
-
-def _replace(target: Path, data: Data) -> None:
-    folder = target.parent
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as f:
-            _put(f, data, target.suffix)
-            f.flush()
-            os.fsync(f.fileno())
-        settle(Path(name), target)
-    finally:
-        Path(name).unlink(missing_ok=True)
 
 
 def settle(written: Path, target: Path) -> None:
