@@ -136,6 +136,31 @@ def test_static_scratch_is_no_output():
     assert np.array_equal(c2cu.bulk(text, a, backend="cpu"), a[:, ::-1])
 
 
+@pytest.mark.parametrize("schedule", ["auto", "native"])
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("static int c;\nint y;\nvoid k(int a) { c = a; c += 2; y = c; }", [2, 3, 4]),
+        ("static struct { int q; float z; } c;\nint y;\nvoid k(int a) { c.q = a; y = c.q + 1; }", [1, 2, 3]),
+        ("static int c;\nint y;\nvoid k(int a) { c = a; while (c > 1) c /= 2; y = c; }", [0, 1, 1]),
+        ("static int s;\nstatic int next(void) { return s = 5 * s + 1; }\nint y;\nvoid k(int a) { s = a; y = next(); }", [1, 6, 11]),
+        ("static int c;\nvoid k(int a) { c = 0; c += a; }", [0, 1, 2]),  # else nothing came out
+    ],
+)
+def test_static_scratch_that_is_no_array(text, result, schedule):
+    a = np.arange(3, dtype=np.int32)
+    assert c2cu.bulk(text, a, backend="cpu", schedule=schedule).tolist() == result
+
+
+def test_what_ends_early_leaves_no_scratch_behind():
+    text = (
+        "#include <stdlib.h>\nstatic int s;\nint y;\nstatic int next(void) { s *= 3; if (s > 6) exit(3); return s; }\n"
+        "void k(int a) { s = a; y = next(); }\n"
+    )
+    outs = c2cu.bulk(text, np.arange(4, dtype=np.int32), backend="cpu", status=True)
+    assert {n: a.tolist() for n, a in outs.items()} == {"y": [0, 3, 6, 0], "status": [0, 0, 0, 3]}
+
+
 def test_out_and_in_place():
     a = rng.random((40, 32), dtype=np.float32)
     expected = np.sort(a, axis=1)

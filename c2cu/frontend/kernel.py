@@ -262,6 +262,21 @@ def unseen_statics(program: KernelProgram) -> frozenset[str]:
     return frozenset(s.name for s in symbols if s.storage == "static" and s.name not in mentioned)
 
 
+def read_statics(program: KernelProgram) -> frozenset[Symbol]:
+    """Of the static globals, those that the kernel, or what it calls, does more with than assign to them."""
+    seen = [n for f in program.functions for n in nodes(f.node.body)]
+    targets = {id(_root(n.lvalue)) for n in seen if isinstance(n, C.Assignment) and n.op == "="}
+    symbols = (program.unit.symbols.get(id(n)) for n in seen if isinstance(n, C.ID) and id(n) not in targets)
+    return frozenset(s for s in symbols if s is not None and s.is_global and s.storage == "static")
+
+
+def _root(lvalue: C.Node) -> C.Node:
+    """What a member, or an element, is part of."""
+    while isinstance(lvalue, C.ArrayRef) or (isinstance(lvalue, C.StructRef) and lvalue.type == "."):
+        lvalue = lvalue.name
+    return lvalue
+
+
 def set_elsewhere(program: KernelProgram) -> frozenset[str]:
     """The names that ``main``, and what it calls, has outside the kernel."""
     unit = program.unit

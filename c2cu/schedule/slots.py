@@ -169,7 +169,7 @@ def _not_inputs(program: KernelProgram, trace: Trace | None) -> frozenset[str]:
 def _inner_effects(program: KernelProgram, kernel: Kernel | None, not_inputs: frozenset[str]) -> dict[str, _Roles]:
     """The roles of each parameter."""
     from ..analysis.effects import MAYBE, READ, WRITE, effects, may_write
-    from ..frontend.kernel import set_elsewhere, unseen_statics
+    from ..frontend.kernel import read_statics, set_elsewhere, unseen_statics
     from ..ir.nodes import ENDED
 
     if kernel is None:
@@ -178,8 +178,10 @@ def _inner_effects(program: KernelProgram, kernel: Kernel | None, not_inputs: fr
         return {b.name: _from_ast(b, b.symbol in written, b.name in elsewhere) for b in program.parameters}
     e = effects(kernel)
     unseen = unseen_statics(program)
+    read = read_statics(program)  # what the flat kernel does not say of those that it has in registers
     early = _Early(program) if ENDED in kernel.regions else None
-    out = {}
+    out: dict[str, _Roles] = {}
+    scratch: list[str] = []
     for b in program.parameters:
         if _holds_addresses(b):
             out[b.name] = _Roles(False, False, False)
@@ -190,18 +192,22 @@ def _inner_effects(program: KernelProgram, kernel: Kernel | None, not_inputs: fr
             n not in not_inputs and (f in (READ, MAYBE) or (f == WRITE and n in e.reads)) for n, f in zip(names, first)
         )
         writes = b.kind == "return" or (not b.shared and any(n in e.writes for n in names))
-        if writes and b.name in unseen and any(n in e.reads for n in names):
-            writes = not all(n in not_inputs or f in (WRITE, None) for n, f in zip(names, first))  # else it is scratch
+        if writes and b.name in unseen and (b.symbol in read or any(n in e.reads for n in names)):
+            writes = not all(n in not_inputs or f in (WRITE, None) for n, f in zip(names, first))
+            if not writes:
+                scratch.append(b.name)
         is_named = any(n in e.reads or n in e.writes for n in names)
         if early is not None:  # what an input that ends early leaves unwritten comes out as it came in
             is_named = is_named or early.names(b)
-            writes = writes or early.writes(b)
+            writes = writes or (early.writes(b) and b.name not in scratch)
             reads = b.kind != "return" and (reads or writes or early.names(b))
         required = _required(b, READ in first, writes) and (is_named or b.shared)
         used = any(n in e.used for n in names) or (early is not None and early.names(b))
         zero = reads and not required and b.name not in unseen and not _initialised(b)
         zero = zero and any(n in e.read_first for n in names)
         out[b.name] = _Roles(reads, writes, required, reads and writes and not used, zero)
+    if not any(roles.writes for roles in out.values()):  # then nobody would run it but for these
+        out.update((name, replace(out[name], writes=True)) for name in scratch)
     return out
 
 
