@@ -12,7 +12,7 @@ from .base import catalogue
 from .base.diagnostics import UnsupportedError, did_you_mean, lines_of
 from .base.recent import Recent
 from .frontend.included import Included, now
-from .frontend.options import Options, by_name, options_of, whole
+from .frontend.options import Options, by_name, flag, folders, names, one_of, options_of, whole
 from .frontend.preprocess import Source, is_text, preprocess, read_source
 from .program import Program
 from .schedule.slots import known_values
@@ -90,16 +90,17 @@ def compile(
         InputError: An argument is wrong. It is also a ``ValueError``, or a ``TypeError`` for a wrong type.
     """
     backends.known(backend)
-    if layout not in LAYOUTS:
-        raise catalogue.UNKNOWN_CHOICE.error(option="layout", value=f"'{layout}'", choices=list(LAYOUTS))
+    one_of("layout", layout, LAYOUTS)
+    if not isinstance(schedule, str):
+        raise catalogue.WRONG_KIND.error(argument="schedule", value=f"{schedule!r:.80}", expected="a schedule's name")
     return Program(
         read_source(src),
         options_of(fn, shared, defines, shapes, fp, include_dirs, pack, outputs, status, stdio, math),
         backend,
         schedule,
         layout,
-        strict,
-        tune,
+        flag("strict", strict),
+        flag("tune", tune),
         verify=verify,
     )
 
@@ -182,7 +183,7 @@ def bulk(
     """
     options = dict(
         fn=fn,
-        shared=tuple(shared or ()),
+        shared=tuple(by_name("shared", shared)),
         defines=defines,
         backend=backend,
         schedule=schedule,
@@ -190,7 +191,7 @@ def bulk(
         math=math,
         layout=layout,
         strict=strict,
-        include_dirs=include_dirs,
+        include_dirs=folders(include_dirs),
         tune=tune,
         pack=pack,
         verify=verify,
@@ -255,7 +256,7 @@ def remembered(src: str | os.PathLike | Sequence[str | os.PathLike], **options: 
 def _key(source: Source, options: Mapping[str, Any], settings: tuple[str | None, ...]) -> tuple[Any, ...]:
     """What a program is compiled from: the texts, the options, and the environment's."""
     named = {n: sorted(by_name(n, options.get(n)).items()) for n in ("defines", "shapes")}
-    listed = {n: tuple(map(str, options.get(n) or ())) for n in ("include_dirs", "shared")}
+    listed = {"include_dirs": folders(options.get("include_dirs")), "shared": names("shared", options.get("shared"))}
     texts = tuple((s.name, s.text) for s in source.units)
     return (texts, repr(sorted({**options, **named, **listed}.items())), *settings)
 
@@ -371,12 +372,12 @@ def check(
     plain = ((n, v.item() if hasattr(v, "item") and v.size == 1 else v) for n, v in values.items())
     numbers = {n: str(v) for n, v in plain if isinstance(v, (int, float, str))}
     front, options = _understood(source, options, numbers)
-    public = (public,) if isinstance(public, str) else tuple(public)
-    names = {b.name for b in front.program.parameters}
+    public = names("public", public)
+    known = {b.name for b in front.program.parameters}
     for name in public:
-        if name not in names and name not in front.program.unit.variables:
+        if name not in known and name not in front.program.unit.variables:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                role="public input", name=name, meant=did_you_mean(name, names), known=sorted(names)
+                role="public input", name=name, meant=did_you_mean(name, known), known=sorted(known)
             )
     likely, notes = _with_lengths(source, options, front, constant_time or bool(public))
     with lines_of(front.pre.sources):
@@ -487,6 +488,8 @@ def translate(
         InputError: An argument is wrong.
     """
     options = options_of(fn, shared, defines, shapes, fp, include_dirs, pack, math=math)
+    if not isinstance(lines, str):
+        raise catalogue.WRONG_KIND.error(argument="lines", value=f"{lines!r:.80}", expected="the name of a file")
     return translated(read_source(src), options, p, threads, target, group, schedule, lines)[0]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import tune
 from .base import catalogue
+from .frontend.options import one_of
 from .schedule.artifact import Artifact, CpuArtifact, CpuNativeArtifact, CpuTeamArtifact
 from .schedule.estimate import Device
 from .schedule.slots import Slot
@@ -15,8 +16,7 @@ from .schedule.slots import Slot
 
 def known(backend: str) -> None:
     """Raises InputError for one that there is not."""
-    if backend not in ("auto", "cpu", "cuda"):
-        raise catalogue.UNKNOWN_CHOICE.error(option="backend", value=f"'{backend}'", choices=["auto", "cpu", "cuda"])
+    one_of("backend", backend, ("auto", "cpu", "cuda"))
 
 
 def best() -> str:

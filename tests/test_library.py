@@ -520,6 +520,43 @@ def test_a_file_of_almost_that_name(tmp_path):
     assert f"did you mean '{tmp_path / 'lcs.c'}'?" in str(caught.value)
 
 
+HALF = "int k(int a) { return a / 2; }"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{name: value} for name in ("shared", "include_dirs", "outputs", "fn", "defines", "shapes") for value in (3, [3], b"z", np.ones(2))]
+    + [{"out": {3: 4}}, {"shared": {3: 4}}, {"schedule": 3}, {"tune": np.ones(2)}, {"strict": np.ones(2)}],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_of_the_wrong_kind(options):
+    with pytest.raises(c2cu.InputError, match="C2CU058") as caught:
+        c2cu.bulk(HALF, np.arange(3, dtype=np.int32), backend="cpu", **options)
+    assert isinstance(caught.value, TypeError) and "hint: give" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["backend", "fp", "math", "layout", "verify", "stdio", "pack"])
+@pytest.mark.parametrize("value", [3, [], {}, np.ones(2)], ids=repr)
+def test_no_choice_of_an_option(name, value):
+    with pytest.raises(c2cu.InputError, match=f"{name} cannot be .*C2CU051"):
+        c2cu.bulk(HALF, np.arange(3, dtype=np.int32), **{"backend": "cpu", name: value})
+
+
+def test_one_name_for_a_list_of_one(tmp_path):
+    (tmp_path / "half.h").write_text("#define HALF 2\n")
+    text = '#include "half.h"\nint x, y;\nvoid k(int a) { x = a / HALF; y = a; }'
+    found = c2cu.bulk(text, np.arange(3, dtype=np.int32), backend="cpu", include_dirs=tmp_path, outputs="x")
+    assert found.tolist() == [0, 0, 1]
+    assert c2cu.check("int n, x[4];\nvoid k(void) { x[n] = 1; }", shared="n").oblivious
+
+
+def test_a_number_that_is_too_large_for_a_float():
+    text = "float k(float a) { return a; }"
+    with pytest.raises(c2cu.InputError, match=r"1e\+300, which does not fit float32"):
+        c2cu.bulk(text, {"a": 1e300}, p=2, backend="cpu")
+    assert c2cu.bulk(text, {"a": float("inf")}, p=2, backend="cpu").tolist() == [np.inf] * 2
+
+
 def test_a_kernel_that_is_no_name():
     with pytest.raises(TypeError, match="fn cannot be 3.*C2CU058"):
         c2cu.compile("int x;\nvoid k(void) { x = 1; }\n", fn=3)

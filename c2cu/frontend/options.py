@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,31 +71,27 @@ def options_of(
 ) -> Options:
     """The options of a compilation. ``shapes``: an extent, a sequence of extents, or a pair of one and a dtype (of a
     ``void *`` parameter), by name."""
-    if stdio not in (None, "", *STDIO):
-        raise catalogue.UNKNOWN_CHOICE.error(option="stdio", value=f"{stdio!r:.40}", choices=list(STDIO))
+    if stdio is not None:
+        one_of("stdio", stdio, ("", *STDIO))
     if fn is not None and not isinstance(fn, str):
         raise catalogue.WRONG_KIND.error(argument="fn", value=f"{fn!r:.80}", expected="a function's C name")
-    if isinstance(outputs, str) or not all(isinstance(n, str) for n in outputs or ()):
-        raise catalogue.WRONG_KIND.error(argument="outputs", value=f"{outputs!r:.80}", expected="a list of C names")
-    if pack is not None and (isinstance(pack, bool) or pack not in PACK):
+    if pack is not None and (not isinstance(pack, int) or isinstance(pack, bool) or pack not in PACK):
         raise catalogue.UNKNOWN_CHOICE.error(option="pack", value=f"{pack!r:.40}", choices=list(PACK))
-    if fp not in FP:
-        raise catalogue.UNKNOWN_CHOICE.error(option="fp", value=f"'{fp}'", choices=list(FP))
-    if math not in MATH:
-        raise catalogue.UNKNOWN_CHOICE.error(option="math", value=f"{math!r:.40}", choices=list(MATH))
+    one_of("fp", fp, FP)
+    one_of("math", math, MATH)
     if math == "correct" and fp == "fast":
         raise catalogue.FAST_AND_CORRECT.error()
     by = {n: _with_dtype(n, s) for n, s in by_name("shapes", shapes).items()}
     return Options(
         fn,
         {n: str(v) for n, v in by_name("defines", defines).items()},
-        tuple(map(str, include_dirs or ())),
-        tuple(shared or ()),
+        folders(include_dirs),
+        names("shared", shared),
         {n: _extents(n, s) for n, (s, _) in by.items()},
         fp,
         pack=pack,
-        outputs=None if outputs is None else tuple(outputs),
-        status=bool(status),
+        outputs=None if outputs is None else names("outputs", outputs),
+        status=flag("status", status),
         stdio=stdio or "",
         dtypes={n: t for n, (_, t) in by.items() if t},
         math=math,
@@ -108,6 +105,47 @@ def by_name(what: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(n, str) for n in value):
         raise catalogue.WRONG_KIND.error(argument=what, value=f"{value!r:.80}", expected="a dict by the C names")
     return value
+
+
+def names(what: str, value: Any) -> tuple[str, ...]:
+    """C names from a sequence of them, or one alone; () for None."""
+    listed = _listed(value)
+    if listed is None or not all(isinstance(n, str) for n in listed):
+        raise catalogue.WRONG_KIND.error(argument=what, value=f"{value!r:.80}", expected="a list of C names")
+    return tuple(map(str, listed))
+
+
+def folders(value: Any) -> tuple[str, ...]:
+    """``include_dirs``: paths from a sequence of them, or one alone; () for None."""
+    listed = _listed(value)
+    if listed is None or not all(isinstance(n, str | os.PathLike) for n in listed):
+        raise catalogue.WRONG_KIND.error(argument="include_dirs", value=f"{value!r:.80}", expected="a list of folders")
+    return tuple(map(str, listed))
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """What a list, or what stands for one, holds; None for what is none."""
+    if value is None:
+        return []
+    if isinstance(value, str | os.PathLike):
+        return [value]
+    return list(value) if isinstance(value, Iterable) and not isinstance(value, bytes) else None
+
+
+def one_of(option: str, value: Any, choices: Sequence[str]) -> str:
+    """``value``, one of the choices. Raises InputError for another one."""
+    if not isinstance(value, str) or value not in choices:
+        shown = [c for c in choices if c]
+        raise catalogue.UNKNOWN_CHOICE.error(option=option, value=f"{value!r:.40}", choices=shown)
+    return value
+
+
+def flag(what: str, value: Any) -> bool:
+    """A value as Python tests it."""
+    try:
+        return bool(value)
+    except ValueError:  # an array
+        raise catalogue.WRONG_KIND.error(argument=what, value=f"{value!r:.80}", expected="True or False") from None
 
 
 def whole(what: str, value: Any) -> int:

@@ -167,22 +167,21 @@ def write_together(texts: Mapping[str, Data]) -> None:
     """Write files that belong together, by their paths: all are written beside their places before the first one is
     moved there. Raises InputError; old files under those names are then still whole."""
     made: list[tuple[Path, Path]] = []
-    path = ""
     try:
         for path, data in texts.items():
-            target = resolved(path)
-            if not path or target.is_dir():
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-            made.append((Path(name), target))
-            with os.fdopen(handle, "wb") as f:
-                _put(f, data, target.suffix)
-                f.flush()
-                os.fsync(f.fileno())
+            with writing(path):
+                target = resolved(path)
+                if not path or target.is_dir():
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+                handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+                made.append((Path(name), target))
+                with os.fdopen(handle, "wb") as f:
+                    _put(f, data, target.suffix)
+                    f.flush()
+                    os.fsync(f.fileno())
         for path, (written, target) in zip(texts, made):
-            settle(written, target)
-    except OSError as e:
-        raise _unwritable(path, e) from None
+            with writing(path):
+                settle(written, target)
     finally:
         for written, _ in made:
             written.unlink(missing_ok=True)

@@ -34,6 +34,7 @@ from ..base.ctype import CType, Pointer, Struct, holds_pointers, leaf_element
 from ..base.diagnostics import Error, ExitError, MismatchError
 from ..base.notices import MismatchWarning, warn
 from ..base.version import __version__
+from ..frontend.options import one_of
 from ..schedule import registry
 from ..schedule.artifact import Artifact
 from ..schedule.slots import Slot, piece
@@ -70,12 +71,10 @@ class Mismatch:
 
 def mode(verify: Any) -> str:
     """One of `MODES`; $C2CU_VERIFY stands in place of "auto". Raises InputError."""
-    how = {None: "auto", True: "auto", False: "off"}.get(verify, verify) if not isinstance(verify, str) else verify
-    if how == "auto":
+    how = "auto" if verify is None or verify is True else "off" if verify is False else verify
+    if isinstance(how, str) and how == "auto":
         how = os.environ.get("C2CU_VERIFY") or how
-    if how not in MODES:
-        raise catalogue.UNKNOWN_CHOICE.error(option="verify", value=f"'{how}'", choices=list(MODES))
-    return how
+    return one_of("verify", how, MODES)
 
 
 _patient: ContextVar[bool] = ContextVar("c2cu_patient", default=False)

@@ -16,6 +16,7 @@ import numpy
 from ..base import catalogue, quantities
 from ..base.diagnostics import did_you_mean
 from ..base.memory import require_memory
+from ..frontend.options import by_name
 from ..schedule.slots import Slot, in_range, piece, shape_of, without_bit_fields, zeroed
 from . import recycled
 
@@ -272,8 +273,9 @@ def is_rows(array: Any, slot: Slot, layout: str) -> bool:
 def _scalar(value: Any, slot: Slot) -> numpy.ndarray:
     t = _dtype(slot)
     try:
-        array = numpy.array(value, t)
-    except (OverflowError, ValueError, TypeError):
+        with numpy.errstate(over="raise"):
+            array = numpy.array(value, t)
+    except (OverflowError, FloatingPointError, ValueError, TypeError):
         array = None
     if array is None or (t.kind in "iu" and int(array) != value):
         raise catalogue.DOES_NOT_FIT.error(slot.loc, name=slot.name, value=value, type=t)
@@ -411,13 +413,13 @@ def targets(slots: tuple[Slot, ...], out: Any, layout: str, p: int) -> dict[str,
         if len(written) != 1:
             raise catalogue.BARE_OUT.error(names=[s.name for s in written])
         out = {written[0].name: out}
-    by_name = {s.name: s for s in written}
-    for name, array in out.items():
-        if name not in by_name:
+    slot = {s.name: s for s in written}
+    for name, array in by_name("out", out).items():
+        if name not in slot:
             raise catalogue.UNKNOWN_VARIABLE.error(
-                role="output", name=name, meant=did_you_mean(name, by_name), known=list(by_name)
+                role="output", name=name, meant=did_you_mean(name, slot), known=list(slot)
             )
-        checked(array, by_name[name], layout, "out")
+        checked(array, slot[name], layout, "out")
         if int(array.shape[0 if layout == "row" else -1]) != p:
             raise catalogue.OUT_LENGTH.error(name=name, shape=tuple(array.shape), p=p)
         if isinstance(array, numpy.ndarray) and not array.flags.writeable:

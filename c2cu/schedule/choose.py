@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..base import catalogue
 from ..base.diagnostics import UnsupportedError, lines_of
+from ..frontend.options import one_of
 from . import registry
 from .artifact import Artifact, CpuArtifact, CudaArtifact, CudaBandsArtifact, CudaLaunchesArtifact
 from .estimate import USUAL, Device, Estimate, Rival, good_enough, planned_for, preferred, slower
@@ -178,13 +179,14 @@ def foreseen(understood: Understood, backend: str, schedule: str) -> Plan:
 
 def require_known(backend: str, schedule: str) -> None:
     """Raises InputError for a schedule that ``backend`` does not have."""
-    if schedule in (AUTO, *registry.names(backend)) or schedule in registry.variants(backend):
+    choices = (AUTO, *registry.names(backend), *registry.variants(backend))
+    if not isinstance(schedule, str) or schedule in choices:
+        one_of("schedule", schedule, choices)
         return
     owner = next((b for b in registry.BACKENDS if schedule in registry.all_names(b)), None)
     if owner is not None:
         raise catalogue.OTHER_BACKEND.error(schedule=schedule, owner=owner, backend=backend)
-    choices = [AUTO, *registry.names(backend), *registry.variants(backend)]
-    raise catalogue.UNKNOWN_CHOICE.error(option="schedule", value=f"'{schedule}'", choices=choices)
+    one_of("schedule", schedule, choices)
 
 
 def applicable(understood: Understood, backend: str) -> tuple[Entry, ...]:

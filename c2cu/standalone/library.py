@@ -14,6 +14,7 @@ from ..base.templates import render
 from ..base.version import __version__
 from ..codegen.c_printer import CPP_KEYWORDS
 from ..codegen.positions import kept_positions, told_places
+from ..frontend.options import one_of
 from ..frontend.parse import deeply
 from ..frontend.preprocess import KEYWORDS
 from ..schedule import registry
@@ -94,9 +95,10 @@ def library(
 
     Raises InputError for a name that C does not have, UnsupportedError where no schedule with such a form takes the
     program."""
-    if target not in ("cuda", "cpu"):
-        raise catalogue.UNKNOWN_CHOICE.error(option="target", value=f"'{target}'", choices=["cuda", "cpu"])
-    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in CPP_KEYWORDS | KEYWORDS:
+    one_of("target", target, ("cuda", "cpu"))
+    if not isinstance(name, str):
+        raise catalogue.WRONG_KIND.error(argument="name", value=f"{name!r:.80}", expected="the function's C name")
+    if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in CPP_KEYWORDS | KEYWORDS | {"main"}:
         raise catalogue.LIBRARY_NAME.error(name=name)
     with kept_positions(lines) as files, told_places():
         artifact = _artifact(front, target, schedule)

@@ -24,6 +24,7 @@ from ..codegen.device_library import definitions
 from ..codegen.math_calls import rounding_correctly
 from ..codegen.positions import are_kept, kept_positions, told_places
 from ..frontend.kernel import Parameter, static_locals
+from ..frontend.options import one_of
 from ..frontend.parse import deeply, is_user_file, loc_of
 from ..frontend.preprocess import KEYWORDS
 from ..frontend.refuse import refuse_complex, refuse_printing
@@ -201,8 +202,7 @@ def _cuda(host: _Host, threads: int, schedule: str | None) -> str:
 
 def require_runs(p: int, threads: int, target: str, group: int | None) -> None:
     """Raise InputError for what is out of range."""
-    if target not in ("cuda", "cpu"):
-        raise catalogue.UNKNOWN_CHOICE.error(option="target", value=f"'{target}'", choices=["cuda", "cpu"])
+    one_of("target", target, ("cuda", "cpu"))
     if p < 1:
         raise catalogue.FEW_RUNS.error(p=p)
     if not 1 <= threads <= 1024:
