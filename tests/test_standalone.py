@@ -815,6 +815,9 @@ PRINTED = {
     "past stdio": program('if (write(1, "x", 1) != 1) return 1;', top=UNISTD),
     "both ways": program('puts("x"); if (write(1, "y", 1) != 1) return 1;', 'puts("z"); if (write(1, "w", 1) != 1) return 1;', UNISTD),
     "by another process": program('if (system("echo x")) return 1;'),
+    "lost by abort": program('printf("a"); if (a[0] < 0) abort();', 'printf("b"); if (a[1] > 3) abort(); puts("c");'),
+    "lost by _Exit": program('printf("a"); if (a[0] < 0) _Exit(3);', 'fflush(stdout); printf("b"); if (a[1] > 3) quick_exit(4); puts("c");'),
+    "lost by assert": program('printf("a");', 'printf("b"); assert(a[0] >= 0); printf("c"); if (a[1] > 3) exit(4);', ASSERT),
     "by a variable": program('out = stdout; fputs("x", out);', 'fputs("y", out);', "FILE *out;\n"),
 }  # fmt: skip
 

@@ -34,6 +34,8 @@ KERNELS = {
         '    printf("%5d|%-4s|%.2s|%c|%x|%lu|%lld|%%|%8.3f|%g|%*d\\n", a[0], s, s, 67, 255, 3ul, -1ll, 2.5f, 1e-9, a[1] & 7, 3);\n'
         '    a[0] > 3 ? printf("big\\n") : (void)0; fwrite(a, 1, 2, stdout); fflush(stdout); for (int i = 0; i < 300; i++) printf("%d ", i);\n'
         '    if (a[0] < 0) exit(printf("bye\\n") * 0 + 3); o[1] = 5; }\n'.replace('printf("bye\\n") * 0 + ', "")),
+    "output that is lost": program('printf("in: ");', 'puts("!");', kernel='void k(void) { printf("<%d>", a[0]); if (a[0] < 0) abort(); o[0] = 1; }\n'),
+    "output before that is lost": program('printf("in: ");', 'puts("!");', kernel='void k(void) { if (a[0] < 0) abort(); if (a[0] > 5) exit(3); o[0] = 1; }\n'),
     "output before and after": program('printf("in: ");', 'puts("!");', kernel='void k(void) { printf("<%d>", a[0]); o[0] = 1; }\n'),
 }  # fmt: skip
 

@@ -65,7 +65,10 @@ _CLOSES = dict.fromkeys(("fclose", "close"), 0)
 UNBUFFERED = frozenset("system popen dprintf vdprintf write writev pwrite send".split())
 
 #: Ends of a process, which here end one run -> what they are called in a translation.
-ENDS = {**dict.fromkeys(("exit", "_Exit", "_exit", "quick_exit"), "__leave"), "abort": "__abort"}
+ENDS = {"exit": "__leave", **dict.fromkeys(("_Exit", "_exit", "quick_exit"), "__leave_at_once"), "abort": "__abort"}
+
+#: Those of them after which stdio's buffers are lost.
+LOSE_BUFFERS = frozenset(("__leave_at_once", "__abort"))
 
 _RULES = (
     Rule(catalogue.STACK_BEFORE, "before", ("alloca", "__builtin_alloca")),

@@ -41,11 +41,11 @@ from ..schedule.device_functions import with_functions
 from ..schedule.gang.emit import gang
 from ..schedule.gang.functions import for_any_library
 from ..schedule.private.emit import private
-from ..schedule.private.process import process_of
+from ..schedule.private.process import Process, process_of
 from ..schedule.slots import Slot, require_extents, require_few
 from .arguments import Arguments
 from .forms import form, launched
-from .host_rules import reach
+from .host_rules import LOSE_BUFFERS, reach
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
 from .line_directives import line_directives
 from .tidy import headers, split_includes, unexported, without_unused
@@ -482,7 +482,7 @@ class _Host:
         ]
         return render(template, self.aliases, library=library, **values)
 
-    def common(self) -> dict[str, object]:
+    def common(self, process: Process | None = None) -> dict[str, object]:
         macros = self.unit.pre.macros
         returns = any(b.kind == "return" for b in self.parameters)
         head = self.program.kernel.node.decl.type
@@ -526,11 +526,14 @@ class _Host:
             "main_parameters": self.main_parameters(),
             "fresh_before": self.split.fresh[0],
             "fresh_after": self.split.fresh[1],
-            "unbuffered": self.split.unbuffered,
             "prints": self.split.prints,
-            "process": [],
-            "sites": [],
-            "ends": sorted(self.printer.ends),  # after all that is printed
+            "process": sorted(process.needs) if process else [],
+            "sites": process.sites if process else [],
+            "ends": (ends := sorted(self.printer.ends)),  # after all that is printed
+            "loses_buffers": (
+                loses_buffers := not LOSE_BUFFERS.isdisjoint(ends) or (process is not None and "exit" in process.needs)
+            ),
+            "unbuffered": self.split.unbuffered or loses_buffers,
             "host_helpers": [_LITERAL] if self.printer.literal_count else [],
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
         }
@@ -730,7 +733,7 @@ class _Host:
             slots=self.slots(),
             reason=reason,
             undefined=self.undefined,
-            **{**self.common(), "process": sorted(process.needs), "sites": _respelled(process.sites, self.respelled)},
+            **self.common(process),
             headers=self.headers(),
         )
 
