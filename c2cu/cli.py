@@ -639,7 +639,12 @@ def run(
 @with_options(
     SOURCE,
     click.option("--constant-time", is_flag=True, help="Require that no secret decides how long the program takes."),
-    click.option("--public", multiple=True, metavar="NAME", help="This input is no secret: for --constant-time."),
+    click.option(
+        "--public",
+        multiple=True,
+        metavar="NAME",
+        help="This input is no secret, all others are; --constant-time goes along.",
+    ),
     click.option("--strict", is_flag=True, help="Print findings as errors instead of warnings."),
     click.option(
         "--all",
@@ -671,6 +676,7 @@ def check(
     with diagnosed(common.diagnostics_format):
         from . import api
 
+        constant_time = constant_time or bool(public)
         report = api.check(
             c_source(source),
             shared={name: value or None for name, _, value in (n.partition("=") for n in shared)},
@@ -690,6 +696,9 @@ def check(
             for note in report.notes:
                 click.echo(note, err=True)
             click.echo(report.verdict, err=True)
+        else:
+            for line in report.json_lines():
+                click.echo(line, err=True)
         sys.exit(0 if (report.constant_time if constant_time else report.oblivious) else NOT_OBLIVIOUS)
 
 

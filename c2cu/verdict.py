@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .base import catalogue
-from .base.diagnostics import Diagnostic, Error, Note, render
+from .base.diagnostics import Diagnostic, Error, Loc, Note, render, to_json
 from .base.notices import warn_once
 from .schedule.understood import Understood
 
@@ -54,6 +56,17 @@ class Report:
             lines.append(f"not analysed: {self.why_not}")
         lines += self.notes
         return "\n".join([*lines, self.verdict])
+
+    def json_lines(self) -> Iterator[str]:
+        """The notes, and last the verdict, as one JSON object each."""
+        for note in self.notes:
+            placed = re.fullmatch(r"(.*?):(\d+):(\d+): note: (.*)", note)
+            loc = Loc(placed[1], int(placed[2]), int(placed[3])) if placed else None
+            yield to_json(Diagnostic("note", "", placed[4] if placed else note, loc))
+        proved = not self.why_not
+        answers = {"oblivious": self.oblivious, "constant_time": self.constant_time}
+        verdict = {name: answer if proved else None for name, answer in answers.items()}
+        yield json.dumps({**json.loads(to_json(Diagnostic("note", "", self.verdict))), **verdict})
 
     def shown(self, severity: str = "warning", all_severe: bool = False, every: bool = False) -> Iterator[Diagnostic]:
         """The findings as ``check`` lists them, what is severe with this severity. Unless ``every`` one is asked for,

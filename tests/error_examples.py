@@ -594,6 +594,7 @@ EXAMPLES = {
         ADD, command("run k.c --in a.npy --backend cpu"), before='np.save("a.npy", np.ones((3, 4), np.float32))'
     ),
     "C2CU362": Example(IN_MAIN % "    k();\n", command("translate k.c --p 2 -o k.c")),
+    "C2CU425": Example(ADD, 'c2cu.stream("k.c", iter([]), depth=10**6, backend="cpu")'),
     "C2CU420": Example(ADD, command("translate k.c --library --target cpu -o k-bulk.c")),
     "C2CU421": Example(ADD, command("translate k.c --library")),
     "C2CU422": Example(

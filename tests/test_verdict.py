@@ -1,5 +1,6 @@
 """The verdict: oblivious or not, each for its right reason, at its line and column."""
 
+import json
 import re
 import subprocess
 import sys
@@ -240,6 +241,24 @@ def test_a_check_names_few_of_many_findings(tmp_path):
         for kind, code in (("address", 31), ("branch", 33), ("loop-bound", 32)):
             assert len(re.findall(rf"\[C2CU0{code}\]|\"C2CU0{code}\"", every)) == kinds[kind]
         assert "more" not in every
+
+
+def test_json_has_the_notes_and_the_verdict_too(tmp_path):
+    (tmp_path / "k.c").write_text("int sum(const int *a, int n) {\n    int s = 0;\n    for (int i = 0; i < n; i++) s += a[i];\n    return s;\n}\n")
+    done = CliRunner().invoke(main, ["check", str(tmp_path / "k.c"), "--diagnostics-format=json"])
+    note, verdict = map(json.loads, done.stderr.splitlines())
+    assert note["message"].startswith("oblivious if 'n' is one number") and (note["line"], note["column"]) == (1, 27)
+    assert verdict["message"] == "oblivious: yes; constant time: yes"
+    assert (done.exit_code, verdict["oblivious"], verdict["constant_time"]) == (0, True, True)
+
+
+def test_what_is_public_makes_the_rest_secret(tmp_path):
+    text = "unsigned key, pub;\nunsigned k(void) {\n    unsigned r = 0;\n    for (unsigned i = 0; i < (pub & 7); i++) r += key;\n    return r;\n}\n"
+    (tmp_path / "k.c").write_text(text)
+    for options, status in ((["--public", "pub"], 0), (["--public", "key"], 3)):
+        for more in ([], ["--constant-time"]):
+            done = CliRunner().invoke(main, ["check", str(tmp_path / "k.c"), *options, *more])
+            assert done.exit_code == status and ("[C2CU032]" in done.stderr) == (status == 3)
 
 
 def test_a_process_is_warned_once_of_the_same_places():

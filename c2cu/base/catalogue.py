@@ -1499,6 +1499,14 @@ LESS_THAN_ONE = Message(
     "{argument} is {value}, which is less than 1",
     "give at least 1",
 )
+TOO_DEEP_A_STREAM = Message(
+    "C2CU425",
+    InputError,
+    "A stream is to have more groups in flight than a device has any use for.",
+    "depth is {depth}",
+    "give at most {most}; a few groups keep a device busy",
+    "Give a smaller depth: a few groups keep a device busy.",
+)
 NOT_SECONDS = Message(
     "C2CU218",
     InputError,

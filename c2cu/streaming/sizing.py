@@ -23,6 +23,7 @@ MEMORY = 1 << 30  # bytes of host memory for buffers, if the user does not say
 GPU_GROUP = 16 << 20  # bytes in and out of a group that fill a GPU's link
 CPU_GROUP = 4 << 20  # ... that outweigh a group's own cost on the CPU
 TRIAL = 0.2  # seconds that measuring one size may take, beyond the first groups
+DEEPEST = 1024  # groups in flight on a device that may be asked for
 GROUPS = 24  # groups of one size that are measured, at most
 
 
@@ -107,6 +108,8 @@ def settings(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -
     for name, value in counts.items():
         if value is not None and (isinstance(value, bool) or whole(name, value) < 1):
             raise catalogue.LESS_THAN_ONE.error(argument=name, value=value)
+    if depth is not None and depth > DEEPEST:
+        raise catalogue.TOO_DEEP_A_STREAM.error(depth=depth, most=DEEPEST)
     for name, value in (("interval", interval), ("latency_target", latency)):
         if value is not None and not (isinstance(value, Real) and 0 < float(value) < math.inf):
             raise catalogue.NOT_SECONDS.error(argument=name, value=f"{value!r:.40}")
