@@ -136,6 +136,10 @@ STATES = {
 
 EXAMPLES = {
     "C2CU370": Example("#include <assert.h>\nint k(int x) {\n    assert(x > 0);\n    return 8 / x;\n}\n", SCAN),
+    "C2CU371": Example(
+        "int d[N];\nvoid k(void) {\n    for (int i = 0; i < N; i++) d[i] = i;\n}\nint main(void) {\n#pragma kernel\n    k();\n}\n",
+        command("translate k.c -D N=0 --p 4"),
+    ),
     "C2CU294": Example(
         "double a[500], b[500], c[500], d[500], e[500], f[500], g[500], h[500];\nvoid k(void) {\n"
         "    for (int i = 0; i < 500; i++) a[i] = b[i] + c[i] + d[i] + e[i] + f[i] + g[i] + h[i];\n}\n",

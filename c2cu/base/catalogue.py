@@ -470,6 +470,13 @@ ENDS_EARLY = Message(
     "an input may end early here, which only schedules gang and native have",
     "run it on the CPU with schedule= / --schedule left out, or return a status instead",
 )
+NO_ELEMENTS = Message(
+    "C2CU371",
+    UnsupportedError,
+    "A translation to CUDA has an array without elements, which only GNU C has.",
+    "'{name}' has no elements, and CUDA has no such arrays",
+    "give it a length of at least 1, with -D where a macro has it; --target cpu takes it as it is",
+)
 OUTSIDE_STATE = Message(
     "C2CU147",
     UnsupportedError,

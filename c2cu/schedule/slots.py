@@ -348,6 +348,13 @@ def require_extents(slots: tuple[Slot, ...]) -> None:
             raise catalogue.UNKNOWN_LENGTH.error(s.loc, name=s.name)
 
 
+def require_elements(slots: tuple[Slot, ...]) -> None:
+    """Raises UnsupportedError for an array without elements."""
+    for s in slots:
+        if 0 in s.shape:
+            raise catalogue.NO_ELEMENTS.error(s.loc, name=s.name)
+
+
 def require_few(slots: tuple[Slot, ...]) -> None:
     """Raises UnsupportedError for more slots than the parameters of a CUDA kernel have room for."""
     if len(slots) > MOST_SLOTS:

@@ -14,6 +14,7 @@ from ..base.templates import render
 from ..base.version import __version__
 from ..codegen.c_printer import CPP_KEYWORDS
 from ..codegen.positions import kept_positions, told_places
+from ..frontend.kernel import returns_place
 from ..frontend.options import one_of
 from ..frontend.parse import deeply
 from ..frontend.preprocess import KEYWORDS
@@ -57,6 +58,7 @@ class _Argument:
     type: str  # of an element; of a complex number its parts', of what the header cannot define ``void``
     element: CType
     starts: str  # what it holds where it is not given
+    is_place: bool = False  # where a pointer that the kernel returns points
 
     @property
     def text(self) -> str:
@@ -74,6 +76,8 @@ class _Argument:
             what = f" ({self.element}, {self.element.size} bytes each)"
         if self.slot.name == "return":
             what += ", what the C function returns"
+        if self.is_place:
+            what += ": where it points, in elements from the start of the array; -1 for null, -2 for elsewhere"
         most = f"; elements from 0 to {self.slot.most}, which is not checked" * (self.slot.most is not None)
         without = {"in": self.starts, "out": "not wanted", "in and out": f"{self.starts}, and not given back"}
         null = f"; NULL: {without[way]}" * (not self.slot.required)
@@ -168,7 +172,8 @@ def _arguments(front: Understood, artifact: Artifact) -> list[_Argument]:
         declared = of.symbol.decl if of.symbol is not None else None
         starts = "as the C file initialises it" if declared is not None and declared.init is not None else "zeros"
         element = leaf_element(of.type)
-        arguments.append(_Argument(name, slot, _element(element), element, starts))
+        is_place = slot.name == "return" and returns_place(front.program)
+        arguments.append(_Argument(name, slot, _element(element), element, starts, is_place))
     return arguments
 
 

@@ -42,7 +42,7 @@ from ..schedule.gang.emit import gang
 from ..schedule.gang.functions import for_any_library
 from ..schedule.private.emit import private
 from ..schedule.private.process import Process, process_of
-from ..schedule.slots import Slot, require_extents, require_few
+from ..schedule.slots import Slot, require_elements, require_extents, require_few
 from .arguments import Arguments
 from .forms import form, launched
 from .host_rules import LOSE_BUFFERS, reach
@@ -164,6 +164,7 @@ def standalone(
         if target == "cpu":
             text = _cpu(front, p, group, schedule)
         else:
+            require_elements(front.slots)
             host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
             _refuse_places(front)
             text = wrapped(_cuda(host, threads, schedule))
