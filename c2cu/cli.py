@@ -11,9 +11,10 @@ import errno
 import functools
 import io
 import os
+import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -416,6 +417,8 @@ def translate(
             raise click.UsageError("--lines goes with a program or a library, not with --emit")
         if after and emit != "ir":
             raise click.UsageError("--after goes with --emit ir")
+        if library and emit is not None:
+            raise click.UsageError("--library writes a source file and a header, --emit one stage of the way there")
         if emit is not None:
             if schedule and emit in ("ast", "ir"):
                 raise click.UsageError("--schedule goes with --emit plan, cuda or c; for ir, see --after")
@@ -425,6 +428,7 @@ def translate(
         if cmake and not library:
             raise click.UsageError("--cmake goes with --library")
         _tell_idle(library, target)
+        _tell_ending(output, target)
         if library:
             files.write_together(_library(source, output, target, schedule or AUTO, lines, cmake, options))
             return
@@ -444,6 +448,8 @@ def translate(
             stored if lines else "",
         )
         files.write(output, text.encode("utf-8", "surrogateescape"))
+        if target == "cuda" and not re.search(rf"^#define __T__ {threads}\b", text, re.M):
+            _tell({"threads": "here: the schedule chooses the threads of a block"})
         if common.diagnostics_format == "text":
             note = gain(front, group or p) if front is not None and target == "cuda" and schedule is None else ""
             if reason := stands_for(text):
@@ -460,10 +466,22 @@ def _tell_idle(library: bool, target: str) -> None:
     }
     if not library:
         idle = {"threads": "with --target cpu: they are of a CUDA block"} if target == "cpu" else {}
+    _tell(idle)
+
+
+def _tell(idle: Mapping[str, str]) -> None:
+    """Say of options why they do nothing, if they are on the command line."""
     source = click.get_current_context().get_parameter_source
     for name, why in idle.items():
         if source(name) is click.core.ParameterSource.COMMANDLINE:
             click.echo(f"note: --{name} does nothing {why}", err=True)
+
+
+def _tell_ending(output: str, target: str) -> None:
+    """Say of a file's name that compilers, which go by its ending, will take it for something else."""
+    language, ending = ("CUDA C++", ".cu") if target == "cuda" else ("C", ".c")
+    if output != "-" and output and not output.endswith(ending):
+        click.echo(f"note: '{output}' holds {language}; compilers know that by the ending {ending}", err=True)
 
 
 def _refuse_over_source(source: tuple[str, ...], path: str) -> None:

@@ -205,6 +205,36 @@ def test_options_that_do_nothing_are_told(more, name, tmp_path):
     assert not done.exit_code and out.exists() and f"note: {name} does nothing" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "more", "note"),
+    [
+        ("x.cu", ["--schedule", "private", "--threads", "32"], "--threads does nothing here"),
+        ("x.cu", ["--threads", "32"], None),
+        ("x.c", ["--target", "cuda"], "'{}' holds CUDA C++; compilers know that by the ending .cu"),
+        ("x.cu", ["--target", "cpu"], "'{}' holds C; compilers know that by the ending .c"),
+    ],
+)
+def test_what_would_surprise_is_told(name, more, note, tmp_path):
+    out = tmp_path / name
+    done = CliRunner().invoke(main, ["translate", str(EXAMPLES / "floyd_warshall.c"), "--p", "5", "-o", str(out), *more])
+    assert not done.exit_code and out.exists()
+    assert f"note: {note.format(out)}" in done.stderr if note else "nothing" not in done.stderr
+
+
+def test_a_librarys_files_are_written_together(folder):
+    (folder / "k.c").write_text("int a[3];\nvoid k(void) { a[0] = a[1]; }\n")
+    (folder / "d" / "k_bulk.h").mkdir(parents=True)
+    (folder / "d" / "k_bulk.cu").write_text("old")
+    done = c2cu("translate", "k.c", "--library", "-o", "d/k_bulk.cu")
+    assert done.exit_code == 1 and "'d/k_bulk.h': Is a directory" in done.stderr and "hint:" in done.stderr
+    assert (folder / "d" / "k_bulk.cu").read_text() == "old"
+    assert sorted(x.name for x in (folder / "d").iterdir()) == ["k_bulk.cu", "k_bulk.h"]
+    (folder / "CMakeLists.txt").mkdir()
+    done = c2cu("translate", "k.c", "--library", "--cmake", "-o", "k_bulk.cu")
+    assert done.exit_code == 1 and "'CMakeLists.txt': Is a directory" in done.stderr
+    assert not (folder / "k_bulk.cu").exists() and not (folder / "k_bulk.h").exists()
+
+
 def test_inputs_that_start_at_zero_are_told_once(folder):
     """Not what is given, what the C gives a value, and what the kernel never reads."""
     (folder / "gain.c").write_text(

@@ -57,6 +57,12 @@ class RowPart:
         """Bytes of the tile; none where each lane's own unit is all there is."""
         return 32 * self.pitch if self.count > 1 else 0
 
+    def says(self, slot: Slot) -> str:
+        """A comment that names what the part holds."""
+        last = self.start + self.unit * self.count - 1
+        name = "what the kernel returns" if slot.name == "return" else slot.name
+        return f"/* {name}: bytes {self.start} to {last} of its row, an element after the other */"
+
     def covers(self, offset: int) -> bool:
         return self.start <= offset < self.start + self.unit * self.count
 
@@ -93,13 +99,13 @@ def fetch(part: RowPart, slot: Slot) -> list[str]:
     return [f"{_UNITS[part.unit]} {part.name}[{part.count}];", guard + call]
 
 
-def enter(part: RowPart, cells: Sequence[RowElement]) -> list[str]:
+def enter(part: RowPart, slot: Slot, cells: Sequence[RowElement]) -> list[str]:
     """Lines that give each lane its own elements of a part that has been fetched."""
     unit = _UNITS[part.unit]
     if part.count == 1:
-        lines = [f"const {unit} c2cu_row[1] = {{{part.name}[0]}};"]
+        lines = [part.says(slot), f"const {unit} c2cu_row[1] = {{{part.name}[0]}};"]
     else:
-        lines = [f"c2cu_spread<{part.pitch}>(tile, {part.name});"]
+        lines = [part.says(slot), f"c2cu_spread<{part.pitch}>(tile, {part.name});"]
         lines.append(f"const {unit} *c2cu_row = (const {unit} *)(tile + c2cu_times<{part.pitch}>((unsigned int)lane));")
     for k, inside in _by_unit(part, cells).items():
         lines += [f"const {unit} c2cu_u{k} = c2cu_row[{k}];", *_given(part, k, inside)]
@@ -132,8 +138,10 @@ def leave(part: RowPart, slot: Slot, cells: Sequence[RowElement]) -> list[str]:
     values = _values(part, cells)
     if part.count == 1:
         put = f"c2cu_put<{_part_unit(slot)}>(c2cu_row, {args});"
-        return _braced([f"const {unit} c2cu_row[1] = {{{values[0]}}};", put])
-    lines = [f"{unit} *c2cu_row = ({unit} *)(tile + c2cu_times<{part.pitch}>((unsigned int)lane));", "__syncwarp();"]
+        return _braced([part.says(slot), f"const {unit} c2cu_row[1] = {{{values[0]}}};", put])
+    lines = [part.says(slot)]
+    lines.append(f"{unit} *c2cu_row = ({unit} *)(tile + c2cu_times<{part.pitch}>((unsigned int)lane));")
+    lines.append("__syncwarp();")
     lines += [f"c2cu_row[{k}] = {v};" for k, v in enumerate(values)]
     lines.append(f"c2cu_gather<{_part_unit(slot)}, {unit}, {part.count}, {part.pitch}>(tile, {args});")
     return _braced(lines)

@@ -397,7 +397,7 @@ class RegistersText(CudaText):
         """Lines that give each thread its own elements of a part of a row."""
         self.tile_bytes = max(self.tile_bytes, part.tile)
         self.fetched += fetch(part, self.slots[part.slot])
-        return enter(part, cells)
+        return enter(part, self.slots[part.slot], cells)
 
     def take_part(self, part: RowPart, cells: list[RowElement]) -> list[str]:
         """Lines that store a part of a row from each thread's own elements."""
