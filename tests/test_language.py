@@ -40,7 +40,13 @@ SAMPLES = {
         "int l[2][4]; for (int i = 0; i < 8; i++) l[i / 4][i % 4] = a[i]; t[1][0][1] = l[1][k[0]]; b[0] = t[1][0][1];",
     ),
     "static locals": ("", "static int n = 5; n += a[0]; b[0] = n;"),
-    "initialisers, designated ones too": ("", "int l[5] = {[2] = a[0], 7}; b[0] = l[2] + l[3] + l[0];"),
+    "initialisers, designated ones too, also by GNU's `[1 ... 5] =`": (
+        "struct G { int a[4]; int b; };\n"
+        "static const struct G grid[3] = {[0 ... 1] = {.a = {[1 ... 2] = 7, 9}, .b = 3}, [2].b = 5, [2].a[0 ... 3] = 8};\n"
+        "static const char tail[] = {[2 ... 5] = 3, 4, [1] = 9};",
+        "int l[5] = {[2] = a[0], 7}; b[0] = l[2] + l[3] + l[0]; int m[6] = {[1 ... 4] = a[1], a[2]}; b[1] = m[0] + m[3] + m[5];\n"
+        "b[2] = grid[1].a[2] + grid[0].a[3] * 10 + grid[1].b + grid[2].a[3]; b[3] = tail[5] + tail[6] * 10 + tail[1] + sizeof tail;",
+    ),
     "`for`, `while`, `do`, `break`, `continue`": (
         "",
         "int n = 0; for (;;) { if (++n > 5) break; if (n == 2) continue; b[n] = a[n]; } while (n-- > 3) b[0] += n; "
@@ -50,13 +56,16 @@ SAMPLES = {
         "static int g(int x) { if (x < 0) return -x; for (int i = 0; i < 3; i++) if (i == x) return 9; return x; }",
         "b[0] = g(a[0]); if (a[1] > 3) return; b[1] = 1;",
     ),
-    "`switch`, falling through too": (
-        "",
+    "`switch`, falling through too, also with GNU's `case 1 ... 5`": (
+        "static int kind(int c) { switch (c) { case -9 ... -1: return 1; case 0: case 3 ... 4: return 2; case 7 ... 7: return 3; }\n"
+        "    return 4; }\n"
+        "static int narrow(unsigned char c) { int r = 0; switch (c) { case 200 ... 255: r = 1; case 0 ... 50: r += 2; } return r; }\n",
+        "for (int i = 4; i < 8; i++) b[i] = kind(a[i]) + 10 * narrow(a[i] * 37);\n"
         "switch (a[0] & 3) { case 0: b[0] = 1; case 1: b[1] = 2; break; default: b[2] = 3; case 2: b[3] = 4; }",
     ),
-    "`?:`, `&&`, logical or, comma, compound assignment, `++` in a subscript": (
+    "`?:`, GNU's `x ?: y` where `x` calls and changes nothing, `&&`, logical or, comma, compound assignment, `++` in a subscript": (
         "",
-        "int i = 0; b[i++] = a[0] > 0 && a[1] < 5 ? 1 : 2; b[i++] += (a[2]++, a[2] || a[3]); b[i] <<= 1;",
+        "int i = 0; b[i++] = a[0] > 0 && a[1] < 5 ? 1 : 2; b[i++] += (a[2]++, a[2] || a[3]); b[i] <<= 1; b[i++] += a[4] & 3 ?: -7; b[i] = a[5] > a[6] ?: a[7];",
     ),
     "functions with scalar, array, 2-D array and pointer parameters": (
         "static int row[2][4]; static int s(int m[][4], const int *p, int k) { return m[1][k] + *p; }",
@@ -209,9 +218,9 @@ SAMPLES = {
         "b[1] = k[1].x + k[1].d[1] + w.x + w.d;",
     ),
     "functions with `...`": ("static int v(int n, ...) { return n; }", "b[0] = v(1, 2);"),
-    "GNU extensions without a line of their own here: `x ?: y`, `case 1 ... 5`, `__auto_type`, nested functions": (
-        "",
-        "b[0] = a[0] ?: 3;",
+    "GNU extensions without a line of their own here: `f(x) ?: y`, `__auto_type`, nested functions": (
+        "static int same(int x) { return x; }",
+        "b[0] = same(a[0]) ?: 3;",
     ),
     "`__int128` divided, or converted from or to a float": ("", "b[0] = (unsigned __int128)a[0] * a[1] % 7;"),
     "jumps out of a statement as an expression": ("", "b[0] = ({ if (a[0] > 9) return; a[0] + 1; });"),

@@ -41,7 +41,7 @@ from ..frontend.initial import Part, refuse_calls, tree
 from ..frontend.parse import jumps_out, loc_of
 from ..frontend.preprocess import Macro
 from ..frontend.symbols import Symbol
-from ..frontend.tree import nodes
+from ..frontend.tree import ends, nodes
 from ..frontend.typed import FunctionDef, Unit
 from ..ir.evaluate import converted
 from ..ir.fold import float_value, nearest_integer
@@ -1064,7 +1064,8 @@ class CPrinter(Indented):
         return ""
 
     def visit_Case(self, n: C.Case) -> str:
-        s = f"case {self.unit.constant(n.expr)}:\n"
+        values = dict.fromkeys(self.unit.constant(end) for end in ends(n.expr))
+        s = f"case {' ... '.join(map(str, values))}:\n"
         for stmt in n.stmts or []:
             s += self._generate_stmt(stmt, add_indent=True)
         return s

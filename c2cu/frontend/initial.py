@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeGuard, Union
 
@@ -11,7 +12,7 @@ from ..base import catalogue, literals
 from ..base.ctype import Array, CType, Pointer, Scalar, Struct
 from ..base.diagnostics import did_you_mean
 from .parse import loc_of
-from .tree import children
+from .tree import children, ends
 
 # (offset in bytes, type of the initialised subobject, its expression or the value of a string's byte)
 Item = tuple[int, CType, "C.Node | int"]
@@ -125,6 +126,10 @@ class _Reader:
             if isinstance(e, C.NamedInitializer):
                 if not braced:
                     return i
+                *before, e = self.each(e)
+                for one in before:
+                    *_, (sub, at, _) = self.designated(t, offset, one)
+                    self.fill(sub, at, one.expr)
                 (_, _, k), *inner, (sub, at, _) = self.designated(t, offset, e)
                 self.fill(sub, at, e.expr)
                 i += 1
@@ -164,6 +169,21 @@ class _Reader:
             return t.length
         assert isinstance(t, Struct)
         return min(1, len(t.members)) if t.union else len(t.members)
+
+    def each(self, e: C.NamedInitializer) -> list[C.NamedInitializer]:
+        """An initialiser for each of the elements that a range designates, or itself."""
+        ways: list[list[C.Node]] = []
+        for d in e.name:
+            first, last = ends(d.expr) if isinstance(d, C.ArrayDesignator) else (None, None)
+            if first is last:
+                ways.append([d])
+                continue
+            assert first is not None and last is not None
+            numbers = range(int(self.constant(first)), int(self.constant(last)) + 1)  # compilers refuse an empty one
+            ways.append([C.ArrayDesignator(C.Constant("int", str(k), d.coord), d.coord) for k in numbers])
+        if all(len(way) == 1 and way[0] is d for way, d in zip(ways, e.name)):
+            return [e]
+        return [C.NamedInitializer(list(names), e.expr, e.coord) for names in itertools.product(*ways)]
 
     def designated(self, t: CType, offset: Any, e: C.NamedInitializer) -> list[tuple[CType, Any, int]]:
         """(aggregate, its offset, number of the part) from ``t`` inwards; last the designated subobject itself."""

@@ -23,7 +23,7 @@ from .attributes import Mark
 from .nesting import LEVELS, POSSIBLE, too_deep
 from .pieces import Lines, Piece, blanked, emptied, pieces, without_unused, words
 from .preprocess import SYSTEM, Preprocessed
-from .tree import children, nodes
+from .tree import RANGE, children, nodes
 
 SIMPLE = 100  # levels of an expression whose end is looked for
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
@@ -180,7 +180,7 @@ def _error_of(text: str, place: tuple[str, int], types: list[str], pre: Preproce
 
 def _ast(text: str, pre: Preprocessed) -> C.FileAST:
     """The AST of the whole text. Raises ParseError at the first mistake."""
-    parser = CParser(lexer=_Lexer)
+    parser = _Parser(lexer=_Lexer)
     _teach(parser)
     try:
         ast = _with_names(_with_prototypes(parser.parse(_with_types(text), pre.name)), text)
@@ -323,6 +323,33 @@ _BEFORE = frozenset("SEMI LBRACE RBRACE LPAREN RPAREN COMMA COLON PPPRAGMASTR".s
 
 _NUMBERS = frozenset("FLOAT_CONST HEX_FLOAT_CONST INT_CONST_DEC INT_CONST_OCT INT_CONST_HEX INT_CONST_BIN".split())
 _IMAGINARY = re.compile(r"[iIjJ][fFlL]?\b")
+
+
+def _has_effect(n: C.Node) -> bool:
+    return isinstance(n, (C.FuncCall, C.Assignment)) or (isinstance(n, C.UnaryOp) and n.op.endswith(("++", "--")))
+
+
+class _Parser(CParser):
+    """GNU C's ranges too, of case labels and of designators: each is one operation on its ends; and ``x ?: y`` where to
+    compute x twice is as good as once."""
+
+    def _parse_conditional_expression(self) -> C.Node:
+        condition = self._parse_binary_expression()
+        if not self._accept("CONDOP"):
+            return condition
+        if self._peek_type() == "COLON" and not any(_has_effect(n) for n in nodes(condition)):
+            yes = condition
+        else:
+            yes = self._parse_expression()
+        self._expect("COLON")
+        return C.TernaryOp(condition, yes, self._parse_conditional_expression(), condition.coord)
+
+    def _parse_constant_expression(self) -> C.Node:
+        first = super()._parse_constant_expression()
+        if self._peek_type() != "ELLIPSIS":
+            return first
+        self._advance()
+        return C.BinaryOp(RANGE, first, super()._parse_constant_expression(), first.coord)
 
 
 def _teach(parser: CParser) -> None:

@@ -47,6 +47,7 @@ from ..ir.evaluate import COMPARISONS, binary_value, converted, unary_value
 from .attributes import LAYOUT, MEANING
 from .layouts import HostLayout
 from .parse import loc_of
+from .tree import RANGE
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,7 +422,7 @@ class Declarations:
             case C.UnaryOp():
                 return self._unary(node.op, self.typed_constant(node.expr, scope))
             case C.BinaryOp():
-                return self._binary(node, scope)
+                return self._binary(node, scope) if node.op != RANGE else None
             case C.TernaryOp():
                 c = self.typed_constant(node.cond, scope)
                 a, b = self.typed_constant(node.iftrue, scope), self.typed_constant(node.iffalse, scope)

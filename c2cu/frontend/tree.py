@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pycparser import c_ast as C
+from pycparser.c_generator import CGenerator
 
 
 class _Fields(dict[type[C.Node], tuple[str, ...]]):
@@ -33,6 +34,16 @@ def children(node: C.Node) -> list[C.Node]:
         elif child is not None:
             below.append(child)
     return below
+
+
+RANGE = "..."  # the operator that stands for GNU C's ranges, of case labels and of designators
+CGenerator.precedence_map[RANGE] = -1  # it binds least
+
+
+def ends(value: C.Node) -> tuple[C.Node, C.Node]:
+    """The first and the last of the values that a case label or a designator of elements stands for."""
+    is_range = isinstance(value, C.BinaryOp) and value.op == RANGE
+    return (value.left, value.right) if is_range else (value, value)
 
 
 def nodes(node: C.Node) -> Iterator[C.Node]:

@@ -42,7 +42,7 @@ from .layouts import HostLayout, layouts, mark_of
 from .parse import Parsed, is_user_file, loc_of
 from .preprocess import Preprocessed
 from .symbols import Declarations, Scope, Symbol, has_qualifier
-from .tree import children, nodes
+from .tree import children, ends, nodes
 
 LARGEST = 1 << 31  # extent that comes from values
 
@@ -403,10 +403,14 @@ class _Annotator:
             case C.NamedInitializer():
                 for n in node.name:
                     if isinstance(n, C.ArrayDesignator):
-                        self.expression(n.expr, scope)
+                        self.label(n.expr, scope)
                 self.initialiser(node.expr, scope)
             case _:
                 self.expression(node, scope)
+
+    def label(self, node: C.Node, scope: Scope) -> None:
+        for value in dict.fromkeys(ends(node)):
+            self.expression(value, scope)
 
     def function(self, node: C.FuncDef) -> None:
         statics = len(self.unit.statics)
@@ -548,7 +552,7 @@ class _Annotator:
                 self.expression(node.cond, scope)
                 self.statement(node.stmt, Scope(scope))
             case C.Case():
-                self.expression(node.expr, scope)
+                self.label(node.expr, scope)
                 for s in node.stmts or []:
                     self.statement(s, scope)
             case C.Default():

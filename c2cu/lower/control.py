@@ -8,7 +8,7 @@ from ..base import catalogue
 from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar, Struct, promote
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
-from ..frontend.tree import children
+from ..frontend.tree import children, ends
 from ..frontend.tree import nodes as below
 from ..ir.fold import binary, cast, truth, unary
 from ..ir.nodes import Assign, Binary, Block, Const, Expr, If, Var, Variable
@@ -220,10 +220,13 @@ def refuse_nested_labels(statements: list[C.Node]) -> None:
 def label_matches(cx: Context, labels: list[C.Node], value: Expr, loc: Loc) -> Expr:
     test: Expr | None = None
     for label in labels:
-        constant = cx.unit.constant(label)
-        if constant is None or not isinstance(value.type, Scalar):
+        values = [cx.unit.constant(end) for end in ends(label)]
+        if None in values or not isinstance(value.type, Scalar):
             raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc_of(label), construct="a case label that is not constant")
-        one = binary("==", value, Const(value.type.wrap(constant), value.type), INT, loc)
+        first, last = (Const(value.type.wrap(v), value.type) for v in values if v is not None)
+        one = binary("==", value, first, INT, loc)
+        if first != last:
+            one = binary("&&", binary(">=", value, first, INT, loc), binary("<=", value, last, INT, loc), INT, loc)
         test = one if test is None else binary("||", test, one, INT, loc)
     return test if test is not None else Const(0, INT, loc)
 
