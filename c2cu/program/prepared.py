@@ -16,16 +16,13 @@ from ..runtime.addresses import address, apart
 from ..runtime.recycled import LEAST
 from ..schedule.artifact import CpuArtifact, CpuNativeArtifact, CudaArtifact
 from ..schedule.slots import Slot, shape_of
-from ..schedule.understood import Understood
+from .brief import is_brief
 from .build import Built
 from .extents import Extents
 from .signature import MISS, targets
 
 if TYPE_CHECKING:
     from .prepared_cuda import PreparedOnDevice
-
-ALONE = 2e4  # nanoseconds of work, about, that are not worth several threads
-BRIEF = 1e7  # nanoseconds of work, about, for which Ctrl-C may wait
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ class Prepared:
         self._wanted = {o.name: (o.shape, o.dtype) for o in self._outputs}
         ends = [(first, end) for first, end, _, written in self._places if written]
         self._written = (min(ends)[0], max(end for _, end in ends)) if ends else (0, 0)  # fixed arrays, and between
-        self._slots, self._brief = len(slots), _brief(built, p)
+        self._slots, self._brief = len(slots), is_brief(built, p)
 
     def __call__(self, inputs: Any, shared: Any, out: Any) -> Any:
         """(results, exit statuses or None); `MISS` where ``out`` needs a longer look."""
@@ -183,14 +180,3 @@ def prepared(
 
         return on_device(built, extents, arguments, bare, p, fixed)
     return Prepared(built, extents, arguments, bare, p, fixed)
-
-
-def _brief(built: Built, p: int) -> bool:
-    """Whether the caller's thread does it: see `CpuProgram.run_table`."""
-    work = _nanoseconds(built.front, getattr(built.artifact, "lanes", 1), p)
-    return work is not None and work <= BRIEF and (work <= ALONE or not built.loaded.divides(p))
-
-
-def _nanoseconds(front: Understood, lanes: int, p: int) -> float | None:
-    """What p inputs take one thread, about; None where data decides."""
-    return None if front.work is None else front.work * -(-p // lanes)
