@@ -25,14 +25,14 @@ from ..schedule.schedule import Candidate
 from ..schedule.slots import Slot
 from ..schedule.understood import Understood
 from .brief import is_brief
-from .score import FEWEST, Score, median
+from .score import Score, median
 from .verify import Verification
 
 Built = Any  # of program.build, which has contests
 
 ENOUGH = 0.025  # seconds of work, of all calls, that are worth a contest
 SHORT = 3e-3  # seconds of a call whose parts are too short to be timed
-CALLS, FAR = 9, 1.5  # of these: see `Score`; they are further apart in time than pieces
+CALLS = 5, 9  # pairs of these: see `Score`; they are further apart in time than pieces
 FIXED = 5e-5  # seconds by which two calls may differ beside their inputs
 SHARE = 0.05  # of the time, which may be lost to find out who is faster
 LOOK = 2e-4  # seconds that such a call takes longer, about: it is looked at anew, see `prepared`
@@ -44,21 +44,21 @@ PARTS = 64  # the part of the inputs that tells how long they take
 PAGE = 4096  # bytes
 GANG = 16  # inputs, of which a piece has a multiple
 FEW = 8 * GANG  # inputs, of which lanes may be left over: they tell nothing of more inputs
-PAIRS, CLEAR = 12, 1.1  # of pieces: see `Score`
+PAIRS = 3, 12  # of pieces: see `Score`
 
 
 class Calls:
     """The calls of a contest with about as many inputs.
 
     Attributes:
-        seconds: Of an input under ``first``, as measured; None before the first call.
+        seconds: Of an input under ``first``, as last measured; None before the first call.
         due: Seconds of work, of all calls, from which on such a call takes part in the contest.
         winner: What does them from now on, where that is known of them alone.
         score: Of whole ones.
     """
 
     def __init__(self, contest: Contest):
-        self._contest, self.score = contest, Score(CALLS, FAR)
+        self._contest, self.score = contest, Score(*CALLS)
         self.seconds: float | None = None
         self.due = 0.0
         self.winner: Built | None = None
@@ -101,7 +101,7 @@ class Contest:
         self.first, self._make = first, make
         self.winner: Built | None = None
         self.spent = 0.0
-        self.pieces = Score(PAIRS, CLEAR)
+        self.pieces = Score(*PAIRS)
         rival = first.plan.rival
         self._worth = max(rival.worth, rival.compilation if rival.compilation >= PATIENCE else 0.0)
         self._second: Built | None = None
@@ -192,7 +192,7 @@ class Round:
         elif second is not None and calls.work(p) >= SHORT:
             self._in_pieces(arrays, calls, second, at)
         else:  # there is nothing to compare
-            self._alone(arrays, calls, calls.leader(p), at, p)
+            self._alone(arrays, calls, calls.leader(p), at)
         calls.due = self._due(calls)
         return arrays.exited
 
@@ -203,24 +203,24 @@ class Round:
             n = at = _whole(self.p / PARTS)
             self._do(arrays, self.first, 0, at)  # it warms up
         while True:
-            end = min(at + n, self.p)
-            self._alone(arrays, calls, self.first, at, end)
+            end = at + n if at + 2 * n <= self.p else self.p
+            calls.seconds = self._do(arrays, self.first, at, end) / (end - at)
             if calls.work(n) >= PIECE or end == self.p:
                 return end
             at, n = end, 2 * n
 
-    def _alone(self, arrays: _Arrays, calls: Calls, built: Built, begin: int, end: int) -> None:
-        """Have one do some inputs."""
-        seconds = self._do(arrays, built, begin, end)
-        if built is self.first and begin < end:
-            least = math.inf if calls.seconds is None else calls.seconds
-            calls.seconds = min(least, seconds / (end - begin))  # as other programs can only slow it down
+    def _alone(self, arrays: _Arrays, calls: Calls, built: Built, at: int) -> None:
+        """Have one do all inputs from ``at`` on."""
+        seconds = self._do(arrays, built, at, self.p)
+        if built is self.first and not at:
+            calls.seconds = seconds / self.p
 
     def _by_turns(self, arrays: _Arrays, calls: Calls, second: Built | None) -> None:
         """Have the one do a short call whose turn it is."""
         score, p, at = calls.score, self.p, 0
         if second is None or not score.second_is_next:
-            score.first.append(self._do(arrays, self.first, 0, p) / p)
+            calls.seconds = self._do(arrays, self.first, 0, p) / p
+            score.first.append(calls.seconds)
         else:
             if not score.second and p >= FEW:
                 at = _whole(p / PARTS)
@@ -242,7 +242,7 @@ class Round:
         if score is match.pieces:
             assert calls.seconds is not None
             return max(match.begins - work, score.loss * self._piece(calls.seconds) / SHARE)
-        done, early = len(score.first) + len(score.second), max(0, FEWEST - len(score.first))
+        done, early = len(score.first) + len(score.second), max(0, score.fewest - len(score.first))
         lost = done * LOOK
         if score.second_is_next != score.second_leads:
             lost += self.p * score.loss
@@ -261,7 +261,7 @@ class Round:
         if not score.first:
             at = min(start + n, self.p)
             self._do(arrays, second, start, at)  # it warms up
-        count = min(PAIRS - len(score.first), (self.p - at) // (2 * n))
+        count = min(PAIRS[1] - len(score.first), (self.p - at) // (2 * n))
         places = [at + k * ((self.p - at) // count) // n * n for k in range(count)]
         gaps: list[tuple[int, int]] = []
         for begin in places:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-FEWEST = 3  # pairs, before anything is decided
+CLEAR = 1.1  # times that one has to be faster in every pair to win before all are done
 
 
 class Score:
     """Seconds an input that both schedules took, ``first`` and its rival ``second``: the k-th of one and the k-th of
     the other are a pair."""
 
-    def __init__(self, most: int, clear: float):
-        """``most``: pairs after which the faster one wins. ``clear``: times that one has to be faster in every pair to
-        win before that."""
+    def __init__(self, fewest: int, most: int):
+        """``most``: pairs after which the faster one wins; ``fewest``: those after which it does where it is clear."""
         self.first: list[float] = []
         self.second: list[float] = []
-        self._most, self._clear = most, clear
+        self.fewest, self._most = fewest, most
 
     @property
     def ratios(self) -> list[float]:
@@ -30,14 +29,14 @@ class Score:
     @property
     def settled(self) -> bool:
         ratios = self.ratios
-        if not FEWEST <= len(ratios) < self._most:
+        if not self.fewest <= len(ratios) < self._most:
             return len(ratios) >= self._most
-        return min(ratios) > self._clear or max(ratios) < 1 / self._clear
+        return min(ratios) > CLEAR or max(ratios) < 1 / CLEAR
 
     @property
     def second_is_next(self) -> bool:
         """Whose turn it is, where each does whole calls."""
-        return FEWEST <= len(self.first) > len(self.second)
+        return self.fewest <= len(self.first) > len(self.second)
 
     @property
     def difference(self) -> float:
