@@ -114,14 +114,19 @@ class Contest:
 
     @contextmanager
     def over(self, p: int) -> Iterator[Round | None]:
-        """A round over p inputs; None where they are none of the contest's, or another thread is at one."""
-        if not p or self.winner is not None or not self._lock.acquire(blocking=False):
+        """A round over p inputs; None where ``first`` does them as if there were no contest, or another thread is at
+        one."""
+        if not p or self.winner is not None or self._goes_by(p) or not self._lock.acquire(blocking=False):
             yield None
             return
         try:
             yield None if _is_wrong(self.first) else Round(self, p)
         finally:
             self._lock.release()
+
+    def _goes_by(self, p: int) -> bool:
+        calls = self.calls(p)
+        return calls.leader(p) is self.first and calls.passes(p)
 
     @property
     def begins(self) -> float:
