@@ -35,7 +35,7 @@ def compiled(text, **options):
 @pytest.fixture
 def again(monkeypatch):
     """The results of calls that were done as an earlier one was."""
-    monkeypatch.setattr("c2cu.program.contest.TINY", 60.0)  # a first call may take long on a busy machine
+    monkeypatch.setattr("c2cu.program.contest.ENOUGH", 60.0)  # a first call may take long on a busy machine
     done = []
     whole = prepared.Prepared.__call__
 

@@ -62,6 +62,7 @@ def cache(tmp_path_factory, monkeypatch):
     monkeypatch.setattr("c2cu.api._programs", Recent(9))
     monkeypatch.setattr(contest, "ENOUGH", 1e-6)
     monkeypatch.setattr(contest, "PIECE", 1e-9)
+    monkeypatch.setattr(contest, "SHARE", 1.0)
 
 
 @pytest.fixture
@@ -70,13 +71,13 @@ def clock(monkeypatch):
     state = SimpleNamespace(now=0.0, seconds={"gang": 1e-6, "native": 1e-6}, inputs={"gang": 0, "native": 0})
     for name, cls in (("gang", cpu.CpuProgram), ("native", native.NativeProgram)):
 
-        def run(self, inputs, outputs, p, name=name, run=cls.run):
+        def run(self, table, outputs, p, brief=False, name=name, run=cls.run_table):
             if threading.current_thread() is threading.main_thread():  # else it verifies
                 state.now += p * state.seconds[name]
                 state.inputs[name] += p
-            return run(self, inputs, outputs, p)
+            return run(self, table, outputs, p, brief)
 
-        monkeypatch.setattr(cls, "run", run)
+        monkeypatch.setattr(cls, "run_table", run)
     monkeypatch.setattr(contest.time, "process_time", lambda: state.now)
     return state
 
@@ -144,12 +145,86 @@ def test_few_inputs_are_not_measured(clock, monkeypatch):
         x = rng.uniform(-9, 9, p)
         assert np.array_equal(program(x), expected(x))
         assert program.plan == before
-    clock.seconds.update(gang=1e-3, native=1e-3)
-    x = rng.uniform(-9, 9, P)
-    program._last.contest.seconds = None
-    program._calls.clear()
-    program(x), program(x)
+    for _ in range(12):
+        program(x)
     assert program.plan.measured is not None
+
+
+@pytest.mark.parametrize("faster, slower", [("native", "gang"), ("gang", "native")])
+@pytest.mark.parametrize("p", [50, 1000, 6000, 40_000])
+def test_little_is_lost_by_a_comparison(faster, slower, p, clock, monkeypatch):
+    share, enough = 0.05, 0.025
+    monkeypatch.setattr(contest, "ENOUGH", enough)
+    monkeypatch.setattr(contest, "SHARE", share)
+    clock.seconds[slower] = 4e-6
+    program = c2cu.compile(CLOSE, backend="cpu", verify=False)
+    match = program._last.contest
+    x = rng.uniform(-9, 9, p)
+    right = expected(x)
+    clock.inputs.update(gang=0, native=0)
+    clock.now, calls = 0.0, 0
+    while match.winner is None and match.calls(p).winner is None:
+        assert np.array_equal(program(x), right)
+        calls += 1
+        assert calls < 5000
+    assert sum(clock.inputs.values()) == calls * p
+    lost = clock.inputs[slower] * 3e-6
+    once = 4e-6 * min(p, 3000)  # it takes a try to see who is slower
+    before = 0 if slower == "native" else enough  # which goes by the estimate
+    assert lost <= share * clock.now + before + 4 * once
+    clock.inputs[slower] = 0
+    for _ in range(5):
+        assert np.array_equal(program(x), right)
+    assert not clock.inputs[slower] and len(program._calls) == 1, "calls are as short as without a contest"
+    assert next(iter(program._calls.values()))._compared is None
+
+
+def test_very_short_calls_tell_nothing_of_longer_ones(clock, monkeypatch):
+    """What calls cost beside their inputs may differ by more than these take."""
+    monkeypatch.setattr(contest, "LOOK", 0.0)
+    clock.seconds.update(gang=3e-8, native=1e-8)
+    program = c2cu.compile(CLOSE, backend="cpu", verify=False)
+    match, x = program._last.contest, rng.uniform(-9, 9, 200)
+    for _ in range(50):
+        program(x)
+    clock.inputs["gang"] = 0
+    assert np.array_equal(program(x), expected(x)) and not clock.inputs["gang"]
+    assert match.winner is None and match.calls(200).winner.plan.schedule == "native"
+    assert match.calls(P).winner is None and contest.recalled(understood(CLOSE), match.first.plan) is None
+    program(rng.uniform(-9, 9, 200_000))
+    assert match.winner is not None
+
+
+@pytest.mark.parametrize("p", [1000, 6000])
+def test_calls_are_whole_as_long_as_there_is_nothing_to_compare(p, clock, monkeypatch):
+    monkeypatch.setattr(contest, "ENOUGH", 3.0)
+    program = c2cu.compile(CLOSE, backend="cpu", verify=False)
+    x = rng.uniform(-9, 9, p)
+    program(x)  # which tells how long an input takes
+    runs = []
+    run = cpu.CpuProgram.run_table
+
+    def counted(self, table, outputs, n, brief=False):
+        runs.append(n)
+        return run(self, table, outputs, n, brief)
+
+    monkeypatch.setattr(cpu.CpuProgram, "run_table", counted)
+    program(x), program(x), program._calls.clear(), program(x)
+    assert runs == [p] * 3
+
+
+def test_whoever_leads_does_what_is_not_compared(clock, monkeypatch):
+    """A comparison that is put off, as it would cost too much, is not lost."""
+    monkeypatch.setattr(contest, "SHARE", 1e-9)
+    clock.seconds["gang"] = 3e-6
+    program = c2cu.compile(CLOSE, backend="cpu", verify=False)
+    match, x = program._last.contest, rng.uniform(-9, 9, 8 * P)
+    program(x), clock.inputs.update(gang=0, native=0), program(x)
+    assert match.winner is None and match.pieces.second_leads and clock.inputs == {"gang": 0, "native": 8 * P}
+    monkeypatch.setattr(contest, "SHARE", 1.0)
+    match.calls(8 * P).due = 0.0
+    program(x)
+    assert match.winner.plan.schedule == "native"
 
 
 @pytest.mark.parametrize("layout", ["row", "column"])
@@ -186,13 +261,13 @@ def test_what_does_nothing_takes_time(text):
 def test_a_wrong_gang_in_a_contest_is_told(clock, monkeypatch):
     x = rng.uniform(-9, 9, P)
     right = expected(x)
-    run = cpu.CpuProgram.run
+    run = cpu.CpuProgram.run_table
 
-    def wrong(self, inputs, outputs, p):
-        run(self, inputs, outputs, p)
+    def wrong(self, table, outputs, p, brief=False):
+        run(self, table, outputs, p, brief)
         outputs[-1][...] += 1
 
-    monkeypatch.setattr(cpu.CpuProgram, "run", wrong)
+    monkeypatch.setattr(cpu.CpuProgram, "run_table", wrong)
     clock.seconds["native"] = 2e-6
     program = c2cu.compile(CLOSE, backend="cpu", verify="strict")
     with pytest.raises(c2cu.MismatchError):
@@ -216,8 +291,7 @@ def test_explain_says_so(clock, tmp_path):
     file.write_text(CLOSE)
     ask = ["explain", str(file), "--backend", "cpu"]
     assert (
-        "may be faster: a call with enough inputs, once there has been enough work, has both do some"
-        in CliRunner().invoke(main, ask).output
+        "may be faster: once there has been enough work, calls compare the two" in CliRunner().invoke(main, ask).output
     )
     c2cu.bulk(file, rng.uniform(-9, 9, P), backend="cpu", verify=False)
     assert "chosen by measurement: " in CliRunner().invoke(main, ask).output

@@ -80,7 +80,7 @@ def test_a_contest_with_two_gangs(monkeypatch):
 
     monkeypatch.setattr(contest, "ENOUGH", 0.0)
     monkeypatch.setattr(contest, "SHORT", 0.0)
-    monkeypatch.setattr(contest, "TINY", 0.0)
+    monkeypatch.setattr(contest, "SHARE", 1.0)
     monkeypatch.setattr(contest, "PIECE", 1e-5)
     monkeypatch.setattr("c2cu.schedule.gang.PAID", 0.0)
     chain = "unsigned s[2]; void k(void) { for (int i = 0; i < 499; i++) { s[0] = s[0] * 1664525u + 7u; s[1] ^= s[0] >> 9; } }"

@@ -1,8 +1,8 @@
-"""Contests: where estimates cannot tell which of two schedules is faster, a call's own inputs do.
+"""Contests: where estimates cannot tell which of two schedules is faster, the calls' own inputs do.
 
-When there has been enough work, a call has both do some of its inputs, side by side in time and in the arrays, and the
-faster one does the rest; of calls too short for that, each does every other one. No input is done twice. The cache
-remembers the outcome for this program on this machine.
+Once there has been enough work, a long call has both do some of its inputs, side by side in time and in the arrays; of
+short calls each does whole ones by turns. The one that is slower as far as is known gets a small share of the time, and
+the other one does the rest. No input is done twice. The cache remembers the outcome for this program on this machine.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,26 +19,71 @@ from .. import tune
 from ..base.cache import key
 from ..base.diagnostics import CompileError, UnsupportedError
 from ..base.version import __version__
-from ..runtime.cpu import GRAIN, threads
+from ..runtime.cpu import GRAIN, slot_table, threads
 from ..schedule.choose import Measurement, Plan
 from ..schedule.schedule import Candidate
+from ..schedule.slots import Slot
 from ..schedule.understood import Understood
+from .brief import is_brief
+from .score import Score, median
 from .verify import Verification
 
 Built = Any  # of program.build, which has contests
 
 ENOUGH = 0.025  # seconds of work, of all calls, that are worth a contest
-TINY = 5e-4  # seconds of a call that is better done at once than compared
-SHORT = 3e-3  # of one whose parts are too short to be timed
-CALLS = 5  # of these that each does
+SHORT = 3e-3  # seconds of a call whose parts are too short to be timed
+CALLS = 5, 9  # pairs of these: see `Score`; they are further apart in time than pieces
+FIXED = 5e-5  # seconds by which two calls may differ beside their inputs
+SHARE = 0.05  # of the time, which may be lost to find out who is faster
+LOOK = 2e-4  # seconds that such a call takes longer, about: it is looked at anew, see `prepared`
 PATIENCE = 2.0  # seconds that the rival's compilation may take, or as long as the work
 TICK = 1e-7  # seconds that can be told apart
 PIECE = 1e-3  # seconds that a piece takes at least, so that what a call costs does not count,
-PARTS = 64  # but no more than this part of the inputs
+PIECES = 32  # but no more than this part of the inputs
+PARTS = 64  # the part of the inputs that tells how long they take
 PAGE = 4096  # bytes
 GANG = 16  # inputs, of which a piece has a multiple
-PAIRS, FEWEST = 12, 3  # of pieces, at most, and before anything is decided
-CLEAR = 1.1  # times that one has to be faster in every pair to win before all are done
+FEW = 8 * GANG  # inputs, of which lanes may be left over: they tell nothing of more inputs
+PAIRS = 3, 12  # of pieces: see `Score`
+
+
+class Calls:
+    """The calls of a contest with about as many inputs.
+
+    Attributes:
+        seconds: Of an input under ``first``, as last measured; None before the first call.
+        due: Seconds of work, of all calls, from which on such a call takes part in the contest.
+        winner: What does them from now on, where that is known of them alone.
+        score: Of whole ones.
+    """
+
+    def __init__(self, contest: Contest):
+        self._contest, self.score = contest, Score(*CALLS)
+        self.seconds: float | None = None
+        self.due = 0.0
+        self.winner: Built | None = None
+
+    def work(self, p: int) -> float:
+        """Seconds of p inputs, as far as is known."""
+        return p * (self.seconds or 0.0)
+
+    def leader(self, p: int) -> Built:
+        """Who does p inputs that are not part of the contest: the faster one, as far as is known."""
+        match = self._contest
+        known = match.winner or self.winner
+        return known or (match.second_or_first if self.score_of(p).second_leads else match.first)
+
+    def score_of(self, p: int) -> Score:
+        """Where p inputs count: of long calls, pieces do."""
+        return self.score if self.work(p) < SHORT else self._contest.pieces
+
+    def passes(self, p: int) -> bool:
+        """Whether a call of p inputs, whose work is counted, goes by as if there were no contest."""
+        match, spent = self._contest, self._contest.spent + self.work(p)
+        if match.winner is not None or spent >= self.due:
+            return False
+        match.spent = spent
+        return True
 
 
 class Contest:
@@ -47,26 +92,31 @@ class Contest:
 
     Attributes:
         winner: What runs the program from now on; None as long as that is open.
+        spent: Seconds of work, by all calls.
+        pieces: The score of pieces of long calls.
     """
 
     def __init__(self, first: Built, make: Callable[[], Built]):
         assert first.plan.rival is not None
-        self.first, self._rival, self._make = first, first.plan.rival, make
+        self.first, self._make = first, make
         self.winner: Built | None = None
-        self.seconds: float | None = None  # of an input under ``first``, as measured
-        self.spent = 0.0  # seconds, by all calls
+        self.spent = 0.0
+        self.pieces = Score(*PAIRS)
+        rival = first.plan.rival
+        self._worth = max(rival.worth, rival.compilation if rival.compilation >= PATIENCE else 0.0)
         self._second: Built | None = None
-        self._calls: tuple[list[float], list[float]] = [], []  # seconds an input, of calls that each did alone
+        self._calls: dict[int | None, Calls] = {}
         self._lock = threading.Lock()
 
-    def passes_over(self, p: int) -> bool:
-        """Whether p inputs are certainly too few."""
-        return p < 8 * GANG if self.seconds is None else p * self.seconds < TINY
+    def calls(self, p: int) -> Calls:
+        """The calls of which one of p inputs is one."""
+        return self._calls.setdefault(tune.magnitude(p), Calls(self))
 
     @contextmanager
     def over(self, p: int) -> Iterator[Round | None]:
-        """A round over p inputs; None where they are certainly too few, or another thread is at one."""
-        if self.winner is not None or self.passes_over(p) or not self._lock.acquire(blocking=False):
+        """A round over p inputs; None where ``first`` does them as if there were no contest, or another thread is at
+        one."""
+        if not p or self.winner is not None or self._goes_by(p) or not self._lock.acquire(blocking=False):
             yield None
             return
         try:
@@ -74,10 +124,18 @@ class Contest:
         finally:
             self._lock.release()
 
-    def second(self, work: float) -> Built | None:
-        """The rival, if its compilation is worth it for so many seconds of work."""
-        rival = self._rival
-        if self._second is None and work >= rival.worth and rival.compilation < max(PATIENCE, work):
+    def _goes_by(self, p: int) -> bool:
+        calls = self.calls(p)
+        return calls.leader(p) is self.first and calls.passes(p)
+
+    @property
+    def begins(self) -> float:
+        """Seconds of work from which on the rival is worth its compilation."""
+        return max(ENOUGH, self._worth)
+
+    def second(self) -> Built | None:
+        """The rival, if there has been enough work for its compilation."""
+        if self._second is None and self.spent >= self.begins:
             try:
                 self._second = self._make()
             except (UnsupportedError, CompileError):
@@ -86,28 +144,21 @@ class Contest:
             self.winner, self._second = self.first, None
         return self._second
 
-    def turn(self, p: int) -> Built | None:
-        """Who does p inputs, where they are too few for both to do some; None where they are not, or it is too soon."""
-        if self.seconds is None or p * self.seconds >= SHORT or self.spent < ENOUGH:
-            return None
-        second = self.second(self.spent)
-        return second if second is None or len(self._calls[1]) < len(self._calls[0]) else self.first
+    @property
+    def second_or_first(self) -> Built:
+        """The rival, as long as it is right."""
+        return self.first if self._second is None or _is_wrong(self._second) else self._second
 
-    def took(self, built: Built, p: int, seconds: float) -> None:
-        """``built`` did all p inputs of a call."""
-        self._calls[built is not self.first].append(seconds / p)
-        a, b = (_median(x) if len(x) >= CALLS else None for x in self._calls)
-        if a is not None and b is not None:
-            assert self._second is not None
-            self.decided(p, sorted([(self.first, a), (self._second, b)], key=lambda x: x[1]))
-
-    def decided(self, p: int, times: Sequence[tuple[Built, float]]) -> Built:
-        """The winner. ``times``: seconds an input of each, the winner first, in pieces of ``p`` inputs in all."""
+    def decided(self, p: int, score: Score) -> None:
+        """``score`` has settled it, of ``p`` inputs in all."""
+        assert self._second is not None
+        times = [(self.first, median(score.first)), (self._second, median(score.second))]
+        if score.second_leads:
+            times.reverse()
         measured = Measurement(p, tuple((Candidate(b.plan.schedule), seconds) for b, seconds in times))
         best = times[0][0]
         self.winner = replace(best, plan=replace(best.plan, measured=measured, rival=None, rejected=()), contest=None)
         tune.store(name(self.first.front, self.first.plan), measured)
-        return self.winner
 
 
 def _is_wrong(built: Built) -> bool:
@@ -135,68 +186,110 @@ class Round:
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> Any:
         """Do p inputs: see `CpuProgram.run` and `NativeProgram.run`."""
         self.done.clear()
+        match, calls = self.contest, self.contest.calls(p)
         arrays = _Arrays(self.first.artifact.slots, inputs, outputs, p)
-        alone = self.contest.turn(p)
-        if alone is not None:
-            self.contest.took(alone, p, self._do(arrays, alone, 0, p))
-            return arrays.exited
-        at, seconds = self._tried(arrays)
-        left, winner = (p - at) * seconds, self.first
-        self.contest.spent += p * seconds
-        n = self._piece(seconds)
-        count = min(PAIRS, (p - at - n) // (2 * n))
-        enough = self.contest.spent >= ENOUGH and p * seconds >= SHORT and count >= FEWEST
-        second = self.contest.second(max(left, self.contest.spent)) if enough else None
-        if second is not None:
-            self._do(arrays, second, at, at + n)  # it warms up
-            winner, at = self._compared(arrays, second, at + n, n, count)
-        self._do(arrays, winner, at, p)
+        at = self._tried(arrays, calls) if calls.seconds is None else 0
+        match.spent += calls.work(p)
+        takes_part = at < p and match.spent >= calls.due
+        second = match.second() if takes_part else None
+        if takes_part and not at and calls.work(p) < SHORT:
+            self._by_turns(arrays, calls, second)
+        elif second is not None and calls.work(p) >= SHORT:
+            self._in_pieces(arrays, calls, second, at)
+        else:  # there is nothing to compare
+            self._alone(arrays, calls, calls.leader(p), at)
+        calls.due = self._due(calls)
         return arrays.exited
 
-    def _tried(self, arrays: _Arrays) -> tuple[int, float]:
-        """The first inputs, ever more of them, until they take long enough to be timed: (how many, seconds of one)."""
-        n = at = _whole(self.p / PARTS)
-        self._do(arrays, self.first, 0, at)  # it warms up
-        least = math.inf  # as other programs can only slow it down
+    def _tried(self, arrays: _Arrays, calls: Calls) -> int:
+        """Do the first inputs, ever more of them, until they take long enough to be timed; how many that is."""
+        n, at = self.p, 0
+        if self.p >= FEW:
+            n = at = _whole(self.p / PARTS)
+            self._do(arrays, self.first, 0, at)  # it warms up
         while True:
-            end = min(at + n, self.p)
-            seconds = self._do(arrays, self.first, at, end)
-            self.contest.seconds = least = min(least, seconds / (end - at))
-            if n * least >= PIECE or end == self.p:
-                return end, least
+            end = at + n if at + 2 * n <= self.p else self.p
+            calls.seconds = self._do(arrays, self.first, at, end) / (end - at)
+            if calls.work(n) >= PIECE or end == self.p:
+                return end
             at, n = end, 2 * n
+
+    def _alone(self, arrays: _Arrays, calls: Calls, built: Built, at: int) -> None:
+        """Have one do all inputs from ``at`` on."""
+        seconds = self._do(arrays, built, at, self.p)
+        if built is self.first and not at:
+            calls.seconds = seconds / self.p
+
+    def _by_turns(self, arrays: _Arrays, calls: Calls, second: Built | None) -> None:
+        """Have the one do a short call whose turn it is."""
+        score, p, at = calls.score, self.p, 0
+        if second is None or not score.second_is_next:
+            calls.seconds = self._do(arrays, self.first, 0, p) / p
+            score.first.append(calls.seconds)
+        else:
+            if not score.second and p >= FEW:
+                at = _whole(p / PARTS)
+                self._do(arrays, second, 0, at)  # it warms up
+            score.second.append(self._do(arrays, second, at, p) / (p - at))
+        if second is None or not score.settled:
+            return
+        if p >= FEW and p * score.difference > FIXED:
+            self.contest.decided(p * (len(score.first) + len(score.second)), score)
+        else:  # more inputs may want the other one
+            calls.winner = second if score.second_leads else self.first
+
+    def _due(self, calls: Calls) -> float:
+        """The seconds of work from which on another call of this size takes part: so many that what is lost is a small
+        share of them."""
+        match, score, work = self.contest, calls.score_of(self.p), calls.work(self.p)
+        if calls.winner is not None:
+            return math.inf
+        if score is match.pieces:
+            assert calls.seconds is not None
+            return max(match.begins - work, score.loss * self._piece(calls.seconds) / SHARE)
+        done, early = len(score.first) + len(score.second), max(0, score.fewest - len(score.first))
+        lost = done * LOOK
+        if score.second_is_next != score.second_leads:
+            lost += self.p * score.loss
+        return max(match.begins - early * work, lost / SHARE)
 
     def _piece(self, seconds: float) -> int:
         """How many inputs are timed at a time: so many that all threads are at work, if there are enough."""
-        return _whole(min(self.p / PARTS, max(2 * GRAIN * threads(), PIECE / seconds)))
+        return _whole(min(self.p / PIECES, max(2 * GRAIN * threads(), PIECE / seconds)))
 
-    def _compared(self, arrays: _Arrays, second: Built, start: int, n: int, count: int) -> tuple[Built, int]:
-        """The faster of the two in pairs of pieces of ``n`` inputs, all over the arrays, and up to where these are
-        done."""
-        apart = (self.p - start) // count
-        pairs: list[tuple[float, float]] = []
+    def _in_pieces(self, arrays: _Arrays, calls: Calls, second: Built, start: int) -> None:
+        """Compare the two in pairs of pieces, all over the arrays, as long as little is lost by that, and have the
+        faster one do the rest."""
+        match, score = self.contest, self.contest.pieces
+        assert calls.seconds is not None
+        n, at = self._piece(calls.seconds), start
+        if not score.first:
+            at = min(start + n, self.p)
+            self._do(arrays, second, start, at)  # it warms up
+        count = min(PAIRS[1] - len(score.first), (self.p - at) // (2 * n))
+        places = [at + k * ((self.p - at) // count) // n * n for k in range(count)]
         gaps: list[tuple[int, int]] = []
-        at = start
-        for k in range(count):
-            gaps.append((at, start + k * apart // n * n))
-            middle, at = gaps[-1][1] + n, gaps[-1][1] + 2 * n
-            spans = [(gaps[-1][1], middle), (middle, at)]
-            arrays.touch(gaps[-1][1], at)
-            if k % 2:
-                b, a = self._do(arrays, second, *spans[0]), self._do(arrays, self.first, *spans[1])
-            else:
-                a, b = self._do(arrays, self.first, *spans[0]), self._do(arrays, second, *spans[1])
-            pairs.append((a, b))
-            if len(pairs) >= FEWEST and _is_clear(pairs):
+        for begin in places:
+            if score.settled or n * score.loss > SHARE * match.spent:
                 break
-        times = [(self.first, _median(a for a, _ in pairs) / n)]
-        times.append((second, _median(b for _, b in pairs) / n))
-        if _median(b / a for a, b in pairs) < 1:
-            times.reverse()
-        winner = self.contest.decided(2 * n * len(pairs), times)
-        for begin, end in gaps:
-            self._do(arrays, winner, begin, end)
-        return winner, at
+            gaps.append((at, begin))
+            at = self._pair(arrays, second, begin, n)
+        if score.settled:
+            match.decided(2 * n * len(score.first), score)
+        leader = calls.leader(self.p)
+        for begin, end in (*gaps, (at, self.p)):
+            self._do(arrays, leader, begin, end)
+
+    def _pair(self, arrays: _Arrays, second: Built, begin: int, n: int) -> int:
+        """Have each do a piece of ``n`` inputs, side by side; up to where these are done."""
+        score, middle, end = self.contest.pieces, begin + n, begin + 2 * n
+        arrays.touch(begin, end)
+        order = [(self.first, score.first), (second, score.second)]
+        if len(score.first) % 2:
+            order.reverse()
+        for (built, times), (a, b) in zip(order, [(begin, middle), (middle, end)]):
+            times.append(self._do(arrays, built, a, b) / n)
+        return end
 
     def _do(self, arrays: _Arrays, built: Built, begin: int, end: int) -> float:
         """Have some inputs done; the seconds of all threads that it took: other programs do not add to them."""
@@ -214,15 +307,10 @@ def _whole(n: float) -> int:
     return GANG * max(1, round(n / GANG))
 
 
-def _is_clear(pairs: Sequence[tuple[float, float]]) -> bool:
-    ratios = [b / a for a, b in pairs]
-    return min(ratios) > CLEAR or max(ratios) < 1 / CLEAR
-
-
 class _Arrays:
     """A call's arrays, and how its inputs ended (None where all returned)."""
 
-    def __init__(self, slots: Sequence[Any], inputs: Sequence[Any], outputs: Sequence[Any], p: int):
+    def __init__(self, slots: tuple[Slot, ...], inputs: Sequence[Any], outputs: Sequence[Any], p: int):
         self.slots, self.inputs, self.outputs, self.p = slots, inputs, outputs, p
         self.exited: Any = None
 
@@ -240,7 +328,9 @@ class _Arrays:
         pairs = list(zip(self.slots, self.inputs))
         inputs = [a if a is None or s.shared or a.ndim == len(s.shape) else a[begin:end] for s, a in pairs]
         outputs = [None if a is None else a[begin:end] for a in self.outputs]
-        exited = built.loaded.run(inputs, outputs, end - begin)
+        n = end - begin
+        table = slot_table(self.slots, inputs, outputs)
+        exited = built.loaded.run_table(table, outputs, n, is_brief(built, n))
         if exited is not None:
             if self.exited is None:
                 import numpy
@@ -268,9 +358,3 @@ def recalled(front: Understood, plan: Plan) -> Measurement | None:
     if plan.rival is None:
         return None
     return tune.recalled(lambda: name(front, plan), _names(plan))
-
-
-def _median(numbers: Iterable[float]) -> float:
-    from statistics import median  # which imports fractions and decimals
-
-    return median(numbers)

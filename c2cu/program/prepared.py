@@ -16,16 +16,14 @@ from ..runtime.addresses import address, apart
 from ..runtime.recycled import LEAST
 from ..schedule.artifact import CpuArtifact, CpuNativeArtifact, CudaArtifact
 from ..schedule.slots import Slot, shape_of
-from ..schedule.understood import Understood
+from .brief import is_brief
 from .build import Built
+from .contest import Calls
 from .extents import Extents
 from .signature import MISS, targets
 
 if TYPE_CHECKING:
     from .prepared_cuda import PreparedOnDevice
-
-ALONE = 2e4  # nanoseconds of work, about, that are not worth several threads
-BRIEF = 1e7  # nanoseconds of work, about, for which Ctrl-C may wait
 
 
 @dataclass(frozen=True)
@@ -55,10 +53,13 @@ class Prepared:
         bare: bool,
         p: int,
         fixed: frozenset[str] = frozenset(),
+        compared: Calls | None = None,
     ):
         """``arguments``: of the first of these calls. ``bare``: it is one array by itself. ``fixed``: the variables
-        whose arrays are the same in each call; they are written in place."""
+        whose arrays are the same in each call; they are written in place. ``compared``: the calls of an open contest
+        of which they are."""
         self.built, self.extents = built, extents
+        self._compared = compared
         self._p, self._bare, self._loaded = p, bare, built.loaded
         slots = built.artifact.slots
         self._constants: list[Any] = []  # numbers and fixed arrays; the table points to them
@@ -88,10 +89,10 @@ class Prepared:
         self._wanted = {o.name: (o.shape, o.dtype) for o in self._outputs}
         ends = [(first, end) for first, end, _, written in self._places if written]
         self._written = (min(ends)[0], max(end for _, end in ends)) if ends else (0, 0)  # fixed arrays, and between
-        self._slots, self._brief = len(slots), _brief(built, p)
+        self._slots, self._brief = len(slots), is_brief(built, p)
 
     def __call__(self, inputs: Any, shared: Any, out: Any) -> Any:
-        """(results, exit statuses or None); `MISS` where ``out`` needs a longer look."""
+        """(results, exit statuses or None); `MISS` where ``out`` needs a longer look, or a contest the call."""
         done = self.by_name(inputs, shared, out)
         if done is MISS:
             return MISS
@@ -100,6 +101,8 @@ class Prepared:
 
     def by_name(self, inputs: Any, shared: Any, out: Any) -> Any:
         """The same, with results as a dict."""
+        if self._compared is not None and not self._compared.passes(self._p):
+            return MISS
         row = self._row.copy()
         ins = []
         for entry, name in self._inputs:
@@ -167,8 +170,12 @@ def prepared(
 ) -> AnyPrepared | None:
     """The calls that are as one that has returned was; None where each needs a longer look."""
     built = built.faster
-    if built.contest is not None and not built.contest.passes_over(p):
-        return None
+    compared = None
+    if built.contest is not None and p:
+        calls = built.contest.calls(p)
+        compared = calls if calls.winner is None else None
+        leader = calls.leader(p)
+        built = built if leader is built.contest.first else leader
     artifact = built.artifact
     if not isinstance(artifact, CpuArtifact | CpuNativeArtifact | CudaArtifact) or layout != "row" or not p:
         return None
@@ -182,15 +189,4 @@ def prepared(
         from .prepared_cuda import on_device
 
         return on_device(built, extents, arguments, bare, p, fixed)
-    return Prepared(built, extents, arguments, bare, p, fixed)
-
-
-def _brief(built: Built, p: int) -> bool:
-    """Whether the caller's thread does it: see `CpuProgram.run_table`."""
-    work = _nanoseconds(built.front, getattr(built.artifact, "lanes", 1), p)
-    return work is not None and work <= BRIEF and (work <= ALONE or not built.loaded.divides(p))
-
-
-def _nanoseconds(front: Understood, lanes: int, p: int) -> float | None:
-    """What p inputs take one thread, about; None where data decides."""
-    return None if front.work is None else front.work * -(-p // lanes)
+    return Prepared(built, extents, arguments, bare, p, fixed, compared)

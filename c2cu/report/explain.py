@@ -422,8 +422,8 @@ def _times(e: dict[str, Any]) -> list[str]:
         chosen = f"chosen by measurement: {', '.join(times)} an input, for {m['p']:,} inputs"
         return [chosen, *(f"not measured: {r['schedule']}: {r['reason']}" for r in m["rejected"])]
     if e["rival"] is not None:
-        what = "has both do some of its inputs, and the faster one the rest"
-        return [f"{e['rival']} may be faster: a call with enough inputs, once there has been enough work, {what}"]
+        what = "once there has been enough work, calls compare the two, and the faster one does most of it"
+        return [f"{e['rival']} may be faster: {what}"]
     times = [f"{x['schedule']} {scaled(x['seconds_per_input'])}" for x in e["estimates"]]
     many = f"p = {e['p']:,}" if e["p"] is not None else "many inputs"
     return [f"by estimate: {', '.join(times)} an input, for {many}"] if times else []

@@ -55,7 +55,7 @@ class Plan:
         estimates: Estimated costs of the schedules considered, where there are any.
         measured: The measurement that decided, if ``tune`` made one.
         launches: (kernel, number of launches), where the whole device works at one input.
-        rival: What a call with enough inputs compares the schedule with, where no estimate tells which is faster.
+        rival: What calls compare the schedule with, where no estimate tells which is faster.
     """
 
     backend: str
