@@ -167,6 +167,7 @@ EXAMPLES = {
     "C2CU105": Example("int x;\nvoid k(void) {\n    x = 3;\n"),
     "C2CU106": Example(statement("x = (((( /* and so on */ 1 ))));"), state="deep"),
     "C2CU107": Example(statement("x = x ?: 3;"), PRIVATE),
+    "C2CU183": Example("#include <cmath>\nnamespace a {\nfloat k(float x) { return std::sqrt(x); }\n}\n"),
     "C2CU008": Example(statement("break;")),
     "C2CU009": Example(
         "extern float n;\nint k(int x) { return x + n; }\n",
@@ -240,7 +241,8 @@ EXAMPLES = {
     "C2CU166": Example("enum { A = __builtin_constant_p(3) };\nint x;\nvoid k(void) { x = A; }\n", PRIVATE),
     "C2CU145": Example("#include <setjmp.h>\njmp_buf b;\n" + statement("longjmp(b, 1);"), PRIVATE),
     "C2CU146": Example("#include <stdlib.h>\n" + statement("if (x) exit(1);"), PRIVATE),
-    "C2CU147": Example("#include <string.h>\n" + statement('char t[] = "a b"; x = *strtok(t, " ");'), PRIVATE),
+    "C2CU147": Example("#include <time.h>\n" + statement("x = time(0);")),
+    "C2CU182": Example("#include <string.h>\n" + statement('char t[] = "a b"; x = *strtok(t, " ");'), PRIVATE),
     "C2CU181": Example("#include <stdlib.h>\n" + statement("x = rand();"), THREAD),
     "C2CU148": Example(
         "#include <stdlib.h>\nint x[4];\nint less(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n"

@@ -540,6 +540,84 @@ def test_two_extents_of_one_array_that_are_one_macro():
         c2cu.bulk(FW, np.ones((3, 5, 6), np.float32), backend="cpu")
 
 
+ROTATE = 'unsigned k(unsigned w) {{\n    {} ("rorl $3,%0"{}:"+r" (w));\n    return w;\n}}\n'
+
+
+def test_the_compilers_place_leads_where_the_parser_stops_at_something_valid():
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check("enum e {A, B};\nenum e {A, B};\n" + ROTATE.format("asm", ""))
+    assert (e.value.code, e.value.line) == ("C2CU008", 2)
+
+
+@pytest.mark.parametrize("words", ["asm", "__asm__", "asm volatile", "__asm__ __volatile__"])
+@pytest.mark.parametrize("gap", ["", "\n        "])
+def test_assembly_is_told_from_other_extensions(words, gap):
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile(ROTATE.format(words, gap), backend="cpu", schedule="gang")
+    assert (e.value.code, e.value.line, e.value.column) == ("C2CU085", 2, 5)
+
+
+@pytest.mark.parametrize(
+    "text, named",
+    [
+        ("static const int t[9] = { [1 ... 3] = 1 };\nint k(int x) { return t[x & 7]; }\n", "[a ... b] ="),
+        ("int k(int x) { switch (x) { case 1 ... 5: return 1; } return 0; }\n", "case a ... b:"),
+        ("int k(int x) { int g(int y) { return y + x; } return g(3); }\n", "a function inside another"),
+        ("int k(int x) { return x ?: 3; }\n", "a ?: b"),
+        ("int k(int x) { void *t[] = { &&a, &&b }; goto *t[x & 1]; a: return 1; b: return 2; }\n", "&&name"),
+        ("int k(int x) { __label__ a; if (x) goto a; x = 4; a: return x; }\n", "__label__"),
+        ("int k(int x) { __auto_type y = x; return y; }\n", "__auto_type"),
+        ("struct s { int a; };\nint k(int x) { struct s v = { a: x }; return v.a; }\n", "name: value"),
+    ],
+)
+def test_an_extension_is_named(text, named):
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile(text, backend="cpu", schedule="gang")
+    assert e.value.code == "C2CU107" and named in e.value.diagnostic.message and "native" in e.value.diagnostic.hint
+
+
+@pytest.mark.parametrize(
+    "text, line",
+    [
+        ("namespace a {\nint k(int x) { return x; }\n}\n", 1),
+        ("class P {\npublic:\n    int x;\n};\nint k(int x) { P p; p.x = x; return p.x; }\n", 1),
+        ("int n;\ntemplate <typename T> T twice(T x) { return x + x; }\nint k(int x) { return twice(x); }\n", 2),
+        ("using real = double;\nreal k(real x) { return x; }\n", 1),
+        ("int k(int x) {\n    return std::max(x, 3);\n}\n", 2),
+        ("int n;\nvoid k(float &x) { x += 1; }\n", 2),
+        ("#include <math.h>\n#include <vector>\nint k(int x) { return x; }\n", 2),
+        ('extern "C" int k(int x) { return x; }\n', 1),
+        ("int n;\n__global__ void k(float *a) {\n    a[threadIdx.x] += 1;\n}\n", 2),
+    ],
+)
+def test_another_language_than_c(text, line):
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(text)
+    assert (e.value.code, e.value.line) == ("C2CU183", line)
+    assert ("CUDA" if "__global__" in text else "C++") in e.value.diagnostic.message
+
+
+@pytest.mark.parametrize("name, language", [("k.cpp", "C++"), ("k.cc", "C++"), ("k.cxx", "C++"), ("k.cu", "CUDA")])
+def test_the_files_name_tells_the_language(tmp_path, name, language):
+    (tmp_path / name).write_text("int k(int *x) { return x == nullptr; }\n")
+    with pytest.raises(c2cu.ParseError, match="C2CU183") as e:
+        c2cu.check(tmp_path / name)
+    assert f"this is {language}," in e.value.diagnostic.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#ifdef __cplusplus\nextern "C" {\nnamespace a {}\n#endif\nint k(int x) { return x +; }\n',
+        'int k(int x) { char *s = "a::b <<< namespace {"; return x +; } /* std::max */\n',
+    ],
+)
+def test_c_with_a_mistake_is_no_other_language(text):
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(text)
+    assert e.value.code == "C2CU002"
+
+
 def test_a_syntax_error_says_what_was_expected():
     with pytest.raises(c2cu.ParseError) as e:
         c2cu.check("int x;\nvoid f(void) {\n    x = 3\n}\n")

@@ -127,12 +127,22 @@ NESTED_TOO_DEEPLY = Message(
     "{what} are nested more than {limit} deep",
     "put the inner part into a statement, or a function, of its own",
 )
+OTHER_LANGUAGE = Message(
+    "C2CU183",
+    ParseError,
+    "The source is C++ or CUDA, and not C.",
+    "this is {language}, but c2cu takes C",
+    "{way_on}",
+    'Put what runs for each input into a .c file of its own, which C++ calls as a function that is extern "C":'
+    " examples/from_cpp shows both. What a CUDA kernel does for one input is a C function; c2cu writes the CUDA code"
+    " for all of them.",
+)
 GNU_EXTENSION = Message(
     "C2CU107",
     UnsupportedError,
     "The compiler accepts the source, but the parser does not know this GNU extension of C.",
-    "this GNU extension of C is not supported",
-    "write it in standard C",
+    "this GNU extension of C is not supported{which}",
+    "write it in standard C; on the CPU, schedule 'native' runs it as it stands",
 )
 NOT_FOLLOWED = Message(
     "C2CU166",
@@ -404,7 +414,7 @@ RECURSION = Message(
     UnsupportedError,
     "A function of the kernel calls itself, directly or through others.",
     "'{name}' is recursive",
-    "rewrite it with a loop, or with an explicit stack in an array",
+    "rewrite it with a loop, or with an explicit stack in an array; on the CPU, schedule 'native' runs it as it stands",
 )
 VARIADIC = Message(
     "C2CU084",
@@ -418,7 +428,7 @@ ASSEMBLER = Message(
     UnsupportedError,
     "Inline assembly is not supported.",
     "inline assembly is not supported",
-    "write it in C",
+    "write it in C; on the CPU, schedule 'native' runs it as it stands",
 )
 UNKNOWN_SOURCE = Message(
     "C2CU086",
@@ -475,7 +485,15 @@ OUTSIDE_STATE = Message(
     UnsupportedError,
     "The kernel calls a library function that depends on state outside the program.",
     "'{name}' depends on state outside the program",
-    "make its result an input, or write it in C; on the CPU, schedule 'native' has strtok",
+    "make its result an input, or write it in C",
+)
+KEEPS_PLACE = Message(
+    "C2CU182",
+    UnsupportedError,
+    "The kernel calls strtok, which remembers its place in the C library, and this schedule has no such place for each"
+    " input.",
+    "this schedule does not have '{name}', which remembers its place from call to call",
+    "use strtok_r; on the CPU, schedule 'native' runs it as it stands",
 )
 RANDOM_NUMBERS = Message(
     "C2CU181",
@@ -565,7 +583,7 @@ UNION_SIZES = Message(
     UnsupportedError,
     "A union of members of different sizes has a pointer or a long double among them.",
     "'{name}' is a union of a pointer and other members",
-    "keep one variable for each",
+    "keep one variable for each; on the CPU, schedule 'native' runs it as it stands",
 )
 UNION_BOOL = Message(
     "C2CU150",
@@ -766,7 +784,7 @@ NESTED_CASE = Message(
     UnsupportedError,
     "A case label stands inside another statement of the switch.",
     "a case label stands inside another statement",
-    "put the labels at the top level of the switch",
+    "put the labels at the top level of the switch; on the CPU, schedule 'native' runs it as it stands",
 )
 BEFORE_FIRST_CASE = Message(
     "C2CU163",
@@ -1561,7 +1579,7 @@ OUTSIDE_PACK = Message(
 UNKNOWN_LENGTH = Message(
     "C2CU050",
     InputError,
-    "The length of an array is not declared in the C, and no input tells it.",
+    "The length of an array is not declared in the C, and cannot be inferred from an input.",
     "the length of '{name}' is not known",
     "give an array for it, or shapes={{'{name}': (LENGTH,)}} / --shape {name}=LENGTH",
     "Give the extents with shapes= or --shape.",

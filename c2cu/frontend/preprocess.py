@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TypeGuard
 
 from ..base import catalogue, toolchain
-from ..base.diagnostics import Loc, ParseError, SourceMap, did_you_mean, file_of, lines_of, quoted
+from ..base.diagnostics import Error, Loc, ParseError, SourceMap, did_you_mean, file_of, lines_of, quoted
 from ..base.reading import read_file
 from ..base.scratch import scratch
 from .attributes import Mark, without_attributes
+from .languages import of_another_languages_header
 from .whole_text import whole_text
 
 SECONDS, MEMORY = 8, 4 << 30  # that the preprocessor may take
@@ -439,14 +440,14 @@ def _run(run: _Run, text: str, options: Sequence[str]) -> str:
     return done.stdout.decode("utf-8", "surrogateescape").replace(quoted(str(path)), "<stdin>")
 
 
-def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError:
+def _refused(source: Source, m: re.Match[str] | None, errors: str) -> Error:
     if m is None:
         last = errors.strip().splitlines()[-1:] or ["no message"]
         return catalogue.PREPROCESSOR.error(Loc(source.name), message=f"the preprocessor failed: {last[0]}")
     message = catalogue.HEADER_NOT_FOUND if re.search("No such file|not found", m[4]) else catalogue.PREPROCESSOR
     error = message.error(Loc(m[1], int(m[2]), int(m[3] or 0)), message=m[4])
     error.sources = {source.name: source.text}
-    return error
+    return of_another_languages_header(error, source.text if m[1] == source.name else "")
 
 
 def entered(text: str) -> set[str]:

@@ -36,7 +36,7 @@ _TEXT_ONLY = {
     catalogue.ALLOCATION: "malloc calloc realloc free alloca aligned_alloc posix_memalign strdup strndup",
     catalogue.LONG_JUMP: "setjmp longjmp sigsetjmp siglongjmp _setjmp __sigsetjmp",
     catalogue.ENDS_PROCESS: "exit _exit _Exit quick_exit abort atexit __assert_fail",
-    catalogue.OUTSIDE_STATE: "strtok",
+    catalogue.KEEPS_PLACE: "strtok",
     catalogue.RANDOM_NUMBERS: " ".join(libc.GENERATORS),
     catalogue.CALLBACK: "qsort bsearch",
 }
@@ -79,10 +79,11 @@ _PROCESSES = frozenset(m.code for m in (*_IMPOSSIBLE, catalogue.PRINTS))
 _NOT_HOSTED = {catalogue.HOST_LAYOUT.code, catalogue.COMPLEX.code, catalogue.VARIABLE_EXTENT.code}
 
 #: What C for this machine's compiler may have.
-_HOSTED = ({m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED) - _NOT_HOSTED
+_HOSTED = {m.code for m in (*_TEXT_ONLY, catalogue.OUTSIDE_STATE, catalogue.PRINTS, catalogue.VARIADIC)}
+_HOSTED = (_HOSTED | _TRIED) - _NOT_HOSTED
 _PRINTED = {m.code for m in (catalogue.GOTO, catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
 _OF_A_PROCESS = {catalogue.RECURSION.code, catalogue.ALLOCATION.code, catalogue.ENDS_PROCESS.code,
-                 catalogue.OUTSIDE_STATE.code, catalogue.RANDOM_NUMBERS.code, catalogue.PRINTS.code}  # fmt: skip
+                 catalogue.KEEPS_PLACE.code, catalogue.RANDOM_NUMBERS.code, catalogue.PRINTS.code}  # fmt: skip
 
 
 def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | None, UnsupportedError | None]:
