@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import subprocess
 
 import numpy as np
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 import c2cu
 from c2cu import pipeline
+from c2cu.base.diagnostics import render
 from c2cu.cli import main
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
@@ -66,6 +68,35 @@ def test_a_mistake_in_a_macro_says_expanded_from():
         c2cu.check(text)
     assert "<input>:1:1: note: expanded from macro 'TWICE'" in str(caught.value)
     assert "    4 |     x = TWICE(x);\n      |         ^~~~~" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line, wrong",
+    [
+        ("double complex k(double complex *c, double complex x) { double complex s = x; return s + wrong; }", "wrong"),
+        ("double k(double x) { return (isnan(x) ? INFINITY : x) + MOST(x, 3) + wrong; }", "wrong"),
+        ("/* k */ int k(int x) { /* x */ return x + N + wrong; }", "wrong"),
+        ("int k(int x) { return MOST(x, wrong); }", "MOST"),
+        ("int k(int x) { return MOST(x, 2) + MOST(x, 4) + TWICE(x, wrong); }", "TWICE"),
+        ('/* k */ int k(int x) { char *s = "a"; return x +; }', ";"),
+    ],
+)
+def test_macros_and_comments_move_no_caret(line, wrong):
+    """What the compiler makes of the line is longer or shorter."""
+    macros = "#define N (unsigned long long)1234567\n#define MOST(a, b) ((a) > (b) ? (a) : (b))\n#define TWICE(a, b) ((b) * 2)\n"
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(f"#include <complex.h>\n#include <math.h>\n{macros}{line}\n", fn="k")
+    under = str(e.value).split("\n")[2]
+    assert under.index("^") - len("      | ") == (line.rindex(wrong) if wrong != ";" else line.index("+;") + 1)
+
+
+def test_what_c2cu_adds_to_a_file_is_not_pointed_to():
+    text = "void k(const void *s, void *d, int n, float **rows) {\n    for (int i = 0; i < n; i++) rows[0][i] = i;\n}\n"
+    report = c2cu.check(text, shapes={"rows": (3, 4)}, constant_time=True)
+    printed = [render(d, report.sources) for d in report.shown("warning", True, True)]
+    places = [re.match(r"<input>:(\d+):(\d+):", row) for p in printed for row in p.split("\n")]
+    assert [m for m in places if m]
+    assert all(int(m[2]) <= len(text.split("\n")[int(m[1]) - 1]) for m in places if m)
 
 
 def test_writing_a_shared_variable():

@@ -25,8 +25,8 @@ _HEADERS = frozenset(
     "complex concepts condition_variable cstdarg cstddef cstdint cstdio cstdlib cstring ctime deque exception "
     "execution filesystem format forward_list fstream functional future initializer_list iomanip ios iosfwd iostream "
     "istream iterator limits list map memory mutex new numbers numeric optional ostream queue random ranges ratio "
-    "regex set span sstream stack stdexcept streambuf string string_view system_error thread tuple type_traits typeindex "
-    "typeinfo unordered_map unordered_set utility valarray variant vector".split()
+    "regex set span sstream stack stdexcept streambuf string string_view system_error thread tuple type_traits "
+    "typeindex typeinfo unordered_map unordered_set utility valarray variant vector".split()
 )
 _CPP_FILES = (".cc", ".cpp", ".cxx", ".c++", ".C", ".hh", ".hpp", ".hxx")
 _CUDA_FILES = (".cu", ".cuh")
