@@ -99,6 +99,42 @@ def test_what_c2cu_adds_to_a_file_is_not_pointed_to():
     assert all(int(m[2]) <= len(text.split("\n")[int(m[1]) - 1]) for m in places if m)
 
 
+SQUARES = (
+    "#include <stdio.h>\ndouble _Complex z;\nvoid k(void) {\n    z = z * z;\n}\nint main(void) {\n    double x;\n"
+    '    if (scanf("%lf", &x) != 1) return 1;\n    z = x;\n#pragma kernel\n    k();\n    printf("%g\\n", __real__ z);\n'
+    "    return 0;\n}\n"
+)
+ENDING = (
+    "#include <stdio.h>\n#include <stdlib.h>\nint n;\nvoid k(void) {\n    if (n == 3) exit(5);\n    n++;\n}\n"
+    'int main(void) {\n    if (scanf("%d", &n) != 1) return 1;\n#pragma kernel\n    k();\n    printf("%d\\n", n);\n'
+    "    return 0;\n}\n"
+)
+
+
+def test_hints_do_not_advise_what_was_done():
+    """What they advise works: main's complex numbers on the CPU, early ends under the default."""
+    for schedule in (None, "auto"):
+        with pytest.raises(c2cu.UnsupportedError) as e:
+            c2cu.translate(SQUARES, p=2, schedule=schedule)
+        hint = e.value.diagnostic.hint
+        assert e.value.code == "C2CU011" and "--target cpu" in hint and "auto" not in hint
+    assert c2cu.translate(SQUARES, p=2, target="cpu")
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.translate(ENDING, p=2, schedule="registers")
+    assert e.value.code == "C2CU370" and "CPU, and in a whole program" in e.value.diagnostic.hint
+    assert c2cu.translate(ENDING, p=2)
+    with pytest.raises(c2cu.InputError, match="2,147,482,624 threads") as e:
+        c2cu.translate(SQUARES, p=3_000_000_000)
+    assert "--group 2147482624" in e.value.diagnostic.hint
+
+
+def test_a_library_has_no_early_ends(tmp_path):
+    (tmp_path / "k.c").write_text(ENDING)
+    done = run(["translate", "k.c", "--library", "--target", "cpu", "-o", "l.c"], tmp_path)
+    assert done.returncode == 1 and "C2CU370" in done.stderr
+    assert "return a status" in done.stderr and "--schedule" not in done.stderr
+
+
 def test_writing_a_shared_variable():
     with pytest.raises(c2cu.UnsupportedError) as caught:
         c2cu.compile(TWO, shared=["b"], backend="cpu")

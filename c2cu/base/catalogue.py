@@ -367,8 +367,10 @@ COMPLEX = Message(
     "C2CU011",
     UnsupportedError,
     "The schedule prints the program's own text for another compiler, and that text has complex numbers.",
-    "complex numbers are not printed for another compiler",
-    "take schedule 'auto', or keep real and imaginary parts in a struct or in two arrays",
+    "complex numbers{where} are not printed for another compiler",
+    "{way_on}keep real and imaginary parts in a struct or in two arrays",
+    "Take schedule 'auto', or keep real and imaginary parts in a struct or in two arrays. Of a whole program whose"
+    " `main` has complex numbers, `translate --target cpu` takes them as they stand.",
 )
 VARIABLE_EXTENT = Message(
     "C2CU012",
@@ -478,7 +480,9 @@ ENDS_EARLY = Message(
     UnsupportedError,
     "An input may end early, by exit, abort or a failed assert, which only schedules gang and native (CPU) have.",
     "an input may end early here, which only schedules gang and native have",
-    "run it on the CPU with schedule= / --schedule left out, or return a status instead",
+    "{way_on}",
+    "Leave `schedule=` / `--schedule` out: on the CPU, and in a whole program, the default takes it. A library has no"
+    " form of these schedules, so that its kernel is to return a status instead.",
 )
 OUTSIDE_STATE = Message(
     "C2CU147",
@@ -2126,8 +2130,9 @@ TOO_MANY_RUNS = Message(
     "C2CU235",
     InputError,
     "A standalone program is to run more inputs at a time than a kernel can have threads.",
-    "more inputs than a kernel can have threads",
-    "give a smaller --group",
+    "{count:,} inputs at a time are more than the {most:,} threads that a kernel can have",
+    "give --group {most} or less: the program then runs so many at a time",
+    "Give --group, with at most the number that the message names.",
 )
 
 # Files

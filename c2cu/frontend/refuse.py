@@ -12,7 +12,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue, libc, libm
 from ..base.ctype import Array, CType, Function, Pointer, Scalar, Struct, holds_pointers, is_packed
-from ..base.diagnostics import Error, Note, UnsupportedError
+from ..base.diagnostics import Error, Loc, Note, UnsupportedError
 from .ends import Ends, early_ends
 from .kernel import KernelProgram, returns_place, touched
 from .nesting import ANALYSED, too_deep
@@ -128,7 +128,18 @@ def refuse_complex(unit: Unit, parts: Iterable[C.Node]) -> None:
     for part in parts:
         number = _complex_part(part, unit)
         if number is not None:
-            raise catalogue.COMPLEX.error(loc_of(number))
+            raise _complex(loc_of(number), unit, " in main, or in what it uses,")
+
+
+def _complex(loc: Loc, unit: Unit, where: str = "") -> UnsupportedError:
+    """``where``: in which part of a whole program the number is, if that is not its kernel."""
+    main = unit.functions.get("main")
+    of_main = where or (main is not None and main.error is None and _complex_part(main.node, unit) is not None)
+    way_on = "leave the schedule to auto, or "
+    if of_main:
+        way_on = "" if where else "main has complex numbers too: "
+        way_on += "translate with --target cpu, or "
+    return catalogue.COMPLEX.error(loc, where=where, way_on=way_on)
 
 
 def _all(errors: Sequence[E]) -> E:
@@ -154,7 +165,7 @@ def _found(program: KernelProgram, ends: Ends | None = None) -> Iterator[tuple[b
             if foreign is not None:
                 yield False, foreign
             if unit.declarations.complex and (number := _complex_part(f.node, unit)) is not None:
-                yield False, catalogue.COMPLEX.error(loc_of(number))
+                yield False, _complex(loc_of(number), unit)
             deep = too_deep(f.node, ANALYSED)
             if deep is not None:
                 loc = loc_of(deep[1])
