@@ -372,7 +372,7 @@ def check(
     numbers = {n: str(v) for n, v in plain if isinstance(v, (int, float, str))}
     front, options = _understood(source, options, numbers)
     public = (public,) if isinstance(public, str) else tuple(public)
-    names = {b.name for b in front.program.parameters}
+    names = {b.name for b in front.program.parameters if b.kind != "return"}
     for name in public:
         if name not in names and name not in front.program.unit.variables:
             raise catalogue.UNKNOWN_VARIABLE.error(

@@ -213,6 +213,7 @@ EXAMPLES = {
     "C2CU012": Example("int x;\nvoid k(void) {\n    int a[x];\n    a[0] = 1;\n}\n", PRIVATE),
     "C2CU014": Example(statement("x = _Generic(x, int: 1, default: 2);"), PRIVATE),
     "C2CU015": Example("static const int t[2] = {3, 4};\nconst int *k(int x) {\n    return t + x;\n}\n"),
+    "C2CU184": Example("void k(struct { int q; } x) {}\n", 'c2cu.compile("k.c", backend="cpu")'),
     "C2CU142": Example("void k(float **rows) {\n    rows[0][0] = 1;\n}\n"),
     "C2CU177": Example("void k(float ***boxes) {\n    boxes[0][0][0] = 1;\n}\n"),
     "C2CU020": Example(

@@ -135,6 +135,101 @@ def test_a_library_has_no_early_ends(tmp_path):
     assert "return a status" in done.stderr and "--schedule" not in done.stderr
 
 
+CIRCLE = "int g(int);\nint f(int a) { return a > 0 ? g(a - 1) : 0; }\nint g(int a) { return a > 0 ? f(a - 1) : 0; }\n"
+
+
+def test_functions_that_call_each_other_are_all_candidates():
+    with pytest.raises(c2cu.ParseError, match="several functions could be the kernel: f, g") as e:
+        c2cu.check(CIRCLE)
+    assert e.value.code == "C2CU136" and "fn= / --fn" in e.value.diagnostic.hint
+    assert c2cu.compile(CIRCLE, fn="g", backend="cpu")
+
+
+@pytest.mark.parametrize("pragma", ["c2cu declasify(a)", "c2cu", "c2cu publish(a)"])
+@pytest.mark.parametrize(
+    "text", ["int x;\nvoid k(int a) {{\n{}\n    x = a;\n}}\n", "int x;\n\n{}\nvoid k(int a) {{ x = a; }}\n"]
+)
+def test_an_unknown_pragma_of_c2cu(text, pragma):
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(text.format(f"#pragma {pragma}"))
+    assert (e.value.code, e.value.line) == ("C2CU007", 3) and "declassify(" in e.value.diagnostic.hint
+
+
+def test_only_inputs_are_public():
+    for name in ("nope", "return"):
+        with pytest.raises(c2cu.InputError) as e:
+            c2cu.check("int k(int key, int pub) { return key + pub; }\n", public=[name], constant_time=True)
+        assert e.value.diagnostic.hint == "the public inputs: key, pub"
+
+
+def test_a_definition_in_a_header_that_overrides_is_pointed_to(tmp_path):
+    (tmp_path / "c.h").write_text("/* sizes */\n#define N 4\n")
+    (tmp_path / "a.c").write_text('#include "c.h"\nint a[N];\nvoid k(void) { a[0] += N; }\n')
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(tmp_path / "a.c", defines={"N": 3})
+    assert (e.value.code, e.value.file, e.value.line) == ("C2CU135", str(tmp_path / "c.h"), 2)
+    assert "    2 | #define N 4" in str(e.value)
+
+
+def test_a_file_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "heat.c").write_text("int x;\nvoid k(void) { x++; }\n")
+    np.save("sums.npy", np.ones(3, np.int32))
+    (tmp_path / "bad.npy").write_bytes(b"junk" * 20)
+    for name, words in (
+        ("nope.c", "current folder"),
+        ("haet.c", "did you mean 'heat.c'?"),
+        ("no/heat.c", "no folder 'no'"),
+    ):
+        with pytest.raises(c2cu.ParseError) as e:
+            c2cu.check(name)
+        assert e.value.code == "C2CU001" and words in e.value.diagnostic.hint
+    for name, words in (
+        ("sum.npy", "did you mean 'sums.npy'?"),
+        ("no/x.npy", "no folder 'no'"),
+        ("bad.npy", "numpy.save"),
+    ):
+        done = run(["run", "heat.c", "--in", f"x={name}", "--out", "o.npy", "--backend", "cpu"])
+        assert done.returncode == 1 and words in done.stderr.split("hint:")[1]
+
+
+def test_a_constant_is_no_input():
+    text = "static const float tw[4] = {1, 2, 3, 4};\nvoid k(float *a) { a[0] *= tw[1]; }\n"
+    with pytest.raises(c2cu.InputError, match="unknown input 'tw'") as e:
+        c2cu.bulk(text, {"a": np.ones((2, 1), np.float32), "tw": np.ones(4, np.float32)}, backend="cpu")
+    assert "'tw' is const" in e.value.diagnostic.hint
+
+
+def test_a_type_without_a_name():
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile("void k(struct {int q;} x) { }\n", backend="cpu")
+    assert e.value.code == "C2CU184" and "shape" not in e.value.diagnostic.hint
+
+
+def test_text_is_not_converted_to_numbers():
+    with pytest.raises(c2cu.InputError) as e:
+        c2cu.bulk("int k(int a) { return a; }\n", {"a": "x"}, p=2, backend="cpu")
+    assert "astype" not in e.value.diagnostic.hint
+
+
+WRONG_VALUES = [
+    ["run", "--schedule", "foo"],
+    ["run", "--group", "0"],
+    ["run", "--fp", "foo"],
+    ["check", "--shape", "c=x"],
+    ["check", "--shape", "c=0"],
+    ["translate", "--p", "0"],
+    ["translate", "--p", "3", "--threads", "0"],
+    ["translate", "--p", "3", "--group", "0"],
+    ["translate", "--p", "3", "--schedule", "foo"],
+]
+
+
+@pytest.mark.parametrize("words", WRONG_VALUES, ids=" ".join)
+def test_a_wrong_value_of_an_option_is_wrong_usage(words):
+    assert run([words[0], FW, *words[1:]]).returncode == 2
+
+
 def test_writing_a_shared_variable():
     with pytest.raises(c2cu.UnsupportedError) as caught:
         c2cu.compile(TWO, shared=["b"], backend="cpu")
@@ -302,7 +397,7 @@ def test_generated_code_that_fails_is_shown():
 def test_usage(monkeypatch):
     result = CliRunner().invoke(main, ["translate", str(FW)])
     assert result.exit_code == 2 and "--p" in result.output
-    assert CliRunner().invoke(main, ["translate", str(FW), "--p", "0"]).exit_code == 1
+    assert CliRunner().invoke(main, ["translate", str(FW), "--p", "0"]).exit_code == 2
     assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
 
 
@@ -508,6 +603,7 @@ def test_translation_does_not_replace_its_source(tmp_path):
         ({"p": "2"}, "p cannot be '2'"),
         ({"defines": 3}, "defines cannot be 3"),
         ({"defines": {3: 4}}, "defines cannot be {3: 4}"),
+        ({"defines": {"N": None}}, "the macro 'N' cannot be None"),
         ({"shapes": 3}, "shapes cannot be 3"),
         ({"shapes": {"a": 2.5}}, "shape of 'a' cannot be 2.5"),
         ({"shapes": {"a": 0}}, "shape of 'a' is given as (0,)"),

@@ -4,7 +4,7 @@ A place that finds a mistake writes ``raise catalogue.RECURSION.error(loc, name=
 sentences. One code has one meaning. docs/errors.md is printed from this file (``make errors``), with the output of an
 example for every code (tests/error_examples.py).
 
-Codes: 001-009 and 100-119 reading and parsing, 010-029 and 130-179 C that is not supported, 030-039 obliviousness,
+Codes: 001-009 and 100-119 reading and parsing, 010-029 and 130-199 C that is not supported, 030-039 obliviousness,
 040-059, 200-239 and 420-439 inputs, 060-069 and 240-259 compilers and devices, 070-078 and 260-279 splitting ``main``,
 080-099 and 280-399 what single schedules cannot take, 120-129 paths from tables, 400-419 states that stay from step to
 step.
@@ -305,7 +305,7 @@ DEFINE_WITHOUT_EFFECT = Message(
     "C2CU135",
     ParseError,
     "The program redefines a macro that -D or defines= sets.",
-    "-D {name} has no effect: the program says '{directive}' later",
+    "-D {name} has no effect: the program says '{directive}' here",
     "write '#ifndef {name}' around it",
     "Write `#ifndef NAME` around the definition in the file.",
 )
@@ -322,7 +322,7 @@ SEVERAL_KERNELS = Message(
     ParseError,
     "Several functions could be the kernel.",
     "several functions could be the kernel: {names}",
-    "put '#pragma kernel' before its call in main, or name it with --fn",
+    "put '#pragma kernel' before its call in main, or name it with fn= / --fn",
 )
 UNKNOWN_FUNCTION = Message(
     "C2CU137",
@@ -335,9 +335,10 @@ UNKNOWN_FUNCTION = Message(
 PRAGMA_CLAUSE = Message(
     "C2CU007",
     ParseError,
-    "The words after '#pragma kernel' are not a clause that it has.",
-    "'#pragma kernel {words}' is not understood",
-    "write '#pragma kernel' or '#pragma kernel shared(name, ...)'",
+    "The words after '#pragma kernel' or '#pragma c2cu' are none that it has.",
+    "'#pragma {words}' is not understood",
+    "write {right}",
+    "Write `#pragma kernel`, `#pragma kernel shared(name, ...)` or `#pragma c2cu declassify(name)`.",
 )
 PRAGMA_MISSPELT = Message(
     "C2CU138",
@@ -351,7 +352,7 @@ TWO_PRAGMAS = Message(
     ParseError,
     "The function main has more than one '#pragma kernel'.",
     "there are two '#pragma kernel'",
-    "keep one, or name the function with --fn",
+    "keep one, or name the function with fn= / --fn",
 )
 PRAGMA_WITHOUT_CALL = Message(
     "C2CU140",
@@ -403,12 +404,21 @@ KERNEL_PARAMETER = Message(
     "give the shape of its rows: shapes={{'{name}': (2, 3)}} / --shape {name}=2,3 for two rows of three",
     "Give the shape of the rows that a `T **` points to, with `shapes=` / `--shape`.",
 )
+UNNAMED_TYPE = Message(
+    "C2CU184",
+    UnsupportedError,
+    "A parameter of the kernel is a struct or a union that has no name, which the schedule has to spell.",
+    "parameter '{name}' of the kernel is a '{type}', whose type has no name",
+    "declare the type before the kernel, with a name: struct s {{ ... }};",
+    "Declare the type before the kernel, with a name.",
+)
 INDIRECT_PARAMETER = Message(
     "C2CU177",
     UnsupportedError,
     "A parameter of the kernel is a pointer to a function, or to pointers to pointers: no array has that form.",
     "parameter '{name}' of the kernel is a '{type}'",
-    "write a function that calls '{kernel}' with it, and has arrays of numbers for what it leads to; name it with --fn",
+    "write a function that calls '{kernel}' with it, and has arrays of numbers for what it leads to; name it with"
+    " fn= / --fn",
     "Write a function that has arrays of numbers, sets up the pointers and calls the kernel; name it with `--fn`.",
 )
 RECURSION = Message(
@@ -2141,7 +2151,7 @@ CANNOT_READ = Message(
     InputError,
     "A file cannot be read.",
     "cannot read '{path}': {reason}",
-    "",
+    "{how}",
     "Check the path and its permissions.",
 )
 ARRAY_NOT_IN_FILE = Message(

@@ -87,7 +87,7 @@ def options_of(
     by = {n: _with_dtype(n, s) for n, s in by_name("shapes", shapes).items()}
     return Options(
         fn,
-        {n: str(v) for n, v in by_name("defines", defines).items()},
+        {n: _body(n, v) for n, v in by_name("defines", defines).items()},
         tuple(map(str, include_dirs or ())),
         tuple(shared or ()),
         {n: _extents(n, s) for n, (s, _) in by.items()},
@@ -108,6 +108,14 @@ def by_name(what: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(n, str) for n in value):
         raise catalogue.WRONG_KIND.error(argument=what, value=f"{value!r:.80}", expected="a dict by the C names")
     return value
+
+
+def _body(name: str, value: Any) -> str:
+    """What a macro stands for."""
+    if value is None or isinstance(value, (Mapping, list, tuple, set, bytes)):
+        expected = "a number or C text"
+        raise catalogue.WRONG_KIND.error(argument=f"the macro '{name}'", value=f"{value!r:.80}", expected=expected)
+    return str(value)
 
 
 def whole(what: str, value: Any) -> int:

@@ -163,7 +163,7 @@ def decay(t: CType) -> CType:
 
 def typed(parsed: Parsed, pre: Preprocessed) -> Unit:
     """Resolve and type a translation unit. A declaration or function that is not understood is an error of those who
-    use it."""
+    use it. Raises ParseError for a pragma of c2cu's that is not known."""
     declarations, scope = Declarations(), Scope()
     unit = Unit(pre, parsed, declarations, scope)
     annotator = _Annotator(unit)
@@ -177,6 +177,12 @@ def typed(parsed: Parsed, pre: Preprocessed) -> Unit:
     for node in parsed.ast.ext:
         annotator.external(node)
     annotator.finish()
+    for node in parsed.ast.ext:
+        if isinstance(node, C.Pragma):
+            declassified(node)
+    for named in unit.declassified.values():
+        if isinstance(named, Error) and named.code == catalogue.PRAGMA_CLAUSE.code:
+            raise named
     return unit
 
 

@@ -105,7 +105,9 @@ def settings(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -
         raise catalogue.BAD_QUANTITY.error(reason=e) from None
     counts = {"group": group, "depth": depth, "memory": memory}
     for name, value in counts.items():
-        if value is not None and (isinstance(value, bool) or whole(name, value) < 1):
+        if isinstance(value, bool):
+            raise catalogue.WRONG_KIND.error(argument=name, value=value, expected="a whole number")
+        if value is not None and whole(name, value) < 1:
             raise catalogue.LESS_THAN_ONE.error(argument=name, value=value)
     for name, value in (("interval", interval), ("latency_target", latency)):
         if value is not None and not (isinstance(value, Real) and 0 < float(value) < math.inf):
