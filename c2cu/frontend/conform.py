@@ -49,7 +49,10 @@ def _conforming(pre: Preprocessed, readers: Sequence[subprocess.Popen[bytes]], d
             for reader in readers:
                 reader.kill()
                 reader.wait()
-            raise _in_its_language(e, pre) from None
+            told = _in_its_language(e, pre)
+            if told is not e:
+                raise told from None
+            raise
         _raise_complaint(readers, [*doubts, e], pre)
         raise (unparsed(e, pre) if e.code in _SYNTAX and isinstance(e, ParseError) else e) from None
     except Exception:
