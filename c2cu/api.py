@@ -373,7 +373,7 @@ def check(
     numbers = {n: str(v) for n, v in plain if isinstance(v, (int, float, str))}
     front, options = _understood(source, options, numbers)
     public = names("public", public)
-    known = {b.name for b in front.program.parameters}
+    known = {b.name for b in front.program.parameters if b.kind != "return"}
     for name in public:
         if name not in known and name not in front.program.unit.variables:
             raise catalogue.UNKNOWN_VARIABLE.error(

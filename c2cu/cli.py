@@ -27,7 +27,21 @@ from .base.notices import Notice
 from .base.version import __version__
 from .schedule.registry import names, variants
 
-NOT_OBLIVIOUS = 3
+WRONG_USAGE, NOT_OBLIVIOUS = 2, 3
+#: Errors in the value of one option, whatever the source: click ends with the same status where it finds them itself.
+_OF_USAGE = frozenset(
+    m.code
+    for m in (
+        catalogue.UNKNOWN_CHOICE,
+        catalogue.NOT_EXTENTS,
+        catalogue.BAD_EXTENT,
+        catalogue.BAD_MACRO_NAME,
+        catalogue.FAST_AND_CORRECT,
+        catalogue.FEW_RUNS,
+        catalogue.GROUP_RANGE,
+        catalogue.THREADS_RANGE,
+    )
+)
 
 
 class _Pairs(click.ParamType):
@@ -242,7 +256,8 @@ def say(d: Diagnostic, sources: Any, how: str) -> None:
 
 @contextlib.contextmanager
 def diagnosed(how: str) -> Iterator[None]:
-    """Print c2cu's warnings and errors as diagnostics; an error exits with status 1, Ctrl-C with 130."""
+    """Print c2cu's warnings and errors as diagnostics; an error exits with status 1, or 2 where an option's value is
+    wrong whatever the source, Ctrl-C with 130."""
 
     told: set[tuple[str, Loc]] = set()  # a program may be judged before its lengths are known, and after
 
@@ -265,7 +280,7 @@ def diagnosed(how: str) -> Iterator[None]:
             yield
     except Error as e:
         say(e.diagnostic, e.sources, how)
-        sys.exit(1)
+        sys.exit(WRONG_USAGE if e.code in _OF_USAGE else 1)
     except (click.exceptions.ClickException, click.exceptions.Exit):
         raise
     except BrokenPipeError:

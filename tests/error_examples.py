@@ -166,7 +166,8 @@ EXAMPLES = {
     "C2CU002": Example(statement("x = ;")),
     "C2CU105": Example("int x;\nvoid k(void) {\n    x = 3;\n"),
     "C2CU106": Example(statement("x = (((( /* and so on */ 1 ))));"), state="deep"),
-    "C2CU107": Example(statement("x = x ?: 3;"), PRIVATE),
+    "C2CU107": Example(statement("x = x++ ?: 3;"), PRIVATE),
+    "C2CU183": Example("#include <cmath>\nnamespace a {\nfloat k(float x) { return std::sqrt(x); }\n}\n"),
     "C2CU008": Example(statement("break;")),
     "C2CU009": Example(
         "extern float n;\nint k(int x) { return x + n; }\n",
@@ -212,6 +213,7 @@ EXAMPLES = {
     "C2CU012": Example("int x;\nvoid k(void) {\n    int a[x];\n    a[0] = 1;\n}\n", PRIVATE),
     "C2CU014": Example(statement("x = _Generic(x, int: 1, default: 2);"), PRIVATE),
     "C2CU015": Example("static const int t[2] = {3, 4};\nconst int *k(int x) {\n    return t + x;\n}\n"),
+    "C2CU184": Example("void k(struct { int q; } x) {}\n", 'c2cu.compile("k.c", backend="cpu")'),
     "C2CU142": Example("void k(float **rows) {\n    rows[0][0] = 1;\n}\n"),
     "C2CU177": Example("void k(float ***boxes) {\n    boxes[0][0][0] = 1;\n}\n"),
     "C2CU020": Example(
@@ -240,7 +242,8 @@ EXAMPLES = {
     "C2CU166": Example("enum { A = __builtin_constant_p(3) };\nint x;\nvoid k(void) { x = A; }\n", PRIVATE),
     "C2CU145": Example("#include <setjmp.h>\njmp_buf b;\n" + statement("longjmp(b, 1);"), PRIVATE),
     "C2CU146": Example("#include <stdlib.h>\n" + statement("if (x) exit(1);"), PRIVATE),
-    "C2CU147": Example("#include <string.h>\n" + statement('char t[] = "a b"; x = *strtok(t, " ");'), PRIVATE),
+    "C2CU147": Example("#include <time.h>\n" + statement("x = time(0);")),
+    "C2CU182": Example("#include <string.h>\n" + statement('char t[] = "a b"; x = *strtok(t, " ");'), PRIVATE),
     "C2CU181": Example("#include <stdlib.h>\n" + statement("x = rand();"), THREAD),
     "C2CU148": Example(
         "#include <stdlib.h>\nint x[4];\nint less(const void *a, const void *b) { return *(int *)a - *(int *)b; }\n"

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import subprocess
 
 import numpy as np
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 import c2cu
 from c2cu import pipeline
+from c2cu.base.diagnostics import render
 from c2cu.cli import main
 from c2cu.frontend.options import options_of
 from c2cu.frontend.preprocess import read_source
@@ -66,6 +68,166 @@ def test_a_mistake_in_a_macro_says_expanded_from():
         c2cu.check(text)
     assert "<input>:1:1: note: expanded from macro 'TWICE'" in str(caught.value)
     assert "    4 |     x = TWICE(x);\n      |         ^~~~~" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line, wrong",
+    [
+        ("double complex k(double complex *c, double complex x) { double complex s = x; return s + wrong; }", "wrong"),
+        ("double k(double x) { return (isnan(x) ? INFINITY : x) + MOST(x, 3) + wrong; }", "wrong"),
+        ("/* k */ int k(int x) { /* x */ return x + N + wrong; }", "wrong"),
+        ("int k(int x) { return MOST(x, wrong); }", "MOST"),
+        ("int k(int x) { return MOST(x, 2) + MOST(x, 4) + TWICE(x, wrong); }", "TWICE"),
+        ('/* k */ int k(int x) { char *s = "a"; return x +; }', ";"),
+    ],
+)
+def test_macros_and_comments_move_no_caret(line, wrong):
+    """What the compiler makes of the line is longer or shorter."""
+    macros = "#define N (unsigned long long)1234567\n#define MOST(a, b) ((a) > (b) ? (a) : (b))\n#define TWICE(a, b) ((b) * 2)\n"
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(f"#include <complex.h>\n#include <math.h>\n{macros}{line}\n", fn="k")
+    under = str(e.value).split("\n")[2]
+    assert under.index("^") - len("      | ") == (line.rindex(wrong) if wrong != ";" else line.index("+;") + 1)
+
+
+def test_what_c2cu_adds_to_a_file_is_not_pointed_to():
+    text = "void k(const void *s, void *d, int n, float **rows) {\n    for (int i = 0; i < n; i++) rows[0][i] = i;\n}\n"
+    report = c2cu.check(text, shapes={"rows": (3, 4)}, constant_time=True)
+    printed = [render(d, report.sources) for d in report.shown("warning", True, True)]
+    places = [re.match(r"<input>:(\d+):(\d+):", row) for p in printed for row in p.split("\n")]
+    assert [m for m in places if m]
+    assert all(int(m[2]) <= len(text.split("\n")[int(m[1]) - 1]) for m in places if m)
+
+
+SQUARES = (
+    "#include <stdio.h>\ndouble _Complex z;\nvoid k(void) {\n    z = z * z;\n}\nint main(void) {\n    double x;\n"
+    '    if (scanf("%lf", &x) != 1) return 1;\n    z = x;\n#pragma kernel\n    k();\n    printf("%g\\n", __real__ z);\n'
+    "    return 0;\n}\n"
+)
+ENDING = (
+    "#include <stdio.h>\n#include <stdlib.h>\nint n;\nvoid k(void) {\n    if (n == 3) exit(5);\n    n++;\n}\n"
+    'int main(void) {\n    if (scanf("%d", &n) != 1) return 1;\n#pragma kernel\n    k();\n    printf("%d\\n", n);\n'
+    "    return 0;\n}\n"
+)
+
+
+def test_hints_do_not_advise_what_was_done():
+    """What they advise works: main's complex numbers on the CPU, early ends under the default."""
+    for schedule in (None, "auto"):
+        with pytest.raises(c2cu.UnsupportedError) as e:
+            c2cu.translate(SQUARES, p=2, schedule=schedule)
+        hint = e.value.diagnostic.hint
+        assert e.value.code == "C2CU011" and "--target cpu" in hint and "auto" not in hint
+    assert c2cu.translate(SQUARES, p=2, target="cpu")
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.translate(ENDING, p=2, schedule="registers")
+    assert e.value.code == "C2CU370" and "CPU, and in a whole program" in e.value.diagnostic.hint
+    assert c2cu.translate(ENDING, p=2)
+    with pytest.raises(c2cu.InputError, match="2,147,482,624 threads") as e:
+        c2cu.translate(SQUARES, p=3_000_000_000)
+    assert "--group 2147482624" in e.value.diagnostic.hint
+
+
+def test_a_library_has_no_early_ends(tmp_path):
+    (tmp_path / "k.c").write_text(ENDING)
+    done = run(["translate", "k.c", "--library", "--target", "cpu", "-o", "l.c"], tmp_path)
+    assert done.returncode == 1 and "C2CU370" in done.stderr
+    assert "return a status" in done.stderr and "--schedule" not in done.stderr
+
+
+CIRCLE = "int g(int);\nint f(int a) { return a > 0 ? g(a - 1) : 0; }\nint g(int a) { return a > 0 ? f(a - 1) : 0; }\n"
+
+
+def test_functions_that_call_each_other_are_all_candidates():
+    with pytest.raises(c2cu.ParseError, match="several functions could be the kernel: f, g") as e:
+        c2cu.check(CIRCLE)
+    assert e.value.code == "C2CU136" and "fn= / --fn" in e.value.diagnostic.hint
+    assert c2cu.compile(CIRCLE, fn="g", backend="cpu")
+
+
+@pytest.mark.parametrize("pragma", ["c2cu declasify(a)", "c2cu", "c2cu publish(a)"])
+@pytest.mark.parametrize(
+    "text", ["int x;\nvoid k(int a) {{\n{}\n    x = a;\n}}\n", "int x;\n\n{}\nvoid k(int a) {{ x = a; }}\n"]
+)
+def test_an_unknown_pragma_of_c2cu(text, pragma):
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(text.format(f"#pragma {pragma}"))
+    assert (e.value.code, e.value.line) == ("C2CU007", 3) and "declassify(" in e.value.diagnostic.hint
+
+
+def test_only_inputs_are_public():
+    for name in ("nope", "return"):
+        with pytest.raises(c2cu.InputError) as e:
+            c2cu.check("int k(int key, int pub) { return key + pub; }\n", public=[name], constant_time=True)
+        assert e.value.diagnostic.hint == "the public inputs: key, pub"
+
+
+def test_a_definition_in_a_header_that_overrides_is_pointed_to(tmp_path):
+    (tmp_path / "c.h").write_text("/* sizes */\n#define N 4\n")
+    (tmp_path / "a.c").write_text('#include "c.h"\nint a[N];\nvoid k(void) { a[0] += N; }\n')
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(tmp_path / "a.c", defines={"N": 3})
+    assert (e.value.code, e.value.file, e.value.line) == ("C2CU135", str(tmp_path / "c.h"), 2)
+    assert "    2 | #define N 4" in str(e.value)
+
+
+def test_a_file_that_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "heat.c").write_text("int x;\nvoid k(void) { x++; }\n")
+    np.save("sums.npy", np.ones(3, np.int32))
+    (tmp_path / "bad.npy").write_bytes(b"junk" * 20)
+    for name, words in (
+        ("nope.c", "current folder"),
+        ("haet.c", "did you mean 'heat.c'?"),
+        ("no/heat.c", "no folder 'no'"),
+    ):
+        with pytest.raises(c2cu.ParseError) as e:
+            c2cu.check(name)
+        assert e.value.code == "C2CU001" and words in e.value.diagnostic.hint
+    for name, words in (
+        ("sum.npy", "did you mean 'sums.npy'?"),
+        ("no/x.npy", "no folder 'no'"),
+        ("bad.npy", "numpy.save"),
+    ):
+        done = run(["run", "heat.c", "--in", f"x={name}", "--out", "o.npy", "--backend", "cpu"])
+        assert done.returncode == 1 and words in done.stderr.split("hint:")[1]
+
+
+def test_a_constant_is_no_input():
+    text = "static const float tw[4] = {1, 2, 3, 4};\nvoid k(float *a) { a[0] *= tw[1]; }\n"
+    with pytest.raises(c2cu.InputError, match="unknown input 'tw'") as e:
+        c2cu.bulk(text, {"a": np.ones((2, 1), np.float32), "tw": np.ones(4, np.float32)}, backend="cpu")
+    assert "'tw' is const" in e.value.diagnostic.hint
+
+
+def test_a_type_without_a_name():
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile("void k(struct {int q;} x) { }\n", backend="cpu")
+    assert e.value.code == "C2CU184" and "shape" not in e.value.diagnostic.hint
+
+
+def test_text_is_not_converted_to_numbers():
+    with pytest.raises(c2cu.InputError) as e:
+        c2cu.bulk("int k(int a) { return a; }\n", {"a": "x"}, p=2, backend="cpu")
+    assert "astype" not in e.value.diagnostic.hint
+
+
+WRONG_VALUES = [
+    ["run", "--schedule", "foo"],
+    ["run", "--group", "0"],
+    ["run", "--fp", "foo"],
+    ["check", "--shape", "c=x"],
+    ["check", "--shape", "c=0"],
+    ["translate", "--p", "0"],
+    ["translate", "--p", "3", "--threads", "0"],
+    ["translate", "--p", "3", "--group", "0"],
+    ["translate", "--p", "3", "--schedule", "foo"],
+]
+
+
+@pytest.mark.parametrize("words", WRONG_VALUES, ids=" ".join)
+def test_a_wrong_value_of_an_option_is_wrong_usage(words):
+    assert run([words[0], FW, *words[1:]]).returncode == 2
 
 
 def test_writing_a_shared_variable():
@@ -235,7 +397,7 @@ def test_generated_code_that_fails_is_shown():
 def test_usage(monkeypatch):
     result = CliRunner().invoke(main, ["translate", str(FW)])
     assert result.exit_code == 2 and "--p" in result.output
-    assert CliRunner().invoke(main, ["translate", str(FW), "--p", "0"]).exit_code == 1
+    assert CliRunner().invoke(main, ["translate", str(FW), "--p", "0"]).exit_code == 2
     assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
 
 
@@ -441,6 +603,7 @@ def test_translation_does_not_replace_its_source(tmp_path):
         ({"p": "2"}, "p cannot be '2'"),
         ({"defines": 3}, "defines cannot be 3"),
         ({"defines": {3: 4}}, "defines cannot be {3: 4}"),
+        ({"defines": {"N": None}}, "the macro 'N' cannot be None"),
         ({"shapes": 3}, "shapes cannot be 3"),
         ({"shapes": {"a": 2.5}}, "shape of 'a' cannot be 2.5"),
         ({"shapes": {"a": 0}}, "shape of 'a' is given as (0,)"),
@@ -538,6 +701,84 @@ def test_a_pointers_array_with_too_many_axes():
 def test_two_extents_of_one_array_that_are_one_macro():
     with pytest.raises(c2cu.InputError, match="an input's 'D' has extents 5 and 6, which are both N in the C"):
         c2cu.bulk(FW, np.ones((3, 5, 6), np.float32), backend="cpu")
+
+
+ROTATE = 'unsigned k(unsigned w) {{\n    {} ("rorl $3,%0"{}:"+r" (w));\n    return w;\n}}\n'
+
+
+def test_the_compilers_place_leads_where_the_parser_stops_at_something_valid():
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check("enum e {A, B};\nenum e {A, B};\n" + ROTATE.format("asm", ""))
+    assert (e.value.code, e.value.line) == ("C2CU008", 2)
+
+
+@pytest.mark.parametrize("words", ["asm", "__asm__", "asm volatile", "__asm__ __volatile__"])
+@pytest.mark.parametrize("gap", ["", "\n        "])
+def test_assembly_is_told_from_other_extensions(words, gap):
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile(ROTATE.format(words, gap), backend="cpu", schedule="gang")
+    assert (e.value.code, e.value.line, e.value.column) == ("C2CU085", 2, 5)
+
+
+@pytest.mark.parametrize(
+    "text, named",
+    [
+        ("static const int t[9] = { [1 ... 3] = 1 };\nint k(int x) { return t[x & 7]; }\n", "[a ... b] ="),
+        ("int k(int x) { switch (x) { case 1 ... 5: return 1; } return 0; }\n", "case a ... b:"),
+        ("int k(int x) { int g(int y) { return y + x; } return g(3); }\n", "a function inside another"),
+        ("int k(int x) { return x ?: 3; }\n", "a ?: b"),
+        ("int k(int x) { void *t[] = { &&a, &&b }; goto *t[x & 1]; a: return 1; b: return 2; }\n", "&&name"),
+        ("int k(int x) { __label__ a; if (x) goto a; x = 4; a: return x; }\n", "__label__"),
+        ("int k(int x) { __auto_type y = x; return y; }\n", "__auto_type"),
+        ("struct s { int a; };\nint k(int x) { struct s v = { a: x }; return v.a; }\n", "name: value"),
+    ],
+)
+def test_an_extension_is_named(text, named):
+    with pytest.raises(c2cu.UnsupportedError) as e:
+        c2cu.compile(text, backend="cpu", schedule="gang")
+    assert e.value.code == "C2CU107" and named in e.value.diagnostic.message and "native" in e.value.diagnostic.hint
+
+
+@pytest.mark.parametrize(
+    "text, line",
+    [
+        ("namespace a {\nint k(int x) { return x; }\n}\n", 1),
+        ("class P {\npublic:\n    int x;\n};\nint k(int x) { P p; p.x = x; return p.x; }\n", 1),
+        ("int n;\ntemplate <typename T> T twice(T x) { return x + x; }\nint k(int x) { return twice(x); }\n", 2),
+        ("using real = double;\nreal k(real x) { return x; }\n", 1),
+        ("int k(int x) {\n    return std::max(x, 3);\n}\n", 2),
+        ("int n;\nvoid k(float &x) { x += 1; }\n", 2),
+        ("#include <math.h>\n#include <vector>\nint k(int x) { return x; }\n", 2),
+        ('extern "C" int k(int x) { return x; }\n', 1),
+        ("int n;\n__global__ void k(float *a) {\n    a[threadIdx.x] += 1;\n}\n", 2),
+    ],
+)
+def test_another_language_than_c(text, line):
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(text)
+    assert (e.value.code, e.value.line) == ("C2CU183", line)
+    assert ("CUDA" if "__global__" in text else "C++") in e.value.diagnostic.message
+
+
+@pytest.mark.parametrize("name, language", [("k.cpp", "C++"), ("k.cc", "C++"), ("k.cxx", "C++"), ("k.cu", "CUDA")])
+def test_the_files_name_tells_the_language(tmp_path, name, language):
+    (tmp_path / name).write_text("int k(int *x) { return x == nullptr; }\n")
+    with pytest.raises(c2cu.ParseError, match="C2CU183") as e:
+        c2cu.check(tmp_path / name)
+    assert f"this is {language}," in e.value.diagnostic.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#ifdef __cplusplus\nextern "C" {\nnamespace a {}\n#endif\nint k(int x) { return x +; }\n',
+        'int k(int x) { char *s = "a::b <<< namespace {"; return x +; } /* std::max */\n',
+    ],
+)
+def test_c_with_a_mistake_is_no_other_language(text):
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check(text)
+    assert e.value.code == "C2CU002"
 
 
 def test_a_syntax_error_says_what_was_expected():

@@ -159,6 +159,21 @@ def test_what_more_freedom_gains():
     assert gain(IDIOMS, "registers", "fast") == "nothing: 'fast' already allows the most"
 
 
+@pytest.mark.parametrize(
+    "text, fp, line",
+    [
+        (SUMS, "exact", "exact; --fp fast would not make it faster: schedule gang rounds as C does under every value"),
+        (SUMS, "fast", "fast, which allows the most"),
+    ],
+)
+def test_the_line_on_fp(tmp_path, text, fp, line):
+    (tmp_path / "k.c").write_text(text)
+    done = CliRunner().invoke(
+        main, ["explain", str(tmp_path / "k.c"), "--backend", "cpu", "--schedule", "gang", "--fp", fp]
+    )
+    assert [x for x in done.stdout.split("\n") if x.startswith("fp  ")] == [f"fp         {line}"]
+
+
 # The explanation
 
 REGION = Region("b", understood(SUMS).kernel.regions[0].type, (8,), "bulk")

@@ -981,7 +981,7 @@ def test_counts_that_no_machine_has(folder, option):
 @pytest.mark.parametrize("extent", ["99999999999999999999", "²", "1" * 5000])
 def test_extents_that_no_array_has(folder, extent):
     done = run(*usual(), "--shape", f"b={extent}")
-    assert done.returncode == 1 and "is not a list of numbers up to 2^62" in done.stderr
+    assert done.returncode == 2 and "is not a list of numbers up to 2^62" in done.stderr
 
 
 def test_a_shape_of_what_the_c_fixes(folder):

@@ -454,3 +454,10 @@ def test_ctrl_c_takes_nothing_along(monkeypatch):
     assert state["n"].tolist() == [1, 1, 1]
     state.step()
     assert state["n"].tolist() == [2, 2, 2]
+
+
+def test_what_is_no_input_of_a_step_is_refused_with_the_inputs_of_one():
+    program = c2cu.compile("int n, x;\nvoid step(int a) {\n    n += a;\n    x = n;\n}\n", backend="cpu")
+    with pytest.raises(c2cu.InputError) as e:
+        program.state(p=2).step({"zz": np.zeros(2, np.int32)})
+    assert (e.value.code, e.value.diagnostic.hint) == ("C2CU041", "the inputs: a")

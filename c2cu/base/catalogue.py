@@ -4,7 +4,7 @@ A place that finds a mistake writes ``raise catalogue.RECURSION.error(loc, name=
 sentences. One code has one meaning. docs/errors.md is printed from this file (``make errors``), with the output of an
 example for every code (tests/error_examples.py).
 
-Codes: 001-009 and 100-119 reading and parsing, 010-029 and 130-179 C that is not supported, 030-039 obliviousness,
+Codes: 001-009 and 100-119 reading and parsing, 010-029 and 130-199 C that is not supported, 030-039 obliviousness,
 040-059, 200-239 and 420-439 inputs, 060-069 and 240-259 compilers and devices, 070-078 and 260-279 splitting ``main``,
 080-099 and 280-399 what single schedules cannot take, 120-129 paths from tables, 400-419 states that stay from step to
 step.
@@ -127,12 +127,22 @@ NESTED_TOO_DEEPLY = Message(
     "{what} are nested more than {limit} deep",
     "put the inner part into a statement, or a function, of its own",
 )
+OTHER_LANGUAGE = Message(
+    "C2CU183",
+    ParseError,
+    "The source is C++ or CUDA, and not C.",
+    "this is {language}, but c2cu takes C",
+    "{way_on}",
+    'Put what runs for each input into a .c file of its own, which C++ calls as a function that is extern "C":'
+    " examples/from_cpp shows both. What a CUDA kernel does for one input is a C function; c2cu writes the CUDA code"
+    " for all of them.",
+)
 GNU_EXTENSION = Message(
     "C2CU107",
     UnsupportedError,
     "The compiler accepts the source, but the parser does not know this GNU extension of C.",
-    "this GNU extension of C is not supported",
-    "write it in standard C",
+    "this GNU extension of C is not supported{which}",
+    "write it in standard C; on the CPU, schedule 'native' runs it as it stands",
 )
 NOT_FOLLOWED = Message(
     "C2CU166",
@@ -295,7 +305,7 @@ DEFINE_WITHOUT_EFFECT = Message(
     "C2CU135",
     ParseError,
     "The program redefines a macro that -D or defines= sets.",
-    "-D {name} has no effect: the program says '{directive}' later",
+    "-D {name} has no effect: the program says '{directive}' here",
     "write '#ifndef {name}' around it",
     "Write `#ifndef NAME` around the definition in the file.",
 )
@@ -312,7 +322,7 @@ SEVERAL_KERNELS = Message(
     ParseError,
     "Several functions could be the kernel.",
     "several functions could be the kernel: {names}",
-    "put '#pragma kernel' before its call in main, or name it with --fn",
+    "put '#pragma kernel' before its call in main, or name it with fn= / --fn",
 )
 UNKNOWN_FUNCTION = Message(
     "C2CU137",
@@ -325,9 +335,10 @@ UNKNOWN_FUNCTION = Message(
 PRAGMA_CLAUSE = Message(
     "C2CU007",
     ParseError,
-    "The words after '#pragma kernel' are not a clause that it has.",
-    "'#pragma kernel {words}' is not understood",
-    "write '#pragma kernel' or '#pragma kernel shared(name, ...)'",
+    "The words after '#pragma kernel' or '#pragma c2cu' are none that it has.",
+    "'#pragma {words}' is not understood",
+    "write {right}",
+    "Write `#pragma kernel`, `#pragma kernel shared(name, ...)` or `#pragma c2cu declassify(name)`.",
 )
 PRAGMA_MISSPELT = Message(
     "C2CU138",
@@ -341,7 +352,7 @@ TWO_PRAGMAS = Message(
     ParseError,
     "The function main has more than one '#pragma kernel'.",
     "there are two '#pragma kernel'",
-    "keep one, or name the function with --fn",
+    "keep one, or name the function with fn= / --fn",
 )
 PRAGMA_WITHOUT_CALL = Message(
     "C2CU140",
@@ -357,8 +368,10 @@ COMPLEX = Message(
     "C2CU011",
     UnsupportedError,
     "The schedule prints the program's own text for another compiler, and that text has complex numbers.",
-    "complex numbers are not printed for another compiler",
-    "take schedule 'auto', or keep real and imaginary parts in a struct or in two arrays",
+    "complex numbers{where} are not printed for another compiler",
+    "{way_on}keep real and imaginary parts in a struct or in two arrays",
+    "Take schedule 'auto', or keep real and imaginary parts in a struct or in two arrays. Of a whole program whose"
+    " `main` has complex numbers, `translate --target cpu` takes them as they stand.",
 )
 VARIABLE_EXTENT = Message(
     "C2CU012",
@@ -391,12 +404,21 @@ KERNEL_PARAMETER = Message(
     "give the shape of its rows: shapes={{'{name}': (2, 3)}} / --shape {name}=2,3 for two rows of three",
     "Give the shape of the rows that a `T **` points to, with `shapes=` / `--shape`.",
 )
+UNNAMED_TYPE = Message(
+    "C2CU184",
+    UnsupportedError,
+    "A parameter of the kernel is a struct or a union that has no name, which the schedule has to spell.",
+    "parameter '{name}' of the kernel is a '{type}', whose type has no name",
+    "declare the type before the kernel, with a name: struct s {{ ... }};",
+    "Declare the type before the kernel, with a name.",
+)
 INDIRECT_PARAMETER = Message(
     "C2CU177",
     UnsupportedError,
     "A parameter of the kernel is a pointer to a function, or to pointers to pointers: no array has that form.",
     "parameter '{name}' of the kernel is a '{type}'",
-    "write a function that calls '{kernel}' with it, and has arrays of numbers for what it leads to; name it with --fn",
+    "write a function that calls '{kernel}' with it, and has arrays of numbers for what it leads to; name it with"
+    " fn= / --fn",
     "Write a function that has arrays of numbers, sets up the pointers and calls the kernel; name it with `--fn`.",
 )
 RECURSION = Message(
@@ -404,7 +426,7 @@ RECURSION = Message(
     UnsupportedError,
     "A function of the kernel calls itself, directly or through others.",
     "'{name}' is recursive",
-    "rewrite it with a loop, or with an explicit stack in an array",
+    "rewrite it with a loop, or with an explicit stack in an array; on the CPU, schedule 'native' runs it as it stands",
 )
 VARIADIC = Message(
     "C2CU084",
@@ -418,7 +440,7 @@ ASSEMBLER = Message(
     UnsupportedError,
     "Inline assembly is not supported.",
     "inline assembly is not supported",
-    "write it in C",
+    "write it in C; on the CPU, schedule 'native' runs it as it stands",
 )
 UNKNOWN_SOURCE = Message(
     "C2CU086",
@@ -468,7 +490,9 @@ ENDS_EARLY = Message(
     UnsupportedError,
     "An input may end early, by exit, abort or a failed assert, which only schedules gang and native (CPU) have.",
     "an input may end early here, which only schedules gang and native have",
-    "run it on the CPU with schedule= / --schedule left out, or return a status instead",
+    "{way_on}",
+    "Leave `schedule=` / `--schedule` out: on the CPU, and in a whole program, the default takes it. A library has no"
+    " form of these schedules, so that its kernel is to return a status instead.",
 )
 NO_ELEMENTS = Message(
     "C2CU371",
@@ -482,7 +506,15 @@ OUTSIDE_STATE = Message(
     UnsupportedError,
     "The kernel calls a library function that depends on state outside the program.",
     "'{name}' depends on state outside the program",
-    "make its result an input, or write it in C; on the CPU, schedule 'native' has strtok",
+    "make its result an input, or write it in C",
+)
+KEEPS_PLACE = Message(
+    "C2CU182",
+    UnsupportedError,
+    "The kernel calls strtok, which remembers its place in the C library, and this schedule has no such place for each"
+    " input.",
+    "this schedule does not have '{name}', which remembers its place from call to call",
+    "use strtok_r; on the CPU, schedule 'native' runs it as it stands",
 )
 RANDOM_NUMBERS = Message(
     "C2CU181",
@@ -572,7 +604,7 @@ UNION_SIZES = Message(
     UnsupportedError,
     "A union of members of different sizes has a pointer or a long double among them.",
     "'{name}' is a union of a pointer and other members",
-    "keep one variable for each",
+    "keep one variable for each; on the CPU, schedule 'native' runs it as it stands",
 )
 UNION_BOOL = Message(
     "C2CU150",
@@ -773,7 +805,7 @@ NESTED_CASE = Message(
     UnsupportedError,
     "A case label stands inside another statement of the switch.",
     "a case label stands inside another statement",
-    "put the labels at the top level of the switch",
+    "put the labels at the top level of the switch; on the CPU, schedule 'native' runs it as it stands",
 )
 BEFORE_FIRST_CASE = Message(
     "C2CU163",
@@ -1576,7 +1608,7 @@ OUTSIDE_PACK = Message(
 UNKNOWN_LENGTH = Message(
     "C2CU050",
     InputError,
-    "The length of an array is not declared in the C, and no input tells it.",
+    "The length of an array is not declared in the C, and cannot be inferred from an input.",
     "the length of '{name}' is not known",
     "give an array for it, or shapes={{'{name}': (LENGTH,)}} / --shape {name}=LENGTH",
     "Give the extents with shapes= or --shape.",
@@ -2123,8 +2155,9 @@ TOO_MANY_RUNS = Message(
     "C2CU235",
     InputError,
     "A standalone program is to run more inputs at a time than a kernel can have threads.",
-    "more inputs than a kernel can have threads",
-    "give a smaller --group",
+    "{count:,} inputs at a time are more than the {most:,} threads that a kernel can have",
+    "give --group {most} or less: the program then runs so many at a time",
+    "Give --group, with at most the number that the message names.",
 )
 
 # Files
@@ -2133,7 +2166,7 @@ CANNOT_READ = Message(
     InputError,
     "A file cannot be read.",
     "cannot read '{path}': {reason}",
-    "",
+    "{how}",
     "Check the path and its permissions.",
 )
 ARRAY_NOT_IN_FILE = Message(

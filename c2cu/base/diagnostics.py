@@ -68,7 +68,7 @@ class SourceMap(Mapping[str, str]):
         self._macros = dict(macros or {})
         self._expanded = expanded
         self._spellings: dict[str, str] = {}
-        self._lines: dict[tuple[str, int], str] | None = None
+        self._lines: dict[tuple[str, int], list[str]] | None = None
 
     @classmethod
     def joined(cls, maps: Sequence[SourceMap]) -> SourceMap:
@@ -113,57 +113,104 @@ class SourceMap(Mapping[str, str]):
                 loc = replace(loc, end=loc.column + len(word[0]))
         if written is None or not expanded or written == expanded or not loc.column:
             return loc, None
-        same = _common_prefix(written, expanded)
-        while same and (written[same - 1].isalnum() or written[same - 1] == "_"):
-            same -= 1
-        if loc.column <= same:
-            return replace(loc, end=loc.end if loc.end <= same + 1 else 0), None
-        name = re.match(r"[A-Za-z_]\w*", written[same:])
-        after = len(written) - _call_end(written, same + len(name[0]) if name else same)
-        tail = min(after, _common_prefix(written[::-1], expanded[::-1]))
-        if len(expanded) - loc.column < tail:
-            shift = len(written) - len(expanded)
-            return replace(loc, column=loc.column + shift, end=loc.end + shift if loc.end else 0), None
+        if loc.column > len(expanded) + 1:
+            return replace(loc, column=0, end=0), None
+        ours = _tokens(_COMMENT.sub(lambda m: m[1] or " " * len(m[0]), written))
+        theirs = [token for part in self._parts(loc.file, loc.line) for token in _tokens(part)]
+        at, shift = _aligned(ours, theirs, loc.column - 1)
+        if shift is not None:
+            whole = loc.end and _aligned(ours, theirs, loc.end - 2)[1] == shift
+            return replace(loc, column=at + 1, end=loc.end + shift if whole else 0), None
+        name = re.match(r"[A-Za-z_]\w*", written[at:])
         if name is None:
-            return replace(loc, column=same + 1, end=0), None
+            return replace(loc, column=at + 1, end=0), None
         place = Loc(loc.file, self._macros[name[0]], 1) if name[0] in self._macros else None
-        return (
-            replace(loc, column=same + 1, end=same + 1 + len(name[0])),
-            Note(f"expanded from macro '{name[0]}'", place),
-        )
+        return replace(loc, column=at + 1, end=at + 1 + len(name[0])), Note(f"expanded from macro '{name[0]}'", place)
+
+    def is_beyond(self, loc: Loc | None) -> bool:
+        """Whether a place is none of the user's line: in what c2cu adds to it."""
+        line = self.expanded_line(loc.file, loc.line) if loc else None
+        return loc is not None and line is not None and loc.column > len(line) + 1
 
     def expanded_line(self, file: str, number: int) -> str | None:
         """A line as the preprocessor left it."""
+        parts = self._parts(file, number)
+        line = parts[0] if parts else None
+        for part in parts[1:]:
+            indent = len(part) - len(part.lstrip())
+            line = (line or "")[:indent].ljust(indent) + part[indent:]
+        return line
+
+    def _parts(self, file: str, number: int) -> list[str]:
+        """A line as the preprocessor left it; GCC breaks it, at the same columns, where a macro is the system's."""
         if self._lines is None:
             self._lines = {}
-            at, line = "", 0
+            at, line, last = "", 0, ("", 0)
             for text in self._expanded.split("\n"):
                 marker = text.startswith("# ") and re.match(r'# (\d+) "((?:[^"\\]|\\.)*)"', text)
                 if marker:
                     at, line = file_of(marker[2]), int(marker[1])
                     continue
-                self._lines.setdefault((at, line), text)
+                parts = self._lines.setdefault((at, line), [])
+                if not parts or last == (at, line):
+                    parts.append(text)
+                last = at, line
                 line += 1
-        return self._lines.get((file, number))
+        return self._lines.get((file, number), [])
 
 
-def _call_end(text: str, start: int) -> int:
-    """Where the parenthesised arguments that begin at ``start``, if any, are closed."""
-    if not text[start:].lstrip().startswith("("):
-        return start
+_TOKENS = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|\.?\d[\w.]*|\w+|[^\s\w]")
+_COMMENT = re.compile(r"(\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')|/\*.*?(?:\*/|$)|//.*")
+AGREED = 8, 4, 2, 1  # tokens after a macro that are to be found again where its expansion ends, as many as possible
+
+
+def _tokens(line: str) -> list[tuple[int, str]]:
+    """Each token's column, counted from 0, and its text."""
+    return [(m.start(), m[0]) for m in _TOKENS.finditer(line)]
+
+
+def _aligned(ours: list[tuple[int, str]], theirs: list[tuple[int, str]], at: int) -> tuple[int, int | None]:
+    """Where a place in the expanded line is in the user's, and how far that is from ``at``; None where it is in the
+    expansion of a macro, whose name then is there. Columns count from 0."""
+    sought = max((k for k, (start, _) in enumerate(theirs) if start <= at), default=0)
+    texts, others = [t for _, t in ours], [t for _, t in theirs]
+    i = j = 0
+    while i < len(ours) and j < len(theirs):
+        if texts[i] == others[j]:
+            if j == sought:
+                shift = ours[i][0] - theirs[j][0]
+                return at + shift, shift
+            i, j = i + 1, j + 1
+            continue
+        after, end = _after_macro(texts, others, i, j)
+        if sought < end:
+            return ours[i][0], None
+        i, j = after, end
+    return (ours[min(i, len(ours) - 1)][0] if ours else 0), None
+
+
+def _after_macro(texts: list[str], others: list[str], i: int, j: int) -> tuple[int, int]:
+    """The token after a macro that is called at ``i``, and the one after what stands for it from ``j`` on."""
+    ends = [*dict.fromkeys((_call_end(texts, i + 1), i + 1))]
+    for end in ends:
+        for n in AGREED:
+            rest = texts[end : end + n]
+            last = len(others) - len(rest)
+            found = (k for k in range(last if len(rest) < n else j, last + 1) if others[k : k + n] == rest)
+            k = next(found, -1)
+            if k >= j:
+                return end, k
+    return len(texts), len(others)
+
+
+def _call_end(texts: list[str], start: int) -> int:
+    """The token after the parenthesised arguments that begin at ``start``, if any."""
     depth = 0
-    for i in range(start, len(text)):
-        depth += (text[i] == "(") - (text[i] == ")")
-        if text[i] == ")" and not depth:
-            return i + 1
-    return len(text)
-
-
-def _common_prefix(a: str, b: str) -> int:
-    n = 0
-    while n < min(len(a), len(b)) and a[n] == b[n]:
-        n += 1
-    return n
+    for k in range(start, len(texts)):
+        depth += (texts[k] == "(") - (texts[k] == ")")
+        if not depth:
+            return k + 1 if k > start else start
+    return len(texts) if depth else start
 
 
 def render(d: Diagnostic, sources: Mapping[str, str], color: bool = False) -> str:
@@ -171,7 +218,7 @@ def render(d: Diagnostic, sources: Mapping[str, str], color: bool = False) -> st
     d = _said(d, sources)
     loc, expanded = _placed(d.loc, sources)
     out = [_headline(loc, d.severity, f"{d.message} [{d.code}]", color), *_snippet(loc, sources)]
-    for note in (*((expanded,) if expanded else ()), *d.notes):
+    for note in (*((expanded,) if expanded else ()), *_of_the_user(d.notes, sources)):
         place, _ = _placed(note.loc, sources)
         out.append(_headline(place, "note", note.message, color))
     if d.hint:
@@ -206,6 +253,11 @@ def _placed(loc: Loc | None, sources: Mapping[str, str]) -> tuple[Loc | None, No
     return sources.original(loc) if loc is not None and isinstance(sources, SourceMap) else (loc, None)
 
 
+def _of_the_user(notes: Iterable[Note], sources: Mapping[str, str]) -> Iterator[Note]:
+    """Those that are about the user's text."""
+    return (n for n in notes if not (isinstance(sources, SourceMap) and sources.is_beyond(n.loc)))
+
+
 def _snippet(loc: Loc | None, sources: Mapping[str, str]) -> list[str]:
     """The source line and a caret under it; long lines are cut around the caret."""
     if loc is None or not loc.line or loc.file not in sources:
@@ -228,7 +280,7 @@ def to_json(d: Diagnostic, sources: Mapping[str, str] | None = None) -> str:
     """The same as one JSON object on one line."""
     d = _said(d, sources or {})
     loc, expanded = _placed(d.loc, sources or {})
-    notes = (*((expanded,) if expanded else ()), *d.notes)
+    notes = (*((expanded,) if expanded else ()), *_of_the_user(d.notes, sources or {}))
     return json.dumps(
         {
             "severity": d.severity,

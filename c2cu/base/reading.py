@@ -3,6 +3,8 @@ end."""
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import errno
 import os
 import select
@@ -25,6 +27,31 @@ def read_file(path: Path) -> bytes:
         return _read(handle, stat.S_ISFIFO(status.st_mode))
     finally:
         os.close(handle)
+
+
+def nearest(path: Path, suffix: str) -> str:
+    """A file with this ending beside a file that is not there, whose name is like its; "" for none."""
+    with contextlib.suppress(OSError):  # of a folder that cannot be read, or has too long a name
+        beside = {f.stem.casefold(): f for f in path.parent.glob(f"*{suffix}") if f != path}
+        close = difflib.get_close_matches(path.stem.casefold(), beside, 1)
+        return str(beside[close[0]]) if close else ""
+    return ""
+
+
+def way_to(path: Path, error: OSError, suffix: str) -> str:
+    """The hint for a file that cannot be read."""
+    match error.errno:
+        case errno.ENOENT | errno.ENOTDIR if not path.parent.is_dir():
+            return f"there is no folder '{path.parent}'"
+        case errno.ENOENT:
+            folder = "the current folder" if path.parent == Path() else f"the folder '{path.parent}'"
+            guess = nearest(path, suffix)
+            return f"did you mean '{guess}'?" if guess else f"{folder} has no file of that name"
+        case errno.EACCES:
+            return "check its permissions"
+        case errno.EISDIR:
+            return "it is a folder: name a file"
+    return ""
 
 
 def _read(handle: int, fifo: bool) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,9 +13,13 @@ from pathlib import Path
 from ..base import catalogue, toolchain
 from ..base.diagnostics import Error, Loc, Note, ParseError
 from ..base.scratch import scratch
+from .languages import of_another_language
 from .preprocess import MESSAGE, Preprocessed, file_of
+from .unparsed import unparsed
 
 _SYNTAX = {catalogue.SYNTAX_ERROR.code, catalogue.ENDS_TOO_EARLY.code}
+#: What compilers say where the text is no C, whatever its names mean.
+_OF_SYNTAX = re.compile(r"expected|missing|stray|extraneous|at end of|unterminated|without a previous")
 
 
 @contextlib.contextmanager
@@ -23,7 +28,8 @@ def conforming(pre: Preprocessed) -> Iterator[list[Error]]:
     if it has one.
 
     The list is the body's to fill with its doubts: what it did not understand when it went on. Where the compiler
-    complains at the line of one, that is raised, as it says how to go on. An Error that the body raises comes before
+    complains at the line of one, that is raised, as it says how to go on; a syntax error also one line later, where the
+    parser notices what is missing. An Error that the body raises comes before
     a complaint, but for syntax errors; any other exception gives way to it, as the stages take valid C for granted.
     What the compiler takes and our parser does not is GNU's, not C.
     """
@@ -43,9 +49,12 @@ def _conforming(pre: Preprocessed, readers: Sequence[subprocess.Popen[bytes]], d
             for reader in readers:
                 reader.kill()
                 reader.wait()
+            told = _in_its_language(e, pre)
+            if told is not e:
+                raise told from None
             raise
         _raise_complaint(readers, [*doubts, e], pre)
-        raise (catalogue.GNU_EXTENSION.error(e.diagnostic.loc) if e.code in _SYNTAX else e) from None
+        raise (unparsed(e, pre) if e.code in _SYNTAX and isinstance(e, ParseError) else e) from None
     except Exception:
         _raise_complaint(readers, doubts, pre)
         raise
@@ -73,11 +82,12 @@ def _raise_complaint(
     no complaint. ``unless_host_takes_it``: nor where it has none with the host's headers, which declare more than
     ours."""
     errors = [reader.communicate()[1].decode("utf-8", "replace") for reader in readers]
-    m = next((m for text in errors if (m := MESSAGE.search(text))), None)
+    complaints = [m for text in errors for m in MESSAGE.finditer(text)]
+    m = next(iter(complaints), None)
     if m is None or (unless_host_takes_it and doubts and _host_takes(pre)):
         return
     place = Loc(file_of(m[1]), int(m[2]), int(m[3] or 0))
-    syntax = [d for d in doubts if d.code in _SYNTAX]
+    syntax = [d for d in doubts if d.code in _SYNTAX and any(_about(d, c) for c in complaints)]
     shared = [d for d in doubts if (d.diagnostic.loc or Loc()).line == place.line and isinstance(d, ParseError)]
     error = catalogue.INVALID_C.error(place, message=m[4], way_on=toolchain.way_on(m[4]))
     if shared and not syntax:
@@ -85,7 +95,20 @@ def _raise_complaint(
     elif syntax:
         error = syntax[0].with_notes(Note(f"the C compiler says here: {m[4]}", place))
     error.sources = error.sources or pre.plain_sources
-    raise error from None
+    raise _in_its_language(error, pre) from None
+
+
+def _in_its_language(error: Error, pre: Preprocessed) -> Error:
+    """The same error, or one that says that the text is in another language."""
+    return of_another_language(error, [unit.plain for unit in pre.units], pre.plain_sources)
+
+
+def _about(doubt: Error, complaint: re.Match[str]) -> bool:
+    """Whether the parser and the compiler stumble over the same: what is missing may be noticed a line later, and an
+    end that comes too early where it comes."""
+    loc = doubt.diagnostic.loc or Loc()
+    close = file_of(complaint[1]) == loc.file and abs(loc.line - int(complaint[2])) <= 1
+    return (close or doubt.code == catalogue.ENDS_TOO_EARLY.code) and bool(_OF_SYNTAX.search(complaint[4]))
 
 
 def _host_takes(pre: Preprocessed) -> bool:

@@ -16,7 +16,10 @@ _PRAGMA = re.compile(r"c2cu\s+declassify\b\s*(.*)", re.S)
 
 def declassified(pragma: C.Pragma) -> C.Node | None:
     """The expression in a pragma of this kind, None of another. Raises ParseError where there is none."""
-    m = _PRAGMA.fullmatch((pragma.string or "").strip())
+    words = (pragma.string or "").strip()
+    m = _PRAGMA.fullmatch(words)
+    if m is None and re.match(r"c2cu\b", words):
+        raise catalogue.PRAGMA_CLAUSE.error(loc_of(pragma), words=words, right="'#pragma c2cu declassify(name)'")
     if m is None:
         return None
     try:

@@ -187,7 +187,9 @@ def _marked(unit: Unit, rest: list[C.Node], pragma: C.Pragma) -> tuple[C.FuncCal
     names: tuple[str, ...] = ()
     if words:
         if not (words.startswith("shared") and words.endswith(")") and "(" in words):
-            raise catalogue.PRAGMA_CLAUSE.error(loc_of(pragma), words=words)
+            raise catalogue.PRAGMA_CLAUSE.error(
+                loc_of(pragma), words=f"kernel {words}", right="'#pragma kernel' or '#pragma kernel shared(name, ...)'"
+            )
         names = tuple(n.strip() for n in words[words.index("(") + 1 : -1].split(",") if n.strip())
     following = next((s for s in rest if not isinstance(s, C.Pragma)), None)
     call = _call_of(following)
@@ -235,6 +237,7 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
     if not roots:
         inner = {c for f in others for c in unit.functions[f].calls if c != f}
         roots = [f for f in others if f not in inner]
+    roots = roots or others  # which call each other in a circle
     if len(roots) == 1:
         return unit.functions[roots[0]]
     if not roots:

@@ -84,7 +84,7 @@ def options_of(
     by = {n: _with_dtype(n, s) for n, s in by_name("shapes", shapes).items()}
     return Options(
         fn,
-        {n: str(v) for n, v in by_name("defines", defines).items()},
+        {n: _body(n, v) for n, v in by_name("defines", defines).items()},
         folders(include_dirs),
         names("shared", shared),
         {n: _extents(n, s) for n, (s, _) in by.items()},
@@ -146,6 +146,14 @@ def flag(what: str, value: Any) -> bool:
         return bool(value)
     except ValueError:  # an array
         raise catalogue.WRONG_KIND.error(argument=what, value=f"{value!r:.80}", expected="True or False") from None
+
+
+def _body(name: str, value: Any) -> str:
+    """What a macro stands for."""
+    if value is None or isinstance(value, (Mapping, list, tuple, set, bytes)):
+        expected = "a number or C text"
+        raise catalogue.WRONG_KIND.error(argument=f"the macro '{name}'", value=f"{value!r:.80}", expected=expected)
+    return str(value)
 
 
 def whole(what: str, value: Any) -> int:

@@ -150,7 +150,8 @@ def _parse(pre: Preprocessed, elsewhere: frozenset[str]) -> Parsed:
     types = sorted({n.name for n in ast.ext if isinstance(n, C.Typedef)})
     bodies: dict[str, Skipped] = {}
     for name, piece in functions.items():
-        error = _error_of(text[piece.begin : piece.end], places.of(piece.begin), types, pre)
+        before = piece.begin - (text.rfind("\n", 0, piece.begin) + 1)
+        error = _error_of(" " * before + text[piece.begin : piece.end], places.of(piece.begin), types, pre)
         if error is not None and piece.body is not None:
             bodies[name] = Skipped(error, text[slice(*piece.body)])
     if not bodies and not lost:

@@ -192,6 +192,19 @@ def _blank(m: re.Match[str]) -> str:
     return m[0] if m[1] else " " * len(m[0])
 
 
+_TEXT = re.compile(r"^[ \t]*#.*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.M)
+
+
+def without_text(text: str) -> str:
+    """The text with spaces for what is between quotation marks, in line markers and in pragmas."""
+    return _TEXT.sub(_emptied, text)
+
+
+def _emptied(m: re.Match[str]) -> str:
+    mark = m[0][0] if m[0][0] in "\"'" else " "
+    return (mark + " " * len(m[0]))[: len(m[0]) - 1] + mark
+
+
 def words(text: str) -> frozenset[str]:
     """The identifiers of a text; what stands in strings and line markers does not count."""
     return frozenset(m[0] for m in _TOKEN.finditer(text) if m[0][0].isalpha() or m[0][0] in "_$")

@@ -9,16 +9,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeGuard
 
 from ..base import catalogue, toolchain
-from ..base.diagnostics import Loc, ParseError, SourceMap, did_you_mean, file_of, lines_of, quoted
-from ..base.reading import read_file
+from ..base.diagnostics import Error, Loc, ParseError, SourceMap, did_you_mean, file_of, lines_of, quoted
+from ..base.reading import nearest, read_file, way_to
 from ..base.scratch import scratch
 from .attributes import Mark, without_attributes
+from .languages import of_another_languages_header
+from .pieces import Lines
 from .whole_text import whole_text
 
 SECONDS, MEMORY = 8, 4 << 30  # that the preprocessor may take
@@ -126,12 +127,9 @@ def _read(src: object) -> Source:
     try:
         data = read_file(path)
     except OSError as e:
-        beside: list[str] = []
-        with suppress(OSError):  # of a folder that cannot be read, or has too long a name
-            beside = [str(f) for f in path.parent.glob("*.c") if f != path]
-        guess = did_you_mean(str(path), beside)
+        guess = nearest(path, ".c")
         unreadable = catalogue.CANNOT_READ_SOURCE if path.suffix or guess else catalogue.NEITHER_FILE_NOR_TEXT
-        raise unreadable.error(path=path, reason=e.strerror, meant=guess) from None
+        raise unreadable.error(path=path, reason=e.strerror, meant=way_to(path, e, ".c")) from None
     if b"\0" in data:
         raise catalogue.BINARY_SOURCE.error(Loc(str(path)), name=path)
     text = data.decode("utf-8", errors="surrogateescape")
@@ -412,9 +410,14 @@ def _tokens(text: str, values: Mapping[str, str]) -> list[str]:
 
 def _check_passed(run: _Run, values: Mapping[str, str]) -> None:
     """Refuse a -D that a later #define undoes."""
-    for m in re.finditer(r"^#(define|undef) ([A-Za-z_]\w*) ?(.*)", run.text(values, "-dD"), re.M):
+    text = run.text(values, "-dD")
+    for m in re.finditer(r"^#(define|undef) ([A-Za-z_]\w*) ?(.*)", text, re.M):
         if m[2] in run.passed and (m[1] == "undef" or m[3].split() != run.passed[m[2]].split()):
-            raise catalogue.DEFINE_WITHOUT_EFFECT.error(Loc(run.source.name), name=m[2], directive=m[0].strip())
+            loc = Loc(*Lines(text).of(m.start()), 1)
+            error = catalogue.DEFINE_WITHOUT_EFFECT.error(loc, name=m[2], directive=m[0].strip())
+            files = _user_files(text, run.source.name, run.include_dirs)
+            error.sources = {run.source.name: run.source.text, **files}
+            raise error
 
 
 def _run(run: _Run, text: str, options: Sequence[str]) -> str:
@@ -439,14 +442,14 @@ def _run(run: _Run, text: str, options: Sequence[str]) -> str:
     return done.stdout.decode("utf-8", "surrogateescape").replace(quoted(str(path)), "<stdin>")
 
 
-def _refused(source: Source, m: re.Match[str] | None, errors: str) -> ParseError:
+def _refused(source: Source, m: re.Match[str] | None, errors: str) -> Error:
     if m is None:
         last = errors.strip().splitlines()[-1:] or ["no message"]
         return catalogue.PREPROCESSOR.error(Loc(source.name), message=f"the preprocessor failed: {last[0]}")
     message = catalogue.HEADER_NOT_FOUND if re.search("No such file|not found", m[4]) else catalogue.PREPROCESSOR
     error = message.error(Loc(m[1], int(m[2]), int(m[3] or 0)), message=m[4])
     error.sources = {source.name: source.text}
-    return error
+    return of_another_languages_header(error, source.text if m[1] == source.name else "")
 
 
 def entered(text: str) -> set[str]:

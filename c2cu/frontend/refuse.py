@@ -12,7 +12,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue, libc, libm
 from ..base.ctype import Array, CType, Function, Pointer, Scalar, Struct, holds_pointers, is_packed
-from ..base.diagnostics import Error, Note, UnsupportedError
+from ..base.diagnostics import Error, Loc, Note, UnsupportedError
 from .ends import Ends, early_ends
 from .kernel import KernelProgram, returns_place, touched
 from .nesting import ANALYSED, too_deep
@@ -36,7 +36,7 @@ _TEXT_ONLY = {
     catalogue.ALLOCATION: "malloc calloc realloc free alloca aligned_alloc posix_memalign strdup strndup",
     catalogue.LONG_JUMP: "setjmp longjmp sigsetjmp siglongjmp _setjmp __sigsetjmp",
     catalogue.ENDS_PROCESS: "exit _exit _Exit quick_exit abort atexit __assert_fail",
-    catalogue.OUTSIDE_STATE: "strtok",
+    catalogue.KEEPS_PLACE: "strtok",
     catalogue.RANDOM_NUMBERS: " ".join(libc.GENERATORS),
     catalogue.CALLBACK: "qsort bsearch",
 }
@@ -79,10 +79,11 @@ _PROCESSES = frozenset(m.code for m in (*_IMPOSSIBLE, catalogue.PRINTS))
 _NOT_HOSTED = {catalogue.HOST_LAYOUT.code, catalogue.COMPLEX.code, catalogue.VARIABLE_EXTENT.code}
 
 #: What C for this machine's compiler may have.
-_HOSTED = ({m.code for m in (*_TEXT_ONLY, catalogue.PRINTS, catalogue.VARIADIC)} | _TRIED) - _NOT_HOSTED
+_HOSTED = {m.code for m in (*_TEXT_ONLY, catalogue.OUTSIDE_STATE, catalogue.PRINTS, catalogue.VARIADIC)}
+_HOSTED = (_HOSTED | _TRIED) - _NOT_HOSTED
 _PRINTED = {m.code for m in (catalogue.GOTO, catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
 _OF_A_PROCESS = {catalogue.RECURSION.code, catalogue.ALLOCATION.code, catalogue.ENDS_PROCESS.code,
-                 catalogue.OUTSIDE_STATE.code, catalogue.RANDOM_NUMBERS.code, catalogue.PRINTS.code}  # fmt: skip
+                 catalogue.KEEPS_PLACE.code, catalogue.RANDOM_NUMBERS.code, catalogue.PRINTS.code}  # fmt: skip
 
 
 def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | None, UnsupportedError | None]:
@@ -127,7 +128,18 @@ def refuse_complex(unit: Unit, parts: Iterable[C.Node]) -> None:
     for part in parts:
         number = _complex_part(part, unit)
         if number is not None:
-            raise catalogue.COMPLEX.error(loc_of(number))
+            raise _complex(loc_of(number), unit, " in main, or in what it uses,")
+
+
+def _complex(loc: Loc, unit: Unit, where: str = "") -> UnsupportedError:
+    """``where``: in which part of a whole program the number is, if that is not its kernel."""
+    main = unit.functions.get("main")
+    of_main = where or (main is not None and main.error is None and _complex_part(main.node, unit) is not None)
+    way_on = "leave the schedule to auto, or "
+    if of_main:
+        way_on = "" if where else "main has complex numbers too: "
+        way_on += "translate with --target cpu, or "
+    return catalogue.COMPLEX.error(loc, where=where, way_on=way_on)
 
 
 def _all(errors: Sequence[E]) -> E:
@@ -153,7 +165,7 @@ def _found(program: KernelProgram, ends: Ends | None = None) -> Iterator[tuple[b
             if foreign is not None:
                 yield False, foreign
             if unit.declarations.complex and (number := _complex_part(f.node, unit)) is not None:
-                yield False, catalogue.COMPLEX.error(loc_of(number))
+                yield False, _complex(loc_of(number), unit)
             deep = too_deep(f.node, ANALYSED)
             if deep is not None:
                 loc = loc_of(deep[1])

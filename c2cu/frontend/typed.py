@@ -6,7 +6,6 @@ The AST itself stays as pycparser made it; types and symbols are kept beside it,
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -34,7 +33,7 @@ from ..base.ctype import (
     complex_of,
     leaf_element,
 )
-from ..base.diagnostics import Error, Loc, ParseError, UnsupportedError, did_you_mean
+from ..base.diagnostics import Error, Loc, UnsupportedError, did_you_mean
 from .attributes import LAYOUT, MEANING, WIDE_MODE, Mark
 from .declassify import declassified
 from .initial import count_elements, items
@@ -43,6 +42,7 @@ from .parse import Parsed, is_user_file, loc_of
 from .preprocess import Preprocessed
 from .symbols import Declarations, Scope, Symbol, has_qualifier
 from .tree import children, ends, nodes
+from .unparsed import unparsed
 
 LARGEST = 1 << 31  # extent that comes from values
 
@@ -163,7 +163,7 @@ def decay(t: CType) -> CType:
 
 def typed(parsed: Parsed, pre: Preprocessed) -> Unit:
     """Resolve and type a translation unit. A declaration or function that is not understood is an error of those who
-    use it."""
+    use it. Raises ParseError for a pragma of c2cu's that is not known."""
     declarations, scope = Declarations(), Scope()
     unit = Unit(pre, parsed, declarations, scope)
     annotator = _Annotator(unit)
@@ -177,14 +177,13 @@ def typed(parsed: Parsed, pre: Preprocessed) -> Unit:
     for node in parsed.ast.ext:
         annotator.external(node)
     annotator.finish()
+    for node in parsed.ast.ext:
+        if isinstance(node, C.Pragma):
+            declassified(node)
+    for named in unit.declassified.values():
+        if isinstance(named, Error) and named.code == catalogue.PRAGMA_CLAUSE.code:
+            raise named
     return unit
-
-
-def unparsed(error: ParseError, pre: Preprocessed) -> UnsupportedError:
-    """What it is that the parser did not take, if the compiler does."""
-    loc = error.diagnostic.loc or Loc()
-    assembler = re.search(r"\b(__)?asm(__)?\b", pre.sources.line(loc.file, loc.line) or "")
-    return (catalogue.ASSEMBLER if assembler else catalogue.GNU_EXTENSION).error(loc)
 
 
 def _macro(name: str, value: str, loc: Loc) -> Symbol:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base import catalogue
 from ..base.diagnostics import InputError
+from ..base.reading import way_to
 from ..schedule.slots import Slot, shape_of
 
 if TYPE_CHECKING:
@@ -66,12 +67,13 @@ def guarded(path: str, read: Any) -> Any:
     except InputError:
         raise
     except OSError as e:
-        raise catalogue.CANNOT_READ.error(path=path, reason=e.strerror or e) from None
+        how = way_to(Path(path), e, Path(path).suffix)
+        raise catalogue.CANNOT_READ.error(path=path, reason=e.strerror or e, how=how) from None
     except (ValueError, EOFError, KeyError) as e:
         if "pickle" in str(e):  # NumPy's advice would be to run code from the file
             e = ValueError("it holds no array of numbers")
         short = isinstance(e, EOFError) or any(text in str(e) for text in SHORT)
-        hint = "was it cut short while it was written?" if short else ""
+        hint = "was it cut short while it was written?" if short else "write it with numpy.save"
         raise catalogue.NOT_AN_ARRAY_FILE.error(path=path, reason=e, how=hint) from None
     except Exception as e:  # zipfile and numpy raise many things on damaged files
         raise catalogue.DAMAGED_FILE.error(path=path, reason=e) from None

@@ -194,7 +194,8 @@ class PipeSource:
         try:
             return self._stream.readinto(room) or 0  # type: ignore[attr-defined]
         except OSError as e:
-            raise catalogue.CANNOT_READ.error(path=self.path, reason=e.strerror or e) from None
+            how = "did the program that writes to it fail?"
+            raise catalogue.CANNOT_READ.error(path=self.path, reason=e.strerror or e, how=how) from None
 
 
 def _open_pipe(path: str, layout: str) -> ArraySource:

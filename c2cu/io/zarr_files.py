@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base import catalogue
+from ..base.reading import way_to
 from . import files
 from .files import remove, writing
 from .outputs import Output, replaceable
@@ -39,7 +40,8 @@ class ZarrSource:
     def __init__(self, path: str, layout: str):
         zarr = _zarr()
         if not Path(path).exists():
-            raise catalogue.CANNOT_READ.error(path=path, reason="No such file or directory")
+            e = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            raise catalogue.CANNOT_READ.error(path=path, reason=e.strerror, how=way_to(Path(path), e, ".zarr"))
         self.path = path
         self.fingerprint = _read(path, lambda: files.fingerprint(path))
         self._array = _read(path, lambda: zarr.open_array(path, mode="r"))

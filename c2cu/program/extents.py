@@ -53,7 +53,7 @@ class Understandings:
         """What of a call decides which program runs."""
         from ..runtime import arrays
 
-        arrays.check_names(arguments, self.first.slots)
+        arrays.check_names(arguments, self.first.slots, lambda: [s.name for s in self.first.program.constants])
         numbers = tuple(sorted(n for n, v in arguments.items() if self._is_number(n, v)))
         axes = {s.name: len(s.shape) for s in self.first.slots}
         rows = {s.name for s in self.first.slots if arrays.is_rows(arguments.get(s.name), s, self._layout)}

@@ -254,6 +254,7 @@ class State:
         for name in named:
             if name in self._arrays:
                 raise catalogue.IN_STATE.error(name=name)
+        arrays.check_known(named, slots)
         targets = self._named_targets(out)
         arguments = {**self._arrays, **named}
         written = {n: a for n, a in self._arrays.items() if self._slots[n].writes}

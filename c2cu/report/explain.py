@@ -240,6 +240,13 @@ def _gain(front: Understood, chosen: Plan, fp: str) -> str:
     return f"with fast: {choices}products and sums fused"
 
 
+def _fp(e: dict[str, Any]) -> str:
+    what, _, why = e["fp_gain"].partition(": ")
+    if e["fp"] == "fast":
+        return "fast, which allows the most"
+    return f"{e['fp']}; --fp fast would {'not make it faster' if what == 'nothing' else 'allow'}: {why}"
+
+
 def _has_floats(kernel: Kernel) -> bool:
     return any(x.type.is_float for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
 
@@ -257,7 +264,7 @@ def text(e: dict[str, Any], report: Report) -> str:
         ("memory", [_memory(e)]),
         ("model", _model(e)),
         ("machine", _machine(e["machine"]) if e["machine"] else []),
-        ("fp", [f"{e['fp']}; more freedom would gain {e['fp_gain']}"]),
+        ("fp", [_fp(e)]),
         ("math", [_MATH[e["math"]]]),
         ("verify", [e["verify"]]),
     ]

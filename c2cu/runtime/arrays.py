@@ -6,7 +6,7 @@ import itertools
 import keyword
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -111,6 +111,8 @@ def _conversion(array: Any, slot: Slot) -> str:
     kinds = {getattr(given, "kind", ""), _dtype(slot).kind}
     if kinds == {"i", "u"} and getattr(given, "itemsize", 0) == _dtype(slot).itemsize:
         return f"only the sign differs: {name}.view('{_dtype(slot)}') has the same bits"
+    if not hasattr(array, "dtype"):
+        return f"give numbers: numpy.array([...], dtype='{_dtype(slot)}')"
     return f"convert it: {name}.astype('{_dtype(slot)}')"
 
 
@@ -122,22 +124,29 @@ def _is_text(value: Any) -> bool:
     return isinstance(first, str | bytes)
 
 
-def check_names(arrays: Mapping[str, Any], slots: tuple[Slot, ...]) -> None:
-    """Raises InputError for a name that is no variable of the program, or not given where it must be."""
-    check_known(arrays, slots)
+def check_names(
+    arrays: Mapping[str, Any], slots: tuple[Slot, ...], constants: Callable[[], Iterable[str]] = tuple
+) -> None:
+    """Raises InputError for a name that is no variable of the program, or not given where it must be. ``constants``:
+    what has its value from the C."""
+    check_known(arrays, slots, constants)
     missing = [s for s in slots if s.required and s.name not in arrays]
     for s in missing:
         how = f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}"
         raise catalogue.MISSING_INPUT.error(s.loc, name=s.name, how=f"{how}{_or_else(s, missing)}")
 
 
-def check_known(given: Iterable[str], slots: tuple[Slot, ...]) -> None:
+def check_known(given: Iterable[str], slots: tuple[Slot, ...], constants: Callable[[], Iterable[str]] = tuple) -> None:
     """Raises InputError for a name that is no variable of the program."""
     names = [s.name for s in slots if s.name != "return"]
     for name in given:
         if name not in names:
+            is_constant = f"'{name}' is const, and has its value in the C;"
             raise catalogue.UNKNOWN_VARIABLE.error(
-                role="input", name=name, meant=did_you_mean(name, names), known=_inputs(slots) or list(names)
+                role="input",
+                name=name,
+                meant=is_constant if name in constants() else did_you_mean(name, names),
+                known=_inputs(slots) or names or "none",
             )
 
 

@@ -142,7 +142,8 @@ def _names(text: str) -> set[str]:
 def _artifact(front: Understood, target: str, schedule: str) -> Artifact:
     """Of the schedules that have such a form, the one that is chosen, or else the first that takes the program."""
     if front.ends:
-        raise catalogue.ENDS_EARLY.error(front.ends[0])
+        way_on = "a library has no form of these: return a status instead; without --library, translate takes it"
+        raise catalogue.ENDS_EARLY.error(front.ends[0], way_on=way_on)
     artifact = form(front, target, schedule)
     if artifact is not None:
         return artifact

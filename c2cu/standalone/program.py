@@ -211,7 +211,7 @@ def require_runs(p: int, threads: int, target: str, group: int | None) -> None:
     if group is not None and group < 1:
         raise catalogue.GROUP_RANGE.error(group=group)
     if target == "cuda" and min(p, group or p) > MOST_THREADS:
-        raise catalogue.TOO_MANY_RUNS.error()
+        raise catalogue.TOO_MANY_RUNS.error(count=min(p, group or p), most=MOST_THREADS)
 
 
 def _require_lengths(front: Understood) -> None:

@@ -106,7 +106,9 @@ def settings(group: Any, interval: Any, depth: Any, latency: Any, memory: Any) -
         raise catalogue.BAD_QUANTITY.error(reason=e) from None
     counts = {"group": group, "depth": depth, "memory": memory}
     for name, value in counts.items():
-        if value is not None and (isinstance(value, bool) or whole(name, value) < 1):
+        if isinstance(value, bool):
+            raise catalogue.WRONG_KIND.error(argument=name, value=value, expected="a whole number")
+        if value is not None and whole(name, value) < 1:
             raise catalogue.LESS_THAN_ONE.error(argument=name, value=value)
     if depth is not None and depth > DEEPEST:
         raise catalogue.TOO_DEEP_A_STREAM.error(depth=depth, most=DEEPEST)

@@ -134,7 +134,7 @@ def _spelled(b: Parameter) -> str:
             return f"struct {name}"
         case C.Union(name=str(name)):
             return f"union {name}"
-    raise catalogue.KERNEL_PARAMETER.error(b.loc, name=b.name, type=t)
+    raise catalogue.UNNAMED_TYPE.error(b.loc, name=b.name, type=t)
 
 
 def calls_out(program: KernelProgram) -> Iterator[tuple[str, Loc]]:
