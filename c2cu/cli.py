@@ -708,6 +708,7 @@ def check(
     """
     with diagnosed(common.diagnostics_format):
         from . import api
+        from .verdict import json_lines
 
         constant_time = constant_time or bool(public)
         report = api.check(
@@ -730,7 +731,7 @@ def check(
                 click.echo(note, err=True)
             click.echo(report.verdict, err=True)
         else:
-            for line in report.json_lines():
+            for line in json_lines(report):
                 click.echo(line, err=True)
         sys.exit(0 if (report.constant_time if constant_time else report.oblivious) else NOT_OBLIVIOUS)
 

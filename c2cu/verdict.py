@@ -57,17 +57,6 @@ class Report:
         lines += self.notes
         return "\n".join([*lines, self.verdict])
 
-    def json_lines(self) -> Iterator[str]:
-        """The notes, and last the verdict, as one JSON object each."""
-        for note in self.notes:
-            placed = re.fullmatch(r"(.*?):(\d+):(\d+): note: (.*)", note)
-            loc = Loc(placed[1], int(placed[2]), int(placed[3])) if placed else None
-            yield to_json(Diagnostic("note", "", placed[4] if placed else note, loc))
-        proved = not self.why_not
-        answers = {"oblivious": self.oblivious, "constant_time": self.constant_time}
-        verdict = {name: answer if proved else None for name, answer in answers.items()}
-        yield json.dumps({**json.loads(to_json(Diagnostic("note", "", self.verdict))), **verdict})
-
     def shown(self, severity: str = "warning", all_severe: bool = False, every: bool = False) -> Iterator[Diagnostic]:
         """The findings as ``check`` lists them, what is severe with this severity. Unless ``every`` one is asked for,
         or constant time was the question, few of each kind stand for all, each on a line of its own and a branch on
@@ -112,6 +101,18 @@ class Report:
         no = "not proved" if self.why_not else "no"
         oblivious, constant_time = ("yes" if x else no for x in (self.oblivious, self.constant_time))
         return f"oblivious: {oblivious}; constant time: {constant_time}"
+
+
+def json_lines(report: Report) -> Iterator[str]:
+    """A report's notes, and last its verdict, as one JSON object each."""
+    for note in report.notes:
+        placed = re.fullmatch(r"(.*?):(\d+):(\d+): note: (.*)", note)
+        loc = Loc(placed[1], int(placed[2]), int(placed[3])) if placed else None
+        yield to_json(Diagnostic("note", "", placed[4] if placed else note, loc))
+    proved = not report.why_not
+    answers = {"oblivious": report.oblivious, "constant_time": report.constant_time}
+    verdict = {name: answer if proved else None for name, answer in answers.items()}
+    yield json.dumps({**json.loads(to_json(Diagnostic("note", "", report.verdict))), **verdict})
 
 
 def _more(kind: str, count: int) -> Note:

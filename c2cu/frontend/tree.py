@@ -42,8 +42,7 @@ CGenerator.precedence_map[RANGE] = -1  # it binds least
 
 def ends(value: C.Node) -> tuple[C.Node, C.Node]:
     """The first and the last of the values that a case label or a designator of elements stands for."""
-    is_range = isinstance(value, C.BinaryOp) and value.op == RANGE
-    return (value.left, value.right) if is_range else (value, value)
+    return (value.left, value.right) if isinstance(value, C.BinaryOp) and value.op == RANGE else (value, value)
 
 
 def nodes(node: C.Node) -> Iterator[C.Node]:
