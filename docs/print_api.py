@@ -62,7 +62,7 @@ SECTIONS = {
 }
 #: Members that other parts of c2cu use, and users do not.
 INTERNAL = ("bound", "built_for", "diagnostic", "fingerprints", "loaded", "named", "outputs", "sources", "takes_bands")
-INTERNAL += ("extents_and_built", "latest", "prove", "understood", "with_notes")
+INTERNAL += ("extents_and_built", "latest", "prove", "understood", "why_no_input", "with_notes")
 OPTIONS = {
     "heading_level": 3,
     "line_length": 110,

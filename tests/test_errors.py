@@ -200,6 +200,16 @@ def test_a_constant_is_no_input():
     assert "'tw' is const" in e.value.diagnostic.hint
 
 
+def test_a_variable_of_an_unknown_type_is_no_input(tmp_path):
+    text = "typedef int pair __attribute__((vector_size(8)));\n_Decimal64 x;\nint y;\nvoid k(void) { y = x > 1; }\n"
+    with pytest.raises(c2cu.InputError, match=r"'x' is of a type that c2cu does not know \(line 2\)"):
+        c2cu.bulk(text, {"x": np.ones(3)}, backend="cpu")
+    (tmp_path / "k.c").write_text(text)
+    np.save(tmp_path / "x.npy", np.ones(3))
+    done = CliRunner().invoke(main, ["run", str(tmp_path / "k.c"), "--in", f"x={tmp_path / 'x.npy'}", "--out", "y=-"])
+    assert done.exit_code == 1 and "'x' is of a type that c2cu does not know" in done.stderr
+
+
 def test_a_type_without_a_name():
     with pytest.raises(c2cu.UnsupportedError) as e:
         c2cu.compile("void k(struct {int q;} x) { }\n", backend="cpu")
@@ -723,10 +733,7 @@ def test_assembly_is_told_from_other_extensions(words, gap):
 @pytest.mark.parametrize(
     "text, named",
     [
-        ("static const int t[9] = { [1 ... 3] = 1 };\nint k(int x) { return t[x & 7]; }\n", "[a ... b] ="),
-        ("int k(int x) { switch (x) { case 1 ... 5: return 1; } return 0; }\n", "case a ... b:"),
         ("int k(int x) { int g(int y) { return y + x; } return g(3); }\n", "a function inside another"),
-        ("int k(int x) { return x ?: 3; }\n", "a ?: b"),
         ("int k(int x) { void *t[] = { &&a, &&b }; goto *t[x & 1]; a: return 1; b: return 2; }\n", "&&name"),
         ("int k(int x) { __label__ a; if (x) goto a; x = 4; a: return x; }\n", "__label__"),
         ("int k(int x) { __auto_type y = x; return y; }\n", "__auto_type"),

@@ -313,6 +313,16 @@ def static_locals(program: KernelProgram) -> list[Symbol]:
     return [s for s in touched(program.unit, program.functions) if s.storage == "static-local"]
 
 
+def why_no_input(program: KernelProgram, name: str) -> str:
+    """Why a variable of the file is no input, for a hint; "" where there is none, or nothing keeps it from that."""
+    if any(s.name == name for s in program.constants):
+        return f"'{name}' is const, and has its value in the C;"
+    lost = program.unit.parsed.lost.get(name)
+    if lost is None:
+        return ""
+    return f"'{name}' is of a type that c2cu does not know (line {lost.error.line}): keep it in one of standard C;"
+
+
 def _defined(unit: Unit) -> Iterator[Symbol]:
     """Every global variable that the unit defines."""
     for s in unit.variables.values():

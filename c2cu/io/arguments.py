@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,9 +82,9 @@ def job_of(
 
     slots = {s.name: s for s in program.slots}
     files_of = _targets(targets, [s.name for s in slots.values() if s.writes])
-    named = arrays.named(_inputs(inputs, slots, layout), program.slots)
+    named = arrays.named(_inputs(inputs, slots, layout, program.why_no_input), program.slots)
     _refuse_repeated("--shared", [name for name, _ in shared])
-    arrays.check_known([name for name, _ in shared], program.slots)
+    arrays.check_known([name for name, _ in shared], program.slots, program.why_no_input)
     constants = {name: _value(text, slots.get(name), layout) for name, text in shared}
     front, _, bound = program.bound(named, constants, p)
     batched = {s.name: bound[s.name] for s in front.slots if s.name in bound and not s.shared}
@@ -95,7 +95,7 @@ def job_of(
     return FileJob(program, batched, values, total, front.slots, files_of, layout, sources)
 
 
-def _inputs(inputs: Sequence[str], slots: Mapping[str, Slot], layout: str) -> Any:
+def _inputs(inputs: Sequence[str], slots: Mapping[str, Slot], layout: str, why_not: Callable[[str], str]) -> Any:
     """The inputs by name, or the one that has none."""
     from ..runtime import arrays
 
@@ -109,7 +109,7 @@ def _inputs(inputs: Sequence[str], slots: Mapping[str, Slot], layout: str) -> An
         raise catalogue.IN_WITHOUT_NAME.error(file=unnamed)
     _refuse_repeated("--in", [name for name, *_ in pairs])
     _refuse_repeated("--in", [path for *_, path in pairs if path == "-"])
-    arrays.check_known([name for name, *_ in pairs], tuple(slots.values()))
+    arrays.check_known([name for name, *_ in pairs], tuple(slots.values()), why_not)
     return {name: _value(path, slots.get(name), layout) for name, _, path in pairs}
 
 

@@ -49,11 +49,17 @@ class Understandings:
     def __len__(self) -> int:
         return len(self._fronts)
 
+    def why_no_input(self, name: str) -> str:
+        """Why a variable of the file is no input; "" where there is none, or nothing keeps it from that."""
+        from ..frontend.kernel import why_no_input
+
+        return why_no_input(self.first.program, name)
+
     def extents(self, arguments: Mapping[str, Any], shared: frozenset[str]) -> Extents:
         """What of a call decides which program runs."""
         from ..runtime import arrays
 
-        arrays.check_names(arguments, self.first.slots, lambda: [s.name for s in self.first.program.constants])
+        arrays.check_names(arguments, self.first.slots, self.why_no_input)
         numbers = tuple(sorted(n for n, v in arguments.items() if self._is_number(n, v)))
         axes = {s.name: len(s.shape) for s in self.first.slots}
         rows = {s.name for s in self.first.slots if arrays.is_rows(arguments.get(s.name), s, self._layout)}

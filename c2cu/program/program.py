@@ -282,6 +282,10 @@ class Program:
         with patient():
             self(arrays.first(named, built.artifact.slots, self._layout, MOST), shared=shared)
 
+    def why_no_input(self, name: str) -> str:
+        """See `Understandings.why_no_input`."""
+        return self._understandings.why_no_input(name)
+
     def bound(
         self, inputs: Any, shared: Mapping[str, Any], p: int | None = None
     ) -> tuple[Understood, Options, dict[str, Any]]:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy
 
@@ -124,28 +124,27 @@ def _is_text(value: Any) -> bool:
     return isinstance(first, str | bytes)
 
 
-def check_names(
-    arrays: Mapping[str, Any], slots: tuple[Slot, ...], constants: Callable[[], Iterable[str]] = tuple
-) -> None:
-    """Raises InputError for a name that is no variable of the program, or not given where it must be. ``constants``:
-    what has its value from the C."""
-    check_known(arrays, slots, constants)
+WhyNot: TypeAlias = Callable[[str], str]  # why a variable of the file is no input; "" where that is not known
+
+
+def check_names(arrays: Mapping[str, Any], slots: tuple[Slot, ...], why_not: WhyNot | None = None) -> None:
+    """Raises InputError for a name that is no variable of the program, or not given where it must be."""
+    check_known(arrays, slots, why_not)
     missing = [s for s in slots if s.required and s.name not in arrays]
     for s in missing:
         how = f"give an array of shape {_shape(s, 'row')} and dtype {_dtype(s)}"
         raise catalogue.MISSING_INPUT.error(s.loc, name=s.name, how=f"{how}{_or_else(s, missing)}")
 
 
-def check_known(given: Iterable[str], slots: tuple[Slot, ...], constants: Callable[[], Iterable[str]] = tuple) -> None:
+def check_known(given: Iterable[str], slots: tuple[Slot, ...], why_not: WhyNot | None = None) -> None:
     """Raises InputError for a name that is no variable of the program."""
     names = [s.name for s in slots if s.name != "return"]
     for name in given:
         if name not in names:
-            is_constant = f"'{name}' is const, and has its value in the C;"
             raise catalogue.UNKNOWN_VARIABLE.error(
                 role="input",
                 name=name,
-                meant=is_constant if name in constants() else did_you_mean(name, names),
+                meant=(why_not(name) if why_not is not None else "") or did_you_mean(name, names),
                 known=_inputs(slots) or names or "none",
             )
 
