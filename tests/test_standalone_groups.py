@@ -144,8 +144,8 @@ def test_the_users_names_are_left_to_the_user(group):
         ({"p": 4, "group": 0}, "group is 0: a group has at least one input"),
         ({"p": 4, "group": -1, "target": "cpu"}, "group is -1"),
         ({"p": 4, "group": 1.5}, "group"),
-        ({"p": 2**31}, "more inputs than a kernel can have threads"),
-        ({"p": 2**40, "group": 2**31}, "more inputs than a kernel can have threads"),
+        ({"p": 2**31}, "more than the 2,147,482,624 threads that a kernel can have"),
+        ({"p": 2**40, "group": 2**31}, "more than the 2,147,482,624 threads that a kernel can have"),
     ],
 )
 def test_what_is_no_group(options, message):

@@ -338,7 +338,7 @@ def test_where_results_differ(ours, right, where):
 
 def test_an_address_is_no_result(recwarn):
     text = (
-        "struct T { int v; struct { struct T *n; int w[2]; } in; };\nstatic struct T g;\nint k(const int a[4]) {\n"
+        "struct T { int v; struct { struct T *n; int w[2]; } in; };\nstruct T g;\nint k(const int a[4]) {\n"
         "    struct T l[2];\n    g.v = a[0];\n    g.in.w[1] = a[1];\n    g.in.n = &l[a[1] & 1];\n"
         "    l[0].v = a[2];\n    l[1].v = a[3];\n    return g.in.n->v;\n}\n"
     )

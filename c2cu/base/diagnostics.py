@@ -142,7 +142,8 @@ class SourceMap(Mapping[str, str]):
         return line
 
     def _parts(self, file: str, number: int) -> list[str]:
-        """A line as the preprocessor left it; GCC breaks it, at the same columns, where a macro is the system's."""
+        """A line as the preprocessor left it; GCC breaks it, at the same columns, where a macro is the system's. What
+        c2cu itself puts at a line begins at its margin."""
         if self._lines is None:
             self._lines = {}
             at, line, last = "", 0, ("", 0)
@@ -152,9 +153,10 @@ class SourceMap(Mapping[str, str]):
                     at, line = file_of(marker[2]), int(marker[1])
                     continue
                 parts = self._lines.setdefault((at, line), [])
-                if not parts or last == (at, line):
+                follows = not parts or (last == (at, line) and text[:1].isspace())
+                if follows:
                     parts.append(text)
-                last = at, line
+                last = (at, line) if follows else ("", 0)
                 line += 1
         return self._lines.get((file, number), [])
 
