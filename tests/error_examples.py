@@ -167,6 +167,7 @@ EXAMPLES = {
     "C2CU105": Example("int x;\nvoid k(void) {\n    x = 3;\n"),
     "C2CU106": Example(statement("x = (((( /* and so on */ 1 ))));"), state="deep"),
     "C2CU107": Example(statement("x = x++ ?: 3;"), PRIVATE),
+    "C2CU185": Example("int key;\n#pragma c2cu declassify(key)\nint k(int x) { return x / key; }\n"),
     "C2CU183": Example("#include <cmath>\nnamespace a {\nfloat k(float x) { return std::sqrt(x); }\n}\n"),
     "C2CU008": Example(statement("break;")),
     "C2CU009": Example(

@@ -340,6 +340,13 @@ PRAGMA_CLAUSE = Message(
     "write {right}",
     "Write `#pragma kernel`, `#pragma kernel shared(name, ...)` or `#pragma c2cu declassify(name)`.",
 )
+OUTSIDE_FUNCTIONS = Message(
+    "C2CU185",
+    ParseError,
+    "A pragma that ends secrecy from there on stands outside of functions.",
+    "'#pragma c2cu declassify' stands outside of functions",
+    "write it among the statements of a function, where what it names is no secret from there on",
+)
 PRAGMA_MISSPELT = Message(
     "C2CU138",
     ParseError,

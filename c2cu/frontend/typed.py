@@ -178,8 +178,8 @@ def typed(parsed: Parsed, pre: Preprocessed) -> Unit:
         annotator.external(node)
     annotator.finish()
     for node in parsed.ast.ext:
-        if isinstance(node, C.Pragma):
-            declassified(node)
+        if isinstance(node, C.Pragma) and declassified(node) is not None:
+            raise catalogue.OUTSIDE_FUNCTIONS.error(loc_of(node))
     for named in unit.declassified.values():
         if isinstance(named, Error) and named.code == catalogue.PRAGMA_CLAUSE.code:
             raise named
