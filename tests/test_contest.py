@@ -227,6 +227,23 @@ def test_whoever_leads_does_what_is_not_compared(clock, monkeypatch):
     assert match.winner.plan.schedule == "native"
 
 
+@pytest.mark.parametrize("p", [1, 40])
+def test_a_first_call_that_takes_long_is_forgotten(p, clock, monkeypatch):
+    monkeypatch.setattr(contest, "SHARE", 0.05)
+    clock.seconds.update(gang=1e-2, native=1e-2)
+    program = c2cu.compile(CLOSE, backend="cpu", verify=False)
+    x = rng.uniform(-9, 9, p)
+    right = expected(x)
+    assert np.array_equal(program(x), right)
+    clock.seconds.update(gang=1e-6, native=3e-6)
+    calls = program._last.contest.calls(p)
+    for _ in range(20_000):
+        program(x)
+        if calls.winner is not None:
+            break
+    assert calls.seconds == pytest.approx(1e-6) and calls.leader(p).plan.schedule == "gang"
+
+
 @pytest.mark.parametrize("layout", ["row", "column"])
 def test_in_place(layout, clock):
     clock.seconds["native"] = 2e-6

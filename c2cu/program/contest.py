@@ -75,7 +75,11 @@ class Calls:
 
     def score_of(self, p: int) -> Score:
         """Where p inputs count: of long calls, pieces do."""
-        return self.score if self.work(p) < SHORT else self._contest.pieces
+        return self._contest.pieces if self.has_pieces(p) else self.score
+
+    def has_pieces(self, p: int) -> bool:
+        """Whether p inputs are done in pieces: they take long enough, and are enough for a pair."""
+        return self.work(p) >= SHORT and p > 2 * GANG
 
     def passes(self, p: int) -> bool:
         """Whether a call of p inputs, whose work is counted, goes by as if there were no contest."""
@@ -192,9 +196,9 @@ class Round:
         match.spent += calls.work(p)
         takes_part = at < p and match.spent >= calls.due
         second = match.second() if takes_part else None
-        if takes_part and not at and calls.work(p) < SHORT:
+        if takes_part and not at and not calls.has_pieces(p):
             self._by_turns(arrays, calls, second)
-        elif second is not None and calls.work(p) >= SHORT:
+        elif second is not None and calls.has_pieces(p):
             self._in_pieces(arrays, calls, second, at)
         else:  # there is nothing to compare
             self._alone(arrays, calls, calls.leader(p), at)
@@ -276,9 +280,12 @@ class Round:
             at = self._pair(arrays, second, begin, n)
         if score.settled:
             match.decided(2 * n * len(score.first), score)
-        leader = calls.leader(self.p)
+        leader, seconds, inputs = calls.leader(self.p), 0.0, 0
         for begin, end in (*gaps, (at, self.p)):
-            self._do(arrays, leader, begin, end)
+            seconds += self._do(arrays, leader, begin, end)
+            inputs += end - begin
+        if leader is self.first and 2 * inputs > self.p:  # what was measured first may have been an exception
+            calls.seconds = seconds / inputs
 
     def _pair(self, arrays: _Arrays, second: Built, begin: int, n: int) -> int:
         """Have each do a piece of ``n`` inputs, side by side; up to where these are done."""
