@@ -1,5 +1,8 @@
 """The command line: which files it takes and writes, and what it says of options that make no sense."""
 
+import os
+import threading
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -233,6 +236,17 @@ def test_a_librarys_files_are_written_together(folder):
     done = c2cu("translate", "k.c", "--library", "--cmake", "-o", "k_bulk.cu")
     assert done.exit_code == 1 and "'CMakeLists.txt': Is a directory" in done.stderr
     assert not (folder / "k_bulk.cu").exists() and not (folder / "k_bulk.h").exists()
+
+
+def test_a_library_to_a_pipe_leaves_it_a_pipe(folder):
+    (folder / "k.c").write_text("int a[3];\nvoid k(void) { a[0] = a[1]; }\n")
+    os.mkfifo(folder / "pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((folder / "pipe").read_text()), daemon=True)
+    reader.start()
+    assert c2cu("translate", "k.c", "--library", "--target", "cpu", "-o", "pipe").exit_code == 0
+    reader.join(20)
+    assert (folder / "pipe").is_fifo() and read and '#include "pipe.h"' in read[0]
 
 
 def test_inputs_that_start_at_zero_are_told_once(folder):

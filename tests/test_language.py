@@ -40,11 +40,11 @@ SAMPLES = {
         "int l[2][4]; for (int i = 0; i < 8; i++) l[i / 4][i % 4] = a[i]; t[1][0][1] = l[1][k[0]]; b[0] = t[1][0][1];",
     ),
     "static locals": ("", "static int n = 5; n += a[0]; b[0] = n;"),
-    "initialisers, designated ones too, also by GNU's `[1 ... 5] =`": (
+    "initialisers, designated ones too, also by GNU's `[1 ... 5] =` of a constant": (
         "struct G { int a[4]; int b; };\n"
         "static const struct G grid[3] = {[0 ... 1] = {.a = {[1 ... 2] = 7, 9}, .b = 3}, [2].b = 5, [2].a[0 ... 3] = 8};\n"
         "static const char tail[] = {[2 ... 5] = 3, 4, [1] = 9};",
-        "int l[5] = {[2] = a[0], 7}; b[0] = l[2] + l[3] + l[0]; int m[6] = {[1 ... 4] = a[1], a[2]}; b[1] = m[0] + m[3] + m[5];\n"
+        "int l[5] = {[2] = a[0], 7}; b[0] = l[2] + l[3] + l[0]; int m[6] = {[1 ... 4] = 6, a[2]}; b[1] = m[0] + m[3] + m[5];\n"
         "b[2] = grid[1].a[2] + grid[0].a[3] * 10 + grid[1].b + grid[2].a[3]; b[3] = tail[5] + tail[6] * 10 + tail[1] + sizeof tail;",
     ),
     "`for`, `while`, `do`, `break`, `continue`": (

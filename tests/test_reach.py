@@ -72,6 +72,17 @@ CONSTRUCTS = {
         "static int f(int n) { return n - 1; }\nint other(int n) { return f(n) ?: 3; }",
         "other(x)",
     ),
+    "a range whose value is computed once": (
+        "int calls; static int next_call(void) { return ++calls; }\n"
+        "int other(int n) { calls = n; int t[5] = {[0 ... 3] = next_call(), [4] = next_call()}; return t[0] + 8 * t[3] + 64 * t[4]; }",
+        "other(x)",
+    ),
+    "a range of what is no constant": (
+        "struct p { int a, b, c; };\n"
+        "int other(int n) { struct p q[4] = {[0 ... 3] = {1, 2, n}, [1].b = 9}; return q[1].a + 8 * q[1].b + 64 * q[1].c; }",
+        "other(x)",
+    ),
+    "middle operands left out in one another": ("int other(int n) { return (n ?: 3) ?: 4; }", "other(x)"),
     "_Float128": ("_Float128 other(_Float128 a) { return a; }", "other(x)"),
 }
 #: What is read as if it were not there, written otherwise, or laid out as the compiler does, and is analysed.

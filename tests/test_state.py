@@ -461,3 +461,13 @@ def test_what_is_no_input_of_a_step_is_refused_with_the_inputs_of_one():
     with pytest.raises(c2cu.InputError) as e:
         program.state(p=2).step({"zz": np.zeros(2, np.int32)})
     assert (e.value.code, e.value.diagnostic.hint) == ("C2CU041", "the inputs: a")
+
+
+def test_a_static_array_that_data_chooses_from_stays():
+    text = (
+        "static int buf[4], pos;\nint x, o;\nvoid k(void) {\n    buf[pos & 3] = x;\n    pos++;\n    o = 0;\n"
+        "    for (int i = 0; i < 4; i++) o += buf[i];\n}\n"
+    )
+    state = c2cu.compile(text, backend="cpu").state(2)
+    steps = [state.step({"x": np.full(2, x, np.int32)}) for x in (1, 2, 3, 4, 5)]
+    assert [int((s["o"] if isinstance(s, dict) else s)[0]) for s in steps] == [1, 3, 6, 10, 14]

@@ -75,7 +75,7 @@ def options_of(
         one_of("stdio", stdio, ("", *STDIO))
     if fn is not None and not isinstance(fn, str):
         raise catalogue.WRONG_KIND.error(argument="fn", value=f"{fn!r:.80}", expected="a function's C name")
-    if pack is not None and (not isinstance(pack, int) or isinstance(pack, bool) or pack not in PACK):
+    if pack is not None and (not isinstance(pack, int | numpy.integer) or isinstance(pack, bool) or pack not in PACK):
         raise catalogue.UNKNOWN_CHOICE.error(option="pack", value=f"{pack!r:.40}", choices=list(PACK))
     one_of("fp", fp, FP)
     one_of("math", math, MATH)

@@ -23,7 +23,7 @@ from .attributes import Mark
 from .nesting import LEVELS, POSSIBLE, too_deep
 from .pieces import Lines, Piece, blanked, emptied, pieces, without_unused, words
 from .preprocess import SYSTEM, Preprocessed
-from .tree import RANGE, children, nodes
+from .tree import RANGE, children, ends, nodes
 
 SIMPLE = 100  # levels of an expression whose end is looked for
 STACK = 512 << 20  # bytes: a sum of thousands of terms is a tree thousands deep
@@ -326,13 +326,48 @@ _NUMBERS = frozenset("FLOAT_CONST HEX_FLOAT_CONST INT_CONST_DEC INT_CONST_OCT IN
 _IMAGINARY = re.compile(r"[iIjJ][fFlL]?\b")
 
 
+def _gets_constants(initialiser: C.Node) -> bool:
+    """Whether all values in an initialiser are numbers, or what operators make of some."""
+    match initialiser:
+        case C.InitList():
+            return all(map(_gets_constants, initialiser.exprs))
+        case C.NamedInitializer():
+            return _gets_constants(initialiser.expr)
+    return all(isinstance(n, (C.Constant, C.UnaryOp, C.BinaryOp)) for n in nodes(initialiser))
+
+
+MOST = 1 << 16  # elements of a range
+
+
+def _is_small(designated: C.Node) -> bool:
+    """Whether a range is known to have few elements."""
+    first, last = map(_number, ends(designated))
+    return first is not None and last is not None and last - first < MOST
+
+
+def _number(n: C.Node) -> int | None:
+    """The value of an integer, or of a sum or difference of some; of a character a bound."""
+    match n:
+        case C.Constant(type="char"):
+            return 0
+        case C.Constant(value=text) if re.fullmatch(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*", text):
+            digits = text.rstrip("uUlL")
+            return int(digits, 8 if re.fullmatch(r"0[0-7]+", digits) else 0)
+        case C.BinaryOp(op="+" | "-"):
+            a, b = _number(n.left), _number(n.right)
+            return None if a is None or b is None else a + b if n.op == "+" else a - b
+    return None
+
+
 def _has_effect(n: C.Node) -> bool:
-    return isinstance(n, (C.FuncCall, C.Assignment)) or (isinstance(n, C.UnaryOp) and n.op.endswith(("++", "--")))
+    """Whether to compute something twice is not as good as once; conditions in conditions would double each time."""
+    counts = isinstance(n, C.UnaryOp) and n.op.endswith(("++", "--"))
+    return counts or isinstance(n, (C.FuncCall, C.Assignment, C.TernaryOp))
 
 
 class _Parser(CParser):
-    """GNU C's ranges too, of case labels and of designators: each is one operation on its ends; and ``x ?: y`` where to
-    compute x twice is as good as once."""
+    """GNU C's ranges too, of case labels and of designators of few elements that get constants: each is one operation
+    on its ends; and ``x ?: y`` where to compute x twice is as good as once."""
 
     def _parse_conditional_expression(self) -> C.Node:
         condition = self._parse_binary_expression()
@@ -344,6 +379,14 @@ class _Parser(CParser):
             yes = self._parse_expression()
         self._expect("COLON")
         return C.TernaryOp(condition, yes, self._parse_conditional_expression(), condition.coord)
+
+    def _parse_initializer_list(self) -> C.Node:
+        parsed = super()._parse_initializer_list()
+        for e in (n for n in nodes(parsed) if isinstance(n, C.NamedInitializer)):
+            ranges = [d.expr for d in e.name if isinstance(d, C.ArrayDesignator) and ends(d.expr)[0] is not d.expr]
+            if ranges and not (_gets_constants(e) and all(map(_is_small, ranges))):
+                self._parse_error("a range that does not get constants", e.coord)  # gcc computes others once
+        return parsed
 
     def _parse_constant_expression(self) -> C.Node:
         first = super()._parse_constant_expression()

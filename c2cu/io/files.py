@@ -170,7 +170,8 @@ def write_together(texts: Mapping[str, Data]) -> None:
     moved there. Raises InputError; old files under those names are then still whole."""
     made: list[tuple[Path, Path]] = []
     try:
-        for path, data in texts.items():
+        whole = {path: data for path, data in texts.items() if not is_special(Path(path))}
+        for path, data in whole.items():
             with writing(path):
                 target = resolved(path)
                 if not path or target.is_dir():
@@ -181,7 +182,10 @@ def write_together(texts: Mapping[str, Data]) -> None:
                     _put(f, data, target.suffix)
                     f.flush()
                     os.fsync(f.fileno())
-        for path, (written, target) in zip(texts, made):
+        for path, data in texts.items():
+            if path not in whole:  # a device or pipe: it stays what it is
+                write(path, data)
+        for path, (written, target) in zip(whole, made):
             with writing(path):
                 settle(written, target)
     finally:

@@ -71,6 +71,8 @@ class Calls:
         """Who does p inputs that are not part of the contest: the faster one, as far as is known."""
         match = self._contest
         known = match.winner or self.winner
+        if known is not None and _is_wrong(known):  # as was seen since
+            return match.first if known is not match.first else match.second_or_first
         return known or (match.second_or_first if self.score_of(p).second_leads else match.first)
 
     def score_of(self, p: int) -> Score:
@@ -177,14 +179,15 @@ class Round:
         self.done: list[tuple[int, int, Built]] = []  # (first input, end, by whom)
 
     def unproved(self) -> tuple[Verification | None, Any]:
-        """What is known of the results of the schedule that is not native, and the numbers of the inputs that it did,
-        if it has yet to be proved."""
+        """What is known of the results of a schedule that is not native, and the numbers of the inputs that it did, if
+        it has yet to be proved; of two such schedules, one that has."""
         import numpy
 
-        proof = next((built.proof for _, _, built in self.done if built.proof is not None), None)
+        proofs = [built.proof for _, _, built in self.done if built.proof is not None]
+        proof = next((x for x in proofs if x.open), proofs[0] if proofs else None)
         if proof is None or not proof.open:
             return proof, ()
-        spans = sorted((a, b) for a, b, built in self.done if built.proof is not None)
+        spans = sorted((a, b) for a, b, built in self.done if built.proof is proof)
         return proof, numpy.concatenate([numpy.arange(a, b) for a, b in spans])
 
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> Any:

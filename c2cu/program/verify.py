@@ -71,7 +71,9 @@ class Mismatch:
 
 def mode(verify: Any) -> str:
     """One of `MODES`; $C2CU_VERIFY stands in place of "auto". Raises InputError."""
-    how = "auto" if verify is None or verify is True else "off" if verify is False else verify
+    how = "auto" if verify is None else verify
+    if isinstance(how, int) and how in (0, 1):
+        how = "auto" if how else "off"
     if isinstance(how, str) and how == "auto":
         how = os.environ.get("C2CU_VERIFY") or how
     return one_of("verify", how, MODES)

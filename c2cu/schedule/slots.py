@@ -193,7 +193,7 @@ def _inner_effects(program: KernelProgram, kernel: Kernel | None, not_inputs: fr
         )
         writes = b.kind == "return" or (not b.shared and any(n in e.writes for n in names))
         if writes and b.name in unseen and (b.symbol in read or any(n in e.reads for n in names)):
-            writes = not all(n in not_inputs or f in (WRITE, None) for n, f in zip(names, first))
+            writes = reads or not all(n in not_inputs or f in (WRITE, None) for n, f in zip(names, first))
             if not writes:
                 scratch.append(b.name)
         is_named = any(n in e.reads or n in e.writes for n in names)
