@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -109,10 +108,8 @@ def json_lines(report: Report) -> Iterator[str]:
         placed = re.fullmatch(r"(.*?):(\d+):(\d+): note: (.*)", note)
         loc = Loc(placed[1], int(placed[2]), int(placed[3])) if placed else None
         yield to_json(Diagnostic("note", "", placed[4] if placed else note, loc))
-    proved = not report.why_not
-    answers = {"oblivious": report.oblivious, "constant_time": report.constant_time}
-    verdict = {name: answer if proved else None for name, answer in answers.items()}
-    yield json.dumps({**json.loads(to_json(Diagnostic("note", "", report.verdict))), **verdict})
+    oblivious, constant_time = (None, None) if report.why_not else (report.oblivious, report.constant_time)
+    yield to_json(Diagnostic("note", "", report.verdict), oblivious=oblivious, constant_time=constant_time)
 
 
 def _more(kind: str, count: int) -> Note:

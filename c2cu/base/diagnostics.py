@@ -278,8 +278,8 @@ def _snippet(loc: Loc | None, sources: Mapping[str, str]) -> list[str]:
     return [f"{loc.line:5} | {line}", f"      | {pad}{mark}"]
 
 
-def to_json(d: Diagnostic, sources: Mapping[str, str] | None = None) -> str:
-    """The same as one JSON object on one line."""
+def to_json(d: Diagnostic, sources: Mapping[str, str] | None = None, **more: object) -> str:
+    """The same as one JSON object on one line, which has ``more`` too."""
     d = _said(d, sources or {})
     loc, expanded = _placed(d.loc, sources or {})
     notes = (*((expanded,) if expanded else ()), *_of_the_user(d.notes, sources or {}))
@@ -291,6 +291,7 @@ def to_json(d: Diagnostic, sources: Mapping[str, str] | None = None) -> str:
             **_place(loc),
             "hint": d.hint,
             "notes": [{"message": n.message, **_place(n.loc)} for n in notes],
+            **more,
         }
     )
 

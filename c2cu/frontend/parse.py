@@ -346,10 +346,10 @@ def _is_small(designated: C.Node) -> bool:
 
 
 def _number(n: C.Node) -> int | None:
-    """The value of an integer, or of a sum or difference of some; of a character a bound."""
+    """The value of an integer, or of a sum or difference of some."""
     match n:
         case C.Constant(type="char"):
-            return 0
+            return 0  # near enough: it is told from large numbers
         case C.Constant(value=text) if re.fullmatch(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*", text):
             digits = text.rstrip("uUlL")
             return int(digits, 8 if re.fullmatch(r"0[0-7]+", digits) else 0)
@@ -382,7 +382,7 @@ class _Parser(CParser):
 
     def _parse_initializer_list(self) -> C.Node:
         parsed = super()._parse_initializer_list()
-        for e in (n for n in nodes(parsed) if isinstance(n, C.NamedInitializer)):
+        for e in (n for n in children(parsed) if isinstance(n, C.NamedInitializer)):
             ranges = [d.expr for d in e.name if isinstance(d, C.ArrayDesignator) and ends(d.expr)[0] is not d.expr]
             if ranges and not (_gets_constants(e) and all(map(_is_small, ranges))):
                 self._parse_error("a range that does not get constants", e.coord)  # gcc computes others once

@@ -70,10 +70,9 @@ class Calls:
     def leader(self, p: int) -> Built:
         """Who does p inputs that are not part of the contest: the faster one, as far as is known."""
         match = self._contest
-        known = match.winner or self.winner
-        if known is not None and _is_wrong(known):  # as was seen since
-            return match.first if known is not match.first else match.second_or_first
-        return known or (match.second_or_first if self.score_of(p).second_leads else match.first)
+        leads = match.second_or_first if self.score_of(p).second_leads else match.first
+        likely = (match.winner or self.winner or leads, match.first, match.second_or_first)
+        return next((built for built in likely if not _is_wrong(built)), match.first)
 
     def score_of(self, p: int) -> Score:
         """Where p inputs count: of long calls, pieces do."""

@@ -180,12 +180,10 @@ def foreseen(understood: Understood, backend: str, schedule: str) -> Plan:
 def require_known(backend: str, schedule: str) -> None:
     """Raises InputError for a schedule that ``backend`` does not have."""
     choices = (AUTO, *registry.names(backend), *registry.variants(backend))
-    if not isinstance(schedule, str) or schedule in choices:
-        one_of("schedule", schedule, choices)
-        return
-    owner = next((b for b in registry.BACKENDS if schedule in registry.all_names(b)), None)
-    if owner is not None:
-        raise catalogue.OTHER_BACKEND.error(schedule=schedule, owner=owner, backend=backend)
+    if isinstance(schedule, str) and schedule not in choices:
+        owner = next((b for b in registry.BACKENDS if schedule in registry.all_names(b)), None)
+        if owner is not None:
+            raise catalogue.OTHER_BACKEND.error(schedule=schedule, owner=owner, backend=backend)
     one_of("schedule", schedule, choices)
 
 

@@ -178,7 +178,8 @@ def _inner_effects(program: KernelProgram, kernel: Kernel | None, not_inputs: fr
         return {b.name: _from_ast(b, b.symbol in written, b.name in elsewhere) for b in program.parameters}
     e = effects(kernel)
     unseen = unseen_statics(program)
-    read = read_statics(program)  # what the flat kernel does not say of those that it has in registers
+    # What the flat kernel does not say of those that it has in registers.
+    read = read_statics(program) if unseen else frozenset()
     early = _Early(program) if ENDED in kernel.regions else None
     out: dict[str, _Roles] = {}
     scratch: list[str] = []

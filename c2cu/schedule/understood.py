@@ -79,11 +79,13 @@ class Understood:
     @property
     def why_not_whole(self) -> UnsupportedError | None:
         """Why no schedule runs it that has nothing but the flat program; None where that is enough."""
+        if self.why_not is not None or not self.ends:
+            return self.why_not
         way_on = (
             "leave schedule= / --schedule out: on the CPU, and in a whole program, the default takes it; or return a"
             " status instead"
         )
-        return self.why_not or (catalogue.ENDS_EARLY.error(self.ends[0], way_on=way_on) if self.ends else None)
+        return catalogue.ENDS_EARLY.error(self.ends[0], way_on=way_on)
 
     @cached_property
     def layout(self) -> Layout:

@@ -99,8 +99,8 @@ template <class T> static T &__literal(T &to, const typename __same<T>::type &va
 }"""
 #: The functions of the C library that our text calls, around the program's own.
 _CALLED = frozenset(
-    "abort aligned_alloc calloc close dup dup2 fflush fileno fprintf free ftruncate fwrite lseek malloc memcpy memset"
-    " pread printf realloc select tmpfile write".split()
+    "abort aligned_alloc calloc close dup dup2 fflush fileno fprintf free ftruncate fwrite isatty lseek malloc memcpy"
+    " memset pread printf realloc select setvbuf tmpfile write".split()
 )
 _PLACES = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
 #: Those keywords of C++ that no macro can be named, and those that our own text says.
