@@ -12,6 +12,7 @@ from .ctype import (
     DOUBLE,
     FLOAT,
     INT,
+    LDOUBLE,
     LLONG,
     LONG,
     UINT,
@@ -130,6 +131,9 @@ def _bits() -> dict[str, tuple[Scalar, tuple[Scalar, ...]]]:
 
 #: GCC's built-in functions on bits, and hints: name -> (result, parameters)
 BITS = _bits()
+#: Functions of long doubles that, of doubles, give what the double's function does, to the last bit.
+_WIDENED = "fabs floor ceil trunc round rint nearbyint copysign lround llround lrint llrint".split()
+WIDENED = frozenset(n + "l" for n in _WIDENED)
 #: What math.h declares, with its usual extensions.
 DECLARED = frozenset(FUNCTIONS) | {
     n + s
@@ -163,6 +167,9 @@ def builtin(name: str) -> Function:
     plain = name.removeprefix("__builtin_")
     if plain in FUNCTIONS:
         return Function(*FUNCTIONS[plain])
+    if plain in WIDENED:
+        returns, params = FUNCTIONS[plain[:-1]]
+        return Function(LDOUBLE if returns == DOUBLE else returns, tuple(LDOUBLE for _ in params))
     if plain in BITS:
         return Function(*BITS[plain])
     if plain in COMPLEX:

@@ -80,6 +80,13 @@ def floating(text: str) -> tuple[float, Scalar]:
     return float.fromhex(body) if hexadecimal else float(body), t
 
 
+def is_double(text: str) -> bool:
+    """Whether a number's literal of type long double is a double's value."""
+    body = text.rstrip("lL")
+    value = _hexadecimal(body) if body.lower().startswith("0x") else Fraction(body)
+    return value == Fraction(floating(text)[0])
+
+
 _IMAGINARY = re.compile(r"(\.?\d.*?)(?:[ij]([fl]?)|([fl])[ij])", re.I)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ..base.ctype import BOOL, INT, LONG, Scalar
+from ..base.ctype import BOOL, INT, LDOUBLE, LONG, Scalar
 from ..base.diagnostics import Loc
 from .evaluate import COMPARISONS, binary_value, converted, unary_value
 from .nodes import NOWHERE, Binary, Bitcast, Cast, Const, Expr, Load, Select, Unary
@@ -20,6 +20,10 @@ def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
     """``e`` converted to ``t``."""
     if e.type == t:
         return e
+    if t == LDOUBLE:  # which holds every number exactly
+        return Cast(e, t, loc or e.loc)
+    if isinstance(e, Cast) and e.type == LDOUBLE:
+        return cast(e.operand, t, loc)
     if isinstance(e, Const) and (t.is_float or e.type.is_integer or not math.isnan(e.value)):
         value = e.value if t.is_float or e.type.is_integer or t == BOOL else nearest_integer(e.value, t)
         return Const(converted(value, t), t, e.loc)

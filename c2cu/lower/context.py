@@ -10,13 +10,13 @@ from typing import TypeVar
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, CType, Scalar
+from ..base.ctype import BOOL, INT, LDOUBLE, CType, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.ends import Ends
 from ..frontend.symbols import Symbol
 from ..frontend.typed import FunctionDef, Unit
 from ..ir.fold import cast
-from ..ir.nodes import ENDED, TRUE, ZERO, Assign, Block, Const, Expr, If, Region, Stmt, Store, Var, Variable
+from ..ir.nodes import ENDED, TRUE, ZERO, Assign, Block, Cast, Const, Expr, If, Region, Stmt, Store, Var, Variable
 from .environment import Environment, join
 from .objects import Complex, LValue, Null, Object, OneOf, Pair, Ref, Single, Target, View, Wide, at_start, has_gaps
 
@@ -282,6 +282,8 @@ class Context:
         """``value``, computed here and now."""
         if isinstance(value, Const):
             return value
+        if isinstance(value, Cast) and value.type == LDOUBLE:  # no variable has that type
+            return replace(value, operand=self.saved(value.operand, loc, name))
         var = self.fresh_temporary(name, value.type, loc)
         self.assign(var, value, loc)
         return Var(var, loc)

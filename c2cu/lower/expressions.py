@@ -8,10 +8,12 @@ from typing import TypeVar
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, LONG, ULONG, VOID, Array, Pointer, Scalar, common, promote
+from ..base.ctype import BOOL, DOUBLE, INT, LDOUBLE, LONG, ULONG, VOID, Array, Pointer, Scalar, common, promote
 from ..base.diagnostics import Loc
+from ..base.literals import is_double
 from ..frontend.choices import chooses_constant, is_float
 from ..frontend.parse import loc_of
+from ..ir.evaluate import COMPARISONS
 from ..ir.fold import add, binary, cast, is_safe, loads, multiply, truth, unary
 from ..ir.nodes import NOWHERE, Assign, Const, Expr, If, Select, Unary, Var
 from .complex import arithmetic as complex_arithmetic
@@ -19,6 +21,7 @@ from .complex import compared as compared_complex
 from .complex import is_true as is_complex_true
 from .complex import ordered, real
 from .context import Context
+from .long_double import as_double
 from .lvalues import last_of, lvalue, pointer_value
 from .memory import load, store
 from .objects import Complex, FunctionRef, LValue, Null, OneOf, Ref, Single, Target, View, seen_as, step_of
@@ -74,6 +77,8 @@ def constant_value(cx: Context, node: C.Node) -> Const:
     value = cx.unit.constant(node)
     if value is None or not isinstance(t, Scalar):
         raise catalogue.STRING.error(loc_of(node))
+    if t == LDOUBLE and not (isinstance(node, C.Constant) and is_double(node.value)):
+        raise catalogue.LONG_DOUBLE.error(loc_of(node), what="a value")
     return Const(value, t, loc_of(node))
 
 
@@ -101,7 +106,12 @@ def unary_value(cx: Context, node: C.UnaryOp) -> Expr:
         return unary("!", cx.condition(node.expr), INT, loc)
     x = cx.value(node.expr)
     x = cast(x, promote(x.type))
-    return x if op == "+" else unary(op, x, x.type, loc)
+    return x if op == "+" else negated(op, x, loc)
+
+
+def negated(op: str, x: Expr, loc: Loc) -> Expr:
+    """``-x`` or ``~x``."""
+    return cast(unary(op, as_double(x, loc), DOUBLE, loc), x.type) if x.type == LDOUBLE else unary(op, x, x.type, loc)
 
 
 def part_value(cx: Context, node: C.UnaryOp) -> Expr:
@@ -139,7 +149,8 @@ def condition(cx: Context, node: C.Node) -> Expr:
         return is_true(cx.wide(node), loc_of(node))
     if is_complex(cx.unit.type(node)):
         return is_complex_true(cx.complex(node), loc_of(node))
-    return truth(cx.value(node), loc_of(node))
+    x = cx.value(node)
+    return truth(as_double(x, loc_of(node)) if x.type == LDOUBLE else x, loc_of(node))
 
 
 def increment(cx: Context, node: C.UnaryOp, used: bool = True) -> Expr:
@@ -266,10 +277,11 @@ def arithmetic(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
         t = promote(a.type)
         return binary(op, cast(a, t), cast(b, promote(b.type)), t, loc)
     t = common(a.type, b.type)
-    a, b = cast(a, t), cast(b, t)
-    if t.size == 16:
-        raise catalogue.LONG_DOUBLE.error(loc, what="a value")
-    return binary(op, a, b, INT if op in ("<", "<=", ">", ">=", "==", "!=") else t, loc)
+    if t == LDOUBLE:
+        if op not in COMPARISONS:
+            raise catalogue.LONG_DOUBLE.error(loc, what="a value")
+        return binary(op, as_double(a, loc), as_double(b, loc), INT, loc)
+    return binary(op, cast(a, t), cast(b, t), INT if op in COMPARISONS else t, loc)
 
 
 ALIGNED = 16  # where every object begins
@@ -408,6 +420,8 @@ def ternary(cx: Context, node: C.TernaryOp) -> Expr:
     loc, t = loc_of(node), cx.unit.type(node)
     if not isinstance(t, Scalar) or t == VOID:
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct="this ?:")
+    if t == LDOUBLE:
+        return cast(chosen(cx, node, lambda arm: as_double(cx.value(arm), loc)), t)
     return chosen(cx, node, lambda arm: cast(cx.value(arm), t))
 
 
@@ -444,10 +458,10 @@ def number(cx: Context, node: C.Node, t: Scalar, loc: Loc) -> Expr:
     if is_wide(cx.unit.types.get(id(node))):
         return narrowed(cx.wide(node), t, loc)
     if t.is_integer and t != BOOL and chooses_constant(cx.unit, node):
-        return by_parts(cx, node, lambda e: converted(e, t, loc))
+        return by_parts(cx, node, lambda e: cast(e, t, loc))
     if is_complex(cx.unit.types.get(id(node))):
         return real(cx.complex(node), t, loc)
-    return converted(cx.value(node), t, loc)
+    return cast(cx.value(node), t, loc)
 
 
 def by_parts(cx: Context, node: C.Node, then: Callable[[Expr], Expr]) -> Expr:
@@ -460,22 +474,16 @@ def by_parts(cx: Context, node: C.Node, then: Callable[[Expr], Expr]) -> Expr:
         case C.ExprList():
             return by_parts(cx, last_of(cx, node), then)
         case C.TernaryOp() if isinstance(t, Scalar):
-            return chosen(cx, node, lambda arm: by_parts(cx, arm, lambda e: then(converted(e, t, loc))))
+            return chosen(cx, node, lambda arm: by_parts(cx, arm, lambda e: then(cast(e, t, loc))))
         case C.Cast() if isinstance(t, Scalar):
-            return by_parts(cx, node.expr, lambda e: then(converted(e, t, loc)))
+            return by_parts(cx, node.expr, lambda e: then(cast(e, t, loc)))
         case C.UnaryOp(op="+" | "-"):
-            return by_parts(cx, node.expr, lambda e: then(e if node.op == "+" else unary("-", e, e.type, loc)))
+            return by_parts(cx, node.expr, lambda e: then(e if node.op == "+" else negated("-", e, loc)))
         case C.BinaryOp(left=left, right=right) if cx.unit.constant(right) is not None:
             return by_parts(cx, left, lambda e: then(arithmetic(node.op, e, cx.value(right), loc)))
         case C.BinaryOp(left=left, right=right) if cx.unit.constant(left) is not None:
             return by_parts(cx, right, lambda e: then(arithmetic(node.op, cx.value(left), e, loc)))
     return then(cx.value(node))
-
-
-def converted(e: Expr, t: Scalar, loc: Loc) -> Expr:
-    if t.size == 16 or e.type.size == 16:
-        raise catalogue.LONG_DOUBLE.error(loc, what="a value")
-    return cast(e, t, loc)
 
 
 def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
@@ -498,7 +506,7 @@ def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
     if first is not None:
         right = before(cx, first, mark, loc)
         right = arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc) if op else right
-        value = converted(right, t, loc)
+        value = cast(right, t, loc)
     elif not op:
         mark = len(cx.out)
         value = number(cx, source, t, loc)
@@ -507,7 +515,7 @@ def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
             ref = ref if index is ref.index else ref.at(index)
     elif op in ("<<", ">>") and is_wide(other):
         right = number(cx, source, INT, loc)
-        value = converted(arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc), t, loc)
+        value = cast(arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc), t, loc)
     elif is_wide(other):
         right = cx.wide(source)
         left = widened(cx, load(cx, ref, loc_of(node.lvalue)), right.type, loc)
@@ -518,7 +526,7 @@ def assignment(cx: Context, node: C.Assignment, used: bool = True) -> Expr:
         value = real(complex_arithmetic(cx, op, left, z, common(t, other), loc), t, loc)
     else:
         right = cx.value(source)
-        value = converted(arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc), t, loc)
+        value = cast(arithmetic(op, load(cx, ref, loc_of(node.lvalue)), right, loc), t, loc)
     store(cx, ref, value, loc)
     places = [place for _, place in ref.places] if isinstance(ref, OneOf) else [ref]
     cut = any(isinstance(place, View) and place.field is not None for place in places)  # to a bit-field's width

@@ -17,6 +17,7 @@ from .allocation import clearing
 from .calls import addressed, function_body
 from .context import Context, Frame, Rules
 from .declarations import initial_values, start_pointers, tables
+from .long_double import refuse_long_doubles
 from .memory import clear_half_stored, copy_object, initial_elements, part_of
 from .objects import Object, whole
 from .pairs import is_complex
@@ -70,6 +71,7 @@ def lower(program: KernelProgram) -> Kernel:
     with cx.block() as last:
         leave(cx, objects, {s.var for s in statements(tuple(body)) if isinstance(s, Assign)})
     lowered = simplify(without_unread((*first, *cx.statics, *body, *last), frozenset(cx.singles)))
+    refuse_long_doubles(statements(lowered))
     constant = tables(cx, tuple(body))
     if constant:
         lowered = simplify(as_tables(lowered, constant))

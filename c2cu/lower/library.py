@@ -7,7 +7,7 @@ import math
 from pycparser import c_ast as C
 
 from ..base import catalogue, libc, libm
-from ..base.ctype import BOOL, DOUBLE, FLOAT, INT, LONG, ULONG, CType, Pointer, Scalar
+from ..base.ctype import BOOL, DOUBLE, FLOAT, INT, LDOUBLE, LONG, ULONG, CType, Pointer, Scalar
 from ..base.diagnostics import Loc
 from ..frontend.parse import loc_of
 from ..ir.evaluate import converted
@@ -16,6 +16,7 @@ from ..ir.nodes import Call, Const, Expr, Select
 from .allocation import allocated, free
 from .context import Context
 from .copies import memory_function
+from .long_double import as_double
 from .lvalues import pointee, pointer_value
 from .memory import store
 from .objects import Complex, Target
@@ -67,19 +68,22 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
         return made_complex(cx, args, cx.unit.type(node), loc)
     if name in libm.COMPLEX:
         return complex_call(cx, name, args, loc)
+    is_long = name in libm.WIDENED
+    name = name[:-1] if is_long else name
     if name not in libm.FUNCTIONS:
         raise catalogue.LIBRARY_FUNCTION.error(loc, name=name)
     returns, params = libm.FUNCTIONS[name]
     values: list[Expr] = []
     for a, t in reversed(list(zip(args, params, strict=True))):
         mark = len(cx.out)
-        value = cast(cx.value(a), t)
+        value = as_double(cx.value(a), loc) if is_long else cast(cx.value(a), t)
         values = [value, *(before(cx, v, mark, loc) for v in values)]
     match name, values:
         # IEEE 754 defines it to the last bit. Of 0 it stays a call: that a constant is 0 decides about others' signs.
         case "sqrt" | "sqrtf", [Const(value=x)] if 0 < x < math.inf:
             return Const(converted(math.sqrt(x), returns), returns, loc)
-    return Call(name, tuple(values), returns, loc)
+    result = Call(name, tuple(values), returns, loc)
+    return cast(result, LDOUBLE) if is_long and returns == DOUBLE else result
 
 
 def made_complex(cx: Context, args: list[C.Node], t: CType, loc: Loc) -> Complex:
@@ -104,6 +108,8 @@ def complex_call(cx: Context, name: str, args: list[C.Node], loc: Loc) -> Comple
 
 def is_normal(x: Expr, loc: Loc) -> Expr:
     """In the argument's own type: a float that is not normal may be so as a double."""
+    if x.type == LDOUBLE:  # which more numbers are normal in
+        raise catalogue.LONG_DOUBLE.error(loc, what="a value")
     t, smallest = (FLOAT, 2.0**-126) if x.type == FLOAT else (DOUBLE, 2.0**-1022)
     size = Call("fabsf" if t == FLOAT else "fabs", (cast(x, t),), t, loc)
     large = binary(">=", size, Const(smallest, t), INT, loc)
