@@ -138,6 +138,13 @@ def test_a_library_has_no_early_ends(tmp_path):
 CIRCLE = "int g(int);\nint f(int a) { return a > 0 ? g(a - 1) : 0; }\nint g(int a) { return a > 0 ? f(a - 1) : 0; }\n"
 
 
+def test_of_many_names_the_first_are_said():
+    text = "int n;\n" + "".join(f"void f{k}(void) {{ n = {k}; }}\n" for k in range(40))
+    with pytest.raises(c2cu.ParseError, match="f14, f15, 24 more") as e:
+        c2cu.compile(text)
+    assert str(e.value).count("is defined here") == 16
+
+
 def test_functions_that_call_each_other_are_all_candidates():
     with pytest.raises(c2cu.ParseError, match="several functions could be the kernel: f, g") as e:
         c2cu.check(CIRCLE)

@@ -22,6 +22,8 @@ from .symbols import Symbol
 from .tree import nodes
 from .typed import FunctionDef, Unit
 
+LISTED = 16  # names in a message, where there are more
+
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
@@ -226,7 +228,7 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
                 Loc(unit.pre.name),
                 name=fn,
                 meant=did_you_mean(fn, unit.functions),
-                functions=list(unit.functions) or "none",
+                functions=_listed([*unit.functions]) or "none",
             )
         return unit.functions[fn]
     if call is not None:
@@ -244,9 +246,14 @@ def _kernel(unit: Unit, fn: str | None, call: C.FuncCall | None) -> FunctionDef:
         raise catalogue.NO_KERNEL.error(Loc(unit.pre.name))
     raise catalogue.SEVERAL_KERNELS.error(
         unit.functions[roots[1]].loc,
-        tuple(Note(f"'{r}' is defined here", unit.functions[r].loc) for r in roots),
-        names=roots,
+        tuple(Note(f"'{r}' is defined here", unit.functions[r].loc) for r in roots[:LISTED]),
+        names=_listed(roots),
     )
+
+
+def _listed(names: list[str]) -> list[str]:
+    more = [f"{len(names) - LISTED} more"] if len(names) > LISTED else []
+    return names[:LISTED] + more
 
 
 # the parameters
