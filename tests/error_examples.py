@@ -607,7 +607,14 @@ EXAMPLES = {
         "open('CMakeLists.txt', 'w').write('project(mine)\\n')",
     ),
     "C2CU423": Example(ADD, command("translate k.c --library --cmake -o k_bulk")),
-    "C2CU330": Example(ADD, command("translate k.c --library --target cpu --schedule native -o k_bulk.c")),
+    "C2CU186": Example(
+        "int v, o;\nvoid k(void) {\n    static int *const p = &v;\n    *p += 3;\n    o = *p;\n}\n",
+        command("translate k.c --library --target cpu --schedule native -o k_bulk.c"),
+    ),
+    "C2CU187": Example(
+        '#include <string.h>\nchar line[80], o;\nvoid k(void) {\n    o = *strtok(line, " ");\n}\n',
+        command("translate k.c --library --target cpu --schedule native -o k_bulk.c"),
+    ),
     **error_examples_schedules.EXAMPLES,
 }
 

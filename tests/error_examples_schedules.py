@@ -154,6 +154,7 @@ EXAMPLES = {
     "C2CU301": scan("for (int i = 0; i < 500; i++) a[i] += i;\n    for (int i = 0; i < 500; i++) b[i] = a[i];"),
     "C2CU302": scan("for (int i = 0; i < 500; i++) b += p[i].x;", "struct P { int x, y; } p[500];\nint b;"),
     "C2CU303": scan("for (int i = 0; i < 500; i++) b += a[i]++;", "int a[500] = {1}, b;"),
+    "C2CU330": Example(PATHS, command("translate k.c --library --schedule gep:bands -o k_bulk.cu")),
     "C2CU331": Example(
         PATHS + "int main(void) {\n    k();\n    return 0;\n}\n", command("translate k.c --p 4 --schedule gep:bands")
     ),

@@ -419,6 +419,22 @@ UNNAMED_TYPE = Message(
     "declare the type before the kernel, with a name: struct s {{ ... }};",
     "Declare the type before the kernel, with a name.",
 )
+THREADS_OWN = Message(
+    "C2CU186",
+    UnsupportedError,
+    "In a library of schedule 'native', a function's constant is the address of a variable, of which each thread has"
+    " its own.",
+    "constant '{name}' has the address of '{other}', of which each thread of a library has its own",
+    "leave out 'static'",
+)
+NO_NATIVE_LIBRARY = Message(
+    "C2CU187",
+    UnsupportedError,
+    "The kernel does as it stands what a library cannot have: it uses what the threads of a process share, or C that is"
+    " not printed again.",
+    "as it stands, the kernel cannot be in a library: {reason}",
+    "write that as C of the kernel's own; c2cu run and c2cu.bulk run it as it stands",
+)
 INDIRECT_PARAMETER = Message(
     "C2CU177",
     UnsupportedError,
@@ -1200,8 +1216,7 @@ GEP_ROWS = Message(
 NO_LIBRARY_FORM = Message(
     "C2CU330",
     UnsupportedError,
-    "The schedule that takes the program has no form as a library: 'native' compiles the user's own text, whose"
-    " variables all threads would share, and 'gep:bands' needs memory that only the run tells.",
+    "The schedule that takes the program has no form as a library: 'gep:bands' needs memory that only the run tells.",
     "schedule '{schedule}' has no form as a library",
     "name another one with --schedule; c2cu explain FILE.c says what keeps the program from the others",
 )

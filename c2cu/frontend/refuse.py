@@ -81,6 +81,9 @@ _NOT_HOSTED = {catalogue.HOST_LAYOUT.code, catalogue.COMPLEX.code, catalogue.VAR
 #: What C for this machine's compiler may have.
 _HOSTED = {m.code for m in (*_TEXT_ONLY, catalogue.OUTSIDE_STATE, catalogue.PRINTS, catalogue.VARIADIC)}
 _HOSTED = (_HOSTED | _TRIED) - _NOT_HOSTED
+#: What is the process's, not a thread's.
+_OF_THE_PROCESS = {m.code for m in (*_IMPOSSIBLE, catalogue.RANDOM_NUMBERS, catalogue.PRINTS,
+                                catalogue.ENDS_PROCESS, catalogue.KEEPS_PLACE)}  # fmt: skip
 _PRINTED = {m.code for m in (catalogue.GOTO, catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
 _OF_A_PROCESS = {catalogue.RECURSION.code, catalogue.ALLOCATION.code, catalogue.ENDS_PROCESS.code,
                  catalogue.KEEPS_PLACE.code, catalogue.RANDOM_NUMBERS.code, catalogue.PRINTS.code}  # fmt: skip
@@ -105,15 +108,20 @@ def refuse(program: KernelProgram, stdio: str = "") -> tuple[UnsupportedError | 
     return _all(obstacles) if obstacles else None, _all(hidden) if hidden else None
 
 
-def refuse_printing(program: KernelProgram, for_host: bool = False, process: bool = False, kernel: bool = True) -> None:
+def refuse_printing(
+    program: KernelProgram, for_host: bool = False, process: bool = False, kernel: bool = True, alone: bool = True
+) -> None:
     """Raise UnsupportedError for what cannot be printed anew, for another compiler. The printer itself knows
     which library functions it has. ``for_host``: as C, for a compiler of this machine, with all that a process has.
-    ``process``: each thread has what `schedule/private/process.py` makes of a process. ``kernel``: it is printed."""
+    ``process``: each thread has what `schedule/private/process.py` makes of a process. ``kernel``: it is printed.
+    ``alone``: no other thread of the process runs it."""
     if returns_place(program):
         raise catalogue.RETURNS_POINTER.error(program.kernel.loc, name=program.kernel.name)
     fine = _HOSTED if for_host else _PRINTED | _OF_A_PROCESS if process else _PRINTED
     if all(is_packed(t) for t in program.unit.declarations.structs.values() if t.foreign):
         fine = fine | {catalogue.HOST_LAYOUT.code}
+    if not alone:
+        fine = fine - _OF_THE_PROCESS
     if not kernel:
         fine = fine | {catalogue.COMPLEX.code, catalogue.RECURSION.code}
     for _, e in _found(program):

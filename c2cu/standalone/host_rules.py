@@ -179,9 +179,9 @@ def _refuse_jumps(before: Statements, after: Statements) -> None:
 
 
 def host_statics(unit: Unit, functions: tuple[str, ...], device: Container[Symbol]) -> tuple[Symbol, ...]:
-    """The static locals of main and ``functions`` that every run starts anew: they become variables of the file.
+    """The static locals of ``functions`` that every run starts anew: they become variables of the file.
     ``device``: those that the kernel has too, as its own. Raises UnsupportedError where that cannot be."""
-    bodies = [unit.functions[f].node for f in ("main", *functions)]
+    bodies = [unit.functions[f].node for f in functions]
     inside = {id(n) for body in bodies for n in nodes(body)}
     statics = tuple(s for s in unit.statics if not s.const and id(s.decl) in inside)
     local = {name for body in bodies for n in nodes(body) if (name := _defined_type(n))} if statics else set()

@@ -67,7 +67,7 @@ def hostsplit(program: KernelProgram, whole: bool = False) -> HostSplit:
     for f in called:
         unit.require(f)
     refuse_host(unit, first, after, () if whole else tuple(f.node for f in program.functions))
-    statics = host_statics(unit, called, () if whole else static_locals(program))
+    statics = host_statics(unit, ("main", *called), () if whole else static_locals(program))
     carried = _carried(unit, before, tuple(items[k:]))
     types = tuple(t for n in before for t in _types(n))
     _refuse_hidden_names(unit, types)

@@ -22,6 +22,7 @@ from ..schedule import registry
 from ..schedule.artifact import Artifact
 from ..schedule.choose import AUTO
 from ..schedule.slots import Slot
+from .as_it_stands import as_it_stands
 from .forms import form, launched
 from .library_header import CPU, called, facts, overrides, without_spare_headers
 from .line_directives import line_directives
@@ -36,6 +37,9 @@ _TAKEN = CPP_KEYWORDS | frozenset(  # names in the function and the headers that
     " I uintptr_t cudaError_t cudaErrorNotReady cudaGetErrorString cudaGetLastError cudaPeekAtLastError"
     " cudaSuccess".split()
 )
+
+
+NATIVE = registry.names("cpu")[-1]
 
 
 @dataclass(frozen=True)
@@ -142,11 +146,20 @@ def _names(text: str) -> set[str]:
 def _artifact(front: Understood, target: str, schedule: str) -> Artifact:
     """Of the schedules that have such a form, the one that is chosen, or else the first that takes the program."""
     if front.ends:
-        way_on = "a library has no form of these: return a status instead; without --library, translate takes it"
+        way_on = (
+            "a library has no form of these: return a status instead, and leave assertions out with -D NDEBUG;"
+            " without --library, translate takes it"
+        )
         raise catalogue.ENDS_EARLY.error(front.ends[0], way_on=way_on)
     artifact = form(front, target, schedule)
     if artifact is not None:
         return artifact
+    if target == "cpu" and schedule in (AUTO, NATIVE):
+        try:
+            return as_it_stands(front)
+        except UnsupportedError:
+            if schedule == NATIVE or front.why_not is not None:
+                raise
     if front.why_not is not None:
         raise front.why_not
     for name in registry.names(target) if schedule == AUTO else ():
@@ -201,6 +214,8 @@ def _source(artifact: Artifact, values: dict[str, object]) -> str:
     name = str(values["name"])
     if isinstance(artifact, CPU):
         text, included = split_includes(artifact.text)
+        if artifact.schedule == NATIVE:  # the text is the program's own
+            return _prefixed(render("cpu/library.c.j2", text=text, included=included, **values), name)
         text = unexported(text)
         made = render("cpu/library.c.j2", text=without_watch(text), included=included, **values)
         return without_spare_headers(without_unused(_prefixed(made, name)))

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import count
 from math import prod
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast as C
 
-from ..base import catalogue, libc, toolchain
+from ..base import catalogue, toolchain
 from ..base.ctype import Array, CType, Pointer, Scalar, Struct, extents, leaf_element
 from ..base.diagnostics import Error, Note, UnsupportedError
-from ..base.headers import declares, defines, is_the_headers
-from ..base.libm import CORRECTED, DECLARED
-from ..base.templates import render, reserved, words
-from ..codegen.c_printer import CPP_KEYWORDS, declare, define_struct, is_cplusplus, name, structs_used
+from ..base.libm import DECLARED
+from ..base.templates import render, words
+from ..codegen.c_printer import declare, define_struct, name, structs_used
 from ..codegen.contraction import called_products
 from ..codegen.correct_functions import CALLED, with_definitions
 from ..codegen.correct_functions import definitions as correct_definitions
@@ -25,12 +22,9 @@ from ..codegen.math_calls import rounding_correctly
 from ..codegen.positions import are_kept, kept_positions, told_places
 from ..frontend.kernel import Parameter, static_locals
 from ..frontend.options import one_of
-from ..frontend.parse import deeply, is_user_file, loc_of
-from ..frontend.preprocess import KEYWORDS
+from ..frontend.parse import deeply, loc_of
 from ..frontend.refuse import refuse_complex, refuse_printing
 from ..frontend.symbols import Symbol
-from ..frontend.tree import nodes
-from ..frontend.typed import Unit
 from ..schedule import registry
 from ..schedule.artifact import Artifact, CpuTeamArtifact
 from ..schedule.choose import AUTO, require_known
@@ -48,6 +42,30 @@ from .forms import form, launched
 from .host_rules import LOSE_BUFFERS, reach
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
 from .line_directives import line_directives
+from .own_names import (
+    C_TEXTS,
+    CUDA_TEXTS,
+    NO_MACROS,
+    OF_TYPES,
+    PROCESS_TEXTS,
+    aliases_of,
+    device_name,
+    is_vector,
+    macros,
+    named_in,
+    private_names,
+    refuse_library,
+    refuse_ours,
+    refuse_places,
+    renamed_in_c,
+    renamed_in_cplusplus,
+    respelled,
+    rounded_in,
+    spelled_out,
+    types_defined,
+    undefined_macros,
+    undefines,
+)
 from .tidy import headers, split_includes, unexported, without_unused
 from .turns import in_turn
 from .wrap import wrapped
@@ -60,75 +78,12 @@ PORTABLE_BYTES = 16  # SIMD width that every compiler takes without a flag
 STATIC_BYTES = 1 << 30  # device arrays beyond this are allocated, not static
 IN_FLIGHT = 3  # groups on their way at a time: one copied in, one computed, one copied out
 MOST_THREADS = (1 << 31) - 1024  # of a launch: ``__id__`` is an int
-_AROUND = ("host.j2", "parts.j2", "runs.j2")
-_AROUND_COLUMNS = (
-    *_AROUND,
-    "cuda/check.cuh.j2",
-    *(f"cuda/{n}_columns.cuh.j2" for n in ("main", "group")),
-    "cuda/group_main.cuh.j2",
-    "cuda/columns.cuh.j2",
-)
-_AROUND_ROWS = (
-    *_AROUND,
-    "cuda/check.cuh.j2",
-    *(f"cuda/{n}_rows.cuh.j2" for n in ("main", "group")),
-    "cuda/group_main.cuh.j2",
-)
-_C_TEXTS = (*_AROUND, "cpu/standalone.c.j2")
-_CUDA_TEXTS = (
-    *_AROUND_COLUMNS,
-    *_AROUND_ROWS,
-    *(f"cuda/{n}_private.cuh.j2" for n in ("main", "group")),
-    *(f"cuda/standalone{n}.cu.j2" for n in ("", "_rows", "_private")),
-)
-_PROCESS_TEXTS = ("cuda/process_host.cuh.j2", "cuda/process_runs.cuh.j2")
-#: Names that gcc or nvcc know with two underscores in front, beside those of math.h.
-_COMPILERS_OWN = frozenset(
-    "real imag complex label alignof asm attribute const extension inline restrict signed typeof volatile thread func"
-    " null device host global shared constant managed forceinline noinline launch_bounds grid_constant maxnreg"
-    " cluster_dims syncthreads syncwarp threadfence trap brkpt nanosleep assert ldg ldcg ldca ldcs stcs all any ballot"
-    " activemask shfl popc popcll clz clzll ffs ffsll brev brevll sad usad mul24 umul24 mulhi umulhi mul64hi umul64hi"
-    " hadd rhadd uhadd urhadd byte_perm prof_trigger pm0 pm1 pm2 pm3 half half2 int128 float128 try catch decltype"
-    " constinit int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t".split()
-)
 _LITERAL = """/* The object of a compound literal, which has an address. */
 template <class T> struct __same { typedef T type; };
 template <class T> static T &__literal(T &to, const typename __same<T>::type &value) {
     memcpy(&to, &value, sizeof to);
     return to;
 }"""
-#: The functions of the C library that our text calls, around the program's own.
-_CALLED = frozenset(
-    "abort aligned_alloc calloc close dup dup2 fflush fileno fprintf free ftruncate fwrite isatty lseek malloc memcpy"
-    " memset pread printf realloc select setvbuf tmpfile write".split()
-)
-_PLACES = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
-#: Those keywords of C++ that no macro can be named, and those that our own text says.
-_NO_MACROS = frozenset("and and_eq bitand bitor compl not not_eq or or_eq xor xor_eq bool true false".split())
-_CUDAS = re.compile(
-    r"(u?(char|short|int|long|longlong)|float|double)[1-4]|u?(double|long|longlong)4_(16|32)a|u(short|int|long)|dim3"
-    r"|warpSize|min|max|r?index|make_\w+|clock(64)?|atomic[A-Z]\w*|r?norm[34]?d?|rsqrt|rhypot|rcbrt|erfc?inv|erfcx"
-    r"|normcdf(inv)?|cyl_bessel_i[01]|(cos|sin|sincos)pi|(tex|surf)([123]D|Cubemap)\w*|cuda[A-Z]\w*|all|any|ballot|trap|brkpt"
-    r"|d(add|sub|mul)|(u?int|u?ll|float)2double|double2u?(int|ll)|float2u?int|u?int2float|float_as_int|int_as_float"
-    r"|u?mul(24|hi|64hi)|u?sad|saturate|fdividef|prof_trigger|(syncthreads|threadfence)\w*|libraryPropertyType(_t)?"
-)
-_GANG_NAMES = re.compile(
-    r"\b(W|LANES|CONVERT|SHUFFLE|BITS|any|kernel|gang|[iuf](?:8|16|32|64)|(?:splat|select|divide|modulo|root|transpose|pack|unpack)"
-    r"_[iuf]\d+|multiply_wide|words|mask|bits|of_bits|every_lane|EVERY_LANE|LANE"
-    r"|(?:lt|le|gt|ge|eq|ne|choose|ones)_[iuf]\d+)\b"
-)
-_REGIONS = re.compile(r"\b((?:initial_)?r[0-9_]*_\w+)\b")
-#: What a text defines outside of functions.
-_DEFINES = tuple(
-    re.compile(pattern, re.M)
-    for pattern in (
-        r"^#define (\w+)",
-        r"^typedef [^\n{]*?\b(\w+)(?: __attribute__.*)?;",
-        r"^(?:struct|union) (\w+) \{",
-        r"^(?:static |__attribute__[^\n]*?\)\) |inline )+[^;={}\n(]*?(?:\(\([^)]*\)\)[^;={}\n(]*?)?\b(\w+)\(",
-        r"^static const [\w ]+ \*?(\w+)\[",
-    )
-)
 #: Of x86's CPUs, by the bytes of their SIMD registers: what text for these uses.
 _FEATURES = {32: ("avx2",), 64: ("avx512f", "avx512bw", "avx512dq", "avx512vl")}
 _NATIVE = registry.names("cpu")[-1]
@@ -166,7 +121,7 @@ def standalone(
         else:
             require_elements(front.slots)
             host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
-            _refuse_places(front)
+            refuse_places(front)
             text = wrapped(_cuda(host, threads, schedule))
     return line_directives(text, lines, files) if lines else text
 
@@ -272,181 +227,6 @@ def _is_vector_code(front: Understood) -> bool:
     return not any(f.kind == "address" for f in front.analysis.findings)
 
 
-def _spelled_out(unit: Unit, cplusplus: bool, *more: str) -> frozenset[str]:
-    """Macros that the program's text says by their values: their names are words of what stands around it, which has
-    two underscores in front of what it names itself. So these are words of the languages, or their libraries'.
-    ``more``: templates that are part of that text too."""
-    taken = words(*(_CUDA_TEXTS if cplusplus else _C_TEXTS), *more) | KEYWORDS | libc.DECLARED
-    macros = {n for n in unit.pre.macros if n in taken or _is_ours(n)}
-    if cplusplus:
-        macros |= {n for n in unit.pre.macros if is_cplusplus(n) or n in _PLACES or _CUDAS.fullmatch(n)}
-    return frozenset(macros)
-
-
-#: Functions that glibc's math.h also declares for vectors, by a macro made of the name; and what ends that of a type.
-_VECTOR = frozenset(
-    "acos asin atan atan2 cos sin tan cosh sinh tanh sincos acosh asinh atanh exp log log10 exp10 expm1 log1p exp2 log2"
-    " pow hypot cbrt erf erfc".split()
-)
-_OF_TYPES = ("", "f", "l", "f16", "f32", "f64", "f128", "f32x", "f64x")
-
-
-def _is_vector(name: str) -> bool:
-    return name in _VECTOR or name[:-1] in _VECTOR
-
-
-#: Macros of math.h, which generated text includes: a variable of the program's may have such a name.
-_MATH_MACROS = re.compile(r"INFINITY|NAN|HUGE_VAL[FL]?|M_[A-Z0-9_]+|FP_[A-Z]+")
-
-
-def _refuse_places(front: Understood) -> None:
-    """Kernels find their input by these names."""
-    unit = front.program.unit
-    for place in sorted(_names(unit)[1] & _PLACES - unit.pre.macros.keys()):
-        symbol = unit.scope.find(place)
-        loc = symbol.loc if symbol is not None else None
-        raise catalogue.CUDA_NAME.error(loc, name=place)
-
-
-def _renamed(unit: Unit) -> list[tuple[str, str]]:
-    """Names of the program's own that mean something else to nvcc, and new ones for them: keywords of C++, and what
-    CUDA's headers declare."""
-    every, top_level = _names(unit)
-    clashing = (
-        every & CPP_KEYWORDS - _NO_MACROS
-        | top_level & DECLARED
-        | _hidden_in_headers(unit)
-        | {n for n in _tags_defined(unit) if declares(n)}
-        | {n for n in top_level if _CUDAS.fullmatch(n)}
-    )
-    return _new_names(clashing - unit.pre.macros.keys() - _called(unit), every)
-
-
-def _hidden_in_headers(unit: Unit) -> set[str]:
-    """What the program defines and headers that it does not include declare otherwise."""
-    variables = {s.name for s in unit.variables.values() if s.decl is None or "extern" not in s.decl.storage}
-    defined = (variables | unit.functions.keys()) & _names(unit)[1] | _types_defined(unit)
-    known = {n for n, s in unit.scope.names.items() if s.kind == "typedef" and is_the_headers(n, s.type)}
-    return {n for n in defined - DECLARED - known if declares(n)}
-
-
-def _types_defined(unit: Unit) -> set[str]:
-    """The names of types and of enumerators that the program's own files define."""
-    types = (n for n in _own(unit) if isinstance(n, (C.Typedef, C.Enumerator)))
-    return {n.name for n in types if n.name} | _tags_defined(unit)
-
-
-def _tags_defined(unit: Unit) -> set[str]:
-    """Not those of structs beside whose name the program has the library's function, as C and C++ let it."""
-    structs = (n for n in _own(unit) if isinstance(n, (C.Struct, C.Union)))
-    return {n.name for n in structs if n.name and n.decls is not None} - _called(unit)
-
-
-def _called(unit: Unit) -> set[str]:
-    """The functions that the program names and does not define."""
-    used = (unit.symbols.get(id(n)) for n in _own(unit) if isinstance(n, C.ID))
-    return {s.name for s in used if s is not None and s.kind == "function"} - unit.functions.keys()
-
-
-def _own(unit: Unit) -> Iterator[C.Node]:
-    """What stands in the program's own files."""
-    return (x for top in unit.ast.ext if is_user_file(unit.pre, loc_of(top).file) for x in nodes(top))
-
-
-def _aliases(unit: Unit, names: set[str], ours: frozenset[str]) -> dict[str, str]:
-    """Names by which our text calls functions of the C library, for those that the program has another thing for.
-    Raises UnsupportedError for what cannot have another name."""
-    needed = names & ours - CPP_KEYWORDS  # what our text says of these stands before the program's own
-    for n in sorted(needed - _CALLED):
-        symbol = unit.scope.find(n)
-        message = catalogue.CUDA_NAME if _CUDAS.fullmatch(n) else catalogue.LIBRARY_WORD
-        raise message.error(symbol.loc if symbol is not None else None, name=n)
-    return {n: f"__{n}_of_c" for n in sorted(needed)}
-
-
-def _undefined(unit: Unit) -> list[str]:
-    """Macros of headers that the program gives another meaning."""
-    every, top_level = _names(unit)
-    named = {n for n in top_level if _MATH_MACROS.fullmatch(n)} | {n for n in every if defines(n)}
-    return sorted(named - unit.pre.macros.keys())
-
-
-def _in_c(unit: Unit) -> list[tuple[str, str]]:
-    return _new_names(_hidden_in_headers(unit), _names(unit)[0])
-
-
-def _new_names(clashing: set[str], every: set[str]) -> list[tuple[str, str]]:
-    return [(n, next(new for k in count(1) if (new := n + "_" * k) not in every)) for n in sorted(clashing)]
-
-
-def _names(unit: Unit) -> tuple[set[str], set[str]]:
-    """All that the program itself names, and of these what stands outside of functions."""
-    every = {x for n in _own(unit) for x in _names_of(n)}
-    types = {*unit.scope.tags, *(n for n, s in unit.scope.names.items() if s.kind != "function")}
-    return every, every & {*unit.variables, *unit.functions, *types}
-
-
-def _names_of(n: C.Node) -> list[str]:
-    return [x for x in (getattr(n, "name", None), getattr(n, "declname", None)) if isinstance(x, str)]
-
-
-def _is_ours(name: str) -> bool:
-    """Whether a name begins as those of our own text do; those with two underscores in front are no program's."""
-    return name.startswith(("c2cu_", "C2CU_"))
-
-
-def _refuse_ours(unit: Unit) -> None:
-    for n in _own(unit):
-        for x in _names_of(n):
-            if _is_ours(x) and x not in unit.pre.macros:
-                raise catalogue.OUR_NAME.error(loc_of(n), name=x)
-
-
-def _refuse_library(unit: Unit, names: tuple[str, ...]) -> None:
-    """Functions of the C library that a kernel's text calls where the program's own names stand."""
-    taken = _names(unit)[1].intersection(names) - unit.pre.macros.keys()
-    for n in _own(unit):
-        for x in taken.intersection(_names_of(n)):
-            raise catalogue.LIBRARY_WORD.error(loc_of(n), name=x)
-
-
-def _respelled(value: object, names: frozenset[str]) -> object:
-    """Text of the program's own in which some names have new ones, as `c_printer.name` gives them."""
-    match value:
-        case str():
-            skipped = r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
-            pattern = rf"{skipped}|\b({'|'.join(sorted(names))})\b"
-            return re.sub(pattern, lambda m: f"{m[1]}_" if m[1] else m[0], value, flags=re.S) if names else value
-        case list():
-            return [_respelled(v, names) for v in value]
-        case dict():
-            return {k: _respelled(v, names) for k, v in value.items()}
-    return value
-
-
-def _private_names(text: str) -> str:
-    """A text for a C compiler whose names none of the program's can have."""
-    defined = {m[1] for form in _DEFINES for m in form.finditer(text)}
-    text = _GANG_NAMES.sub(r"c2cu_\1", text)
-    names = sorted(n for n in defined if not n.startswith(("c2cu_", "__")) and not _GANG_NAMES.fullmatch(n))
-    if "##" not in text:  # of a region's name others are made
-        text = _REGIONS.sub(r"c2cu_\1", text)
-        names = [n for n in names if not _REGIONS.fullmatch(n)]
-    return re.sub(rf"\b({'|'.join(names)})\b", r"c2cu_\1", text) if names else text
-
-
-def _undefines(text: str, macro: str) -> bool:
-    """Whether a text ends with a macro undefined."""
-    return bool(re.search(rf"#undef {macro}\b(?!.*#define {macro}\b)", text, re.S))
-
-
-def device_name(b: Parameter) -> str:
-    """The array that holds a parameter's copies: as in the paper, unless the name is taken."""
-    spelled = f"__{b.name}" in reserved(*_AROUND_COLUMNS, *_AROUND_ROWS)
-    taken = spelled or b.name in DECLARED | _COMPILERS_OWN or declares(b.name)
-    return f"__{b.name}_" if taken else f"__{b.name}"
-
-
 class _Host:
     def __init__(self, front: Understood, split: HostSplit, cplusplus: bool, p: int, group: int | None):
         self.front, self.split, self.p = front, split, p
@@ -454,25 +234,25 @@ class _Host:
         self.in_flight = min(IN_FLIGHT, -(-p // self.group)) if self.group else 1
         self.width = "__G__" if group else "__P__"
         self.program, self.unit = front.program, front.program.unit
-        _refuse_ours(self.unit)
-        self.spelled_out = _spelled_out(self.unit, cplusplus)
-        self.respelled = frozenset(_names(self.unit)[0] & _NO_MACROS if cplusplus else ())
-        self.renamed = _renamed(self.unit) if cplusplus else _in_c(self.unit)
-        self.undefined = _undefined(self.unit)
+        refuse_ours(self.unit)
+        self.spelled_out = spelled_out(self.unit, cplusplus)
+        self.respelled = frozenset(named_in(self.unit)[0] & NO_MACROS if cplusplus else ())
+        self.renamed = renamed_in_cplusplus(self.unit) if cplusplus else renamed_in_c(self.unit)
+        self.undefined = undefined_macros(self.unit)
         taken = {n for n, _ in self.renamed} | {*self.undefined}
-        self.aliases = _aliases(self.unit, taken, words(*(_CUDA_TEXTS + _PROCESS_TEXTS if cplusplus else _C_TEXTS)))
+        self.aliases = aliases_of(self.unit, taken, words(*(CUDA_TEXTS + PROCESS_TEXTS if cplusplus else C_TEXTS)))
         self.printer = HostPrinter(self.unit, split.carried, split.statics, cplusplus, self.spelled_out)
         self.printer.aliases = self.aliases
         self.globals = globals_of(self.unit)
         self.parameters = () if split.whole else self.program.parameters  # of the kernel, as a part of its own
         self.arguments = Arguments(front, split, self.printer, self.parameters, self.globals)
-        self.where = {n: f"{_respelled(place, self.respelled)}" for n, place in self.arguments.where.items()}
+        self.where = {n: f"{respelled(place, self.respelled)}" for n, place in self.arguments.where.items()}
         self.functions = tuple({*split.functions, *self.arguments.called})  # that the host has
 
     # pieces
 
     def text(self, template: str, **values: object) -> str:
-        """A template's text around the program's, in which functions of the library have the names of `_aliases`."""
+        """A template's text around the program's, in which functions of the library have the names of `aliases_of`."""
         values["name"] = self.front.source.name.rsplit("/", 1)[-1]
         text = render(template, self.aliases, library=[], **values)
         said = [(n, alias) for n, alias in self.aliases.items() if re.search(rf"\b{alias}\b", text)]
@@ -484,12 +264,9 @@ class _Host:
         return render(template, self.aliases, library=library, **values)
 
     def common(self, process: Process | None = None) -> dict[str, object]:
-        macros = self.unit.pre.macros
         returns = any(b.kind == "return" for b in self.parameters)
         head = self.program.kernel.node.decl.type
         variables = {**{s: s.name for s in self.globals}, **self.printer.statics}
-        defined = [f"#define {n} {new}" for n, new in self.renamed if n not in macros]
-        renames = [*(f"#undef {n}" for n in self.undefined), *defined]
         host_functions = [f for f in self.unit.functions if f in self.functions]
         values = {
             "p": self.p,
@@ -499,8 +276,7 @@ class _Host:
             "width": self.width,
             "all_before": not (self.group and self.printer.cplusplus),
             "reads": self.split.reads,
-            "macros": [f"#define {m.name} {m.value}" for m in macros.values() if m.name not in self.spelled_out]
-            + renames,
+            "macros": macros(self.unit, self.spelled_out, self.undefined, self.renamed),
             "declarations": [
                 *(self.printer.top(n) for n in declarations(self.unit, (*self.functions, *self.undeclared()))),
                 *(self.printer.static(s) for s in self.split.statics),
@@ -538,7 +314,7 @@ class _Host:
             "host_helpers": [_LITERAL] if self.printer.literal_count else [],
             "ends_in_return": bool(self.split.after) and isinstance(self.split.after[-1], C.Return),
         }
-        return {key: _respelled(value, self.respelled) for key, value in values.items()}
+        return {key: respelled(value, self.respelled) for key, value in values.items()}
 
     def bounded(self, b: Parameter, s: Slot) -> dict[str, object]:
         """What a run is asked about a variable whose elements --pack bounds."""
@@ -612,15 +388,15 @@ class _Host:
             if artifact is not None:
                 text = render("cpu/scheduled.c.j2", text=unexported(text), team=team)
                 included += ["#include <pthread.h>", "#include <unistd.h>"]
-            text = without_unused(_private_names(text))
+            text = without_unused(private_names(text))
             slots = self.slots()
-        rounded = self.rounded()
-        defined = {*self.unit.variables, *self.unit.functions} | _types_defined(self.unit)
+        rounded = rounded_in(self.front)
+        defined = {*self.unit.variables, *self.unit.functions} | types_defined(self.unit)
         hidden = [] if "math.h" in headers(self.unit.pre.includes) else sorted(defined & DECLARED)
         return self.text(
             "cpu/standalone.c.j2",
             hidden=hidden,
-            vector=[f"{n}_of_math{suffix}" for n in hidden if _is_vector(n) for suffix in _OF_TYPES],
+            vector=[f"{n}_of_math{suffix}" for n in hidden if is_vector(n) for suffix in OF_TYPES],
             headers=[h for h in self.headers(*included) if not (hidden and h == "math.h")],
             gang=text,
             schedule=artifact.schedule if artifact is not None else "",
@@ -639,13 +415,6 @@ class _Host:
         with rounding_correctly(front.math == "correct"):
             text = gang(analysis, front.slots, front.layout, PORTABLE_BYTES, front.trace).text
         return with_definitions(text)
-
-    def rounded(self) -> list[str]:
-        """The functions of math.h that the program itself calls, and that are to be rounded correctly."""
-        if self.front.math != "correct":
-            return []
-        names = {n.name for n in nodes(self.unit.ast) if isinstance(n, C.ID) and n.name not in self.unit.functions}
-        return sorted(names & CORRECTED - self.unit.variables.keys())
 
     def slots(self) -> list[str]:
         """Initialisers of the slot table over ``__runs``."""
@@ -688,7 +457,7 @@ class _Host:
             correct=self.front.math == "correct",
             pack=self.front.pack,
             sizes=[f"{m.name} = {m.value}" for m in self.unit.pre.macros.values() if m.value.isdigit()][:_SIZES],
-            undefined=[m for m in defined if m != "_Bool" and not _undefines(artifact.text, m)],
+            undefined=[m for m in defined if m != "_Bool" and not undefines(artifact.text, m)],
             arrays=[a for a in arrays if a is not None],
             slots=["{0, 0, 0, 0}" if a is None else self.slot(a) for a in arrays],
             **values,
@@ -718,7 +487,7 @@ class _Host:
 
     def cuda_private(self, reason: str) -> str:
         require_few(self.front.slots)
-        _refuse_library(self.unit, ("memcpy", "memset"))
+        refuse_library(self.unit, ("memcpy", "memset"))
         process = process_of(self.program)
         correctly = rounding_correctly(self.front.math == "correct")
         with called_products(self.front.fp != "fast"), correctly, for_any_library():
@@ -726,7 +495,7 @@ class _Host:
                 lambda: private(self.program, self.front.slots, process, self.spelled_out), self.front.fp
             )
         if process.needs:
-            self.spelled_out = self.printer.values = _spelled_out(self.unit, True, *_PROCESS_TEXTS)
+            self.spelled_out = self.printer.values = spelled_out(self.unit, True, *PROCESS_TEXTS)
         return self.text(
             "cuda/standalone_private.cu.j2",
             device=artifact.text.replace('extern "C" ', ""),  # which nvcc does not find in a namespace

@@ -8,7 +8,7 @@ stands in a second text: it is compiled by itself, and the user's text sees none
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pycparser import c_ast as C
 
@@ -41,7 +41,18 @@ def native(understood: Understood) -> CpuNativeArtifact:
         texts[n] += render("cpu/native_unit.c.j2", number=n, variables=_defined(understood, n))
     defines_copies = not program.unit.functions.keys().isdisjoint(_MEMORY)
     copies = {"copy": "c2cu_copy", "fill": "c2cu_fill"} if defines_copies else _BUILTINS
-    driver = render("cpu/native_driver.c.j2", slots=max(1, len(slots)), others=others, **copies, **_driver(understood))
+    places = {}
+    for k, b in enumerate(program.parameters):
+        if b.kind == "global":
+            owner = linked.owner(b.name)
+            places[b.name] = f"(void *)&{linked.spelled(b.name)}" if owner == home else f"c2cu_variable_{owner}({k})"
+    driver = render(
+        "cpu/native_driver.c.j2",
+        others=others,
+        fresh=("c2cu_call->id = c2cu_id;", "if (c2cu_call->fresh) c2cu_call->fresh();"),
+        **copies,
+        **driver_values(understood, places, linked.spelled(program.kernel.name)),
+    )
     replaced = replaced_in((texts[home], *(texts[n] for n in others))) if understood.math == "correct" else ()
     return CpuNativeArtifact(
         "native",
@@ -77,19 +88,16 @@ def _is_pointer(b: Parameter) -> bool:
     return b.symbol is not None and isinstance(b.symbol.type, Pointer)
 
 
-def _driver(understood: Understood) -> dict[str, object]:
-    """What the driver's template is filled with."""
-    program, linked = understood.program, understood.linked
-    home = linked.owner(program.kernel.name)
+def driver_values(understood: Understood, places: Mapping[str, str], kernel: str) -> dict[str, object]:
+    """What ``native_inputs.h.j2`` is filled with. ``places``: where each variable is, as C; ``kernel``: its name."""
+    program = understood.program
     once, enter, leave, values, variables, arguments, shared = [], [], [], [], [], [], []
     returned = None
     for k, b in enumerate(program.parameters):
         if b.kind == "return":
             returned = k
         elif b.kind == "global":
-            name, owner = linked.spelled(b.name), linked.owner(b.name)
-            at = f"(void *)&{name}" if owner == home else f"c2cu_variable_{owner}({k})"
-            place = {"k": k, "at": at, "size": understood.slots[k].nbytes, "zero": False}
+            place = {"k": k, "at": places[b.name], "size": understood.slots[k].nbytes, "zero": False}
             variables.append(place)
             (once if b.shared else enter).append(place)
             if not b.shared:
@@ -108,6 +116,7 @@ def _driver(understood: Understood) -> dict[str, object]:
     to = program.kernel.returns.to if isinstance(program.kernel.returns, Pointer) else None
     arrays = [*variables, *(x for x in enter if x not in variables), *shared]
     return {
+        "slots": max(1, len(understood.slots)),
         "places": arrays if returns_place(program) else None,
         "step": to.size if to is not None and to.size else 1,
         "once": once,
@@ -117,7 +126,7 @@ def _driver(understood: Understood) -> dict[str, object]:
         "variables": variables,
         "returned": returned,
         "returned_size": program.kernel.returns.size,
-        "call": f"{linked.spelled(program.kernel.name)}({', '.join(arguments)})",
+        "call": f"{kernel}({', '.join(arguments)})",
     }
 
 
