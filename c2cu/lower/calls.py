@@ -31,6 +31,7 @@ from .substitutes import LIBRARY, placed, substitute
 MOST_FRAMES = 200  # of one function that calls itself
 MOST_NESTED = 64  # of these, each deeper in branches and loops than the one before: data may be what ends them
 MOST_WRITTEN = 20_000  # statements so far, where a function calls itself: they may be about to double
+MOST_BRANCHED = 5_000  # of these, where it does so in branches and loops, and has done so twice
 MOST_CALLS = 1_000  # functions that call one another in turn
 Argument = Expr | Target | Pair
 
@@ -161,7 +162,9 @@ def inlined(cx: Context, f: FunctionDef, arguments: list[Object], result: Object
     if len(cx.frames) > MOST_CALLS:
         raise catalogue.NESTED_FOR_ANALYSIS.error(f.loc, what="calls of functions", limit=f"{MOST_CALLS:,}")
     depths = [frame.depth for frame in cx.frames if frame.function is f]
-    if len(depths) > MOST_FRAMES or len({*depths}) > MOST_NESTED or (depths and cx.size > MOST_WRITTEN):
+    nested = len({*depths})
+    most = MOST_BRANCHED if nested > 2 else MOST_WRITTEN
+    if len(depths) > MOST_FRAMES or nested > MOST_NESTED or (depths and cx.size > most):
         raise catalogue.RECURSION.error(f.loc, name=f.name)
     if f.sized is not None:
         raise f.sized

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +18,7 @@ from .. import tune
 from ..base.cache import key
 from ..base.diagnostics import CompileError, UnsupportedError
 from ..base.version import __version__
-from ..runtime.cpu import GRAIN, slot_table, threads
+from ..runtime.cpu import GRAIN, processor_seconds, slot_table, threads
 from ..schedule.choose import Measurement, Plan
 from ..schedule.schedule import Candidate
 from ..schedule.slots import Slot
@@ -301,12 +300,10 @@ class Round:
         return end
 
     def _do(self, arrays: _Arrays, built: Built, begin: int, end: int) -> float:
-        """Have some inputs done; the seconds of all threads that it took: other programs do not add to them."""
+        """Have some inputs done; the seconds that it took all threads."""
         if begin == end:
             return 0.0
-        start = time.process_time()
-        arrays.run(built, begin, end)
-        seconds = max(time.process_time() - start, TICK)
+        seconds = max(processor_seconds(lambda: arrays.run(built, begin, end)), TICK)
         self.done.append((begin, end, built))
         return seconds
 

@@ -213,6 +213,9 @@ class Team:
 def all_of(calls: Sequence[Callable[[], None]], workers: int, stop: Callable[[], None] | None = None) -> None:
     """Do all of them on the pool, even where it is one: the caller's thread stays free for Ctrl-C. ``stop``: ends them
     early, where this is interrupted."""
+    meter = _meter.get()
+    if meter is not None:
+        calls = [functools.partial(_metered, meter, call) for call in calls]
     if len(calls) == 1 and stop is None and _most.get() is None and not sys.is_finalizing():
         _in_helper(calls[0])
         return
@@ -231,6 +234,29 @@ def all_of(calls: Sequence[Callable[[], None]], workers: int, stop: Callable[[],
         if stop is not None:
             stop()
         raise
+
+
+_meter: ContextVar[list[float] | None] = ContextVar("c2cu_meter", default=None)
+
+
+def _metered(meter: list[float], call: Callable[[], None]) -> None:
+    start = time.thread_time()
+    try:
+        call()
+    finally:
+        meter.append(time.thread_time() - start)
+
+
+def processor_seconds(work: Callable[[], None]) -> float:
+    """Do ``work``; the seconds of processors that it takes, those of `all_of` included. Waiting does not count,
+    nor what other threads do meanwhile."""
+    meter: list[float] = []
+    token = _meter.set(meter)
+    try:
+        _metered(meter, work)
+    finally:
+        _meter.reset(token)
+    return sum(meter)
 
 
 class _Helper:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -347,6 +348,7 @@ class Emitter:
     def varying_if(self, s: If) -> None:
         outer = self.p.mask
         self.line("{")
+        start = len(self.p.lines)
         cond = self.p.truth(s.cond)
         taken = self.new_mask(f"{cond} & {outer}" if outer else cond)
         other = self.new_mask(f"~{taken} & {outer}" if outer else f"~{taken}") if s.other else ""
@@ -367,7 +369,17 @@ class Emitter:
             self.block(arm)
             self.line("}")
         self.p.mask, self.needed = outer, needed
+        for mask in filter(None, (other, taken)):
+            self.leave_out_unused(mask, start)
         self.line("}")
+
+    def leave_out_unused(self, mask: str, start: int) -> None:
+        """Without a mask's definition, after line ``start``, where nothing names it: all lanes may do the same."""
+        lines = self.p.lines
+        named = (k for k in range(start, len(lines)) if mask in lines[k] and re.search(rf"\b{mask}\b", lines[k]))
+        definition = next(named)
+        if next(named, None) is None:
+            del lines[definition]
 
     def uniform_loop(self, s: Loop) -> int:
         """Returns how many of the lines before are in it now."""
