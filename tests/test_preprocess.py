@@ -10,6 +10,7 @@ import c2cu
 from c2cu.frontend.options import Options
 from c2cu.frontend.parse import parse
 from c2cu.frontend.preprocess import HEADERS, Source, preprocess, read_source
+from c2cu.frontend.whole_text import whole_text
 from c2cu.pipeline import understand
 from c2cu.report.stages import emit
 
@@ -166,3 +167,13 @@ def test_a_large_table_that_is_mentioned_stays(declared, in_another_file):
     a = np.array([[1, 2], [3, 1000]], "i4")
     result = c2cu.bulk(sources, a, fn="k", backend="cpu", schedule="gang", verify=False)
     assert result[:, 0].tolist() == [7, 1005]
+
+
+def test_a_header_that_shows_how_it_is_used_does_not_include_itself(tmp_path):
+    """As a text for a compiler that has no other files: what stands in comments and strings is no directive."""
+    header = tmp_path / "h.h"
+    header.write_text('/* use it so:\n#include "h.h"\n*/\nstatic const char *line = "/* ";\nenum { H = 4 };\n')
+    text = whole_text('#include "h.h"\n#include <stdio.h>\nint x[H];\n', tmp_path, (), {})
+    assert text == header.read_text().rstrip("\n") + "\n#include <stdio.h>\nint x[H];\n"
+    header.write_text('#include "h.h"\n')
+    assert whole_text('#include "h.h"\n', tmp_path, (), {}) == ""

@@ -498,7 +498,7 @@ LONG_JUMP = Message(
     "C2CU145",
     UnsupportedError,
     "The kernel jumps out of a function.",
-    "the kernel jumps out of a function with '{name}'",
+    "the kernel uses '{name}', to jump out of a function",
     "return a status instead",
 )
 ENDS_PROCESS = Message(
@@ -608,9 +608,9 @@ HOST_LAYOUT = Message(
 GOTO = Message(
     "C2CU149",
     UnsupportedError,
-    "The kernel uses goto.",
-    "goto is not supported in a kernel",
-    "write a loop, or use break and continue",
+    "The kernel jumps into a block in which the jump does not stand.",
+    "this goto leads into a block in which it does not stand",
+    "put the label before that block, or write a loop; on the CPU, schedule 'native' runs it as it stands",
 )
 
 # What lowering to the flat IR cannot follow: every schedule needs it but 'native', 'private' and 'thread'

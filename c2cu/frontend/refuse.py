@@ -64,7 +64,6 @@ ALLOWED = frozenset(libm.FUNCTIONS) | frozenset(
 _TRIED = frozenset(
     m.code
     for m in (
-        catalogue.GOTO,
         catalogue.RECURSION,
         catalogue.LIBRARY_FUNCTION,
         catalogue.HOST_LAYOUT,
@@ -84,7 +83,7 @@ _HOSTED = (_HOSTED | _TRIED) - _NOT_HOSTED
 #: What is the process's, not a thread's.
 _OF_THE_PROCESS = {m.code for m in (*_IMPOSSIBLE, catalogue.RANDOM_NUMBERS, catalogue.PRINTS,
                                 catalogue.ENDS_PROCESS, catalogue.KEEPS_PLACE)}  # fmt: skip
-_PRINTED = {m.code for m in (catalogue.GOTO, catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
+_PRINTED = {m.code for m in (catalogue.LIBRARY_FUNCTION, catalogue.CALLBACK)}
 _OF_A_PROCESS = {catalogue.RECURSION.code, catalogue.ALLOCATION.code, catalogue.ENDS_PROCESS.code,
                  catalogue.KEEPS_PLACE.code, catalogue.RANDOM_NUMBERS.code, catalogue.PRINTS.code}  # fmt: skip
 
@@ -179,7 +178,7 @@ def _found(program: KernelProgram, ends: Ends | None = None) -> Iterator[tuple[b
                 loc = loc_of(deep[1])
                 yield False, catalogue.NESTED_FOR_ANALYSIS.error(loc, what=deep[0].what, limit=f"{deep[0].most:,}")
             for n in nodes(f.node):
-                if isinstance(n, (C.ID, C.Goto, C.FuncDecl)) and id(n) not in dead:
+                if isinstance(n, (C.ID, C.FuncDecl)) and id(n) not in dead:
                     yield from _errors(n, program)
     for s in _undefined(program) if program.followed else ():
         message = catalogue.OUTSIDE_STATE if _in_the_library(s.name) else catalogue.UNKNOWN_SOURCE
@@ -269,8 +268,6 @@ def recursive(program: KernelProgram) -> Iterator[FunctionDef]:
 def _errors(n: C.Node, program: KernelProgram) -> Iterator[tuple[bool, Error]]:
     unit = program.unit
     match n:
-        case C.Goto():
-            yield False, catalogue.GOTO.error(loc_of(n))
         case C.ID() if id(n) in unit.symbols and unit.symbols[id(n)].kind == "function":
             yield from _function(unit.symbols[id(n)], n, program)
         case C.FuncDecl() if _variadic(n):

@@ -798,6 +798,8 @@ class _Annotator:
             self.unit.scope.names[name] = implicit
         callee = decay(self.expression(node.name, scope))
         for a in node.args.exprs if node.args else []:
+            if isinstance(a, C.Typename):  # as va_arg has one
+                raise catalogue.VARIADIC.error(loc_of(node))
             self.expression(a, scope)
         if isinstance(node.name, C.ID) and node.name.name == "__builtin_complex" and node.args:
             return self.made_complex(node.args.exprs)

@@ -6,16 +6,28 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>).*$', re.M)
+#: A directive, or what only looks like one: a comment, which may show how a header is used, or a string.
+_INCLUDE = re.compile(
+    r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)[^\n]*$'
+    r'|/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
+    re.M | re.S,
+)
 _MOST = 200  # that are put in: a header may include itself
 
 
 def whole_text(text: str, folder: Path, include_dirs: Sequence[str], defined: Mapping[str, str]) -> str:
     """``text``, of a file in ``folder``, after definitions of ``defined``; "" where a header cannot be put in."""
     inserted = _Inserted(tuple(Path(d) for d in include_dirs))
-    body = inserted.text(text, folder)
+    try:
+        body = inserted.text(text, folder)
+    except _TooMany:
+        return ""
     definitions = "".join(f"#define {name} {value}\n" for name, value in defined.items())
-    return definitions + body if inserted.count <= _MOST else ""
+    return definitions + body
+
+
+class _TooMany(Exception):
+    pass
 
 
 class _Inserted:
@@ -26,13 +38,15 @@ class _Inserted:
 
     def text(self, text: str, folder: Path) -> str:
         def insert(m: re.Match[str]) -> str:
+            if not (m[1] or m[2]):
+                return m[0]
             places = [folder, *self.folders] if m[1] else self.folders
             path = next((f / (m[1] or m[2]) for f in places if (f / (m[1] or m[2])).is_file()), None)
             if path is None or path.resolve() in self.once:
                 return "" if path else m[0]
             self.count += 1
             if self.count > _MOST:
-                return ""
+                raise _TooMany
             header = path.read_text(errors="surrogateescape")
             if re.search(r"^[ \t]*#[ \t]*pragma[ \t]+once\b", header, re.M):
                 self.once.add(path.resolve())
