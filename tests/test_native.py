@@ -472,3 +472,20 @@ def test_nothing_is_fused():
     for schedule in ("native", "gang"):
         result = c2cu.bulk(text, inputs, shared={"n": 32}, shapes={"o": (64,)}, backend="cpu", schedule=schedule)
         assert (result.view("u4") == expected.reshape(40, 64).view("u4")).all(), schedule
+
+
+def test_what_a_parameter_says_to_be_const_is_no_output():
+    """Also where nobody knows what the kernel writes."""
+    text = (
+        "#include <stdarg.h>\nstatic int sum(int n, ...) {\n    va_list v;\n    va_start(v, n);\n    int s = 0;\n"
+        "    while (n--) s += va_arg(v, int);\n    va_end(v);\n    return s;\n}\n"
+        "static int *any(const int *p) { return (int *)p; }\n"
+        "int k(const int x[2], int y[2]) { y[0] = *any(x); return sum(2, x[0], x[1]); }\n"
+    )
+    program = c2cu.compile(text, backend="cpu")
+    assert {s.name for s in program.slots if s.writes} == {"y", "return"}
+    x = np.array([[1, 2], [3, 5]], np.int32)
+    out = program({"x": x, "y": x})
+    assert out["return"].tolist() == [3, 8] and out["y"].tolist() == [[1, 2], [3, 5]]
+    with pytest.raises(c2cu.UnsupportedError, match=r":6:22: error: a function with '...' is not supported"):
+        c2cu.compile(text, backend="cpu", schedule="gang")
