@@ -93,6 +93,34 @@ def test_what_lanes_cannot_take():
                 assert same(results[name], value[:n]), (name, n, threads)
 
 
+def one(text: str, p: int = 3, threads: int = 1) -> list[int]:
+    """Of a program with ``int k, o``: o for k = 0, 1, 2."""
+    library = c2cu.library(text, "many", target="cpu", schedule="native", fn="kern")
+    slots = c2cu.compile(text, backend="cpu", schedule="native", fn="kern").slots
+    inputs = {"k": np.arange(p, dtype=np.int32)}
+    return called(library, on_cpu(library), inputs, slots, p, threads)["o"].tolist()
+
+
+def test_names_and_strings_of_the_program_are_its_own():
+    text = 'int W = 3, k, o; static const char *s = "c2cu_slot";\nvoid kern(void) { o = k + s[k] + W++; }\n'
+    assert one(text) == [ord("c"), ord("2") + 1, ord("c") + 2]  # `called` gives W, which goes in and out, as 0
+    assert one("#define NULL 0\nint k, o;\nvoid kern(void) { int *p = NULL; o = k + !p; }\n") == [1, 2, 3]
+    for text in (
+        "int k, o; static int many = 3;\nvoid kern(void) { o = many; }",
+        "static int many_slot(int x) { return x; }\nint k, o;\nvoid kern(void) { o = many_slot(k); }",
+    ):
+        with pytest.raises(c2cu.InputError, match="C2CU420"):
+            c2cu.library(text, "many", target="cpu", schedule="native", fn="kern")
+
+
+def test_memory_is_as_the_c_library_gives_it():
+    head = "#include <stdlib.h>\n#include <string.h>\nint k, o;\n"
+    text = head + "void kern(void) { char *a = __builtin_strdup(\"abc\"); o = strlen(a) + k; free(a); }"
+    assert one(text) == [3, 4, 5]
+    text = head + "void kern(void) { int *a = malloc(4); *a = k; o = *a; a = realloc(a, 0); o += a == 0; }"
+    assert one(text) == [1, 2, 3]
+
+
 @pytest.mark.parametrize("w", sampled(WORKLOADS, 8), ids=lambda w: w.name)
 def test_workloads(w):
     library = c2cu.library(w.path, "many", target="cpu", schedule="native", defines=w.defines, shared=w.shared)
@@ -105,6 +133,14 @@ def test_workloads(w):
 
 
 REFUSED = (
+    ("int k, o; static int *q = (int[]){ 1, 2, 3 };\nvoid kern(void) { q[0] += k; o = q[0]; }", "C2CU187", (1, 27)),
+    ("#include <errno.h>\nint k, o;\nvoid kern(void) { o = errno; errno = k; }", "C2CU187", (3, 23)),
+    ("#include <fenv.h>\nint o;\nvoid kern(void) { o = fetestexcept(FE_DIVBYZERO); }", "C2CU187", (3, 23)),
+    (
+        "int o, v; __attribute__((constructor)) static void c(void) { v = 7; }\nvoid kern(void) { o = v; }",
+        "C2CU187",
+        (None, None),
+    ),
     ("int v, o;\nvoid k(void) {\n    static int *const p = &v; *p += 3, o = *p;\n}", "C2CU186", (3, 28)),
     ("#include <stdlib.h>\nint o;\nvoid k(void) { o = rand(); }", "C2CU187", (3, 20)),
     ("#include <string.h>\nchar s[9]; int o;\nvoid k(void) { o = strtok(s, s) != 0; }", "C2CU187", (3, 20)),
@@ -114,5 +150,5 @@ REFUSED = (
 @pytest.mark.parametrize("text, code, place", REFUSED)
 def test_what_threads_would_share(text, code, place):
     with pytest.raises(c2cu.UnsupportedError) as e:
-        c2cu.library(text, "many", target="cpu", schedule="native")
+        c2cu.library(text, "many", target="cpu", schedule="native", fn="kern" if "kern" in text else None)
     assert (e.value.code, e.value.line, e.value.column) == (code, *place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -77,14 +78,19 @@ def floating(text: str) -> tuple[float, Scalar]:
         body, t = body[:-1], LDOUBLE
     if t is FLOAT:
         return nearest_float(_hexadecimal(body) if hexadecimal else Fraction(body)), t
-    return float.fromhex(body) if hexadecimal else float(body), t
+    if not hexadecimal:
+        return float(body), t
+    try:
+        return float.fromhex(body), t
+    except OverflowError:
+        return math.inf, t
 
 
 def is_double(text: str) -> bool:
     """Whether a number's literal of type long double is a double's value."""
-    body = text.rstrip("lL")
+    body, nearest = text.rstrip("lL"), floating(text)[0]
     value = _hexadecimal(body) if body.lower().startswith("0x") else Fraction(body)
-    return value == Fraction(floating(text)[0])
+    return math.isfinite(nearest) and value == Fraction(nearest)
 
 
 _IMAGINARY = re.compile(r"(\.?\d.*?)(?:[ij]([fl]?)|([fl])[ij])", re.I)

@@ -52,6 +52,14 @@ class Parameter:
         """Whether the function has a copy of its own: what it writes there nobody sees."""
         return self.kind == "param" and self.symbol is not None and not isinstance(self.symbol.type, Pointer)
 
+    @property
+    def points_to_const(self) -> bool:
+        """Whether it is declared as a pointer to what it does not change."""
+        declared = self.symbol.decl if self.kind == "param" and self.symbol is not None else None
+        declarator = declared.type if declared is not None else None
+        pointed = declarator.type if isinstance(declarator, (C.PtrDecl, C.ArrayDecl)) else None
+        return isinstance(pointed, C.TypeDecl) and "const" in pointed.quals
+
 
 @dataclass(frozen=True, eq=False)
 class KernelProgram:

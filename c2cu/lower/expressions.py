@@ -8,7 +8,7 @@ from typing import TypeVar
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, DOUBLE, INT, LDOUBLE, LONG, ULONG, VOID, Array, Pointer, Scalar, common, promote
+from ..base.ctype import BOOL, INT, LDOUBLE, LONG, ULONG, VOID, Array, Pointer, Scalar, common, promote
 from ..base.diagnostics import Loc
 from ..base.literals import is_double
 from ..frontend.choices import chooses_constant, is_float
@@ -110,8 +110,10 @@ def unary_value(cx: Context, node: C.UnaryOp) -> Expr:
 
 
 def negated(op: str, x: Expr, loc: Loc) -> Expr:
-    """``-x`` or ``~x``."""
-    return cast(unary(op, as_double(x, loc), DOUBLE, loc), x.type) if x.type == LDOUBLE else unary(op, x, x.type, loc)
+    """``-x`` or ``~x``. Of a long double, x87 has the value: what is too large for a short is another one there."""
+    if x.type == LDOUBLE and not isinstance(x, Const):
+        raise catalogue.LONG_DOUBLE.error(loc, what="a value")
+    return unary(op, x, x.type, loc)
 
 
 def part_value(cx: Context, node: C.UnaryOp) -> Expr:

@@ -108,7 +108,7 @@ def complex_call(cx: Context, name: str, args: list[C.Node], loc: Loc) -> Comple
 
 def is_normal(x: Expr, loc: Loc) -> Expr:
     """In the argument's own type: a float that is not normal may be so as a double."""
-    if x.type == LDOUBLE:  # which more numbers are normal in
+    if x.type == LDOUBLE:  # more numbers are normal in it
         raise catalogue.LONG_DOUBLE.error(loc, what="a value")
     t, smallest = (FLOAT, 2.0**-126) if x.type == FLOAT else (DOUBLE, 2.0**-1022)
     size = Call("fabsf" if t == FLOAT else "fabs", (cast(x, t),), t, loc)
@@ -119,6 +119,8 @@ def is_normal(x: Expr, loc: Loc) -> Expr:
 def classified(values: list[Expr], loc: Loc) -> Expr:
     """``__builtin_fpclassify(nan, infinite, normal, subnormal, zero, x)``, in the argument's own type."""
     *classes, x = values
+    if x.type == LDOUBLE:
+        raise catalogue.LONG_DOUBLE.error(loc, what="a value")
     nan, infinite, normal, subnormal, zero = (cast(c, INT) for c in classes)
     t = FLOAT if x.type == FLOAT else DOUBLE
     x = cast(x, t)

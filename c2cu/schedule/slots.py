@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from pycparser import c_ast as C
-
 from ..base import catalogue
 from ..base.ctype import FIELDS, CType, Leaf, Member, Pointer, Scalar, Struct, extents, leaf_element, object_leaves
 from ..base.diagnostics import Loc, Note, did_you_mean
@@ -242,18 +240,10 @@ def _holds_addresses(b: Parameter) -> bool:
 def _from_ast(b: Parameter, written: bool, elsewhere: bool) -> _Roles:
     if _holds_addresses(b):
         return _Roles(False, False, False)
-    writes = b.kind == "return" or (written and not b.shared and not b.by_value and not _points_to_const(b))
+    writes = b.kind == "return" or (written and not b.shared and not b.by_value and not b.points_to_const)
     reads = b.kind != "return"
     hidden = b.symbol is not None and b.symbol.storage == "static" and not elsewhere  # nobody can have set it
     return _Roles(reads, writes, _required(b, reads and not writes and not hidden, writes))
-
-
-def _points_to_const(b: Parameter) -> bool:
-    """Whether a parameter is declared as a pointer to what it does not change."""
-    declared = b.symbol.decl if b.kind == "param" and b.symbol is not None else None
-    declarator = declared.type if declared is not None else None
-    pointed = declarator.type if isinstance(declarator, (C.PtrDecl, C.ArrayDecl)) else None
-    return isinstance(pointed, C.TypeDecl) and "const" in pointed.quals
 
 
 def _required(b: Parameter, read_first: bool, writes: bool) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast as C
 
 from ..base import catalogue, libc
-from ..base.diagnostics import UnsupportedError
+from ..base.diagnostics import Loc, UnsupportedError
+from ..base.headers import defines
 from ..base.libm import DECLARED
 from ..base.templates import render, words
 from ..codegen.correct_functions import definitions
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 #: Functions that the text has its own of: what an input leaves allocated is freed after it.
 _ALLOCATORS = frozenset("malloc calloc realloc free strdup strndup".split())
+_CONSTRUCTOR = re.compile(r"__attribute__\s*\(\([^;{}]*\b(__)?constructor\b")
 _TEXTS = tuple(
     f"cpu/{n}.j2"
     for n in "as_it_stands.c library.c slot.h workers.h start.h native_leave.h native_inputs.h".split()
@@ -52,20 +54,31 @@ def as_it_stands(front: Understood) -> CpuArtifact:
 def _printed(front: Understood) -> CpuArtifact:
     program, unit = front.program, front.program.unit
     refuse_printing(program, for_host=True, alone=False)
+    for file in front.pre.units:
+        if _CONSTRUCTOR.search(file.host):
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(Loc(file.name), construct="a function that runs before main")
     refuse_ours(unit)
     mentions, named = reach(unit, (program.kernel.node, *_initialisers(program.parameters)))
     named |= {program.kernel.name, *(b.name for b in program.parameters if b.kind == "global")}
+    library = {m.name.removeprefix("__builtin_") for m in mentions}
     for m in mentions:
-        if m.name in libc.HEAP - _ALLOCATORS:
+        plain = m.name.removeprefix("__builtin_")
+        if plain in libc.HEAP - _ALLOCATORS:
             raise catalogue.ALLOCATION.error(loc_of(m.node), name=m.name)
+        if plain in libc.ERRORS | libc.ROUNDING:  # a thread's, from input to input
+            raise catalogue.OUTSIDE_STATE.error(loc_of(m.node), name=m.name)
     functions = tuple(f for f in unit.functions if f in named)
     for f in functions:
         unit.require(f)
+        for n in nodes(unit.functions[f].node):
+            if isinstance(n, C.ID) and n.name == "errno":  # a thread's, too
+                raise catalogue.OUTSIDE_STATE.error(loc_of(n), name=n.name)
     given = {b.symbol for b in program.parameters if b.kind == "global" and b.shared}  # constants too
     statics = host_statics(unit, functions, ())
     variables = _of_threads(unit, [s for n, s in unit.variables.items() if n in named], statics, given)
     own = (*variables, *statics)
     _refuse_constants(unit, functions, own)
+    _refuse_literals([s for n, s in unit.variables.items() if n in named] + [*statics])
     values = frozenset(spelled_out(unit, False, *_TEXTS))
     printer = _ThreadsPrinter(unit, (), statics, False, values)
     printer.own = frozenset(variables)
@@ -80,7 +93,6 @@ def _printed(front: Understood) -> CpuArtifact:
         for k, (n, s) in enumerate(zip(names, own))
     ]
     buffers = [{"k": k, "size": b.type.size} for k, b in enumerate(program.parameters) if _has_buffer(b)]
-    library = {m.name for m in mentions}
     allocates = sorted(library & _ALLOCATORS)
     wanted = (n for n in declarations(unit, (*functions, *library)) if _is_wanted(unit, n, named))
     text = render(
@@ -90,7 +102,7 @@ def _printed(front: Understood) -> CpuArtifact:
         functions=[printer.function(unit.functions[f].node) for f in functions],
         rounded=(rounded := rounded_in(front)),
         rounding=definitions(rounded),
-        undefined=sorted({*unit.pre.macros, *spelled} & words(*_TEXTS)),
+        undefined=sorted(n for n in {*unit.pre.macros, *spelled} & words(*_TEXTS) if not defines(n)),
         addresses=[printer.addresses(s, n) for n, s in zip(names, own) if s in printer.later],
         first=first,
         buffers=buffers,
@@ -155,6 +167,14 @@ def _refuse_constants(unit: Unit, functions: tuple[str, ...], own: Collection[Sy
             raise catalogue.THREADS_OWN.error(loc_of(other), name=s.name, other=other.name)
 
 
+def _refuse_literals(variables: list[Symbol]) -> None:
+    """Raises UnsupportedError for an object without a name, of which each thread would need its own."""
+    for s in variables:
+        for n in nodes(s.decl.init) if s.decl is not None and s.decl.init is not None else ():
+            if isinstance(n, C.CompoundLiteral):
+                raise catalogue.COMPOUND_LITERAL.error(loc_of(n))
+
+
 def _evaluated(n: C.Node) -> Iterator[C.Node]:
     if not (isinstance(n, C.Typename) or (isinstance(n, C.UnaryOp) and n.op in ("sizeof", "_Alignof"))):
         yield n
@@ -217,7 +237,8 @@ class _ThreadsPrinter(HostPrinter):
 
     def visit_ID(self, n: C.ID) -> str:
         symbol = self.unit.symbols.get(id(n))
-        if n.name in _ALLOCATORS and symbol is not None and symbol.kind == "function":
+        plain = n.name.removeprefix("__builtin_")
+        if plain in _ALLOCATORS and symbol is not None and symbol.kind == "function":
             if n.name not in self.unit.functions:
-                return f"c2cu_{n.name}"
+                return f"c2cu_{plain}"
         return super().visit_ID(n)

@@ -26,6 +26,7 @@ from .as_it_stands import as_it_stands
 from .forms import form, launched
 from .library_header import CPU, called, facts, overrides, without_spare_headers
 from .line_directives import line_directives
+from .own_names import named_in
 from .tidy import split_includes, unexported, without_spare_bool, without_unused, without_watch
 from .wrap import wrapped
 
@@ -112,6 +113,10 @@ def library(
         artifact = _artifact(front, target, schedule)
     if name in _names(artifact.text) or name.lower().startswith("c2cu_"):
         raise catalogue.LIBRARY_NAME.error(name=name)
+    if artifact.schedule == NATIVE:  # the program's own names stand beside ours
+        ends = {"workspace", "error", *re.findall(r"\bc2cu_(\w+)", artifact.text)}
+        if not {name, *(f"{name}_{end}" for end in ends)}.isdisjoint(named_in(front.program.unit)[0]):
+            raise catalogue.LIBRARY_NAME.error(name=name)
     arguments = _arguments(front, artifact)
     correctly = " --math correct" if front.math == "correct" else ""
     options = correctly + (f" --pack {front.pack}" if front.pack else "") + overrides(front)
@@ -225,4 +230,5 @@ def _source(artifact: Artifact, values: dict[str, object]) -> str:
 
 def _prefixed(text: str, name: str) -> str:
     """Names of ours begin with the function's, so that several libraries may stand in one program."""
-    return re.sub(r"\bc2cu_", f"{name}_", re.sub(r"\bC2CU_", f"{name.upper()}_", text))
+    names = {"c2cu_": f"{name}_", "C2CU_": f"{name.upper()}_"}
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|\b(c2cu_|C2CU_)', lambda m: names.get(m[1], m[0]), text)
