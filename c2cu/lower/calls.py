@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, VOID, CType, Pointer, Scalar
+from ..base.ctype import BOOL, INT, LDOUBLE, VOID, CType, Pointer, Scalar
 from ..base.diagnostics import Error, Loc
 from ..frontend.parse import loc_of
 from ..frontend.sizes import in_extents
@@ -60,6 +60,8 @@ def call(cx: Context, node: C.FuncCall) -> Expr | Target | Complex | None:
         cx.end(loc)
         return result_of(cx, result_place(cx, f), loc)
     require_arguments(f, args, loc)
+    if f.name == "__fpclassify" and cx.unit.types.get(id(args[0])) == LDOUBLE:  # what the macro of any type makes of it
+        raise catalogue.LONG_DOUBLE.error(loc, what="a value")
     f, objects = bound_to_sized(cx, f, args) if f.sized is not None else (f, bound_arguments(cx, f, args))
     ours = in_library(f) and not in_library(cx.frames[-1].function)
     try:

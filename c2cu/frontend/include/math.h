@@ -91,9 +91,8 @@ int isnan(double); int isinf(double); int isfinite(double); int signbit(double);
 #define FP_ZERO 2
 #define FP_SUBNORMAL 3
 #define FP_NORMAL 4
-int __fpclassify(double); int __fpclassifyf(float); int __fpclassifyl(long double);
-#define fpclassify(x) (sizeof(x) == sizeof(float) ? __fpclassifyf(x) \
-    : sizeof(x) == sizeof(double) ? __fpclassify(x) : __fpclassifyl(x))
+int __fpclassify(double); int __fpclassifyf(float);
+#define fpclassify(x) (sizeof(x) == sizeof(float) ? __fpclassifyf(x) : __fpclassify(x))
 int isgreater(double, double); int isgreaterequal(double, double); int isless(double, double);
 int islessequal(double, double); int islessgreater(double, double); int isunordered(double, double);
 #define isnan(x) isnan(x)
