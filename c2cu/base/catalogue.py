@@ -430,8 +430,8 @@ THREADS_OWN = Message(
 NO_NATIVE_LIBRARY = Message(
     "C2CU187",
     UnsupportedError,
-    "The kernel does as it stands what a library cannot have: it uses what the threads of a process share, or C that is"
-    " not printed again.",
+    "As it stands, the kernel has what a library cannot have: state that the threads of a process share, or that a"
+    " thread keeps from input to input, or C that is not printed again.",
     "as it stands, the kernel cannot be in a library: {reason}",
     "write that as C of the kernel's own; c2cu run and c2cu.bulk run it as it stands",
 )
@@ -498,7 +498,7 @@ LONG_JUMP = Message(
     "C2CU145",
     UnsupportedError,
     "The kernel jumps out of a function.",
-    "the kernel uses '{name}', to jump out of a function",
+    "the kernel uses '{name}' to jump out of a function",
     "return a status instead",
 )
 ENDS_PROCESS = Message(

@@ -18,7 +18,7 @@ from .kernel import KernelProgram, returns_place, touched
 from .nesting import ANALYSED, too_deep
 from .parse import loc_of
 from .symbols import Symbol
-from .tree import children, nodes
+from .tree import evaluated, nodes
 from .typed import FunctionDef, Unit
 
 E = TypeVar("E", bound=Error)
@@ -195,16 +195,8 @@ def _undefined(program: KernelProgram) -> list[Symbol]:
         return out
     parts = [f.node.body for f in program.functions]
     parts += [s.decl.init for s in reached if s.decl is not None and s.decl.init is not None]
-    named = {unit.symbols.get(id(n)) for part in parts for n in _evaluated(part)}
+    named = {unit.symbols.get(id(n)) for part in parts for n in evaluated(part)}
     return [s for s in out if s in named]
-
-
-def _evaluated(n: C.Node) -> Iterator[C.Node]:
-    """The nodes of what is evaluated in a part of a program: neither a size nor a type is."""
-    if not (isinstance(n, C.Typename) or (isinstance(n, C.UnaryOp) and n.op in ("sizeof", "_Alignof"))):
-        yield n
-        for child in children(n):
-            yield from _evaluated(child)
 
 
 def _foreign(f: FunctionDef, program: KernelProgram) -> Error | None:

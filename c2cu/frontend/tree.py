@@ -54,3 +54,11 @@ def nodes(node: C.Node) -> Iterator[C.Node]:
         below = children(n)
         below.reverse()
         pending += below
+
+
+def evaluated(n: C.Node) -> Iterator[C.Node]:
+    """The nodes of what is evaluated in a part of a program: neither a size nor a type is."""
+    if not (isinstance(n, C.Typename) or (isinstance(n, C.UnaryOp) and n.op in ("sizeof", "_Alignof"))):
+        yield n
+        for child in children(n):
+            yield from evaluated(child)

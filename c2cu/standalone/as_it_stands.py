@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast as C
@@ -18,11 +19,11 @@ from ..frontend.kernel import Parameter
 from ..frontend.parse import loc_of
 from ..frontend.refuse import refuse_printing
 from ..frontend.symbols import Symbol
-from ..frontend.tree import children, nodes
+from ..frontend.tree import evaluated, nodes
 from ..frontend.typed import Unit
 from ..schedule.artifact import CpuArtifact
-from ..schedule.native.emit import driver_values
-from .host_rules import host_statics, reach
+from ..schedule.native.emit import BUILTINS, driver_values
+from .host_rules import Mention, host_statics, reach
 from .host_split import HostPrinter, declarations
 from .own_names import macros, refuse_ours, renamed_in_c, rounded_in, spelled_out, undefined_macros
 from .tidy import headers
@@ -51,73 +52,97 @@ def as_it_stands(front: Understood) -> CpuArtifact:
         raise reason.with_notes(*e.diagnostic.notes) from None
 
 
+@dataclass(frozen=True)
+class _Variable:
+    """What each thread has its own of. ``name``: as printed; ``slot``: the number of the parameter that it is, if it is
+    one; ``shared``: a call brings one value for all inputs."""
+
+    number: int
+    symbol: Symbol
+    name: str
+    slot: int | None
+    shared: bool
+
+
 def _printed(front: Understood) -> CpuArtifact:
     program, unit = front.program, front.program.unit
     refuse_printing(program, for_host=True, alone=False)
-    for file in front.pre.units:
-        if _CONSTRUCTOR.search(file.host):
-            raise catalogue.UNSUPPORTED_CONSTRUCT.error(Loc(file.name), construct="a function that runs before main")
     refuse_ours(unit)
     mentions, named = reach(unit, (program.kernel.node, *_initialisers(program.parameters)))
     named |= {program.kernel.name, *(b.name for b in program.parameters if b.kind == "global")}
-    library = {m.name.removeprefix("__builtin_") for m in mentions}
-    for m in mentions:
-        plain = m.name.removeprefix("__builtin_")
-        if plain in libc.HEAP - _ALLOCATORS:
-            raise catalogue.ALLOCATION.error(loc_of(m.node), name=m.name)
-        if plain in libc.ERRORS | libc.ROUNDING:  # a thread's, from input to input
-            raise catalogue.OUTSIDE_STATE.error(loc_of(m.node), name=m.name)
     functions = tuple(f for f in unit.functions if f in named)
     for f in functions:
         unit.require(f)
-        for n in nodes(unit.functions[f].node):
-            if isinstance(n, C.ID) and n.name == "errno":  # a thread's, too
-                raise catalogue.OUTSIDE_STATE.error(loc_of(n), name=n.name)
+    _refuse_state(front, mentions, functions)
+
+    reached = [s for n, s in unit.variables.items() if n in named]
     given = {b.symbol for b in program.parameters if b.kind == "global" and b.shared}  # constants too
     statics = host_statics(unit, functions, ())
-    variables = _of_threads(unit, [s for n, s in unit.variables.items() if n in named], statics, given)
+    variables = _of_threads(unit, reached, statics, given)
     own = (*variables, *statics)
     _refuse_constants(unit, functions, own)
-    _refuse_literals([s for n, s in unit.variables.items() if n in named] + [*statics])
+    _refuse_literals([*reached, *statics])
+
     values = frozenset(spelled_out(unit, False, *_TEXTS))
     printer = _ThreadsPrinter(unit, (), statics, False, values)
     printer.own = frozenset(variables)
     printer.later = frozenset(s for s in own if _address(unit, s, own) is not None)
-    renamed, undefined = renamed_in_c(unit), undefined_macros(unit)
+    renamed = renamed_in_c(unit)
     spelled = dict(renamed)
     names = [*(spelled.get(s.name, s.name) for s in variables), *printer.statics.values()]
     places = {b.name: f"(void *)&{spelled.get(b.name, b.name)}" for b in program.parameters if b.kind == "global"}
     slots = {b.symbol: k for k, b in enumerate(program.parameters) if b.kind == "global"}
-    first = [
-        {"number": k, "name": n, "slot": slots.get(s), "shared": s in given}
-        for k, (n, s) in enumerate(zip(names, own))
-    ]
-    buffers = [{"k": k, "size": b.type.size} for k, b in enumerate(program.parameters) if _has_buffer(b)]
+    first = [_Variable(k, s, n, slots.get(s), s in given) for k, (n, s) in enumerate(zip(names, own))]
+    buffers = {k: b.type.size for k, b in enumerate(program.parameters) if _has_buffer(b)}
+    library = {_plain(m.name) for m in mentions}
     allocates = sorted(library & _ALLOCATORS)
     wanted = (n for n in declarations(unit, (*functions, *library)) if _is_wanted(unit, n, named))
+    rounded = rounded_in(front)
     text = render(
         "cpu/as_it_stands.c.j2",
-        macros=macros(unit, values, undefined, renamed),
+        macros=macros(unit, values, undefined_macros(unit), renamed),
         declarations=[*map(printer.top, wanted), *map(printer.static, statics)],
         functions=[printer.function(unit.functions[f].node) for f in functions],
-        rounded=(rounded := rounded_in(front)),
+        rounded=rounded,
         rounding=definitions(rounded),
         undefined=sorted(n for n in {*unit.pre.macros, *spelled} & words(*_TEXTS) if not defines(n)),
-        addresses=[printer.addresses(s, n) for n, s in zip(names, own) if s in printer.later],
+        addresses=[printer.addresses(v.symbol, v.name) for v in first if v.symbol in printer.later],
         first=first,
         buffers=buffers,
         allocates=allocates,
-        copy="__builtin_memcpy",
-        fill="__builtin_memset",
         fresh=("c2cu_begin_anew(c2cu_own, c2cu_slot);",),
+        **BUILTINS,
         **driver_values(front, places, spelled.get(program.kernel.name, program.kernel.name)),
     )
-    uses = {"stdlib": bool(allocates), "string": re.search(r"\b(memcpy|memset|strlen|strnlen)\(", text)}
-    uses["math"] = not DECLARED.isdisjoint(library) and DECLARED.isdisjoint({*unit.variables, *unit.functions})
+    uses = {
+        "stdlib": bool(allocates),
+        "string": re.search(r"\b(memcpy|memset|strlen|strnlen)\(", text),
+        "math": not DECLARED.isdisjoint(library) and DECLARED.isdisjoint({*unit.variables, *unit.functions}),
+    }
     needed = [f"#include <{h}.h>" for h, is_used in uses.items() if is_used]
     included = "\n".join(f"#include <{h}>" for h in headers([*unit.pre.includes, *needed]))
-    sizes = [s.type.size for s in own] + [b.type.size for b in program.parameters if _has_buffer(b)]
-    return CpuArtifact("native", f"{included}\n{text}", front.slots, copy_bytes=sum(sizes))
+    size = sum(s.type.size for s in own) + sum(buffers.values())
+    return CpuArtifact("native", f"{included}\n{text}", front.slots, copy_bytes=size)
+
+
+def _plain(name: str) -> str:
+    return name.removeprefix("__builtin_")
+
+
+def _refuse_state(front: Understood, mentions: list[Mention], functions: tuple[str, ...]) -> None:
+    """Raises UnsupportedError for what a thread keeps from input to input, memory that is not freed after one, and
+    functions that nobody calls."""
+    for m in mentions:
+        if _plain(m.name) in libc.HEAP - _ALLOCATORS:
+            raise catalogue.ALLOCATION.error(loc_of(m.node), name=m.name)
+        if _plain(m.name) in libc.ERRORS | libc.ROUNDING:
+            raise catalogue.OUTSIDE_STATE.error(loc_of(m.node), name=m.name)
+    for n in (n for f in functions for n in nodes(front.program.unit.functions[f].node)):
+        if isinstance(n, C.ID) and n.name == "errno":
+            raise catalogue.OUTSIDE_STATE.error(loc_of(n), name=n.name)
+    for file in front.pre.units:
+        if _CONSTRUCTOR.search(file.host):
+            raise catalogue.UNSUPPORTED_CONSTRUCT.error(Loc(file.name), construct="a function that runs before main")
 
 
 def _initialisers(parameters: Collection[Parameter]) -> Iterator[C.Node]:
@@ -142,8 +167,8 @@ def _is_wanted(unit: Unit, n: C.Node, named: set[str]) -> bool:
 def _of_threads(
     unit: Unit, reached: list[Symbol], statics: tuple[Symbol, ...], given: Collection[Symbol | None]
 ) -> list[Symbol]:
-    """The variables that each thread has its own of: those that change, that calls bring, or that hold the address of
-    such a one."""
+    """The variables that each thread has its own of: those that change, those that calls bring, and those that hold the
+    address of another of them."""
     own = [s for s in reached if not s.builtin and (not s.const or s in given)]
     while more := [s for s in reached if s not in own and _address(unit, s, (*own, *statics)) is not None]:
         own += more
@@ -151,10 +176,10 @@ def _of_threads(
 
 
 def _address(unit: Unit, s: Symbol, own: Collection[Symbol]) -> C.ID | None:
-    """Where a variable's initialiser says the address of one of ``own``: to a thread, that is no constant."""
+    """Where a variable's initialiser has the address of one of ``own``, which is another one in each thread."""
     if s.decl is None or s.decl.init is None:
         return None
-    named = (n for n in _evaluated(s.decl.init) if isinstance(n, C.ID) and unit.symbols.get(id(n)) in own)
+    named = (n for n in evaluated(s.decl.init) if isinstance(n, C.ID) and unit.symbols.get(id(n)) in own)
     return next(named, None)
 
 
@@ -175,19 +200,12 @@ def _refuse_literals(variables: list[Symbol]) -> None:
                 raise catalogue.COMPOUND_LITERAL.error(loc_of(n))
 
 
-def _evaluated(n: C.Node) -> Iterator[C.Node]:
-    if not (isinstance(n, C.Typename) or (isinstance(n, C.UnaryOp) and n.op in ("sizeof", "_Alignof"))):
-        yield n
-        for child in children(n):
-            yield from _evaluated(child)
-
-
 class _ThreadsPrinter(HostPrinter):
     """Functions are the file's own, and so are variables, of which each thread has its own where they can change."""
 
     own: frozenset[Symbol] = frozenset()  # variables that each thread has its own of
     later: frozenset[Symbol] = frozenset()  # what starts as the address of such a one
-    storage: list[str] | None = None  # of the declaration that is printed next
+    storage: list[str] | None = None  # in place of its own, of the declaration that is printed next, which takes it
 
     def _generate_decl(self, n: C.Decl) -> str:
         storage, self.storage = self.storage, None
@@ -207,8 +225,10 @@ class _ThreadsPrinter(HostPrinter):
             if symbol in self.later:
                 return f"static __thread {self.member(symbol)};"
             if symbol in self.own and (symbol.const or "extern" in n.storage):  # nobody defines it, or calls do
-                value = self.initial(n.init, symbol.type) or self._visit_expr(n.init) if n.init is not None else ""
-                return f"static __thread {self.member(symbol)}{f' = {value}' if value else ''};"
+                start = ""
+                if n.init is not None:
+                    start = f" = {self.initial(n.init, symbol.type) or self._visit_expr(n.init)}"
+                return f"static __thread {self.member(symbol)}{start};"
             self.storage = ["static", "__thread"] if symbol in self.own else ["static"]
         return super().top(n)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..schedule import registry
 from ..schedule.artifact import (
     BUSY,
     DEEP,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..schedule.understood import Understood
 
 CUDA = (CudaArtifact, CudaLaunchesArtifact)
+NATIVE = registry.names("cpu")[-1]
 FORMS = (CpuArtifact, CpuTeamArtifact, *CUDA)  # the artifacts that have a form as a library and as a whole program
 
 

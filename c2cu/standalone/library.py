@@ -23,7 +23,7 @@ from ..schedule.artifact import Artifact
 from ..schedule.choose import AUTO
 from ..schedule.slots import Slot
 from .as_it_stands import as_it_stands
-from .forms import form, launched
+from .forms import NATIVE, form, launched
 from .library_header import CPU, called, facts, overrides, without_spare_headers
 from .line_directives import line_directives
 from .own_names import named_in
@@ -38,9 +38,6 @@ _TAKEN = CPP_KEYWORDS | frozenset(  # names in the function and the headers that
     " I uintptr_t cudaError_t cudaErrorNotReady cudaGetErrorString cudaGetLastError cudaPeekAtLastError"
     " cudaSuccess".split()
 )
-
-
-NATIVE = registry.names("cpu")[-1]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from ..frontend.options import one_of
 from ..frontend.parse import deeply, loc_of
 from ..frontend.refuse import refuse_complex, refuse_printing
 from ..frontend.symbols import Symbol
-from ..schedule import registry
 from ..schedule.artifact import Artifact, CpuTeamArtifact
 from ..schedule.choose import AUTO, require_known
 from ..schedule.column.columns import COLUMN, PLAIN, Columns
@@ -38,7 +37,7 @@ from ..schedule.private.emit import private
 from ..schedule.private.process import Process, process_of
 from ..schedule.slots import Slot, require_elements, require_extents, require_few
 from .arguments import Arguments
-from .forms import form, launched
+from .forms import NATIVE, form, launched
 from .host_rules import LOSE_BUFFERS, reach
 from .host_split import HostPrinter, HostSplit, declarations, globals_of, holds_pointer, hostsplit
 from .line_directives import line_directives
@@ -86,7 +85,6 @@ template <class T> static T &__literal(T &to, const typename __same<T>::type &va
 }"""
 #: Of x86's CPUs, by the bytes of their SIMD registers: what text for these uses.
 _FEATURES = {32: ("avx2",), 64: ("avx512f", "avx512bw", "avx512dq", "avx512vl")}
-_NATIVE = registry.names("cpu")[-1]
 _SIZES = 6  # of the program's macros that a header lists
 
 
@@ -193,7 +191,7 @@ def _cpu(front: Understood, p: int, group: int | None, schedule: str | None) -> 
     """A program for a C compiler: the kernel in lanes, or, where it or its call cannot be taken apart, as it stands;
     where main cannot either, all of the program as it stands, run after run."""
     why: Error | None = None
-    if schedule not in (None, _NATIVE):
+    if schedule not in (None, NATIVE):
         try:
             host = _host(front, False, False, p, group, kernel=False)
             artifact = host.form("cpu", schedule)
@@ -217,7 +215,7 @@ def _cpu(front: Understood, p: int, group: int | None, schedule: str | None) -> 
 
 def runs_as_it_stands(schedule: str | None) -> bool:
     """Whether a CPU may run the program's own text for a schedule."""
-    return schedule in (None, AUTO, _NATIVE)
+    return schedule in (None, AUTO, NATIVE)
 
 
 def _is_vector_code(front: Understood) -> bool:

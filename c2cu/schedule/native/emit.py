@@ -25,7 +25,8 @@ from ..understood import Understood
 
 #: Functions of which GCC puts calls where loops are. A program that defines one would call it from within.
 _MEMORY = frozenset(("memcpy", "memmove", "memset", "strlen", "rawmemchr"))
-_BUILTINS = {"copy": "__builtin_memcpy", "fill": "__builtin_memset"}
+#: By which the driver moves memory.
+BUILTINS = {"copy": "__builtin_memcpy", "fill": "__builtin_memset"}
 
 
 def native(understood: Understood) -> CpuNativeArtifact:
@@ -40,7 +41,7 @@ def native(understood: Understood) -> CpuNativeArtifact:
     for n in others:
         texts[n] += render("cpu/native_unit.c.j2", number=n, variables=_defined(understood, n))
     defines_copies = not program.unit.functions.keys().isdisjoint(_MEMORY)
-    copies = {"copy": "c2cu_copy", "fill": "c2cu_fill"} if defines_copies else _BUILTINS
+    copies = {"copy": "c2cu_copy", "fill": "c2cu_fill"} if defines_copies else BUILTINS
     places = {}
     for k, b in enumerate(program.parameters):
         if b.kind == "global":
