@@ -10,7 +10,7 @@ import c2cu
 from c2cu import pipeline
 from c2cu.base import toolchain
 from c2cu.base.ctype import DOUBLE, FLOAT
-from c2cu.codegen.division import NEAR, is_by_constant, is_slow, reciprocal
+from c2cu.codegen.division import inverse, is_by_constant, is_slow
 from c2cu.frontend.preprocess import read_source
 from c2cu.ir.nodes import Binary, Const, Var, Variable
 from c2cu.schedule.choose import emitted
@@ -115,11 +115,25 @@ def test_which_divisions_are_slow():
     assert not is_slow(Binary("*", x, Const(3.0, DOUBLE), DOUBLE))
 
 
-def test_one_correction_only_where_that_is_enough():
-    for c in constants(np.random.default_rng(4)):
-        steps, y = reciprocal(abs(c))
-        assert y == 1 / abs(c)
-        assert (steps == 1) == (abs(Fraction(y) * Fraction(abs(c)) - 1) < NEAR)
+def test_two_products_where_that_is_enough():
+    """1 / c to twice the bits; and where a quotient is next to a middle, which most constants have some of, it is right."""
+    rng = np.random.default_rng(4)
+    cs = [c for c in constants(rng) + rng.uniform(1, 2, 2000).tolist() if inverse(c) is not None]
+    assert len(cs) > 1900 and all(inverse(c) is not None for c in (3.0, 0.1, -0.7, 2197.0, 1e6, 1e-6))
+    for c in cs:
+        high, low = (Fraction(x) for x in inverse(c))
+        assert abs((high + low) * Fraction(c) - 1) < Fraction(1, 1 << 103) and low * Fraction(c) > 0
+        k = Fraction(c).numerator
+        for m in (int(x) | 1 for x in rng.integers(1 << 53, 1 << 54, 20)):
+            x = Fraction(m) * k
+            x = float(x)  # its quotient is near to m, a middle
+            rest = float(Fraction(x) * low)
+            assert float(Fraction(x) * high + Fraction(rest)) == float(Fraction(x) / Fraction(c))
+
+
+def test_constants_that_need_more_are_divided_by():
+    few = [c for c in np.random.default_rng(5).uniform(1, 2, 200).tolist() if inverse(c) is None]
+    assert few and not any(is_by_constant(Binary("/", Var(Variable("x", DOUBLE)), Const(c, DOUBLE), DOUBLE)) for c in few)
 
 
 def test_it_compiles_for_longer_registers(monkeypatch):
@@ -129,4 +143,4 @@ def test_it_compiles_for_longer_registers(monkeypatch):
     artifact = emitted(front, Candidate("gang"), "cpu")
     flags = ["-O2", "-march=skylake-avx512", "-std=gnu11", "-ffp-contract=off", "-x", "c", "-S", "-o", "-", "-"]
     made = subprocess.run(["gcc", *flags], input=artifact.text, capture_output=True, text=True, check=True).stdout
-    assert "odd_f64(least1" in artifact.text and "vfnmadd" in made and "vminpd" in made and "%zmm" in made
+    assert "odd_f64(least1" in artifact.text and "vfmadd" in made and "vminpd" in made and "%zmm" in made

@@ -1,55 +1,58 @@
 """Division of doubles by products, exactly: where fused multiply-adds are fast and divisions are not.
 
-By a constant: with y the double nearest to 1/c, q = x y is off by the roundings of y and of q. The remainder
-r = x - c q is exact in one fused multiply-add, and q + r y is the quotient rounded correctly if q was one of the two
-doubles next to it (Markstein 1990; Muller et al., Handbook of Floating-Point Arithmetic, division by a known
-reciprocal).
-Where y is not near enough to 1/c for that, the same step before gives such a q.
+By a constant c: with 1/c as the sum of two doubles, high and low, fma(x, high, x * low) is off by less than 2^-103 of
+the quotient before it is rounded. That is the rounded quotient unless a middle between two doubles lies in between, and
+there are few x for which one is that near: `inverse` tries them all (after Brisebarre and Muller 2008, Correctly rounded
+multiplication by arbitrary precision constants). Only an x that is tiny and not 0 may come out wrong.
 
 By a variable: what CUDA's own division does, one step from a reciprocal that Newton's method has made of the hardware's
-approximation; but without its branch, and with one reciprocal for all that is divided by the same.
+approximation (Markstein 1990); but without its branch, and with one reciprocal for all that is divided by the same.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 from ..base.ctype import DOUBLE
 from ..ir.nodes import Binary, Const, Expr
 
-NEAR = Fraction(1, 1 << 54)  # of 1/c: then x y is next to the quotient
 EXPONENTS = 64  # of constants, up to which no intermediate result leaves the normal numbers
 #: CUDA: x / by, unless a number is too large or too small for the intermediate results to be exact.
-OVER = """struct c2cu_divisor {
-    double value, inverse;
+OVER = """/* 1 / c for a constant c, as a sum. */
+struct c2cu_divisor {
+    double high, low;
 };
-/* Whether |x| is not between 2^-most and 2^most. */
-__device__ __forceinline__ bool c2cu_beyond(double x, unsigned int most) {
-    const unsigned int high = (unsigned int)(__double_as_longlong(x) >> 32) & 0x7fffffffu;
-    return high - ((1023u - most) << 20) >= 2 * most << 20;
+/* The upper half of a double, which compares as a float does; one beyond 2^1017 is none, as a float. */
+__device__ __forceinline__ float c2cu_upper(long long bits) {
+    return fabsf(__int_as_float((int)(bits >> 32)));
 }
-/* Whether products may be wrong: not for 0, nor for what has a size in the middle. They make 0 of -0. */
-__device__ __forceinline__ bool c2cu_is_odd(double x, unsigned int most) {
-    return c2cu_beyond(x, most) & (__double_as_longlong(x) != 0);
+/* 2^exponent. */
+__device__ __forceinline__ float c2cu_upper_power(int exponent) {
+    return __int_as_float((1023 + exponent) << 20);
 }
-template <int STEPS> __device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by) {
-    double q = x * by.inverse;
-    if (STEPS > 1) q = fma(fma(-by.value, q, x), by.inverse, q);
-    return fma(fma(-by.value, q, x), by.inverse, q);
+/* Whether 0 < |x| < 2^-least: one bit less than 0 is NaN. */
+__device__ __forceinline__ bool c2cu_is_tiny(double x, int least) {
+    return c2cu_upper(__double_as_longlong(x) - 1) < c2cu_upper_power(-least);
 }
-template <int STEPS> __device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, bool &odd) {
-    odd |= c2cu_is_odd(x, 900);
-    return c2cu_over<STEPS>(x, by);
+__device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by) {
+    return fma(x, by.high, x * by.low);
 }
-/* The same where x is a positive multiple of a factor, and other dividends are. */
-template <int STEPS>
+__device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, bool &odd) {
+    odd |= c2cu_is_tiny(x, 900);
+    return c2cu_over(x, by);
+}
+/* The same where x is a multiple of a factor, and other dividends are. */
 __device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, double factor, bool &odd) {
-    odd |= c2cu_is_odd(factor, 800);
-    return c2cu_over<STEPS>(x, by);
+    odd |= c2cu_is_tiny(factor, 800);
+    return c2cu_over(x, by);
 }
 __device__ __forceinline__ double c2cu_over(double x, double by, bool &odd) {
-    odd |= (c2cu_beyond(x, 900) & (__double_as_longlong(x) != 0)) | c2cu_beyond(by, 100);
+    const float dividend = c2cu_upper(__double_as_longlong(x)), divisor = c2cu_upper(__double_as_longlong(by));
+    odd |= c2cu_is_tiny(x, 900) | !(dividend <= c2cu_upper_power(900));
+    odd |= !(divisor >= c2cu_upper_power(-100)) | !(divisor <= c2cu_upper_power(100));
 #ifdef __CUDA_ARCH__
     double y;
     asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(by));
@@ -57,7 +60,7 @@ __device__ __forceinline__ double c2cu_over(double x, double by, bool &odd) {
     y = fma(y, fma(error, error, error), y);
     y = fma(y, fma(y, -by, 1.0), y);
     const double q = x * y;
-    return fma(y, fma(q, -by, x), q);
+    return copysign(fma(y, fma(q, -by, x), q), q); /* -0 / by */
 #else
     return x / by;
 #endif
@@ -76,12 +79,40 @@ def is_slow(e: Expr) -> bool:
 
 
 def is_by_constant(e: Expr) -> bool:
-    """Whether such a division is by a constant."""
-    return isinstance(e, Binary) and isinstance(e.right, Const) and is_slow(e)
+    """Whether such a division is by a constant that has an `inverse`."""
+    return isinstance(e, Binary) and isinstance(e.right, Const) and is_slow(e) and inverse(e.right.value) is not None
 
 
-def reciprocal(c: float) -> tuple[int, float]:
-    """(steps, y) for a constant divisor."""
-    y = 1.0 / c
-    error = abs(Fraction(y) * Fraction(c) - 1)
-    return (1 if error < NEAR else 2), y
+@lru_cache(maxsize=4096)
+def inverse(c: float) -> tuple[float, float] | None:
+    """(high, low), both with c's sign, such that fma(x, high, x * low) is x / c rounded, if there are any; c is no power
+    of two. With low of the other sign, the quotient of -0 would be 0 and that of an infinity none."""
+    exact = 1 / Fraction(abs(c))
+    nearest = float(exact)
+    for high in (nearest, math.nextafter(nearest, 0)):
+        low = float(exact - Fraction(high))
+        if low > 0 and all(_is_right(x, abs(c), high, low) for x in _near_a_middle(abs(c))):
+            return math.copysign(high, c), math.copysign(low, c)
+    return None
+
+
+def _is_right(x: int, c: float, high: float, low: float) -> bool:
+    rest = float(x * Fraction(low))
+    return float(x * Fraction(high) + Fraction(rest)) == float(x / Fraction(c))
+
+
+def _near_a_middle(c: float) -> Iterator[int]:
+    """Whole numbers x of 53 bits of which x / c is within 2^-103 of it of a middle, up to powers of two.
+
+    With c = k 2^b for an odd k, a middle is m 2^-s / 2^b for an odd m of 54 bits, and nearer than that means that
+    x 2^s - m k is less than k / 2^49, and not 0, which m and k being odd rule out.
+    """
+    k = int(Fraction(c) * 2**2000)
+    k //= k & -k
+    for s in range(k.bit_length() - 1, k.bit_length() + 2):
+        turns_back = pow(2, -s, k)
+        for distance in range(1, -(-k >> 49)):
+            for r in (distance, -distance):
+                x = r * turns_back % k
+                x += -((x - (1 << 52)) // k) * k
+                yield from (y for y in range(x, 1 << 53, k) if ((y << s) - r) // k >> 53 == 1)

@@ -7,6 +7,7 @@ In registers a lane is 4 or 8 bytes wide: char and short are kept widened, a var
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,7 +17,7 @@ from ..ir.evaluate import COMPARISONS
 from ..ir.indices import simplified
 from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Extremum, Load, Region, Select, Unary, Var, Variable
 from ..ir.ranges import Ranges, ranges_of_variables
-from .division import is_by_constant, reciprocal
+from .division import inverse, is_by_constant
 from .math_calls import host_call
 from .precedence import NAME, PREFIX, SUM, WHOLE, enclosed, infix
 
@@ -179,6 +180,7 @@ class Printer:
     half: bool = False  # lanes are 2 bytes: of a whole number the lower 16 bits are kept
     by_products: bool = False  # whether divisions by constants are done so, where there are some in a row
     odd: str = ""  # the number of what shows that a division by products was wrong; "" where none is done so
+    looks: Mapping[int, Expr | None] = field(default_factory=dict)  # what each looks at: `schedule.dividends`
     divides: bool = False  # whether one is done so somewhere
     mask: str = ""  # name of the mask of active lanes; "" where all are
     gang: str = "g"  # the pointer to the gang's regions
@@ -526,11 +528,12 @@ class Printer:
         """A division by a constant: `codegen.division`."""
         assert isinstance(e.right, Const)
         self.divides, self.fused[rep] = True, None
-        c = float(e.right.value)
-        steps, inverse = reciprocal(abs(c))
-        constants = (self.vector(Const(x, e.type)) for x in (abs(c), inverse))
-        x = self.vector(e.left) if c > 0 else f"-{self.vector(e.left)}"
-        return f"over_{rep}({x}, {', '.join(constants)}, {steps}, &least{self.odd}, &finite{self.odd})"
+        sums = inverse(float(e.right.value))
+        assert sums is not None
+        constants = ", ".join(self.vector(Const(x, e.type)) for x in sums)
+        text = f"over_{rep}({self.vector(e.left)}, {constants})"
+        look = self.looks[id(e)]
+        return text if look is None else f"looked_{rep}({self.vector(look)}, {text}, &least{self.odd})"
 
     def is_product_of_words(self, e: Binary) -> bool:
         """Whether both factors are certainly below 2^32."""

@@ -39,6 +39,7 @@ from ...ir.walk import blocks, expressions, statements, subexpressions, touched,
 from ...transform.in_bounds import in_bounds
 from ...transform.pairs import both
 from ..deferred import run
+from ..dividends import looks
 from .fours import lookup, runs
 from .parts import common, parts
 from .select import accesses, is_small
@@ -205,15 +206,15 @@ class Emitter:
         """Whether an expression is a division of lanes by a constant."""
         return is_by_constant(e) and self.u.is_varying(e)
 
-    def divisions(self, block: Block) -> None:
+    def divisions(self, block: tuple[Assign | Store, ...]) -> None:
         """Statements with divisions by products; as C has it, if one of these was wrong."""
         self.divided += 1
         n = self.divided
-        self.line(f"f64 least{n} = {self.p.vector(Const(1.0, DOUBLE))}, finite{n} = {{0}};")
-        self.p.odd = str(n)
+        self.line(f"f64 least{n} = {self.p.vector(Const(1.0, DOUBLE))};")
+        self.p.odd, self.p.looks = str(n), looks(block)
         self.row(block)
         self.p.odd = ""
-        self.line(f"if (__builtin_expect(odd_f64(least{n}, finite{n}), 0)) {{")
+        self.line(f"if (__builtin_expect(odd_f64(least{n}), 0)) {{")
         self.row(block)
         self.line("}")
 

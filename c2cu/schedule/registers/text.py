@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,17 +10,17 @@ from typing import Any
 
 from ...base.ctype import CHAR, DOUBLE, SHORT, UCHAR, UINT, USHORT, Leaf, Scalar
 from ...codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
-from ...codegen.division import OVER, is_slow, reciprocal
+from ...codegen.division import OVER, inverse, is_slow
 from ...codegen.precedence import NAME, PREFIX
 from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Region, Stmt, Store, Var, Variable
 from ...ir.ranges import Ranges, fits, ranges_of_variables
 from ...ir.walk import statements, used, variables
 from ..artifact import UNASKED
 from ..deferred import Run, run
+from ..dividends import looks
 from ..slots import Slot
 from ..warp_pack import RowElement, RowPart, enter, fetch, leave, offsets, parts
 from .carry_text import add_words
-from .dividends import looks, signed
 from .long_product import LongProductText, long_products
 from .packed import WORD, element_at, packed, place
 from .word_sum import WordSum, word_sum
@@ -78,7 +77,7 @@ class RegistersText(CudaText):
         self.looks: Mapping[int, Expr | None] = {}
         self.divides = False
         self.uids = count(1 + max((v.uid for v in variables((*placed.loads, *placed.body, *placed.stores))), default=0))
-        self.divisors: dict[tuple[float, float], int] = {}  # (constant, 1 / constant) -> its number
+        self.divisors: dict[tuple[float, float], int] = {}  # an `inverse` -> its number
         self.uses: Counter[Variable] = Counter()
         self.single = _single(placed.body)
         self.copied = list(_copied(placed))
@@ -235,24 +234,25 @@ class RegistersText(CudaText):
             return super().binary(e)
         self.divides = True
         x = self.text(e.left)
-        if not isinstance(e.right, Const):
+        sums = inverse(float(e.right.value)) if isinstance(e.right, Const) else None
+        if sums is None:
             return f"c2cu_over({x}, {self.text(e.right)}, {self.odd})", NAME
-        c, (sign, dividend) = float(e.right.value), signed(e.left)
-        sign, x, c = sign * math.copysign(1, c), self.text(dividend), abs(c)
-        steps, inverse = reciprocal(c)
         look = self.looks[id(e)]
         odd = "" if look is None else f", {self.odd}" if look == e.left else f", {self.text(look)}, {self.odd}"
         if len(self.divisors) < CONSTANT // DIVISOR:
-            self.divisors.setdefault((c, inverse), len(self.divisors))
-        number = self.divisors.get((c, inverse))
-        by = f"{{{literal(c, DOUBLE)}, {literal(inverse, DOUBLE)}}}" if number is None else f"c2cu_divisors[{number}]"
-        text = f"c2cu_over<{steps}>({x}, {by}{odd})"
-        return (text, NAME) if sign > 0 else (f"-{text}", PREFIX)
+            self.divisors.setdefault(sums, len(self.divisors))
+        number = self.divisors.get(sums)
+        by = self.divisor(sums) if number is None else f"c2cu_divisors[{number}]"
+        return f"c2cu_over({x}, {by}{odd})", NAME
+
+    @staticmethod
+    def divisor(sums: tuple[float, float]) -> str:
+        return f"{{{', '.join(literal(x, DOUBLE) for x in sums)}}}"
 
     def divisor_table(self) -> list[str]:
         """The constants that are divided by, where instructions take operands from."""
-        values = (f"{{{literal(c, DOUBLE)}, {literal(inverse, DOUBLE)}}}" for c, inverse in self.divisors)
-        constants = [f"__constant__ c2cu_divisor c2cu_divisors[] = {{{', '.join(values)}}};"] if self.divisors else []
+        values = ", ".join(map(self.divisor, self.divisors))
+        constants = [f"__constant__ c2cu_divisor c2cu_divisors[] = {{{values}}};"] if self.divisors else []
         return [OVER, *constants] if self.divides else []
 
     # regions

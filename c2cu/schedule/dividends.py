@@ -1,18 +1,17 @@
 """Which operands of a run of divisions by constants are looked at.
 
-A dividend is fit for products if it is 0, or neither too large nor too small. In most formulas it is a constant times a
-variable, which others divide too: one look at the variable is enough for all.
+A dividend is fit for products unless it is tiny and not 0. In most formulas it is a constant times a variable, which
+others divide too: one look at the variable is enough for all.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from ...codegen.division import EXPONENTS, is_by_constant
-from ...ir.nodes import Assign, Binary, Const, Expr, Select, Store, Unary, Var, Variable
-from ...ir.walk import expressions, operands
+from ..codegen.division import EXPONENTS, is_by_constant
+from ..ir.nodes import Assign, Binary, Const, Expr, Select, Store, Unary, Var, Variable
+from ..ir.walk import expressions, operands
 
 
 def looks(run: Sequence[Assign | Store]) -> Mapping[int, Expr | None]:
@@ -43,19 +42,6 @@ def _divisions(e: Expr) -> Iterator[tuple[Binary, bool]]:
             yield x, always
         chooses = isinstance(x, Select) or isinstance(x, Binary) and x.op in ("&&", "||")
         pending += [(y, always and not (chooses and k)) for k, y in enumerate(operands(x))]
-
-
-def signed(e: Expr) -> tuple[int, Expr]:
-    """A dividend as a sign and what is positive where its variable is: of -0 products would make 0."""
-    match e:
-        case Unary(op="-", operand=x):
-            sign, rest = signed(x)
-            return -sign, rest
-        case Binary(op="*", left=Const(value=c) as factor, right=x) if float(c) < 0:
-            return -1, replace(e, left=replace(factor, value=-c), right=x)
-        case Binary(op="*", left=x, right=Const(value=c) as factor) if float(c) < 0:
-            return -1, replace(e, left=x, right=replace(factor, value=-c))
-    return 1, e
 
 
 def _variable(e: Expr) -> Var | None:
