@@ -1,14 +1,15 @@
 """If-conversion: a small `If` becomes assignments of a `Select`, so that threads or lanes need not part.
 
 Each statement of an arm is executed in its place, under the condition's value from before: ``v = cond ? e : v``.
-A variable that only one arm uses is assigned outright.
+A variable that only one arm uses is assigned outright, and one that both arms assign last, ``v = cond ? a : b``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
+from typing import TypeVar
 
 from ..base.ctype import BOOL
 from ..ir.canonical import counted
@@ -35,6 +36,7 @@ from ..ir.walk import expressions, statements, subexpressions, used
 
 LONGEST = 12  # statements of both arms together
 WEIGHT = 48  # operations of both arms together
+Stored = TypeVar("Stored", Assign, Store)
 _CHEAP = frozenset("fabs fabsf fmin fminf fmax fmaxf copysign copysignf min max".split())
 
 
@@ -95,20 +97,28 @@ class _Conversion:
             saved = Variable("taken", BOOL, self.top, s.loc)
             out.append(Assign(saved, cast(cond, BOOL), s.loc))
             cond = Var(saved, s.loc)
+        last = _both(s)
         for arm, before, taken in ((s.then, original.then, True), (s.other, original.other, False)):
             private = self.private(arm, before)
-            for inner in arm:
+            for inner in arm[:-1] if last else arm:
                 assert isinstance(inner, (Assign, Store))
                 if isinstance(inner, Assign) and inner.var in private:
                     out.append(inner)
                     continue
-                if loads(inner.value) - known:
-                    self.top += 1
-                    value = Variable("loaded", inner.value.type, self.top, inner.loc, role="temporary")
-                    out.append(Assign(value, inner.value, inner.loc))
-                    inner = replace(inner, value=Var(value, inner.loc))
-                out.append(_under(cond, taken, inner))
+                out.append(_under(cond, taken, self.loaded(inner, known, out)))
+        if last:
+            yes, no = (self.loaded(x, known, out) for x in last)
+            out.append(replace(yes, value=Select(cond, yes.value, no.value, yes.value.type, s.loc)))
         return tuple(out)
+
+    def loaded(self, s: Stored, known: Set[Load], out: list[Stmt]) -> Stored:
+        """``s``; what it loads that is not ``known`` comes before, at the end of ``out``."""
+        if not loads(s.value) - known:
+            return s
+        self.top += 1
+        value = Variable("loaded", s.value.type, self.top, s.loc, role="temporary")
+        out.append(Assign(value, s.value, s.loc))
+        return replace(s, value=Var(value, s.loc))
 
     def private(self, arm: Block, before: Block) -> frozenset[Variable]:
         """Variables that occur nowhere else, and that the arm assigns before it reads them. ``before``: the arm as it
@@ -121,6 +131,17 @@ class _Conversion:
                 assigned.add(s.var)
         inside = _occurrences(before)
         return frozenset(v for v in assigned - early if inside[v] == self.occurrences[v])
+
+
+def _both(s: If) -> tuple[Assign, Assign] | None:
+    """The last statements of both arms, where they are all that assigns one variable."""
+    if not (s.then and s.other):
+        return None
+    yes, no = s.then[-1], s.other[-1]
+    if not (isinstance(yes, Assign) and isinstance(no, Assign) and yes.var == no.var):
+        return None
+    before = (*s.then[:-1], *s.other[:-1])
+    return None if any(isinstance(x, Assign) and x.var == yes.var for x in before) else (yes, no)
 
 
 def _under(cond: Expr, taken: bool, s: Assign | Store) -> Stmt:
