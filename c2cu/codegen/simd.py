@@ -528,9 +528,10 @@ class Printer:
         """A division by a constant: `codegen.division`."""
         assert isinstance(e.right, Const)
         self.divides, self.fused[rep] = True, None
-        sums = inverse(float(e.right.value))
+        c = float(e.right.value)
+        sums = inverse(c)
         assert sums is not None
-        constants = ", ".join(self.vector(Const(x, e.type)) for x in sums)
+        constants = ", ".join(self.vector(Const(x, e.type)) for x in (c, *sums))
         text = f"over_{rep}({self.vector(e.left)}, {constants})"
         look = self.looks[id(e)]
         return text if look is None else f"looked_{rep}({self.vector(look)}, {text}, &least{self.odd})"

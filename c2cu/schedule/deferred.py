@@ -11,11 +11,13 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 
+from ..base.libm import FUNCTIONS
 from ..codegen.division import is_slow
 from ..ir.nodes import (
     ENDED,
     Assign,
     Block,
+    Call,
     Expr,
     If,
     Kernel,
@@ -42,10 +44,16 @@ class Run:
 
 
 def run(
-    block: Block, start: int, uids: Iterator[int] | None, sought: Callable[[Expr], bool] = is_slow, least: int = 1
+    block: Block,
+    start: int,
+    uids: Iterator[int] | None,
+    sought: Callable[[Expr], bool] = is_slow,
+    least: int = 1,
+    calls: bool = True,
 ) -> Run | None:
     """The run that begins with the statement of this number, if that divides and ``least`` divisions are in it.
-    ``uids``: of variables that there are not yet; None: what needs one ends the run. ``sought``: which divisions."""
+    ``uids``: of variables that there are not yet; None: what needs one ends the run. ``sought``: which divisions.
+    ``calls``: whether functions may be called in it, whose text would be there twice."""
     if not _divides(block[start], sought):
         return None
     last = start
@@ -59,7 +67,7 @@ def run(
 
     for k in range(start, min(len(block), start + LONGEST)):
         s = block[k]
-        if not isinstance(s, (Assign, Store)) or not _is_safe(s, assigned):
+        if not isinstance(s, (Assign, Store)) or not _is_safe(s, assigned) or (not calls and _calls(s)):
             break
         (again,) = rewritten((s,), renamed)
         assert isinstance(again, (Assign, Store))
@@ -82,7 +90,7 @@ def run(
     return Run(last + 1 - start, tuple(out), tuple((new, old) for old, new in own.items() if new in changed))
 
 
-def repeatable(kernel: Kernel, sought: Callable[[Expr], bool], least: int) -> Kernel:
+def repeatable(kernel: Kernel, sought: Callable[[Expr], bool], least: int, calls: bool) -> Kernel:
     """``kernel`` with the runs there are as assignments that can be done twice, and copies."""
     uids = count(1 + max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0))
 
@@ -90,7 +98,7 @@ def repeatable(kernel: Kernel, sought: Callable[[Expr], bool], least: int) -> Ke
         out: list[Stmt] = []
         k = 0
         while k < len(b):
-            r = run(b, k, uids, sought, least)
+            r = run(b, k, uids, sought, least, calls)
             if r is None:
                 out.append(inner(b[k]))
                 k += 1
@@ -117,6 +125,10 @@ def _divides(s: Stmt, sought: Callable[[Expr], bool]) -> bool:
     if not isinstance(s, (Assign, Store)) or not _is_safe(s, frozenset()):
         return False
     return any(sought(x) for e in expressions(s) for x in subexpressions(e))
+
+
+def _calls(s: Assign | Store) -> bool:
+    return any(isinstance(x, Call) and x.name in FUNCTIONS for e in expressions(s) for x in subexpressions(e))
 
 
 def _is_safe(s: Assign | Store, assigned: Collection[Variable]) -> bool:

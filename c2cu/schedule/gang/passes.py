@@ -23,7 +23,7 @@ from .text import FEW_DIVISIONS, by_products
 def divided(kernel: Kernel) -> Kernel:
     """What divides by constants as it can be done twice, where that is done by products."""
     by = by_products(toolchain.vector_bytes())
-    return repeatable(kernel, is_by_constant, FEW_DIVISIONS) if by else kernel
+    return repeatable(kernel, is_by_constant, FEW_DIVISIONS, calls=False) if by else kernel
 
 
 #: What a kernel goes through before it is analysed once more and printed.
