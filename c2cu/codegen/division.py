@@ -2,8 +2,8 @@
 
 By a constant c: with 1/c as the sum of two doubles, high and low, fma(x, high, x * low) is off by less than 2^-103 of
 the quotient before it is rounded. That is the rounded quotient unless a middle between two doubles lies in between, and
-there are few x for which one is that near: `inverse` tries them all (after Brisebarre and Muller 2008, Correctly rounded
-multiplication by arbitrary precision constants). Only an x that is tiny and not 0 may come out wrong.
+there are few x for which one is that near: `inverse` tries them all (after Brisebarre and Muller 2008, Correctly
+rounded multiplication by arbitrary precision constants). Only an x that is tiny and not 0 may come out wrong.
 
 By a variable: what CUDA's own division does, one step from a reciprocal that Newton's method has made of the hardware's
 approximation (Markstein 1990); but without its branch, and with one reciprocal for all that is divided by the same.
@@ -85,8 +85,8 @@ def is_by_constant(e: Expr) -> bool:
 
 @lru_cache(maxsize=4096)
 def inverse(c: float) -> tuple[float, float] | None:
-    """(high, low), both with c's sign, such that fma(x, high, x * low) is x / c rounded, if there are any; c is no power
-    of two. With low of the other sign, the quotient of -0 would be 0 and that of an infinity none."""
+    """(high, low), both with c's sign, such that fma(x, high, x * low) is x / c rounded, if there are any; c is no
+    power of two. With low of the other sign, the quotient of -0 would be 0 and that of an infinity none."""
     exact = 1 / Fraction(abs(c))
     nearest = float(exact)
     for high in (nearest, math.nextafter(nearest, 0)):

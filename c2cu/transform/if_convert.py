@@ -36,7 +36,7 @@ from ..ir.walk import expressions, statements, subexpressions, used
 
 LONGEST = 12  # statements of both arms together
 WEIGHT = 48  # operations of both arms together
-Stored = TypeVar("Stored", Assign, Store)
+Stored = TypeVar("Stored", bound=Assign | Store)
 _CHEAP = frozenset("fabs fabsf fmin fminf fmax fmaxf copysign copysignf min max".split())
 
 
@@ -111,7 +111,7 @@ class _Conversion:
             out.append(replace(yes, value=Select(cond, yes.value, no.value, yes.value.type, s.loc)))
         return tuple(out)
 
-    def loaded(self, s: Stored, known: Set[Load], out: list[Stmt]) -> Stored:
+    def loaded(self, s: Stored, known: Set[Expr], out: list[Stmt]) -> Stored:
         """``s``; what it loads that is not ``known`` comes before, at the end of ``out``."""
         if not loads(s.value) - known:
             return s

@@ -11,7 +11,7 @@ from typing import Any
 from ...base.ctype import CHAR, DOUBLE, SHORT, UCHAR, UINT, USHORT, Leaf, Scalar
 from ...codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
 from ...codegen.division import OVER, inverse, is_slow
-from ...codegen.precedence import NAME, PREFIX
+from ...codegen.precedence import NAME
 from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Region, Stmt, Store, Var, Variable
 from ...ir.ranges import Ranges, fits, ranges_of_variables
 from ...ir.walk import statements, used, variables
