@@ -273,10 +273,10 @@ def test_a_standalone_program_is_a_pipe(name, tmp_path):
 
 
 def built(text: str, folder):
-    """A CUDA program, compiled."""
+    """A CUDA program, compiled for the device that is there."""
     source, program = folder / "x.cu", folder / "x"
     source.write_text(text)
-    done = subprocess.run(["nvcc", str(source), "-o", str(program)], capture_output=True, text=True)
+    done = subprocess.run(["nvcc", "-arch=native", str(source), "-o", str(program)], capture_output=True, text=True)
     assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
     return program
 

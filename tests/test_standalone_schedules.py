@@ -182,11 +182,25 @@ def built(text: str, target: str, warnings: tuple[str, ...] = STRICT):
     return compiled_once(["cc", "-O3", *warnings, "-x", "c", "-", "-lm", "-lpthread"], text)
 
 
-def check(text: str, runs: list[str], target: str, **options) -> None:
+def check(text: str, runs: list[str], target: str, build=built, **options) -> None:
     """The translation, and what p runs of the original print."""
-    program = built(c2cu.translate(text, p=len(runs), target=target, **options), target)
+    program = build(c2cu.translate(text, p=len(runs), target=target, **options), target)
     done = subprocess.run([program], input="\n".join(runs).encode(), capture_output=True, timeout=120)
     assert (done.stdout, done.returncode) == together([original(text, r) for r in runs])
+
+
+def check_case(name: str, target: str, schedule: str, sizes: tuple[int, ...], build=built) -> None:
+    """One of `CASES`, for numbers of inputs, under a schedule that may not take it."""
+    text, source = CASES[name]
+    shared = source.shared if isinstance(source, Workload) else ()
+    for p in sizes:
+        runs = stdin_of(source, p) if isinstance(source, Workload) else source[:p]
+        try:
+            check(text, runs, target, build, schedule=schedule, shared=shared)
+        except c2cu.UnsupportedError as e:
+            why = refusal(text, target, schedule, shared)
+            assert e.code == (why or "C2CU331") and e.line
+            assert why or schedule == "gep:bands"
 
 
 def cases() -> Iterator:
@@ -200,16 +214,7 @@ def cases() -> Iterator:
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 @pytest.mark.parametrize("name, target, schedule", list(cases()))
 def test_each_prints_what_the_runs_print(name, target, schedule):
-    text, source = CASES[name]
-    shared = source.shared if isinstance(source, Workload) else ()
-    for p in (37, 1):
-        runs = stdin_of(source, p) if isinstance(source, Workload) else source[:p]
-        try:
-            check(text, runs, target, schedule=schedule, shared=shared)
-        except c2cu.UnsupportedError as e:
-            why = refusal(text, target, schedule, shared)
-            assert e.code == (why or "C2CU331") and e.line
-            assert why or schedule == "gep:bands"
+    check_case(name, target, schedule, (37, 1))
 
 
 MOVES = """
@@ -351,27 +356,39 @@ def test_in_groups(name, target, schedule, group):
     check(text, runs, target, schedule=schedule, group=group)
 
 
+class RandomProgram:
+    """A whole program with a random kernel, and ``p`` inputs."""
+
+    def __init__(self, seed: int, p: int):
+        program = write(seed)
+        self.variables, self.p = program.variables, p
+        self.names = [n for n, _, _ in self.variables]
+        reads = "".join(f"    if (fread(&{n}, sizeof {n}, 1, stdin) != 1) return 1;\n" for n in self.names)
+        writes = "".join(f"    fwrite(&{n}, sizeof {n}, 1, stdout);\n" for n in self.names)
+        main = f"int main(void) {{\n{reads}    kern();\n{writes}    return 0;\n}}\n"
+        self.kernel, self.text = program.text, f"#include <stdio.h>\n{program.text}\n{main}"
+        self.inputs = program.inputs(p, seed)
+
+    def check(self, executable) -> None:
+        """It prints what p runs of gcc's program do."""
+        stdin = b"".join(self.inputs[n][k].tobytes() for k in range(self.p) for n in self.names)
+        done = subprocess.run([executable], input=stdin, capture_output=True, timeout=120)
+        expected = Original(self.kernel, "kern", self.variables).bulk(self.inputs, self.p)
+        results = np.frombuffer(done.stdout, np.dtype([(n, dtype, shape) for n, dtype, shape in self.variables]))
+        assert all(same(np.ascontiguousarray(results[n]), expected[n]) for n in self.names), self.text
+
+
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
 @pytest.mark.parametrize("target, schedule", [("cpu", "auto"), *map(slow, [("cpu", "gang"), *CUDA_ONES])])
 @pytest.mark.parametrize("seed", sampled(range(SEED, SEED + max(2, COUNT // 10)), 100))
 def test_random_programs(seed, target, schedule):
     """A random kernel between a part of main that reads its variables' bytes and one that writes them."""
-    program, p = write(seed), 21
-    names = [n for n, _, _ in program.variables]
-    reads = "".join(f"    if (fread(&{n}, sizeof {n}, 1, stdin) != 1) return 1;\n" for n in names)
-    writes = "".join(f"    fwrite(&{n}, sizeof {n}, 1, stdout);\n" for n in names)
-    text = f"#include <stdio.h>\n{program.text}\nint main(void) {{\n{reads}    kern();\n{writes}    return 0;\n}}\n"
-    arrays = program.inputs(p, seed)
-    stdin = b"".join(arrays[n][k].tobytes() for k in range(p) for n in names)
+    program = RandomProgram(seed, 21)
     try:
-        made = c2cu.translate(text, p=p, target=target, schedule=schedule, fn="kern")
+        made = c2cu.translate(program.text, p=program.p, target=target, schedule=schedule, fn="kern")
     except c2cu.UnsupportedError:
         return
-    done = subprocess.run([built(made, target, ("-w",))], input=stdin, capture_output=True, timeout=120)
-    expected = Original(program.text, "kern", program.variables).bulk(arrays, p)
-    row = np.dtype([(n, dtype, shape) for n, dtype, shape in program.variables])
-    results = np.frombuffer(done.stdout, row)
-    assert all(same(np.ascontiguousarray(results[n]), expected[n]) for n in names), f"seed {seed}\n{text}"
+    program.check(built(made, target, ("-w",)))
 
 
 @pytest.mark.slow

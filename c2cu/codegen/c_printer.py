@@ -875,7 +875,8 @@ class CPrinter(Indented):
         counts = isinstance(n.lvalue, (C.ID, C.Constant)) and self.is_index(n.lvalue) and self.is_index(n.rvalue)
         if both.kind == "i" and op in ("+", "-", "*", "<<") and not counts:
             u = unsigned_of(both)
-            return f"({t})({both})(({u}){{0}} {op} {'' if op == '<<' else f'({u})'}{{1}})"
+            to = f"({t})" if t == both else f"({t})({both})"
+            return f"{to}(({u}){{0}} {op} {'' if op == '<<' else f'({u})'}{{1}})"
         if op == "*" and both.is_float and not self.multiplies_plainly:
             return f"({t})__{'f' if both.size == 4 else 'd'}mul_rn({{0}}, {{1}})"
         return None

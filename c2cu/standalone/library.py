@@ -27,7 +27,7 @@ from .forms import NATIVE, form, launched
 from .library_header import CPU, called, facts, overrides, without_spare_headers
 from .line_directives import line_directives
 from .own_names import named_in
-from .tidy import split_includes, unexported, without_spare_bool, without_unused, without_watch
+from .tidy import split_includes, unexported, without_unused, without_unused_cuda, without_watch
 from .wrap import wrapped
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _source(artifact: Artifact, values: dict[str, object]) -> str:
         made = render("cpu/library.c.j2", text=without_watch(text), included=included, **values)
         return without_spare_headers(without_unused(_prefixed(made, name)))
     made = render("cuda/library.cu.j2", **launched(artifact), **values)
-    return _prefixed(without_spare_bool(made), name)
+    return _prefixed(without_unused_cuda(made), name)
 
 
 def _prefixed(text: str, name: str) -> str:

@@ -65,7 +65,7 @@ from .own_names import (
     undefined_macros,
     undefines,
 )
-from .tidy import headers, split_includes, unexported, without_unused
+from .tidy import headers, split_includes, unexported, without_unused, without_unused_cuda
 from .turns import in_turn
 from .wrap import wrapped
 
@@ -120,7 +120,7 @@ def standalone(
             require_elements(front.slots)
             host = _host(front, False, True, p, group, kernel=schedule in (None, "thread", "private"))
             refuse_places(front)
-            text = wrapped(_cuda(host, threads, schedule))
+            text = wrapped(without_unused_cuda(_cuda(host, threads, schedule)))
     return line_directives(text, lines, files) if lines else text
 
 

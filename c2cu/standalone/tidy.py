@@ -12,7 +12,11 @@ _TYPE = re.compile(r"^typedef [^\n{]*?\b(\w+) __attribute__\(\(vector_size\([^\n
 _TABLE = re.compile(r"^static const [\w ]+? \*?(\w+)\[\d+\] = \{.*\};$")
 _MACRO = re.compile(r"^#define (\w+)")
 _NO_ALTERNATIVE = re.compile(r"^#if [^\n]*\n(?:#else\n)?#endif\n", re.M)
-_BOOL = re.compile(r"\b_Bool\b")
+#: Of CUDA: what may stand before a definition and goes with it, and definitions of functions and structs of ours.
+_LEAD = re.compile(r"^(?:/\* .*|template <.*>)$")
+_DEVICE = re.compile(r"^(?:template <.*> )?(?:static )?__device__ (?:static )?[^;={}(]*?\b(c2cu_\w+)\(")
+_STRUCT = re.compile(r"^(?:template <.*> )?struct (c2cu_\w+) \{")
+_BOOL = re.compile(r"^#define (_Bool) bool$")
 _WATCH = re.compile(r"^.*\bat_work\b.*\n", re.M)
 _EXPORTED = re.compile(r"^(int|void|void \*)(?= ?\*?c2cu_\w+\()", re.M)
 _BLANK = re.compile(r"\n{3,}")
@@ -43,14 +47,18 @@ def unexported(text: str) -> str:
     return _EXPORTED.sub(r"static \1", text)
 
 
-def without_spare_bool(text: str) -> str:
-    """CUDA without the macro that makes C's ``_Bool`` C++, where nothing says ``_Bool``."""
-    return text if len(_BOOL.findall(text)) > 1 else text.replace("#define _Bool bool\n", "")
+def without_unused_cuda(text: str) -> str:
+    """CUDA without the device functions and structs of ours that nothing in it names, nor the macro that makes C's
+    ``_Bool`` C++ where nothing says ``_Bool``."""
+    return _without_unused(_device_blocks(text))
 
 
 def without_unused(text: str) -> str:
     """A text without the static functions, tables, vector types and macros of its own that nothing in it names."""
-    blocks = _blocks(text)
+    return _NO_ALTERNATIVE.sub("", _without_unused(_blocks(text)))
+
+
+def _without_unused(blocks: list[tuple[str, str]]) -> str:
     while True:
         everywhere = Counter(re.findall(r"\w+", "\n".join(b for _, b in blocks)))
         in_definitions = Counter[str]()  # of each name, how often its own definitions say it
@@ -59,7 +67,7 @@ def without_unused(text: str) -> str:
                 in_definitions[name] += len(re.findall(rf"\b{name}\b", block))
         used = [(n, b) for n, b in blocks if not n or everywhere[n] > in_definitions[n]]
         if len(used) == len(blocks):
-            return _BLANK.sub("\n\n", _NO_ALTERNATIVE.sub("", "\n".join(b for _, b in blocks)))
+            return _BLANK.sub("\n\n", "\n".join(b for _, b in blocks))
         blocks = used
 
 
@@ -77,3 +85,32 @@ def _blocks(text: str) -> list[tuple[str, str]]:
                     break
         blocks.append((name, "\n".join(block)))
     return blocks
+
+
+def _device_blocks(text: str) -> list[tuple[str, str]]:
+    """The same of CUDA; the comment before a definition goes with it."""
+    blocks: list[tuple[str, str]] = []
+    lead: list[str] = []
+    lines = iter(text.split("\n"))
+    for line in lines:
+        form = next((m for form in (_DEVICE, _STRUCT, _BOOL) if (m := form.match(line))), None)
+        if form is None and _LEAD.match(line):
+            lead.append(line)
+            while lead[-1].startswith(("/*", " *")) and not lead[-1].endswith("*/"):
+                lead.append(next(lines))
+            continue
+        block = [line]
+        ends = ("}", "};") if form else ()
+        while form and form[1] != "_Bool" and block[-1] not in ends and not (len(block) == 1 and _is_whole(line)):
+            block.append(next(lines))
+        if form is None:
+            blocks += (("", x) for x in lead)
+            lead = []
+        blocks.append((form[1] if form else "", "\n".join([*lead, *block])))
+        lead = []
+    return blocks + [("", x) for x in lead]
+
+
+def _is_whole(line: str) -> bool:
+    """Whether a definition, or a declaration, ends with its first line."""
+    return line.endswith(("}", "};", ");"))
