@@ -272,11 +272,12 @@ def test_a_standalone_program_is_a_pipe(name, tmp_path):
     assert whole_programs.is_a_pipe(program, name, 7)
 
 
-def built(text: str, folder):
+def built(text: str, folder, *options: str):
     """A CUDA program, compiled for the device that is there."""
     source, program = folder / "x.cu", folder / "x"
     source.write_text(text)
-    done = subprocess.run(["nvcc", "-arch=native", str(source), "-o", str(program)], capture_output=True, text=True)
+    command = ["nvcc", "-arch=native", *options, str(source), "-o", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and "warning" not in done.stderr, done.stderr
     return program
 

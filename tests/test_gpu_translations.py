@@ -33,4 +33,4 @@ def test_a_random_translation(seed, schedule, tmp_path):
         text = c2cu.translate(program.text, p=program.p, schedule=schedule, fn="kern")
     except c2cu.UnsupportedError as e:
         pytest.skip(f"{schedule} does not take it: {e.diagnostic.message}")
-    program.check(built(text, tmp_path))
+    program.check(built(text, tmp_path, "-w"))  # its code has variables that nothing reads
