@@ -379,8 +379,9 @@ def standalone(ours: Ours) -> Iterator[str]:
     yield ""
     yield "## Standalone programs"
     yield ""
+    device = next((r.get("device") for r in ours.rows if r["part"] == "standalone"), None) or ours.device
     yield from prose(
-        "`c2cu translate --schedule auto`, compiled by `nvcc -O3`: what its kernels take between two CUDA events,"
+        f"On one {device}: `c2cu translate --schedule auto`, compiled by `nvcc -O3`: what its kernels take between two CUDA events,"
         " beside those of the library for the same inputs, and the paper's form (`--schedule thread`, the default). The"
         " results are compared bit for bit. A graph of its own is one thread's work in the paper's form, and not waited"
         " for."
