@@ -381,10 +381,10 @@ def standalone(ours: Ours) -> Iterator[str]:
     yield ""
     device = next((r.get("device") for r in ours.rows if r["part"] == "standalone"), None) or ours.device
     yield from prose(
-        f"On one {device}: `c2cu translate --schedule auto`, compiled by `nvcc -O3`: what its kernels take between two CUDA events,"
-        " beside those of the library for the same inputs, and the paper's form (`--schedule thread`, the default). The"
-        " results are compared bit for bit. A graph of its own is one thread's work in the paper's form, and not waited"
-        " for."
+        f"On one {device}: `c2cu translate --schedule auto`, compiled by `nvcc -O3`: what its kernels take between two"
+        " CUDA events, beside those of the library for the same inputs, and the paper's form (`--schedule thread`, the"
+        " default). The results are compared bit for bit. A graph of its own is one thread's work in the paper's form,"
+        " and not waited for."
     )
     rows = []
     programs = dict.fromkeys((r["program"], r["p"]) for r in ours.rows if r["part"] == "standalone")

@@ -16,6 +16,7 @@ from c2cu.ir.nodes import Binary, Const, Var, Variable
 from c2cu.schedule.choose import emitted
 from c2cu.schedule.gang import emit, passes, text
 from c2cu.schedule.schedule import Candidate
+from tests.cuda_host import run_on_cpu
 from tests.oracle import same
 
 SPECIAL = [
@@ -101,6 +102,59 @@ def test_a_variable_that_is_read_before_it_is_assigned(products):
     }"""
     x = np.concatenate([np.random.default_rng(3).normal(size=300), SPECIAL])
     compared(source, {"x": x}, products)
+
+
+@pytest.mark.parametrize("turns", [2, 3, 4, 21])
+def test_a_variable_that_is_assigned_once_more_behind_the_last_division(products, turns):
+    source = f"""double a, b, s;
+    void k(void) {{
+        double t = 0;
+        for (int i = 0; i < {turns}; i++) {{ double f = a * i / 3.0 + b / 7 - a / 9; t = t * 0.5 + f; }}
+        s = t;
+    }}"""
+    values = {n: np.concatenate([np.random.default_rng(5).normal(size=300), SPECIAL]) for n in "ab"}
+    gang, native = (c2cu.compile(source, fn="k", backend="cpu", schedule=s, verify=False) for s in ("gang", "native"))
+    assert same(gang(values), native(values))
+
+
+TINY = np.concatenate([np.array([9, -9, 21, 33, 45]) * 2.0**-1074, np.arange(1, 9.0), [1e-310, 1e5]])
+#: Statements among divisions that do harm if they are executed with quotients that are not right yet.
+CAREFUL = {
+    "a subscript that divides": "r = x/7; s = x/9; o[(int)(x/6*0x1p1000*0x1p74) & 7] = x/11 + 5;",
+    "a subscript by a variable": "r = x/7; s = x/9; o[(int)(x/y) & 7] = x/11 + 5;",
+    "a division of integers": "double q = x/6; int n = (int)(q*0x1p1000*0x1p74) - 1; o[0] = 100/n; r = q; s = x/7 + x/9;",
+    "one of what is stored": "o[1] = x/6*0x1p1000*0x1p74; o[0] = 100/((int)o[1] - 1); r = x/3; s = x/7 + x/9;",
+    "a dividend and a multiple of it": "r = x/3; o[0] = x/5; s = 1e-18*x/3e18;",
+}
+
+
+@pytest.mark.parametrize("body", CAREFUL.values(), ids=CAREFUL)
+def test_what_is_tiny_in_the_wrong_place(products, body):
+    source = f"double x, y, r, s, o[8];\nvoid k(void) {{ o[7] = y; {body} }}\n"
+    near = np.random.default_rng(6).uniform(1, 2, 200) * 2.0 ** np.random.default_rng(7).integers(-905, -795, 200)
+    x = np.concatenate([TINY, near])
+    inputs = {"x": x, "y": np.concatenate([TINY / 3, near]), "o": np.zeros((len(x), 8))}
+    gang, native = (
+        c2cu.compile(source, fn="k", backend="cpu", schedule=s, outputs=("r", "s", "o"), verify=False)
+        for s in ("gang", "native")
+    )
+    results = gang(inputs), native(inputs)
+    assert all(same(results[0][n], results[1][n]) for n in "rso")
+    artifact = emitted(pipeline.understand(read_source(source), pipeline.Options(fn="k")), Candidate("registers"), "cuda")
+    on_cpu = run_on_cpu(artifact, inputs, len(x))
+    assert all(same(on_cpu[n], results[1][n]) for n in "rso")
+
+
+def test_text_does_not_grow_with_quotients_of_quotients():
+    def size(depth: int) -> int:
+        sum_ = "x"
+        for k in range(depth):
+            sum_ = f"(1 + x * {sum_} / {2 * k + 3})"
+        source = f"double x, r;\nvoid k(void) {{ r = {sum_}; }}\n"
+        front = pipeline.understand(read_source(source), pipeline.Options(fn="k"))
+        return len(emitted(front, Candidate("gang"), "cpu").text)
+
+    assert size(12) < size(6) + 4000
 
 
 def test_which_divisions_are_slow():

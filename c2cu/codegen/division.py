@@ -33,25 +33,25 @@ __device__ __forceinline__ float c2cu_upper(long long bits) {
 __device__ __forceinline__ float c2cu_upper_power(int exponent) {
     return __int_as_float((1023 + exponent) << 20);
 }
-/* Whether 0 < |x| < 2^-least: one bit less than 0 is NaN. */
-__device__ __forceinline__ bool c2cu_is_tiny(double x, int least) {
-    return c2cu_upper(__double_as_longlong(x) - 1) < c2cu_upper_power(-least);
+/* Whether 0 < |x| < 2^-800: one bit less than 0 is NaN. */
+__device__ __forceinline__ bool c2cu_is_tiny(double x) {
+    return c2cu_upper(__double_as_longlong(x) - 1) < c2cu_upper_power(-800);
 }
 __device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by) {
     return fma(x, by.high, x * by.low);
 }
 __device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, bool &odd) {
-    odd |= c2cu_is_tiny(x, 900);
+    odd |= c2cu_is_tiny(x);
     return c2cu_over(x, by);
 }
 /* The same where x is a multiple of a factor, and other dividends are. */
 __device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, double factor, bool &odd) {
-    odd |= c2cu_is_tiny(factor, 800);
+    odd |= c2cu_is_tiny(factor);
     return c2cu_over(x, by);
 }
 __device__ __forceinline__ double c2cu_over(double x, double by, bool &odd) {
     const float dividend = c2cu_upper(__double_as_longlong(x)), divisor = c2cu_upper(__double_as_longlong(by));
-    odd |= c2cu_is_tiny(x, 900) | !(dividend <= c2cu_upper_power(900));
+    odd |= c2cu_is_tiny(x) | !(dividend <= c2cu_upper_power(900));
     odd |= !(divisor >= c2cu_upper_power(-100)) | !(divisor <= c2cu_upper_power(100));
 #ifdef __CUDA_ARCH__
     double y;

@@ -532,8 +532,10 @@ class Printer:
         sums = inverse(c)
         assert sums is not None
         constants = ", ".join(self.vector(Const(x, e.type)) for x in (c, *sums))
-        text = f"over_{rep}({self.vector(e.left)}, {constants})"
-        look = self.looks[id(e)]
+        x, look = self.vector(e.left), self.looks[id(e)]
+        if look == e.left:
+            return f"over_looked_{rep}({x}, {constants}, &least{self.odd})"
+        text = f"over_{rep}({x}, {constants})"
         return text if look is None else f"looked_{rep}({self.vector(look)}, {text}, &least{self.odd})"
 
     def is_product_of_words(self, e: Binary) -> bool:

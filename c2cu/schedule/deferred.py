@@ -7,7 +7,7 @@ gets its value behind the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -16,6 +16,7 @@ from ..codegen.division import is_slow
 from ..ir.nodes import (
     ENDED,
     Assign,
+    Binary,
     Block,
     Call,
     Expr,
@@ -59,21 +60,24 @@ def run(
     last = start
     own: dict[Variable, Variable] = {}
     read: set[Variable | Region] = set()
-    assigned: set[Variable] = set()
+    assigned: set[Variable | Region] = set()
     out: list[Assign | Store] = []
+    copies: list[tuple[Variable, Variable] | None] = []  # of each statement of ``out``
 
     def renamed(e: Expr) -> Expr:
         return Var(own[e.var], e.loc) if isinstance(e, Var) and e.var in own else e
 
     for k in range(start, min(len(block), start + LONGEST)):
         s = block[k]
-        if not isinstance(s, (Assign, Store)) or not _is_safe(s, assigned) or (not calls and _calls(s)):
+        if not isinstance(s, (Assign, Store)) or not _is_safe(s, assigned, sought) or (not calls and _calls(s)):
             break
         (again,) = rewritten((s,), renamed)
         assert isinstance(again, (Assign, Store))
         read |= {x for e in expressions(again) for x in places(e)}
-        if isinstance(again, Store) and again.region in read:
-            break
+        if isinstance(again, Store):
+            if again.region in read:
+                break
+            assigned.add(again.region)
         if isinstance(s, Assign) and isinstance(again, Assign):
             assigned.add(s.var)
             if s.var in read or s.var in own:
@@ -81,13 +85,14 @@ def run(
                     break
                 own[s.var] = replace(s.var, uid=next(uids))
             again = replace(again, var=own.get(s.var, s.var))
+        copies.append((own[s.var], s.var) if isinstance(s, Assign) and s.var in own else None)
         out.append(again)
         last = k if _divides(s, sought) else last
     out = out[: last + 1 - start]
     if sum(sought(x) for s in out for e in expressions(s) for x in subexpressions(e)) < least:
         return None
-    changed = {s.var for s in out if isinstance(s, Assign)}
-    return Run(last + 1 - start, tuple(out), tuple((new, old) for old, new in own.items() if new in changed))
+    latest = {old: new for new, old in filter(None, copies[: len(out)])}
+    return Run(last + 1 - start, tuple(out), tuple((new, old) for old, new in latest.items()))
 
 
 def repeatable(kernel: Kernel, sought: Callable[[Expr], bool], least: int, calls: bool) -> Kernel:
@@ -122,7 +127,7 @@ def repeatable(kernel: Kernel, sought: Callable[[Expr], bool], least: int, calls
 
 
 def _divides(s: Stmt, sought: Callable[[Expr], bool]) -> bool:
-    if not isinstance(s, (Assign, Store)) or not _is_safe(s, frozenset()):
+    if not isinstance(s, (Assign, Store)) or not _is_safe(s, frozenset(), sought):
         return False
     return any(sought(x) for e in expressions(s) for x in subexpressions(e))
 
@@ -131,12 +136,17 @@ def _calls(s: Assign | Store) -> bool:
     return any(isinstance(x, Call) and x.name in FUNCTIONS for e in expressions(s) for x in subexpressions(e))
 
 
-def _is_safe(s: Assign | Store, assigned: Collection[Variable]) -> bool:
-    """Whether a statement may be executed after others that have ``assigned`` wrong values, which must not decide on an
-    address; and no other way to print it is better."""
+def _is_safe(
+    s: Assign | Store, assigned: Set[Variable | Region], sought: Callable[[Expr], bool]
+) -> bool:
+    """Whether a statement may be executed while what was ``assigned`` and what is ``sought`` have wrong values, which
+    must not decide on an address nor on whether a division of whole numbers traps; and no other way to print it is
+    better."""
     if s.var.type.kind == "u" if isinstance(s, Assign) else s.region == ENDED:
         return False
-    indices = [x.index for e in expressions(s) for x in subexpressions(e) if isinstance(x, Load)]
-    indices += [s.index] if isinstance(s, Store) else []
-    inside = [x for e in indices for x in subexpressions(e)]
-    return not any(isinstance(x, Load) or (isinstance(x, Var) and x.var in assigned) for x in inside)
+    inside = [x for e in expressions(s) for x in subexpressions(e)]
+    addresses = [x.index for x in inside if isinstance(x, Load)] + ([s.index] if isinstance(s, Store) else [])
+    exact = [*addresses, *(x for x in inside if isinstance(x, Binary) and x.op in ("/", "%") and x.type.is_integer)]
+    if any(not assigned.isdisjoint(places(e)) or any(map(sought, subexpressions(e))) for e in exact):
+        return False
+    return not any(isinstance(x, Load) for e in addresses for x in subexpressions(e))
