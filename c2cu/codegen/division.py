@@ -22,33 +22,35 @@ from ..ir.nodes import Binary, Const, Expr
 EXPONENTS = 64  # of constants, up to which no intermediate result leaves the normal numbers
 #: CUDA: x / by, unless a number is too large or too small for the intermediate results to be exact.
 OVER = """/* 1 / c for a constant c, as a sum. */
-struct c2cu_divisor {
+struct c2cu_reciprocal {
     double high, low;
 };
-/* The upper half of a double, which compares as a float does; one beyond 2^1017 is none, as a float. */
+/* The upper 32 bits of a double's size, compared as a float; from 2^1017 up they are infinity or NaN. */
 __device__ __forceinline__ float c2cu_upper(long long bits) {
     return fabsf(__int_as_float((int)(bits >> 32)));
 }
-/* 2^exponent. */
+/* The same of the double 2^exponent. */
 __device__ __forceinline__ float c2cu_upper_power(int exponent) {
     return __int_as_float((1023 + exponent) << 20);
 }
-/* Whether 0 < |x| < 2^-800: one bit less than 0 is NaN. */
+/* Whether 0 < |x| < 2^-800: products may give inexact quotients of that, and of constants times it. The bits of 0 less
+ * one are a NaN. */
 __device__ __forceinline__ bool c2cu_is_tiny(double x) {
     return c2cu_upper(__double_as_longlong(x) - 1) < c2cu_upper_power(-800);
 }
-__device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by) {
+__device__ __forceinline__ double c2cu_over(double x, const c2cu_reciprocal &by) {
     return fma(x, by.high, x * by.low);
 }
-__device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, bool &odd) {
+__device__ __forceinline__ double c2cu_over(double x, const c2cu_reciprocal &by, bool &odd) {
     odd |= c2cu_is_tiny(x);
     return c2cu_over(x, by);
 }
-/* The same where x is a multiple of a factor, and other dividends are. */
-__device__ __forceinline__ double c2cu_over(double x, const c2cu_divisor &by, double factor, bool &odd) {
+/* The same where x is a constant times a factor: a look at that is enough for all quotients of its multiples. */
+__device__ __forceinline__ double c2cu_over(double x, const c2cu_reciprocal &by, double factor, bool &odd) {
     odd |= c2cu_is_tiny(factor);
     return c2cu_over(x, by);
 }
+/* x / by as CUDA divides, but with odd operands noted, in place of a branch for them. */
 __device__ __forceinline__ double c2cu_over(double x, double by, bool &odd) {
     const float dividend = c2cu_upper(__double_as_longlong(x)), divisor = c2cu_upper(__double_as_longlong(by));
     odd |= c2cu_is_tiny(x) | !(dividend <= c2cu_upper_power(900));
@@ -60,7 +62,7 @@ __device__ __forceinline__ double c2cu_over(double x, double by, bool &odd) {
     y = fma(y, fma(error, error, error), y);
     y = fma(y, fma(y, -by, 1.0), y);
     const double q = x * y;
-    return copysign(fma(y, fma(q, -by, x), q), q); /* -0 / by */
+    return copysign(fma(y, fma(q, -by, x), q), q); /* products alone make 0 of -0 / by */
 #else
     return x / by;
 #endif

@@ -336,8 +336,9 @@ class Remarks:
         if mapping is not None:
             return f"A thread does the iterations that store to its elements, at most {groups} of the {count}."
         if groups <= 1:
-            return "Thread tid does iteration tid."
-        return f"Thread tid does iterations tid, tid + {self.threads} and so on, at most {groups} of the {count}."
+            return "Thread tid does iteration tid, counted from 0."
+        those = f"iterations tid, tid + {self.threads} and so on"
+        return f"Counted from 0, thread tid does {those}, at most {groups} of the {count}."
 
     @staticmethod
     def steps(items: Sequence[Item]) -> str:

@@ -77,7 +77,7 @@ class RegistersText(CudaText):
         self.looks: Mapping[int, Expr | None] = {}
         self.divides = False
         self.uids = count(1 + max((v.uid for v in variables((*placed.loads, *placed.body, *placed.stores))), default=0))
-        self.divisors: dict[tuple[float, float], int] = {}  # an `inverse` -> its number
+        self.divisors: dict[float, int] = {}  # constant -> the number of its `inverse`
         self.uses: Counter[Variable] = Counter()
         self.single = _single(placed.body)
         self.copied = list(_copied(placed))
@@ -219,6 +219,7 @@ class RegistersText(CudaText):
         self.odd, self.looks = odd, looks(r.statements)
         self.again(r.statements)
         self.odd = ""
+        self.line("/* An operand was too small or too large for c2cu_over to round as / does: once more, with /. */")
         self.open(f"if (__builtin_expect({odd}, 0))")
         self.again(r.statements)
         self.close()
@@ -234,26 +235,23 @@ class RegistersText(CudaText):
             return super().binary(e)
         self.divides = True
         x = self.text(e.left)
-        sums = inverse(float(e.right.value)) if isinstance(e.right, Const) else None
+        c = float(e.right.value) if isinstance(e.right, Const) else 0.0
+        sums = inverse(c) if c else None
         if sums is None:
             return f"c2cu_over({x}, {self.text(e.right)}, {self.odd})", NAME
         look = self.looks[id(e)]
         odd = "" if look is None else f", {self.odd}" if look == e.left else f", {self.text(look)}, {self.odd}"
         if len(self.divisors) < CONSTANT // DIVISOR:
-            self.divisors.setdefault(sums, len(self.divisors))
-        number = self.divisors.get(sums)
-        by = self.divisor(sums) if number is None else f"c2cu_divisors[{number}]"
+            self.divisors.setdefault(c, len(self.divisors))
+        number = self.divisors.get(c)
+        by = _reciprocal(sums) if number is None else f"c2cu_reciprocals[{number}]"
         return f"c2cu_over({x}, {by}{odd})", NAME
-
-    @staticmethod
-    def divisor(sums: tuple[float, float]) -> str:
-        return f"{{{', '.join(literal(x, DOUBLE) for x in sums)}}}"
 
     def divisor_table(self) -> list[str]:
         """The constants that are divided by, where instructions take operands from."""
-        values = ", ".join(map(self.divisor, self.divisors))
-        constants = [f"__constant__ c2cu_divisor c2cu_divisors[] = {{{values}}};"] if self.divisors else []
-        return [OVER, *constants] if self.divides else []
+        entries = [f"    {_reciprocal(inverse(c) or (0, 0))}, /* 1 / {c:g} */" for c in self.divisors]
+        constants = ["__constant__ c2cu_reciprocal c2cu_reciprocals[] = {", *entries, "};"] if entries else []
+        return [OVER, "\n".join(constants)] if self.divides else []
 
     # regions
 
@@ -434,3 +432,7 @@ def _single(block: Block) -> frozenset[Variable]:
     before."""
     count = Counter(s.var for s in statements(block) if isinstance(s, Assign))
     return frozenset(s.var for s in block if isinstance(s, Assign) and count[s.var] == 1)
+
+
+def _reciprocal(sums: tuple[float, float]) -> str:
+    return f"{{{', '.join(literal(x, DOUBLE) for x in sums)}}}"
