@@ -51,8 +51,11 @@ def prepare() -> None:
 def _compiled() -> bytes:
     compiler = toolchain.find_compiler()
     name = key("faults", raw(HANDLER), FLAGS, toolchain.compiler_version(compiler), __version__)
-    text = render(HANDLER)
-    return _code.of(name, lambda: Cache().put(name, ".so", lambda: toolchain.compiled((*compiler, *FLAGS), text)))
+
+    def compiled() -> bytes:  # renders only then: Jinja takes long to import
+        return toolchain.compiled((*compiler, *FLAGS), render(HANDLER))
+
+    return _code.of(name, lambda: Cache().put(name, ".so", compiled))
 
 
 @functools.cache

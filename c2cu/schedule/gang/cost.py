@@ -17,6 +17,7 @@ from ...analysis.facts import LoopFacts, Trace
 from ...analysis.uniform import Uniform
 from ...base import toolchain
 from ...base.ctype import BOOL
+from ...codegen.division import is_by_constant
 from ...codegen.simd import TABLE, is_folded, is_table
 from ...frontend.parse import deep
 from ...ir.canonical import counted
@@ -28,6 +29,7 @@ from ..slots import Slot, bytes_moved
 from ..understood import Understood
 from .functions import names
 from .select import is_small
+from .text import by_products
 
 CLOSE = 4.0  # times: where estimates are no further apart, a measurement decides
 LONG, WORTH = 5.0, 2.0  # seconds of a compilation that only so much gain is worth
@@ -36,6 +38,7 @@ SCALAR = 0.5  # of an operation on a number, or on a vector of up to 32 bytes
 ADDRESS = 0.1  # of one that is the same for all inputs, which compilers move out of loops
 QUOTIENT, ROOTS, QUOTIENTS = 4.0, ("sqrt", "sqrtf"), ("/", "%")
 WHOLE_QUOTIENT = 8.0  # of integers
+PRODUCTS = 4.0  # operations that divide by a constant, with a look at the dividend
 CALL = 30.0  # a function of the library,
 TOGETHER = 50.0  # and one of ours for a vector of 32 bytes: see `functions`
 FREE = ("fabs", "fabsf")
@@ -244,6 +247,8 @@ class _Counter:
         if isinstance(e, Binary) and e.op in QUOTIENTS:
             if e.type.is_integer:
                 return (WHOLE_QUOTIENT + EACH) * self.lanes, WHOLE_QUOTIENT
+            if is_by_constant(e) and by_products(self.vector_bytes):
+                return PRODUCTS * self.vector, QUOTIENT
             return QUOTIENT * self.lanes / 2, QUOTIENT
         return self.vector, 0.0 if e.type == BOOL else SCALAR
 
