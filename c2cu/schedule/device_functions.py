@@ -124,7 +124,8 @@ def _printed_function(kernel: Kernel, hosts: Sequence[str], inlined: str, name: 
 
 def _table(r: Region) -> str:
     values = "\n    ".join(listed(literal(v, r.type) for v in r.init or ()))
-    return f"__device__ static const {element_name(r.type)} {region_name(r)}[{r.count}] = {{\n    {values}}};"
+    name = f"{element_name(r.type)} {region_name(r)}[{r.count}]"  # aligned: an instruction loads neighbours
+    return f"__device__ __align__(16) static const {name} = {{\n    {values}}};"
 
 
 class _FunctionText(CudaText):
