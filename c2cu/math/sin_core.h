@@ -37,7 +37,8 @@ static double c2cu_sin_core(double a, double da, unsigned long odd, unsigned lon
     double c = u2 * __builtin_fma(u2, __builtin_fma(u2, 0x1.6c16bedd9e239p-10, -0x1.5555555555535p-5), 0.5);
     c = even ? __builtin_fma(u, turned, c) : c;
     double result = p + __builtin_fma(s, q, __builtin_fma(-c, p, __builtin_fma(s, q_rest, p_rest)));
-    result = size < (even ? 0.126 : 0.0) ? small : result;
+    _Bool little = (long) (c2cu_as_bits(a) ^ below) < (even ? 0x3fc020c49ba5e354L : 0L); /* 0.126 */
+    result = little ? small : result;
     return c2cu_from_bits(c2cu_as_bits(result) ^ (sign ^ (even ? below : 0)));
 }
 

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import functools
 import re
+import struct
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from ..base.cache import Cache, key
+from ..base.ctype import DOUBLE
 from ..base.libm import FUNCTIONS, PAIRS
 from ..base.mathematics import fused
 from ..base.package import state
@@ -22,8 +25,8 @@ from ..codegen.contraction import plain_products
 from ..codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
 from ..codegen.double_constants import constant_name, constants, is_long
 from ..codegen.math_calls import PREFIX, our_functions, rounds_correctly
-from ..codegen.precedence import NAME
-from ..ir.nodes import Call, Const, Expr, Kernel, Region, Stmt, Store
+from ..codegen.precedence import NAME, WHOLE
+from ..ir.nodes import Assign, Binary, Call, Const, Expr, Kernel, Region, Select, Stmt, Store, Var, Variable
 from ..ir.passes import through
 from ..ir.walk import statements
 from ..transform.propagate import propagate
@@ -112,6 +115,10 @@ def _printed_function(kernel: Kernel, hosts: Sequence[str], inlined: str, name: 
     p = _FunctionText(taken[: -len(hosts)], taken[-len(hosts) :], hosts)
     body, stores = kernel.body[: -len(hosts)], kernel.body[-len(hosts) :]
     assert all(isinstance(s, Store) for s in stores) and not any(isinstance(s, Store) for s in statements(body))
+    assigned = [s for s in statements(kernel.body) if isinstance(s, Assign)]
+    times = Counter(s.var for s in assigned)
+    of = {s.var: _of_size(s.value) for s in assigned if times[s.var] == 1}
+    p.sizes = {v: x for v, x in of.items() if x is not None and times[x.var] == 1}
     p.declare(kernel.body)
     p.block(kernel.body)
     result, parameters = FUNCTIONS[hosts[0]]
@@ -128,12 +135,20 @@ def _table(r: Region) -> str:
     return f"__device__ __align__(16) static const {name} = {{\n    {values}}};"
 
 
+def _of_size(e: Expr) -> Var | None:
+    """The variable that ``e`` is the absolute value of."""
+    operand = e.args[0] if isinstance(e, Call) and e.name == "fabs" else None
+    return operand if isinstance(operand, Var) else None
+
+
 class _FunctionText(CudaText):
     """Prints a kernel as a function. ``hosts``: what it calls for rare arguments."""
 
     def __init__(self, parameters: list[Region], results: list[Region], hosts: Sequence[str]):
         super().__init__()
         self.parameters, self.results, self.hosts = parameters, results, hosts
+        self.chosen: set[int] = set()  # arms of choices, by id
+        self.sizes: dict[Variable, Var] = {}  # absolute values, and of what
 
     def parameter(self, r: Region) -> str:
         return f"{r.name}_given"
@@ -147,8 +162,23 @@ class _FunctionText(CudaText):
         else:
             super().statement(s)
 
+    def compared(self, e: Expr) -> str | None:
+        """Whether an absolute value is below a constant, by the upper half of its bits, where that tells: instructions
+        that compare doubles are as slow as those that add them."""
+        if not (isinstance(e, Binary) and e.op == "<" and isinstance(e.right, Const) and e.left.type == DOUBLE):
+            return None
+        of = self.sizes.get(e.left.var) if isinstance(e.left, Var) else _of_size(e.left)
+        low, high = struct.unpack("<II", struct.pack("<d", e.right.value))
+        if of is None or low or e.right.value <= 0:
+            return None
+        return f"(int)(__double_as_longlong({self.text(of)}) >> 32 & 0x7fffffff) < {high:#x}"
+
     def printed(self, e: Expr) -> tuple[str, int]:
-        if isinstance(e, Const) and is_long(e):
+        if (size := self.compared(e)) is not None:
+            return size, WHOLE
+        if isinstance(e, Select):  # threads that load two places of constant memory wait for each other
+            self.chosen |= {id(e.yes), id(e.no)}
+        if isinstance(e, Const) and is_long(e) and id(e) not in self.chosen:
             return constant_name(e.value, PREFIX), NAME
         text, level = super().printed(e)
         return (RARE + text, level) if isinstance(e, Call) and e.name in self.hosts else (text, level)
