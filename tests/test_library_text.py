@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import c2cu
+from c2cu.standalone.tidy import without_unused_cuda
 from tests.compiled import compiled_once, loaded
 from tests.cuda_host import library_on_cpu
 from tests.sample import slow
@@ -176,3 +177,45 @@ def test_the_same_without_the_registers_that_it_is_made_for():
         assert called(code, mine.ctypes.data, 19, memory.ctypes.data, 2) == 0
         results.append(mine.tobytes())
     assert results[0] == results[1] == c2cu.bulk(PATHS, D, backend="cpu", schedule="native").tobytes()
+
+
+HELPERS = """/* What the kernel does. */
+#define _Bool bool
+/* Of a pair, */
+template <class T>
+__device__ __forceinline__ T c2cu_first(T x) {
+    return x;
+}
+__device__ int c2cu_second(int x) { return x + 1; } /* and the other one */
+__device__ int c2cu_declared(int x,
+                             int y);
+/* Of nobody. */
+struct c2cu_alone {
+    int x;
+} c2cu_one;
+__device__ int c2cu_calls_itself(int x) {
+    if (x) {
+        return c2cu_calls_itself(x - 1);
+    }
+    return 0;
+}
+/* Of what is used,
+ * in two lines. */
+template <class T> __device__ T c2cu_used(T x) {
+    return x;
+}
+__global__ void kernel() { c2cu_used(1); %s }
+/* The end. */
+"""
+
+
+def test_helpers_that_nothing_names_are_left_out():
+    text = without_unused_cuda(HELPERS % "")
+    assert not re.search(r"_Bool|first|second|declared|alone|itself|pair|nobody", text)
+    for kept in ("What the kernel does", "in two lines", "T c2cu_used(T x) {\n    return x;\n}", "The end."):
+        assert kept in text
+    one = without_unused_cuda(HELPERS % "c2cu_second(2);")
+    assert "/* Of a pair, */\n__device__ int c2cu_second" in one and "c2cu_first" not in one
+    both = HELPERS % "_Bool b = c2cu_second(c2cu_first(2)); c2cu_declared(1, 2); c2cu_calls_itself(c2cu_one.x);"
+    both += "struct c2cu_alone c2cu_two;\n"
+    assert without_unused_cuda(both) == both

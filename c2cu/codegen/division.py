@@ -21,7 +21,7 @@ from ..ir.nodes import Binary, Const, Expr
 
 EXPONENTS = 64  # of constants, up to which no intermediate result leaves the normal numbers
 #: CUDA: x / by, unless a number is too large or too small for the intermediate results to be exact.
-OVER = """/* 1 / c for a constant c, as a sum. */
+OVER = """/* 1 / c for a constant c to twice the bits, as a sum. */
 struct c2cu_reciprocal {
     double high, low;
 };

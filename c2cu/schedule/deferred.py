@@ -136,12 +136,10 @@ def _calls(s: Assign | Store) -> bool:
     return any(isinstance(x, Call) and x.name in FUNCTIONS for e in expressions(s) for x in subexpressions(e))
 
 
-def _is_safe(
-    s: Assign | Store, assigned: Set[Variable | Region], sought: Callable[[Expr], bool]
-) -> bool:
+def _is_safe(s: Assign | Store, assigned: Set[Variable | Region], sought: Callable[[Expr], bool]) -> bool:
     """Whether a statement may be executed while what was ``assigned`` and what is ``sought`` have wrong values, which
-    must not decide on an address nor on whether a division of whole numbers traps; and no other way to print it is
-    better."""
+    must not decide on an address nor on whether a division of whole numbers traps. What is unsigned is left to what
+    prints sums and products of long numbers."""
     if s.var.type.kind == "u" if isinstance(s, Assign) else s.region == ENDED:
         return False
     inside = [x for e in expressions(s) for x in subexpressions(e)]

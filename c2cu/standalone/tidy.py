@@ -12,8 +12,8 @@ _TYPE = re.compile(r"^typedef [^\n{]*?\b(\w+) __attribute__\(\(vector_size\([^\n
 _TABLE = re.compile(r"^static const [\w ]+? \*?(\w+)\[\d+\] = \{.*\};$")
 _MACRO = re.compile(r"^#define (\w+)")
 _NO_ALTERNATIVE = re.compile(r"^#if [^\n]*\n(?:#else\n)?#endif\n", re.M)
-#: Of CUDA: what may stand before a definition and goes with it, and definitions of functions and structs of ours.
-_LEAD = re.compile(r"^(?:/\* .*|template <.*>)$")
+#: Of CUDA: definitions of functions and structs of ours, or the line with a template's parameters before one.
+_TEMPLATE = re.compile(r"^template <.*>$")
 _DEVICE = re.compile(r"^(?:template <.*> )?(?:static )?__device__ (?:static )?[^;={}(]*?\b(c2cu_\w+)\(")
 _STRUCT = re.compile(r"^(?:template <.*> )?struct (c2cu_\w+) \{")
 _BOOL = re.compile(r"^#define (_Bool) bool$")
@@ -49,26 +49,40 @@ def unexported(text: str) -> str:
 
 def without_unused_cuda(text: str) -> str:
     """CUDA without the device functions and structs of ours that nothing in it names, nor the macro that makes C's
-    ``_Bool`` C++ where nothing says ``_Bool``."""
-    return _without_unused(_device_blocks(text))
+    ``_Bool`` C++ where nothing says ``_Bool``. The comment before definitions in a row goes with the last of them."""
+    blocks = _device_blocks(text)
+    used = _used([(name, block) for _, name, block in blocks])
+    out: list[str] = []
+    comment = ""
+    for (before, name, block), stays in zip(blocks, used):
+        comment = before or (comment if name else "")
+        if stays:
+            out += [comment, block] if comment else [block]
+            comment = ""
+    return _BLANK.sub("\n\n", "\n".join(out))
 
 
 def without_unused(text: str) -> str:
     """A text without the static functions, tables, vector types and macros of its own that nothing in it names."""
-    return _NO_ALTERNATIVE.sub("", _without_unused(_blocks(text)))
+    blocks = _blocks(text)
+    used = "\n".join(block for (_, block), stays in zip(blocks, _used(blocks)) if stays)
+    return _BLANK.sub("\n\n", _NO_ALTERNATIVE.sub("", used))
 
 
-def _without_unused(blocks: list[tuple[str, str]]) -> str:
+def _used(blocks: list[tuple[str, str]]) -> list[bool]:
+    """Whether each of them stays: none but definitions of what is named in no other one that stays goes."""
+    stays = [True] * len(blocks)
     while True:
-        everywhere = Counter(re.findall(r"\w+", "\n".join(b for _, b in blocks)))
+        left = [b for b, s in zip(blocks, stays) if s]
+        everywhere = Counter(re.findall(r"\w+", "\n".join(block for _, block in left)))
         in_definitions = Counter[str]()  # of each name, how often its own definitions say it
-        for name, block in blocks:
+        for name, block in left:
             if name:
                 in_definitions[name] += len(re.findall(rf"\b{name}\b", block))
-        used = [(n, b) for n, b in blocks if not n or everywhere[n] > in_definitions[n]]
-        if len(used) == len(blocks):
-            return _BLANK.sub("\n\n", "\n".join(b for _, b in blocks))
-        blocks = used
+        now = [s and (not n or everywhere[n] > in_definitions[n]) for (n, _), s in zip(blocks, stays)]
+        if now == stays:
+            return stays
+        stays = now
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:
@@ -87,30 +101,40 @@ def _blocks(text: str) -> list[tuple[str, str]]:
     return blocks
 
 
-def _device_blocks(text: str) -> list[tuple[str, str]]:
-    """The same of CUDA; the comment before a definition goes with it."""
-    blocks: list[tuple[str, str]] = []
-    lead: list[str] = []
-    lines = iter(text.split("\n"))
-    for line in lines:
-        form = next((m for form in (_DEVICE, _STRUCT, _BOOL) if (m := form.match(line))), None)
-        if form is None and _LEAD.match(line):
-            lead.append(line)
-            while lead[-1].startswith(("/*", " *")) and not lead[-1].endswith("*/"):
-                lead.append(next(lines))
+def _device_blocks(text: str) -> list[tuple[str, str, str]]:
+    """The same of CUDA: (the comment before a definition, the name it defines, the text)."""
+    blocks: list[tuple[str, str, str]] = []
+    lines = text.split("\n")
+    comment, at = "", 0
+    while at < len(lines):
+        end = at + 1
+        if lines[at].startswith("/*"):
+            while end < len(lines) and not lines[end - 1].rstrip().endswith("*/"):
+                end += 1
+            if comment:
+                blocks.append(("", "", comment))
+            comment, at = "\n".join(lines[at:end]), end
             continue
-        block = [line]
-        ends = ("}", "};") if form else ()
-        while form and form[1] != "_Bool" and block[-1] not in ends and not (len(block) == 1 and _is_whole(line)):
-            block.append(next(lines))
-        if form is None:
-            blocks += (("", x) for x in lead)
-            lead = []
-        blocks.append((form[1] if form else "", "\n".join([*lead, *block])))
-        lead = []
-    return blocks + [("", x) for x in lead]
+        first = at + 1 if _TEMPLATE.match(lines[at]) and end < len(lines) else at
+        form = next((m for form in (_DEVICE, _STRUCT) if (m := form.match(lines[first]))), None)
+        macro = _BOOL.match(lines[at])
+        if form is not None:
+            end = _end(lines, first)
+        elif comment:
+            blocks.append(("", "", comment))
+            comment = ""
+        name = form[1] if form else macro[1] if macro else ""
+        blocks.append((comment, name, "\n".join(lines[at:end])))
+        comment, at = "", end
+    return [*blocks, ("", "", comment)] if comment else blocks
 
 
-def _is_whole(line: str) -> bool:
-    """Whether a definition, or a declaration, ends with its first line."""
-    return line.endswith(("}", "};", ");"))
+def _end(lines: list[str], first: int) -> int:
+    """The line behind a definition, or declaration, that begins with this one."""
+    depth = 0
+    for at in range(first, len(lines)):
+        code = re.sub(r"/\*.*?\*/|//.*", "", lines[at]).rstrip()
+        depth += code.count("{") - code.count("}")
+        if depth == 0 and code.endswith(("}", ";")):
+            return at + 1
+    return len(lines)

@@ -22,14 +22,14 @@ from ...codegen.simd import TABLE, is_folded, is_table
 from ...frontend.parse import deep
 from ...ir.canonical import counted
 from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store
-from ...ir.walk import expressions, operands, statements
+from ...ir.walk import expressions, operands, statements, subexpressions
 from ...transform.early import is_end
 from ...transform.in_bounds import in_bounds
 from ..slots import Slot, bytes_moved
 from ..understood import Understood
 from .functions import names
 from .select import is_small
-from .text import by_products
+from .text import FEW_DIVISIONS, by_products
 
 CLOSE = 4.0  # times: where estimates are no further apart, a measurement decides
 LONG, WORTH = 5.0, 2.0  # seconds of a compilation that only so much gain is worth
@@ -38,7 +38,7 @@ SCALAR = 0.5  # of an operation on a number, or on a vector of up to 32 bytes
 ADDRESS = 0.1  # of one that is the same for all inputs, which compilers move out of loops
 QUOTIENT, ROOTS, QUOTIENTS = 4.0, ("sqrt", "sqrtf"), ("/", "%")
 WHOLE_QUOTIENT = 8.0  # of integers
-PRODUCTS = 4.0  # operations that divide by a constant, with a look at the dividend
+PRODUCTS = 4.0  # operations that divide by a constant, with a look at the dividend, where there are some
 CALL = 30.0  # a function of the library,
 TOGETHER = 50.0  # and one of ours for a vector of 32 bytes: see `functions`
 FREE = ("fabs", "fabsf")
@@ -119,6 +119,8 @@ class _Counter:
         self.width = vector_bytes / 8  # numbers that native does at once where its compiler vectorises, about
         self.gang = self.native = self.compilation = self.least = 0.0
         self.inside = in_bounds(u.kernel.body)
+        every = (x for s in statements(u.kernel.body) for e in expressions(s) for x in subexpressions(e))
+        self.products = by_products(vector_bytes) and sum(map(is_by_constant, every)) >= FEW_DIVISIONS
 
     def block(self, block: Block, times: float, chance: float) -> None:
         """``times``: how often a gang comes by; ``chance``: that an input does, whenever its gang may."""
@@ -247,7 +249,7 @@ class _Counter:
         if isinstance(e, Binary) and e.op in QUOTIENTS:
             if e.type.is_integer:
                 return (WHOLE_QUOTIENT + EACH) * self.lanes, WHOLE_QUOTIENT
-            if is_by_constant(e) and by_products(self.vector_bytes):
+            if self.products and is_by_constant(e):
                 return PRODUCTS * self.vector, QUOTIENT
             return QUOTIENT * self.lanes / 2, QUOTIENT
         return self.vector, 0.0 if e.type == BOOL else SCALAR

@@ -77,7 +77,7 @@ class RegistersText(CudaText):
         self.looks: Mapping[int, Expr | None] = {}
         self.divides = False
         self.uids = count(1 + max((v.uid for v in variables((*placed.loads, *placed.body, *placed.stores))), default=0))
-        self.divisors: dict[float, int] = {}  # constant -> the number of its `inverse`
+        self.divisors: dict[tuple[float, float], tuple[int, float]] = {}  # `inverse` -> its number, of what
         self.uses: Counter[Variable] = Counter()
         self.single = _single(placed.body)
         self.copied = list(_copied(placed))
@@ -235,21 +235,20 @@ class RegistersText(CudaText):
             return super().binary(e)
         self.divides = True
         x = self.text(e.left)
-        c = float(e.right.value) if isinstance(e.right, Const) else 0.0
-        sums = inverse(c) if c else None
-        if sums is None:
-            return f"c2cu_over({x}, {self.text(e.right)}, {self.odd})", NAME
+        c = e.right
+        if not isinstance(c, Const) or (sums := inverse(c.value)) is None:
+            return f"c2cu_over({x}, {self.text(c)}, {self.odd})", NAME
         look = self.looks[id(e)]
         odd = "" if look is None else f", {self.odd}" if look == e.left else f", {self.text(look)}, {self.odd}"
         if len(self.divisors) < CONSTANT // DIVISOR:
-            self.divisors.setdefault(c, len(self.divisors))
-        number = self.divisors.get(c)
+            self.divisors.setdefault(sums, (len(self.divisors), float(c.value)))
+        number, _ = self.divisors.get(sums, (None, 0.0))
         by = _reciprocal(sums) if number is None else f"c2cu_reciprocals[{number}]"
         return f"c2cu_over({x}, {by}{odd})", NAME
 
     def divisor_table(self) -> list[str]:
         """The constants that are divided by, where instructions take operands from."""
-        entries = [f"    {_reciprocal(inverse(c) or (0, 0))}, /* 1 / {c:g} */" for c in self.divisors]
+        entries = [f"    {_reciprocal(sums)}, /* 1 / {c!r} */" for sums, (_, c) in self.divisors.items()]
         constants = ["__constant__ c2cu_reciprocal c2cu_reciprocals[] = {", *entries, "};"] if entries else []
         return [OVER, "\n".join(constants)] if self.divides else []
 
