@@ -56,6 +56,15 @@ def constant_regions(kernel: Kernel, visible: bool = False) -> list[Region]:
     return [r for r in kernel.regions if r in constant and (r.storage == "local" or visible)]
 
 
+def _subscripts(r: Region, index: int) -> list[int]:
+    """Those of C of an element."""
+    out: list[int] = []
+    for extent in reversed(r.extents):
+        out.append(index % extent if extent else index)
+        index = index // extent if extent else 0
+    return out[::-1]
+
+
 @dataclass
 class _Elements:
     """The variables of elements. ``chosen``: the regions that they stand for; ``top``: uids in use so far."""
@@ -68,7 +77,8 @@ class _Elements:
         if (r, index) not in self.variables:
             r = next(listed for listed in self.chosen if listed == r)  # what a node names may lack the initial elements
             uid = self.top + 1 + len(self.variables)
-            self.variables[r, index] = Variable(r.name.replace(".", "_"), r.type, uid, r.loc)
+            name = "_".join([r.name.replace(".", "_"), *map(str, _subscripts(r, index))])
+            self.variables[r, index] = Variable(name, r.type, uid, r.loc, spelling=r.spelling or r.name)
         return self.variables[r, index]
 
     def loads(self) -> Block:
