@@ -109,7 +109,7 @@ def _near_a_middle(c: float) -> Iterator[int]:
     With c = k 2^b for an odd k, a middle is m 2^-s / 2^b for an odd m of 54 bits, and nearer than that means that
     x 2^s - m k is less than k / 2^49, and not 0, which m and k being odd rule out.
     """
-    k = int(Fraction(c) * 2**2000)
+    k = Fraction(c).numerator
     k //= k & -k
     for s in range(k.bit_length() - 1, k.bit_length() + 2):
         turns_back = pow(2, -s, k)

@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from itertools import count
 
-from ..base.libm import FUNCTIONS
 from ..codegen.division import is_slow
 from ..ir.nodes import (
     ENDED,
     Assign,
     Binary,
     Block,
-    Call,
     Expr,
     If,
     Kernel,
@@ -31,6 +29,7 @@ from ..ir.nodes import (
     Variable,
 )
 from ..ir.walk import expressions, places, rewritten, statements, subexpressions, with_body
+from ..transform.common import library_calls
 
 LONGEST = 48  # statements: what goes in keeps registers until it is known that nothing is done again
 
@@ -69,7 +68,7 @@ def run(
 
     for k in range(start, min(len(block), start + LONGEST)):
         s = block[k]
-        if not isinstance(s, (Assign, Store)) or not _is_safe(s, assigned, sought) or (not calls and _calls(s)):
+        if not isinstance(s, (Assign, Store)) or not _is_safe(s, assigned, sought) or (not calls and library_calls(s)):
             break
         (again,) = rewritten((s,), renamed)
         assert isinstance(again, (Assign, Store))
@@ -130,10 +129,6 @@ def _divides(s: Stmt, sought: Callable[[Expr], bool]) -> bool:
     if not isinstance(s, (Assign, Store)) or not _is_safe(s, frozenset(), sought):
         return False
     return any(sought(x) for e in expressions(s) for x in subexpressions(e))
-
-
-def _calls(s: Assign | Store) -> bool:
-    return any(isinstance(x, Call) and x.name in FUNCTIONS for e in expressions(s) for x in subexpressions(e))
 
 
 def _is_safe(s: Assign | Store, assigned: Set[Variable | Region], sought: Callable[[Expr], bool]) -> bool:

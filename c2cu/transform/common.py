@@ -47,6 +47,11 @@ def _named(e: Expr, uid: int) -> Variable:
     return Variable("call" if isinstance(e, Call) else "loaded", e.type, uid, role="temporary")
 
 
+def library_calls(s: Stmt) -> int:
+    """How many calls of math.h a statement makes, but for the statements inside it."""
+    return sum(_is_call(x) for e in expressions(s) for x in subexpressions(e))
+
+
 def _is_call(e: Expr) -> bool:
     return isinstance(e, Call) and e.name in FUNCTIONS
 

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from ..base.ctype import INT
+from ..ir.canonical import subscripts
 from ..ir.nodes import Assign, Block, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
 from ..ir.simplify import simplify
 from ..ir.walk import expressions, rewrite, statements, subexpressions
@@ -56,15 +57,6 @@ def constant_regions(kernel: Kernel, visible: bool = False) -> list[Region]:
     return [r for r in kernel.regions if r in constant and (r.storage == "local" or visible)]
 
 
-def _subscripts(r: Region, index: int) -> list[int]:
-    """Those of C of an element."""
-    out: list[int] = []
-    for extent in reversed(r.extents):
-        out.append(index % extent if extent else index)
-        index = index // extent if extent else 0
-    return out[::-1]
-
-
 @dataclass
 class _Elements:
     """The variables of elements. ``chosen``: the regions that they stand for; ``top``: uids in use so far."""
@@ -77,7 +69,10 @@ class _Elements:
         if (r, index) not in self.variables:
             r = next(listed for listed in self.chosen if listed == r)  # what a node names may lack the initial elements
             uid = self.top + 1 + len(self.variables)
-            name = "_".join([r.name.replace(".", "_"), *map(str, _subscripts(r, index))])
+            place = Const(index, INT)
+            apart = subscripts(r, place)
+            which = [str(e.value) for e in ((place,) if apart is None else apart) if isinstance(e, Const)]
+            name = "_".join([r.name.replace(".", "_"), *which])
             self.variables[r, index] = Variable(name, r.type, uid, r.loc, spelling=r.spelling or r.name)
         return self.variables[r, index]
 

@@ -20,14 +20,13 @@ from ...analysis.work import TURNS, work
 from ...base import catalogue
 from ...base.ctype import Leaf
 from ...base.diagnostics import UnsupportedError
-from ...base.libm import FUNCTIONS
 from ...base.templates import render
 from ...codegen.device_library import with_integers
-from ...ir.nodes import Assign, Block, Call, Kernel, Load, Loop, Region, Stmt, Store
+from ...ir.nodes import Assign, Block, Kernel, Load, Loop, Region, Stmt, Store
 from ...ir.passes import Pass, through
 from ...ir.simplify import pruned
 from ...ir.walk import blocks, expressions, statements, subexpressions, touched
-from ...transform.common import common_loads
+from ...transform.common import common_loads, library_calls
 from ...transform.if_convert import if_convert
 from ...transform.minmax import minmax
 from ...transform.pairs import pairs
@@ -86,7 +85,7 @@ def _fitting(kernel: Kernel, leaving: frozenset[Region], fp: str, by_data: bool)
     lengths: set[int] = set()
     for budget in (BUDGET, SHORT, *([SHORTEST] if by_data else [])):
         unrolled = unroll(kernel, budget, whole=True)
-        length = sum(1 + CALL * _calls(s) for s in statements(unrolled.body))
+        length = sum(1 + CALL * library_calls(s) for s in statements(unrolled.body))
         if length in lengths:
             continue
         lengths.add(length)
@@ -100,10 +99,6 @@ def _fitting(kernel: Kernel, leaving: frozenset[Region], fp: str, by_data: bool)
             return placed
         errors.append(error)
     raise errors[0]
-
-
-def _calls(s: Stmt) -> int:
-    return sum(isinstance(x, Call) and x.name in FUNCTIONS for e in expressions(s) for x in subexpressions(e))
 
 
 def refuse_moved(kernel: Kernel, layout: Layout) -> None:
