@@ -76,7 +76,7 @@ FORMS = [  # what is done with a and b; Ifs, Selects and minima that are left fo
     ("if ((a > b) == d) { T t = a; a = b; b = t; }", (0, 2, 4)),
     ("if ((a > b) != d) { T t = a; a = b; b = t; }", (0, 2, 4)),
     ("if ((a < b) ^ d) { T t = b; b = a; a = t; }", (0, 2, 4)),
-    ("if (d) { if (a > b) a = b; } else { if (a < b) a = b; }", (0, 2, 2)),
+    ("if (d) { if (a > b) a = b; } else { if (a < b) a = b; }", (0, 1, 2)),
     ("if (d && a > b) a = b;", (0, 1, 0)),
     ("if (a > b) { b = a; a = b; }", (0, 1, 1)),
 ]
