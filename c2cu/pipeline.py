@@ -18,7 +18,7 @@ from .codegen.math_calls import rounding_correctly
 from .frontend.adapter import adapted, unknown_rows
 from .frontend.conform import conforming
 from .frontend.correct import correct
-from .frontend.kernel import KernelProgram, chosen_kernel, kernel_program, with_place
+from .frontend.kernel import KernelProgram, chosen_kernel, kernel_program, unseen_statics, with_place
 from .frontend.link import Linked, link, refuse_other_types
 from .frontend.options import Options
 from .frontend.oversized import refuse_oversized
@@ -37,6 +37,7 @@ from .schedule.understood import Understood, foresee
 from .trace import refuse_faults, trace
 from .trace.tables import with_tables
 from .transform.early import ends_of, uniform_ends
+from .transform.filled import filled
 
 ASSUMED = 24, 40  # bits of the number of elements that an array is taken to have before a call tells; if those are few
 
@@ -121,6 +122,7 @@ def _linked(source: Source, pre: Preprocessed, linked: Linked, options: Options,
     extents = bind_extents(program, options)
     if extents:
         return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))
+    program = replace(program, given=frozenset(options.given))
     if options.math == "correct":
         correct(program)
     obstacle, hidden = refuse(program, options.stdio)
@@ -195,6 +197,14 @@ def _lowered(m: Middle) -> Middle:
     return replace(m, kernel=kernel)
 
 
+def _filled(m: Middle) -> Middle:
+    assert m.analysis is not None
+    if not m.analysis.findings:
+        return m
+    kernel = filled(m.analysis, unseen_statics(m.program) - m.program.given)
+    return m if kernel is m.analysis.kernel else replace(m, kernel=kernel, analysis=uniform(kernel))
+
+
 def _with_tables(m: Middle) -> Middle:
     assert m.analysis is not None and m.kernel is not None
     kernel, analysis = with_tables(m.program, m.kernel, m.analysis)
@@ -209,6 +219,7 @@ PASSES: tuple[tuple[str, Callable[[Middle], Middle]], ...] = (
     ("values", lambda m: replace(m, kernel=bound(m.ir, m.values)) if m.values else m),
     ("ends", lambda m: replace(m, kernel=uniform_ends(m.ir))),
     ("separate", lambda m: replace(m, analysis=uniform(m.ir))),
+    ("filled", _filled),
     ("tables", _with_tables),
 )
 

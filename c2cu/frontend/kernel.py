@@ -68,7 +68,8 @@ class KernelProgram:
     runs as its own text, which nothing prints; ``hidden``: why nothing analyses it either. ``followed``: every function
     is typed; else ``parameters`` has all mutable globals, as nobody knows which of them the kernel touches.
     ``values``: of parameters that one number for all inputs is known of, and some object's size comes from. ``judged``:
-    it is lowered for a verdict on secrets, which ``#pragma c2cu declassify`` matters to."""
+    it is lowered for a verdict on secrets, which ``#pragma c2cu declassify`` matters to. ``given``: globals that a call
+    brings although they need not exist (`ir.nodes.Kernel.begun`)."""
 
     unit: Unit
     kernel: FunctionDef
@@ -82,6 +83,7 @@ class KernelProgram:
     followed: bool = True
     values: Mapping[str, int] = field(default_factory=dict)
     judged: bool = False
+    given: frozenset[str] = frozenset()
 
     @property
     def declassified(self) -> tuple[C.Node | Error, ...]:

@@ -37,7 +37,8 @@ class Options:
     name, for which alone the program is to be understood; ``pack``: bits that elements of shortest paths fit.
     ``outputs``: the variables that come out, None: all that are written; ``status``: the exit status does too;
     ``stdio``: "discard" drops what the kernel prints; "keep": a translation's kernel prints, on a CPU. ``constants``:
-    globals that nothing writes and no call brings. ``dtypes``: of what ``void *`` parameters point to. ``math``: whose
+    globals that nothing writes and no call brings; ``given``: those that one does bring although they need not exist
+    (`ir.nodes.Kernel.begun`). ``dtypes``: of what ``void *`` parameters point to. ``math``: whose
     bits functions of math.h have."""
 
     fn: str | None = None
@@ -52,6 +53,7 @@ class Options:
     status: bool = False
     stdio: str = ""
     constants: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     dtypes: Mapping[str, str] = field(default_factory=dict)
     math: str = "host"
 

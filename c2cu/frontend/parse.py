@@ -323,6 +323,7 @@ _BEFORE = frozenset("SEMI LBRACE RBRACE LPAREN RPAREN COMMA COLON PPPRAGMASTR".s
 
 
 _NUMBERS = frozenset("FLOAT_CONST HEX_FLOAT_CONST INT_CONST_DEC INT_CONST_OCT INT_CONST_HEX INT_CONST_BIN".split())
+_POSTFIX = frozenset("LBRACKET LPAREN PERIOD ARROW PLUSPLUS MINUSMINUS".split())
 _IMAGINARY = re.compile(r"[iIjJ][fFlL]?\b")
 
 
@@ -368,6 +369,13 @@ def _has_effect(n: C.Node) -> bool:
 class _Parser(CParser):
     """GNU C's ranges too, of case labels and of designators of few elements that get constants: each is one operation
     on its ends; and ``x ?: y`` where to compute x twice is as good as once."""
+
+    def _parse_cast_expression(self) -> C.Node:
+        """Most operands are a name or a number alone: these need not go through all that an operand may begin with."""
+        first = self._peek_type()
+        if (first == "ID" or first in _NUMBERS) and self._peek_type(2) not in _POSTFIX:
+            return self._parse_identifier() if first == "ID" else self._parse_constant()
+        return super()._parse_cast_expression()
 
     def _parse_conditional_expression(self) -> C.Node:
         condition = self._parse_binary_expression()

@@ -292,13 +292,15 @@ class Kernel:
     """What the kernel function does for one input. ``regions`` in order of first appearance in the C file.
 
     A scalar that goes in or out (a global, a parameter, the returned value) is a bulk region of count 1: loaded
-    into a variable at the start, stored at the end.
+    into a variable at the start, stored at the end. ``begun``: bulk variables, by name, that begin as the C says, and
+    that nothing of the kernel asks for any more (`transform.filled`).
     """
 
     name: str
     regions: tuple[Region, ...]
     body: Block
     loc: Loc = _loc()
+    begun: tuple[str, ...] = ()
 
 
 TRUE = Const(1, INT)

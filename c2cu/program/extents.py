@@ -22,12 +22,14 @@ LENGTHS = 128  # shapes, values of shared scalars and magnitudes of p of which a
 class Extents:
     """``shapes``: of one input, by name; ``numbers``: scalar parameters that are given as one number; ``values``: of
     these, and of the shared ones, where they are known without asking a device; ``constants``: globals that the call
-    does not bring and the kernel only reads, so that all inputs share the value that the C gives them."""
+    does not bring and the kernel only reads, so that all inputs share the value that the C gives them; ``given``: those
+    that it brings although they need not exist (`Understood.begun`)."""
 
     shapes: Mapping[str, tuple[int, ...]]
     numbers: tuple[str, ...]
     values: Mapping[str, Any] = field(default_factory=dict)
     constants: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 class Understandings:
@@ -76,7 +78,8 @@ class Understandings:
                 arrays.checked(arguments[s.name], s, self._layout)  # else it would be said that its length is not known
         one = {s.name for s in self.first.slots if not s.shape and (s.name in numbers or s.name in shared)}
         values = {n: v for n, v in arguments.items() if n in one and arrays.is_number(v)}
-        return Extents(shapes, numbers, values, self.constants(arguments))
+        given = tuple(n for n in self.first.begun if n in arguments)
+        return Extents(shapes, numbers, values, self.constants(arguments), given)
 
     def constants(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
         """The globals that all inputs share because a call brings none of them, and the kernel only reads them."""
@@ -88,7 +91,7 @@ class Understandings:
 
         slots = self.first.slots
         differing = {s.name: e.shapes[s.name] for s in slots if e.shapes.get(s.name, s.shape) != s.shape}
-        which = (tuple(sorted(differing.items())), e.numbers, e.constants)
+        which = (tuple(sorted(differing.items())), e.numbers, e.constants, e.given)
         front = self._fronts.of(which, lambda: self._understood(replace(e, shapes=e.shapes if differing else {})))
         if (sizes := front.sized_by) and sizes <= e.values.keys():
             which, front = self._sized(e, sizes, front, which)
@@ -163,7 +166,7 @@ class Understandings:
                 front = kept.understand(self._source, self.options_of(e))
             except UnsupportedError:  # a statement writes them that is never reached
                 e = replace(e, constants=())
-        if not e.constants and (e.shapes or e.numbers):
+        if not e.constants and (e.shapes or e.numbers or e.given):
             front = kept.understand(self._source, self.options_of(e))
         if self.lengths and not (front.sized_by and front.sized_by <= e.values.keys()):  # else `_sized` does
             judge(front, self._strict)
@@ -175,6 +178,7 @@ class Understandings:
             shapes={**self._options.shapes, **e.shapes},
             shared=(*self._options.shared, *e.numbers),
             constants=(*self._options.constants, *e.constants),
+            given=(*self._options.given, *e.given),
         )
 
 

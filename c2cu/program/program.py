@@ -328,12 +328,14 @@ class Program:
             return State(self._for_states(), self._options.outputs, p, initial, shared)
 
     def _for_states(self) -> Program:
-        """The program all of whose outputs come out, and whose random numbers go on from variables."""
+        """The program all of whose outputs come out, and whose random numbers go on from variables, as do flags that
+        need not exist where each call begins anew."""
         source, options = with_numbers(self._source, self._front.program), self._options
-        if source is self._source and options.outputs is None:
+        if source is self._source and options.outputs is None and not self._front.begun:
             return self
         status = any(s.is_status for s in self._front.slots)
-        options = replace(options, outputs=None, status=status, fn=self._front.kernel_name)
+        kernel = self._front.kernel_name
+        options = replace(options, outputs=None, status=status, fn=kernel, given=self._front.begun)
         strict = self._strict if source is self._source else None  # the user's own C was judged before
         how = self._backend, self._schedule, self._layout, strict, self._tune
         return Program(source, options, *how, build=False, verify=self._verify)

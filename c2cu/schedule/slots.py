@@ -181,6 +181,7 @@ def _inner_effects(program: KernelProgram, kernel: Kernel | None, not_inputs: fr
     # What the flat kernel does not say of those that it has in registers.
     read = read_statics(program) if unseen else frozenset()
     early = _Early(program) if ENDED in kernel.regions else None
+    constants = {r.name for r in kernel.regions if r.storage == "shared" and r.init is not None}
     out: dict[str, _Roles] = {}
     scratch: list[str] = []
     for b in program.parameters:
@@ -188,6 +189,9 @@ def _inner_effects(program: KernelProgram, kernel: Kernel | None, not_inputs: fr
             out[b.name] = _Roles(False, False, False)
             continue
         names = [b.name + leaf.path for leaf in object_leaves(b.type)]
+        if b.kind == "global" and not b.shared and (b.name in kernel.begun or constants.issuperset(names)):
+            out[b.name] = _Roles(False, False, False)
+            continue
         first = [MAYBE if FIELDS in n and e.first.get(n) == READ else e.first.get(n) for n in names]
         reads = any(
             n not in not_inputs and (f in (READ, MAYBE) or (f == WRITE and n in e.reads)) for n, f in zip(names, first)

@@ -30,6 +30,7 @@ OUTLINE = (
     "lengths",
     "only_read",
     "initialised",
+    "begun",
     "sized_by",
     "oblivious",
     "is_gep",
@@ -146,6 +147,11 @@ class Understood:
         """Those of ``only_read`` that the C initialises: calls are not expected to bring them."""
         zero = {s.name for s in self.slots if s.zero}
         return tuple(name for name in self.only_read if name not in zero)
+
+    @cached_property
+    def begun(self) -> tuple[str, ...]:
+        """Variables that no call is expected to bring, as they begin as the C says: see `ir.nodes.Kernel.begun`."""
+        return self.kernel.begun if self.kernel is not None else ()
 
     @cached_property
     def oblivious(self) -> bool | None:
