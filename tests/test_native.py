@@ -489,3 +489,30 @@ def test_what_a_parameter_says_to_be_const_is_no_output():
     assert out["return"].tolist() == [3, 8] and out["y"].tolist() == [[1, 2], [3, 5]]
     with pytest.raises(c2cu.UnsupportedError, match=r":6:22: error: a function with '...' is not supported"):
         c2cu.compile(text, backend="cpu", schedule="gang")
+
+
+ONLY_READ = "int big[300] = {1, 2, 3}, small[3] = {4, 5}, zero[90] = {0}; static int calls = 0;\n"
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_what_the_kernel_only_reads_stays_until_a_call_brings_other_values(threads, monkeypatch):
+    monkeypatch.setenv("C2CU_THREADS", threads)
+    text = ONLY_READ + "int k(int x) { return 7 * calls++ + big[x] + 10 * small[x] + 100 * zero[x]; }"
+    program = c2cu.compile(text, schedule="native", outputs=["return"])
+    x = np.arange(3 * DISTINCT, dtype="i4") % 3
+    first = np.array([41, 52, 3], "i4")[x]
+    others = {n: np.arange(x.size * k, dtype="i4").reshape(x.size, k) for n, k in (("big", 300), ("zero", 90))}
+    rows = np.arange(x.size)
+    assert same(program({"x": x}), first)
+    brought = others["big"][rows, x] + 10 * np.array([4, 5, 0], "i4")[x] + 100 * others["zero"][rows, x]
+    assert same(program({"x": x, **others}), brought)
+    assert same(program({"x": x}), first)
+    assert same(program({"x": x, "zero": others["zero"]}), first + 100 * others["zero"][rows, x])
+    assert same(program({"x": x}), first)
+
+
+def test_what_is_written_through_a_pointer_is_restored():
+    text = "int t[200] = {1}; int *at = t; int k(int x) { at[x] += 5; return t[0] + t[1]; }"
+    x = np.arange(DISTINCT, dtype="i4") % 2
+    result = c2cu.bulk(text, x, schedule="native", outputs=["return"])
+    assert same(result, np.full(DISTINCT, 6, "i4"))

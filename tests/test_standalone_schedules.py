@@ -503,3 +503,16 @@ def test_functions_of_math_have_the_library_s_bits(schedule):
     printed = subprocess.run([program_on_cpu(written)], input=stdin, capture_output=True, check=True).stdout
     if same_bits.equal(frozenset({"exp", "sin"})) == {"exp", "sin"}:  # else of another library than ours are like
         assert printed == b"".join(run_original(text, str(v)) for v in values)
+
+
+@pytest.mark.parametrize("target, schedule", [("cpu", "gang"), ("cuda", "thread")])
+@pytest.mark.parametrize(
+    "parameters", ["int argc, const char *argv[]", "int n, char const *const *v", "int n, char *const v[]"]
+)
+def test_parameters_of_main_may_point_to_what_is_const(parameters, target, schedule):
+    counted = re.findall(r"\w+", parameters)[1]
+    text = (
+        f"#include <stdio.h>\nint a;\nvoid k(void) {{ a *= 2; }}\nint main({parameters}) {{\n"
+        f'    if (scanf("%d", &a) != 1) return 1;\n    k();\n    printf("%d %d\\n", a, {counted});\n    return 0;\n}}\n'
+    )
+    check(text, ["3\n", "4\n", "-5\n"], target, schedule=schedule)

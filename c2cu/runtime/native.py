@@ -40,7 +40,7 @@ _LINKED = ("-Wl,-z,relro", "-Wl,-z,now", "-Wl,--gc-sections")
 _OURS = ("mmap", "munmap")  # what our own text asks of the C library, whatever the kernel reaches
 ENTRIES = ("c2cu_begin", "c2cu_run", "c2cu_where", "c2cu_end", GUARD)
 STATE = "c2cu_own"  # the section of what we know of the input at work, which is not the program's
-_POINTED, _SHARED = 1, 2  # kinds of slots
+_POINTED, _SHARED, _KEPT = 1, 2, 3  # kinds of slots
 _OTHERS = ("libm.", "libmvec.", "libgcc", "ld-linux", "ld64", "libatomic")  # whose functions are pure
 _AVX512 = re.compile(r"\b(_mm512_|__m512|__mmask|__builtin_ia32_\w*512|_mm(256)?_mask)")  # what calls its instructions
 _FMA = re.compile(r"\b(_mm(256|512)?_(mask\w?_)?fn?m(add|sub)|__builtin_ia32_vfn?m)")
@@ -67,9 +67,10 @@ class NativeProgram:
         load = functools.partial(Copy, code, begin)
         self._load = functools.cache(load) if self.stateless else load
         self._free: deque[Copy] = deque()
-        slots, pointers = artifact.slots, artifact.pointers
+        slots = artifact.slots
         self._sizes = (ctypes.c_long * (len(slots) + 1))(*(s.nbytes for s in slots))
-        self._kinds = bytes(_SHARED if s.shared else _POINTED if s.name in pointers else 0 for s in slots)
+        kinds = {**dict.fromkeys(artifact.pointers, _POINTED), **dict.fromkeys(artifact.only_read, _KEPT)}
+        self._kinds = bytes(_SHARED if s.shared else kinds.get(s.name, 0) for s in slots)
 
     def run(self, inputs: Sequence[Any], outputs: Sequence[Any], p: int) -> Any:
         """Do p inputs; see `CpuProgram.run`.

@@ -79,7 +79,8 @@ class CpuArtifact(Artifact):
 class CpuNativeArtifact(Artifact):
     """Preprocessed C, compiled as it stands. ``text`` is the user's, with functions appended; ``units``: the user's
     other texts; ``support``: a text of ours that is linked with them, and exports what `runtime.native` calls.
-    ``pointers``: the slots that are what a pointer parameter points to, each input's own. ``calls``: functions and
+    ``pointers``: the slots that are what a pointer parameter points to, each input's own; ``only_read``: the globals
+    that the kernel does not write. ``calls``: functions and
     variables that no text defines, and where the kernel names them. ``stdio``: "discard", or "" to refuse output.
     ``guessed``: variables that come out, of which nobody knows whether the kernel writes them. ``replaced``: functions
     of math.h that ``replacing``, another text of ours, stands in for.
@@ -87,6 +88,7 @@ class CpuNativeArtifact(Artifact):
 
     support: str
     pointers: frozenset[str]
+    only_read: frozenset[str] = frozenset()
     calls: tuple[tuple[str, Loc], ...] = ()
     units: tuple[str, ...] = ()
     stdio: str = ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pycparser import c_ast as C
 
 from ..base import catalogue, toolchain
-from ..base.ctype import Array, CType, Pointer, Scalar, Struct, extents, leaf_element
+from ..base.ctype import CHAR, INT, Array, CType, Pointer, Scalar, Struct, extents, leaf_element
 from ..base.diagnostics import Error, Note, UnsupportedError
 from ..base.libm import DECLARED
 from ..base.templates import render, words
@@ -299,6 +299,7 @@ class _Host:
             "not_read_before": self.not_read(before, *arguments),
             "not_read_after": self.not_read(after, *result),
             "main_parameters": self.main_parameters(),
+            "main_arguments": self.main_arguments(),
             "fresh_before": self.split.fresh[0],
             "fresh_after": self.split.fresh[1],
             "prints": self.split.prints,
@@ -357,6 +358,14 @@ class _Host:
         if len(params) > 2:
             raise catalogue.MAIN_PARAMETERS.error(params[2].loc, name=params[2].name)
         return ", ".join(self.printer.visit(q.decl) for q in params if q.decl is not None)
+
+    def main_arguments(self) -> str:
+        """What a part of main gets for them, behind a comma; ``const char *argv[]`` is another type than ours."""
+        params = self.unit.functions["main"].params
+        ours = [("__argc", INT), ("__argv", Pointer(Pointer(CHAR)))]
+        return "".join(
+            f", {text}" if q.type == t else f", ({declare(q.type, '')}){text}" for q, (text, t) in zip(params, ours)
+        )
 
     def not_read(self, *texts: str) -> list[str]:
         """The parameters of main that a part of it has no use for."""

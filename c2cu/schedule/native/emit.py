@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from pycparser import c_ast as C
 
+from ...analysis.effects import may_write
 from ...base import catalogue
 from ...base.ctype import CType, Pointer, Scalar
 from ...base.diagnostics import Loc
@@ -19,6 +20,7 @@ from ...base.templates import render
 from ...codegen.correct_functions import replaced_in, replacements
 from ...frontend.kernel import KernelProgram, Parameter, returns_place
 from ...frontend.parse import loc_of
+from ...frontend.symbols import Symbol
 from ...frontend.tree import nodes
 from ..artifact import CpuNativeArtifact
 from ..understood import Understood
@@ -43,13 +45,13 @@ def native(understood: Understood) -> CpuNativeArtifact:
     defines_copies = not program.unit.functions.keys().isdisjoint(_MEMORY)
     copies = {"copy": "c2cu_copy", "fill": "c2cu_fill"} if defines_copies else BUILTINS
     places = {}
-    for k, b in enumerate(program.parameters):
-        if b.kind == "global":
-            owner = linked.owner(b.name)
-            places[b.name] = f"(void *)&{linked.spelled(b.name)}" if owner == home else f"c2cu_variable_{owner}({k})"
+    for k, name in _variables(program):
+        owner = linked.owner(name)
+        places[name] = f"(void *)&{linked.spelled(name)}" if owner == home else f"c2cu_variable_{owner}({k})"
     driver = render(
         "cpu/native_driver.c.j2",
         others=others,
+        constants=[{"at": places[s.name], "size": s.type.size} for s in _unwritten(program)],
         fresh=("c2cu_call->id = c2cu_id;", "if (c2cu_call->fresh) c2cu_call->fresh();"),
         **copies,
         **driver_values(understood, places, linked.spelled(program.kernel.name)),
@@ -62,6 +64,7 @@ def native(understood: Understood) -> CpuNativeArtifact:
         flags=("-fno-tree-loop-distribute-patterns",) if defines_copies else (),
         support=render("cpu/native_support.c.j2", defines_copies=defines_copies),
         pointers=frozenset(b.name for b in program.parameters if b.kind == "param" and _is_pointer(b) and not b.shared),
+        only_read=_only_read(program),
         calls=tuple(calls_out(program)),
         units=tuple(texts[n] for n in others),
         stdio=understood.stdio,
@@ -71,18 +74,31 @@ def native(understood: Understood) -> CpuNativeArtifact:
     )
 
 
+def _only_read(program: KernelProgram) -> frozenset[str]:
+    written = may_write(program)
+    symbols = (b.symbol for b in program.parameters if b.kind == "global" and b.symbol is not None)
+    return frozenset(s.name for s in symbols if s not in written and not s.volatile)
+
+
 def _globals(program: KernelProgram) -> frozenset[str]:
     return frozenset(b.name for b in program.parameters if b.kind == "global")
 
 
 def _defined(understood: Understood, number: int) -> list[dict[str, object]]:
-    """The slots' variables that a file defines."""
+    """The variables that a file defines."""
     linked = understood.linked
-    return [
-        {"k": k, "name": linked.spelled(b.name)}
-        for k, b in enumerate(understood.program.parameters)
-        if b.kind == "global" and linked.owner(b.name) == number
-    ]
+    variables = _variables(understood.program)
+    return [{"k": k, "name": linked.spelled(name)} for k, name in variables if linked.owner(name) == number]
+
+
+def _variables(program: KernelProgram) -> list[tuple[int, str]]:
+    """The slots' variables, and behind them what is as constant as if the C called it so, each with its number."""
+    slots = [(k, b.name) for k, b in enumerate(program.parameters) if b.kind == "global"]
+    return slots + [(len(program.parameters) + k, s.name) for k, s in enumerate(_unwritten(program))]
+
+
+def _unwritten(program: KernelProgram) -> list[Symbol]:
+    return [s for s in program.constants if s.unwritten and not s.const and s.storage != "static-local"]
 
 
 def _is_pointer(b: Parameter) -> bool:
