@@ -33,7 +33,7 @@ from ..ir.nodes import (
     Var,
     Variable,
 )
-from ..ir.walk import expressions, rewrite, statements, subexpressions
+from ..ir.walk import Order, expressions, rewrite, statements, subexpressions
 
 #: What happens to a region first: certainly a read, certainly a write, or one of them on some path.
 READ, WRITE, MAYBE = "read", "write", "maybe"
@@ -63,7 +63,7 @@ def effects(kernel: Kernel) -> Effects:
             reads.update(x.region.name for x in subexpressions(e) if isinstance(x, Load))
     first: dict[str, str] = {}
     cells, body = _cells(kernel)
-    finder = _First(cells, set())
+    finder = _First(cells, set(), Order(body))
     finder.block(body, first, {})
     used = frozenset(_used(cells, body))
     return Effects(frozenset(reads), frozenset(writes), first, used, frozenset(finder.read_first))
@@ -113,6 +113,7 @@ class _First:
 
     cells: dict[Variable, str]
     read_first: set[str]
+    order: Order
 
     def block(self, block: Block, first: dict[str, str], known: dict[Variable, Const]) -> None:
         """``known``: variables whose value is a known constant."""
@@ -143,7 +144,7 @@ class _First:
         for name in list(yes) + [n for n in no if n not in yes]:
             a, b = yes.get(name), no.get(name)
             first.setdefault(name, a if a == b and a is not None else MAYBE)
-        _forget((s,), known)
+        self.forget(s, known)
 
     def loop(self, s: Loop, first: dict[str, str], known: dict[Variable, Const]) -> None:
         before = dict(known)
@@ -158,7 +159,11 @@ class _First:
             self.block(s.body + s.step, inside, before)
             for name in inside:
                 first.setdefault(name, MAYBE)
-        _forget((s,), known)
+        self.forget(s, known)
+
+    def forget(self, s: Stmt, known: dict[Variable, Const]) -> None:
+        for v in [v for v in known if self.order.assigns((s,), v)]:
+            del known[v]
 
     def loads(self, e: Expr, first: dict[str, str]) -> None:
         for x in subexpressions(e):
@@ -169,12 +174,6 @@ class _First:
                 name = self.cells[x.var]
                 if first.setdefault(name, READ) != WRITE:  # where a path wrote an array, it may be this very element
                     self.read_first.add(name)
-
-
-def _forget(block: Block, known: dict[Variable, Const]) -> None:
-    for s in statements(block) if known else ():
-        if isinstance(s, Assign):
-            known.pop(s.var, None)
 
 
 def _constant(e: Expr, known: dict[Variable, Const]) -> Const | None:

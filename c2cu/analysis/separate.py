@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from ..ir.nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Var, Variable
-from ..ir.walk import statements, unless_same, used, with_body
+from ..ir.walk import Order, statements, unless_same, with_body
 
 
 def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Expr], bool]) -> Kernel:
@@ -15,14 +15,13 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
 
     No use after the branch sees what an arm assigned to a uniform variable: then it would vary.
     """
+    order = Order(kernel.body)
     uids = max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0)
 
     def restored(s: If) -> list[Variable]:
         if not varies(s.cond):
             return []
-        assigned = [v for v in _assigned(s.then) if v not in varying]
-        read = used(s.other) if assigned else ()  # long chains of else if end here
-        return [v for v in assigned if v in read]
+        return [v for v in _assigned(s.then) if v not in varying and order.reads(s.other, v)]
 
     def block(b: Block) -> Block:
         return unless_same(b, (x for s in b for x in statement(s)))

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..ir.nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Store, Var, Variable
-from ..ir.walk import rewrite, subexpressions
+from ..ir.walk import expressions, rewrite, subexpressions
 
 # A definition that reaches a place: its number, and the outermost construct left since. Control leaves the inner ones
 # first, and their numbers are higher: one number tells them all.
-Reaching = dict[Variable, frozenset[tuple[int, int]]]
+# Variables are told by numbers, which Python finds in a dict in a fraction of the time.
+Reaching = dict[int, frozenset[tuple[int, int]]]
 _NONE: frozenset[tuple[int, int]] = frozenset()
 STAYS = 1 << 62  # no construct was left
 
@@ -42,29 +43,37 @@ class _WebAnalysis:
         self.definition: dict[int, int] = {}  # id(Assign) -> number
         self.construct: dict[int, int] = {}  # id(If or Loop) -> number
         self.span: dict[int, tuple[int, int]] = {}  # construct -> numbers of the definitions inside
-        self.assigned: dict[int, tuple[Variable, ...]] = {}  # construct -> variables assigned inside
+        self.assigned: dict[int, tuple[int, ...]] = {}  # construct -> variables assigned inside
+        self.numbers: dict[Variable, int] = {}
+        self.read: dict[int, tuple[int, ...]] = {}  # id(statement) -> variables that it reads itself
         self.parent: list[int] = []  # union-find over definitions
         self.variables: list[Variable] = []  # of each definition
         self.escapes: list[int] = []
         self.heads: dict[int, Reaching] = {}  # id(Loop) -> what reaches its head, as far as it is known
-        self.uses: dict[tuple[int, Variable], int] = {}  # (id(statement), variable) -> a definition that reaches it
+        self.uses: dict[tuple[int, int], int] = {}  # (id(statement), variable) -> a definition that reaches it
         self.number(body)
 
-    def number(self, block: Block) -> dict[Variable, None]:
+    def number_of(self, v: Variable) -> int:
+        return self.numbers.setdefault(v, len(self.numbers))
+
+    def number(self, block: Block) -> dict[int, None]:
         """Number the definitions and constructs of a block; the variables it assigns, in order."""
-        assigned: dict[Variable, None] = {}
+        assigned: dict[int, None] = {}
         for s in block:
+            self.read[id(s)] = tuple(
+                self.number_of(x.var) for e in expressions(s) for x in subexpressions(e) if isinstance(x, Var)
+            )
             if isinstance(s, Assign):
                 assert id(s) not in self.definition, "a statement stands in two places"
                 self.definition[id(s)] = len(self.parent)
                 self.parent.append(len(self.parent))
                 self.variables.append(s.var)
                 self.escapes.append(STAYS)
-                assigned[s.var] = None
+                assigned[self.number_of(s.var)] = None
             elif isinstance(s, (If, Loop)):
                 c = self.construct[id(s)] = len(self.construct)
                 start = len(self.parent)
-                inside: dict[Variable, None] = {}
+                inside: dict[int, None] = {}
                 for inner in (s.then, s.other) if isinstance(s, If) else (s.head, s.body, s.step):
                     inside.update(self.number(inner))
                 self.span[c] = (start, len(self.parent))
@@ -78,17 +87,16 @@ class _WebAnalysis:
             d = self.parent[d]
         return d
 
-    def use(self, s: Stmt, var: Variable, state: Reaching) -> None:
+    def use(self, s: Stmt, var: int, state: Reaching) -> None:
         for d, left in state.get(var, ()):
             self.escapes[d] = min(self.escapes[d], left)
             first = self.uses.setdefault((id(s), var), d)
             a, b = self.root(first), self.root(d)
             self.parent[max(a, b)] = min(a, b)
 
-    def expression(self, s: Stmt, e: Expr, state: Reaching) -> None:
-        for x in subexpressions(e):
-            if isinstance(x, Var):
-                self.use(s, x.var, state)
+    def reads(self, s: Stmt, state: Reaching) -> None:
+        for var in self.read[id(s)]:
+            self.use(s, var, state)
 
     def block(self, block: Block, state: Reaching, branch: bool = False) -> Reaching:
         """``state``, which becomes what reaches the end of ``block``. After the last statement of a ``branch`` of an
@@ -102,13 +110,12 @@ class _WebAnalysis:
     def statement(self, s: Stmt, state: Reaching) -> None:
         match s:
             case Assign():
-                self.expression(s, s.value, state)
-                state[s.var] = frozenset({(self.definition[id(s)], STAYS)})
+                self.reads(s, state)
+                state[self.numbers[s.var]] = frozenset({(self.definition[id(s)], STAYS)})
             case Store():
-                self.expression(s, s.index, state)
-                self.expression(s, s.value, state)
+                self.reads(s, state)
             case If():
-                self.expression(s, s.cond, state)
+                self.reads(s, state)
                 yes, no = self.block(s.then, dict(state), True), self.block(s.other, dict(state), True)
                 self.join(s, state, yes, no)
             case Loop():
@@ -123,7 +130,7 @@ class _WebAnalysis:
         while True:
             self.flags(s, state)
             tested = self.block(s.head, dict(state))
-            self.expression(s, s.cond, tested)
+            self.reads(s, tested)
             done = self.block(s.body, dict(tested))
             self.flags(s, done)
             again = self.block(s.step, dict(done))
@@ -135,17 +142,19 @@ class _WebAnalysis:
     def join(self, s: If | Loop, state: Reaching, a: Reaching, b: Reaching) -> bool:
         """Make of ``state`` what comes together where ``s`` ends, of what ``s`` assigns; whether that changed it."""
         changed = False
+        from_a, from_b, known = a.get, b.get, state.get
         for var in self.assigned[self.construct[id(s)]]:
-            from_a, from_b = a.get(var, _NONE), b.get(var, _NONE)
-            both = from_a if from_a is from_b else from_a | from_b
-            if both != state.get(var, _NONE):
+            both, other, before = from_a(var, _NONE), from_b(var, _NONE), known(var, _NONE)
+            if both is not other:
+                both = both | other
+            if both is not before and both != before:
                 state[var] = both
                 changed = True
         return changed
 
     def flags(self, s: Loop, state: Reaching) -> None:
         for f in s.flags:
-            self.use(s, f, state)
+            self.use(s, self.number_of(f), state)
 
     def left(self, s: If | Loop, state: Reaching) -> None:
         """Definitions inside a construct have left it."""
@@ -170,7 +179,7 @@ class _Renaming:
         return self.fresh[root]
 
     def use(self, s: Stmt, var: Variable) -> Variable:
-        d = self.a.uses.get((id(s), var))
+        d = self.a.uses.get((id(s), self.a.number_of(var)))
         if d is not None:
             return self.web(d)
         if var not in self.unset:

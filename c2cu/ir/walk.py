@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import is_
 
@@ -262,3 +263,43 @@ def statements(block: Block) -> Iterator[Stmt]:
         if type(s) is not Assign:  # which most are
             for inner in reversed(blocks(s)):
                 pending += reversed(inner)
+
+
+class Order:
+    """Where a block's variables are read and assigned, in the order of the text: what is asked of each of many nested
+    statements, all that is in it need not be gone through again for."""
+
+    def __init__(self, block: Block):
+        self._begin: dict[int, int] = {}
+        self._end: dict[int, int] = {}
+        self._read: dict[Variable, list[int]] = {}
+        self._assigned: dict[Variable, list[int]] = {}
+        self._number(block)
+
+    def _number(self, block: Block) -> None:
+        for s in block:
+            at = self._begin[id(s)] = len(self._begin)
+            if type(s) is Assign:
+                self._assigned.setdefault(s.var, []).append(at)
+            elif type(s) is Loop:
+                for f in s.flags:
+                    self._read.setdefault(f, []).append(at)
+            for e in expressions(s):
+                for x in subexpressions(e):
+                    if type(x) is Var:
+                        self._read.setdefault(x.var, []).append(at)
+            for b in blocks(s):
+                self._number(b)
+            self._end[id(s)] = len(self._begin)
+
+    def reads(self, block: Block, v: Variable) -> bool:
+        return self._has(self._read.get(v), block)
+
+    def assigns(self, block: Block, v: Variable) -> bool:
+        return self._has(self._assigned.get(v), block)
+
+    def _has(self, places: Sequence[int] | None, block: Block) -> bool:
+        if not places or not block:
+            return False
+        first = bisect_left(places, self._begin[id(block[0])])
+        return first < len(places) and places[first] < self._end[id(block[-1])]
