@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..base import catalogue
-from ..base.ctype import INT
+from ..base.ctype import FIELDS, INT
 from ..base.diagnostics import Loc
 from ..base.libm import COMPLEX_PARTS
 from ..ir.nodes import (
@@ -323,7 +323,7 @@ def _is_vote(e: Expr) -> bool:
 
 def _users_name(v: Variable) -> str:
     """What the program calls a variable; "" of one that it does not have."""
-    return "" if v.role or v.loc.file.startswith("<library") else v.spelling or v.name
+    return "" if v.role or v.loc.file.startswith("<library") else (v.spelling or v.name).split(f".{FIELDS}")[0]
 
 
 class _Findings:

@@ -433,7 +433,9 @@ NO_NATIVE_LIBRARY = Message(
     "As it stands, the kernel has what a library cannot have: state that the threads of a process share, or that a"
     " thread keeps from input to input, or C that is not printed again.",
     "as it stands, the kernel cannot be in a library: {reason}",
-    "write that as C of the kernel's own; c2cu run and c2cu.bulk run it as it stands",
+    "{way_on}; c2cu run and c2cu.bulk run it as it stands",
+    "Write that as C of the kernel's own: a status that is returned in place of an early end, say. `c2cu run` and"
+    " `c2cu.bulk` run it as it stands.",
 )
 INDIRECT_PARAMETER = Message(
     "C2CU177",

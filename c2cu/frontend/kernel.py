@@ -335,6 +335,8 @@ def why_no_input(program: KernelProgram, name: str) -> str:
     if any(s.name == name for s in program.constants):
         return f"'{name}' is const, and has its value in the C;"
     lost = program.unit.parsed.lost.get(name)
+    if lost is None and name in program.unit.variables:
+        return f"'{program.kernel.name}' has no use for '{name}': leave it out;"
     if lost is None:
         return ""
     return f"'{name}' is of a type that c2cu does not know (line {lost.error.line}): keep it in one of standard C;"

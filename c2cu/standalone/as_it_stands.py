@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..schedule.understood import Understood
 
 #: Functions that the text has its own of: what an input leaves allocated is freed after it.
+NO_STATUS = "return a status instead, and leave assertions out with -D NDEBUG"
 _ALLOCATORS = frozenset("malloc calloc realloc free strdup strndup".split())
 _CONSTRUCTOR = re.compile(r"__attribute__\s*\(\([^;{}]*\b(__)?constructor\b")
 _TEXTS = tuple(
@@ -48,7 +49,9 @@ def as_it_stands(front: Understood) -> CpuArtifact:
     except UnsupportedError as e:
         if e.code == catalogue.THREADS_OWN.code:
             raise
-        reason = catalogue.NO_NATIVE_LIBRARY.error(e.diagnostic.loc, reason=e.diagnostic.message)
+        ends = e.code == catalogue.ENDS_PROCESS.code
+        way_on = NO_STATUS if ends else "write that as C of the kernel's own"
+        reason = catalogue.NO_NATIVE_LIBRARY.error(e.diagnostic.loc, reason=e.diagnostic.message, way_on=way_on)
         raise reason.with_notes(*e.diagnostic.notes) from None
 
 

@@ -22,7 +22,7 @@ from ..schedule import registry
 from ..schedule.artifact import Artifact
 from ..schedule.choose import AUTO
 from ..schedule.slots import Slot
-from .as_it_stands import as_it_stands
+from .as_it_stands import NO_STATUS, as_it_stands
 from .forms import NATIVE, form, launched
 from .library_header import CPU, called, facts, overrides, without_spare_headers
 from .line_directives import line_directives
@@ -148,10 +148,7 @@ def _names(text: str) -> set[str]:
 def _artifact(front: Understood, target: str, schedule: str) -> Artifact:
     """Of the schedules that have such a form, the one that is chosen, or else the first that takes the program."""
     if front.ends:
-        way_on = (
-            "a library has no form of these: return a status instead, and leave assertions out with -D NDEBUG;"
-            " without --library, translate takes it"
-        )
+        way_on = f"a library has no form of these: {NO_STATUS}; without --library, translate takes it"
         raise catalogue.ENDS_EARLY.error(front.ends[0], way_on=way_on)
     artifact = form(front, target, schedule)
     if artifact is not None:
