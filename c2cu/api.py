@@ -512,7 +512,7 @@ def translated(
 
     p, threads = whole("p", p), whole("threads", threads)
     group = None if group is None else whole("group", group)
-    options = replace(options, stdio="keep")
+    options = replace(options, stdio="keep", portable=True)
     try:
         front = pipeline.asked(source, options)
         if values := passed(front.program):
@@ -589,7 +589,8 @@ def library(
     from .standalone import library as libraries
 
     source = read_source(src)
-    front = pipeline.asked(source, options_of(fn, shared, defines, shapes, fp, include_dirs, pack, math=math))
+    options = options_of(fn, shared, defines, shapes, fp, include_dirs, pack, math=math)
+    front = pipeline.asked(source, replace(options, portable=True))
     judge(front, strict=False)
     with lines_of(front.pre.sources):
         return libraries.library(front, name, target=target, schedule=schedule, fp=fp, lines=lines)

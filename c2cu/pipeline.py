@@ -38,6 +38,7 @@ from .trace import refuse_faults, trace
 from .trace.tables import with_tables
 from .transform.early import ends_of, uniform_ends
 from .transform.filled import filled
+from .transform.tabled import tabled
 
 ASSUMED = 24, 40  # bits of the number of elements that an array is taken to have before a call tells; if those are few
 
@@ -122,7 +123,9 @@ def _linked(source: Source, pre: Preprocessed, linked: Linked, options: Options,
     extents = bind_extents(program, options)
     if extents:
         return understand(replace(source, pre=None), replace(options, defines={**options.defines, **extents}))
-    program = replace(program, given=frozenset(options.given))
+    at_home = options.math == "host" and not options.portable
+    given = frozenset((*options.given, *(options.outputs or ())))
+    program = replace(program, given=given, at_home=at_home)
     if options.math == "correct":
         correct(program)
     obstacle, hidden = refuse(program, options.stdio)
@@ -201,7 +204,8 @@ def _filled(m: Middle) -> Middle:
     assert m.analysis is not None
     if not m.analysis.findings:
         return m
-    kernel = filled(m.analysis, unseen_statics(m.program) - m.program.given)
+    private = unseen_statics(m.program) - m.program.given
+    kernel = filled(m.analysis, private)
     return m if kernel is m.analysis.kernel else replace(m, kernel=kernel, analysis=uniform(kernel))
 
 
@@ -218,6 +222,7 @@ PASSES: tuple[tuple[str, Callable[[Middle], Middle]], ...] = (
     ("canonical", lambda m: replace(m, kernel=canonical(m.ir))),
     ("values", lambda m: replace(m, kernel=bound(m.ir, m.values)) if m.values else m),
     ("ends", lambda m: replace(m, kernel=uniform_ends(m.ir))),
+    ("tabled", lambda m: replace(m, kernel=tabled(m.ir)) if m.program.at_home else m),
     ("separate", lambda m: replace(m, analysis=uniform(m.ir))),
     ("filled", _filled),
     ("tables", _with_tables),

@@ -72,6 +72,24 @@ FILLED = {  # the text, and how many arrays become constants
         f"{{ if (!ready) {{ {CRC} ready = 1; }} y[i] = t[x[i]]; }} }} }}",
         1,
     ),
+    "two arms that leave the same": (
+        "static int t[64]; static int s;\nvoid k(void) { for (int i = 0; i < 8; i++) { if (x[i] & 1) { if (s == 0) "
+        "{ for (int j = 0; j < 64; j++) t[j] = 3 * j; s = 1; } } else if (s == 0) { for (int j = 63; j >= 0; j--) "
+        "t[j] = j + 2 * j; s = 1; } y[i] = t[x[i] & 63]; } }",
+        1,
+    ),
+    "in many places": (
+        f"static unsigned t[256]; static int ready;\nstatic void fill(void) {{ if (ready) return; {CRC} ready = 1; }}\n"
+        "static unsigned step(unsigned c, int b) { fill(); return t[(c ^ b) & 255] ^ c >> 8; }\nvoid k(void) { unsigned c = 0; "
+        + " ".join(f"c = step(c, x[{i % 8}]);" for i in range(40))
+        + " y[0] = c; for (int i = 1; i < 8; i++) y[i] = 0; }",
+        1,
+    ),
+    "a struct of tables": (
+        "static struct { unsigned a, b; } s[64]; static int ready;\nvoid k(void) { if (!ready) { for (int i = 0; i < 64; i++) "
+        "s[i].a = i * i, s[i].b = i ^ 5; ready = 1; } for (int i = 0; i < 8; i++) y[i] = s[x[i] & 63].a + s[x[7 - i] & 63].b; }",
+        2,
+    ),
     "elements that nothing fills": (
         "static int t[64]; static int ready;\nvoid k(void) { if (!ready) { for (int i = 1; i < 60; i += 2) t[i] = 5 * i; "
         "ready = 1; } for (int i = 0; i < 8; i++) y[i] = t[x[i] & 63]; }",
@@ -86,6 +104,22 @@ OTHERS = {
     "read before": f"static unsigned t[256]; static int ready;\nvoid k(void) {{ y[0] = t[x[0]]; if (!ready) {{ {CRC} ready = 1; }} {LOOK} y[7] = t[x[1]]; }}",
     "not filled on one path": f"static unsigned t[256]; static int ready;\nvoid k(void) {{ if (x[0] & 1) if (!ready) {{ {CRC} ready = 1; }} {LOOK} }}",
     "a flag that is used": f"static unsigned t[256]; static int ready;\nvoid k(void) {{ if (!ready) {{ {CRC} ready = 5; }} {LOOK} y[0] += ready; }}",
+    "two arms, of which both are taken": (
+        "static int t[64]; static int ready;\nvoid k(void) { if (!ready) { for (int i = 0; i < 64; i++) t[i] += i + 1; ready = 1; } "
+        "if (ready != 2) { for (int i = 0; i < 64; i++) t[i] += i + 1; ready = 2; } for (int i = 0; i < 8; i++) y[i] = t[x[i] & 63]; }"
+    ),
+    "a member that stays": (
+        "static struct { unsigned t[256]; unsigned n; } s;\nvoid k(void) { for (unsigned i = 0; i < 256; i++) s.t[i] = i * i; "
+        "s.n += x[0]; for (int i = 0; i < 8; i++) y[i] = s.t[x[i]] + s.n; }"
+    ),
+    "a member that data sets": (
+        "static struct { unsigned t[256]; unsigned n; } s;\nvoid k(void) { for (unsigned i = 0; i < 256; i++) s.t[i] = i * i; "
+        "s.n = x[0]; for (int i = 0; i < 8; i++) y[i] = s.t[x[i]] + s.n; }"
+    ),
+    "one half of each": (
+        "static struct { unsigned a, n; } s[64];\nvoid k(void) { for (int i = 0; i < 64; i++) s[i].a = i * i; for (int i = 0; i < 64; i++) "
+        "s[i].n = x[i & 7]; for (int i = 0; i < 8; i++) y[i] = s[x[i] & 63].a + s[3].n; }"
+    ),
     "a flag that ends again": f"static unsigned t[256]; static int ready;\nvoid k(void) {{ for (int j = 0; j < 2; j++) {{ if (!ready) {{ {CRC} ready = 1; }} {LOOK} ready = x[0] & 1; }} }}",
     "a flag that has another arm": f"static unsigned t[256]; static int ready;\nvoid k(void) {{ for (int j = 0; j < 2; j++) {{ if (!ready) {{ {CRC} ready = 1; }} else t[5] = j; {LOOK} }} }}",
     "it counts": f"static unsigned t[256]; static int calls;\nvoid k(void) {{ if (!calls++) {{ {CRC} }} {LOOK} y[1] += calls; }}",
@@ -168,6 +202,31 @@ def test_a_state_keeps_them():
     assert same(first, c2cu.bulk(text, x, fn="k", backend="cpu")) and not same(first, second)
 
 
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+@pytest.mark.parametrize("name", ["at each call", "under a flag"])
+def test_a_table_may_be_asked_for(name):
+    text = HEAD + FILLED[name][0]
+    x = np.random.default_rng(5).integers(0, 256, (P, 8)).astype("u1")
+    for schedule in ("gang", "native"):
+        given = {"x": x, **READY[name]}
+        t = c2cu.bulk(text, given, fn="k", backend="cpu", schedule=schedule, outputs=["t"])
+        assert t.shape == (P, 256) and (t == t[0]).all() and t[0, 1] == 0x77073096
+    brought = c2cu.bulk(text, {"x": x, "t": np.zeros((P, 256), "u4"), **READY[name]}, fn="k", backend="cpu")
+    assert same(brought["t"], t)
+    kept = c2cu.compile(
+        f"{text.replace('{', '{ n++;', 1) if name == 'at each call' else text}".replace(
+            "static unsigned t[256];", "static unsigned t[256], n = 0;"
+        ),
+        fn="k",
+        backend="cpu",
+    ).state(3)
+    kept.step({"x": x[:3]})
+    assert same(np.asarray(kept["t"]), t[:3])
+
+
+READY = {"at each call": {}, "under a flag": {"ready": np.zeros(P, "i4")}}
+
+
 def test_what_others_name_is_no_table():
     """What main or another function may have done to it, nobody knows."""
     text = HEAD + FILLED["under a flag"][0]
@@ -176,6 +235,10 @@ def test_what_others_name_is_no_table():
 
 
 def test_a_fill_that_takes_long_is_left():
+    large = "static unsigned char t[1 << 24]; static int ready;"
+    text = f"{HEAD}{large}\nvoid k(void) {{ if (!ready) {{ t[77] = 1; ready = 1; }} y[0] = t[x[0]]; }}"
+    assert constants(understood(text)) == 0
+    assert constants(understood(text.replace("1 << 24", "256"))) == 1
     fill = "for (int i = 0; i < 256; i++) { unsigned c = i; for (int k = 0; k < 5000; k++) c = c * 3 + 1; t[i] = c; }"
     text = f"{HEAD}static unsigned t[256];\nvoid k(void) {{ {fill} {LOOK} }}"
     assert constants(understood(text)) == 0

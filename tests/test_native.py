@@ -516,3 +516,32 @@ def test_what_is_written_through_a_pointer_is_restored():
     x = np.arange(DISTINCT, dtype="i4") % 2
     result = c2cu.bulk(text, x, schedule="native", outputs=["return"])
     assert same(result, np.full(DISTINCT, 6, "i4"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int n = 0; static int cmp(const void *p, const void *q) { n++; return *(int *)p - *(int *)q; }\n"
+        "int k(int x) { int v[2] = {1, 2}; qsort(v, 2, 4, cmp); return n; }",
+        'int n[99] = {5}; int k(int x) { __asm__("incl %0" : "+m"(n[0])); return n[0] + n[98]; }',
+        'int n[99] = {5}; int k(int x) { int m; sscanf("8", "%d", &m); sscanf("7", "%d", n[0] == 5 ? &n[0] : &n[1]); return n[1] + m; }',
+        "int n[99] = {5}; int k(int x) { return __sync_fetch_and_add(&n[98], 1); }",
+        "int n[99] = {5}; static void up(int *v) { n[1]++; } int k(int x) { { __attribute__((cleanup(up))) int v = 1; } return n[1]; }",
+    ],
+)
+@pytest.mark.parametrize("schedule", ["native", "auto"])
+def test_what_is_written_though_nobody_asks_for_it_is_restored(text, schedule):
+    text = f"#include <stdlib.h>\n#include <stdio.h>\n{text}"
+    program = c2cu.compile(text, fn="k", backend="cpu", schedule=schedule, outputs=["return"])
+    for _ in range(2):
+        result = program({"x": np.zeros(DISTINCT, "i4")})
+        assert same(result, np.full(DISTINCT, result[0], "i4"))
+
+
+def test_many_variables_cost_a_call_nothing():
+    """Each is no more than a range of what is restored."""
+    names = [f"a{k}" for k in range(600)]
+    text = "".join(f"int {n}[4] = {{1, 2}};" for n in names) + " int big[99] = {3}; static int m = 0;\nint k(int x) {\n"
+    text += f"m++; return big[0] + m + {' + '.join(f'{n}[x]' for n in names)};\n}}"
+    x = np.arange(DISTINCT, dtype="i4") % 2
+    assert same(c2cu.bulk(text, x, schedule="native", outputs=["return"]), (604 + 600 * x).astype("i4"))

@@ -162,7 +162,7 @@ class _First:
         self.forget(s, known)
 
     def forget(self, s: Stmt, known: dict[Variable, Const]) -> None:
-        for v in [v for v in known if self.order.assigns((s,), v)]:
+        for v in [v for v in known if self.order.times_assigned(v, (s,))]:
             del known[v]
 
     def loads(self, e: Expr, first: dict[str, str]) -> None:
@@ -214,6 +214,47 @@ def may_write(program: KernelProgram) -> dict[Symbol, Loc]:
     if not program.followed:
         return {b.symbol: b.loc for b in program.parameters if b.symbol is not None and not _points_to_const(b.symbol)}
     return _Writes(program).run()
+
+
+def only_loaded(program: KernelProgram) -> frozenset[Symbol]:
+    """Global variables that are certain not to be written: a kernel, what it calls, and the initialisers of others do
+    nothing with them but load their elements and members. An address of one, whatever becomes of it, is too much."""
+    if not program.followed or "alias" in program.unit.pre.text:
+        return frozenset()
+    mentioned: set[Symbol] = set()
+    other: set[Symbol] = set()
+    unit = program.unit
+
+    def visit(n: C.Node, is_place: bool) -> None:
+        root = n
+        while isinstance(root, C.ArrayRef) or (isinstance(root, C.StructRef) and root.type == "."):
+            root = root.name
+        s = unit.symbols.get(id(root)) if isinstance(root, C.ID) else None
+        if s is not None and s.is_global:
+            mentioned.add(s)
+            if is_place or not isinstance(unit.types.get(id(n)), (Scalar, Pointer)):  # an array is an address
+                other.add(s)
+            while isinstance(n, (C.ArrayRef, C.StructRef)):
+                if isinstance(n, C.ArrayRef):
+                    visit(n.subscript, False)
+                n = n.name
+            return
+        match n:
+            case C.Assignment():
+                visit(n.lvalue, True)
+                visit(n.rvalue, False)
+            case C.UnaryOp(op="&" | "++" | "--" | "p++" | "p--"):
+                visit(n.expr, True)
+            case _:
+                for x in children(n):
+                    visit(x, False)
+
+    for f in program.functions:
+        visit(f.node.body, False)
+    for s in (*unit.variables.values(), *unit.statics):
+        if s.decl is not None and s.decl.init is not None:
+            other |= {unit.symbols[id(n)] for n in nodes(s.decl.init) if isinstance(n, C.ID) and id(n) in unit.symbols}
+    return frozenset(mentioned - other)
 
 
 def pointers_set(program: KernelProgram) -> frozenset[Symbol]:

@@ -21,7 +21,7 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
     def restored(s: If) -> list[Variable]:
         if not varies(s.cond):
             return []
-        return [v for v in _assigned(s.then) if v not in varying and order.reads(s.other, v)]
+        return [v for v in _assigned(s.then) if v not in varying and order.times_read(v, s.other)]
 
     def block(b: Block) -> Block:
         return unless_same(b, (x for s in b for x in statement(s)))

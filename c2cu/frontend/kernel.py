@@ -69,7 +69,8 @@ class KernelProgram:
     is typed; else ``parameters`` has all mutable globals, as nobody knows which of them the kernel touches.
     ``values``: of parameters that one number for all inputs is known of, and some object's size comes from. ``judged``:
     it is lowered for a verdict on secrets, which ``#pragma c2cu declassify`` matters to. ``given``: globals that a call
-    brings although they need not exist (`ir.nodes.Kernel.begun`)."""
+    brings or asks for although they need not exist (`ir.nodes.Kernel.begun`). ``at_home``: it will run beside this
+    machine's C library, whose functions may be called already."""
 
     unit: Unit
     kernel: FunctionDef
@@ -84,6 +85,7 @@ class KernelProgram:
     values: Mapping[str, int] = field(default_factory=dict)
     judged: bool = False
     given: frozenset[str] = frozenset()
+    at_home: bool = False
 
     @property
     def declassified(self) -> tuple[C.Node | Error, ...]:

@@ -38,8 +38,8 @@ class Options:
     ``outputs``: the variables that come out, None: all that are written; ``status``: the exit status does too;
     ``stdio``: "discard" drops what the kernel prints; "keep": a translation's kernel prints, on a CPU. ``constants``:
     globals that nothing writes and no call brings; ``given``: those that one does bring although they need not exist
-    (`ir.nodes.Kernel.begun`). ``dtypes``: of what ``void *`` parameters point to. ``math``: whose
-    bits functions of math.h have."""
+    (`ir.nodes.Kernel.begun`). ``dtypes``: of what ``void *`` parameters point to. ``math``: whose bits functions of
+    math.h have. ``portable``: what is generated may run on another machine."""
 
     fn: str | None = None
     defines: Mapping[str, str] = field(default_factory=dict)
@@ -56,6 +56,7 @@ class Options:
     given: tuple[str, ...] = ()
     dtypes: Mapping[str, str] = field(default_factory=dict)
     math: str = "host"
+    portable: bool = False
 
 
 def options_of(

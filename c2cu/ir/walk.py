@@ -278,6 +278,7 @@ class Order:
 
     def _number(self, block: Block) -> None:
         for s in block:
+            assert id(s) not in self._begin, "a statement stands in two places"
             at = self._begin[id(s)] = len(self._begin)
             if type(s) is Assign:
                 self._assigned.setdefault(s.var, []).append(at)
@@ -292,14 +293,16 @@ class Order:
                 self._number(b)
             self._end[id(s)] = len(self._begin)
 
-    def reads(self, block: Block, v: Variable) -> bool:
-        return self._has(self._read.get(v), block)
+    def times_read(self, v: Variable, block: Block | None = None) -> int:
+        """How often a variable is read in one of the blocks, or in all of it."""
+        return self._times(self._read.get(v, ()), block)
 
-    def assigns(self, block: Block, v: Variable) -> bool:
-        return self._has(self._assigned.get(v), block)
+    def times_assigned(self, v: Variable, block: Block | None = None) -> int:
+        return self._times(self._assigned.get(v, ()), block)
 
-    def _has(self, places: Sequence[int] | None, block: Block) -> bool:
+    def _times(self, places: Sequence[int], block: Block | None) -> int:
+        if block is None:
+            return len(places)
         if not places or not block:
-            return False
-        first = bisect_left(places, self._begin[id(block[0])])
-        return first < len(places) and places[first] < self._end[id(block[-1])]
+            return 0
+        return bisect_left(places, self._end[id(block[-1])]) - bisect_left(places, self._begin[id(block[0])])

@@ -133,11 +133,14 @@ class Understood:
     @cached_property
     def only_read(self) -> tuple[str, ...]:
         """Globals that the kernel only reads, and that have a value without a call."""
+        from ..analysis.effects import may_write
         from ..ir.nodes import Store
         from ..ir.walk import statements
 
-        body = self.kernel.body if self.kernel is not None else ()
-        stored = {s.region.variable for s in statements(body) if isinstance(s, Store)}  # scratch is no output
+        if self.kernel is not None:  # scratch is no output, nor is what nobody asks for
+            stored = {s.region.variable for s in statements(self.kernel.body) if isinstance(s, Store)}
+        else:
+            stored = {s.name for s in may_write(self.program)}
         read = {s.name for s in self.slots if s.reads and not s.writes and not s.shared and not s.required} - stored
         symbols = (b.symbol for b in self.program.parameters if b.kind == "global" and b.name in read)
         return tuple(s.name for s in symbols if s is not None and not s.volatile)

@@ -31,13 +31,12 @@ from .tidy import headers
 if TYPE_CHECKING:
     from ..schedule.understood import Understood
 
-#: Functions that the text has its own of: what an input leaves allocated is freed after it.
 NO_STATUS = "return a status instead, and leave assertions out with -D NDEBUG"
+#: Functions that the text has its own of: what an input leaves allocated is freed after it.
 _ALLOCATORS = frozenset("malloc calloc realloc free strdup strndup".split())
 _CONSTRUCTOR = re.compile(r"__attribute__\s*\(\([^;{}]*\b(__)?constructor\b")
 _TEXTS = tuple(
-    f"cpu/{n}.j2"
-    for n in "as_it_stands.c library.c slot.h workers.h start.h native_leave.h native_inputs.h".split()
+    f"cpu/{n}.j2" for n in "as_it_stands.c library.c slot.h workers.h start.h native_leave.h native_inputs.h".split()
 )
 
 

@@ -19,14 +19,14 @@ from typing import TypeGuard
 from ..analysis.uniform import Uniform
 from ..ir.evaluate import Leaf, Value, evaluate
 from ..ir.nodes import Assign, Block, Cast, Const, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ..ir.walk import blocks, expressions, rewritten, statements, subexpressions, unless_same
+from ..ir.walk import Order, blocks, expressions, rewritten, statements, subexpressions, unless_same
 
 LEAST = 8  # elements of a table that is filled at each call; shorter ones are as good in registers
+LARGEST = 1 << 16  # elements of any
 LONGEST = 400_000  # operands that are evaluated for one kernel, which takes below a second
 
-LARGEST = 1 << 16  # elements of a table
-
 Memory = dict[Region, list[Value | None]]
+Elements = dict[Region, tuple[int | float, ...]]
 
 
 def filled(u: Uniform, private: frozenset[str]) -> Kernel:
@@ -35,22 +35,22 @@ def filled(u: Uniform, private: frozenset[str]) -> Kernel:
     kernel, left = u.kernel, _Budget(LONGEST)
     for find in (under_a_flag, at_each_call):
         while fill := find(kernel, u, private, left):
-            kernel = _without(kernel, fill)
+            kernel = _with_constants(kernel, fill)
     return kernel
 
 
 @dataclass(frozen=True)
 class Fill:
     """``tables``: what is in them in the end; ``statements``: those that fill them, by identity, and that nothing else
-    needs; ``begun``: private variables that begin as the C says."""
+    needs; ``flags``: regions of the flags that are private variables."""
 
-    tables: Mapping[Region, tuple[int | float, ...]]
+    tables: Elements
     statements: frozenset[int]
-    begun: frozenset[str] = frozenset()
+    flags: frozenset[Region] = frozenset()
 
 
-def _without(kernel: Kernel, fill: Fill) -> Kernel:
-    """The kernel with constants in place of tables that are filled."""
+def _with_constants(kernel: Kernel, fill: Fill) -> Kernel:
+    """The kernel with constants in place of tables that are filled, and without what fills them."""
     constant = {r: replace(r, storage="shared", init=values) for r, values in fill.tables.items()}
 
     def load(e: Expr) -> Expr:
@@ -72,10 +72,10 @@ def _without(kernel: Kernel, fill: Fill) -> Kernel:
             yield s
 
     body = rewritten(rest(kernel.body), load)
-    read = {x.region for x in _loads(body)}
-    gone = {r for r in kernel.regions if r.variable in fill.begun or r in constant}
+    read, gone = {x.region for x in _loads(body)}, constant.keys() | fill.flags
     regions = (constant.get(r, r) for r in kernel.regions if r not in gone or constant.get(r) in read)
-    return replace(kernel, regions=tuple(regions), body=body, begun=(*kernel.begun, *sorted(fill.begun)))
+    begun = sorted({r.variable for r in gone if r.storage == "bulk"})
+    return replace(kernel, regions=tuple(regions), body=body, begun=(*kernel.begun, *begun))
 
 
 def at_each_call(kernel: Kernel, u: Uniform, private: frozenset[str], left: _Budget) -> Fill | None:
@@ -93,98 +93,149 @@ def at_each_call(kernel: Kernel, u: Uniform, private: frozenset[str], left: _Bud
     for s in kernel.body:
         if machine.execute(s):
             known.add(id(s))
-    filling = {id(s) for s in kernel.body if id(s) in known and not _stored((s,)).isdisjoint(tables)}
-    while True:  # what does something else too, or what is not all that fills a table, stays, and then the table does
-        used = _Uses(kernel, filling)
-        kept = {
-            id(s)
-            for s in kernel.body
-            if id(s) in filling and not (_stored((s,)) <= tables and used.nothing_of(_assigned((s,))))
-        }
-        wrong = {r for r in tables if r in used.stored or not used.filled_before_read(r) or r not in machine.memory}
-        if not kept and not wrong:
+    tables = {r for r in tables if r in machine.memory and _elements(r, machine.memory[r]) is not None}
+    filling = [s for s in kernel.body if id(s) in known]
+    while tables:  # what does something else too stays, and then a table does that it fills
+        filling = [s for s in filling if not _stored((s,)).isdisjoint(tables)]
+        others = [s for s in kernel.body if not any(s is x for x in filling)]
+        read = {x.var for x in _nodes(others) if isinstance(x, Var)}
+        kept = [s for s in filling if not (_stored((s,)) <= tables and read.isdisjoint(_assigned((s,))))]
+        early = _read_early(kernel.body, filling)
+        wrong = tables & (_stored(tuple(others)) | _stored(tuple(kept)) | early | _of_parts(kernel, tables))
+        if not wrong:
             break
-        tables -= wrong | {r for s in kernel.body if id(s) in kept for r in _stored((s,))}
-        filling = {id(s) for s in kernel.body if id(s) in filling - kept and not _stored((s,)).isdisjoint(tables)}
-    values = {r: _elements(r, machine.memory[r]) for r in tables}
-    whole = {r: v for r, v in values.items() if v is not None}
-    return Fill(whole, frozenset(filling)) if tables and len(whole) == len(tables) else None
+        tables -= wrong
+    whole = {r: e for r in tables if (e := _elements(r, machine.memory[r])) is not None}
+    return Fill(whole, frozenset(map(id, filling))) if whole else None
+
+
+def _read_early(body: Block, filling: Sequence[Stmt]) -> set[Region]:
+    """What other statements read before one of these stores there."""
+    read: set[Region] = set()
+    early: set[Region] = set()
+    ours = set(map(id, filling))
+    for s in body:
+        if id(s) in ours:
+            early |= read & _stored((s,))
+        else:
+            read |= {x.region for x in _loads((s,))}
+    return early
+
+
+def _of_parts(kernel: Kernel, gone: Set[Region]) -> set[Region]:
+    """Those that are members of a variable some of which stays."""
+    stays = {r.variable for r in kernel.regions if r not in gone and r.storage == "bulk"}
+    return {r for r in gone if r.storage == "bulk" and r.variable in stays}
 
 
 def under_a_flag(kernel: Kernel, u: Uniform, private: frozenset[str], left: _Budget) -> Fill | None:
-    """Tables that are filled in the one arm of branches that only what these arms write decides: they are taken when a
-    branch is first come to, and never again."""
+    """Tables that are filled in the one arm of branches that only what these arms write decides: one of them is taken,
+    where such a branch is first come to, and none after it."""
     groups: dict[frozenset[Variable | Region], list[If]] = defaultdict(list)
     for s in statements(kernel.body):
         if isinstance(s, If) and bool(s.then) != bool(s.other) and (flags := _flags(s.cond)):
             groups[flags].append(s)
+    order: Order | None = None
+    first = {s.var: s.value for s in kernel.body if isinstance(s, Assign)}
     for flags, members in groups.items():
-        arms = {r for s in members for r in _stored(_arm(s))}
-        written = arms | {v for s in members for v in _assigned(_arm(s))}
-        if flags <= written and any(_is_own(r, private) for r in arms):
-            fill = _Once(kernel, private, left, flags, members).fill()
+        if not all(isinstance(v, Region) or _may_begin(first.get(v), private) for v in flags):
+            continue
+        tables = {r for s in members for r in _stored(_arm(s))}
+        written = tables | {v for s in members for v in _assigned(_arm(s))}
+        if flags <= written and tables and all(_is_own(r, private) and r.count <= LARGEST for r in tables):
+            order = order or Order(kernel.body)
+            fill = _Once(kernel, private, left, flags, members, order).fill()
             if fill is not None:
                 return fill
     return None
+
+
+def _may_begin(value: Expr | None, private: frozenset[str]) -> bool:
+    """Whether a flag may begin with this value, whatever the data."""
+    return isinstance(value, Const) or (isinstance(value, Load) and value.region.variable in private)
 
 
 class _Once:
     """One group of such branches."""
 
     def __init__(
-        self, kernel: Kernel, private: frozenset[str], left: _Budget, flags: Set[Variable | Region], members: list[If]
+        self,
+        kernel: Kernel,
+        private: frozenset[str],
+        left: _Budget,
+        flags: frozenset[Variable | Region],
+        members: list[If],
+        order: Order,
     ):
         self.kernel, self.private, self.left = kernel, private, left
-        self.flags, self.members = flags, members
+        self.flags, self.members, self.order = flags, members, order
         self.tables = {r for s in members for r in _stored(_arm(s))}
         self.inside = frozenset(map(id, members))
         self.first = next(k for k, s in enumerate(kernel.body) if any(id(x) in self.inside for x in statements((s,))))
         self.before = [s for s in kernel.body[: self.first] if not _stored((s,)).isdisjoint(self.tables)]
-        self.used = _Uses(kernel, self.inside.union(map(id, self.before)))
         self.cells: dict[Variable, Region] = {}  # flags that live in private variables
-        self.leaving: Counter[Variable] = Counter()  # how often these are stored there in the end
 
     def fill(self) -> Fill | None:
-        tables, variables = self.tables, {v for s in self.members for v in _assigned(_arm(s))}
-        if not all(_is_own(r, self.private) for r in tables) or not all(map(self.does_nothing_else, self.before)):
+        within = [x for s in self.members for x in statements(_arm(s))]
+        if any(id(x) in self.inside for x in within):
+            return None  # one stands in another
+        outside = [x for s in self.kernel.body for x in self.others(s)]
+        if not self.tables.isdisjoint(x.region for x in outside if isinstance(x, Store)):
             return None
-        start = self.start()
-        if start is None or not all(self.used.reads[v] == self.leaving[v] for v in variables):
+        if not all(map(self.does_nothing_else, self.before)) or not all(map(self.fills_before_reads, self.tables)):
             return None
-        if any(r in self.used.stored_after(self.first) for r in tables) or not all(map(self.is_filled_first, tables)):
+        values = self.start()
+        if values is None:
             return None
-        end, *others = (self.end(s, *start) for s in self.members)
-        if end is None or any(other != end for other in others):
+        leaving = Counter(v for s in self.kernel.body if (v := self.leaves(s)) is not None)
+        if any(self.reads_of(v) != leaving[v] for v in _assigned(tuple(self.members))):
             return None
-        cells = {*tables, *self.cells.values()}
-        begun = {r.variable for r in cells if r.storage == "bulk"}
-        if any(r.variable in begun and r not in cells for r in self.kernel.regions):
+        ends = self.ends(*values)
+        gone = self.tables.union(self.cells.values())
+        if ends is None or _of_parts(self.kernel, gone):
             return None
         own = (s for s in self.kernel.body if self.leaves(s) or (isinstance(s, Assign) and s.var in self.flags))
-        return Fill(end, self.inside | {id(s) for s in (*self.before, *own)}, frozenset(begun))
+        return Fill(ends, self.inside | {id(s) for s in (*self.before, *own)}, frozenset(self.cells.values()))
+
+    def others(self, s: Stmt) -> Iterator[Stmt]:
+        """A statement and what is in it, without the branches and what is before them."""
+        if id(s) not in self.inside and not any(s is x for x in self.before):
+            yield s
+            for b in blocks(s):
+                for x in b:
+                    yield from self.others(x)
+
+    def reads_of(self, v: Variable) -> int:
+        """How often others read a variable."""
+        return self.order.times_read(v) - sum(self.order.times_read(v, (s,)) for s in (*self.members, *self.before))
 
     def does_nothing_else(self, s: Stmt) -> bool:
         """Whether a statement only stores in the tables, and loads from none of them."""
         loads = {x.region for x in _loads((s,))}
-        return _stored((s,)) <= self.tables and loads.isdisjoint(self.tables) and self.used.nothing_of(_assigned((s,)))
+        mine = all(self.reads_of(v) == 0 for v in _assigned((s,)))
+        return _stored((s,)) <= self.tables and loads.isdisjoint(self.tables) and mine
 
     def start(self) -> tuple[dict[Variable, Value], Memory] | None:
         """What variables and tables hold before any of the branches, and until then; None where it is not known of all
         flags and tables."""
+        before = self.kernel.body[: self.first]
+        assigned = {s.var: s for s in before if isinstance(s, Assign)}
+        if not all(v in assigned for v in self.flags - self.tables):
+            return None
         memory = _beginning(self.kernel)
         memory.update((r, _initial(r)) for r in self.tables if r.storage == "bulk")
-        machine, before = _Machine({}, memory, self.left), self.kernel.body[: self.first]
-        known, own = {id(s) for s in before if machine.execute(s)}, {id(s) for s in before}
+        machine = _Machine({}, memory, self.left)
+        known = {id(s) for s in before if machine.execute(s)}
         values: dict[Variable, Value] = {}
-        for v, assigned in self.used.assigned.items():
-            if len(assigned) != 1 or id(s := assigned[0]) not in own:
+        for v, s in assigned.items():
+            elsewhere = self.order.times_assigned(v) - sum(self.order.times_assigned(v, (m,)) for m in self.members)
+            if elsewhere != 1:
                 continue
             if v in self.flags and isinstance(s.value, Load) and self.is_of_its_own(s.value.region, v):
                 self.cells[v] = s.value.region
                 values[v] = _initial(s.value.region)[0]
             elif id(s) in known and v in machine.values:
                 values[v] = machine.values[v]
-        self.leaving = Counter(v for s in self.kernel.body if (v := self.leaves(s)))
         if not (self.flags - self.tables <= values.keys() and self.tables <= machine.memory.keys()):
             return None
         return values, {r: machine.memory[r] for r in self.tables}
@@ -203,88 +254,75 @@ class _Once:
             return s.value.var
         return None
 
-    def end(self, s: If, values: dict[Variable, Value], memory: Memory) -> dict[Region, tuple[int | float, ...]] | None:
-        """What a branch leaves in the tables; None where it is not certain to be taken once."""
-        machine = _Machine(dict(values), {**_beginning(self.kernel), **{r: [*m] for r, m in memory.items()}}, self.left)
-        taken = machine.truth(s.cond)
-        if taken is not bool(s.then) or not machine.execute_all(_arm(s)) or machine.truth(s.cond) is not bool(s.other):
-            return None
-        out = {r: _elements(r, machine.memory[r]) for r in self.tables}
-        whole = {r: v for r, v in out.items() if v is not None}
-        return whole if len(whole) == len(out) else None
+    def ends(self, values: dict[Variable, Value], memory: Memory) -> Elements | None:
+        """What the tables hold after any of the branches; None where it is not certain that the one that is come to
+        first is taken, that no other is after it, and that all leave the same."""
+        end: Elements | None = None
+        for arm in {_renamed(_arm(s), values): s for s in self.members}.values():
+            machine = _Machine(dict(values), _beginning(self.kernel), self.left)
+            machine.memory.update((r, [*cells]) for r, cells in memory.items())
+            if not (machine.takes(arm) is True and all(map(machine.execute, _arm(arm)))):
+                return None
+            if any(machine.takes(s) is not False for s in self.members):
+                return None
+            left = {r: e for r in self.tables if (e := _elements(r, machine.memory[r])) is not None}
+            if len(left) < len(self.tables) or (end is not None and repr(left) != repr(end)):
+                return None
+            end = left
+        start = _Machine(values, memory, self.left)
+        return end if all(start.takes(s) is True for s in self.members) else None
 
-    def is_filled_first(self, r: Region) -> bool:
+    def fills_before_reads(self, r: Region) -> bool:
         """Whether all loads of a table come after one of the branches, on every path."""
-        return self.filled(self.kernel.body, r, False) is not None
+        return self.filled_after(self.kernel.body, r, False) is not None
 
-    def filled(self, block: Block, r: Region, already: bool) -> bool | None:
+    def filled_after(self, block: Block, r: Region, already: bool) -> bool | None:
         """Whether a table is filled after a block; None where it is read before."""
         for s in block:
             if id(s) in self.inside:
                 already = True
                 continue
+            if isinstance(s, Loop):
+                head = self.filled_after(s.head, r, already)
+                if head is None or (not head and any(x.region == r for x in _loads_of(s.cond))):
+                    return None
+                body = self.filled_after(s.body, r, head)
+                if body is None or self.filled_after(s.step, r, body) is None:
+                    return None
+                continue
             if not already and any(x.region == r for e in expressions(s) for x in _loads_of(e)):
                 return None
             if isinstance(s, If):
-                arms = [self.filled(b, r, already) for b in (s.then, s.other)]
+                arms = [self.filled_after(b, r, already) for b in (s.then, s.other)]
                 if None in arms:
                     return None
                 already = all(arms)
-            elif isinstance(s, Loop):
-                head = self.filled(s.head, r, already)
-                if head is None or (not head and any(x.region == r for x in _loads_of(s.cond))):
-                    return None
-                body = self.filled(s.body, r, head)
-                if body is None or self.filled(s.step, r, body) is None:
-                    return None
         return already
 
 
-class _Uses:
-    """What a kernel's statements do, but for some of them and what is inside of those."""
+def _renamed(arm: Block, known: Mapping[Variable, Value]) -> Block:
+    """With variables called by the order in which they appear, but for those that are known: copies of one function's
+    body are the same then."""
+    names: dict[Variable, Variable] = {}
 
-    def __init__(self, kernel: Kernel, but: Set[int]):
-        self.kernel, self.but = kernel, but
-        self.reads: dict[Variable, int] = defaultdict(int)
-        self.stored: set[Region] = set()
-        self.assigned: dict[Variable, list[Assign]] = defaultdict(list)
-        for s in self.others(kernel.body):
-            if isinstance(s, Store):
-                self.stored.add(s.region)
-            elif isinstance(s, Assign):
-                self.assigned[s.var].append(s)
-            elif isinstance(s, Loop):
-                for f in s.flags:
-                    self.reads[f] += 1
-            for e in expressions(s):
-                for x in subexpressions(e):
-                    if isinstance(x, Var):
-                        self.reads[x.var] += 1
+    def name(v: Variable) -> Variable:
+        return v if v in known else names.setdefault(v, Variable("", v.type, len(names)))
 
-    def others(self, block: Block) -> Iterator[Stmt]:
-        for s in block:
-            if id(s) not in self.but:
-                yield s
-                for b in blocks(s):
-                    yield from self.others(b)
+    def block(b: Block) -> Block:
+        return tuple(map(statement, rewritten(b, lambda e: Var(name(e.var), e.loc) if isinstance(e, Var) else e)))
 
-    def nothing_of(self, variables: Set[Variable]) -> bool:
-        """Whether these have no other use."""
-        return not any(self.reads[v] for v in variables)
+    def statement(s: Stmt) -> Stmt:
+        match s:
+            case Assign():
+                return replace(s, var=name(s.var))
+            case If():
+                return replace(s, then=tuple(map(statement, s.then)), other=tuple(map(statement, s.other)))
+            case Loop():
+                head, body, step = (tuple(map(statement, b)) for b in blocks(s))
+                return replace(s, head=head, body=body, step=step, flags=tuple(map(name, s.flags)))
+        return s
 
-    def stored_after(self, first: int) -> set[Region]:
-        return {s.region for s in self.others(self.kernel.body[first:]) if isinstance(s, Store)}
-
-    def filled_before_read(self, r: Region) -> bool:
-        """Whether no statement but these reads a table before the last of them that stores in it."""
-        read = False
-        for s in self.kernel.body:
-            if id(s) in self.but:
-                if read and r in _stored((s,)):
-                    return False
-            elif any(x.region == r for x in _loads((s,))):
-                read = True
-        return True
+    return block(arm)
 
 
 class _NotKnown(Exception):
@@ -315,12 +353,10 @@ class _Machine:
             return False
         return True
 
-    def execute_all(self, block: Block) -> bool:
-        return all(map(self.execute, block))
-
-    def truth(self, cond: Expr) -> bool | None:
+    def takes(self, s: If) -> bool | None:
+        """Whether a branch goes into its only arm; None where that is not known."""
         try:
-            return bool(self.value(cond))
+            return bool(self.value(s.cond)) == bool(s.then)
         except (_NotKnown, ArithmeticError, ValueError):
             return None
 
@@ -359,7 +395,7 @@ class _Machine:
         if id(e) not in self.conversions:
             self.conversions[id(e)] = e, [x for x in subexpressions(e) if _is_conversion(x)]
         for x in self.conversions[id(e)][1]:
-            if not _FITS[0] <= self.value(x.operand) <= _FITS[1]:
+            if not _FITS[0] <= evaluate(x.operand, self.leaf) <= _FITS[1]:
                 raise _NotKnown  # C does not say what it is
         return evaluate(e, self.leaf)
 
@@ -453,8 +489,12 @@ def _assigned(block: Block) -> set[Variable]:
     return {s.var for s in statements(block) if isinstance(s, Assign)}
 
 
+def _nodes(block: Sequence[Stmt]) -> Iterator[Expr]:
+    return (x for s in statements(tuple(block)) for e in expressions(s) for x in subexpressions(e))
+
+
 def _loads(block: Block) -> Iterator[Load]:
-    return (x for s in statements(block) for e in expressions(s) for x in _loads_of(e))
+    return (x for x in _nodes(block) if isinstance(x, Load))
 
 
 def _loads_of(e: Expr) -> Iterator[Load]:

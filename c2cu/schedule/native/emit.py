@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from pycparser import c_ast as C
 
-from ...analysis.effects import may_write
+from ...analysis.effects import only_loaded
 from ...base import catalogue
 from ...base.ctype import CType, Pointer, Scalar
 from ...base.diagnostics import Loc
@@ -75,9 +75,9 @@ def native(understood: Understood) -> CpuNativeArtifact:
 
 
 def _only_read(program: KernelProgram) -> frozenset[str]:
-    written = may_write(program)
+    loaded = only_loaded(program)
     symbols = (b.symbol for b in program.parameters if b.kind == "global" and b.symbol is not None)
-    return frozenset(s.name for s in symbols if s not in written and not s.volatile)
+    return frozenset(s.name for s in symbols if s in loaded and not s.volatile)
 
 
 def _globals(program: KernelProgram) -> frozenset[str]:
@@ -98,7 +98,8 @@ def _variables(program: KernelProgram) -> list[tuple[int, str]]:
 
 
 def _unwritten(program: KernelProgram) -> list[Symbol]:
-    return [s for s in program.constants if s.unwritten and not s.const and s.storage != "static-local"]
+    loaded = only_loaded(program)
+    return [s for s in program.constants if s.unwritten and s in loaded and s.storage != "static-local"]
 
 
 def _is_pointer(b: Parameter) -> bool:
