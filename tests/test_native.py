@@ -24,6 +24,11 @@ def program(body: str, head: str = "") -> str:
 
 PROGRAMS = {
     "recursion": program("return fib(x % 15) + a[1];", "int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }"),
+    "constructor": program(
+        "return t[x & 3] + a[0];",
+        "static int t[4]; __attribute__((constructor)) static void init(void) { for (int i = 0; i < 4; i++) t[i] = 9 * i; }",
+    ),
+    "number-first": program("return *(int *)(4 + (long)t) + a[0];", "static int t[4] = {3, 1, 4};"),
     "static-locals": program("static int n = 7, m[4]; n += x; m[x & 3]++; a[0] = m[x & 3]; return n;"),
     "memo": program(
         "for (int i = 0; i < 9; i++) a[i & 3] += get(i * x); return hits;",

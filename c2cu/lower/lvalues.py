@@ -214,6 +214,8 @@ def pointer_value(cx: Context, node: C.Node) -> Target:
             base, by = node.left, node.right
             if not isinstance(cx.unit.value_type(base), Pointer):
                 base, by = by, base
+            if not isinstance(cx.unit.value_type(base), Pointer):
+                raise catalogue.POINTER_FROM_NUMBER.error(loc)
             start = pointee(pointer_value(cx, base), pointed_type(cx, base), loc)
             index = index_value(cx, by)
             return start.moved(index if node.op == "+" else unary("-", index, index.type, index.loc), loc)
