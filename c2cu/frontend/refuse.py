@@ -161,7 +161,7 @@ def _found(program: KernelProgram, ends: Ends | None = None) -> Iterator[tuple[b
     unit = program.unit
     if unit.always is not None:
         yield False, unit.always
-    for *_, mark in unit.parsed.marked:
+    for mark in (m for file in unit.pre.units for m in file.marks):
         if "constructor" in mark.attribute:  # what it leaves in variables is what the kernel finds
             yield False, catalogue.UNSUPPORTED_CONSTRUCT.error(mark.loc, construct="a function that runs before main")
     for f in program.functions:
