@@ -133,13 +133,17 @@ def main() -> None:
     args = options(__doc__)
     rng = np.random.default_rng(0)
     rows = [measured(*case, 1 if args.quick else 9) for case in cases(rng, args.quick)]
+    show(rows)
+    save(args.json, rows, cpu=cpu_name())
+
+
+def show(rows: list[dict]) -> None:
     print(f"{cpu_name()}; one core; microseconds an input, medians")
-    print(f"{'workload':28} {'p':>7} {'schedule':8} {'c2cu':>9} {'gcc loop':>9} {'times':>6}")
+    print(f"{'workload':36} {'p':>7} {'schedule':8} {'c2cu':>9} {'gcc loop':>9} {'times':>6}")
     for r in rows:
         print(
-            f"{r['workload']:28} {r['p']:7} {r['schedule']:8} {r['c2cu_us']:9.4f} {r['gcc_us']:9.4f} {r['ratio']:6.2f}"
+            f"{r['workload']:36} {r['p']:7} {r['schedule']:8} {r['c2cu_us']:9.4f} {r['gcc_us']:9.4f} {r['ratio']:6.2f}"
         )
-    save(args.json, rows, cpu=cpu_name())
 
 
 if __name__ == "__main__":

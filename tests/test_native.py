@@ -24,7 +24,7 @@ def program(body: str, head: str = "") -> str:
 
 PROGRAMS = {
     "recursion": program("return fib(x % 15) + a[1];", "int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }"),
-    "constructor": program(
+    "what-a-constructor-leaves": program(
         "return t[x & 3] + a[0];",
         "static int t[4]; __attribute__((constructor)) static void init(void) { for (int i = 0; i < 4; i++) t[i] = 9 * i; }",
     ),
@@ -541,6 +541,13 @@ def test_what_is_written_though_nobody_asks_for_it_is_restored(text, schedule):
     for _ in range(2):
         result = program({"x": np.zeros(DISTINCT, "i4")})
         assert same(result, np.full(DISTINCT, result[0], "i4"))
+
+
+def test_what_runs_before_main_is_seen():
+    text = "static int t[4]; __attribute__((constructor)) static void init(void) { t[2] = 9; }\nint k(int x) { return t[x]; }"
+    assert same(c2cu.bulk(text, np.arange(4, dtype="i4"), fn="k", backend="cpu"), np.array([0, 0, 9, 0], "i4"))
+    with pytest.raises(c2cu.UnsupportedError, match="runs before main"):
+        c2cu.bulk(text, np.arange(4, dtype="i4"), fn="k", backend="cpu", schedule="gang")
 
 
 def test_many_variables_cost_a_call_nothing():

@@ -6,7 +6,7 @@ call would pay for the others; here each input begins as the C says, so each wou
 what it has written. So what fills a table is executed once, here, and what it computes is the table.
 
 `under_a_flag` finds branches, anywhere in the kernel, that a flag keeps from being taken twice; `at_each_call` finds
-statements of the kernel's own block that fill what data is looked up in.
+statements of the kernel's own block that do it each time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def filled(u: Uniform, private: frozenset[str]) -> Kernel:
     that nothing outside the kernel names and no call brings. `Kernel.begun` names those of them that are gone."""
     kernel, left = u.kernel, _Budget(LONGEST)
     for find in (under_a_flag, at_each_call):
-        while fill := find(kernel, u, private, left):
+        while fill := find(kernel, private, left):
             kernel = _with_constants(kernel, fill)
     return kernel
 
@@ -78,15 +78,12 @@ def _with_constants(kernel: Kernel, fill: Fill) -> Kernel:
     return replace(kernel, regions=tuple(regions), body=body, begun=(*kernel.begun, *begun))
 
 
-def at_each_call(kernel: Kernel, u: Uniform, private: frozenset[str], left: _Budget) -> Fill | None:
-    """Tables with varying subscripts, all of whose stores are in statements of the kernel's own block that no input
-    decides, before others read them."""
-    looked_up = {
-        x.region
-        for x in _loads(kernel.body)
-        if x.region.count >= LEAST and _is_own(x.region, private) and u.is_varying(x.index)
-    }
-    tables = looked_up & {r for s in kernel.body if isinstance(s, Loop) for r in _stored((s,))}
+def at_each_call(kernel: Kernel, private: frozenset[str], left: _Budget) -> Fill | None:
+    """Tables all of whose stores are in statements of the kernel's own block that no input decides, before others read
+    them."""
+    in_loops = {r for s in kernel.body if isinstance(s, Loop) for r in _stored((s,))}
+    read = {x.region for x in _loads(kernel.body)}
+    tables = {r for r in in_loops & read if r.count >= LEAST and _is_own(r, private)}
     if not tables:
         return None
     machine, known = _Machine({}, _beginning(kernel), left), set[int]()
@@ -128,7 +125,7 @@ def _of_parts(kernel: Kernel, gone: Set[Region]) -> set[Region]:
     return {r for r in gone if r.storage == "bulk" and r.variable in stays}
 
 
-def under_a_flag(kernel: Kernel, u: Uniform, private: frozenset[str], left: _Budget) -> Fill | None:
+def under_a_flag(kernel: Kernel, private: frozenset[str], left: _Budget) -> Fill | None:
     """Tables that are filled in the one arm of branches that only what these arms write decides: one of them is taken,
     where such a branch is first come to, and none after it."""
     groups: dict[frozenset[Variable | Region], list[If]] = defaultdict(list)
