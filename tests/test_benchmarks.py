@@ -280,6 +280,14 @@ def test_first_and_later_processes_are_measured(tmp_path):
 
 
 @pytest.mark.slow
+def test_tables_of_their_own_are_measured_and_right(tmp_path):
+    from benchmarks import own_tables
+
+    own_tables.main(["--quick", "--json", str(tmp_path / "t.json")])
+    assert len(json.loads((tmp_path / "t.json").read_text())["rows"]) == 5
+
+
+@pytest.mark.slow
 def test_worst_cases_are_measured_and_right(tmp_path):
     from benchmarks import worst_cases
 

@@ -17,6 +17,7 @@ from .. import backends, tune
 from ..base import toolchain
 from ..base.cache import key
 from ..base.diagnostics import Error
+from ..base.mathematics import mathematics
 from ..base.package import state
 from ..frontend.options import Options
 from ..frontend.preprocess import Preprocessed, Source
@@ -165,7 +166,7 @@ def _name(kind: str, source: Source, options: Options, pre: Preprocessed) -> str
     ]
     texts = sorted(pre.sources.items()), sorted(pre.plain_sources.items())
     compiler = toolchain.find_compiler()
-    machine = compiler, toolchain.compiler_version(compiler), toolchain.cpu_key()
+    machine = compiler, toolchain.compiler_version(compiler), toolchain.cpu_key(), mathematics()
     chosen = [(f.name, _in_order(getattr(options, f.name))) for f in fields(options)]
     return key(kind, [(s.name, s.path) for s in source.units], units, texts, chosen, machine, state())
 
