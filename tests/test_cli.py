@@ -219,7 +219,9 @@ def test_options_that_do_nothing_are_told(more, name, tmp_path):
 )
 def test_what_would_surprise_is_told(name, more, note, tmp_path):
     out = tmp_path / name
-    done = CliRunner().invoke(main, ["translate", str(EXAMPLES / "floyd_warshall.c"), "--p", "5", "-o", str(out), *more])
+    done = CliRunner().invoke(
+        main, ["translate", str(EXAMPLES / "floyd_warshall.c"), "--p", "5", "-o", str(out), *more]
+    )
     assert not done.exit_code and out.exists()
     assert f"note: {note.format(out)}" in done.stderr if note else "nothing" not in done.stderr
 

@@ -123,7 +123,9 @@ NEGATED = {
 @pytest.mark.parametrize("function", ["erf", "erfc"])
 @pytest.mark.parametrize("name", sampled(NEGATED, 1))
 def test_negations_that_end(name, function):
-    text = f"#include <math.h>\ndouble x, r[3]; int n;\nvoid k(void) {{ {NEGATED[name].replace('F(', f'{function}(')} }}"
+    text = (
+        f"#include <math.h>\ndouble x, r[3]; int n;\nvoid k(void) {{ {NEGATED[name].replace('F(', f'{function}(')} }}"
+    )
     artifact = emit_schedule("registers", pipeline.understand(read_source(text), pipeline.Options(fn="k")))
     rng = np.random.default_rng(6)
     inputs = {"x": rng.normal(size=300), "n": rng.integers(0, 4, 300).astype("i4"), "r": rng.normal(size=(300, 3))}

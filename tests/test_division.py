@@ -140,7 +140,9 @@ def test_what_is_tiny_in_the_wrong_place(products, body):
     )
     results = gang(inputs), native(inputs)
     assert all(same(results[0][n], results[1][n]) for n in "rso")
-    artifact = emitted(pipeline.understand(read_source(source), pipeline.Options(fn="k")), Candidate("registers"), "cuda")
+    artifact = emitted(
+        pipeline.understand(read_source(source), pipeline.Options(fn="k")), Candidate("registers"), "cuda"
+    )
     on_cpu = run_on_cpu(artifact, inputs, len(x))
     assert all(same(on_cpu[n], results[1][n]) for n in "rso")
 
@@ -218,7 +220,9 @@ def test_what_no_inverse_is_taken_for_has_quotients_that_are_wrong():
 
 def test_constants_that_need_more_are_divided_by():
     few = [c for c in np.random.default_rng(5).uniform(1, 2, 200).tolist() if inverse(c) is None]
-    assert few and not any(is_by_constant(Binary("/", Var(Variable("x", DOUBLE)), Const(c, DOUBLE), DOUBLE)) for c in few)
+    assert few and not any(
+        is_by_constant(Binary("/", Var(Variable("x", DOUBLE)), Const(c, DOUBLE), DOUBLE)) for c in few
+    )
 
 
 def test_it_compiles_for_longer_registers(monkeypatch):

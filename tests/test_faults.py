@@ -507,15 +507,21 @@ def test_an_array_of_one_element_has_one(body):
     ],
 )
 def test_a_single_object_has_one_element(body):
-    outside = "struct S { int x, y; }; static int sum(int *a, int n) { int s = 0; while (n-- > 0) s += a[n]; return s; }"
+    outside = (
+        "struct S { int x, y; }; static int sum(int *a, int n) { int s = 0; while (n-- > 0) s += a[n]; return s; }"
+    )
     with pytest.raises(c2cu.UnsupportedError, match="element 1 is outside 'l") as e:
         c2cu.check(kernel(body, outside), fn="kernel")
     assert e.value.code == "C2CU035"
 
 
 def test_what_is_inside_a_single_object():
-    outside = "struct S { int x, y; }; static int sum(int *a, int n) { int s = 0; while (n-- > 0) s += a[n]; return s; }"
-    agrees(kernel("int l = x, *p = &l; struct S t = {x, 2}; r = sum(p, 1) + sum(&t.y, 1) + p[l - x];", outside), R, "gang")
+    outside = (
+        "struct S { int x, y; }; static int sum(int *a, int n) { int s = 0; while (n-- > 0) s += a[n]; return s; }"
+    )
+    agrees(
+        kernel("int l = x, *p = &l; struct S t = {x, 2}; r = sum(p, 1) + sum(&t.y, 1) + p[l - x];", outside), R, "gang"
+    )
 
 
 SUM = "static int sum(int n) { return n ? n * x + sum(n - 1) : 1; }"

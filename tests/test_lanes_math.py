@@ -311,7 +311,9 @@ def test_prices_of_calls_and_puts_call_half_as_often(normal, t):
     "r[0] = erfc(-x * x); r[1] = erfc(x * -x); r[2] = erf(x * INFINITY) + erf(-x * INFINITY); if (erfc(x) > erfc(-x)) r[2] = y;",
 ])  # fmt: skip
 def test_arguments_that_are_negations_and_that_are_not(body):
-    x = np.concatenate([rng.normal(size=300) * 3, [0.0, -0.0, np.inf, -np.inf, 30, -30, 6, -6, 0.25, -0.25, 22.6, -22.6]])
+    x = np.concatenate(
+        [rng.normal(size=300) * 3, [0.0, -0.0, np.inf, -np.inf, 30, -30, 6, -6, 0.25, -0.25, 22.6, -22.6]]
+    )
     gang, native, _ = gang_and_native(f"#include <math.h>\nvoid k(double x, double y, double r[3]) {{ {body} }}",
                                       {"x": x, "y": x[::-1].copy(), "r": np.zeros((len(x), 3))})  # fmt: skip
     assert oracle.same(gang, native)

@@ -143,7 +143,10 @@ def test_static_scratch_is_no_output():
         ("static int c;\nint y;\nvoid k(int a) { c = a; c += 2; y = c; }", [2, 3, 4]),
         ("static struct { int q; float z; } c;\nint y;\nvoid k(int a) { c.q = a; y = c.q + 1; }", [1, 2, 3]),
         ("static int c;\nint y;\nvoid k(int a) { c = a; while (c > 1) c /= 2; y = c; }", [0, 1, 1]),
-        ("static int s;\nstatic int next(void) { return s = 5 * s + 1; }\nint y;\nvoid k(int a) { s = a; y = next(); }", [1, 6, 11]),
+        (
+            "static int s;\nstatic int next(void) { return s = 5 * s + 1; }\nint y;\nvoid k(int a) { s = a; y = next(); }",
+            [1, 6, 11],
+        ),
         ("static int c;\nvoid k(int a) { c = 0; c += a; }", [0, 1, 2]),  # else nothing came out
     ],
 )

@@ -115,7 +115,7 @@ def test_names_and_strings_of_the_program_are_its_own():
 
 def test_memory_is_as_the_c_library_gives_it():
     head = "#include <stdlib.h>\n#include <string.h>\nint k, o;\n"
-    text = head + "void kern(void) { char *a = __builtin_strdup(\"abc\"); o = strlen(a) + k; free(a); }"
+    text = head + 'void kern(void) { char *a = __builtin_strdup("abc"); o = strlen(a) + k; free(a); }'
     assert one(text) == [3, 4, 5]
     text = head + "void kern(void) { int *a = malloc(4); *a = k; o = *a; a = realloc(a, 0); o += a == 0; }"
     assert one(text) == [1, 2, 3]

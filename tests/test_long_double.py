@@ -1,9 +1,12 @@
 """Long doubles that are doubles: lanes take them, and give gcc's bits."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
 import c2cu
+from tests.oracle import Original, same
 
 PROGRAM = """
 #include <math.h>
@@ -66,3 +69,21 @@ def test_computations_are_refused(statement):
     with pytest.raises(c2cu.UnsupportedError) as e:
         c2cu.compile(text, schedule="gang")
     assert e.value.code in ("C2CU023", "C2CU080") and e.value.line == 4
+
+
+LONG_CONSTANTS = """
+static const double t[] = {0.1L + 0.2L, 3.0L * 0.1L, 1.0L / 3, 1 - 1e-17L, -(0.1L + 0.7L), (float)(0.1L * 3), 1e4000L / 1e3999L,
+                           0x1.fffffffffffff8p0L + 0x1p-60L, 0.1L == 0.1, 2.5e-320L * 3, 1.0L + 0.0L, (int)(0.7L * 10)};
+const double u = 4.0L / 3.14159265358979323846L;
+enum { N = (int)(0.1L * 30 + 0.5L) };
+double k(int x) { return t[x] + u * N; }
+"""
+
+
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+def test_constants_are_computed_with_all_their_bits(schedule):
+    x = np.arange(12, dtype="i4")
+    expected = Original(LONG_CONSTANTS, "k", [], returns="f8")
+    expected.fn.argtypes = [ctypes.c_int]
+    wanted = np.array([expected.fn(k) for k in range(12)])
+    assert same(c2cu.bulk(LONG_CONSTANTS, x, fn="k", backend="cpu", schedule=schedule), wanted)

@@ -258,7 +258,11 @@ def test_what_is_refused(arguments, code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k.c").write_text("int a[2], o;\nvoid k(void) { o = 2 * a[1]; }\n")
     done = CliRunner().invoke(main, ["translate", "k.c", "--library", *arguments])
-    assert done.exit_code == (2 if code == "C2CU051" else 1) and code in done.output and sorted(x.name for x in tmp_path.iterdir()) == ["k.c"]
+    assert (
+        done.exit_code == (2 if code == "C2CU051" else 1)
+        and code in done.output
+        and sorted(x.name for x in tmp_path.iterdir()) == ["k.c"]
+    )
 
 
 @pytest.mark.parametrize("suffix, language", [("c", "LANGUAGES C)"), ("cu", "LANGUAGES CUDA)")])

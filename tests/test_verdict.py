@@ -244,7 +244,9 @@ def test_a_check_names_few_of_many_findings(tmp_path):
 
 
 def test_json_has_the_notes_and_the_verdict_too(tmp_path):
-    (tmp_path / "k.c").write_text("int sum(const int *a, int n) {\n    int s = 0;\n    for (int i = 0; i < n; i++) s += a[i];\n    return s;\n}\n")
+    (tmp_path / "k.c").write_text(
+        "int sum(const int *a, int n) {\n    int s = 0;\n    for (int i = 0; i < n; i++) s += a[i];\n    return s;\n}\n"
+    )
     done = CliRunner().invoke(main, ["check", str(tmp_path / "k.c"), "--diagnostics-format=json"])
     note, verdict = map(json.loads, done.stderr.splitlines())
     assert note["message"].startswith("oblivious if 'n' is one number") and (note["line"], note["column"]) == (1, 27)

@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Union
 
+Number = Union[int, float, Fraction]
+
 
 @dataclass(frozen=True)
 class Scalar:
@@ -69,7 +71,7 @@ class Scalar:
         kinds = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
         return kinds[self.kind] + (f"{8 * self.size}" if self.kind != "b" else "")
 
-    def wrap(self, value: int | float) -> int | float:
+    def wrap(self, value: Number) -> int | float:
         """``value`` converted to this type as 6.3.1 says (signed overflow wraps, as with ``-fwrapv``)."""
         if self.kind == "f":
             return nearest_float(value) if self.size == 4 else float(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import platform
 import re
 import sys
 from collections.abc import Iterator
@@ -84,6 +85,27 @@ def floating(text: str) -> tuple[float, Scalar]:
         return float.fromhex(body), t
     except OverflowError:
         return math.inf, t
+
+
+#: Bits of a long double's significand: x87's, or IEEE's quadruple precision.
+LONG_BITS = 64 if platform.machine() in ("x86_64", "AMD64", "i686") else 113
+
+
+def long_double(x: int | float | Fraction) -> float | Fraction:
+    """The long double next to a number, ties to even; infinities, NaN and zeros as floats. Exponents have no bounds."""
+    if not x or (isinstance(x, float) and not math.isfinite(x)):
+        return float(x)
+    exact = Fraction(x)
+    unit = Fraction(2) ** (exact.numerator.bit_length() - exact.denominator.bit_length() - LONG_BITS)
+    if abs(exact / unit) >= 1 << LONG_BITS:
+        unit *= 2
+    return round(exact / unit) * unit
+
+
+def long_literal(text: str) -> float | Fraction:
+    """The value of a literal of type long double."""
+    body = text.rstrip("lL")
+    return long_double(_hexadecimal(body) if body.lower().startswith("0x") else Fraction(body))
 
 
 def is_double(text: str) -> bool:

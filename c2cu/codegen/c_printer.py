@@ -27,6 +27,7 @@ from ..base.ctype import (
     Array,
     CType,
     Function,
+    Number,
     Pointer,
     Scalar,
     Struct,
@@ -384,18 +385,18 @@ class CPrinter(Indented):
         nearest = nearest_integer(value, t)
         return "" if isfinite(value) and nearest == int(value) else literal(nearest, t)
 
-    def by_parts(self, n: C.Node, then: Callable[[int | float | None, str], str]) -> str:
+    def by_parts(self, n: C.Node, then: Callable[[Number | None, str], str]) -> str:
         """The text of a float, with what ``then`` makes of each part that may be its value: a constant, or a text."""
         t = self.unit.type(n)
 
-        def as_float(value: int | float | None, text: str) -> str:
+        def as_float(value: Number | None, text: str) -> str:
             assert isinstance(t, Scalar)
             return then(None if value is None else converted(value, t), f"({t})({text})")
 
-        def negated(value: int | float | None, text: str) -> str:
+        def negated(value: Number | None, text: str) -> str:
             return then(None if value is None else -value, f"-({text})")
 
-        def operation(*operands: tuple[int | float | None, str]) -> str:
+        def operation(*operands: tuple[Number | None, str]) -> str:
             assert isinstance(t, Scalar) and isinstance(n, C.BinaryOp)
             (a, first), (b, second) = operands
             both = None if a is None or b is None else float_value(n.op, converted(a, t), converted(b, t), t)
@@ -944,7 +945,7 @@ class CPrinter(Indented):
         self.in_constant = False
         return "\n".join([*self.strings, f"__device__ {declare(s.type, device_name, not s.unwritten)} = {value};"])
 
-    def known(self, n: C.Node) -> int | float | None:
+    def known(self, n: C.Node) -> Number | None:
         """The value of an expression that a constant of the device may start with."""
         called = (
             n.name.name.removeprefix("__builtin_") if isinstance(n, C.FuncCall) and isinstance(n.name, C.ID) else ""

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, Union
 from pycparser import c_ast as C
 
 from ..base import catalogue, literals
-from ..base.ctype import Array, CType, Pointer, Scalar, Struct
+from ..base.ctype import Array, CType, Number, Pointer, Scalar, Struct
 from ..base.diagnostics import did_you_mean
 from .parse import loc_of
 from .tree import children, ends
@@ -36,7 +36,7 @@ def count_elements(
     return reader.longest
 
 
-def refuse_calls(init: C.Node, name: str, constant: Callable[[C.Node], int | float | None]) -> None:
+def refuse_calls(init: C.Node, name: str, constant: Callable[[C.Node], Number | None]) -> None:
     """Raise UnsupportedError where the initialiser of ``name`` calls a function whose value is not known here."""
     if constant(init) is not None:
         return

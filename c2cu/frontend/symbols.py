@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
 
 from pycparser import c_ast as C
 
@@ -34,6 +38,7 @@ from ..base.ctype import (
     CType,
     Function,
     Member,
+    Number,
     Pointer,
     Scalar,
     Struct,
@@ -43,7 +48,8 @@ from ..base.ctype import (
     promote,
 )
 from ..base.diagnostics import Error, Loc
-from ..ir.evaluate import COMPARISONS, binary_value, converted, unary_value
+from ..base.literals import long_double, long_literal
+from ..ir.evaluate import COMPARISONS, binary_value, unary_value
 from .attributes import LAYOUT, MEANING
 from .layouts import HostLayout
 from .parse import loc_of
@@ -390,19 +396,21 @@ class Declarations:
 
     # constant expressions
 
-    def require(self, node: C.Node, scope: Scope) -> int | float:
+    def require(self, node: C.Node, scope: Scope) -> Number:
         """The value of a constant expression; ParseError where it is none."""
         value = self.constant(node, scope)
         if value is None:
             raise catalogue.NOT_CONSTANT.error(loc_of(node))
         return value
 
-    def constant(self, node: C.Node, scope: Scope) -> int | float | None:
-        """The value of an arithmetic constant expression, None where it is not constant."""
+    def constant(self, node: C.Node, scope: Scope) -> Number | None:
+        """The value of an arithmetic constant expression, None where it is not constant; a fraction where it is a long
+        double that is no double."""
         typed = self.typed_constant(node, scope)
-        return None if typed is None else typed[0]
+        value = None if typed is None else typed[0]
+        return float(value) if isinstance(value, Fraction) and _is_double(value) else value
 
-    def typed_constant(self, node: C.Node, scope: Scope) -> tuple[int | float, Scalar] | None:
+    def typed_constant(self, node: C.Node, scope: Scope) -> tuple[Number, Scalar] | None:
         match node:
             case C.Constant():
                 return self._literal(node)
@@ -416,7 +424,7 @@ class Declarations:
                 x = self.typed_constant(node.expr, scope) or self._address(node.expr, scope)
                 if not isinstance(t, Scalar) or t == VOID or t.is_complex:
                     return None
-                return (converted(x[0], t), t) if x else None
+                return (_converted(x[0], t), t) if x else None
             case C.UnaryOp(op="sizeof") | C.UnaryOp(op="_Alignof"):
                 return self._sizeof(node, scope)
             case C.UnaryOp():
@@ -429,7 +437,7 @@ class Declarations:
                 if not (c and a and b):
                     return None
                 t = common(a[1], b[1])
-                return converted((a if c[0] else b)[0], t), t
+                return _converted((a if c[0] else b)[0], t), t
         return None
 
     def _address(self, node: C.Node, scope: Scope) -> tuple[int, Scalar] | None:
@@ -463,14 +471,15 @@ class Declarations:
                 return self._address(node.expr, scope)
         return None
 
-    def _literal(self, node: C.Constant) -> tuple[int | float, Scalar] | None:
+    def _literal(self, node: C.Constant) -> tuple[Number, Scalar] | None:
         try:
             if "string" in node.type or literals.is_imaginary(node.value):
                 return None
             if node.value.endswith("'"):
                 return literals.character(node.value)
             if any(word in node.type for word in ("float", "double")):
-                return literals.floating(node.value)
+                value, t = literals.floating(node.value)
+                return (long_literal(node.value), t) if t == LDOUBLE else (value, t)
             return literals.integer(node.value)
         except ValueError as e:
             raise catalogue.BAD_LITERAL.error(loc_of(node), reason=e) from None
@@ -488,13 +497,15 @@ class Declarations:
             raise catalogue.UNKNOWN_SIZE.error(loc_of(node)) from None
 
     @staticmethod
-    def _unary(op: str, x: tuple[int | float, Scalar] | None) -> tuple[int | float, Scalar] | None:
+    def _unary(op: str, x: tuple[Number, Scalar] | None) -> tuple[Number, Scalar] | None:
         if x is None or op not in ("+", "-", "~", "!") or (op == "~" and x[1].is_float):
             return None
         t = INT if op == "!" else promote(x[1])
+        if isinstance(x[0], Fraction):
+            return (int(not x[0]) if op == "!" else -x[0] if op == "-" else x[0]), t
         return unary_value(op, x[0], t), t
 
-    def _binary(self, node: C.BinaryOp, scope: Scope) -> tuple[int | float, Scalar] | None:
+    def _binary(self, node: C.BinaryOp, scope: Scope) -> tuple[Number, Scalar] | None:
         a, b = self.typed_constant(node.left, scope), self.typed_constant(node.right, scope)
         if node.op in ("&&", "||") and a is not None:
             if bool(a[0]) == (node.op == "||"):
@@ -506,11 +517,42 @@ class Declarations:
             t = promote(a[1])
             return binary_value(node.op, a[0], b[0], t), t
         t = common(a[1], b[1])
-        x, y = converted(a[0], t), converted(b[0], t)
+        x, y = _converted(a[0], t), _converted(b[0], t)
         if node.op in ("/", "%") and y == 0 and not t.is_float:
             raise catalogue.CONSTANT_DIVISION_BY_ZERO.error(loc_of(node))
         result = INT if node.op in COMPARISONS else t
+        if isinstance(x, Fraction) or isinstance(y, Fraction):
+            finite = all(isinstance(v, Fraction) or math.isfinite(v) for v in (x, y))
+            if finite and (y or node.op != "/"):
+                exact = _EXACT[node.op](Fraction(x), Fraction(y))
+                return (long_double(exact) if result == LDOUBLE else int(exact)), result
+            x, y = (math.copysign(1.0, v) if isinstance(v, Fraction) else v for v in (x, y))  # beside inf, NaN or 0
         return binary_value(node.op, x, y, result), result
+
+
+_EXACT: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "<": operator.lt, ">": operator.gt,
+    "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
+}  # fmt: skip
+
+
+def _converted(x: Number, t: Scalar) -> Number:
+    """A constant as a type: long doubles are fractions, but for infinities, NaN and zeros."""
+    if t == LDOUBLE:
+        return long_double(x)
+    try:
+        return t.wrap(x)
+    except OverflowError:
+        if not isinstance(x, Fraction):
+            raise
+        return math.copysign(math.inf, x)
+
+
+def _is_double(x: Fraction) -> bool:
+    try:
+        return Fraction(float(x)) == x
+    except OverflowError:
+        return False
 
 
 def _is_anonymous(node: C.Node) -> bool:

@@ -26,6 +26,7 @@ from ..base.ctype import (
     Array,
     CType,
     Function,
+    Number,
     Pointer,
     Scalar,
     Struct,
@@ -119,7 +120,7 @@ class Unit:
     def symbol(self, node: C.Node) -> Symbol:
         return self.symbols[id(node)]
 
-    def constant(self, node: C.Node) -> int | float | None:
+    def constant(self, node: C.Node) -> Number | None:
         return self.declarations.constant(node, self.scopes.get(id(node), self.scope))
 
     def require_constant(self, node: C.Node) -> int:
@@ -852,7 +853,7 @@ def _has_effects(n: C.Node) -> bool:
     return any(map(_has_effects, children(n)))
 
 
-def _integer(value: int | float | None) -> int | None:
+def _integer(value: Number | None) -> int | None:
     return int(value) if value is not None and 0 <= value <= LARGEST else None
 
 

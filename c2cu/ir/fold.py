@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ..base.ctype import BOOL, INT, LDOUBLE, LONG, Scalar
+from ..base.ctype import BOOL, INT, LDOUBLE, LONG, Number, Scalar
 from ..base.diagnostics import Loc
 from .evaluate import COMPARISONS, binary_value, converted, unary_value
 from .nodes import NOWHERE, Binary, Bitcast, Cast, Const, Expr, Load, Select, Unary
@@ -32,11 +32,11 @@ def cast(e: Expr, t: Scalar, loc: Loc | None = None) -> Expr:
     return Cast(e, t, loc or e.loc)
 
 
-def nearest_integer(value: int | float, t: Scalar) -> int:
+def nearest_integer(value: Number, t: Scalar) -> int:
     """What GCC makes of a constant that an integer type does not hold: the type's nearest number."""
     bits = 8 * t.size - (t.kind == "i")
     least, most = -(1 << bits) if t.kind == "i" else 0, (1 << bits) - 1
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return {math.inf: most, -math.inf: least}.get(value, 0)
     return min(max(int(value), least), most)
 

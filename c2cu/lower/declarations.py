@@ -163,7 +163,7 @@ def constant_values(cx: Context, symbol: Symbol, of: CType, init: C.Node) -> dic
             for k in (0, 8):
                 out[offset + k] = Const(ULONG.wrap(int(value) >> 8 * k), ULONG, loc)
         else:
-            integer = isinstance(value, float) and t.is_integer and t != BOOL
+            integer = not isinstance(value, int) and t.is_integer and t != BOOL
             out[offset] = Const(nearest_integer(value, t) if integer else t.wrap(value), t, loc)
     return out
 

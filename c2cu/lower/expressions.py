@@ -79,7 +79,7 @@ def constant_value(cx: Context, node: C.Node) -> Const:
         raise catalogue.STRING.error(loc_of(node))
     if t == LDOUBLE and not (isinstance(node, C.Constant) and is_double(node.value)):
         raise catalogue.LONG_DOUBLE.error(loc_of(node), what="a value")
-    return Const(value, t, loc_of(node))
+    return Const(t.wrap(value), t, loc_of(node))
 
 
 def name_value(cx: Context, node: C.ID) -> Expr:
@@ -97,7 +97,7 @@ def unary_value(cx: Context, node: C.UnaryOp) -> Expr:
     if op in ("sizeof", "_Alignof"):
         value = cx.unit.constant(node)
         assert value is not None
-        return Const(value, ULONG, loc)
+        return Const(int(value), ULONG, loc)
     if op in ("++", "--", "p++", "p--"):
         return increment(cx, node)
     if op in ("__real", "__imag"):
@@ -448,7 +448,7 @@ def cast_value(cx: Context, node: C.Cast) -> Expr:
         address = cx.unit.constant(node)
         if address is None:
             raise catalogue.POINTER_AS_NUMBER.error(loc)
-        return Const(address, t, loc)
+        return Const(int(address), t, loc)
     if t == VOID:
         cx.effect(node.expr)
         return Const(0, INT, loc)
