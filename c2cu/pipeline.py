@@ -200,6 +200,10 @@ def _lowered(m: Middle) -> Middle:
     return replace(m, kernel=kernel)
 
 
+def _tabled(m: Middle) -> Middle:
+    return replace(m, kernel=tabled(m.ir, m.program.unit.pre.text)) if m.program.at_home else m
+
+
 def _filled(m: Middle) -> Middle:
     assert m.analysis is not None
     if not m.analysis.findings:
@@ -222,7 +226,7 @@ PASSES: tuple[tuple[str, Callable[[Middle], Middle]], ...] = (
     ("canonical", lambda m: replace(m, kernel=canonical(m.ir))),
     ("values", lambda m: replace(m, kernel=bound(m.ir, m.values)) if m.values else m),
     ("ends", lambda m: replace(m, kernel=uniform_ends(m.ir))),
-    ("tabled", lambda m: replace(m, kernel=tabled(m.ir)) if m.program.at_home else m),
+    ("tabled", _tabled),
     ("separate", lambda m: replace(m, analysis=uniform(m.ir))),
     ("filled", _filled),
     ("tables", _with_tables),

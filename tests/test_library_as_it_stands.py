@@ -139,7 +139,7 @@ REFUSED = (
     (
         "int o, v; __attribute__((constructor)) static void c(void) { v = 7; }\nvoid kern(void) { o = v; }",
         "C2CU187",
-        (None, None),
+        (1, 11),
     ),
     ("int v, o;\nvoid k(void) {\n    static int *const p = &v; *p += 3, o = *p;\n}", "C2CU186", (3, 28)),
     ("#include <stdlib.h>\nint o;\nvoid k(void) { o = rand(); }", "C2CU187", (3, 20)),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from pycparser import c_ast as C
 
@@ -63,7 +64,7 @@ def effects(kernel: Kernel) -> Effects:
             reads.update(x.region.name for x in subexpressions(e) if isinstance(x, Load))
     first: dict[str, str] = {}
     cells, body = _cells(kernel)
-    finder = _First(cells, set(), Order(body))
+    finder = _First(cells, set(), cache(lambda: Order(body)))
     finder.block(body, first, {})
     used = frozenset(_used(cells, body))
     return Effects(frozenset(reads), frozenset(writes), first, used, frozenset(finder.read_first))
@@ -113,7 +114,7 @@ class _First:
 
     cells: dict[Variable, str]
     read_first: set[str]
-    order: Order
+    order: Callable[[], Order]
 
     def block(self, block: Block, first: dict[str, str], known: dict[Variable, Const]) -> None:
         """``known``: variables whose value is a known constant."""
@@ -162,7 +163,7 @@ class _First:
         self.forget(s, known)
 
     def forget(self, s: Stmt, known: dict[Variable, Const]) -> None:
-        for v in [v for v in known if self.order.times_assigned(v, (s,))]:
+        for v in [v for v in known if self.order().times_assigned(v, (s,))]:
             del known[v]
 
     def loads(self, e: Expr, first: dict[str, str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import cache
 
 from ..ir.nodes import Assign, Block, Expr, If, Kernel, Loop, Stmt, Var, Variable
 from ..ir.walk import Order, statements, unless_same, with_body
@@ -15,13 +16,13 @@ def separate(kernel: Kernel, varying: Collection[Variable], varies: Callable[[Ex
 
     No use after the branch sees what an arm assigned to a uniform variable: then it would vary.
     """
-    order = Order(kernel.body)
+    order = cache(lambda: Order(kernel.body))
     uids = max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0)
 
     def restored(s: If) -> list[Variable]:
         if not varies(s.cond):
             return []
-        return [v for v in _assigned(s.then) if v not in varying and order.times_read(v, s.other)]
+        return [v for v in _assigned(s.then) if v not in varying and order().times_read(v, s.other)]
 
     def block(b: Block) -> Block:
         return unless_same(b, (x for s in b for x in statement(s)))

@@ -21,7 +21,7 @@ from .environment import Environment
 from .expressions import number
 from .library import library_call
 from .lvalues import object_value, pointer_value
-from .memory import copy_object, load, store, store_pair
+from .memory import apart, copy_object, load, store, store_pair
 from .objects import Complex, FunctionRef, LValue, Object, OneOf, Pair, Target, whole
 from .order import in_register
 from .pairs import is_pair
@@ -242,7 +242,7 @@ def bound(cx: Context, p: Symbol, value: Argument, loc: Loc) -> Object:
         store_pair(cx, whole(obj), value, loc)
     elif isinstance(p.type, Scalar):
         assert not isinstance(value, Target)
-        store(cx, whole(obj), value, loc)
+        store(cx, whole(obj), value, apart(loc))
     else:
         assert isinstance(value, LValue)
         copy_object(cx, whole(obj), value, loc)

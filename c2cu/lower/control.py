@@ -20,7 +20,7 @@ from .expressions import assignment, condition, increment, number, place_number
 from .jumps import labelled, tail_of
 from .loops import do_while, loop, none_of, skipped
 from .lvalues import assign_object, assign_pointer, last_of, object_value, pointer_value, step_pointer
-from .memory import copy_object, store, store_pair
+from .memory import apart, copy_object, store, store_pair
 from .objects import Object, whole
 from .pairs import is_pair
 from .pointers import write_pointer
@@ -144,7 +144,7 @@ def set_result(cx: Context, result: Object, node: C.Node, loc: Loc) -> None:
         case Scalar() if isinstance(returns := cx.frames[-1].function.returns, Pointer):
             store(cx, whole(result), place_number(cx, pointer_value(cx, node), returns, loc), loc)
         case Scalar():
-            store(cx, whole(result), number(cx, node, result.type, loc), loc)
+            store(cx, whole(result), number(cx, node, result.type, loc), apart(loc))
         case _:
             copy_object(cx, whole(result), object_value(cx, node), loc)
 

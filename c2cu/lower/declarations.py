@@ -23,7 +23,7 @@ from .context import Context
 from .environment import Environment
 from .expressions import number
 from .lvalues import object_value, pointer_value
-from .memory import copy_object, initial_elements, store, store_pair, zero
+from .memory import apart, copy_object, initial_elements, store, store_pair, zero
 from .objects import LValue, Null, Object, PointerCells, Ref, View, leaf_table, object_table, whole
 from .pairs import is_complex, is_pair
 from .pointers import cells_of, exact, put, write_pointer
@@ -301,7 +301,7 @@ def set_value(cx: Context, ref: LValue, e: C.Node, loc: Loc) -> None:
     if is_pair(ref.type):
         store_pair(cx, ref, cx.pair(e, ref.type), loc)
     else:
-        store(cx, ref, number(cx, e, ref.type, loc_of(e)), loc)
+        store(cx, ref, number(cx, e, ref.type, loc_of(e)), apart(loc))
 
 
 def at_offset(ref: Ref | View, offset: int, t: CType, loc: Loc) -> Ref | View:

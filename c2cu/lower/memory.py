@@ -189,6 +189,12 @@ def load_one_of(cx: Context, ref: OneOf, loc: Loc) -> Expr:
     return Var(value, loc)
 
 
+def apart(loc: Loc) -> Loc:
+    """The same place as another object: where a value is read and stored at one and the same, a whole object is copied,
+    which may have members that nothing was written to (`trace.steps`)."""
+    return replace(loc)
+
+
 def store(cx: Context, ref: LValue, value: Expr, loc: Loc) -> None:
     """``ref = value``; value has the lvalue's type already."""
     if isinstance(ref, OneOf):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -45,14 +46,19 @@ LARGEST = 1 << 12  # elements of a table
 MOST = 1 << 14  # elements of all of them
 WRITTEN_OUT = 16  # turns of a loop that GCC writes out, at most (max-completely-peel-times)
 
+_SLOW = re.compile(rf"\b(?:__builtin_)?(?:{'|'.join(sorted(FUNCTIONS.keys() - CHEAP))})\b")
+
 Counters = Mapping[Variable, range]  # of the loops around, and the values that they have in these
 Known = dict[Variable, Expr]  # variables, and what they are in terms of counters
 Done = dict[str, dict[tuple[int | float, ...], int | float]]  # by name and arguments, what calls return
 
 
-def tabled(kernel: Kernel) -> Kernel:
-    """``kernel`` with tables in place of calls whose arguments only counters of loops decide."""
-    if not any(_is_slow(x) for s in statements(kernel.body) for e in _values(s) for x in subexpressions(e)):
+def tabled(kernel: Kernel, text: str) -> Kernel:
+    """``kernel`` with tables in place of calls whose arguments only counters of loops decide. ``text``: the program's,
+    most of which have no such call, as is seen at once."""
+    if not _SLOW.search(text) or not any(
+        _is_slow(x) for s in statements(kernel.body) for e in _values(s) for x in subexpressions(e)
+    ):
         return kernel
     tables = _Tables(kernel)
     new = with_body(kernel, tables.block(kernel.body, {}, {}))
