@@ -135,7 +135,7 @@ TEXTS = {
     + statement("x = " + "f(" * 20_000 + "x" + ")" * 20_000 + ";"),
     "a sum": statement("x = x" + " + x" * 20_000 + ";"),
     "a conjunction": statement("x = x" + " && x" * 20_000 + ";"),
-    "locals": statement("".join(f"int l{k} = x + {k}; " for k in range(20_000)) + "x = l7 + l19999;"),
+    "locals": statement("".join(f"int l{k} = x + {k}; " for k in range(15_000)) + "x = l7 + l14999;"),
     "members": "struct {" + "".join(f"int m{k};" for k in range(20_000)) + "} s;\n" + statement("s.m7 = x; x = s.m9;"),
 }
 QUICK = {"noise", "a file that includes itself", "a folder as a header", "nested ifs"}
