@@ -227,6 +227,20 @@ def test_a_table_may_be_asked_for(name):
 READY = {"at each call": {}, "under a flag": {"ready": np.zeros(P, "i4")}}
 
 
+@pytest.mark.parametrize("filled", [8, 16])
+def test_what_nothing_fills_is_a_fault_where_it_is_read(filled):
+    text = f"""{HEAD}void k(void) {{
+        int t[16];
+        for (int i = 0; i < {filled}; i++) t[i] = 3 * i;
+        for (int i = 0; i < 8; i++) y[i] = x[x[i] & 7] + t[i + 1];
+    }}"""
+    if filled == 16:
+        assert constants(understood(text)) == 1
+        return
+    with pytest.raises(c2cu.UnsupportedError, match="'t' is read before anything is written to it, where i = 7"):
+        understood(text)
+
+
 def test_what_others_name_is_no_table():
     """What main or another function may have done to it, nobody knows."""
     text = HEAD + FILLED["under a flag"][0]

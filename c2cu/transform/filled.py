@@ -94,10 +94,11 @@ def at_each_call(kernel: Kernel, private: frozenset[str], left: _Budget) -> Fill
     filling = [s for s in kernel.body if id(s) in known]
     while tables:  # what does something else too stays, and then a table does that it fills
         filling = [s for s in filling if not _stored((s,)).isdisjoint(tables)]
-        others = [s for s in kernel.body if not any(s is x for x in filling)]
+        ours = set(map(id, filling))
+        others = [s for s in kernel.body if id(s) not in ours]
         read = {x.var for x in _nodes(others) if isinstance(x, Var)}
         kept = [s for s in filling if not (_stored((s,)) <= tables and read.isdisjoint(_assigned((s,))))]
-        early = _read_early(kernel.body, filling)
+        early = _read_early(kernel.body, ours)
         wrong = tables & (_stored(tuple(others)) | _stored(tuple(kept)) | early | _of_parts(kernel, tables))
         if not wrong:
             break
@@ -106,11 +107,10 @@ def at_each_call(kernel: Kernel, private: frozenset[str], left: _Budget) -> Fill
     return Fill(whole, frozenset(map(id, filling))) if whole else None
 
 
-def _read_early(body: Block, filling: Sequence[Stmt]) -> set[Region]:
+def _read_early(body: Block, ours: Set[int]) -> set[Region]:
     """What other statements read before one of these stores there."""
     read: set[Region] = set()
     early: set[Region] = set()
-    ours = set(map(id, filling))
     for s in body:
         if id(s) in ours:
             early |= read & _stored((s,))
@@ -170,6 +170,7 @@ class _Once:
         self.inside = frozenset(map(id, members))
         self.first = next(k for k, s in enumerate(kernel.body) if any(id(x) in self.inside for x in statements((s,))))
         self.before = [s for s in kernel.body[: self.first] if not _stored((s,)).isdisjoint(self.tables)]
+        self.dropped = self.inside.union(map(id, self.before))
         self.cells: dict[Variable, Region] = {}  # flags that live in private variables
 
     def fill(self) -> Fill | None:
@@ -192,11 +193,11 @@ class _Once:
         if ends is None or _of_parts(self.kernel, gone):
             return None
         own = (s for s in self.kernel.body if self.leaves(s) or (isinstance(s, Assign) and s.var in self.flags))
-        return Fill(ends, self.inside | {id(s) for s in (*self.before, *own)}, frozenset(self.cells.values()))
+        return Fill(ends, self.dropped.union(map(id, own)), frozenset(self.cells.values()))
 
     def others(self, s: Stmt) -> Iterator[Stmt]:
         """A statement and what is in it, without the branches and what is before them."""
-        if id(s) not in self.inside and not any(s is x for x in self.before):
+        if id(s) not in self.dropped:
             yield s
             for b in blocks(s):
                 for x in b:
@@ -326,6 +327,9 @@ class _NotKnown(Exception):
     """A value is not known here, or there is none."""
 
 
+_FAILS = _NotKnown, ArithmeticError, ValueError
+
+
 class _Budget:
     def __init__(self, operands: int):
         self.operands = operands
@@ -342,7 +346,7 @@ class _Machine:
         """Whether all that a statement does is known. Where it is not, what it writes is not known from there on."""
         try:
             self.statement(s)
-        except (_NotKnown, ArithmeticError, ValueError):
+        except _FAILS:
             for v in _assigned((s,)):
                 self.values.pop(v, None)
             for r in _stored((s,)):
@@ -354,7 +358,7 @@ class _Machine:
         """Whether a branch goes into its only arm; None where that is not known."""
         try:
             return bool(self.value(s.cond)) == bool(s.then)
-        except (_NotKnown, ArithmeticError, ValueError):
+        except _FAILS:
             return None
 
     def statement(self, s: Stmt) -> None:
@@ -451,10 +455,10 @@ def _initial(r: Region) -> list[Value | None]:
 
 
 def _elements(r: Region, cells: Sequence[Value | None]) -> tuple[int | float, ...] | None:
-    """A table's elements. What a local one holds where nothing was stored is never read; another's may be given."""
-    if r.storage != "local" and None in cells:
-        return None
-    return tuple(r.type.wrap(0 if x is None else x) for x in cells)
+    """A table's elements; None where nothing was stored in some: a call may bring these, and to read them is a fault
+    that the trace is to see."""
+    whole = [x for x in cells if x is not None]
+    return tuple(map(r.type.wrap, whole)) if len(whole) == len(cells) else None
 
 
 def _is_own(r: Region, private: frozenset[str]) -> bool:

@@ -14,7 +14,7 @@ import itertools
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..base.ctype import LONG
@@ -40,16 +40,17 @@ from ..ir.nodes import (
     Var,
     Variable,
 )
-from ..ir.walk import mapped, places, statements, subexpressions, unless_same, with_body
+from ..ir.walk import expressions, mapped, statements, subexpressions, unless_same, with_body
 
 LARGEST = 1 << 12  # elements of a table
 MOST = 1 << 14  # elements of all of them
+SHORT = 64  # nodes of what a variable is known to be
 WRITTEN_OUT = 16  # turns of a loop that GCC writes out, at most (max-completely-peel-times)
 
 _SLOW = re.compile(rf"\b(?:__builtin_)?(?:{'|'.join(sorted(FUNCTIONS.keys() - CHEAP))})\b")
 
 Counters = Mapping[Variable, range]  # of the loops around, and the values that they have in these
-Known = dict[Variable, Expr]  # variables, and what they are in terms of counters
+Known = dict[Variable, Expr]  # variables, and what they are in terms of counters alone
 Done = dict[str, dict[tuple[int | float, ...], int | float]]  # by name and arguments, what calls return
 
 
@@ -57,7 +58,7 @@ def tabled(kernel: Kernel, text: str) -> Kernel:
     """``kernel`` with tables in place of calls whose arguments only counters of loops decide. ``text``: the program's,
     most of which have no such call, as is seen at once."""
     if not _SLOW.search(text) or not any(
-        _is_slow(x) for s in statements(kernel.body) for e in _values(s) for x in subexpressions(e)
+        _is_slow(x) for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e)
     ):
         return kernel
     tables = _Tables(kernel)
@@ -76,13 +77,12 @@ class _Tables:
         out: list[Stmt] = []
         for s in block:
             out.append(self.statement(s, counters, known))
+            told = _told(s.value, counters, known) if isinstance(s, Assign) else None
             for inner in statements((s,)):
                 if isinstance(inner, Assign):
                     known.pop(inner.var, None)
-                    for v in [v for v, e in known.items() if inner.var in places(e)]:
-                        del known[v]
-            if isinstance(s, Assign) and _is_plain(s.value, counters, known) and s.var not in places(s.value):
-                known[s.var] = s.value
+            if isinstance(s, Assign) and told is not None and _is_plain(told):
+                known[s.var] = told
         return unless_same(block, out)
 
     def statement(self, s: Stmt, counters: Counters, known: Known) -> Stmt:
@@ -106,7 +106,7 @@ class _Tables:
 
     def loop(self, s: Loop, counters: Counters, known: Known) -> Loop:
         inside = {x.var for x in statements((s,)) if isinstance(x, Assign)}
-        stays = {v: e for v, e in known.items() if v not in inside and inside.isdisjoint(places(e))}
+        stays = {v: e for v, e in known.items() if v not in inside}
         head = self.block(s.head, counters, stays)  # where the counter may be at its limit
         c = counted(s)
         if c is not None and c.counter in known:
@@ -158,7 +158,7 @@ def _told(e: Expr, counters: Counters, known: Known) -> Expr | None:
         nonlocal failed
         if isinstance(x, Var) and x.var not in counters:
             if x.var in known:
-                return inner(known[x.var])
+                return known[x.var]
             failed = True
         if isinstance(x, Load) or (isinstance(x, Cast) and x.type.is_integer and x.operand.type.is_float):
             failed = True  # the latter may be one that C does not say the value of
@@ -235,21 +235,11 @@ def _span(values: range) -> int:
     return max(values) - min(values) + 1
 
 
-def _is_plain(e: Expr, counters: Counters, known: Known) -> bool:
-    """Whether counters decide a variable's value."""
-    leaves: Iterator[Expr] = (x for x in subexpressions(e) if isinstance(x, (Var, Load, Call)))
-    return all(isinstance(x, Var) and (x.var in counters or x.var in known) for x in leaves)
+def _is_plain(e: Expr) -> bool:
+    """Whether an expression is to stand where its variable does: it is short, and calls nothing."""
+    nodes = list(itertools.islice(subexpressions(e), SHORT + 1))
+    return len(nodes) <= SHORT and not any(isinstance(x, Call) for x in nodes)
 
 
 def _is_slow(e: Expr) -> bool:
     return isinstance(e, Call) and e.name in FUNCTIONS and e.name not in CHEAP
-
-
-def _values(s: Stmt) -> tuple[Expr, ...]:
-    match s:
-        case Assign():
-            return (s.value,)
-        case Store():
-            return s.index, s.value
-        case If() | Loop():
-            return (s.cond,)
