@@ -123,3 +123,10 @@ static __m128i _mm512_cvtepi32_epi8(__m512i a) {
 static __m128i _mm_cvtsi64_si128(long long a) { return (__m128i){a, 0}; }
 static __m512i _mm512_castsi256_si512(__m256i a) { return (__m512i){a[0], a[1], a[2], a[3]}; }
 static __m256i _mm512_castsi512_si256(__m512i a) { return (__m256i){a[0], a[1], a[2], a[3]}; }
+static __m128i _mm512_castsi512_si128(__m512i a) { return (__m128i){a[0], a[1]}; }
+static __m128i _mm512_extracti32x4_epi32(__m512i a, int k) { return (__m128i){a[2 * k], a[2 * k + 1]}; }
+static __m128i _mm_set_epi32(int d, int c, int b, int a) {
+    return (__m128i){(unsigned)a | (long long)b << 32, (unsigned)c | (long long)d << 32};
+}
+#define _mm512_set_epi32(p, o, n, m, l, k, j, i, h, g, f, e, d, c, b, a) \
+    ((__m512i)(I16){a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p})

@@ -23,6 +23,10 @@ KINDS = {
     "alone": "y[0] = T[x[0]];",
     "loop": "for (int i = 0; i < 8; i++) y[i] = T[x[i]];",
     "row": "y[0] = T[x[0]]; y[1] = T[x[1]]; y[2] = T[x[2]]; y[3] = T[x[3]]; y[4] = T[x[4]]; y[5] = T[x[0]];",
+    "row of a branch": "if (x[7] & 1) { y[0] = T[x[0]]; y[1] = T[x[1]]; y[2] = T[x[2]]; y[3] = y[2]; } y[4] = T[x[4]]; y[5] = T[x[5]];",
+    "row until": "for (int i = 0; i < x[7] % 8; i++) { y[i] = T[x[i]]; y[i ^ 1] = T[x[(i + 1) % 8]]; if (y[i] == T[0]) break; y[0] = T[x[7]]; }",
+    "bytes of others": "unsigned char u[4]; signed char s[4]; for (int i = 0; i < 4; i++) { u[i] = T[x[i]]; s[i] = T[x[i + 1]]; y[i] = (unsigned char)T[x[i + 2]];"
+    " z[i] = u[i] * 3 - s[i]; }",
     "sum": "z[0] = (long)T[x[0]] + (long)T[x[1]] * 3 - (long)T[x[2]] + (long)T[x[3]] * (long)T[x[4]];",
     "nested": "y[0] = T[U[x[0]]]; y[1] = T[U[U[x[1]]]]; y[2] = T[U[x[2]]]; z[0] = U[x[3]]; z[1] = U[U[x[4]]];",
     "chain": "int a = x[0], b = x[1]; for (int i = 0; i < 6; i++) { a = U[a]; b = U[b]; y[i] = T[a]; } z[0] = b;",
@@ -95,6 +99,12 @@ PROCESSORS = {
     "BW": ["__AVX512F__", "__AVX512BW__"],
     "none": [],
 }
+
+
+@pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")
+def test_what_is_only_stored_stays_bytes():
+    assert "bytes4_r_T(t" in compared(text("char", 64, KINDS["row"]), 64)
+    assert "bytes4_r_T(t" not in compared(text("char", 64, KINDS["sum"]), 64)
 
 
 @pytest.mark.filterwarnings("ignore::c2cu.NotObliviousWarning")

@@ -131,11 +131,12 @@ _LONGS = (
 _FORMS = {1: _BYTES, 2: _WORDS, 4: _WORDS, 8: _LONGS}
 
 
-def lookup_text(r: Region, count: int, lanes: int, together: bool) -> dict[str, object]:
+def lookup_text(r: Region, count: int, lanes: int, together: bool, bytes_of: bool = False) -> dict[str, object]:
     """What cpu/lookups.h.j2 is filled with for a table, of which ``count`` elements are looked up. ``together``: four
-    lookups are one somewhere."""
+    lookups are one somewhere; ``bytes_of``: and give bytes."""
     unit, element = r.type.size, memory(r.type)
     nbytes, width = unit * count, lanes * max(4, unit)
+    four = together or bytes_of
     able = [f for f in _FORMS[unit] if lanes >= 4 and width <= f.register and (f.blend or nbytes <= f.part)]
     return {
         "name": member(r),
@@ -144,8 +145,9 @@ def lookup_text(r: Region, count: int, lanes: int, together: bool) -> dict[str, 
         "unit": unit,
         "signed": element[0] == "i" and any(v < 0 for v in r.init or ()),
         "forms": _texts([f for f in able if nbytes <= f.most], unit, nbytes, width),
-        "together": _texts([f for f in able if nbytes <= 2 * f.most], unit, nbytes, width) if together else [],
+        "together": _texts([f for f in able if nbytes <= 2 * f.most], unit, nbytes, width) if four else [],
         "is_taken_together": together,
+        "bytes": element if bytes_of else "",
         "one_by_one": "__AVX512VBMI__" if nbytes <= 128 else "",  # where one lookup is one instruction
     }
 

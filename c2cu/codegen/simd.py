@@ -172,7 +172,8 @@ class Printer:
     neighbours: frozenset[tuple[Region, Expr]] = frozenset()  # where: their table, the first one's subscript;
     loaded: dict[tuple[Region, Expr, str], tuple[str, str]] = field(default_factory=dict)  # and, by gang, their names
     lookups: dict[Region, int] = field(default_factory=dict)  # tables in registers; how many elements it takes
-    together: set[Region] = field(default_factory=set)  # those of which four lookups are one somewhere
+    together: set[Region] = field(default_factory=set)  # those of which four lookups are one somewhere,
+    bytes_of: set[Region] = field(default_factory=set)  # and give bytes
     bytes: dict[str, None] = field(default_factory=dict)  # vectors of bytes that become words, or words become
     unsigned: dict[tuple[str, int], None] = field(default_factory=dict)  # vectors of floats, bits they become
     extremes: dict[str, None] = field(default_factory=dict)  # "min_f32" and the like, where used
@@ -464,15 +465,28 @@ class Printer:
 
     def lookups_together(self, loads: list[Load]) -> list[str]:
         """What up to four lookups in one table of bytes give."""
-        table = loads[0].region
-        self.together.add(table)
+        name = self.places_together(loads)
+        self.together.add(loads[0].region)
+        self.lines.append(f"lookup4_{member(loads[0].region)}({name});")
+        return [f"{name}[{k}]" for k in range(len(loads))]
+
+    def bytes_together(self, loads: list[Load]) -> list[str]:
+        """The same as vectors of bytes."""
+        table, name = loads[0].region, self.places_together(loads)
+        element = memory(table.type)
+        self.bytes_of.add(table)
+        self.bytes[element] = None
+        self.lines += [f"{element} {name}b[4];", f"bytes4_{member(table)}({name}, {name}b);"]
+        return [f"{name}b[{k}]" for k in range(len(loads))]
+
+    def places_together(self, loads: list[Load]) -> str:
+        """The name of the subscripts of up to four lookups, in an array of four."""
         for e in loads:
             self.reached(e)
         places = ", ".join(self.place(e.index) for e in loads)
         self.temporaries += 1
-        name = f"t{self.temporaries}"
-        self.lines += [f"i32 {name}[4] = {{{places}}};", f"lookup4_{member(table)}({name});"]
-        return [f"{name}[{k}]" for k in range(len(loads))]
+        self.lines.append(f"i32 t{self.temporaries}[4] = {{{places}}};")
+        return f"t{self.temporaries}"
 
     def reached(self, e: Load) -> None:
         """Note what of a table is looked up."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..base.ctype import UINT, Leaf
 from ..codegen.simd import member
 from ..ir.nodes import Region
 from .slots import Slot
 
 _WORD = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
+_SCALAR = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long"}
+ROW = 16  # bytes of a row that are transposed at a time, where W elements are not more
 
 
 def is_plain(slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> bool:
@@ -16,8 +20,77 @@ def is_plain(slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> bool:
     return leaf.offset == 0 and leaf.count * leaf.type.size == slots[index].nbytes
 
 
-def transpose(size: int, lanes: int) -> str:
-    """C text: transpose W x W elements of ``size`` bytes held in W vectors, in log2(W) steps of two-input shuffles."""
+def transposes(counts: dict[int, set[int]], lanes: int) -> list[str]:
+    """C text: ``pack_*`` and ``unpack_*`` for elements of each size in bytes, which regions have these numbers of."""
+    return [text for size in sorted(counts) for text in _of_size(size, counts[size], lanes)]
+
+
+def _of_size(size: int, counts: set[int], lanes: int) -> Iterator[str]:
+    forms = {_is_long(n, size, lanes, back) for n in counts for back in (False, True)}
+    if False in forms:
+        yield _transpose(size, lanes) + _square(size, lanes)
+    if True in forms:
+        yield _long_rows(size, lanes)
+
+
+def _is_long(count: int, size: int, lanes: int, back: bool) -> bool:
+    """Whether rows of so many elements are transposed 16 bytes at a time: where vectors of W elements are no longer,
+    or W elements are too many; rows of vectors of 32 bytes are stored faster so too."""
+    return size * count >= ROW and (size * lanes <= (2 * ROW if back else ROW) or count < lanes)
+
+
+def form(count: int, size: int, lanes: int, back: bool) -> str:
+    """The end of the name of what packs, or unpacks, so many elements."""
+    return ("long_" if _is_long(count, size, lanes, back) else "") + _WORD[size]
+
+
+def _long_rows(size: int, lanes: int) -> str:
+    """W rows of 16 bytes to as many of W elements each, and back, in steps of instructions that take elements of two
+    vectors in turn. Each step turns the bits of an element's place, those of its row before those of its column, left
+    by one: after log2(W) steps the columns' come first, after as many more as they are the rows' do again. The last
+    elements of a row are done with others before them once more, if they are too few."""
+    v, scalar, there = _WORD[size], _SCALAR[size], ROW // size
+    low = ", ".join(f"{k}, {there + k}" for k in range(there // 2))
+    high = ", ".join(f"{there // 2 + k}, {there + there // 2 + k}" for k in range(there // 2))
+    steps = "\n".join(
+        f"    y[{2 * k}] = SHUFFLE(row_{v}, row_{v}, x[{k}], x[{k + lanes // 2}], {low});\n"
+        f"    y[{2 * k + 1}] = SHUFFLE(row_{v}, row_{v}, x[{k}], x[{k + lanes // 2}], {high});"
+        for k in range(lanes // 2)
+    )
+    forth, back = lanes.bit_length() - 1, there.bit_length() - 1
+    last = "xy"[back % 2]
+
+    def turns(count: int) -> str:
+        return " ".join(f"zip_{v}({'y, x' if k % 2 else 'x, y'});" for k in range(count))
+
+    return f"""typedef {scalar} row_{v} __attribute__((vector_size({ROW})));
+static inline __attribute__((always_inline)) void zip_{v}(const row_{v} *x, row_{v} *y) {{
+{steps}
+}}
+__attribute__((unused)) static void pack_long_{v}({v} *to, char **in, long n) {{
+    row_{v} x[W], y[W];
+    for (long e = 0; e < n; e += {there}) {{ /* to[e][l] = in[l][e] */
+        if (e > n - {there}) e = n - {there};
+        for (int l = 0; l < W; l++) memcpy(&x[l], in[l] + e * sizeof({scalar}), sizeof x[l]);
+        {turns(forth)}
+        for (int k = 0; k < W; k++) memcpy((char *)(to + e) + k * sizeof x[k], &{"xy"[forth % 2]}[k], sizeof x[k]);
+    }}
+}}
+__attribute__((unused)) static void unpack_long_{v}(const {v} *from, char **out, long n, long lanes) {{
+    row_{v} x[W], y[W];
+    for (long e = 0; e < n; e += {there}) {{ /* out[l][e] = from[e][l] */
+        if (e > n - {there}) e = n - {there};
+        for (int k = 0; k < W; k++) memcpy(&x[k], (const char *)(from + e) + k * sizeof x[k], sizeof x[k]);
+        {turns(back)}
+        if (lanes == W) LANES memcpy(out[l] + e * sizeof({scalar}), &{last}[l], sizeof x[l]);
+        else for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &{last}[l], sizeof x[l]);
+    }}
+}}
+"""
+
+
+def _transpose(size: int, lanes: int) -> str:
+    """W x W elements of ``size`` bytes held in W vectors, in log2(W) steps of two-input shuffles."""
     v, steps, s = _WORD[size], [], 1
     mask = f"i{8 * size}"
     while s < lanes:
@@ -30,17 +103,17 @@ def transpose(size: int, lanes: int) -> str:
         s *= 2
     head = f"static inline __attribute__((always_inline)) void transpose_{v}({v} *v) {{"
     what = "    /* v[k][l] to v[l][k]: of each 2s by 2s elements, two quarters change places, for s = 1, 2, 4, ... */"
-    return "\n".join([head, what, f"    {v} x;", *steps, "}"]) + "\n" + _rows(v, lanes)
+    return "\n".join([head, what, f"    {v} x;", *steps, "}"]) + "\n"
 
 
-def _rows(v: str, lanes: int) -> str:
-    load = " ".join(f"memcpy(&v[{k}], in[{k}] + e * sizeof({v[0]}_{v[1:]}), sizeof v[{k}]);" for k in range(lanes))
-    scalar = {"u8": "unsigned char", "u16": "unsigned short", "u32": "unsigned int", "u64": "unsigned long"}[v]
-    load = load.replace(f"sizeof({v[0]}_{v[1:]})", f"sizeof({scalar})")
+def _square(size: int, lanes: int) -> str:
+    v, scalar = _WORD[size], _SCALAR[size]
+    load = " ".join(f"memcpy(&v[{k}], in[{k}] + e * sizeof({scalar}), sizeof v[{k}]);" for k in range(lanes))
     return f"""__attribute__((unused)) static void pack_{v}({v} *to, char **in, long n) {{
+    {v} v[W];
     long e = 0; /* to[e][l] = in[l][e] */
-    for (; e + W <= n; e += W) {{
-        {v} v[W];
+    for (; n >= W && e < n; e += W) {{
+        if (e > n - W) e = n - W;
         {load}
         transpose_{v}(v);
         for (int k = 0; k < W; k++) to[e + k] = v[k];
@@ -49,12 +122,14 @@ def _rows(v: str, lanes: int) -> str:
         LANES memcpy((char *)&to[e] + l * sizeof({scalar}), in[l] + e * sizeof({scalar}), sizeof({scalar}));
 }}
 __attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long n, long lanes) {{
+    {v} v[W];
     long e = 0; /* out[l][e] = from[e][l] */
-    for (; e + W <= n; e += W) {{
-        {v} v[W];
+    for (; n >= W && e < n; e += W) {{
+        if (e > n - W) e = n - W;
         for (int k = 0; k < W; k++) v[k] = from[e + k];
         transpose_{v}(v);
-        for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &v[l], sizeof v[l]);
+        if (lanes == W) LANES memcpy(out[l] + e * sizeof({scalar}), &v[l], sizeof v[l]);
+        else for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &v[l], sizeof v[l]);
     }}
     for (; e < n; e++)
         for (int l = 0; l < lanes; l++)
@@ -102,7 +177,7 @@ def pack(
         initial = [f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"]
     if is_plain(slots, place) and lanes > 1:
         v = _WORD[r.type.size]
-        bring = [f"pack_{v}(({v} *)g->{outside}, in, {r.count});"]
+        bring = [f"pack_{form(r.count, r.type.size, lanes, False)}(({v} *)g->{outside}, in, {r.count});"]
     else:
         bring = _loops(leaf, f"LANES memcpy((char *)&g->{outside}[e] + l * {r.type.size}, in[l] + at, {r.type.size});")
     if outside != name:
@@ -137,7 +212,9 @@ def unpack(
         body.append(f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{name}[e]);")
     if is_plain(slots, place) and lanes > 1:
         v = _WORD[r.type.size]
-        body.append(f"unpack_{v}((const {v} *)g->{outside}, out, {r.count}, lanes);")
+        body.append(
+            f"unpack_{form(r.count, r.type.size, lanes, True)}((const {v} *)g->{outside}, out, {r.count}, lanes);"
+        )
     else:
         body += _loops(
             leaf,

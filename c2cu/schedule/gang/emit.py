@@ -95,7 +95,10 @@ def gang(
         values, emitter = text.values(), text.emitter
     shared_inputs = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
-    transposed = sorted({r.type.size for r in bulk if pack.is_plain(slots, layout[r.name])})
+    transposed: dict[int, set[int]] = {}  # counts of elements, by their size
+    for r in bulk if lanes > 1 else ():
+        if pack.is_plain(slots, layout[r.name]):
+            transposed.setdefault(r.type.size, set()).add(r.count)
     coming_row = pack.ALIKE if numbers else pack.IN_ORDER
     row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
     members = _members(u, p, fields)
@@ -122,8 +125,8 @@ def gang(
         wide_multiply=p.wide_multiply,
         **used(p, lanes_functions(sorted(p.functions)), lanes),
         beyond=beyond,
-        lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together) for r in p.lookups],
-        transposes=[pack.transpose(size, lanes) for size in transposed if lanes > 1],
+        lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together, r in p.bytes_of) for r in p.lookups],
+        transposes=pack.transposes(transposed, lanes),
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
         pack=[line for r in coming for line in pack.pack(r, slots, layout[r.name], lanes, wide, coming_row)],
         unpack=[line for r in bulk for line in pack.unpack(r, slots, layout[r.name], lanes, wide, row, ended)],

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ...analysis.uniform import Uniform, uniform
+from ...base.ctype import BOOL
 from ...codegen.lookups import is_taken_together
-from ...ir.nodes import Assign, Block, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
-from ...ir.walk import places, rewritten, statements, with_body
+from ...ir.nodes import Assign, Block, Cast, Expr, If, Kernel, Load, Loop, Region, Stmt, Store, Var, Variable
+from ...ir.walk import blocks, places, rewritten, statements, used, with_body
 from ...transform.early import is_end
 from ...transform.pairs import both
 
@@ -116,6 +118,38 @@ def lookup(u: Uniform, s: Stmt) -> Load | None:
         case Assign(value=Load() as e) if is_taken_together(e.region) and u.is_varying(e.index):
             return e
     return None
+
+
+def only_stored(kernel: Kernel) -> frozenset[Variable]:
+    """Variables that get what a lookup finds for nothing but bytes of memory, which statements in its row store."""
+    read = used(kernel.body)
+    return frozenset(v for v, n in _stored(kernel.body).items() if read[v] == n)
+
+
+def _stored(block: Block) -> Counter[Variable]:
+    """How often statements store, as a byte, what a lookup in their row found."""
+    stored: Counter[Variable] = Counter()
+    found: set[Variable] = set()  # in the row
+    for s in block:
+        if inner := blocks(s):
+            found.clear()
+            for b in inner:
+                stored += _stored(b)
+        elif isinstance(s, Assign) and isinstance(s.value, Load) and is_taken_together(s.value.region):
+            found.add(s.var)
+        elif (v := stored_byte(s)) is not None and v in found:
+            stored[v] += 1
+    return stored
+
+
+def stored_byte(s: Stmt) -> Variable | None:
+    """The variable whose lowest byte is what a statement stores."""
+    if not (isinstance(s, Store) and s.region.type.size == 1 and s.region.type != BOOL):
+        return None
+    value = s.value
+    while isinstance(value, Cast) and value.type.size == 1 and value.type != BOOL:
+        value = value.operand
+    return value.var if isinstance(value, Var) else None
 
 
 def _goes_with(u: Uniform, s: Stmt, run: list[Stmt]) -> bool:

@@ -15,7 +15,7 @@ from ...codegen.indent import indented
 from ...codegen.lanes import BEYOND
 from ...codegen.lookups import padded
 from ...codegen.positions import MARK, are_told, mark, told
-from ...codegen.simd import Printer, before, literal, member
+from ...codegen.simd import Printer, before, literal, member, memory
 from ...ir.nodes import (
     ALONE,
     ENDED,
@@ -40,7 +40,7 @@ from ...transform.in_bounds import in_bounds
 from ...transform.pairs import both
 from ..deferred import run
 from ..dividends import looks
-from .fours import lookup, runs
+from .fours import lookup, only_stored, runs, stored_byte
 from .parts import common, parts
 from .select import accesses, is_small
 
@@ -150,6 +150,8 @@ class Emitter:
         self.masked = 0  # lines under masks
         self.live = live(u.kernel.body) if u.ends_on_data else None
         self.inside = in_bounds(u.kernel.body)
+        self.only_stored = frozenset() if p.half else only_stored(u.kernel)
+        self.stored_bytes: dict[str, tuple[str, str]] = {}  # their bytes, by the variable's name, and the vectors' type
         self.needed: frozenset[Variable] = frozenset()  # by lanes outside the mask; where ``live`` is None, all are
 
     def declarations(self, block: Block | None = None, regions: Iterable[Region] | None = None) -> list[str]:
@@ -158,7 +160,7 @@ class Emitter:
         elsewhere = self.p.common | self.u.varying | self.counters
         out = [self.begun(v) for v in names if v not in elsewhere]
         varying = [v for v in names if v not in self.p.common and v in self.u.varying]
-        self.each(lambda: out.extend(map(self.begun, varying)))
+        self.each(lambda: out.extend(self.begun(v) for v in varying if self.p.var(v) not in self.stored_bytes))
         for r in self.u.kernel.regions if regions is None else regions:
             if r.storage == "local" and r not in self.u.varying_regions:
                 large = is_large(r)
@@ -239,6 +241,11 @@ class Emitter:
         self.p.neighbours, self.p.loaded = outside
 
     def looked_up(self, beside: list[Stmt], loads: list[Load]) -> None:
+        if all(isinstance(s, Assign) and s.var in self.only_stored - self.p.common for s in beside):
+            for s, value in zip(beside, self.p.bytes_together(loads)):
+                assert isinstance(s, Assign)
+                self.stored_bytes[self.p.var(s.var)] = value, memory(loads[0].region.type)
+            return
         for s, value in zip(beside, self.p.lookups_together(loads)):
             assert isinstance(s, Assign)
             self.assigned(s.var, value)
@@ -326,7 +333,16 @@ class Emitter:
             self.line(f"LANES {guard}{target}[{index}[l]][l] = {value}[l];")
             return
         place = f"{target}[{self.p.subscript(s.index)}]"
-        value = self.p.stored(s.value)
+        v = stored_byte(s)
+        found = self.stored_bytes.get(self.p.var(v)) if v in self.only_stored and v is not None else None
+        if found is not None:
+            value, element = found
+            if self.p.mask in ("", self.whole):
+                self.line(f"{place} = ({memory_rep}){value};")
+                return
+            value = self.p.converted(value, element, rep)
+        else:
+            value = self.p.stored(s.value)
         if self.p.mask not in ("", self.whole):
             value = self.p.select(self.p.mask, value, self.p.converted(place, memory_rep, rep), rep)
         self.line(f"{place} = {self.p.converted(value, rep, memory_rep)};")
