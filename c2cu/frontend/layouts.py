@@ -76,7 +76,7 @@ def _mark_or_inherited(parsed: Parsed, node: C.Typedef | C.Decl, altered: dict[s
 def mark_of(parsed: Parsed, node: C.Node) -> Mark | None:
     """The mark of the piece that a declaration or a function stands in: rather one that changes a meaning."""
     loc = loc_of(node)
-    marks = [m for file, a, b, m in parsed.marked if file == loc.file and a <= loc.line <= b]
+    marks = [x.mark for x in parsed.marked if x.file == loc.file and x.first <= (loc.line, loc.column) <= x.last]
     return max(marks, key=lambda m: m.kind, default=None)  # "meaning" comes after "layout"
 
 

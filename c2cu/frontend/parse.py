@@ -52,15 +52,24 @@ class Skipped:
 
 
 @dataclass(frozen=True)
+class Marked:
+    """A declaration that a mark of the text changes: from where to where it goes, each a line and a column."""
+
+    file: str
+    first: tuple[int, int]
+    last: tuple[int, int]
+    mark: Mark
+
+
+@dataclass(frozen=True)
 class Parsed:
     """The AST of what the parser takes. ``bodies``: functions whose braces are empty there, by name; ``lost``: names
-    that declarations, which are not in it, may have declared; ``marked``: (first line, last line) of the declarations
-    in a file that a mark of the text changes, and the mark."""
+    that declarations, which are not in it, may have declared."""
 
     ast: C.FileAST
     bodies: Mapping[str, Skipped] = field(default_factory=dict)
     lost: Mapping[str, Skipped] = field(default_factory=dict)
-    marked: tuple[tuple[str, int, int, Mark], ...] = ()
+    marked: tuple[Marked, ...] = ()
 
     def renamed(self, names: Mapping[str, str]) -> Parsed:
         """With other names in what is not in the AST."""
@@ -160,13 +169,13 @@ def _parse(pre: Preprocessed, elsewhere: frozenset[str]) -> Parsed:
     return Parsed(_ast(text, pre), bodies, lost, marked)
 
 
-def _marked(parts: list[Piece], places: Lines, marks: tuple[Mark, ...]) -> Iterator[tuple[str, int, int, Mark]]:
-    """(file, first line, last line, mark) of each piece that a mark stands in, or reaches."""
+def _marked(parts: list[Piece], places: Lines, marks: tuple[Mark, ...]) -> Iterator[Marked]:
+    """The pieces that a mark stands in, or reaches."""
     for p in parts:
         for m in marks:
             if p.begin <= m.at < p.end or m.at <= p.begin < m.until:
-                file, last = places.of(p.end - 1)
-                yield file, places.of(p.begin)[1], last, m
+                file, *last = places.at(p.end - 1)
+                yield Marked(file, places.at(p.begin)[1:], (last[0], last[1]), m)
 
 
 def _error_of(text: str, place: tuple[str, int], types: list[str], pre: Preprocessed) -> ParseError | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pycparser import c_ast as C
 
-from ..base import catalogue, literals
+from ..base import catalogue, libm, literals
 from ..base.ctype import (
     BOOL,
     CDOUBLE,
@@ -422,9 +422,10 @@ class Declarations:
             case C.Cast():
                 t = self.type(node.to_type, scope)
                 x = self.typed_constant(node.expr, scope) or self._address(node.expr, scope)
-                if not isinstance(t, Scalar) or t == VOID or t.is_complex:
+                if x is None or not isinstance(t, Scalar) or t == VOID or t.is_complex:
                     return None
-                return (_converted(x[0], t), t) if x else None
+                undefined = t.is_integer and t != BOOL and isinstance(x[0], float) and not math.isfinite(x[0])
+                return None if undefined else (_converted(x[0], t), t)
             case C.UnaryOp(op="sizeof") | C.UnaryOp(op="_Alignof"):
                 return self._sizeof(node, scope)
             case C.UnaryOp():
@@ -438,6 +439,9 @@ class Declarations:
                     return None
                 t = common(a[1], b[1])
                 return _converted((a if c[0] else b)[0], t), t
+            case C.FuncCall(name=C.ID(name=name)) if name.removeprefix("__builtin_") in libm.CONSTANTS:  # INFINITY, NAN
+                builtin = name.startswith("__builtin_") and all(_is_empty(a) for a in (node.args or []))
+                return libm.CONSTANTS[name.removeprefix("__builtin_")] if builtin else None
         return None
 
     def _address(self, node: C.Node, scope: Scope) -> tuple[int, Scalar] | None:
@@ -546,6 +550,10 @@ def _converted(x: Number, t: Scalar) -> Number:
         if not isinstance(x, Fraction):
             raise
         return math.copysign(math.inf, x)
+
+
+def _is_empty(node: C.Node) -> bool:
+    return isinstance(node, C.Constant) and node.value == '""'
 
 
 def _is_double(x: Fraction) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pycparser import c_ast as C
 
@@ -19,7 +19,7 @@ from ..ir.nodes import Const, Expr
 from .context import Context, Frame
 from .environment import Environment
 from .expressions import number
-from .library import library_call
+from .library import OfNumbers, library_call, numbers_function, of_numbers
 from .lvalues import object_value, pointer_value
 from .memory import apart, copy_object, load, store, store_pair
 from .objects import Complex, FunctionRef, LValue, Object, OneOf, Pair, Target, whole
@@ -63,16 +63,7 @@ def call(cx: Context, node: C.FuncCall) -> Expr | Target | Complex | None:
     if f.name == "__fpclassify" and cx.unit.types.get(id(args[0])) == LDOUBLE:  # what the macro of any type makes of it
         raise catalogue.LONG_DOUBLE.error(loc, what="a value")
     f, objects = bound_to_sized(cx, f, args) if f.sized is not None else (f, bound_arguments(cx, f, args))
-    ours = in_library(f) and not in_library(cx.frames[-1].function)
-    try:
-        with cx.block() as body:
-            result = inlined(cx, f, objects, result_place(cx, f))
-    except Error as e:
-        if not ours:
-            raise
-        raise e.moved(loc) from None
-    cx.out += placed(tuple(body), loc) if ours else body
-    return result_of(cx, result, loc)
+    return result_of(cx, _inlined_here(cx, f, lambda: objects, result_place(cx, f), loc), loc)
 
 
 def inline(cx: Context, name: str, values: Sequence[Expr], loc: Loc) -> LValue:
@@ -102,33 +93,66 @@ def function_named(cx: Context, name: str) -> FunctionDef | None:
 
 def one_of_several(cx: Context, callees: OneOf, args: list[C.Node], loc: Loc) -> Expr | Target | None:
     """A call of the function that a pointer points to, one of a few."""
-    names = [(n, t.name) for n, t in callees.targets if isinstance(t, FunctionRef)]
-    functions = [(n, cx.unit.require(name)) for n, name in names if name in cx.unit.functions]
+    functions = [(n, _pointed_to(cx, t.name, loc)) for n, t in callees.targets if isinstance(t, FunctionRef)]
     if not functions:
         raise catalogue.INDIRECT_CALL.error(loc)
     for _, f in functions:
-        require_arguments(f, args, loc)
+        if isinstance(f, FunctionDef):
+            require_arguments(f, args, loc)
     tag = cx.saved(callees.tag, loc)
     first = functions[0][1]
+    types = [p.type for p in first.params] if isinstance(first, FunctionDef) else first.params
     values: list[Argument] = []
-    for a, p in reversed(list(zip(args, first.params))):
-        v = argument(cx, a, p.type)
+    for a, t in reversed(list(zip(args, types))):
+        v = argument(cx, a, t)
         values.insert(0, v if isinstance(v, Target | Pair) else cx.saved(v, loc))
-    result = result_place(cx, first)
+    result = _result(cx, first.name, first.returns, loc)
 
-    def inline(f: FunctionDef) -> None:
-        inlined(cx, f, [bound(cx, p, v, loc) for p, v in zip(f.params, values)], result)
+    def do(f: FunctionDef | OfNumbers) -> None:
+        if isinstance(f, OfNumbers):
+            assert result is not None
+            numbers = [v for v in values if isinstance(v, Expr)]
+            assert len(numbers) == len(values)
+            store(cx, whole(result), of_numbers(f, numbers, loc), loc)
+        elif f.name in cx.ends.functions:
+            cx.end(loc)
+        else:
+            _inlined_here(cx, f, lambda: [bound(cx, p, v, loc) for p, v in zip(f.params, values)], result, loc)
 
-    def choose(rest: list[tuple[int, FunctionDef]]) -> None:
+    def choose(rest: list[tuple[int, FunctionDef | OfNumbers]]) -> None:
         (n, f), *others = rest
         if not others:
-            inline(f)
+            do(f)
             return
         is_f = binary("==", tag, Const(n, INT), INT, loc)
-        cx.either(is_f, lambda: inline(f), lambda: choose(others), loc)
+        cx.either(is_f, lambda: do(f), lambda: choose(others), loc)
 
     choose(functions)
     return result_of(cx, result, loc)
+
+
+def _pointed_to(cx: Context, name: str, loc: Loc) -> FunctionDef | OfNumbers:
+    """A function that is called through a pointer: the program's, or the library's if it has C or takes numbers."""
+    f = function_named(cx, name) or numbers_function(name)
+    if f is None:
+        raise catalogue.LIBRARY_FUNCTION.error(loc, name=name)
+    return f
+
+
+def _inlined_here(
+    cx: Context, f: FunctionDef, bind: Callable[[], list[Object]], result: Object | None, loc: Loc
+) -> Object | None:
+    """A function's body, at the call if it is the library's, with the parameters that ``bind`` makes."""
+    ours = in_library(f) and not in_library(cx.frames[-1].function)
+    try:
+        with cx.block() as body:
+            result = inlined(cx, f, bind(), result)
+    except Error as e:
+        if not ours:
+            raise
+        raise e.moved(loc) from None
+    cx.out += placed(tuple(body), loc) if ours else body
+    return result
 
 
 def bound_to_sized(cx: Context, f: FunctionDef, args: list[C.Node]) -> tuple[FunctionDef, list[Object]]:
@@ -206,9 +230,11 @@ def callees_of(cx: Context, node: C.FuncCall) -> FunctionRef | OneOf:
 
 def result_place(cx: Context, f: FunctionDef) -> Object | None:
     """What holds a function's result."""
-    return (
-        None if f.returns == VOID else cx.new_object(f.name, cx.unit.declarations.complete(f.returns), "local", f.loc)
-    )
+    return _result(cx, f.name, f.returns, f.loc)
+
+
+def _result(cx: Context, name: str, returns: CType, loc: Loc) -> Object | None:
+    return None if returns == VOID else cx.new_object(name, cx.unit.declarations.complete(returns), "local", loc)
 
 
 def argument(cx: Context, node: C.Node, t: CType) -> Argument:

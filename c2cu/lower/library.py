@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pycparser import c_ast as C
 
@@ -21,6 +23,33 @@ from .lvalues import pointee, pointer_value
 from .memory import store
 from .objects import Complex, Target
 from .order import before
+
+
+@dataclass(frozen=True)
+class OfNumbers:
+    """A function of the library's that takes numbers and gives one."""
+
+    name: str
+    returns: Scalar
+    params: tuple[Scalar, ...]
+
+
+def numbers_function(name: str) -> OfNumbers | None:
+    """The one of that name, if it can be called by its arguments' values alone."""
+    plain = name.removeprefix("__builtin_")
+    if (t := _ABSOLUTE.get(plain)) is not None:
+        return OfNumbers(plain, t, (t,))
+    return OfNumbers(plain, *libm.FUNCTIONS[plain]) if plain in libm.FUNCTIONS else None
+
+
+def of_numbers(f: OfNumbers, values: Sequence[Expr], loc: Loc) -> Expr:
+    """What ``f`` gives for arguments."""
+    if (t := _ABSOLUTE.get(f.name)) is not None:
+        return absolute(values[0], t, loc)
+    return Call(f.name, tuple(cast(v, t) for v, t in zip(values, f.params)), f.returns, loc)
+
+
+_ABSOLUTE = {"abs": INT, "labs": LONG, "llabs": LONG}
 
 
 def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Complex | None:
@@ -46,8 +75,8 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
         return classified([cx.saved(cx.value(a), loc) for a in args], loc)
     if name == "isnormal":
         return is_normal(cx.value(args[0]), loc)
-    if name in ("abs", "labs", "llabs"):
-        return absolute(cx.value(args[0]), {"abs": INT}.get(name, LONG), loc)
+    if name in _ABSOLUTE:
+        return absolute(cx.value(args[0]), _ABSOLUTE[name], loc)
     if name in ("expect", "expect_with_probability"):
         value = cast(cx.value(args[0]), LONG)
         for a in args[1:]:
@@ -145,13 +174,16 @@ def overflow(cx: Context, op: str, args: list[C.Node], loc: Loc) -> Expr:
     if not isinstance(t, Scalar) or not (a.type.is_integer and b.type.is_integer and t.is_integer):
         raise catalogue.LIBRARY_FUNCTION.error(loc, name="__builtin_..._overflow")
     to = cx.pinned(pointee(pointer_value(cx, args[2]), t, loc), loc)
-    if max(a.type.size, b.type.size, t.size) <= 4:
+    if max(a.type.size, b.type.size) <= 4:
         wide = ULONG if op == "*" and a.type.kind in "ub" and b.type.kind in "ub" else LONG
         exact = cx.saved(binary(op, cast(a, wide), cast(b, wide), wide, loc), loc)
         result = cx.saved(cast(exact, t), loc)
         wrong = binary("!=", cast(result, wide), exact, INT, loc)
+        if t.size == 8:  # where the bits are the same, the sign may not be
+            negative = binary("<", cast(exact, LONG), Const(0, LONG), INT, loc)
+            wrong = Const(0, INT) if (t.kind == "u") == (wide == ULONG) else negative
     else:
-        if not same_kind(a.type, b.type, t) or (op == "*" and t.kind == "i"):
+        if t.size < 8 or not (_holds(t, a.type) and _holds(t, b.type)):
             raise catalogue.LIBRARY_FUNCTION.error(loc, name="__builtin_..._overflow")
         result = cx.saved(binary(op, cast(a, t), cast(b, t), t, loc), loc)
         wrong = cx.saved(wrapped(op, cast(a, t), cast(b, t), result, t, loc), loc)
@@ -160,8 +192,9 @@ def overflow(cx: Context, op: str, args: list[C.Node], loc: Loc) -> Expr:
     return wrong
 
 
-def same_kind(*types: Scalar) -> bool:
-    return len({(t.kind, t.size) for t in types}) == 1
+def _holds(t: Scalar, of: Scalar) -> bool:
+    """Whether a type of 64 bits has every value of another."""
+    return of.kind in "ub" if t.kind == "u" else of.kind == "i" or of.size < 8
 
 
 def wrapped(op: str, a: Expr, b: Expr, result: Expr, t: Scalar, loc: Loc) -> Expr:
@@ -177,5 +210,12 @@ def wrapped(op: str, a: Expr, b: Expr, result: Expr, t: Scalar, loc: Loc) -> Exp
             differs = binary("!=", bits("/", result, divisor), b, INT, loc)
             return binary("&&", binary("!=", a, zero, INT, loc), differs, INT, loc)
         return binary("<", result, a, INT, loc) if op == "+" else binary("<", a, b, INT, loc)
+    if op == "*":  # by 0 and by -1 no division tells
+        minus = binary("==", a, Const(-1, t), INT, loc)
+        by_itself = binary("||", minus, binary("==", a, zero, INT, loc), INT, loc)
+        divisor = Select(by_itself, Const(1, t), a, t, loc)
+        differs = binary("!=", bits("/", result, divisor), b, INT, loc)
+        differs = binary("&&", binary("!=", a, zero, INT, loc), differs, INT, loc)
+        return Select(minus, binary("==", b, Const(-(1 << 63), t), INT, loc), differs, INT, loc)
     signs = bits("&", bits("^", a, result), bits("^", b, result) if op == "+" else bits("^", a, b))
     return binary("<", signs, zero, INT, loc)

@@ -7,6 +7,16 @@
 #if __has_include(<endian.h>) /* as glibc's includes it, unless -std=c11 forbids */
 #include <endian.h>
 #endif
+#ifdef __USE_MISC /* and <sys/types.h> */
+typedef unsigned char u_char, u_int8_t;
+typedef unsigned short u_short, ushort, u_int16_t;
+typedef unsigned int u_int, uint, u_int32_t, mode_t, uid_t, gid_t;
+typedef unsigned long u_long, ulong, u_int64_t, dev_t, ino_t;
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t, pid_t;
+typedef long int64_t, ssize_t, off_t, time_t, clock_t;
+#endif
 typedef struct { int quot, rem; } div_t;
 typedef struct { long quot, rem; } ldiv_t;
 typedef struct { long long quot, rem; } lldiv_t;

@@ -1,0 +1,67 @@
+"""Small pieces of C that real programs have: infinities that variables start with, types that headers bring."""
+
+import numpy as np
+import pytest
+
+import c2cu
+
+X = np.arange(-4, 5, dtype="i4")
+PIECES = {
+    "infinity in a table": "static const double limit[2] = {INFINITY, 1};\nvoid kern(void) { r = limit[in & 1] * in; }",
+    "infinity first": "static float best = HUGE_VALF;\nvoid kern(void) { if (in < best) best = in; r = best; }",
+    "none": "static double best = -HUGE_VAL, n = NAN;\nvoid kern(void) { if (in > best) best = in; r = best; if (n == n) r = 9; }",
+    "sums": "static double a = INFINITY - INFINITY, b = 1 / INFINITY;\nvoid kern(void) { r = (a != a) + b + in; }",
+    "truths": "static _Bool l = NAN, m = INFINITY; static int n = INFINITY > 5;\nvoid kern(void) { r = l + 2 * m + 4 * n + in; }",
+    "bounds": "static struct { float lo, hi; } b = {INFINITY, -INFINITY};\nvoid kern(void) { if (in < b.lo) b.lo = in; if (in > b.hi) b.hi = in; r = b.lo - b.hi; }",
+    "nearest": "static int most = INFINITY; static unsigned char least = -INFINITY;\nvoid kern(void) { r = most + least + in; }",
+    "types of the system": "void kern(void) { uint a = in; ssize_t b = a; u_int8_t c = in; int64_t d = in; r = b - c + d + sizeof(ulong); }",
+}  # fmt: skip
+HEAD = "#include <math.h>\n#include <stdlib.h>\nint in; double r;\n"
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_lanes_have_what_native_has(piece):
+    text = HEAD + PIECES[piece]
+    gang, native = (
+        c2cu.bulk(text, {"in": X}, fn="kern", schedule=s, outputs=("r",), verify=False) for s in ("gang", "native")
+    )
+    assert gang.tobytes() == native.tobytes()
+
+
+@pytest.mark.parametrize("value", ["(int)INFINITY", "(unsigned)NAN"])
+def test_what_no_integer_holds_is_left_to_native(value):
+    text = HEAD + f"static int most = {value};\nvoid kern(void) {{ r = most + in; }}"
+    assert c2cu.compile(text, fn="kern").plan.schedule == "native"
+
+
+def test_an_attribute_is_of_its_own_declaration_alone():
+    """On one line as on several."""
+    text = (
+        "int in; int r; static void end(int *p) { r += *p; } void kern(void) { r = 0; {\n"
+        "int v __attribute__((cleanup(end))) = in; v *= 2; } r++; }"
+    )
+    for t in (text, text.replace("\n", "")):
+        assert np.array_equal(c2cu.bulk(t, {"in": X}, fn="kern", outputs=("r",)), 2 * X + 1)
+    text = "typedef int small __attribute__((mode(QI))); int in, r; void kern(void) { small a = in * 50; r = a; }"
+    assert np.array_equal(c2cu.bulk(text, {"in": X}, fn="kern", outputs=("r",)), (X * 50).astype("i1"))
+
+
+OVERFLOWS = [("int", "int", "long"), ("unsigned", "unsigned", "long"), ("int", "unsigned", "unsigned long"),
+    ("long", "int", "long"), ("long", "long", "long"), ("unsigned long", "unsigned", "unsigned long")]  # fmt: skip
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul"])
+def test_overflow_into_longer_types(op):
+    rng = np.random.default_rng(0)
+    edges = [0, 1, -1, -(2**63), 2**63 - 1, 2**31, -(2**31), 2**32, 3037000500]
+    values = np.array([*rng.integers(-(2**63), 2**63 - 1, 80), *rng.integers(-99, 99, 80), *edges * 8]).astype("i8")
+    body = "".join(
+        f"{{ {a} a = x; {b} b = y; {t} t; wrong[{k}] = __builtin_{op}_overflow(a, b, &t); to[{k}] = (long)t; }}\n"
+        for k, (a, b, t) in enumerate(OVERFLOWS)
+    )
+    text = f"long x, y, to[{len(OVERFLOWS)}]; int wrong[{len(OVERFLOWS)}];\nvoid kern(void) {{\n{body}}}"
+    given = {"x": rng.permutation(values), "y": rng.permutation(values)}
+    gang, native = (c2cu.bulk(text, given, fn="kern", schedule=s, verify=False) for s in ("gang", "native"))
+    for name in ("to", "wrong"):
+        assert np.array_equal(gang[name], native[name])
+    assert native["wrong"].any() and not native["wrong"].all()
