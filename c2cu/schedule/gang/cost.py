@@ -10,11 +10,11 @@ are no better than `CLOSE`.
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from ...analysis.facts import LoopFacts, Trace
-from ...analysis.uniform import Uniform
+from ...analysis.uniform import Uniform, uniform
 from ...base import toolchain
 from ...base.ctype import BOOL
 from ...codegen.division import is_by_constant
@@ -22,18 +22,23 @@ from ...codegen.simd import TABLE, is_folded, is_table
 from ...frontend.parse import deep
 from ...ir.canonical import counted
 from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store
+from ...ir.passes import through
 from ...ir.walk import expressions, operands, statements, subexpressions
 from ...transform.early import is_end
 from ...transform.in_bounds import in_bounds
 from ..slots import Slot, bytes_moved
 from ..understood import Understood
 from .functions import names
+from .passes import PASSES
 from .select import is_small
 from .text import FEW_DIVISIONS, by_products
 
 CLOSE = 4.0  # times: where estimates are no further apart, a measurement decides
 LONG, WORTH = 5.0, 2.0  # seconds of a compilation that only so much gain is worth
 STATEMENT, MASKED = 4e-4, 2e-3  # seconds that one takes to compile; under a branch on data or in a loop that data ends
+NODES = 8  # of a statement, beyond which it takes longer
+LOOK = 0.3  # seconds from which on gang's passes tell better,
+WRITTEN_OUT = 4.0  # and how many times as long as counted in what they make
 SCALAR = 0.5  # of an operation on a number, or on a vector of up to 32 bytes
 ADDRESS = 0.1  # of one that is the same for all inputs, which compilers move out of loops
 QUOTIENT, ROOTS, QUOTIENTS = 4.0, ("sqrt", "sqrtf"), ("/", "%")
@@ -89,12 +94,21 @@ _known: dict[int, Costs] = {}
 
 def known_costs(understood: Understood) -> Costs:
     """The costs of a program that is analysed, counted once."""
-    name = id(understood)
+    name, width = id(understood), toolchain.vector_bytes()
     if name not in _known:
-        u = understood.analysed()
-        _known[name] = deep(lambda: costs(u, understood.slots, toolchain.vector_bytes(), understood.trace))
+        u, slots = understood.analysed(), understood.slots
+        _known[name] = deep(lambda: _written_out(costs(u, slots, width, understood.trace), u, slots))
         weakref.finalize(understood, _known.pop, name, None)
     return _known[name]
+
+
+def _written_out(known: Costs, u: Uniform, slots: tuple[Slot, ...]) -> Costs:
+    """The same with the compilation of what gang's passes make of the kernel, where that may decide: they write loops
+    out."""
+    if not 1 <= known.gain < WORTH or known.compilation < LOOK:
+        return known
+    lanes = uniform(through(u.kernel, PASSES))
+    return replace(known, compilation=WRITTEN_OUT * costs(lanes, slots, toolchain.vector_bytes()).compilation)
 
 
 def costs(u: Uniform, slots: tuple[Slot, ...], vector_bytes: int, trace: Trace | None = None) -> Costs:
@@ -118,6 +132,7 @@ class _Counter:
         self.vector = SCALAR * max(1, vector_bytes // 32)
         self.width = vector_bytes / 8  # numbers that native does at once where its compiler vectorises, about
         self.gang = self.native = self.compilation = self.least = 0.0
+        self.nodes = 0  # of expressions so far
         self.inside = in_bounds(u.kernel.body)
         every = (x for s in statements(u.kernel.body) for e in expressions(s) for x in subexpressions(e))
         self.products = by_products(vector_bytes) and sum(map(is_by_constant, every)) >= FEW_DIVISIONS
@@ -128,9 +143,10 @@ class _Counter:
             self.statement(s, times, chance)
 
     def statement(self, s: Stmt, times: float, chance: float) -> None:
+        before = self.nodes
         gang, native, varying = self.together(expressions(s))
         masked = chance < 1
-        self.compilation += MASKED if masked else STATEMENT
+        self.compilation += (MASKED if masked else STATEMENT) * max(1, (self.nodes - before) / NODES)
         match s:
             case Assign():
                 gang += self.vector * (masked and s.var in self.u.varying)
@@ -215,6 +231,7 @@ class _Counter:
     def expression(self, e: Expr) -> tuple[float, float, bool]:
         gang, native, varying = reduce(_sum, map(self.expression, operands(e)), (0.0, 0.0, False))
         more = self.node(e, varying)
+        self.nodes += 1
         return gang + more[0], native + more[1], varying or self.u.is_leaf(e)
 
     def is_gathered(self, e: Load) -> bool:
