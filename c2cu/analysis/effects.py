@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 from pycparser import c_ast as C
 
@@ -14,7 +14,7 @@ from ..frontend.kernel import KernelProgram, touched
 from ..frontend.parse import loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.tree import children, nodes
-from ..frontend.typed import Unit, decay
+from ..frontend.typed import FunctionDef, Unit, decay
 from ..ir.fold import binary, cast, unary
 from ..ir.nodes import (
     Assign,
@@ -321,6 +321,8 @@ class _Writes:
                 self.holders.add(s)
             if s.is_global and s.decl is not None and s.decl.init is not None:
                 self.flow((s,), s.type, s.decl.init)
+                for n in nodes(s.decl.init):
+                    self.node(n)
         for f in self.program.functions:
             for n in nodes(f.node.body):
                 self.node(n)
@@ -376,11 +378,14 @@ class _Writes:
             self.join(*to, *source)
             return
         self.copies.append((to, source))
-        if any(self.makes_number(n) for n in nodes(value)):
+        if self.is_address(value) or self.has_number(value):
             self.holders.update(source)
 
+    def has_number(self, n: C.Node) -> bool:
+        """Whether a number is made of an address in an expression."""
+        return any(self.makes_number(x) for x in nodes(n))
+
     def makes_number(self, n: C.Node) -> bool:
-        """Whether an expression makes a number of an address."""
         if not isinstance(n, C.Cast) or not isinstance(self.unit.types.get(id(n)), Scalar):
             return False
         return isinstance(decay(self.unit.types.get(id(n.expr), VOID)), Pointer)
@@ -414,7 +419,8 @@ class _Writes:
                 defined = self.unit.functions.get(symbol.name) if symbol.kind == "function" else None
                 return (defined.symbol if defined is not None else symbol,)
             case C.ArrayRef():
-                return self.roots(n.name if self.is_address(n.name) else n.subscript)
+                at, by = (n.name, n.subscript) if self.is_address(n.name) else (n.subscript, n.name)
+                return (*self.roots(at), *(self.roots(by) if self.has_number(by) else ()))
             case C.StructRef():
                 return self.roots(n.name)
             case C.UnaryOp() | C.Cast() | C.NamedInitializer():
@@ -422,7 +428,8 @@ class _Writes:
             case C.BinaryOp(op="&&" | "||" | "<" | "<=" | ">" | ">=" | "==" | "!="):
                 return ()
             case C.BinaryOp():
-                sides = [x for x in (n.left, n.right) if self.is_address(x)] or [n.left, n.right]
+                sides = [x for x in (n.left, n.right) if self.is_address(x) or self.has_number(x)]
+                sides = sides or [n.left, n.right]
                 return tuple(s for x in sides for s in self.roots(x))
             case C.TernaryOp():
                 return (*self.roots(n.iftrue), *self.roots(n.iffalse))
@@ -453,6 +460,7 @@ class _Writes:
             for p, a in zip(f.params, args):
                 self.flow((p,), p.type, a)
             return
+        self.called_back(n.name, args)
         plain = name.removeprefix("__builtin_")
         if plain in ("memcpy", "memmove") and len(args) == 3:
             self.copies.append((self.roots(args[0]), self.roots(args[1])))
@@ -468,3 +476,33 @@ class _Writes:
             reads = isinstance(p, Pointer) and p.const and not holds_pointers(p.to)
             if self.is_address(a) and not reads and not (tells_end and i == 1) and i not in _READ.get(plain, ()):
                 self.written_through(a)
+
+    def called_back(self, callee: C.Node, args: list[C.Node]) -> None:
+        """What a call through a pointer hands to the functions of the program that it may lead to, and what a function
+        of the library may hand to those that it is given."""
+        symbol = self.unit.symbols.get(id(callee)) if isinstance(callee, C.ID) else None
+        library = symbol is not None and symbol.kind == "function"
+        if library and not any(self.is_function(a) for a in args):
+            return
+        for f in self.pointed_to:
+            for k, p in enumerate(f.params if library or len(f.params) == len(args) else ()):
+                for a in [x for x in args if self.is_address(x)] if library else [args[k]]:
+                    self.flow((p,), p.type, a)
+
+    def is_function(self, n: C.Node) -> bool:
+        """Whether an argument points to a function."""
+        t = decay(self.unit.types.get(id(n), VOID))
+        return isinstance(t, Pointer) and isinstance(t.to, Function)
+
+    @cached_property
+    def pointed_to(self) -> list[FunctionDef]:
+        """The functions that are not only called by their names."""
+        bodies = [f.node.body for f in self.program.functions]
+        every = [n for x in (*bodies, *self.initialisers()) for n in nodes(x)]
+        called = {id(n.name) for n in every if isinstance(n, C.FuncCall)}
+        named = {n.name for n in every if isinstance(n, C.ID) and id(n) not in called}
+        return [f for f in self.program.functions if f.name in named]
+
+    def initialisers(self) -> list[C.Node]:
+        variables = (*self.unit.variables.values(), *self.unit.statics)
+        return [s.decl.init for s in variables if s.decl is not None and s.decl.init is not None]
