@@ -10,7 +10,7 @@ from typing import TypeVar
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import BOOL, INT, LDOUBLE, CType, Scalar
+from ..base.ctype import BOOL, INT, LDOUBLE, CType, Scalar, Struct
 from ..base.diagnostics import Loc
 from ..frontend.ends import Ends
 from ..frontend.symbols import Symbol
@@ -121,6 +121,7 @@ class Context:
     cleared: dict[Region, Object] = field(default_factory=dict)  # what stands for setting an object to zero
     ends: Ends = field(default_factory=Ends)
     judged: bool = False  # see `KernelProgram`
+    hidden: dict[str, Struct] = field(default_factory=dict)  # what variables of some structs' tags are: see `opaque`
 
     # the functions of other files
 

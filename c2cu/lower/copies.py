@@ -15,7 +15,7 @@ from ..ir.nodes import Binary, Cast, Const, Expr
 from .context import Context
 from .lvalues import pointer_value
 from .memory import below, copy_elements, copy_gaps, for_each, load, store
-from .objects import LValue, Null, OneOf, Ref, View, has_gaps, in_turn, leaf_table, object_table, seen_as
+from .objects import LValue, Null, OneOf, Ref, View, has_gaps, in_turn, leaf_table, object_table, seen_as, whole
 from .order import before
 from .pairs import is_complex, is_pair
 from .pointers import exact, for_one_of, read_pointer, write_pointer
@@ -60,7 +60,7 @@ def followed(cx: Context, node: C.Node, loc: Loc) -> LValue:
 
 def copy(cx: Context, to: Ref | View, source: Ref | View, count: Expr, overlap: bool, loc: Loc) -> None:
     """``count`` bytes."""
-    a, b = structs(to, loc), structs(source, loc)
+    a, b = structs(as_object(to, count), loc), structs(as_object(source, count), loc)
     if a is not None and b is not None and a.type == b.type and a.object is not b.object:
         several = divided(count, a.type.size, loc)
         alike = isinstance(a, Ref) and isinstance(b, Ref)  # else bytes of one's gaps may be members of the other
@@ -256,7 +256,7 @@ def fill(cx: Context, to: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None
         cx.fill_gaps(to.object)
     elif has_gaps(to.object.type) and is_whole(to, count):
         cx.clear_gaps(to.object)
-    first = structs(to, loc)
+    first = structs(as_object(to, count), loc)
     several = divided(count, first.type.size, loc) if first is not None else None
     if first is not None and several is not None:
         for path, leaf in leaf_table(first.type).items():
@@ -285,6 +285,12 @@ def is_whole(ref: Ref | View, count: Expr) -> bool:
     if not isinstance(count, Const) or (isinstance(t, Array) and t.length is None) or not is_constant(ref.index, 0):
         return False
     return (ref.path == "" if isinstance(ref, Ref) else ref.constant == 0) and count.value >= t.size
+
+
+def as_object(ref: Ref | View, count: Expr) -> Ref | View:
+    """A place with its object's own type, where so many bytes are all of that."""
+    seen = isinstance(ref, View) and is_whole(ref, count) and is_constant(count, ref.object.type.size)
+    return whole(ref.object) if seen else ref
 
 
 def fill_elements(cx: Context, start: Ref | View, byte: Expr, count: Expr, loc: Loc) -> None:

@@ -217,14 +217,24 @@ def declare(cx: Context, node: C.Decl) -> None:
     symbol = cx.unit.symbols.get(id(node))
     if symbol is None or symbol.is_global:
         return
-    obj = cx.new_object(symbol.name, symbol.type, "local", symbol.loc, volatile=symbol.volatile)
+    t = symbol.type
+    if isinstance(t, Struct) and (node.init is None or _is_zero(cx, node.init)):
+        t = cx.hidden.get(t.tag, t)
+    obj = cx.new_object(symbol.name, t, "local", symbol.loc, volatile=symbol.volatile)
     if symbol.const and isinstance(symbol.type, Array) and node.init is not None and constant_table(cx, symbol, obj):
         return
     cx.bindings[id(symbol)] = obj
-    if node.init is not None:
+    if node.init is not None and t != symbol.type:
+        zero(cx, whole(obj), symbol.loc)
+    elif node.init is not None:
         initialise(cx, whole(obj), node.init)
-    elif has_fields(symbol.type):  # what lies beside a field stays when it is written
+    elif has_fields(t):  # what lies beside a field stays when it is written
         zero(cx, whole(obj), symbol.loc, FIELDS)
+
+
+def _is_zero(cx: Context, init: C.Node) -> bool:
+    """Whether an initialiser has nothing but zeros."""
+    return all(_is_zero(cx, x) for x in init.exprs) if isinstance(init, C.InitList) else cx.unit.constant(init) == 0
 
 
 def constant_table(cx: Context, symbol: Symbol, obj: Object) -> bool:

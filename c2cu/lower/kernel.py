@@ -20,6 +20,7 @@ from .declarations import initial_values, start_pointers, tables
 from .long_double import refuse_long_doubles
 from .memory import clear_half_stored, copy_object, initial_elements, part_of
 from .objects import Object, whole
+from .opaque import hidden
 from .pairs import is_complex
 from .pointers import write_pointer
 
@@ -45,6 +46,7 @@ def lower(program: KernelProgram) -> Kernel:
         raise error
     cx.addressed = frozenset(addressed(program.unit, *program.functions))
     cx.ends, cx.judged = early_ends(program), program.judged
+    cx.hidden = hidden(program.unit, program.functions)
     bulk: list[Region] = []
     objects = [(b, bind_parameter(cx, b, bulk)) for b in program.parameters]
     cx.outside = tuple(obj for b, obj in objects if b.kind != "return")
