@@ -35,10 +35,10 @@ CALL = """
         LANES for (int e = 0; e < {n}; e++) rows[l][e] = ({scalar})(rand() * 2147483647l + rand());
         memset(back, 7, sizeof back);
         memset(columns, 9, sizeof columns);
-        pack_{there}(columns, in, {n});
+        pack_{form}(columns, in, {n});
         LANES for (int e = 0; e < {n}; e++) if (columns[e][l] != rows[l][e]) return 1;
         for (int e = {n}; e < {most}; e++) LANES if (columns[e][l] != ({scalar})0x0909090909090909) return 2;
-        unpack_{back}(columns, out, {n}, lanes);
+        unpack_{form}(columns, out, {n}, lanes);
         LANES for (int e = 0; e < {most}; e++)
             if (back[l][e] != (l < lanes && e < {n} ? rows[l][e] : ({scalar})0x0707070707070707)) return 3;
     }}"""
@@ -50,8 +50,7 @@ def test_there_and_back(size, lanes, tmp_path):
     if size * lanes > 64:
         pytest.skip("no register is so long")
     scalar, most = SCALARS[size], max(COUNTS) + 1
-    forms = [(n, *(pack.form(n, size, lanes, back) for back in (False, True))) for n in COUNTS]
-    calls = "".join(CALL.format(n=n, there=there, back=back, scalar=scalar, most=most) for n, there, back in forms)
+    calls = "".join(CALL.format(n=n, form=pack.form(n, size, lanes), scalar=scalar, most=most) for n in COUNTS)
     texts = "\n".join(pack.transposes({size: set(COUNTS)}, lanes))
     given = {"signed": scalar.replace("unsigned", "signed"), "v": f"u{8 * size}", "mask": f"i{8 * size}"}
     text = PROGRAM.format(lanes=lanes, scalar=scalar, size=size, most=most, texts=texts, calls=calls, **given)

@@ -26,22 +26,21 @@ def transposes(counts: dict[int, set[int]], lanes: int) -> list[str]:
 
 
 def _of_size(size: int, counts: set[int], lanes: int) -> Iterator[str]:
-    forms = {_is_long(n, size, lanes, back) for n in counts for back in (False, True)}
-    if False in forms:
+    if any(not _is_long(n, size, lanes) for n in counts):
         yield _transpose(size, lanes) + _square(size, lanes)
-    if True in forms:
+    if any(_is_long(n, size, lanes) for n in counts):
         yield _long_rows(size, lanes)
 
 
-def _is_long(count: int, size: int, lanes: int, back: bool) -> bool:
+def _is_long(count: int, size: int, lanes: int) -> bool:
     """Whether rows of so many elements are transposed 16 bytes at a time: where vectors of W elements are no longer,
-    or W elements are too many; rows of vectors of 32 bytes are stored faster so too."""
-    return size * count >= ROW and (size * lanes <= (2 * ROW if back else ROW) or count < lanes)
+    or W elements are too many."""
+    return size * count >= ROW and (size * lanes <= ROW or count < lanes)
 
 
-def form(count: int, size: int, lanes: int, back: bool) -> str:
+def form(count: int, size: int, lanes: int) -> str:
     """The end of the name of what packs, or unpacks, so many elements."""
-    return ("long_" if _is_long(count, size, lanes, back) else "") + _WORD[size]
+    return ("long_" if _is_long(count, size, lanes) else "") + _WORD[size]
 
 
 def _long_rows(size: int, lanes: int) -> str:
@@ -58,7 +57,10 @@ def _long_rows(size: int, lanes: int) -> str:
         for k in range(lanes // 2)
     )
     forth, back = lanes.bit_length() - 1, there.bit_length() - 1
-    last = "xy"[back % 2]
+    done, last = "xy"[forth % 2], "xy"[back % 2]
+    load = _each(lanes, f"memcpy(&x[{{k}}], in[{{k}}] + e * sizeof({scalar}), {ROW});")
+    store = _each(lanes, f"memcpy((char *)(to + e) + {{k}} * {ROW}, &{done}[{{k}}], {ROW});")
+    again = _each(lanes, f"memcpy(&x[{{k}}], (const char *)(from + e) + {{k}} * {ROW}, {ROW});")
 
     def turns(count: int) -> str:
         return " ".join(f"zip_{v}({'y, x' if k % 2 else 'x, y'});" for k in range(count))
@@ -71,22 +73,33 @@ __attribute__((unused)) static void pack_long_{v}({v} *to, char **in, long n) {{
     row_{v} x[W], y[W];
     for (long e = 0; e < n; e += {there}) {{ /* to[e][l] = in[l][e] */
         if (e > n - {there}) e = n - {there};
-        for (int l = 0; l < W; l++) memcpy(&x[l], in[l] + e * sizeof({scalar}), sizeof x[l]);
+        {load}
         {turns(forth)}
-        for (int k = 0; k < W; k++) memcpy((char *)(to + e) + k * sizeof x[k], &{"xy"[forth % 2]}[k], sizeof x[k]);
+        {store}
     }}
 }}
 __attribute__((unused)) static void unpack_long_{v}(const {v} *from, char **out, long n, long lanes) {{
     row_{v} x[W], y[W];
     for (long e = 0; e < n; e += {there}) {{ /* out[l][e] = from[e][l] */
         if (e > n - {there}) e = n - {there};
-        for (int k = 0; k < W; k++) memcpy(&x[k], (const char *)(from + e) + k * sizeof x[k], sizeof x[k]);
+        {again}
         {turns(back)}
-        if (lanes == W) LANES memcpy(out[l] + e * sizeof({scalar}), &{last}[l], sizeof x[l]);
-        else for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &{last}[l], sizeof x[l]);
+        {_leave(last, scalar, lanes)}
     }}
 }}
 """
+
+
+def _each(lanes: int, text: str) -> str:
+    """Statements one by one: of a loop GCC makes copies of arrays, which then lie in memory and no longer in
+    registers."""
+    return " ".join(text.format(k=k) for k in range(lanes))
+
+
+def _leave(v: str, scalar: str, lanes: int) -> str:
+    every = _each(lanes, f"memcpy(out[{{k}}] + e * sizeof({scalar}), &{v}[{{k}}], sizeof {v}[{{k}}]);")
+    some = f"for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &{v}[l], sizeof {v}[l]);"
+    return f"if (lanes == W) {{ {every} }}\n        else {some}"
 
 
 def _transpose(size: int, lanes: int) -> str:
@@ -108,7 +121,7 @@ def _transpose(size: int, lanes: int) -> str:
 
 def _square(size: int, lanes: int) -> str:
     v, scalar = _WORD[size], _SCALAR[size]
-    load = " ".join(f"memcpy(&v[{k}], in[{k}] + e * sizeof({scalar}), sizeof v[{k}]);" for k in range(lanes))
+    load = _each(lanes, f"memcpy(&v[{{k}}], in[{{k}}] + e * sizeof({scalar}), sizeof v[{{k}}]);")
     return f"""__attribute__((unused)) static void pack_{v}({v} *to, char **in, long n) {{
     {v} v[W];
     long e = 0; /* to[e][l] = in[l][e] */
@@ -116,7 +129,7 @@ def _square(size: int, lanes: int) -> str:
         if (e > n - W) e = n - W;
         {load}
         transpose_{v}(v);
-        for (int k = 0; k < W; k++) to[e + k] = v[k];
+        {_each(lanes, "to[e + {k}] = v[{k}];")}
     }}
     for (; e < n; e++)
         LANES memcpy((char *)&to[e] + l * sizeof({scalar}), in[l] + e * sizeof({scalar}), sizeof({scalar}));
@@ -126,10 +139,9 @@ __attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long
     long e = 0; /* out[l][e] = from[e][l] */
     for (; n >= W && e < n; e += W) {{
         if (e > n - W) e = n - W;
-        for (int k = 0; k < W; k++) v[k] = from[e + k];
+        {_each(lanes, "v[{k}] = from[e + {k}];")}
         transpose_{v}(v);
-        if (lanes == W) LANES memcpy(out[l] + e * sizeof({scalar}), &v[l], sizeof v[l]);
-        else for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &v[l], sizeof v[l]);
+        {_leave("v", scalar, lanes)}
     }}
     for (; e < n; e++)
         for (int l = 0; l < lanes; l++)
@@ -177,7 +189,7 @@ def pack(
         initial = [f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"]
     if is_plain(slots, place) and lanes > 1:
         v = _WORD[r.type.size]
-        bring = [f"pack_{form(r.count, r.type.size, lanes, False)}(({v} *)g->{outside}, in, {r.count});"]
+        bring = [f"pack_{form(r.count, r.type.size, lanes)}(({v} *)g->{outside}, in, {r.count});"]
     else:
         bring = _loops(leaf, f"LANES memcpy((char *)&g->{outside}[e] + l * {r.type.size}, in[l] + at, {r.type.size});")
     if outside != name:
@@ -212,9 +224,7 @@ def unpack(
         body.append(f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{name}[e]);")
     if is_plain(slots, place) and lanes > 1:
         v = _WORD[r.type.size]
-        body.append(
-            f"unpack_{form(r.count, r.type.size, lanes, True)}((const {v} *)g->{outside}, out, {r.count}, lanes);"
-        )
+        body.append(f"unpack_{form(r.count, r.type.size, lanes)}((const {v} *)g->{outside}, out, {r.count}, lanes);")
     else:
         body += _loops(
             leaf,
