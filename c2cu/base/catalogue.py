@@ -984,11 +984,11 @@ NO_PARALLEL_LOOP = Message(
     "no loop has independent iterations",
     "leave the schedule to auto",
 )
-BLOCK_SHARED_MEMORY = Message(
+BLOCK_MEMORY = Message(
     "C2CU094",
     UnsupportedError,
-    "The arrays of one input are larger than shared memory.",
-    "an input takes {need} bytes, but shared memory has {most}",
+    "The arrays of one input are larger than what a block works in.",
+    "an input takes {need} bytes, but a block works in {most}",
     "use a smaller type or a smaller extent, or leave the schedule to auto",
 )
 BLOCK_SEQUENTIAL = Message(

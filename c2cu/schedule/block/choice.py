@@ -60,11 +60,12 @@ def _products(radices: tuple[int, ...]) -> set[int]:
     return out
 
 
-def cost(b: Builder) -> float:
-    """Cycles of a multiprocessor for an input, roughly: the larger of shared memory's and arithmetic's."""
+def cost(b: Builder, access: float) -> float:
+    """Cycles of a multiprocessor for an input, roughly: the larger of its memory's and arithmetic's. ``access``: to
+    memory, of a warp."""
     memory, arithmetic, barriers = _count(tuple(b.machine.out))
     warps = b.threads / 32
-    return max(memory, arithmetic / 4) * warps + barriers * (BARRIER if b.threads > 32 else WARP_BARRIER)
+    return max(access * memory, arithmetic / 4) * warps + barriers * (BARRIER if b.threads > 32 else WARP_BARRIER)
 
 
 def _count(block: Block) -> tuple[float, float, float]:

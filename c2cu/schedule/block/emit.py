@@ -1,6 +1,7 @@
 """Schedule ``block`` (CUDA): one input on the threads of a block, or of a part of one.
 
-Arrays live in the block's shared memory. What the trace proved independent is done at once; elements that consecutive
+Arrays live in the block's shared memory, those of too large an input in memory of the device that the block has for
+itself. What the trace proved independent is done at once; elements that consecutive
 phases keep within a thread stay in its registers; barriers stand only where one thread needs what another wrote.
 """
 
@@ -32,10 +33,12 @@ from .choice import BlockChoice, choices, cost
 from .fit import thread_ranges
 from .notes import NOTED, SYNCED
 from .phases import Item, phases
-from .text import Layout, shared_bytes, values
+from .text import Layout, array_bytes, values
 from .vectors import NotKnown
 
 BLOCK = 128  # threads that are worth a block
+MOST = 1 << 24  # bytes of an input's arrays; where shared memory has less, they lie in memory of the device,
+FAR = 6.0  # an access to which takes as many times as long, while its cache holds them
 KEPT = frozenset(v.name for v in (NOTED, SYNCED, REDO))  # whatever their webs are
 
 
@@ -60,14 +63,17 @@ class BlockProgram:
 def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp: str, threads: int = 0) -> CudaArtifact:
     """CUDA text. ``threads``: an input's, 0 for the best by estimate. Raises UnsupportedError."""
     program = compiled(u, trace, fp, threads)
-    need = shared_bytes(u)
-    if need > room():
-        raise catalogue.BLOCK_SHARED_MEMORY.error(u.kernel.loc, need=need, most=room())
+    need = array_bytes(u)
+    if need > MOST:
+        raise catalogue.BLOCK_MEMORY.error(u.kernel.loc, need=need, most=MOST)
+    far = need > room()
     inputs = max(1, BLOCK // program.threads)
-    while inputs > 1 and inputs * need > room() // 4:
+    while not far and inputs > 1 and inputs * need > room() // 4:
         inputs //= 2
     filled = values(u, trace, program.builder, program.body, slots, layout, inputs)
-    text = with_integers(render("cuda/block.cu.j2", slots=slots, **filled))
+    text = with_integers(render("cuda/block.cu.j2", slots=slots, far=far, **filled))
+    if far:  # in notes
+        text = text.replace("shared memory", "the block's memory")
     flags = ("--fmad=true",) if fp == "fast" else ()
     return CudaArtifact(
         "block",
@@ -76,9 +82,9 @@ def block(u: Uniform, trace: Trace, slots: tuple[Slot, ...], layout: Layout, fp:
         flags,
         inputs=inputs,
         threads=program.threads * inputs,
-        shared_bytes=inputs * need,
+        shared_bytes=0 if far else inputs * need,
         spills=STACK,
-        cycles=cost(program.builder),
+        cycles=cost(program.builder, FAR if far else 1.0),
     )
 
 

@@ -196,8 +196,8 @@ def _elements(b: Builder) -> str:
     return f"{each}."
 
 
-def shared_bytes(u: Uniform) -> int:
-    """Shared memory of an input."""
+def array_bytes(u: Uniform) -> int:
+    """Memory of an input's arrays."""
     return sum(_bytes(r) for r in u.kernel.regions if r.storage != "shared")
 
 
