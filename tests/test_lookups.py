@@ -27,6 +27,8 @@ KINDS = {
     "row until": "for (int i = 0; i < x[7] % 8; i++) { y[i] = T[x[i]]; y[i ^ 1] = T[x[(i + 1) % 8]]; if (y[i] == T[0]) break; y[0] = T[x[7]]; }",
     "bytes of others": "unsigned char u[4]; signed char s[4]; for (int i = 0; i < 4; i++) { u[i] = T[x[i]]; s[i] = T[x[i + 1]]; y[i] = (unsigned char)T[x[i + 2]];"
     " z[i] = u[i] * 3 - s[i]; }",
+    "row to places of data": "y[x[0] & 7] = T[x[1]]; y[x[2] & 7] = T[x[3]]; y[3] = T[x[4]]; y[4] = T[x[5]];",
+    "row of quotients": "int a = x[0] / 7, b = x[1] / 5, c = x[2] / 3; y[0] = T[a]; y[1] = T[b]; z[0] = x[3] / 9 + x[4] / 11; y[2] = T[c]; y[3] = T[x[5]]; z[1] = x[6] / 13;",
     "sum": "z[0] = (long)T[x[0]] + (long)T[x[1]] * 3 - (long)T[x[2]] + (long)T[x[3]] * (long)T[x[4]];",
     "nested": "y[0] = T[U[x[0]]]; y[1] = T[U[U[x[1]]]]; y[2] = T[U[x[2]]]; z[0] = U[x[3]]; z[1] = U[U[x[4]]];",
     "chain": "int a = x[0], b = x[1]; for (int i = 0; i < 6; i++) { a = U[a]; b = U[b]; y[i] = T[a]; } z[0] = b;",

@@ -28,10 +28,30 @@ def test_lanes_have_what_native_has(piece):
     assert gang.tobytes() == native.tobytes()
 
 
-@pytest.mark.parametrize("value", ["(int)INFINITY", "(unsigned)NAN"])
-def test_what_no_integer_holds_is_left_to_native(value):
-    text = HEAD + f"static int most = {value};\nvoid kern(void) {{ r = most + in; }}"
-    assert c2cu.compile(text, fn="kern").plan.schedule == "native"
+CASTS = ["(int)INFINITY", "(unsigned)NAN", "(int)1e20", "(unsigned char)300.5", "(int)-3e9f", "(signed char)-200.7", "(long)1e300",
+    "(unsigned long)-1.5", "(short)12345.9", "(unsigned)4e9"]  # fmt: skip
+
+
+def test_a_number_that_a_type_does_not_hold_is_its_nearest():
+    text = HEAD + f"static long n[] = {{{', '.join(CASTS)}}}, o[{len(CASTS)}];\n"
+    text += f"void kern(void) {{ for (int i = 0; i < {len(CASTS)}; i++) o[i] = n[i] + in; }}"
+    gang, native = (
+        c2cu.bulk(text, {"in": X}, fn="kern", schedule=s, outputs=("o",), verify=False) for s in ("gang", "native")
+    )
+    assert np.array_equal(gang, native)
+
+
+@pytest.mark.parametrize("first", ["-0.0", "-1 / INFINITY", "{1.0, -0.0}"])
+def test_minus_zero_is_a_value_to_begin_with(first):
+    array = "[2]" if "{" in first else ""
+    text = (
+        HEAD
+        + f"static double v{array} = {first};\nvoid kern(void) {{ double *p = (double *)&v; r = p[{int(bool(array))}]; if (in == 99) p[0] = in; }}"
+    )
+    gang, native = (
+        c2cu.bulk(text, {"in": X}, fn="kern", schedule=s, outputs=("r",), verify=False) for s in ("gang", "native")
+    )
+    assert gang.tobytes() == native.tobytes() and np.signbit(native).all()
 
 
 def test_an_attribute_is_of_its_own_declaration_alone():

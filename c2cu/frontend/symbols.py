@@ -50,6 +50,7 @@ from ..base.ctype import (
 from ..base.diagnostics import Error, Loc
 from ..base.literals import long_double, long_literal
 from ..ir.evaluate import COMPARISONS, binary_value, unary_value
+from ..ir.fold import nearest_integer
 from .attributes import LAYOUT, MEANING
 from .layouts import HostLayout
 from .parse import loc_of
@@ -424,8 +425,9 @@ class Declarations:
                 x = self.typed_constant(node.expr, scope) or self._address(node.expr, scope)
                 if x is None or not isinstance(t, Scalar) or t == VOID or t.is_complex:
                     return None
-                undefined = t.is_integer and t != BOOL and isinstance(x[0], float) and not math.isfinite(x[0])
-                return None if undefined else (_converted(x[0], t), t)
+                if t.is_integer and t != BOOL and not isinstance(x[0], int):
+                    return nearest_integer(x[0], t), t
+                return _converted(x[0], t), t
             case C.UnaryOp(op="sizeof") | C.UnaryOp(op="_Alignof"):
                 return self._sizeof(node, scope)
             case C.UnaryOp():

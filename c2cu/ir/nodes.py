@@ -69,6 +69,11 @@ class Region:
         return math.prod(self.extents)
 
     @property
+    def begins_otherwise(self) -> bool:
+        """Whether it begins with other bytes than zeros: -0.0 has some."""
+        return any(x or (isinstance(x, float) and math.copysign(1, x) < 0) for x in self.init or ())
+
+    @property
     def variable(self) -> str:
         """The C variable's name."""
         return self.name.split(".")[0]

@@ -185,7 +185,7 @@ def pack(
     k, leaf = place
     name, outside = member(r), _outside(r, wide)
     initial = [f"memset(g->{name}, 0, sizeof g->{name});"]
-    if r.init is not None and any(r.init):
+    if r.begins_otherwise:
         initial = [f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"]
     if is_plain(slots, place) and lanes > 1:
         v = _WORD[r.type.size]

@@ -174,7 +174,7 @@ def values(
         "inputs": inputs,
         "bytes": at,
         "tables": [_table(r) for r in (*u.kernel.regions, *b.machine.tables) if r.storage == "shared" and r.init],
-        "initial": [_initial(r) for r in bulk if r.init is not None and any(r.init)],
+        "initial": [_initial(r) for r in bulk if r.begins_otherwise],
         "shared_inputs": [
             _shared_input(r, slots, layout) for r in u.kernel.regions if r.storage == "shared" and not r.init
         ],
@@ -228,7 +228,7 @@ def _shared_input(r: Region, slots: tuple[Slot, ...], layout: Layout) -> str:
 
 
 def _bring(r: Region, slots: tuple[Slot, ...], layout: Layout) -> str:
-    initial = f"c2cu_initial_{region_name(r)}" if r.init is not None and any(r.init) else "nullptr"
+    initial = f"c2cu_initial_{region_name(r)}" if r.begins_otherwise else "nullptr"
     row = 128 // r.type.size if r.type.size >= 4 else 0
     t = element_name(r.type)
     slot = f"slot[{_slot(r, slots, layout)}]"

@@ -120,13 +120,15 @@ def lookup(u: Uniform, s: Stmt) -> Load | None:
     return None
 
 
-def only_stored(kernel: Kernel) -> frozenset[Variable]:
-    """Variables that get what a lookup finds for nothing but bytes of memory, which statements in its row store."""
-    read = used(kernel.body)
-    return frozenset(v for v, n in _stored(kernel.body).items() if read[v] == n)
+def only_stored(u: Uniform) -> frozenset[Variable]:
+    """Variables that get what a lookup finds, once, for nothing but bytes of memory that statements in the same row
+    store, where lanes go to one place."""
+    body = u.kernel.body
+    read, set_ = used(body), Counter(s.var for s in statements(body) if isinstance(s, Assign))
+    return frozenset(v for v, n in _stored(u, body).items() if read[v] == n and set_[v] == 1)
 
 
-def _stored(block: Block) -> Counter[Variable]:
+def _stored(u: Uniform, block: Block) -> Counter[Variable]:
     """How often statements store, as a byte, what a lookup in their row found."""
     stored: Counter[Variable] = Counter()
     found: set[Variable] = set()  # in the row
@@ -134,11 +136,11 @@ def _stored(block: Block) -> Counter[Variable]:
         if inner := blocks(s):
             found.clear()
             for b in inner:
-                stored += _stored(b)
+                stored += _stored(u, b)
         elif isinstance(s, Assign) and isinstance(s.value, Load) and is_taken_together(s.value.region):
             found.add(s.var)
-        elif (v := stored_byte(s)) is not None and v in found:
-            stored[v] += 1
+        elif isinstance(s, Store) and (v := stored_byte(s)) in found and v is not None:
+            stored[v] += not u.is_varying(s.index)
     return stored
 
 

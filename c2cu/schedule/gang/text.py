@@ -150,8 +150,8 @@ class Emitter:
         self.masked = 0  # lines under masks
         self.live = live(u.kernel.body) if u.ends_on_data else None
         self.inside = in_bounds(u.kernel.body)
-        self.only_stored = frozenset() if p.half else only_stored(u.kernel)
-        self.stored_bytes: dict[str, tuple[str, str]] = {}  # their bytes, by the variable's name, and the vectors' type
+        self.only_stored = frozenset() if p.half else only_stored(u)
+        self.stored_bytes: dict[str, tuple[str, str]] = {}  # what they hold: the bytes, of which type
         self.needed: frozenset[Variable] = frozenset()  # by lanes outside the mask; where ``live`` is None, all are
 
     def declarations(self, block: Block | None = None, regions: Iterable[Region] | None = None) -> list[str]:
@@ -213,12 +213,14 @@ class Emitter:
         self.divided += 1
         n = self.divided
         self.line(f"f64 least{n} = {self.p.vector(Const(1.0, DOUBLE))};")
+        as_bytes, self.only_stored = self.only_stored, frozenset[Variable]()  # bytes would be of one row or the other
         self.p.odd, self.p.looks = str(n), looks(block)
         self.row(block)
         self.p.odd = ""
         self.line(f"if (__builtin_expect(odd_f64(least{n}), 0)) {{")
         self.row(block)
         self.line("}")
+        self.only_stored = as_bytes
 
     def row(self, block: Block) -> None:
         """Statements as they are."""
@@ -334,7 +336,7 @@ class Emitter:
             return
         place = f"{target}[{self.p.subscript(s.index)}]"
         v = stored_byte(s)
-        found = self.stored_bytes.get(self.p.var(v)) if v in self.only_stored and v is not None else None
+        found = self.stored_bytes.get(self.p.var(v)) if v is not None and v in self.u.varying else None
         if found is not None:
             value, element = found
             if self.p.mask in ("", self.whole):
@@ -492,7 +494,7 @@ def tables(u: Uniform, p: Printer) -> list[str]:
             aligned = "__attribute__((aligned(64))) " if r in p.lookups else ""
             out.append(f"static const {c_name(r.type)} {member(r)}[{count}] {aligned}= {{{values}}};")
     for r in u.kernel.regions:
-        if r.storage == "bulk" and r.init is not None and any(r.init):
-            values = ", ".join(literal(v, r.type) for v in r.init)
+        if r.storage == "bulk" and r.begins_otherwise:
+            values = ", ".join(literal(v, r.type) for v in r.init or ())
             out.append(f"static const {c_name(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};")
     return out

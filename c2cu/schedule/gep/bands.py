@@ -36,7 +36,7 @@ def bands(
     """CUDA text that lacks the sizes, and the figures from which the runtime computes them. ``otherwise``: runs the
     inputs that devices cannot do, on the CPU. Raises UnsupportedError."""
     shape = shape or usual(gep, "bands")
-    initial = next((r for r in gep.regions if r.init is not None and any(r.init)), None)
+    initial = next((r for r in gep.regions if r.begins_otherwise), None)
     if initial is not None:
         raise catalogue.GEP_INITIAL.error(initial.loc, name=initial.name)
     storage = checked_storage(gep, shape, False, fp)

@@ -155,8 +155,8 @@ class GepText:
 
     def tables(self) -> Iterator[str]:
         for r in self.gep.regions:
-            if r.storage == "bulk" and r.init is not None and any(r.init):
-                values = ", ".join(literal(v, r.type) for v in r.init)
+            if r.storage == "bulk" and r.begins_otherwise:
+                values = ", ".join(literal(v, r.type) for v in r.init or ())
                 yield f"static const {c_name(r.type)} initial_{member(r)}[{r.count}] = {{{values}}};"
 
     # the update of one element, W columns at once
@@ -382,7 +382,7 @@ class GepText:
         """An element of the input, or its initial value where the array is left out."""
         if self.slots[self.layout[r.name][0]].required:
             return f"from[{at}]"
-        other = f"initial_{member(r)}[{at}]" if r.init is not None and any(r.init) else "0"
+        other = f"initial_{member(r)}[{at}]" if r.begins_otherwise else "0"
         return f"(from ? from[{at}] : {other})"
 
     def pack(self, r: Region) -> Iterator[str]:

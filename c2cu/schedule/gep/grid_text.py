@@ -178,7 +178,7 @@ def in_order(
         "moves": (gep.row_moves or gep.column_moves) and (proven is None or proven != Proof(proven.region)),
         "gep": gep,
         "matrices": [_matrix(gep, r, slots, layout, fp, pairs) for r in gep.regions],
-        "initial": [_initial(r) for r in gep.regions if r.init is not None and any(r.init)],
+        "initial": [_initial(r) for r in gep.regions if r.begins_otherwise],
         "step": step,
         "mentions": _mentions,
         "call": partial(_call, gep, [step]),
@@ -245,7 +245,7 @@ def _matrix(gep: Gep, r: Region, slots: tuple[Slot, ...], layout: Layout, fp: st
     slot = layout[r.name][0]
     parts = (gep.update, *gep.scale)
     written = any(r in dict(p.values) for p in parts)
-    initial = f"c2cu_initial_{matrix_name(r)}" if r.init is not None and any(r.init) else ""
+    initial = f"c2cu_initial_{matrix_name(r)}" if r.begins_otherwise else ""
     return Matrix(
         name=matrix_name(r),
         type=_stored(r, pairs),

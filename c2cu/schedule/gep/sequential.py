@@ -49,9 +49,9 @@ def enter(r: Region, slot: int, matrix: bool) -> Iterator[str]:
     yield f"{t} *const {name} = ({t} *)s->x_{name};" if matrix else f"{t} {name}[{r.count}];"
     source = f"(const char *)slot[{slot}].in + s->id * slot[{slot}].in_stride"
     otherwise = f"memcpy({name}, initial_{name}, sizeof initial_{name})"
-    if r.init is None or not any(r.init):
+    if not r.begins_otherwise:
         otherwise = f"memset({name}, 0, {r.count}L * sizeof *{name})"
-    if r.init is not None and any(r.init) and not matrix:
-        yield f"static const {t} initial_{name}[] = {{{', '.join(literal(v, r.type) for v in r.init)}}};"
+    if r.begins_otherwise and not matrix:
+        yield f"static const {t} initial_{name}[] = {{{', '.join(literal(v, r.type) for v in r.init or ())}}};"
     yield f"if (slot[{slot}].in) memcpy({name}, {source}, {r.count}L * sizeof *{name});"
     yield f"else {otherwise};"

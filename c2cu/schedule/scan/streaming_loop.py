@@ -250,7 +250,7 @@ def _window(
     if slot.nbytes != r.count * size or list(offsets(leaf)) != list(range(0, slot.nbytes, size)):
         raise catalogue.SCAN_NOT_NUMBERS.error(r.loc, name=r.name)
     loaded = not stores or not all(e & CERTAIN and not e & INPUT for e in elements)
-    if loaded and r.init is not None and any(r.init) and not slot.required:
+    if loaded and r.begins_otherwise and not slot.required:
         raise catalogue.SCAN_INITIAL.error(r.loc, name=r.name)
     return Window(r, k, low, ahead, behind, loaded, slot.writes and bool(stores), place)
 
