@@ -3,7 +3,7 @@
     python benchmarks/math_page.py [--page docs/math.md]
 
 The files: results/epyc-math-lanes.json, results/xeon-math-lanes.json (`math_lanes.py --json`) and
-results/h100-math.json (`math_gpu.py --json`). A mark is a comment ``<!-- NAME -->``; the lines up to ``<!-- end -->``
+results/h200-math.json (`math_gpu.py --json`). A mark is a comment ``<!-- NAME -->``; the lines up to ``<!-- end -->``
 are what is written.
 """
 
@@ -47,7 +47,7 @@ def lanes() -> list[str]:
 def device() -> list[str]:
     """Picoseconds a value on a GPU, beside CUDA's own."""
     out = []
-    for name, r in sorted(rows_of("h100-math", "function").items()):
+    for name, r in sorted(rows_of("h200-math", "function").items()):
         ours, theirs = r["ours_ps"], r["cuda_ps"]
         out.append([f"`{name}`", f"{ours:.2f}", f"{theirs:.2f}", f"{ours / theirs:.2f}", f"{r['cuda_differs']:.2%}"])
     return table(["function", "ours", "CUDA's", "times", "CUDA's that differ"], out)

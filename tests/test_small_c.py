@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import c2cu
+from tests import nvcc
 
 X = np.arange(-4, 5, dtype="i4")
 PIECES = {
@@ -26,6 +27,17 @@ def test_lanes_have_what_native_has(piece):
         c2cu.bulk(text, {"in": X}, fn="kern", schedule=s, outputs=("r",), verify=False) for s in ("gang", "native")
     )
     assert gang.tobytes() == native.tobytes()
+
+
+@nvcc.needed
+@pytest.mark.parametrize("schedule", ["private", "registers", "thread"])
+def test_infinities_in_tables_are_constants_to_nvcc(schedule, tmp_path):
+    text = (
+        "#include <math.h>\n#include <stdio.h>\nint in; double r;\nstatic const double T[4] = {INFINITY, -INFINITY, 1, NAN};\n"
+        "static const float U[2] = {-HUGE_VALF, 2};\nvoid kern(void) { r = T[in & 3] + U[in & 1]; }\n"
+        'int main(void) { scanf("%d", &in);\n#pragma kernel\n    kern();\n    printf("%g\\n", r);\n}\n'
+    )
+    assert nvcc.kernels(c2cu.translate(text, p=64, schedule=schedule), tmp_path)
 
 
 CASTS = ["(int)INFINITY", "(unsigned)NAN", "(int)1e20", "(unsigned char)300.5", "(int)-3e9f", "(signed char)-200.7", "(long)1e300",

@@ -13,13 +13,13 @@ from ..base import libm
 from ..base.ctype import FLOAT, CType
 from .math_calls import math_call
 
-_CONSTANTS = {
-    "inff": "__int_as_float(0x7f800000)",
-    "huge_valf": "__int_as_float(0x7f800000)",
-    "inf": "__longlong_as_double(0x7ff0000000000000ll)",
-    "huge_val": "__longlong_as_double(0x7ff0000000000000ll)",
-    "nanf": "__int_as_float(0x7fc00000)",
-    "nan": "__longlong_as_double(0x7ff8000000000000ll)",
+_CONSTANTS = {  # which a constant of the device may start with
+    "inff": "__builtin_huge_valf()",
+    "huge_valf": "__builtin_huge_valf()",
+    "inf": "__builtin_huge_val()",
+    "huge_val": "__builtin_huge_val()",
+    "nanf": '__builtin_nanf("")',
+    "nan": '__builtin_nan("")',
 }
 #: What GCC has built in beside the functions of math.h, by the name of one that does the same.
 _BUILT_IN = {"isinf_sign": "isinf", "isnanf": "isnan", "signbitf": "signbit"}

@@ -58,14 +58,16 @@ def _long_rows(size: int, lanes: int) -> str:
     )
     forth, back = lanes.bit_length() - 1, there.bit_length() - 1
     done, last = "xy"[forth % 2], "xy"[back % 2]
-    load = _each(lanes, f"memcpy(&x[{{k}}], in[{{k}}] + e * sizeof({scalar}), {ROW});")
-    store = _each(lanes, f"memcpy((char *)(to + e) + {{k}} * {ROW}, &{done}[{{k}}], {ROW});")
-    again = _each(lanes, f"memcpy(&x[{{k}}], (const char *)(from + e) + {{k}} * {ROW}, {ROW});")
+    load = _each(lanes, f"x[{{k}}] = *(const any_{v} *)(in[{{k}}] + e * sizeof({scalar}));")
+    store = _each(lanes, f"((any_{v} *)(to + e))[{{k}}] = {done}[{{k}}];")
+    again = _each(lanes, f"x[{{k}}] = ((const any_{v} *)(from + e))[{{k}}];")
+    leave = _each(lanes, f"*(any_{v} *)(out[{{k}}] + e * sizeof({scalar})) = {last}[{{k}}];")
 
     def turns(count: int) -> str:
         return " ".join(f"zip_{v}({'y, x' if k % 2 else 'x, y'});" for k in range(count))
 
     return f"""typedef {scalar} row_{v} __attribute__((vector_size({ROW})));
+typedef row_{v} any_{v} __attribute__((aligned(1), may_alias)); /* wherever it lies */
 static inline __attribute__((always_inline)) void zip_{v}(const row_{v} *x, row_{v} *y) {{
 {steps}
 }}
@@ -84,7 +86,8 @@ __attribute__((unused)) static void unpack_long_{v}(const {v} *from, char **out,
         if (e > n - {there}) e = n - {there};
         {again}
         {turns(back)}
-        {_leave(last, scalar, lanes)}
+        if (lanes == W) {{ {leave} }}
+        else for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &{last}[l], sizeof x[l]);
     }}
 }}
 """
