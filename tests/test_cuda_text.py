@@ -95,7 +95,7 @@ U, V = Var(Variable("u", UINT, 1)), Var(Variable("v", UINT, 2))
         (Const(-0.0, FLOAT), "(-0.0f)"),
         (Const(1000.0, DOUBLE), "1000.0"),
         (Const(2.0**100, FLOAT), "0x1.0000000000000p+100f"),
-        (Const(float("-inf"), FLOAT), "(-__builtin_huge_valf())"),
+        (Const(float("-inf"), FLOAT), "(-(1.0f / 0.0f))"),
         (Bitcast(U, FLOAT), "__uint_as_float(u_1)"),
         (
             Call("min", (A, Binary("+", A, B, INT)), INT),
