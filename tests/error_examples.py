@@ -529,7 +529,7 @@ EXAMPLES = {
     ),
     "C2CU281": Example(statement("a[0]++;"), CUDA % "block"),
     "C2CU094": Example(
-        "double a[4000000];\nvoid k(void) {\n    for (int i = 0; i < 4000000; i++) a[i] += 1;\n}\n", CUDA % "block"
+        "double a[64], t[4000000];\nvoid k(void) {\n    for (int i = 0; i < 64; i++) a[i] += t[i];\n}\n", CUDA % "block"
     ),
     "C2CU095": Example(statement("x = a[x & 3];"), CUDA % "scan"),
     "C2CU290": Example("int a[300];\nvoid k(void) {\n    a[299] = a[0];\n}\n", CUDA % "registers"),

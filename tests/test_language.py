@@ -133,9 +133,14 @@ SAMPLES = {
         "int *p = a, *q = b; for (int i = 0; i < 3; i++) { p[i] += q[i + 1]; int *t = p; p = q; q = t; } "
         "p = a[0] > 0 ? a : b; p[1] = 5;",
     ),
-    "function pointers chosen at run time": (
-        "static int g(int x) { return x + 1; } static int h(int x) { return x - 1; } static int (*const k[2])(int) = {g, h};",
+    "function pointers chosen at run time, also to functions of the library that take numbers": (
+        "#include <stdlib.h>\nstatic int g(int x) { return x + 1; } static int (*const k[2])(int) = {g, abs};",
         "b[0] = k[a[0] & 1](a[1]);",
+    ),
+    "contexts of bytes that are cast to one other struct, as libraries hide theirs": (
+        "struct S { long n; int t[3]; }; struct C { long first; char bytes[24]; };\n"
+        "static void put(struct C *c, int x) { struct S *s = (struct S *)c; s->t[s->n++] = x; }",
+        "struct C c; ((struct S *)&c)->n = 0; for (int i = 0; i < 3; i++) put(&c, a[i]); b[0] = ((struct S *)&c)->t[1] + ((struct S *)&c)->n;",
     ),
     "bit-fields of 33 to 63 bits": ("struct W { long x : 40; } w;", "w.x = a[0]; b[0] = w.x * 3;"),
     "bit-fields, but for those of 33 to 63 bits": (

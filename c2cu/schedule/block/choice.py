@@ -21,6 +21,7 @@ THREADS = 1024
 FEWEST = 8
 FAVOURED = 32  # words that a thread had best hold
 TRIED = 5  # until one can be had
+FILE, OTHERS = 65536, 24  # registers of a multiprocessor, and those that a thread needs beside what it holds
 BARRIER = 24.0  # cycles, where it holds several warps
 WARP_BARRIER = 2.0
 
@@ -47,7 +48,8 @@ def choices(u: Uniform, trace: Trace, items: list[Item], threads: int) -> list[B
     out = []
     for slots in sorted(_products(radices), reverse=True):
         n = main.count // slots
-        if slots * words <= REGISTERS and FEWEST <= n <= THREADS and threads in (0, n):
+        fits = slots * words <= REGISTERS and n * (slots * words + OTHERS) <= FILE
+        if fits and FEWEST <= n <= THREADS and threads in (0, n):
             out.append(BlockChoice(resident, radices, slots, n))
     out.sort(key=lambda c: (c.threads % 32 != 0 and c.threads < 32, abs(c.slots * words - FAVOURED)))
     return out[:TRIED]
