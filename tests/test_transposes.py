@@ -35,10 +35,10 @@ CALL = """
         LANES for (int e = 0; e < {n}; e++) rows[l][e] = ({scalar})(rand() * 2147483647l + rand());
         memset(back, 7, sizeof back);
         memset(columns, 9, sizeof columns);
-        pack_{form}(columns, in, {n});
+        pack_{suffix}(columns, in, {n});
         LANES for (int e = 0; e < {n}; e++) if (columns[e][l] != rows[l][e]) return 1;
         for (int e = {n}; e < {most}; e++) LANES if (columns[e][l] != ({scalar})0x0909090909090909) return 2;
-        unpack_{form}(columns, out, {n}, lanes);
+        unpack_{suffix}(columns, out, {n}, lanes);
         LANES for (int e = 0; e < {most}; e++)
             if (back[l][e] != (l < lanes && e < {n} ? rows[l][e] : ({scalar})0x0707070707070707)) return 3;
     }}"""
@@ -50,7 +50,7 @@ def test_there_and_back(size, lanes, tmp_path):
     if size * lanes > 64:
         pytest.skip("no register is so long")
     scalar, most = SCALARS[size], max(COUNTS) + 1
-    calls = "".join(CALL.format(n=n, form=pack.form(n, size, lanes), scalar=scalar, most=most) for n in COUNTS)
+    calls = "".join(CALL.format(n=n, suffix=pack.suffix(n, size, lanes), scalar=scalar, most=most) for n in COUNTS)
     texts = "\n".join(pack.transposes({size: set(COUNTS)}, lanes))
     given = {"signed": scalar.replace("unsigned", "signed"), "v": f"u{8 * size}", "mask": f"i{8 * size}"}
     text = PROGRAM.format(lanes=lanes, scalar=scalar, size=size, most=most, texts=texts, calls=calls, **given)

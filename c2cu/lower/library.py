@@ -36,10 +36,9 @@ class OfNumbers:
 
 def numbers_function(name: str) -> OfNumbers | None:
     """The one of that name, if it can be called by its arguments' values alone."""
-    plain = name.removeprefix("__builtin_")
-    if (t := _ABSOLUTE.get(plain)) is not None:
-        return OfNumbers(plain, t, (t,))
-    return OfNumbers(plain, *libm.FUNCTIONS[plain]) if plain in libm.FUNCTIONS else None
+    if (t := _ABSOLUTE.get(name)) is not None:
+        return OfNumbers(name, t, (t,))
+    return OfNumbers(name, *libm.FUNCTIONS[name]) if name in libm.FUNCTIONS else None
 
 
 def of_numbers(f: OfNumbers, values: Sequence[Expr], loc: Loc) -> Expr:
@@ -179,7 +178,7 @@ def overflow(cx: Context, op: str, args: list[C.Node], loc: Loc) -> Expr:
         exact = cx.saved(binary(op, cast(a, wide), cast(b, wide), wide, loc), loc)
         result = cx.saved(cast(exact, t), loc)
         wrong = binary("!=", cast(result, wide), exact, INT, loc)
-        if t.size == 8:  # where the bits are the same, the sign may not be
+        if t.size == 8:  # all bits are there; but as one of the two types a negative number, as the other none
             negative = binary("<", cast(exact, LONG), Const(0, LONG), INT, loc)
             wrong = Const(0, INT) if (t.kind == "u") == (wide == ULONG) else negative
     else:

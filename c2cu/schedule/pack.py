@@ -33,12 +33,12 @@ def _of_size(size: int, counts: set[int], lanes: int) -> Iterator[str]:
 
 
 def _is_long(count: int, size: int, lanes: int) -> bool:
-    """Whether rows of so many elements are transposed 16 bytes at a time: where vectors of W elements are no longer,
-    or W elements are too many."""
+    """Whether rows of so many elements are transposed 16 bytes at a time, not W elements: where W elements are no more
+    than 16 bytes, so that a vector has room for several, or more than a row has."""
     return size * count >= ROW and (size * lanes <= ROW or count < lanes)
 
 
-def form(count: int, size: int, lanes: int) -> str:
+def suffix(count: int, size: int, lanes: int) -> str:
     """The end of the name of what packs, or unpacks, so many elements."""
     return ("long_" if _is_long(count, size, lanes) else "") + _WORD[size]
 
@@ -192,7 +192,7 @@ def pack(
         initial = [f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"]
     if is_plain(slots, place) and lanes > 1:
         v = _WORD[r.type.size]
-        bring = [f"pack_{form(r.count, r.type.size, lanes)}(({v} *)g->{outside}, in, {r.count});"]
+        bring = [f"pack_{suffix(r.count, r.type.size, lanes)}(({v} *)g->{outside}, in, {r.count});"]
     else:
         bring = _loops(leaf, f"LANES memcpy((char *)&g->{outside}[e] + l * {r.type.size}, in[l] + at, {r.type.size});")
     if outside != name:
@@ -227,7 +227,7 @@ def unpack(
         body.append(f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{name}[e]);")
     if is_plain(slots, place) and lanes > 1:
         v = _WORD[r.type.size]
-        body.append(f"unpack_{form(r.count, r.type.size, lanes)}((const {v} *)g->{outside}, out, {r.count}, lanes);")
+        body.append(f"unpack_{suffix(r.count, r.type.size, lanes)}((const {v} *)g->{outside}, out, {r.count}, lanes);")
     else:
         body += _loops(
             leaf,
