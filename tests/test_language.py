@@ -137,7 +137,7 @@ SAMPLES = {
         "#include <stdlib.h>\nstatic int g(int x) { return x + 1; } static int (*const k[2])(int) = {g, abs};",
         "b[0] = k[a[0] & 1](a[1]);",
     ),
-    "contexts of bytes that are cast to one other struct, as libraries hide theirs": (
+    "structs of bytes whose pointers are cast to one other struct, as libraries hide their state": (
         "struct S { long n; int t[3]; }; struct C { long first; char bytes[24]; };\n"
         "static void put(struct C *c, int x) { struct S *s = (struct S *)c; s->t[s->n++] = x; }",
         "struct C c; ((struct S *)&c)->n = 0; for (int i = 0; i < 3; i++) put(&c, a[i]); b[0] = ((struct S *)&c)->t[1] + ((struct S *)&c)->n;",

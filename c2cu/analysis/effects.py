@@ -252,9 +252,8 @@ def only_loaded(program: KernelProgram) -> frozenset[Symbol]:
 
     for f in program.functions:
         visit(f.node.body, False)
-    for s in (*unit.variables.values(), *unit.statics):
-        if s.decl is not None and s.decl.init is not None:
-            other |= {unit.symbols[id(n)] for n in nodes(s.decl.init) if isinstance(n, C.ID) and id(n) in unit.symbols}
+    for init in unit.initialisers():
+        other |= {unit.symbols[id(n)] for n in nodes(init) if isinstance(n, C.ID) and id(n) in unit.symbols}
     return frozenset(mentioned - other)
 
 
@@ -383,7 +382,18 @@ class _Writes:
 
     def has_number(self, n: C.Node) -> bool:
         """Whether a number is made of an address in an expression."""
-        return any(self.makes_number(x) for x in nodes(n))
+        return id(n) in self.having_numbers
+
+    @cached_property
+    def having_numbers(self) -> frozenset[int]:
+        """Ids of such expressions, of all that is read here."""
+        bodies = (f.node.body for f in self.program.functions)
+        having: set[int] = set()
+        for part in (*bodies, *self.unit.initialisers()):
+            for n in reversed([*nodes(part)]):  # what a node has before the node itself
+                if self.makes_number(n) or any(id(x) in having for x in children(n)):
+                    having.add(id(n))
+        return frozenset(having)
 
     def makes_number(self, n: C.Node) -> bool:
         if not isinstance(n, C.Cast) or not isinstance(self.unit.types.get(id(n)), Scalar):
@@ -469,8 +479,8 @@ class _Writes:
             end = args[1].expr
             self.write(end)
             self.flow(self.roots(end), self.unit.types.get(id(end)), args[0])
-        t = decay(self.unit.types.get(id(n.name), VOID))
-        params = t.to.params if isinstance(t, Pointer) and isinstance(t.to, Function) else ()
+        t = self.function_at(n.name)
+        params = t.params if t is not None else ()
         for i, a in enumerate(args):
             p = params[i] if i < len(params) else None
             reads = isinstance(p, Pointer) and p.const and not holds_pointers(p.to)
@@ -482,27 +492,23 @@ class _Writes:
         of the library may hand to those that it is given."""
         symbol = self.unit.symbols.get(id(callee)) if isinstance(callee, C.ID) else None
         library = symbol is not None and symbol.kind == "function"
-        if library and not any(self.is_function(a) for a in args):
+        if library and not any(self.function_at(a) for a in args):
             return
         for f in self.pointed_to:
             for k, p in enumerate(f.params if library or len(f.params) == len(args) else ()):
                 for a in [x for x in args if self.is_address(x)] if library else [args[k]]:
                     self.flow((p,), p.type, a)
 
-    def is_function(self, n: C.Node) -> bool:
-        """Whether an argument points to a function."""
+    def function_at(self, n: C.Node) -> Function | None:
+        """The type of the function that an expression points to; None where it points to none."""
         t = decay(self.unit.types.get(id(n), VOID))
-        return isinstance(t, Pointer) and isinstance(t.to, Function)
+        return t.to if isinstance(t, Pointer) and isinstance(t.to, Function) else None
 
     @cached_property
     def pointed_to(self) -> list[FunctionDef]:
         """The functions that are not only called by their names."""
         bodies = [f.node.body for f in self.program.functions]
-        every = [n for x in (*bodies, *self.initialisers()) for n in nodes(x)]
+        every = [n for x in (*bodies, *self.unit.initialisers()) for n in nodes(x)]
         called = {id(n.name) for n in every if isinstance(n, C.FuncCall)}
         named = {n.name for n in every if isinstance(n, C.ID) and id(n) not in called}
         return [f for f in self.program.functions if f.name in named]
-
-    def initialisers(self) -> list[C.Node]:
-        variables = (*self.unit.variables.values(), *self.unit.statics)
-        return [s.decl.init for s in variables if s.decl is not None and s.decl.init is not None]

@@ -988,7 +988,7 @@ BLOCK_MEMORY = Message(
     "C2CU094",
     UnsupportedError,
     "The arrays of one input are larger than what a block works in.",
-    "an input takes {need} bytes, but a block works in {most}",
+    "an input takes {need} bytes, but a block works in at most {most}",
     "use a smaller type or a smaller extent, or leave the schedule to auto",
 )
 BLOCK_SEQUENTIAL = Message(

@@ -93,7 +93,7 @@ def _floating(value: float, t: Scalar) -> str:
     single = t.size == 4
     if math.isnan(value):
         return "__int_as_float(0x7fc00000)" if single else "__longlong_as_double(0x7ff8000000000000ll)"
-    if math.isinf(value):
+    if math.isinf(value):  # what a function gives is no constant, which one of the device may start with
         text = "(1.0f / 0.0f)" if single else "(1.0 / 0.0)"
         return f"(-{text})" if value < 0 else text
     decimal = repr(value)  # as a person writes it, where that is the number itself and not one beside it

@@ -11,16 +11,10 @@ from collections.abc import Iterable
 
 from ..base import libm
 from ..base.ctype import FLOAT, CType
+from .cuda import literal
 from .math_calls import math_call
 
-_CONSTANTS = {  # a constant of the device may start with a quotient, and not with what a function gives
-    "inff": "(1.0f / 0.0f)",
-    "huge_valf": "(1.0f / 0.0f)",
-    "inf": "(1.0 / 0.0)",
-    "huge_val": "(1.0 / 0.0)",
-    "nanf": "__int_as_float(0x7fc00000)",
-    "nan": "__longlong_as_double(0x7ff8000000000000ll)",
-}
+_CONSTANTS = {name: literal(value, t) for name, (value, t) in libm.CONSTANTS.items()}
 #: What GCC has built in beside the functions of math.h, by the name of one that does the same.
 _BUILT_IN = {"isinf_sign": "isinf", "isnanf": "isnan", "signbitf": "signbit"}
 _CTYPE = {

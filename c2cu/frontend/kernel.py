@@ -276,8 +276,7 @@ def unseen_statics(program: KernelProgram) -> frozenset[str]:
     inside = {f.name for f in program.functions}
     others = [f for f in program.unit.functions.values() if f.name not in inside]
     bodies = [f.node.body for f in others]
-    starts = [s.decl.init for s in (*program.unit.variables.values(), *program.unit.statics) if s.decl is not None]
-    named = (n for part in (*bodies, *starts) if part is not None for n in nodes(part))
+    named = (n for part in (*bodies, *program.unit.initialisers()) for n in nodes(part))
     mentioned = {n.name for n in named if isinstance(n, C.ID)}
     mentioned.update(*(skipped.words for skipped in program.unit.parsed.bodies.values()))
     symbols = (b.symbol for b in program.parameters if b.kind == "global" and b.symbol is not None)

@@ -174,8 +174,9 @@ def _marked(parts: list[Piece], places: Lines, marks: tuple[Mark, ...]) -> Itera
     for p in parts:
         for m in marks:
             if p.begin <= m.at < p.end or m.at <= p.begin < m.until:
-                file, *last = places.at(p.end - 1)
-                yield Marked(file, places.at(p.begin)[1:], (last[0], last[1]), m)
+                _, first = places.at(p.begin)
+                file, last = places.at(p.end - 1)
+                yield Marked(file, first, last, m)
 
 
 def _error_of(text: str, place: tuple[str, int], types: list[str], pre: Preprocessed) -> ParseError | None:

@@ -113,9 +113,10 @@ class Lines:
         file, line = self.files[k]
         return file, line + self.text.count("\n", self.starts[k], at)
 
-    def at(self, at: int) -> tuple[str, int, int]:
-        """(file, line, column) of an offset."""
-        return *self.of(at), at - self.text.rfind("\n", 0, at)
+    def at(self, at: int) -> tuple[str, tuple[int, int]]:
+        """(file, (line, column)) of an offset."""
+        file, line = self.of(at)
+        return file, (line, at - self.text.rfind("\n", 0, at))
 
     def offsets(self, file: str, line: int) -> list[int]:
         """Where that line begins: several where a file was included again."""

@@ -441,9 +441,9 @@ class Declarations:
                     return None
                 t = common(a[1], b[1])
                 return _converted((a if c[0] else b)[0], t), t
-            case C.FuncCall(name=C.ID(name=name)) if name.removeprefix("__builtin_") in libm.CONSTANTS:  # INFINITY, NAN
-                builtin = name.startswith("__builtin_") and all(_is_empty(a) for a in (node.args or []))
-                return libm.CONSTANTS[name.removeprefix("__builtin_")] if builtin else None
+            case C.FuncCall(name=C.ID(name=name)) if name.startswith("__builtin_"):  # of INFINITY, NAN
+                plain = all(_is_empty(a) for a in (node.args or []))
+                return libm.CONSTANTS.get(name.removeprefix("__builtin_")) if plain else None
         return None
 
     def _address(self, node: C.Node, scope: Scope) -> tuple[int, Scalar] | None:

@@ -110,6 +110,11 @@ class Unit:
     def ast(self) -> C.FileAST:
         return self.parsed.ast
 
+    def initialisers(self) -> list[C.Node]:
+        """Of variables that are there before the kernel runs."""
+        variables = (*self.variables.values(), *self.statics)
+        return [s.decl.init for s in variables if s.decl is not None and s.decl.init is not None]
+
     def type(self, node: C.Node) -> CType:
         return self.types[id(node)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pycparser import c_ast as C
 
@@ -63,7 +63,7 @@ def call(cx: Context, node: C.FuncCall) -> Expr | Target | Complex | None:
     if f.name == "__fpclassify" and cx.unit.types.get(id(args[0])) == LDOUBLE:  # what the macro of any type makes of it
         raise catalogue.LONG_DOUBLE.error(loc, what="a value")
     f, objects = bound_to_sized(cx, f, args) if f.sized is not None else (f, bound_arguments(cx, f, args))
-    return result_of(cx, _inlined_here(cx, f, lambda: objects, result_place(cx, f), loc), loc)
+    return result_of(cx, _inlined_here(cx, f, objects, result_place(cx, f), loc), loc)
 
 
 def inline(cx: Context, name: str, values: Sequence[Expr], loc: Loc) -> LValue:
@@ -117,7 +117,7 @@ def one_of_several(cx: Context, callees: OneOf, args: list[C.Node], loc: Loc) ->
         elif f.name in cx.ends.functions:
             cx.end(loc)
         else:
-            _inlined_here(cx, f, lambda: [bound(cx, p, v, loc) for p, v in zip(f.params, values)], result, loc)
+            _inlined_here(cx, f, [bound(cx, p, v, loc) for p, v in zip(f.params, values)], result, loc)
 
     def choose(rest: list[tuple[int, FunctionDef | OfNumbers]]) -> None:
         (n, f), *others = rest
@@ -140,13 +140,13 @@ def _pointed_to(cx: Context, name: str, loc: Loc) -> FunctionDef | OfNumbers:
 
 
 def _inlined_here(
-    cx: Context, f: FunctionDef, bind: Callable[[], list[Object]], result: Object | None, loc: Loc
+    cx: Context, f: FunctionDef, arguments: list[Object], result: Object | None, loc: Loc
 ) -> Object | None:
-    """A function's body, at the call if it is the library's, with the parameters that ``bind`` makes."""
+    """As `inlined`; a function of the library's stands at the call."""
     ours = in_library(f) and not in_library(cx.frames[-1].function)
     try:
         with cx.block() as body:
-            result = inlined(cx, f, bind(), result)
+            result = inlined(cx, f, arguments, result)
     except Error as e:
         if not ours:
             raise

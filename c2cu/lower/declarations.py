@@ -233,8 +233,11 @@ def declare(cx: Context, node: C.Decl) -> None:
 
 
 def _is_zero(cx: Context, init: C.Node) -> bool:
-    """Whether an initialiser has nothing but zeros."""
-    return all(_is_zero(cx, x) for x in init.exprs) if isinstance(init, C.InitList) else cx.unit.constant(init) == 0
+    """Whether an initialiser has nothing but zeros, of which -0.0 is none."""
+    if isinstance(init, C.InitList):
+        return all(_is_zero(cx, x) for x in init.exprs)
+    value = cx.unit.constant(init)
+    return isinstance(value, int) and value == 0
 
 
 def constant_table(cx: Context, symbol: Symbol, obj: Object) -> bool:

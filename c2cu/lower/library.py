@@ -177,10 +177,12 @@ def overflow(cx: Context, op: str, args: list[C.Node], loc: Loc) -> Expr:
         wide = ULONG if op == "*" and a.type.kind in "ub" and b.type.kind in "ub" else LONG
         exact = cx.saved(binary(op, cast(a, wide), cast(b, wide), wide, loc), loc)
         result = cx.saved(cast(exact, t), loc)
-        wrong = binary("!=", cast(result, wide), exact, INT, loc)
-        if t.size == 8:  # all bits are there; but as one of the two types a negative number, as the other none
-            negative = binary("<", cast(exact, LONG), Const(0, LONG), INT, loc)
-            wrong = Const(0, INT) if (t.kind == "u") == (wide == ULONG) else negative
+        if t.size < 8:
+            wrong = binary("!=", cast(result, wide), exact, INT, loc)
+        elif (t.kind == "u") == (wide == ULONG):
+            wrong = Const(0, INT)
+        else:  # all bits are there, but as a negative number of the one type and a positive one of the other
+            wrong = binary("<", cast(exact, LONG), Const(0, LONG), INT, loc)
     else:
         if t.size < 8 or not (_holds(t, a.type) and _holds(t, b.type)):
             raise catalogue.LIBRARY_FUNCTION.error(loc, name="__builtin_..._overflow")
@@ -203,18 +205,16 @@ def wrapped(op: str, a: Expr, b: Expr, result: Expr, t: Scalar, loc: Loc) -> Exp
         return binary(op, x, y, t, loc)
 
     zero = Const(0, t)
-    if t.kind == "u":
-        if op == "*":  # a factor of 0 is replaced for the division, and the product is right
-            divisor = Select(binary("==", a, zero, INT, loc), Const(1, t), a, t, loc)
-            differs = binary("!=", bits("/", result, divisor), b, INT, loc)
-            return binary("&&", binary("!=", a, zero, INT, loc), differs, INT, loc)
-        return binary("<", result, a, INT, loc) if op == "+" else binary("<", a, b, INT, loc)
-    if op == "*":  # by 0 and by -1 no division tells
+    if op == "*":  # by a factor of 0 there is no division, and the product is right; of -1 one product alone is wrong
+        nothing = binary("==", a, zero, INT, loc)
         minus = binary("==", a, Const(-1, t), INT, loc)
-        by_itself = binary("||", minus, binary("==", a, zero, INT, loc), INT, loc)
-        divisor = Select(by_itself, Const(1, t), a, t, loc)
-        differs = binary("!=", bits("/", result, divisor), b, INT, loc)
+        apart = nothing if t.kind == "u" else binary("||", minus, nothing, INT, loc)
+        differs = binary("!=", bits("/", result, Select(apart, Const(1, t), a, t, loc)), b, INT, loc)
         differs = binary("&&", binary("!=", a, zero, INT, loc), differs, INT, loc)
+        if t.kind == "u":
+            return differs
         return Select(minus, binary("==", b, Const(-(1 << 63), t), INT, loc), differs, INT, loc)
+    if t.kind == "u":
+        return binary("<", result, a, INT, loc) if op == "+" else binary("<", a, b, INT, loc)
     signs = bits("&", bits("^", a, result), bits("^", b, result) if op == "+" else bits("^", a, b))
     return binary("<", signs, zero, INT, loc)

@@ -1,4 +1,4 @@
-"""Packing: batch-first rows of W inputs to lane storage and back, by W x W transposes in registers."""
+"""Packing: batch-first rows of W inputs to lane storage and back, by transposes in registers."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _long_rows(size: int, lanes: int) -> str:
     load = _each(lanes, f"x[{{k}}] = *(const any_{v} *)(in[{{k}}] + e * sizeof({scalar}));")
     store = _each(lanes, f"((any_{v} *)(to + e))[{{k}}] = {done}[{{k}}];")
     again = _each(lanes, f"x[{{k}}] = ((const any_{v} *)(from + e))[{{k}}];")
-    leave = _each(lanes, f"*(any_{v} *)(out[{{k}}] + e * sizeof({scalar})) = {last}[{{k}}];")
+    leave = _leave(lanes, f"*(any_{v} *)(out[{{k}}] + e * sizeof({scalar})) = {last}[{{k}}];")
 
     def turns(count: int) -> str:
         return " ".join(f"zip_{v}({'y, x' if k % 2 else 'x, y'});" for k in range(count))
@@ -86,8 +86,7 @@ __attribute__((unused)) static void unpack_long_{v}(const {v} *from, char **out,
         if (e > n - {there}) e = n - {there};
         {again}
         {turns(back)}
-        if (lanes == W) {{ {leave} }}
-        else for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &{last}[l], sizeof x[l]);
+        {leave}
     }}
 }}
 """
@@ -99,10 +98,10 @@ def _each(lanes: int, text: str) -> str:
     return " ".join(text.format(k=k) for k in range(lanes))
 
 
-def _leave(v: str, scalar: str, lanes: int) -> str:
-    every = _each(lanes, f"memcpy(out[{{k}}] + e * sizeof({scalar}), &{v}[{{k}}], sizeof {v}[{{k}}]);")
-    some = f"for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), &{v}[l], sizeof {v}[l]);"
-    return f"if (lanes == W) {{ {every} }}\n        else {some}"
+def _leave(lanes: int, text: str) -> str:
+    """The same for the lanes that have inputs."""
+    some = f"for (int l = 0; l < lanes; l++) {text.format(k='l')}"
+    return f"if (lanes == W) {{ {_each(lanes, text)} }}\n        else {some}"
 
 
 def _transpose(size: int, lanes: int) -> str:
@@ -125,6 +124,7 @@ def _transpose(size: int, lanes: int) -> str:
 def _square(size: int, lanes: int) -> str:
     v, scalar = _WORD[size], _SCALAR[size]
     load = _each(lanes, f"memcpy(&v[{{k}}], in[{{k}}] + e * sizeof({scalar}), sizeof v[{{k}}]);")
+    leave = _leave(lanes, f"memcpy(out[{{k}}] + e * sizeof({scalar}), &v[{{k}}], sizeof v[{{k}}]);")
     return f"""__attribute__((unused)) static void pack_{v}({v} *to, char **in, long n) {{
     {v} v[W];
     long e = 0; /* to[e][l] = in[l][e] */
@@ -144,7 +144,7 @@ __attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long
         if (e > n - W) e = n - W;
         {_each(lanes, "v[{k}] = from[e + {k}];")}
         transpose_{v}(v);
-        {_leave("v", scalar, lanes)}
+        {leave}
     }}
     for (; e < n; e++)
         for (int l = 0; l < lanes; l++)

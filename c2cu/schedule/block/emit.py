@@ -1,8 +1,8 @@
 """Schedule ``block`` (CUDA): one input on the threads of a block, or of a part of one.
 
 Arrays live in the block's shared memory, those of too large an input in memory of the device that the block has for
-itself. What the trace proved independent is done at once; elements that consecutive
-phases keep within a thread stay in its registers; barriers stand only where one thread needs what another wrote.
+itself. What the trace proved independent is done at once; elements that consecutive phases keep within a thread stay
+in its registers; barriers stand only where one thread needs what another wrote.
 """
 
 from __future__ import annotations

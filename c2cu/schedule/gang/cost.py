@@ -94,21 +94,21 @@ _known: dict[int, Costs] = {}
 
 def known_costs(understood: Understood) -> Costs:
     """The costs of a program that is analysed, counted once."""
-    name, width = id(understood), toolchain.vector_bytes()
+    name = id(understood)
     if name not in _known:
-        u, slots = understood.analysed(), understood.slots
-        _known[name] = deep(lambda: _written_out(costs(u, slots, width, understood.trace), u, slots))
+        _known[name] = deep(lambda: _counted(understood))
         weakref.finalize(understood, _known.pop, name, None)
     return _known[name]
 
 
-def _written_out(known: Costs, u: Uniform, slots: tuple[Slot, ...]) -> Costs:
-    """The same with the compilation of what gang's passes make of the kernel, where that may decide: they write loops
-    out."""
+def _counted(understood: Understood) -> Costs:
+    """The compilation is that of what gang's passes make of the kernel, where it may decide: they write loops out."""
+    u, slots, width = understood.analysed(), understood.slots, toolchain.vector_bytes()
+    known = costs(u, slots, width, understood.trace)
     if not 1 <= known.gain < WORTH or known.compilation < LOOK:
         return known
     lanes = uniform(through(u.kernel, PASSES))
-    return replace(known, compilation=WRITTEN_OUT * costs(lanes, slots, toolchain.vector_bytes()).compilation)
+    return replace(known, compilation=WRITTEN_OUT * costs(lanes, slots, width).compilation)
 
 
 def costs(u: Uniform, slots: tuple[Slot, ...], vector_bytes: int, trace: Trace | None = None) -> Costs:

@@ -150,7 +150,7 @@ class Emitter:
         self.masked = 0  # lines under masks
         self.live = live(u.kernel.body) if u.ends_on_data else None
         self.inside = in_bounds(u.kernel.body)
-        self.only_stored = frozenset() if p.half else only_stored(u)
+        self.only_stored = frozenset[Variable]() if p.half else only_stored(u) - p.common
         self.stored_bytes: dict[str, tuple[str, str]] = {}  # what they hold: the bytes, of which type
         self.needed: frozenset[Variable] = frozenset()  # by lanes outside the mask; where ``live`` is None, all are
 
@@ -243,7 +243,7 @@ class Emitter:
         self.p.neighbours, self.p.loaded = outside
 
     def looked_up(self, beside: list[Stmt], loads: list[Load]) -> None:
-        if all(isinstance(s, Assign) and s.var in self.only_stored - self.p.common for s in beside):
+        if all(isinstance(s, Assign) and s.var in self.only_stored for s in beside):
             for s, value in zip(beside, self.p.bytes_together(loads)):
                 assert isinstance(s, Assign)
                 self.stored_bytes[self.p.var(s.var)] = value, memory(loads[0].region.type)
