@@ -33,3 +33,12 @@ def test_it_is_an_output(name):
     out = c2cu.bulk(text, {"in": x}, fn="kern", backend="cpu")
     y = out["y"] if isinstance(out, dict) else out
     assert np.array_equal(y, x + 1)
+
+
+def test_a_long_expression_is_read_in_time():
+    """Each of its operators is looked at once."""
+    terms = " + ".join(f"in * {k}" for k in range(3000))
+    text = HEAD + f"void kern(void) {{ if (!setjmp(away)) y = {terms}; }}\n"
+    x = np.arange(3, dtype="i4")
+    out = c2cu.bulk(text, {"in": x}, fn="kern", backend="cpu")
+    assert np.array_equal(out["y"] if isinstance(out, dict) else out, x * sum(range(3000)))

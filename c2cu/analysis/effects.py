@@ -11,7 +11,7 @@ from pycparser import c_ast as C
 from ..base.ctype import VOID, CType, Function, Pointer, Scalar, holds_pointers
 from ..base.diagnostics import Loc
 from ..frontend.kernel import KernelProgram, touched
-from ..frontend.parse import loc_of
+from ..frontend.parse import deep, loc_of
 from ..frontend.symbols import Symbol
 from ..frontend.tree import children, nodes
 from ..frontend.typed import FunctionDef, Unit, decay
@@ -214,7 +214,7 @@ def may_write(program: KernelProgram) -> dict[Symbol, Loc]:
     """
     if not program.followed:
         return {b.symbol: b.loc for b in program.parameters if b.symbol is not None and not _points_to_const(b.symbol)}
-    return _Writes(program).run()
+    return deep(_Writes(program).run)
 
 
 def only_loaded(program: KernelProgram) -> frozenset[Symbol]:
