@@ -4,12 +4,13 @@ import gc
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import c2cu
-from c2cu.program import prepared
+from c2cu.program import brief, prepared
 from c2cu.runtime import addresses, cpu, recycled
 from tests.oracle import Original, same
 
@@ -277,6 +278,18 @@ def test_what_is_short_needs_no_thread(monkeypatch):
     assert program(a).tolist() == [8] * 3
 
 
+def test_what_has_been_short_needs_no_thread(monkeypatch):
+    """What the trace bounds it to is too long, and what a call has taken is not."""
+    monkeypatch.setenv("C2CU_THREADS", "1")
+    monkeypatch.setattr(brief, "BRIEF", 0.0)
+    program = compiled(SUM)
+    a = np.ones((64, 8), "i4")
+    for _ in range(2):
+        program(a)
+    monkeypatch.setattr(cpu, "_in_helper", None)
+    assert program(a).tolist() == [8] * 64
+
+
 def test_large_results_are_recycled_when_nobody_refers_to_them():
     program = compiled(LARGE)
     a = np.zeros((1000, 1024), "f4")
@@ -295,15 +308,33 @@ def test_large_results_are_recycled_when_nobody_refers_to_them():
 
 def test_recycled_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(recycled, "_most", lambda: 3 * recycled.LEAST)
-    recycled._free.clear()
+    recycled._rooms.clear()
     several = [recycled.empty((recycled.LEAST,), np.dtype("u1")) for _ in range(5)]
+    assert len({a.ctypes.data for a in several}) == 5 and len(recycled._rooms) == 3
     del several
-    assert len(recycled._free) == 3
+    again = [recycled.empty((recycled.LEAST,), np.dtype("u1")) for _ in range(5)]
+    assert len({a.ctypes.data for a in again}) == 5 and all(a.ctypes.data % recycled.LINE == 0 for a in again)
+    del again
     assert recycled.empty((4 * recycled.LEAST,), np.dtype("u1")).flags.owndata
     zeros = recycled.zeros((recycled.LEAST,), np.dtype("u1"))
     zeros[...] = 1
     del zeros
     assert not recycled.zeros((recycled.LEAST,), np.dtype("u1")).any()
+
+
+def test_memory_is_recycled_by_several_threads():
+    """No two arrays that live are in one place."""
+
+    def turns(number: int) -> int:
+        for k in range(300):
+            a = recycled.empty((recycled.LEAST + k % 3,), np.dtype("u1"))
+            a[:] = number
+            if (view := a[::1000]).min() != number or view.max() != number:
+                return k
+        return -1
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(turns, range(8))) == {-1}
 
 
 def test_addresses():

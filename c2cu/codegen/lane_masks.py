@@ -13,11 +13,6 @@ from ..ir.nodes import Call
 from .simd import Printer
 
 NAMES = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-#: Functions that are an instruction of vectors, or a few of them.
-SIMPLE = frozenset(
-    f"{name}{suffix}" for name in "fabs sqrt floor ceil trunc rint nearbyint copysign".split() for suffix in ("", "f")
-)
-
 
 @dataclass
 class MaskPrinter(Printer):
@@ -51,4 +46,4 @@ class MaskPrinter(Printer):
         return f"choose_{rep}({mask}, {yes}, {no})"
 
     def active(self, e: Call) -> str:
-        return f"if ({self.lane(self.mask)}) " if self.mask and e.name not in SIMPLE else ""
+        return f"if ({self.lane(self.mask)}) " if self.mask else ""

@@ -72,6 +72,30 @@ def extreme_text(name: str, lanes: int) -> dict[str, str]:
     }
 
 
+#: Functions that round to a whole number, and x86's number of how: the last two without "inexact".
+_ROUNDINGS = {"floor": 9, "ceil": 10, "trunc": 11, "rint": 4, "nearbyint": 12}
+
+
+def rounded_text(name: str, lanes: int) -> dict[str, object]:
+    """A function that rounds each lane to a whole number; ``name``: "floor_f64" and the like. GCC has no vector
+    instruction for a loop over the lanes without -ftree-slp-vectorize."""
+    op, rep = name.split("_")
+    width = lanes * int(rep[1:]) // 8
+    register, kind = f"__m{8 * width}" + ("d" if rep == "f64" else ""), _KINDS[rep]
+    needs, instruction = {
+        64: ("__AVX512F__", "_mm512_roundscale"),
+        32: ("__AVX__", "_mm256_round"),
+        16: ("__SSE4_1__", "_mm_round"),
+    }.get(width, ("", ""))
+    return {
+        "name": name,
+        "vector": rep,
+        "needs": needs,
+        "instruction": f"{instruction}_{kind}(({register})x, {_ROUNDINGS[op]})",
+        "library": op + ("f" if rep == "f32" else ""),
+    }
+
+
 def pair_text(rep: str, lanes: int) -> dict[str, object]:
     """The function that loads an element and the next one for each lane: rows of two, transposed."""
 

@@ -153,6 +153,10 @@ def other_lanes(text: str, source: str, target: str) -> str:
     return text if made == target else f"(({target}){text})"
 
 
+#: Functions that round to a whole number.
+ROUNDINGS = frozenset(f"{name}{suffix}" for name in "floor ceil trunc rint nearbyint".split() for suffix in ("", "f"))
+
+
 @dataclass
 class Printer:
     """Prints the expressions of one kernel. ``lines``: where statements that an expression needs go."""
@@ -163,6 +167,7 @@ class Printer:
     wide_multiply: bool = False
     roots: dict[str, None] = field(default_factory=dict)  # the vector types whose square root is taken,
     fused: dict[str, None] = field(default_factory=dict)  # and that are multiplied and added in one
+    rounded: dict[str, None] = field(default_factory=dict)  # "floor_f64" and the like, where used
     functions: dict[str, None] = field(default_factory=dict)  # of math.h, that are called for all lanes at once
     known: frozenset[str] = frozenset()  # those that can be: see `schedule.gang.functions`
     alone: dict[str, None] = field(default_factory=dict)  # functions that are called lane by lane
@@ -595,6 +600,14 @@ class Printer:
         if e.name in ("fabs", "fabsf"):
             integer, top = ("i32", "0x7fffffff") if rep == "f32" else ("i64", "0x7fffffffffffffffl")
             return f"(({rep})(({integer}){self.vector(e.args[0])} & {top}))"
+        if e.name in ("copysign", "copysignf"):
+            integer, top = ("i32", "(-0x7fffffff - 1)") if rep == "f32" else ("i64", "(-0x7fffffffffffffffl - 1)")
+            size, sign = (f"({integer}){self.vector(a)}" for a in e.args)
+            return f"(({rep})(({size} & ~{top}) | ({sign} & {top})))"
+        if e.name in ROUNDINGS:
+            name = f"{e.name.removesuffix('f') if rep == 'f32' else e.name}_{rep}"
+            self.rounded[name] = None
+            return f"{name}({self.vector(e.args[0])})"
         if e.name in ("sqrt", "sqrtf"):
             self.roots[rep] = None
             return f"root_{rep}({self.vector(e.args[0])})"

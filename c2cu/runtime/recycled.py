@@ -1,32 +1,48 @@
 """Memory for outputs, recycled: the pages of a large array that nobody refers to any more serve the next one, which
-need not fault its own in. The C library does the same for small arrays."""
+need not fault its own in. The C library does the same for small arrays.
+
+NumPy makes every view of an array refer to the array that owns the memory. So an owner to which nothing but its `Room`
+refers is free.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
-from collections import deque
+import sys
+import threading
 
 import numpy
 
 from ..base.memory import most_memory
-from .borrowing import borrowed
+from .addresses import address
 
-LEAST = 1 << 18  # bytes from which an array is worth it
-MOST = 1 << 28  # bytes that wait for their next use, at most
+LEAST = 1 << 17  # bytes from which an array is worth it
+MOST = 1 << 28  # bytes that are remembered, at most
 ROOMY = 1.25  # how many times as large as the array a room may be
+LINE = 64  # bytes of a line of the cache, at the first of which an array begins
 
 
 class Room:
-    """Memory that one array at a time lives in."""
+    """Memory that one array at a time lives in.
+
+    Attributes:
+        memory: Owns it.
+        first: The place in it where a line of the cache begins.
+        nbytes: How many there are from there, and maybe up to `LINE` more.
+    """
 
     def __init__(self, memory: numpy.ndarray):
         self.memory = memory
+        self.first = -address(memory) % LINE
+        self.nbytes = memory.nbytes - LINE
+
+    def array(self, shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
+        return numpy.ndarray(shape, dtype, self.memory, self.first)
 
 
-#: The one that was freed last stands last. Only operations that are one step to a thread: of a tuple, the garbage
-#: collector may run before it is filled, and give back a room.
-_free: deque[Room] = deque()
+_rooms: list[Room] = []  # the one that was used last stands last
+_lock = threading.Lock()
 
 
 def empty(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
@@ -34,8 +50,8 @@ def empty(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
     nbytes = math.prod(shape) * dtype.itemsize
     if not LEAST <= nbytes <= _most():
         return numpy.empty(shape, dtype)
-    room = _taken(nbytes) or Room(numpy.empty(nbytes, numpy.uint8))
-    return _array(room, nbytes, shape, dtype)
+    array = _again(nbytes, shape, dtype)
+    return _remembered(numpy.empty(nbytes + LINE, numpy.uint8), shape, dtype) if array is None else array
 
 
 def zeros(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
@@ -43,39 +59,55 @@ def zeros(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
     nbytes = math.prod(shape) * dtype.itemsize
     if not LEAST <= nbytes <= _most():
         return numpy.zeros(shape, dtype)
-    room = _taken(nbytes)
-    if room is None:
-        room = Room(numpy.zeros(nbytes, numpy.uint8))
-    else:
-        room.memory[:nbytes] = 0
-    return _array(room, nbytes, shape, dtype)
+    array = _again(nbytes, shape, dtype)
+    if array is None:
+        return _remembered(numpy.zeros(nbytes + LINE, numpy.uint8), shape, dtype)
+    array.view(numpy.uint8)[...] = 0
+    return array
 
 
-def _array(room: Room, nbytes: int, shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
-    array, _ = borrowed(room.memory.ctypes.data, nbytes, _give_back, room)
-    return array.view(dtype).reshape(shape)
+def _again(nbytes: int, shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray | None:
+    """An array in a free room of about that size; None where there is none, or another thread is looking."""
+    if not _lock.acquire(blocking=False):
+        return None
+    try:
+        for k in reversed(range(len(_rooms))):
+            room = _rooms[k]
+            if nbytes <= room.nbytes <= ROOMY * nbytes and _references(room) == _FREE:
+                _rooms.append(_rooms.pop(k))
+                return room.array(shape, dtype)
+        return None
+    finally:
+        _lock.release()
 
 
-def _taken(nbytes: int) -> Room | None:
-    """A free room of about that size."""
-    for room in reversed(list(_free)):
-        if nbytes <= room.memory.nbytes <= ROOMY * nbytes:
-            try:
-                _free.remove(room)
-            except ValueError:  # another thread was faster
-                continue
-            return room
-    return None
-
-
-def _give_back(room: Room) -> None:
-    """Called when the last array that looks at a room is gone, at any moment and in any thread."""
-    _free.append(room)
-    while sum(r.memory.nbytes for r in list(_free)) > _most():
+def _remembered(memory: numpy.ndarray, shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
+    """An array in new memory, which may have others later. Beyond `MOST` bytes rooms are forgotten, those that were
+    used last the last; one that an array lives in goes with that then."""
+    room = Room(memory)
+    array = room.array(shape, dtype)
+    if _counts() and _lock.acquire(blocking=False):
         try:
-            _free.popleft()
-        except IndexError:
-            return
+            _rooms.append(room)
+            total = sum(r.nbytes for r in _rooms)
+            while total > _most():
+                total -= _rooms.pop(0).nbytes
+        finally:
+            _lock.release()
+    return array
+
+
+def _references(room: Room) -> int:
+    return sys.getrefcount(room.memory)
+
+
+@functools.cache
+def _counts() -> bool:
+    """Whether this interpreter counts references, and nothing else changes their number meanwhile."""
+    return hasattr(sys, "getrefcount") and getattr(sys, "_is_gil_enabled", lambda: True)()
+
+
+_FREE = _references(Room(numpy.empty(LINE, numpy.uint8))) if _counts() else 0
 
 
 @functools.cache

@@ -12,6 +12,7 @@ from .slots import Slot
 _WORD = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 _SCALAR = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long"}
 ROW = 16  # bytes of a row that are transposed at a time, where W elements are not more
+LEAST = 8  # bytes of a row that are worth it
 
 
 def is_plain(slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> bool:
@@ -20,27 +21,48 @@ def is_plain(slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> bool:
     return leaf.offset == 0 and leaf.count * leaf.type.size == slots[index].nbytes
 
 
+def is_run(leaf: Leaf) -> bool:
+    """Whether a region's elements follow each other in its slot, with nothing between them."""
+    step = leaf.type.size
+    for extent, stride in reversed(leaf.dims):
+        if stride != step and extent != 1:
+            return False
+        step *= extent
+    return True
+
+
 def transposes(counts: dict[int, set[int]], lanes: int) -> list[str]:
     """C text: ``pack_*`` and ``unpack_*`` for elements of each size in bytes, which regions have these numbers of."""
     return [text for size in sorted(counts) for text in _of_size(size, counts[size], lanes)]
 
 
 def _of_size(size: int, counts: set[int], lanes: int) -> Iterator[str]:
-    if any(not _is_long(n, size, lanes) for n in counts):
-        yield _transpose(size, lanes) + _square(size, lanes)
     if any(_is_long(n, size, lanes) for n in counts):
         yield _long_rows(size, lanes)
+    blocks = sorted({_block(n, size, lanes) for n in counts if not _is_long(n, size, lanes)})
+    if blocks and blocks[-1] > 1:
+        yield _parts(size, blocks[0] if blocks[0] > 1 else blocks[1], lanes)
+    for block in blocks:
+        yield _blocks(size, block, lanes) if block > 1 else _one_by_one(size)
 
 
 def _is_long(count: int, size: int, lanes: int) -> bool:
-    """Whether rows of so many elements are transposed 16 bytes at a time, not W elements: where W elements are no more
-    than 16 bytes, so that a vector has room for several, or more than a row has."""
-    return size * count >= ROW and (size * lanes <= ROW or count < lanes)
+    """Whether rows of so many elements are transposed 16 bytes at a time: elements of a byte or two, where W of them
+    are no more than that, so that a vector has room for several, or more than a row has."""
+    return size < 4 and size * count >= ROW and (size * lanes <= ROW or count < lanes)
+
+
+def _block(count: int, size: int, lanes: int) -> int:
+    """How many elements of a row are transposed at a time: W, or if a row has fewer, the power of two that it has.
+    1: each is moved by itself."""
+    block = 1 << (min(count, lanes).bit_length() - 1)
+    return block if block == lanes or block * size >= LEAST else 1
 
 
 def suffix(count: int, size: int, lanes: int) -> str:
     """The end of the name of what packs, or unpacks, so many elements."""
-    return ("long_" if _is_long(count, size, lanes) else "") + _WORD[size]
+    v = _WORD[size]
+    return f"long_{v}" if _is_long(count, size, lanes) else f"{_block(count, size, lanes)}_{v}"
 
 
 def _long_rows(size: int, lanes: int) -> str:
@@ -104,49 +126,113 @@ def _leave(lanes: int, text: str) -> str:
     return f"if (lanes == W) {{ {_each(lanes, text)} }}\n        else {some}"
 
 
-def _transpose(size: int, lanes: int) -> str:
-    """W x W elements of ``size`` bytes held in W vectors, in log2(W) steps of two-input shuffles."""
+def _parts(size: int, least: int, lanes: int) -> str:
+    """Vectors of ``least`` elements, of twice as many and so on to W, and what makes one of two of the next shorter
+    kind, or takes it apart."""
+    v, scalar, texts, n = _WORD[size], _SCALAR[size], [], least
+    while n <= lanes:
+        texts.append(f"typedef {scalar} part_{v}_{n} __attribute__((vector_size({n * size})));\n")
+        texts.append(f"typedef part_{v}_{n} any_{v}_{n} __attribute__((aligned(1), may_alias)); /* wherever it lies */\n")
+        if n > least:
+            whole, half = f"part_{v}_{n}", f"part_{v}_{n // 2}"
+            head = "static inline __attribute__((always_inline))"
+            texts.append(f"""{head} {whole} join_{v}_{n}({half} a, {half} b) {{
+#if defined(__clang__) || __GNUC__ >= 12
+    return __builtin_shufflevector(a, b, {", ".join(map(str, range(n)))});
+#else
+    {whole} r;
+    memcpy(&r, &a, sizeof a), memcpy((char *)&r + sizeof a, &b, sizeof b);
+    return r;
+#endif
+}}
+{head} {half} half_{v}_{n}({whole} x, int upper) {{
+#if defined(__clang__) || __GNUC__ >= 12
+    const {half} low = __builtin_shufflevector(x, x, {", ".join(map(str, range(n // 2)))});
+    const {half} high = __builtin_shufflevector(x, x, {", ".join(map(str, range(n // 2, n)))});
+    return upper ? high : low;
+#else
+    {half} r;
+    memcpy(&r, (const char *)&x + (upper ? sizeof r : 0), sizeof r);
+    return r;
+#endif
+}}
+""")
+        n *= 2
+    return "".join(texts)
+
+
+def _blocks(size: int, block: int, lanes: int) -> str:
+    """Rows to columns and back, as many elements at a time as ``block`` says. Vector k has those of row k, behind them
+    those of row ``block`` + k, and so on: squares that are transposed side by side, in log2(block) steps of two-input
+    shuffles. The last elements of a row are done with others before them once more, if they are too few."""
+    v, scalar, name = _WORD[size], _SCALAR[size], f"{block}_{_WORD[size]}"
+
+    def joined(row: int, n: int) -> str:
+        """The next elements of every ``block``-th row from this one, ``n`` in all."""
+        if n == block:
+            return f"*(const any_{v}_{n} *)(in[{row}] + e * sizeof({scalar}))"
+        return f"join_{v}_{n}({joined(row, n // 2)}, {joined(row + n // 2, n // 2)})"
+
+    def part(row: int) -> str:
+        """What a row has of the vector that it lies in."""
+        text, n, at = f"v[{row % block}]", lanes, row - row % block
+        while n > block:
+            upper = at >= n // 2
+            text, at = f"half_{v}_{n}({text}, {int(upper)})", at - upper * (n // 2)
+            n //= 2
+        return text
+
+    load = " ".join(f"v[{k}] = ({v}){joined(k, lanes)};" for k in range(block))
+    leave = " ".join(f"*(any_{v}_{block} *)(out[{k}] + e * sizeof({scalar})) = {part(k)};" for k in range(lanes))
+    some = f"(const char *)&v[l % {block}] + l / {block} * {block} * sizeof({scalar}), {block} * sizeof({scalar})"
+    return f"""{_transpose(size, block, lanes)}
+__attribute__((unused)) static void pack_{name}({v} *to, char **in, long n) {{
+    {v} v[{block}];
+    for (long e = 0; e < n; e += {block}) {{ /* to[e][l] = in[l][e] */
+        if (e > n - {block}) e = n - {block};
+        {load}
+        transpose_{name}(v);
+        {" ".join(f"to[e + {k}] = v[{k}];" for k in range(block))}
+    }}
+}}
+__attribute__((unused)) static void unpack_{name}(const {v} *from, char **out, long n, long lanes) {{
+    {v} v[{block}];
+    for (long e = 0; e < n; e += {block}) {{ /* out[l][e] = from[e][l] */
+        if (e > n - {block}) e = n - {block};
+        {" ".join(f"v[{k}] = from[e + {k}];" for k in range(block))}
+        transpose_{name}(v);
+        if (lanes == W) {{ {leave} }}
+        else for (int l = 0; l < lanes; l++) memcpy(out[l] + e * sizeof({scalar}), {some});
+    }}
+}}
+"""
+
+
+def _transpose(size: int, block: int, lanes: int) -> str:
+    """Squares of ``block`` x ``block`` elements of ``size`` bytes held side by side in ``block`` vectors."""
     v, steps, s = _WORD[size], [], 1
     mask = f"i{8 * size}"
-    while s < lanes:
+    while s < block:
         low = ", ".join(str(lanes + j - s if j & s else j) for j in range(lanes))
         high = ", ".join(str(lanes + j if j & s else j + s) for j in range(lanes))
-        for i in range(lanes):
+        for i in range(block):
             if not i & s:
                 steps.append(f"    x = SHUFFLE({v}, {mask}, v[{i}], v[{i + s}], {low});")
                 steps.append(f"    v[{i + s}] = SHUFFLE({v}, {mask}, v[{i}], v[{i + s}], {high}); v[{i}] = x;")
         s *= 2
-    head = f"static inline __attribute__((always_inline)) void transpose_{v}({v} *v) {{"
+    head = f"static inline __attribute__((always_inline)) void transpose_{block}_{v}({v} *v) {{"
     what = "    /* v[k][l] to v[l][k]: of each 2s by 2s elements, two quarters change places, for s = 1, 2, 4, ... */"
-    return "\n".join([head, what, f"    {v} x;", *steps, "}"]) + "\n"
+    return "\n".join([head, what, f"    {v} x;", *steps, "}"])
 
 
-def _square(size: int, lanes: int) -> str:
+def _one_by_one(size: int) -> str:
     v, scalar = _WORD[size], _SCALAR[size]
-    load = _each(lanes, f"memcpy(&v[{{k}}], in[{{k}}] + e * sizeof({scalar}), sizeof v[{{k}}]);")
-    leave = _leave(lanes, f"memcpy(out[{{k}}] + e * sizeof({scalar}), &v[{{k}}], sizeof v[{{k}}]);")
-    return f"""__attribute__((unused)) static void pack_{v}({v} *to, char **in, long n) {{
-    {v} v[W];
-    long e = 0; /* to[e][l] = in[l][e] */
-    for (; n >= W && e < n; e += W) {{
-        if (e > n - W) e = n - W;
-        {load}
-        transpose_{v}(v);
-        {_each(lanes, "to[e + {k}] = v[{k}];")}
-    }}
-    for (; e < n; e++)
+    return f"""__attribute__((unused)) static void pack_1_{v}({v} *to, char **in, long n) {{
+    for (long e = 0; e < n; e++) /* to[e][l] = in[l][e] */
         LANES memcpy((char *)&to[e] + l * sizeof({scalar}), in[l] + e * sizeof({scalar}), sizeof({scalar}));
 }}
-__attribute__((unused)) static void unpack_{v}(const {v} *from, char **out, long n, long lanes) {{
-    {v} v[W];
-    long e = 0; /* out[l][e] = from[e][l] */
-    for (; n >= W && e < n; e += W) {{
-        if (e > n - W) e = n - W;
-        {_each(lanes, "v[{k}] = from[e + {k}];")}
-        transpose_{v}(v);
-        {leave}
-    }}
-    for (; e < n; e++)
+__attribute__((unused)) static void unpack_1_{v}(const {v} *from, char **out, long n, long lanes) {{
+    for (long e = 0; e < n; e++) /* out[l][e] = from[e][l] */
         for (int l = 0; l < lanes; l++)
             memcpy(out[l] + e * sizeof({scalar}), (const char *)&from[e] + l * sizeof({scalar}), sizeof({scalar}));
 }}
@@ -157,9 +243,10 @@ IN_ORDER = "(first + (l < lanes ? l : lanes - 1))"  # lanes past the end repeat 
 ALIKE = "(block + g->order[first - block + (l < lanes ? l : lanes - 1)])"  # the same, of a block in another order
 
 
-def _rows_of(k: int, side: str, row: str = IN_ORDER, ended: str = "") -> str:
-    """Pointers to the W inputs' rows. ``ended``: the member that says which of them are not wanted."""
-    place = f"(char *)slot[{k}].{side} + {row} * slot[{k}].{side}_stride"
+def _rows_of(k: int, side: str, row: str = IN_ORDER, ended: str = "", offset: int = 0) -> str:
+    """Pointers to what stands ``offset`` bytes from the start of the W inputs' rows. ``ended``: the member that says
+    which of them are not wanted."""
+    place = f"(char *)slot[{k}].{side} + {row} * slot[{k}].{side}_stride" + (f" + {offset}" if offset else "")
     return f"LANES {side}[l] = {f'g->{ended}[0][l] ? g->spare : ' if ended else ''}{place};"
 
 
@@ -190,16 +277,20 @@ def pack(
     initial = [f"memset(g->{name}, 0, sizeof g->{name});"]
     if r.begins_otherwise:
         initial = [f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"]
-    if is_plain(slots, place) and lanes > 1:
-        v = _WORD[r.type.size]
+    offset = 0
+    if is_run(leaf) and lanes > 1:
+        v, offset = _WORD[r.type.size], leaf.offset
         bring = [f"pack_{suffix(r.count, r.type.size, lanes)}(({v} *)g->{outside}, in, {r.count});"]
     else:
         bring = _loops(leaf, f"LANES memcpy((char *)&g->{outside}[e] + l * {r.type.size}, in[l] + at, {r.type.size});")
+    bring = [_rows_of(k, "in", row, offset=offset), *bring]
+    if _is_vector(r, slots[k], lanes, row):
+        vector = f"memcpy(g->{outside}, (const char *)slot[{k}].in + first * {r.type.size}, sizeof g->{outside});"
+        bring = [f"if ({_in_turn(k, 'in', r)}) {{", f"    {vector}", "} else {", *(f"    {x}" for x in bring), "}"]
     if outside != name:
         bring.append(f"for (long e = 0; e < {r.count}; e++) g->{name}[e] = CONVERT(u64, g->{outside}[e]);")
     return [
         f"if (slot[{k}].in) {{",
-        "    " + _rows_of(k, "in", row),
         *(f"    {x}" for x in bring),
         "} else {",
         *(f"    {x}" for x in initial),
@@ -223,18 +314,32 @@ def unpack(
     if not slots[k].writes:
         return []
     body: list[str] = []
-    if outside != name:
-        body.append(f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{name}[e]);")
-    if is_plain(slots, place) and lanes > 1:
+    if is_run(leaf) and lanes > 1:
         v = _WORD[r.type.size]
+        body.append(_rows_of(k, "out", row, ended, leaf.offset))
         body.append(f"unpack_{suffix(r.count, r.type.size, lanes)}((const {v} *)g->{outside}, out, {r.count}, lanes);")
     else:
+        body.append(_rows_of(k, "out", row, ended))
         body += _loops(
             leaf,
             f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{outside}[e] + "
             f"l * {r.type.size}, {r.type.size});",
         )
-    return [f"if (slot[{k}].out) {{", "    " + _rows_of(k, "out", row, ended), *(f"    {x}" for x in body), "}"]
+    if _is_vector(r, slots[k], lanes, row) and not ended:
+        vector = f"memcpy((char *)slot[{k}].out + first * {r.type.size}, g->{outside}, sizeof g->{outside});"
+        body = [f"if ({_in_turn(k, 'out', r)}) {{", f"    {vector}", "} else {", *(f"    {x}" for x in body), "}"]
+    if outside != name:
+        body.insert(0, f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{name}[e]);")
+    return [f"if (slot[{k}].out) {{", *(f"    {x}" for x in body), "}"]
+
+
+def _is_vector(r: Region, slot: Slot, lanes: int, row: str) -> bool:
+    """Whether a region is a vector as it lies outside, where the W inputs do one after the other."""
+    return lanes > 1 and row == IN_ORDER and r.count == 1 and r.type.size == slot.nbytes
+
+
+def _in_turn(k: int, side: str, r: Region) -> str:
+    return f"lanes == W && slot[{k}].{side}_stride == {r.type.size}"
 
 
 def _loops(leaf: Leaf, body: str) -> list[str]:

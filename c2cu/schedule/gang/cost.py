@@ -18,7 +18,7 @@ from ...analysis.uniform import Uniform, uniform
 from ...base import toolchain
 from ...base.ctype import BOOL
 from ...codegen.division import is_by_constant
-from ...codegen.simd import TABLE, is_folded, is_table
+from ...codegen.simd import ROUNDINGS, TABLE, is_folded, is_table
 from ...frontend.parse import deep
 from ...ir.canonical import counted
 from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store
@@ -46,9 +46,10 @@ WHOLE_QUOTIENT = 8.0  # of integers
 PRODUCTS = 4.0  # operations that divide by a constant, with a look at the dividend, where there are some
 CALL = 30.0  # a function of the library,
 TOGETHER = 50.0  # and one of ours for a vector of 32 bytes: see `functions`
-FREE = ("fabs", "fabsf")
+FREE = ("fabs", "fabsf", "copysign", "copysignf")
 LARGER = ("fmax", "fmaxf", "fmin", "fminf")
 SHORT_CALL, CHOSEN = 6.0, 3.0  # one of these under native, and how many operations it is of a gang
+ROUNDING = 2.0  # operations of a vector that round to a whole number
 EACH = 3.0  # what a lane costs by itself: it leaves its vector and goes back
 LANE = 2.0  # a load or store of one lane, in a row of them
 PERMUTED = 2.0  # operations that look up in a part of a table that registers hold
@@ -257,6 +258,8 @@ class _Counter:
             return ADDRESS, ADDRESS
         if isinstance(e, Call) and e.name in ROOTS:
             return QUOTIENT * self.lanes / 2, QUOTIENT
+        if isinstance(e, Call) and e.name in ROUNDINGS:
+            return ROUNDING * self.vector, SCALAR
         if isinstance(e, Call) and e.name in LARGER and self.vector_bytes >= 32:
             return CHOSEN * self.vector, SHORT_CALL
         if isinstance(e, Call) and e.name in names() and self.vector_bytes >= 32 and not is_folded(e):

@@ -17,7 +17,7 @@ from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
 from ...base.libm import PAIRS
 from ...base.templates import render
-from ...codegen.lane_masks import SIMPLE, MaskPrinter
+from ...codegen.lane_masks import MaskPrinter
 from ...codegen.lanes import (
     BEYOND,
     complex_parts,
@@ -97,7 +97,7 @@ def gang(
     fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
     transposed: dict[int, set[int]] = {}  # counts of elements, by their size
     for r in bulk if lanes > 1 else ():
-        if pack.is_plain(slots, layout[r.name]):
+        if pack.is_run(layout[r.name][1]):
             transposed.setdefault(r.type.size, set()).add(r.count)
     coming_row = pack.ALIKE if numbers else pack.IN_ORDER
     row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
@@ -146,7 +146,7 @@ def gang(
         alike=sorted_by,
         at_work=alike.BLOCK if numbers else at_work,
         functions=tuple(sorted(p.functions)),
-        alone=tuple(sorted(n for n in p.alone if n not in SIMPLE)),
+        alone=tuple(sorted(p.alone)),
         ended=bool(ended),
         copy_bytes=_copy_bytes(u, p, fields, lanes) * (gangs if form is None else form.gangs + 2),
         again=again,

@@ -27,7 +27,7 @@ from ...base.templates import render
 from ...codegen.correct_functions import FOLDER as CORRECT_FOLDER
 from ...codegen.indent import indented
 from ...codegen.lane_masks import MaskPrinter
-from ...codegen.lanes import extreme_text, fused_text, gather_text, over_text, pair_text
+from ...codegen.lanes import extreme_text, fused_text, gather_text, over_text, pair_text, rounded_text
 from ...codegen.lookups import lookup_text
 from ...codegen.math_calls import rounds_correctly
 from ...codegen.simd import Printer, member, register
@@ -98,6 +98,7 @@ class LanesFunction:
     text: str
     gathers: list[tuple[str, bool]]
     roots: list[str]
+    rounded: list[str]
     fused: list[str]
     pairs: list[str]
     unsigned: list[tuple[str, int]]
@@ -118,6 +119,7 @@ def used(p: Printer, functions: Sequence[LanesFunction], lanes: int) -> dict[str
 
     return {
         "roots": of_all("roots"),
+        "rounded": [rounded_text(name, lanes) for name in of_all("rounded")],
         "fused": [fused_text(rep, lanes) for rep in of_all("fused")],
         "pairs": [pair_text(rep, lanes) for rep in of_all("pairs")],
         "gathers": [gather_text(element, own, lanes) for element, own in of_all("gathers")],
@@ -187,6 +189,7 @@ def _made(name: str) -> LanesFunction:
         text,
         gathers=sorted(p.gathers),
         roots=sorted(p.roots),
+        rounded=sorted(p.rounded),
         fused=sorted(p.fused),
         pairs=sorted(p.pairs),
         unsigned=sorted(p.unsigned),

@@ -13,7 +13,7 @@ from ...analysis.uniform import Uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
 from ...base.templates import render
-from ...codegen.lanes import complex_parts, extreme_text, fused_text, gather_text, vectors
+from ...codegen.lanes import complex_parts, extreme_text, fused_text, gather_text, rounded_text, vectors
 from ...gep import Gep, NotGep
 from ...ir.walk import subexpressions
 from ..artifact import CpuTeamArtifact
@@ -49,6 +49,7 @@ def cpu(
         mask_rep="i32",
         wide_multiply=text.printer.wide_multiply,
         roots=sorted(text.printer.roots),
+        rounded=[rounded_text(name, lanes) for name in sorted(text.printer.rounded)],
         gathers=[gather_text(element, own, lanes) for element, own in sorted(text.printer.gathers)],
         bytes=sorted(text.printer.bytes),
         pairs=[],
