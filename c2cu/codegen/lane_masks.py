@@ -14,6 +14,7 @@ from .simd import Printer
 
 NAMES = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 
+
 @dataclass
 class MaskPrinter(Printer):
     @property

@@ -617,6 +617,10 @@ class Printer:
         if e.name in self.known and not is_folded(e):
             self.functions[e.name] = None
             return f"lanes_{e.name}({', '.join(map(self.vector, e.args))})"
+        return self.lane_by_lane(e, rep)
+
+    def lane_by_lane(self, e: Call, rep: str) -> str:
+        """A vector of what a function of the library returns, called for one lane after the other."""
         args = []
         for a in e.args:
             if not self.varying(a):

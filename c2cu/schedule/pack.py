@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..base.ctype import UINT, Leaf
 from ..codegen.simd import member
@@ -12,6 +12,7 @@ from .slots import Slot
 _WORD = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 _SCALAR = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long"}
 ROW = 16  # bytes of a row that are transposed at a time, where W elements are not more
+MOST = 64  # elements of several fields that are transposed together
 LEAST = 8  # bytes of a row that are worth it
 
 
@@ -132,7 +133,9 @@ def _parts(size: int, least: int, lanes: int) -> str:
     v, scalar, texts, n = _WORD[size], _SCALAR[size], [], least
     while n <= lanes:
         texts.append(f"typedef {scalar} part_{v}_{n} __attribute__((vector_size({n * size})));\n")
-        texts.append(f"typedef part_{v}_{n} any_{v}_{n} __attribute__((aligned(1), may_alias)); /* wherever it lies */\n")
+        texts.append(
+            f"typedef part_{v}_{n} any_{v}_{n} __attribute__((aligned(1), may_alias)); /* wherever it lies */\n"
+        )
         if n > least:
             whole, half = f"part_{v}_{n}", f"part_{v}_{n // 2}"
             head = "static inline __attribute__((always_inline))"
@@ -268,74 +271,130 @@ def share(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> list[s
     return _loops(leaf, f"memcpy(&g->{member(r)}[e], (const char *)slot[{k}].in + at, {r.type.size});")
 
 
+Layout = Mapping[str, tuple[int, Leaf]]
+
+
+def runs(regions: Sequence[Region], layout: Layout, lanes: int) -> list[tuple[Region, ...]]:
+    """The regions by what is packed at once: the fields of a struct that follow each other, with elements of one size
+    and `MOST` in all."""
+    if lanes == 1:
+        return [(r,) for r in regions]
+    made: list[list[Region]] = []
+    for r in sorted(regions, key=lambda r: (layout[r.name][0], layout[r.name][1].offset)):
+        if made and _follows(made[-1], r, layout):
+            made[-1].append(r)
+        else:
+            made.append([r])
+    return [tuple(run) for run in made]
+
+
+def _follows(run: Sequence[Region], r: Region, layout: Layout) -> bool:
+    (slot, last), (k, leaf) = layout[run[-1].name], layout[r.name]
+    size = leaf.type.size
+    return (
+        k == slot
+        and size == last.type.size
+        and is_run(last)
+        and is_run(leaf)
+        and leaf.offset == last.offset + last.count * size
+        and sum(x.count for x in run) + r.count <= MOST
+    )
+
+
+def counts(run: Sequence[Region], layout: Layout) -> tuple[int, int] | None:
+    """(bytes of an element, how many of them) that `transposes` has to make text for; None where each is moved by
+    itself."""
+    return (run[0].type.size, sum(r.count for r in run)) if is_run(layout[run[0].name][1]) else None
+
+
 def pack(
-    r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf], lanes: int, wide: bool, row: str = IN_ORDER
+    run: Sequence[Region], slots: tuple[Slot, ...], layout: Layout, lanes: int, wide: bool, row: str = IN_ORDER
 ) -> list[str]:
-    """Lines that bring a region in, or set it to its initial value. ``row``: the number of the input in lane ``l``."""
-    k, leaf = place
-    name, outside = member(r), _outside(r, wide)
-    initial = [f"memset(g->{name}, 0, sizeof g->{name});"]
-    if r.begins_otherwise:
-        initial = [f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"]
+    """Lines that bring the regions of a run in, or set them to their initial values. ``row``: the number of the input
+    in lane ``l``."""
+    (k, leaf), r = layout[run[0].name], run[0]
+    v, size, count = _WORD[r.type.size], r.type.size, sum(r.count for r in run)
     offset = 0
     if is_run(leaf) and lanes > 1:
-        v, offset = _WORD[r.type.size], leaf.offset
-        bring = [f"pack_{suffix(r.count, r.type.size, lanes)}(({v} *)g->{outside}, in, {r.count});"]
+        offset, place = leaf.offset, f"g->{_outside(r, wide)}" if len(run) == 1 else "row"
+        bring = [f"pack_{suffix(count, size, lanes)}(({v} *){place}, in, {count});"]
     else:
-        bring = _loops(leaf, f"LANES memcpy((char *)&g->{outside}[e] + l * {r.type.size}, in[l] + at, {r.type.size});")
+        bring = _loops(leaf, f"LANES memcpy((char *)&g->{_outside(r, wide)}[e] + l * {size}, in[l] + at, {size});")
     bring = [_rows_of(k, "in", row, offset=offset), *bring]
-    if _is_vector(r, slots[k], lanes, row):
-        vector = f"memcpy(g->{outside}, (const char *)slot[{k}].in + first * {r.type.size}, sizeof g->{outside});"
+    if len(run) > 1:
+        parts = [f"memcpy(g->{n}, row + {at}, sizeof g->{n});" for n, at in _parts_of(run, wide)]
+        bring = [f"{v} row[{count}];", *bring, *parts]
+    if _is_vector(run, slots[k], lanes, row):
+        vector = f"memcpy(g->{_outside(r, wide)}, (const char *)slot[{k}].in + first * {size}, {size} * W);"
         bring = [f"if ({_in_turn(k, 'in', r)}) {{", f"    {vector}", "} else {", *(f"    {x}" for x in bring), "}"]
-    if outside != name:
-        bring.append(f"for (long e = 0; e < {r.count}; e++) g->{name}[e] = CONVERT(u64, g->{outside}[e]);")
+    for r in run:
+        if (outside := _outside(r, wide)) != member(r):
+            bring.append(f"for (long e = 0; e < {r.count}; e++) g->{member(r)}[e] = CONVERT(u64, g->{outside}[e]);")
     return [
         f"if (slot[{k}].in) {{",
         *(f"    {x}" for x in bring),
         "} else {",
-        *(f"    {x}" for x in initial),
+        *(f"    {_initial(r)}" for r in run),
         "}",
     ]
 
 
+def _initial(r: Region) -> str:
+    name = member(r)
+    if r.begins_otherwise:
+        return f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"
+    return f"memset(g->{name}, 0, sizeof g->{name});"
+
+
+def _parts_of(run: Sequence[Region], wide: bool) -> Iterator[tuple[str, int]]:
+    """The members of a run's regions outside, and where each begins in the run."""
+    at = 0
+    for r in run:
+        yield _outside(r, wide), at
+        at += r.count
+
+
 def unpack(
-    r: Region,
+    run: Sequence[Region],
     slots: tuple[Slot, ...],
-    place: tuple[int, Leaf],
+    layout: Layout,
     lanes: int,
     wide: bool,
     row: str = IN_ORDER,
     ended: str = "",
 ) -> list[str]:
-    """Lines that bring a region out, where it is wanted. ``row``: the number of the input in lane ``l``. ``ended``: the
-    member that says which lanes have ended early."""
-    k, leaf = place
-    name, outside = member(r), _outside(r, wide)
+    """Lines that bring the regions of a run out, where they are wanted. ``row``: the number of the input in lane ``l``.
+    ``ended``: the member that says which lanes have ended early."""
+    (k, leaf), r = layout[run[0].name], run[0]
     if not slots[k].writes:
         return []
-    body: list[str] = []
+    v, size, count = _WORD[r.type.size], r.type.size, sum(r.count for r in run)
     if is_run(leaf) and lanes > 1:
-        v = _WORD[r.type.size]
-        body.append(_rows_of(k, "out", row, ended, leaf.offset))
-        body.append(f"unpack_{suffix(r.count, r.type.size, lanes)}((const {v} *)g->{outside}, out, {r.count}, lanes);")
+        place = f"g->{_outside(r, wide)}" if len(run) == 1 else "row"
+        body = [
+            _rows_of(k, "out", row, ended, leaf.offset),
+            f"unpack_{suffix(count, size, lanes)}((const {v} *){place}, out, {count}, lanes);",
+        ]
     else:
-        body.append(_rows_of(k, "out", row, ended))
-        body += _loops(
-            leaf,
-            f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{outside}[e] + "
-            f"l * {r.type.size}, {r.type.size});",
-        )
-    if _is_vector(r, slots[k], lanes, row) and not ended:
-        vector = f"memcpy((char *)slot[{k}].out + first * {r.type.size}, g->{outside}, sizeof g->{outside});"
+        each = f"memcpy(out[l] + at, (char *)&g->{_outside(r, wide)}[e] + l * {size}, {size});"
+        body = [_rows_of(k, "out", row, ended), *_loops(leaf, f"for (int l = 0; l < lanes; l++) {each}")]
+    if len(run) > 1:
+        parts = [f"memcpy(row + {at}, g->{n}, sizeof g->{n});" for n, at in _parts_of(run, wide)]
+        body = [f"{v} row[{count}];", *parts, *body]
+    if _is_vector(run, slots[k], lanes, row) and not ended:
+        vector = f"memcpy((char *)slot[{k}].out + first * {size}, g->{_outside(r, wide)}, {size} * W);"
         body = [f"if ({_in_turn(k, 'out', r)}) {{", f"    {vector}", "} else {", *(f"    {x}" for x in body), "}"]
-    if outside != name:
-        body.insert(0, f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{name}[e]);")
-    return [f"if (slot[{k}].out) {{", *(f"    {x}" for x in body), "}"]
+    narrowed = [
+        f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{member(r)}[e]);"
+        for r in run
+        if (outside := _outside(r, wide)) != member(r)
+    ]
+    return [f"if (slot[{k}].out) {{", *(f"    {x}" for x in (*narrowed, *body)), "}"]
 
 
-def _is_vector(r: Region, slot: Slot, lanes: int, row: str) -> bool:
-    """Whether a region is a vector as it lies outside, where the W inputs do one after the other."""
-    return lanes > 1 and row == IN_ORDER and r.count == 1 and r.type.size == slot.nbytes
+def _is_vector(run: Sequence[Region], slot: Slot, lanes: int, row: str) -> bool:
+    """Whether it is a vector as it lies outside, where the W inputs do one after the other."""
+    return lanes > 1 and row == IN_ORDER and len(run) == 1 and run[0].count == 1 and run[0].type.size == slot.nbytes
 
 
 def _in_turn(k: int, side: str, r: Region) -> str:

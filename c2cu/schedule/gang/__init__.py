@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
 from ...analysis.uniform import uniform
 from ...base import toolchain
+from ...base.diagnostics import UnsupportedError
 from ...ir.passes import Pass, through
 from ..artifact import Artifact, CpuNativeArtifact
 from ..estimate import Rival
 from ..registry import emit_schedule, names
 from ..schedule import Candidate, Schedule
 from ..understood import Understood
-from .chains import has_chains
+from .chains import has_chains, is_chain
 from .cost import CLOSE, known_costs
 
 QUICK = 1.0  # seconds of a compilation that is made to find out whether two gangs are faster,
+SHORT = 0.02  # or of one that is so short that two gangs are its own choice where they are faster for sure
 PAID = 0.5  # and of work from which on: about what the compilation takes
 
 
@@ -62,8 +68,13 @@ class GangSchedule(Schedule):
         native = emit_schedule(names("cpu")[-1], understood, backend="cpu")
         assert isinstance(native, CpuNativeArtifact)
         slots, layout, width = understood.slots, understood.layout, toolchain.vector_bytes()
-        gangs = 2 if variant == "two" else 1
-        return gang(uniform(kernel), slots, layout, width, understood.trace, native, functions=True, gangs=gangs)
+        made = partial(gang, uniform(kernel), slots, layout, width, understood.trace, native, functions=True)
+        if variant == "two":
+            return made(gangs=2)
+        if known_costs(understood).compilation < SHORT and is_chain(understood):
+            with suppress(UnsupportedError):
+                return replace(made(gangs=2), schedule="gang")
+        return made()
 
     def passes(self, understood: Understood) -> tuple[Pass, ...]:
         from ...gep import Gep

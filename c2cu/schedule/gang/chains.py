@@ -5,9 +5,10 @@ A gang of lanes then leaves most of the processor idle. Another gang beside it m
 
 from __future__ import annotations
 
-from ...ir.nodes import Loop
-from ...ir.walk import statements
+from ...ir.nodes import Call, Loop
+from ...ir.walk import expressions, statements, subexpressions
 from ..understood import Understood
+from .functions import names
 
 SHARE = 0.3  # of all turns of innermost loops
 
@@ -21,3 +22,12 @@ def has_chains(understood: Understood) -> bool:
     inner = [f for s, f in zip(loops, trace.loops) if sum(isinstance(x, Loop) for x in statements((s,))) == 1]
     turns = sum(f.turns for f in inner)
     return turns > 0 and sum(f.turns for f in inner if not f.independent) > SHARE * turns
+
+
+def is_chain(understood: Understood) -> bool:
+    """Whether it has no loops, and calls functions of math.h: each is a chain of operations."""
+    body = understood.analysed().kernel.body
+    if any(isinstance(s, Loop) for s in statements(body)):
+        return False
+    parts = (x for s in statements(body) for e in expressions(s) for x in subexpressions(e))
+    return any(isinstance(x, Call) and x.name in names() for x in parts)

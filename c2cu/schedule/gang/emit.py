@@ -96,9 +96,10 @@ def gang(
     shared_inputs = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
     transposed: dict[int, set[int]] = {}  # counts of elements, by their size
-    for r in bulk if lanes > 1 else ():
-        if pack.is_run(layout[r.name][1]):
-            transposed.setdefault(r.type.size, set()).add(r.count)
+    coming_runs, leaving_runs = pack.runs(coming, layout, lanes), pack.runs(leaving, layout, lanes)
+    for run in (*coming_runs, *leaving_runs) if lanes > 1 else ():
+        if counted := pack.counts(run, layout):
+            transposed.setdefault(counted[0], set()).add(counted[1])
     coming_row = pack.ALIKE if numbers else pack.IN_ORDER
     row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
     members = _members(u, p, fields)
@@ -128,8 +129,8 @@ def gang(
         lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together, r in p.bytes_of) for r in p.lookups],
         transposes=pack.transposes(transposed, lanes),
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
-        pack=[line for r in coming for line in pack.pack(r, slots, layout[r.name], lanes, wide, coming_row)],
-        unpack=[line for r in bulk for line in pack.unpack(r, slots, layout[r.name], lanes, wide, row, ended)],
+        pack=[line for run in coming_runs for line in pack.pack(run, slots, layout, lanes, wide, coming_row)],
+        unpack=[line for run in leaving_runs for line in pack.unpack(run, slots, layout, lanes, wide, row, ended)],
         **values,
     )
     refilled = None if form is None else Refilled(form.loop.loc, form.gangs)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +29,14 @@ from ...codegen.indent import indented
 from ...codegen.lane_masks import MaskPrinter
 from ...codegen.lanes import extreme_text, fused_text, gather_text, over_text, pair_text, rounded_text
 from ...codegen.lookups import lookup_text
-from ...codegen.math_calls import rounds_correctly
+from ...codegen.math_calls import host_call, rounds_correctly
 from ...codegen.simd import Printer, member, register
 from ...frontend.kernel import kernel_program
 from ...frontend.link import link
 from ...frontend.preprocess import preprocess, read_source
 from ...frontend.typed import typed
 from ...ir.canonical import canonical
-from ...ir.nodes import Kernel, Region
+from ...ir.nodes import Call, Kernel, Region
 from ...ir.passes import through
 from ...lower import lower
 from ...transform.early import uniform_ends
@@ -90,7 +90,7 @@ def is_correct(name: str) -> bool:
 
 @dataclass(frozen=True)
 class LanesFunction:
-    """``tables``, ``text``: C. The rest: what that uses of cpu/lanes.h.j2, see `codegen.simd.Printer`; ``lookups``:
+    """``tables``, with what stands apart, and ``text``: C. The rest: what that uses of cpu/lanes.h.j2, see `codegen.simd.Printer`; ``lookups``:
     tables in registers, with name, type, values, and how many of these are looked up."""
 
     name: str
@@ -104,6 +104,32 @@ class LanesFunction:
     unsigned: list[tuple[str, int]]
     extremes: list[str]
     lookups: list[tuple[str, str, list[float], int]]
+
+
+@dataclass
+class FunctionPrinter(MaskPrinter):
+    """A function's arguments for which the library is called are rare. That stands apart, so that GCC keeps what is
+    usual in registers.
+
+    Attributes:
+        apart: C, of each function of the library that is called.
+    """
+
+    apart: dict[str, str] = field(default_factory=dict)
+
+    def lane_by_lane(self, e: Call, rep: str) -> str:
+        if not all(map(self.varying, e.args)):
+            return super().lane_by_lane(e, rep)
+        names = [f"x{k}" for k in range(len(e.args))]
+        self.apart[e.name] = render(
+            "cpu/rare_lanes.c.j2",
+            name=e.name,
+            rep=rep,
+            parameters=[(self.register(a.type), x) for a, x in zip(e.args, names)],
+            call=f"{host_call(e.name)}({', '.join(f'{x}[l]' for x in names)})",
+        )
+        arguments = [self.mask or self.every_lane, *map(self.vector, e.args)]
+        return f"rare_{e.name}({', '.join(arguments)})"
 
 
 def lanes_functions(names: Iterable[str]) -> list[LanesFunction]:
@@ -168,7 +194,7 @@ def lowered(name: str, kind: str = "") -> Kernel:
 
 def _made(name: str) -> LanesFunction:
     u = uniform(through(uniform(lowered(name)).kernel, PASSES))
-    p = MaskPrinter(u)
+    p = FunctionPrinter(u)
     emitter = Emitter(u, p)
     emitter.block(u.kernel.body)
     taken = [r for r in u.kernel.regions if r.storage == "bulk"]
@@ -185,7 +211,7 @@ def _made(name: str) -> LanesFunction:
     )
     return LanesFunction(
         name,
-        tables(u, p),
+        [*tables(u, p), *p.apart.values()],
         text,
         gathers=sorted(p.gathers),
         roots=sorted(p.roots),
