@@ -5,10 +5,10 @@ the same inputs in turn, by the processor's time; medians, and the median of the
 --math correct the lanes have functions that round correctly, and a column says how long these take one after the other.
 
 With --vectors, vector libraries are measured beside ours, libmvec of glibc and SLEEF, where they are installed (SLEEF:
-apt-get install libsleef3). In turn with the kernels run loops over the same values as plain arrays: calls of the C
-library ("scalar"), ours, and theirs. All these loops read and write the same memory, and lack what kernels do as well:
-inputs are not laid out for lanes, and no call of a program is prepared; "ours" has the C library's bits there, whatever
---math says. Of each, beside nanoseconds a value ("ns"): the share of 2^20 results, for arguments drawn as those that
+apt-get install libsleef3). In turn with the kernels run loops over the first 16,384 of these values as plain arrays: calls
+of the C library ("scalar"), ours, and theirs. All these loops read and write the same memory, which the second level of
+the cache holds, and lack what kernels do as well: inputs are not laid out for lanes, and no call of a program is prepared;
+"ours" has the C library's bits there, whatever --math says. Of each, beside nanoseconds a value ("ns"): the share of 2^20 results, for arguments drawn as those that
 are timed, whose bits are not the C library's ("differ"); the largest distance from the C library's result in units in
 the last place ("apart"), and the largest for these and for 2^20 arguments of all sizes, special ones among them
 ("anywhere"). A function that a library does not have is "-".
@@ -44,6 +44,7 @@ from c2cu.schedule.gang.functions import SLOWER, names
 from c2cu.schedule.gang.same_bits import COUNT, NEEDS
 
 P, N = 512, 64
+LOOPED = 16384  # values that loops are over
 #: Where arguments of programs lie, if not between -4 and 4.
 RANGES = {
     **dict.fromkeys(("log", "log2", "log10", "pow"), (0.1, 20.0)),
@@ -76,11 +77,13 @@ def measured(name: str, repeats: int, libraries: Mapping[str, ctypes.CDLL] | Non
     ways = [("gang", math), ("native", math), *([("native", "host")] if math != "host" else [])]
     programs = [c2cu.compile(text, backend="cpu", schedule=s, defines={"N": N}, math=m) for s, m in ways]
     loops = {} if libraries is None else vector_libraries.loops(name, libraries)
-    calls = [partial(p, inputs) for p in programs] + [partial(loop, x, y, np.empty_like(x)) for loop in loops.values()]
+    few = [a.reshape(-1)[:LOOPED].copy() for a in (x, y, x)]  # the last one takes the results
+    calls = [partial(p, inputs) for p in programs] + [partial(loop, *few) for loop in loops.values()]
     by_gang, by_native, *_ = [call() for call in calls]
     assert np.asarray(by_gang).tobytes() == np.asarray(by_native).tobytes(), name
     turns = [[_seconds(call) for call in calls] for _ in range(repeats)]
-    times = [statistics.median(t) * 1e9 / (P * N) for t in zip(*turns)]
+    values = [P * N] * len(programs) + [LOOPED] * len(loops)
+    times = [statistics.median(t) * 1e9 / n for t, n in zip(zip(*turns), values)]
     last = len(programs) - 1  # calls the library
     ratio = statistics.median(turn[last] / turn[0] for turn in turns)
     row: dict = {

@@ -17,6 +17,7 @@ import numpy as np
 from c2cu.base import toolchain
 from c2cu.base.libm import FUNCTIONS
 from c2cu.base.machine_code import library
+from c2cu.runtime.addresses import address
 from c2cu.runtime.cpu import FLAGS
 from c2cu.schedule.gang import same_bits
 
@@ -97,7 +98,7 @@ def text(name: str) -> str:
 
 def _loop(run: Callable[..., object], *f: object) -> Loop:
     def loop(x: np.ndarray, y: np.ndarray, r: np.ndarray) -> None:
-        run(*(ctypes.c_void_p(a.ctypes.data) for a in (x, y, r)), ctypes.c_long(r.size), *f)
+        run(*(ctypes.c_void_p(address(a)) for a in (x, y, r)), ctypes.c_long(r.size), *f)
 
     return loop
 

@@ -174,6 +174,53 @@ def test_what_compilers_have_in_place_of_a_call_stays(call):
     assert not program.loaded.artifact.functions
 
 
+#: Bodies, and how many logarithms and how many whole powers their text has.
+POWERS = {
+    "a loop does not change the base": ("for (int i = 0; i < 9; i++) r[i] = pow(*a, b[i]);", 1, 0),
+    "nor do two loops": ("for (int i = 0; i < 3; i++) for (int j = 0; j < n; j++) r[i + j] += pow(a[i], b[j]);", 1, 0),
+    "it changes": ("for (int i = 0; i < n; i++) { r[i] = pow(x, b[i]); x = x * 1.5 - i; }", 0, 1),
+    "one base twice": ("r[0] = pow(x, 0.3) + pow(x, b[0]); r[1] = pow(a[1], b[1]);", 1, 1),
+    "its logarithm is old": ("r[0] = pow(x, b[0]); x += 1; r[1] = pow(x, b[0]);", 0, 2),
+    "a power of a power": ("r[0] = pow(pow(x, b[0]), b[1]) * pow(x, b[2]);", 1, 1),
+    "in a branch": ("for (int i = 0; i < n; i++) if (b[i] > 0) r[i] = pow(x, b[i]); else r[i] = 1;", 0, 1),
+    "before a branch": ("r[0] = pow(x, b[0]); if (b[1] > 0) r[1] = pow(x, b[1]); else r[2] = pow(x, b[2]);", 1, 0),
+    "stored between": ("r[0] = pow(r[1], b[0]); r[1] = x; r[2] = pow(r[1], b[0]);", 0, 2),
+    "until data says": ("while (pow(fabs(x), n) > 1) { r[n & 7] += pow(fabs(x), *b); n++; x /= 2; }", 1, 0),
+}
+
+
+@pytest.mark.parametrize("schedule", ["gang", "gang:two", "auto"])
+@pytest.mark.parametrize("body, logarithms, whole", POWERS.values(), ids=POWERS.keys())
+def test_powers_of_one_base_share_its_logarithm(body, logarithms, whole, schedule):
+    text = (
+        f"#include <math.h>\nvoid k(double x, int n, const double a[9], const double b[9], double r[9]) {{ {body} }}\n"
+    )
+    p = 200
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 5e-324, -2.0, 3.0, 1e308])
+    x, a, b, r = (rng.uniform(-4, 4, (p, *n)) for n in ((), (9,), (9,), (9,)))
+    x, b = np.where(rng.random(p) < 0.7, abs(x), x), np.where(rng.random(b.shape) < 0.3, np.rint(b), b)
+    a, b = (np.where(rng.random(v.shape) < 0.1, rng.choice(special, v.shape), v) for v in (a, b))
+    x = np.where((rng.random(p) < 0.2) & ("while" not in body), rng.choice(special, p), x)
+    inputs = {"x": x, "n": np.full(p, 3, "i4") if "while" in body else 5, "a": a, "b": b, "r": r}
+    try:
+        program = c2cu.compile(text, backend="cpu", schedule=schedule, fn="k")
+    except c2cu.UnsupportedError:
+        assert schedule == "gang:two" and "while" in body
+        return
+    results = program(inputs)
+    right = c2cu.compile(text, backend="cpu", schedule="native", fn="k")(inputs)
+    assert same(np.nan_to_num(results, nan=7e77), np.nan_to_num(right, nan=7e77))
+    if schedule == "gang" and "while" not in body and usual_pow():
+        kernel = program.source[program.source.index("static void kernel(") :]
+        gangs = 2 if "struct gang *g1" in kernel else 1
+        assert kernel.count("lanes_pow_logs(") == gangs * logarithms and kernel.count("lanes_pow(") == gangs * whole
+
+
+def usual_pow() -> bool:
+    """Whether lanes have this machine's pow."""
+    return "pow" in same_bits.equal(frozenset({"pow"}))
+
+
 @pytest.mark.parametrize("schedule", ["gang", "auto"])
 @pytest.mark.parametrize("body", [
     "return x * cbrt(0.75);",

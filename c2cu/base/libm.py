@@ -76,6 +76,8 @@ SINCOS = {"sincos": ("sin", "cos"), "sincosf": ("sinf", "cosf")}
 #: And those of ours whose second function gets the first one's argument negated.
 OPPOSITE = {"erfcs": ("erfc", "erfc"), "erfcsf": ("erfcf", "erfcf")}
 PAIRS = SINCOS | OPPOSITE
+#: The two parts of the logarithm that a power has, and the power by it: functions of ours alone.
+LOGARITHMS, POWER = {"pow_logs": ("pow_high", "pow_low")}, "pow_by"
 #: Functions of which f(-x) is -f(x) to the last bit, and that programs call with both.
 ODD = frozenset({"erf", "erff"})
 #: What ``math="correct"`` calls by names of ours.

@@ -26,7 +26,13 @@ def common(kernel: Kernel) -> Kernel:
 def common_loads(kernel: Kernel) -> Kernel:
     """``kernel`` with nothing loaded twice, unless what was loaded may have changed; an arm of a branch and a loop know
     what was loaded before."""
-    return with_body(kernel, tuple(_joined(kernel.body, _uids(kernel), lambda e: isinstance(e, Load), inside=True)))
+    return joined_everywhere(kernel, lambda e: isinstance(e, Load))
+
+
+def joined_everywhere(kernel: Kernel, sought: Callable[[Expr], bool]) -> Kernel:
+    """``kernel`` with nothing that is ``sought`` computed twice, unless what it reads may have changed; an arm of a
+    branch and a loop know what was computed before."""
+    return with_body(kernel, tuple(_joined(kernel.body, _uids(kernel), sought, inside=True)))
 
 
 def _uids(kernel: Kernel) -> count[int]:

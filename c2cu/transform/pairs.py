@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
-from ..base.libm import ODD, OPPOSITE, PAIRS
+from ..base.libm import LOGARITHMS, ODD, OPPOSITE, PAIRS
 from ..ir.nodes import Assign, Call, Expr, If, Kernel, Region, Stmt, Store, Unary, Var, Variable
 from ..ir.signs import signed
 from ..ir.walk import expressions, in_rows, mapped, places, statements, subexpressions, with_body
@@ -33,7 +33,9 @@ def both(first: Stmt, second: Stmt) -> str:
     match first, second:
         case Assign(value=Call() as a), Assign(value=Call() as b) if first.var not in places(b):
             name = _PAIR_OF.get(a.name, "")
-            return name if name in PAIRS and _calls(name, a.args[0], a) == (a, b) else ""
+            if name in PAIRS and _calls(name, a.args[0], a) == (a, b):
+                return name
+            return next((n for n, parts in LOGARITHMS.items() if (a.name, b.name) == parts and a.args == b.args), "")
     return ""
 
 

@@ -12,10 +12,10 @@ from functools import partial
 from typing import TypeVar
 
 from ...analysis.facts import Trace
-from ...analysis.uniform import Uniform
+from ...analysis.uniform import Uniform, uniform
 from ...base import catalogue
 from ...base.ctype import BOOL, Leaf
-from ...base.libm import PAIRS
+from ...base.libm import LOGARITHMS, PAIRS, POWER
 from ...base.templates import render
 from ...codegen.lane_masks import MaskPrinter
 from ...codegen.lanes import (
@@ -25,9 +25,11 @@ from ...codegen.lanes import (
     vectors,
 )
 from ...codegen.lookups import lookup_text
+from ...codegen.math_calls import rounds_correctly
 from ...codegen.simd import Printer, is_folded, member, memory
 from ...ir.nodes import ENDED, Assign, Binary, Call, Const, Expr, If, Kernel, Region
 from ...ir.walk import expressions, statements, subexpressions
+from ...transform.powers import powers
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
@@ -40,6 +42,7 @@ from .refill_text import RefillText
 from .same_bits import equal
 from .text import array, by_products, c_name, is_large, tables, whole
 
+POWERS = frozenset({POWER, *LOGARITHMS, *(name for pair in LOGARITHMS.values() for name in pair)})
 T = TypeVar("T")
 Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 #: Lines under masks beyond which a kernel is compiled with -O2: of two texts that have little else, GCC 12 takes 1.4 s
@@ -79,6 +82,8 @@ def gang(
         form = None
     u = u if form is None else form.u
     known = _known(u) if functions else frozenset()
+    if form is None and "pow" in known and not rounds_correctly():
+        u, known = uniform(powers(u.kernel, u.is_varying)), known | POWERS
     widest = 8 if known else _widest(u)
     wide_masks = widest == 8 and native_bytes < 64  # of 32 bits, they would be converted for each choice
     masked = u.ends_on_data or bool(ended) or bool(known) or wide_masks

@@ -20,7 +20,7 @@ from typing import Any
 from ...analysis.uniform import uniform
 from ...base.cache import Cache, key
 from ...base.ctype import DOUBLE, FLOAT, INT, LONG, UINT, ULONG
-from ...base.libm import CORRECT, EXACT, FUNCTIONS, PAIRS
+from ...base.libm import CORRECT, EXACT, FUNCTIONS, LOGARITHMS, PAIRS
 from ...base.mathematics import fused
 from ...base.package import state
 from ...base.templates import render
@@ -90,8 +90,9 @@ def is_correct(name: str) -> bool:
 
 @dataclass(frozen=True)
 class LanesFunction:
-    """``tables``, with what stands apart, and ``text``: C. The rest: what that uses of cpu/lanes.h.j2, see `codegen.simd.Printer`; ``lookups``:
-    tables in registers, with name, type, values, and how many of these are looked up."""
+    """``tables``, with what stands apart, and ``text``: C. The rest: what that uses of cpu/lanes.h.j2, see
+    `codegen.simd.Printer`; ``lookups``: tables in registers, with name, type, values, and how many of these are looked
+    up."""
 
     name: str
     tables: list[str]
@@ -198,7 +199,7 @@ def _made(name: str) -> LanesFunction:
     emitter = Emitter(u, p)
     emitter.block(u.kernel.body)
     taken = [r for r in u.kernel.regions if r.storage == "bulk"]
-    count = len(PAIRS.get(name, (name,)))
+    count = len((PAIRS | LOGARITHMS).get(name, (name,)))
     parameters, results = taken[:-count], taken[-count:]
     text = render(
         "cpu/lanes_function.c.j2",

@@ -1,0 +1,6 @@
+/* The logarithm of |x| as pow has it, a sum of two doubles, for several powers of one x. */
+#include "pow_core.h"
+
+void c2cu_pow_logs(double x, double *high, double *low) {
+    *high = c2cu_pow_log(fabs(x), 0x1.00000000004p52, low);
+}

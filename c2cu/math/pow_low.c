@@ -1,0 +1,8 @@
+/* The second part of the logarithm of |x| as pow has it: see pow_logs.c. */
+#include "pow_core.h"
+
+double c2cu_pow_low(double x) {
+    double low;
+    c2cu_pow_log(fabs(x), 0x1.00000000004p52, &low);
+    return low;
+}

@@ -1,0 +1,107 @@
+"""Powers of one base: their logarithm, half of the work, is computed once.
+
+``for (k = 0; k < n; k++) y[k] = pow(x, a[k])`` becomes ``h = pow_high(x); l = pow_low(x);`` before a loop of
+``y[k] = pow_by(x, a[k], h, l)``: see c2cu/math/pow_logs.c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import count
+
+from ..base.libm import LOGARITHMS, POWER
+from ..ir.nodes import Assign, Block, Call, Expr, If, Kernel, Loop, Stmt, Store, Var, Variable
+from ..ir.walk import expressions, mapped, places, rewrite, statements, subexpressions, with_body
+from .common import joined_everywhere
+
+(_HIGH, _LOW), _BY = LOGARITHMS["pow_logs"], POWER
+
+
+def powers(kernel: Kernel, is_varying: Callable[[Expr], bool]) -> Kernel:
+    """``kernel`` with one logarithm for calls of pow whose base is the same, or does not change in a loop. ``is_varying``:
+    whether inputs differ in an expression's value; the others are not looked at."""
+
+    def apart(e: Expr) -> Expr:
+        if not isinstance(e, Call) or e.name != "pow" or not is_varying(e.args[0]):
+            return e
+        return Call(_BY, (*e.args, *(Call(n, e.args[:1], e.type, e.loc) for n in (_HIGH, _LOW))), e.type, e.loc)
+
+    every = (x for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
+    if all(apart(x) is x for x in every):
+        return kernel
+    split = joined_everywhere(with_body(kernel, _each(kernel.body, partial(rewrite, f=apart))), _is_logarithm)
+    first = 1 + max((s.var.uid for s in statements(split.body) if isinstance(s, Assign)), default=0)
+    hoisted = with_body(split, _hoisted(split.body, count(first)))
+    whole = with_body(hoisted, _each(hoisted.body, partial(rewrite, f=_together)))
+    return whole if any(_is_logarithm(x) for s in statements(whole.body) for x in expressions(s)) else kernel
+
+
+def _is_logarithm(e: Expr) -> bool:
+    return isinstance(e, Call) and e.name in (_HIGH, _LOW)
+
+
+def _together(e: Expr) -> Expr:
+    """A power whose logarithm no other one has, as it was."""
+    match e:
+        case Call(name, (x, y, high, _)) if name == _BY and _is_logarithm(high):
+            return Call("pow", (x, y), e.type, e.loc)
+    return e
+
+
+def _each(block: Block, f: Callable[[Expr], Expr]) -> Block:
+    """``block`` with what ``f`` makes of each expression."""
+    return tuple(_with(s, f) for s in block)
+
+
+def _with(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
+    match s:
+        case Assign():
+            return replace(s, value=f(s.value))
+        case Store():
+            return replace(s, index=f(s.index), value=f(s.value), rows=tuple((f(i), n) for i, n in s.rows))
+        case If():
+            return replace(s, cond=f(s.cond), then=_each(s.then, f), other=_each(s.other, f))
+        case Loop():
+            blocks = {name: _each(getattr(s, name), f) for name in ("head", "body", "step")}
+            return replace(s, cond=f(s.cond), **blocks)
+    return s
+
+
+def _hoisted(block: Block, uids: count[int]) -> Block:
+    """``block`` with each logarithm before the outermost loop that does not change it, unless it is in a branch there:
+    that may not be taken."""
+    out: list[Stmt] = []
+    for s in block:
+        if isinstance(s, If):
+            s = replace(s, then=_hoisted(s.then, uids), other=_hoisted(s.other, uids))
+        elif isinstance(s, Loop):
+            inside = tuple(statements((s,)))
+            changed = {x.var if isinstance(x, Assign) else x.region for x in inside if isinstance(x, Assign | Store)}
+            always = (x for t in _unbranched(s) for e in expressions(t) for x in subexpressions(e) if _is_logarithm(x))
+            bases = {x.args[0]: x for x in always if isinstance(x, Call) and not places(x) & changed}
+            names: dict[Expr, Variable] = {}
+            for base, call in bases.items():
+                for name in (_HIGH, _LOW):
+                    e = Call(name, (base,), call.type, call.loc)
+                    names[e] = Variable(name, call.type, next(uids), role="temporary")
+                    out.append(Assign(names[e], e, call.loc))
+            s = _with(s, partial(_named, names=names)) if names else s
+            blocks = {name: _hoisted(getattr(s, name), uids) for name in ("head", "body", "step")}
+            s = replace(s, **blocks)
+        out.append(s)
+    return tuple(out)
+
+
+def _unbranched(s: Stmt) -> list[Stmt]:
+    """The statements that each turn of a loop executes."""
+    if not isinstance(s, Loop):
+        return [s]
+    return [s, *(x for block in (s.head, s.body, s.step) for t in block for x in _unbranched(t))]
+
+
+def _named(e: Expr, names: dict[Expr, Variable]) -> Expr:
+    if e in names:
+        return Var(names[e], e.loc)
+    return mapped(e, partial(_named, names=names))
