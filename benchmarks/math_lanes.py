@@ -5,13 +5,13 @@ the same inputs in turn, by the processor's time; medians, and the median of the
 --math correct the lanes have functions that round correctly, and a column says how long these take one after the other.
 
 With --vectors, vector libraries are measured beside ours, libmvec of glibc and SLEEF, where they are installed (SLEEF:
-apt-get install libsleef3). In turn with the kernels run loops over the first 16,384 of these values as plain arrays: calls
-of the C library ("scalar"), ours, and theirs. All these loops read and write the same memory, which the second level of
-the cache holds, and lack what kernels do as well: inputs are not laid out for lanes, and no call of a program is prepared;
-"ours" has the C library's bits there, whatever --math says. Of each, beside nanoseconds a value ("ns"): the share of 2^20 results, for arguments drawn as those that
-are timed, whose bits are not the C library's ("differ"); the largest distance from the C library's result in units in
-the last place ("apart"), and the largest for these and for 2^20 arguments of all sizes, special ones among them
-("anywhere"). A function that a library does not have is "-".
+apt-get install libsleef3). In turn with the kernels run loops over the first 16,384 of these values as plain arrays:
+calls of the C library ("scalar"), ours, and theirs. All these loops read and write the same memory, which the cache's
+second level holds, and lack what kernels do as well: inputs are not laid out for lanes, and no call of a program is
+prepared; "ours" has the C library's bits there, whatever --math says. Of each, beside nanoseconds a value ("ns"): the
+share of 2^20 results, for arguments drawn as those that are timed, whose bits are not the C library's ("differ"); the
+largest distance from the C library's result in units in the last place ("apart"), and the largest for these and for
+2^20 arguments of all sizes, special ones among them ("anywhere"). A function that a library does not have is "-".
 
     python benchmarks/math_lanes.py [NAME ...] [--math correct] [--vectors] [--json FILE] [--quick]
 """

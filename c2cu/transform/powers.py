@@ -20,8 +20,8 @@ from .common import joined_everywhere
 
 
 def powers(kernel: Kernel, is_varying: Callable[[Expr], bool]) -> Kernel:
-    """``kernel`` with one logarithm for calls of pow whose base is the same, or does not change in a loop. ``is_varying``:
-    whether inputs differ in an expression's value; the others are not looked at."""
+    """``kernel`` with one logarithm for calls of pow whose base is the same, or does not change in a loop.
+    ``is_varying``: whether inputs differ in an expression's value; the others are not looked at."""
 
     def apart(e: Expr) -> Expr:
         if not isinstance(e, Call) or e.name != "pow" or not is_varying(e.args[0]):
