@@ -16,6 +16,7 @@ from c2cu.frontend.preprocess import read_source
 from c2cu.program import contest
 from c2cu.runtime import cpu, native
 from c2cu.schedule.choose import choose
+from c2cu.schedule.gang.chains import has_chains
 from c2cu.schedule.gang.cost import known_costs
 
 #: Three branches on data: estimates are close.
@@ -63,18 +64,21 @@ def cache(tmp_path_factory, monkeypatch):
     monkeypatch.setattr(contest, "ENOUGH", 1e-6)
     monkeypatch.setattr(contest, "PIECE", 1e-9)
     monkeypatch.setattr(contest, "SHARE", 1.0)
+    monkeypatch.setattr("c2cu.schedule.gang.has_chains", lambda understood: False)  # nobody has a second rival
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """Time is how many inputs ran, times the seconds of an input under each schedule. Also who did how many."""
-    state = SimpleNamespace(now=0.0, seconds={"gang": 1e-6, "native": 1e-6}, inputs={"gang": 0, "native": 0})
+    names = ("gang", "native", "gang:two")
+    state = SimpleNamespace(now=0.0, seconds=dict.fromkeys(names, 1e-6), inputs=dict.fromkeys(names, 0))
     for name, cls in (("gang", cpu.CpuProgram), ("native", native.NativeProgram)):
 
         def run(self, table, outputs, p, brief=False, name=name, run=cls.run_table):
             if threading.current_thread() is threading.main_thread():  # else it verifies
-                state.now += p * state.seconds[name]
-                state.inputs[name] += p
+                which = self.artifact.schedule if name == "gang" else name
+                state.now += p * state.seconds[which]
+                state.inputs[which] += p
             return run(self, table, outputs, p, brief)
 
         monkeypatch.setattr(cls, "run_table", run)
@@ -112,6 +116,30 @@ def test_the_faster_one_wins_and_is_remembered(faster, slower, clock):
         assert np.array_equal(again(x), right) and again.plan.schedule == faster
         assert again.plan.measured.winner.schedule == faster and again.plan.rival is None
     assert not clock.inputs[slower]
+
+
+@pytest.mark.parametrize("two", [2e-6, 0.5e-6])
+def test_the_winner_may_have_a_rival_of_its_own(two, clock, monkeypatch):
+    monkeypatch.setattr("c2cu.schedule.gang.has_chains", lambda understood: True)
+    monkeypatch.setattr("c2cu.schedule.gang.PAID", 0.0)
+    text, x = CLOSE.replace("20", "19"), rng.uniform(-9, 9, P)
+    right = c2cu.bulk(text, x, backend="cpu", schedule="native", verify=False)
+    clock.seconds.update(native=3e-6)
+    clock.seconds["gang:two"] = two
+    program = c2cu.compile(text, backend="cpu", verify=False)
+    assert program.plan.rival.schedule == "native"
+    assert np.array_equal(program(x), right)
+    again = c2cu.compile(text, backend="cpu", verify=False)
+    assert again.plan.schedule == "gang" and again.plan.rival.schedule == "gang:two"
+    best = "gang:two" if two < 1e-6 else "gang"
+    for _ in range(9):
+        assert np.array_equal(program(x), right) and np.array_equal(again(x), right)
+    assert program.plan.schedule == best and program.plan.rival is None
+    assert again.plan.schedule == best and again.plan.rival is None
+    clock.inputs.update(dict.fromkeys(clock.inputs, 0))
+    later = c2cu.compile(text, backend="cpu", verify=False)
+    assert np.array_equal(later(x), right) and later.plan.schedule == best and later.plan.rival is None
+    assert clock.inputs == {**dict.fromkeys(clock.inputs, 0), best: P}
 
 
 def test_it_is_measured_anew_where_the_machine_or_the_program_differs(clock, monkeypatch):
@@ -226,7 +254,7 @@ def test_whoever_leads_does_what_is_not_compared(clock, monkeypatch):
     program = c2cu.compile(CLOSE, backend="cpu", verify=False)
     match, x = program._last.contest, rng.uniform(-9, 9, 8 * P)
     program(x), clock.inputs.update(gang=0, native=0), program(x)
-    assert match.winner is None and match.pieces.second_leads and clock.inputs == {"gang": 0, "native": 8 * P}
+    assert match.winner is None and match.pieces.second_leads and clock.inputs == {"gang": 0, "native": 8 * P, "gang:two": 0}
     monkeypatch.setattr(contest, "SHARE", 1.0)
     match.calls(8 * P).due = 0.0
     program(x)
@@ -268,6 +296,7 @@ def test_what_the_user_asks_for_stays():
 
 def test_what_is_clear_is_not_measured(monkeypatch):
     monkeypatch.setattr(toolchain, "vector_bytes", lambda: 64)
+    monkeypatch.setattr("c2cu.schedule.gang.has_chains", has_chains)
     front = understood(CLEAR)
     assert known_costs(front).gain > 4
     rival = choose(front, "cpu")[0].rival

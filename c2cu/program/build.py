@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..schedule.estimate import Device, planned_for, preferred
 from ..schedule.schedule import Candidate
 from ..schedule.understood import Understood
 from . import kept
-from .contest import Contest, recalled
+from .contest import Contest, contested, recalled
 from .extents import LENGTHS, Extents, Understandings
 from .verify import NATIVE, Verification
 
@@ -34,8 +34,8 @@ class Built:
 
     @property
     def faster(self) -> Built:
-        """This, or its rival if that has turned out to be faster."""
-        return self if self.contest is None else self.contest.winner or self
+        """This, or its rival if that has turned out to be faster, or the rival of that."""
+        return self if self.contest is None or self.contest.winner is None else self.contest.winner.faster
 
     @property
     def trusted(self) -> Built:
@@ -166,10 +166,19 @@ class Builds:
         measured = recalled(front, plan)
         if measured is None:
             return None
+        assert plan.rival is not None
         try:
-            return self._scheduled(front, plan.backend, measured.winner, measured)
+            built = self._scheduled(front, plan.backend, measured.winner, measured)
         except (UnsupportedError, CompileError):
             return None  # the cache remembers nonsense
+        if (following := plan.rival.after(built.plan.schedule)) is None:
+            return built
+        plan = replace(built.plan, rival=following)
+        return self._measured(front, plan) or contested(replace(built, plan=plan), self._rival_of(front, plan))
+
+    def _rival_of(self, front: Understood, plan: Plan) -> Callable[[Candidate], Built]:
+        """What compiles the rivals that a plan may have."""
+        return lambda candidate: self._scheduled(front, plan.backend, candidate, None)
 
     def _scheduled(self, front: Understood, backend: str, candidate: Candidate, measured: Measurement | None) -> Built:
         plan, artifact = kept.scheduled(front, backend, candidate, measured)
@@ -180,11 +189,7 @@ class Builds:
         proves = self._verify != "off" and plan.schedule != NATIVE
         proof = Verification(front, artifact, plan.backend, self._verify) if proves else None
         built = Built(front, plan, artifact, backends.loader(plan.backend)(artifact), proof)
-        if plan.rival is None:
-            return built
-        rival = Candidate(plan.rival.schedule)
-        contest = Contest(built, lambda: self._scheduled(front, plan.backend, rival, None))
-        return replace(built, contest=contest)
+        return contested(built, self._rival_of(front, plan))
 
 
 def _fits(built: Built, call: CallInputs) -> bool:

@@ -92,7 +92,7 @@ class Calls:
 
 class Contest:
     """Between a program's schedule, ``first``, and its rival, which ``make`` compiles; where it raises UnsupportedError
-    or CompileError, ``first`` has won.
+    or CompileError, ``first`` has won. The winner may have another rival, and a contest of its own.
 
     Attributes:
         winner: What runs the program from now on; None as long as that is open.
@@ -100,7 +100,7 @@ class Contest:
         pieces: The score of pieces of long calls.
     """
 
-    def __init__(self, first: Built, make: Callable[[], Built]):
+    def __init__(self, first: Built, make: Callable[[Candidate], Built]):
         assert first.plan.rival is not None
         self.first, self._make = first, make
         self.winner: Built | None = None
@@ -141,7 +141,7 @@ class Contest:
         """The rival, if there has been enough work for its compilation."""
         if self._second is None and self.spent >= self.begins:
             try:
-                self._second = self._make()
+                self._second = self._make(Candidate(self.first.plan.rival.schedule))
             except (UnsupportedError, CompileError):
                 self.winner = self.first
         if self._second is not None and _is_wrong(self._second):
@@ -161,8 +161,15 @@ class Contest:
             times.reverse()
         measured = Measurement(p, tuple((Candidate(b.plan.schedule), seconds) for b, seconds in times))
         best = times[0][0]
-        self.winner = replace(best, plan=replace(best.plan, measured=measured, rival=None, rejected=()), contest=None)
+        following = self.first.plan.rival.after(best.plan.schedule)
+        plan = replace(best.plan, measured=measured, rival=following, rejected=())
+        self.winner = contested(replace(best, plan=plan, contest=None), self._make)
         tune.store(name(self.first.front, self.first.plan), measured)
+
+
+def contested(built: Built, make: Callable[[Candidate], Built]) -> Built:
+    """``built``, with a contest if it has a rival."""
+    return built if built.plan.rival is None else replace(built, contest=Contest(built, make))
 
 
 def _is_wrong(built: Built) -> bool:

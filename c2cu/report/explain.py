@@ -205,8 +205,11 @@ def _chosen(
         with contextlib.suppress(UnsupportedError):
             return scheduled(front, backend, measured.winner, measured)
     plan, artifact = choose(front, backend, schedule, p=p, device=device)
-    measured = recalled(front, plan)
-    return (plan, artifact) if measured is None else scheduled(front, backend, measured.winner, measured)
+    while (measured := recalled(front, plan)) is not None and plan.rival is not None:
+        following = plan.rival.after(measured.winner.schedule)
+        plan, artifact = scheduled(front, backend, measured.winner, measured)
+        plan = replace(plan, rival=following)
+    return plan, artifact
 
 
 def _refill(artifact: Artifact | None) -> dict[str, Any] | None:

@@ -80,11 +80,16 @@ class Estimate:
 class Rival:
     """A ``schedule`` that may be faster than the one that was chosen, which no estimate tells.
     ``compilation``: about how many seconds the compiler takes for it. ``worth``: seconds of work from which on it is
-    worth finding out."""
+    worth finding out. ``then``: the rival of gang, should that be the winner."""
 
     schedule: str
     compilation: float = 0.0
     worth: float = 0.0
+    then: Rival | None = None
+
+    def after(self, winner: str) -> Rival | None:
+        """The winner's next rival."""
+        return self.then if winner == "gang" else None
 
 
 def floor(artifact: Artifact, trace: Trace) -> float:

@@ -49,14 +49,16 @@ class GangSchedule(Schedule):
         return f"{address.loc}: {address.message}: lanes would go one by one, and {times}"
 
     def rival(self, understood: Understood) -> Rival | None:
-        costs = known_costs(understood)
-        if costs.sure_gain >= CLOSE and costs.compilation < QUICK and has_chains(understood):
-            return Rival("gang:two", costs.compilation, worth=PAID)
-        if costs.gain <= 1 / CLOSE or costs.sure_gain >= CLOSE:
+        costs, two = known_costs(understood), None
+        if costs.compilation < QUICK and has_chains(understood):
+            two = Rival("gang:two", costs.compilation, worth=PAID)
+        if costs.sure_gain >= CLOSE:
+            return two
+        if costs.gain <= 1 / CLOSE:
             return None
         if costs.speaks_against:
-            return Rival("gang", costs.compilation)
-        return Rival(names("cpu")[-1])
+            return Rival("gang", costs.compilation, then=two)
+        return Rival(names("cpu")[-1], then=two)
 
     def alternatives(self, candidate: Candidate, artifact: Artifact) -> list[Candidate]:
         return [Candidate("gang:two")] if candidate.schedule == "gang" else []
