@@ -70,14 +70,15 @@ def program(seed: int) -> str:
         body += [f"b[{k + n}] = {place}.{m};" for n, m in enumerate(of_s)]
         k += len(of_s)
     values = ", ".join(str(r.randrange(-9, 100)) for _ in of_s)
+    before, first = ("unsigned f[2]; ", "{7, 9}, ") if seed % 2 else ("", "")
     lines = "\n    ".join(body)
     return (
-        f"struct S {{ {s} }};\nunion U {{ {u} }};\nstruct O {{ struct S s[3]; unsigned k : 3; int z : 9; }};\n"
+        f"struct S {{ {s} }};\nunion U {{ {u} }};\nstruct O {{ {before}struct S s[3]; unsigned k : 3; int z : 9; }};\n"
         f"int a[6]; long b[128];\nstruct S g[2] = {{{{{values}}}, {{.last = 3}}}};\n"
         f"static const struct S t[2] = {{{{{values}}}, {{1}}}};\n"
         f"static struct S id(struct S x) {{ x.{of_s[0]} = 5; return x; }}\nvoid kern(void) {{\n"
         f"    struct S v = {{{', '.join(f'a[{n % 6}]' for n in range(len(of_s)))}}}, w[3] = {{{{0}}}}, *p = &w[a[0] & 1];\n"
-        f"    struct O o = {{{{{{1}}, {{2}}}}, 3}}; union U u = {{3}};\n    {lines}\n}}\n"
+        f"    struct O o = {{{first}{{{{1}}, {{2}}}}, 3}}; union U u = {{3}};\n    {lines}\n}}\n"
     )
 
 
@@ -152,3 +153,18 @@ void k(void) { r += *p; *p = 3; }
     made = c2cu.compile(text, backend="cpu", fn="k")
     assert made.plan.schedule == "native"
     assert made({"r": np.arange(3, dtype="i4")})["r"].tolist() == [5, 6, 7]
+
+
+@pytest.mark.parametrize("schedule", ["gang", "native"])
+@pytest.mark.parametrize("guard", ["", "if (x & 1) "])
+def test_bit_fields_behind_an_array(guard, schedule):
+    """They share words with other members, in structs of an array that an array of words stands before."""
+    text = (
+        "struct S { signed char c[3]; int g : 7; }; struct O { unsigned f[2]; struct S s[4]; }; struct O v;\n"
+        f"void kern(void) {{ unsigned x = v.f[0]; for (int i = 0; i < 4; i++) {guard}v.s[i].g = (x + 3 * i) & 63; }}"
+    )
+    v = np.random.default_rng(1).integers(0, 256, size=(P, 24)).astype(np.uint8)
+    program = c2cu.compile(text, fn="kern", backend="cpu", schedule=schedule, verify=False)
+    dtype = np.dtype(program.slots[0].dtype)
+    expected = Original(text, "kern", [("v", "uint8", (24,))]).bulk({"v": v}, P)
+    assert same(np.frombuffer(program({"v": v.view(dtype)[:, 0]}).tobytes(), np.uint8).reshape(P, 24), expected["v"])

@@ -313,6 +313,8 @@ def test_recycled_memory_is_bounded(monkeypatch):
     assert len({a.ctypes.data for a in several}) == 5 and len(recycled._rooms) == 3
     del several
     again = [recycled.empty((recycled.LEAST,), np.dtype("u1")) for _ in range(5)]
+    many = [recycled.empty((recycled.LEAST,), np.dtype("u1")) for _ in range(3 * recycled.ROOMS)]
+    assert len(recycled._rooms) <= recycled.ROOMS and many
     assert len({a.ctypes.data for a in again}) == 5 and all(a.ctypes.data % recycled.LINE == 0 for a in again)
     del again
     assert recycled.empty((4 * recycled.LEAST,), np.dtype("u1")).flags.owndata

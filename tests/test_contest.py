@@ -254,7 +254,11 @@ def test_whoever_leads_does_what_is_not_compared(clock, monkeypatch):
     program = c2cu.compile(CLOSE, backend="cpu", verify=False)
     match, x = program._last.contest, rng.uniform(-9, 9, 8 * P)
     program(x), clock.inputs.update(gang=0, native=0), program(x)
-    assert match.winner is None and match.pieces.second_leads and clock.inputs == {"gang": 0, "native": 8 * P, "gang:two": 0}
+    assert (
+        match.winner is None
+        and match.pieces.second_leads
+        and clock.inputs == {"gang": 0, "native": 8 * P, "gang:two": 0}
+    )
     monkeypatch.setattr(contest, "SHARE", 1.0)
     match.calls(8 * P).due = 0.0
     program(x)

@@ -177,7 +177,11 @@ def test_what_compilers_have_in_place_of_a_call_stays(call):
 #: Bodies, and how many logarithms and how many whole powers their text has.
 POWERS = {
     "a loop does not change the base": ("for (int i = 0; i < 9; i++) r[i] = pow(*a, b[i]);", 1, 0),
-    "nor do two loops": ("for (int i = 0; i < 3; i++) for (int j = 0; j < n; j++) r[i + j] += pow(a[i], b[j]);", 1, 0),
+    "nor do two loops": (
+        "for (int i = 0; i < 3; i++) { double y = a[i]; for (int j = 0; j < n; j++) r[i + j] += pow(y, b[j]); }",
+        1,
+        0,
+    ),
     "it changes": ("for (int i = 0; i < n; i++) { r[i] = pow(x, b[i]); x = x * 1.5 - i; }", 0, 1),
     "one base twice": ("r[0] = pow(x, 0.3) + pow(x, b[0]); r[1] = pow(a[1], b[1]);", 1, 1),
     "its logarithm is old": ("r[0] = pow(x, b[0]); x += 1; r[1] = pow(x, b[0]);", 0, 2),
@@ -185,6 +189,13 @@ POWERS = {
     "in a branch": ("for (int i = 0; i < n; i++) if (b[i] > 0) r[i] = pow(x, b[i]); else r[i] = 1;", 0, 1),
     "before a branch": ("r[0] = pow(x, b[0]); if (b[1] > 0) r[1] = pow(x, b[1]); else r[2] = pow(x, b[2]);", 1, 0),
     "stored between": ("r[0] = pow(r[1], b[0]); r[1] = x; r[2] = pow(r[1], b[0]);", 0, 2),
+    "gcc has products in their place": ("r[0] = pow(x, 2.0) + pow(x, -1.0); r[1] = pow(x, b[0]);", 0, 1),
+    "a loop without turns": (
+        "static const int at[5] = {0, 1, 2, 3, 1 << 28}; "
+        "for (int i = 0; i < 5; i++) for (int j = 0; j < (i < 4 ? 2 : 0); j++) r[i] += pow(a[at[i]], b[j]);",
+        0,
+        1,
+    ),
     "until data says": ("while (pow(fabs(x), n) > 1) { r[n & 7] += pow(fabs(x), *b); n++; x /= 2; }", 1, 0),
 }
 

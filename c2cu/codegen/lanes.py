@@ -73,7 +73,8 @@ def extreme_text(name: str, lanes: int) -> dict[str, str]:
 
 
 #: Functions that round to a whole number, and x86's number of how: the last two without "inexact".
-_ROUNDINGS = {"floor": 9, "ceil": 10, "trunc": 11, "rint": 4, "nearbyint": 12}
+_HOW = {"floor": 9, "ceil": 10, "trunc": 11, "rint": 4, "nearbyint": 12}
+ROUNDINGS = frozenset(f"{name}{suffix}" for name in _HOW for suffix in ("", "f"))
 
 
 def rounded_text(name: str, lanes: int) -> dict[str, object]:
@@ -91,7 +92,7 @@ def rounded_text(name: str, lanes: int) -> dict[str, object]:
         "name": name,
         "vector": rep,
         "needs": needs,
-        "instruction": f"{instruction}_{kind}(({register})x, {_ROUNDINGS[op]})",
+        "instruction": f"{instruction}_{kind}(({register})x, {_HOW[op]})",
         "library": op + ("f" if rep == "f32" else ""),
     }
 

@@ -18,6 +18,7 @@ from ..ir.indices import simplified
 from ..ir.nodes import Binary, Bitcast, Call, Cast, Const, Expr, Extremum, Load, Region, Select, Unary, Var, Variable
 from ..ir.ranges import Ranges, ranges_of_variables
 from .division import inverse, is_by_constant
+from .lanes import ROUNDINGS
 from .math_calls import host_call
 from .precedence import NAME, PREFIX, SUM, WHOLE, enclosed, infix
 
@@ -151,10 +152,6 @@ def other_lanes(text: str, source: str, target: str) -> str:
         case _:
             return f"CONVERT({target}, {text})"
     return text if made == target else f"(({target}){text})"
-
-
-#: Functions that round to a whole number.
-ROUNDINGS = frozenset(f"{name}{suffix}" for name in "floor ceil trunc rint nearbyint".split() for suffix in ("", "f"))
 
 
 @dataclass

@@ -36,7 +36,8 @@ def locate(view: View) -> Spot | None:
             replace(view, index=Const(0, INT), constant=view.constant + int(view.index.value) * view.scale),
             False,
         )
-    for leaf in object_table(view.object).values():
+    here = view.constant, view.constant + 1  # a leaf that is there comes before others that the index may lead to
+    for leaf in sorted(object_table(view.object).values(), key=lambda leaf: moving and not _overlaps(leaf, here)):
         spot = _moving(view, leaf) if moving else fixed(view.constant, leaf)
         if spot is not None:
             return spot

@@ -7,6 +7,6 @@
 
 double c2cu_pow(double x, double y) {
     double log_low;
-    double log_high = c2cu_pow_log(fabs(x), 0x1.00000000004p52, &log_low);
+    double log_high = c2cu_pow_log_of(x, &log_low);
     return c2cu_pow_of_logs(x, y, log_high, log_low);
 }

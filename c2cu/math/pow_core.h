@@ -11,6 +11,9 @@ static double c2cu_pow_exp(double high, double low, unsigned long *scale) {
     return c2cu_exp_rest(r, k, scale);
 }
 
+/* The logarithm of |x|, and its rest. */
+static double c2cu_pow_log_of(double x, double *log_low) { return c2cu_pow_log(fabs(x), 0x1.00000000004p52, log_low); }
+
 /* x to the power of y, with the logarithm of |x|. */
 static double c2cu_pow_of_logs(double x, double y, double log_high, double log_low) {
     double size = fabs(x), y_size = fabs(y);

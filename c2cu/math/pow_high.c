@@ -3,5 +3,5 @@
 
 double c2cu_pow_high(double x) {
     double low;
-    return c2cu_pow_log(fabs(x), 0x1.00000000004p52, &low);
+    return c2cu_pow_log_of(x, &low);
 }

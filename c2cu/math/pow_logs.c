@@ -2,5 +2,5 @@
 #include "pow_core.h"
 
 void c2cu_pow_logs(double x, double *high, double *low) {
-    *high = c2cu_pow_log(fabs(x), 0x1.00000000004p52, low);
+    *high = c2cu_pow_log_of(x, low);
 }

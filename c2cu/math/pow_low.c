@@ -3,6 +3,6 @@
 
 double c2cu_pow_low(double x) {
     double low;
-    c2cu_pow_log(fabs(x), 0x1.00000000004p52, &low);
+    c2cu_pow_log_of(x, &low);
     return low;
 }

@@ -91,7 +91,7 @@ class Prepared:
         ends = [(first, end) for first, end, _, written in self._places if written]
         self._written = (min(ends)[0], max(end for _, end in ends)) if ends else (0, 0)  # fixed arrays, and between
         self._slots, self._brief = len(slots), is_brief(built, p)
-        self._measured = not self._brief and may_be_brief(built, p)  # how long a call takes says whether it is brief
+        self._measured = not self._brief and may_be_brief(built, p)  # how long a call takes says whether the next is
 
     def __call__(self, inputs: Any, shared: Any, out: Any) -> Any:
         """(results, exit statuses or None); `MISS` where ``out`` needs a longer look, or a contest the call."""
@@ -131,8 +131,8 @@ class Prepared:
             table.arrays = ins, outputs, self  # after Ctrl-C threads are still at work
         start = time.perf_counter() if self._measured else 0.0
         exited = self._loaded.run_table(table, outputs, self._p, self._brief)
-        if self._measured and time.perf_counter() - start <= BRIEF * 1e-9:
-            self._brief, self._measured = True, False
+        if self._measured:
+            self._brief = time.perf_counter() - start <= BRIEF * 1e-9
         return results, exited
 
     def _targets(self, out: Any, row: list[int]) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from ..base.memory import most_memory
 from .addresses import address
 
 LEAST = 1 << 17  # bytes from which an array is worth it
-MOST = 1 << 28  # bytes that are remembered, at most
+MOST, ROOMS = 1 << 28, 32  # bytes that are remembered, and arrays, at most
 ROOMY = 1.25  # how many times as large as the array a room may be
 LINE = 64  # bytes of a line of the cache, at the first of which an array begins
 
@@ -40,6 +40,9 @@ class Room:
     def array(self, shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
         return numpy.ndarray(shape, dtype, self.memory, self.first)
 
+    def clear(self) -> None:
+        self.memory[...] = 0
+
 
 _rooms: list[Room] = []  # the one that was used last stands last
 _lock = threading.Lock()
@@ -51,7 +54,7 @@ def empty(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
     if not LEAST <= nbytes <= _most():
         return numpy.empty(shape, dtype)
     array = _again(nbytes, shape, dtype)
-    return _remembered(numpy.empty(nbytes + LINE, numpy.uint8), shape, dtype) if array is None else array
+    return _remembered(Room(numpy.empty(nbytes + LINE, numpy.uint8)), shape, dtype) if array is None else array
 
 
 def zeros(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
@@ -59,15 +62,13 @@ def zeros(shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
     nbytes = math.prod(shape) * dtype.itemsize
     if not LEAST <= nbytes <= _most():
         return numpy.zeros(shape, dtype)
-    array = _again(nbytes, shape, dtype)
-    if array is None:
-        return _remembered(numpy.zeros(nbytes + LINE, numpy.uint8), shape, dtype)
-    array.view(numpy.uint8)[...] = 0
-    return array
+    array = _again(nbytes, shape, dtype, clear=True)
+    return _remembered(Room(numpy.zeros(nbytes + LINE, numpy.uint8)), shape, dtype) if array is None else array
 
 
-def _again(nbytes: int, shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray | None:
-    """An array in a free room of about that size; None where there is none, or another thread is looking."""
+def _again(nbytes: int, shape: tuple[int, ...], dtype: numpy.dtype, clear: bool = False) -> numpy.ndarray | None:
+    """An array in a free room of about that size; None where there is none, or another thread is looking. ``clear``:
+    all of it is 0."""
     if not _lock.acquire(blocking=False):
         return None
     try:
@@ -75,22 +76,23 @@ def _again(nbytes: int, shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.nda
             room = _rooms[k]
             if nbytes <= room.nbytes <= ROOMY * nbytes and _references(room) == _FREE:
                 _rooms.append(_rooms.pop(k))
+                if clear:
+                    room.clear()
                 return room.array(shape, dtype)
         return None
     finally:
         _lock.release()
 
 
-def _remembered(memory: numpy.ndarray, shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
-    """An array in new memory, which may have others later. Beyond `MOST` bytes rooms are forgotten, those that were
-    used last the last; one that an array lives in goes with that then."""
-    room = Room(memory)
+def _remembered(room: Room, shape: tuple[int, ...], dtype: numpy.dtype) -> numpy.ndarray:
+    """An array in a new room, which may have others later. Beyond `MOST` bytes or `ROOMS` rooms are forgotten, those
+    that were used last the last; the memory of one that an array lives in goes with that."""
     array = room.array(shape, dtype)
     if _counts() and _lock.acquire(blocking=False):
         try:
             _rooms.append(room)
             total = sum(r.nbytes for r in _rooms)
-            while total > _most():
+            while total > _most() or len(_rooms) > ROOMS:
                 total -= _rooms.pop(0).nbytes
         finally:
             _lock.release()

@@ -41,10 +41,10 @@ def _of_size(size: int, counts: set[int], lanes: int) -> Iterator[str]:
     if any(_is_long(n, size, lanes) for n in counts):
         yield _long_rows(size, lanes)
     blocks = sorted({_block(n, size, lanes) for n in counts if not _is_long(n, size, lanes)})
-    if blocks and blocks[-1] > 1:
-        yield _parts(size, blocks[0] if blocks[0] > 1 else blocks[1], lanes)
+    if several := [block for block in blocks if block > 1]:
+        yield _vectors(size, several[0], lanes)
     for block in blocks:
-        yield _blocks(size, block, lanes) if block > 1 else _one_by_one(size)
+        yield _squares(size, block, lanes) if block > 1 else _one_by_one(size)
 
 
 def _is_long(count: int, size: int, lanes: int) -> bool:
@@ -127,7 +127,7 @@ def _leave(lanes: int, text: str) -> str:
     return f"if (lanes == W) {{ {_each(lanes, text)} }}\n        else {some}"
 
 
-def _parts(size: int, least: int, lanes: int) -> str:
+def _vectors(size: int, least: int, lanes: int) -> str:
     """Vectors of ``least`` elements, of twice as many and so on to W, and what makes one of two of the next shorter
     kind, or takes it apart."""
     v, scalar, texts, n = _WORD[size], _SCALAR[size], [], least
@@ -164,7 +164,7 @@ def _parts(size: int, least: int, lanes: int) -> str:
     return "".join(texts)
 
 
-def _blocks(size: int, block: int, lanes: int) -> str:
+def _squares(size: int, block: int, lanes: int) -> str:
     """Rows to columns and back, as many elements at a time as ``block`` says. Vector k has those of row k, behind them
     those of row ``block`` + k, and so on: squares that are transposed side by side, in log2(block) steps of two-input
     shuffles. The last elements of a row are done with others before them once more, if they are too few."""
@@ -301,7 +301,7 @@ def _follows(run: Sequence[Region], r: Region, layout: Layout) -> bool:
     )
 
 
-def counts(run: Sequence[Region], layout: Layout) -> tuple[int, int] | None:
+def elements(run: Sequence[Region], layout: Layout) -> tuple[int, int] | None:
     """(bytes of an element, how many of them) that `transposes` has to make text for; None where each is moved by
     itself."""
     return (run[0].type.size, sum(r.count for r in run)) if is_run(layout[run[0].name][1]) else None
@@ -312,27 +312,30 @@ def pack(
 ) -> list[str]:
     """Lines that bring the regions of a run in, or set them to their initial values. ``row``: the number of the input
     in lane ``l``."""
-    (k, leaf), r = layout[run[0].name], run[0]
-    v, size, count = _WORD[r.type.size], r.type.size, sum(r.count for r in run)
-    offset = 0
+    k, leaf = layout[run[0].name]
+    first, size, count = _outside(run[0], wide), leaf.type.size, sum(r.count for r in run)
     if is_run(leaf) and lanes > 1:
-        offset, place = leaf.offset, f"g->{_outside(r, wide)}" if len(run) == 1 else "row"
-        bring = [f"pack_{suffix(count, size, lanes)}(({v} *){place}, in, {count});"]
+        v, place = _WORD[size], "row" if len(run) > 1 else f"g->{first}"
+        bring = [_rows_of(k, "in", row, offset=leaf.offset)]
+        bring.append(f"pack_{suffix(count, size, lanes)}(({v} *){place}, in, {count});")
+        if len(run) > 1:
+            parts = [f"memcpy(g->{n}, row + {at}, sizeof g->{n});" for n, at in _members(run, wide)]
+            bring = [f"{v} row[{count}];", *bring, *parts]
     else:
-        bring = _loops(leaf, f"LANES memcpy((char *)&g->{_outside(r, wide)}[e] + l * {size}, in[l] + at, {size});")
-    bring = [_rows_of(k, "in", row, offset=offset), *bring]
-    if len(run) > 1:
-        parts = [f"memcpy(g->{n}, row + {at}, sizeof g->{n});" for n, at in _parts_of(run, wide)]
-        bring = [f"{v} row[{count}];", *bring, *parts]
+        each = f"LANES memcpy((char *)&g->{first}[e] + l * {size}, in[l] + at, {size});"
+        bring = [_rows_of(k, "in", row), *_loops(leaf, each)]
     if _is_vector(run, slots[k], lanes, row):
-        vector = f"memcpy(g->{_outside(r, wide)}, (const char *)slot[{k}].in + first * {size}, {size} * W);"
-        bring = [f"if ({_in_turn(k, 'in', r)}) {{", f"    {vector}", "} else {", *(f"    {x}" for x in bring), "}"]
-    for r in run:
-        if (outside := _outside(r, wide)) != member(r):
-            bring.append(f"for (long e = 0; e < {r.count}; e++) g->{member(r)}[e] = CONVERT(u64, g->{outside}[e]);")
+        bring = _or(
+            k, "in", size, f"memcpy(g->{first}, (const char *)slot[{k}].in + first * {size}, {size} * W);", bring
+        )
+    widened = [
+        f"for (long e = 0; e < {r.count}; e++) g->{member(r)}[e] = CONVERT(u64, g->{_outside(r, wide)}[e]);"
+        for r in run
+        if _outside(r, wide) != member(r)
+    ]
     return [
         f"if (slot[{k}].in) {{",
-        *(f"    {x}" for x in bring),
+        *(f"    {x}" for x in (*bring, *widened)),
         "} else {",
         *(f"    {_initial(r)}" for r in run),
         "}",
@@ -346,7 +349,7 @@ def _initial(r: Region) -> str:
     return f"memset(g->{name}, 0, sizeof g->{name});"
 
 
-def _parts_of(run: Sequence[Region], wide: bool) -> Iterator[tuple[str, int]]:
+def _members(run: Sequence[Region], wide: bool) -> Iterator[tuple[str, int]]:
     """The members of a run's regions outside, and where each begins in the run."""
     at = 0
     for r in run:
@@ -365,31 +368,28 @@ def unpack(
 ) -> list[str]:
     """Lines that bring the regions of a run out, where they are wanted. ``row``: the number of the input in lane ``l``.
     ``ended``: the member that says which lanes have ended early."""
-    (k, leaf), r = layout[run[0].name], run[0]
+    k, leaf = layout[run[0].name]
     if not slots[k].writes:
         return []
-    v, size, count = _WORD[r.type.size], r.type.size, sum(r.count for r in run)
+    first, size, count = _outside(run[0], wide), leaf.type.size, sum(r.count for r in run)
     if is_run(leaf) and lanes > 1:
-        place = f"g->{_outside(r, wide)}" if len(run) == 1 else "row"
-        body = [
-            _rows_of(k, "out", row, ended, leaf.offset),
-            f"unpack_{suffix(count, size, lanes)}((const {v} *){place}, out, {count}, lanes);",
-        ]
+        v, place = _WORD[size], "row" if len(run) > 1 else f"g->{first}"
+        take = [_rows_of(k, "out", row, ended, leaf.offset)]
+        take.append(f"unpack_{suffix(count, size, lanes)}((const {v} *){place}, out, {count}, lanes);")
+        if len(run) > 1:
+            parts = [f"memcpy(row + {at}, g->{n}, sizeof g->{n});" for n, at in _members(run, wide)]
+            take = [f"{v} row[{count}];", *parts, *take]
     else:
-        each = f"memcpy(out[l] + at, (char *)&g->{_outside(r, wide)}[e] + l * {size}, {size});"
-        body = [_rows_of(k, "out", row, ended), *_loops(leaf, f"for (int l = 0; l < lanes; l++) {each}")]
-    if len(run) > 1:
-        parts = [f"memcpy(row + {at}, g->{n}, sizeof g->{n});" for n, at in _parts_of(run, wide)]
-        body = [f"{v} row[{count}];", *parts, *body]
+        each = f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{first}[e] + l * {size}, {size});"
+        take = [_rows_of(k, "out", row, ended), *_loops(leaf, each)]
     if _is_vector(run, slots[k], lanes, row) and not ended:
-        vector = f"memcpy((char *)slot[{k}].out + first * {size}, g->{_outside(r, wide)}, {size} * W);"
-        body = [f"if ({_in_turn(k, 'out', r)}) {{", f"    {vector}", "} else {", *(f"    {x}" for x in body), "}"]
+        take = _or(k, "out", size, f"memcpy((char *)slot[{k}].out + first * {size}, g->{first}, {size} * W);", take)
     narrowed = [
-        f"for (long e = 0; e < {r.count}; e++) g->{outside}[e] = CONVERT(u32, g->{member(r)}[e]);"
+        f"for (long e = 0; e < {r.count}; e++) g->{_outside(r, wide)}[e] = CONVERT(u32, g->{member(r)}[e]);"
         for r in run
-        if (outside := _outside(r, wide)) != member(r)
+        if _outside(r, wide) != member(r)
     ]
-    return [f"if (slot[{k}].out) {{", *(f"    {x}" for x in (*narrowed, *body)), "}"]
+    return [f"if (slot[{k}].out) {{", *(f"    {x}" for x in (*narrowed, *take)), "}"]
 
 
 def _is_vector(run: Sequence[Region], slot: Slot, lanes: int, row: str) -> bool:
@@ -397,8 +397,15 @@ def _is_vector(run: Sequence[Region], slot: Slot, lanes: int, row: str) -> bool:
     return lanes > 1 and row == IN_ORDER and len(run) == 1 and run[0].count == 1 and run[0].type.size == slot.nbytes
 
 
-def _in_turn(k: int, side: str, r: Region) -> str:
-    return f"lanes == W && slot[{k}].{side}_stride == {r.type.size}"
+def _or(k: int, side: str, size: int, vector: str, rows: Sequence[str]) -> list[str]:
+    """The line for a vector, where the inputs' numbers stand one behind the other; else those for rows."""
+    return [
+        f"if (lanes == W && slot[{k}].{side}_stride == {size}) {{",
+        f"    {vector}",
+        "} else {",
+        *(f"    {x}" for x in rows),
+        "}",
+    ]
 
 
 def _loops(leaf: Leaf, body: str) -> list[str]:

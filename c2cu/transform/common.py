@@ -19,7 +19,7 @@ from ..ir.walk import expressions, in_rows, mapped, places, statements, subexpre
 def common(kernel: Kernel) -> Kernel:
     """``kernel`` with no call made twice in one row of assignments and stores, the condition of a branch behind it
     included, unless what the call reads changes in between."""
-    uids = _uids(kernel)
+    uids = new_uids(kernel)
     return with_body(kernel, in_rows(kernel.body, lambda row: list(_joined(row, uids, _is_call, inside=False))))
 
 
@@ -32,10 +32,11 @@ def common_loads(kernel: Kernel) -> Kernel:
 def joined_everywhere(kernel: Kernel, sought: Callable[[Expr], bool]) -> Kernel:
     """``kernel`` with nothing that is ``sought`` computed twice, unless what it reads may have changed; an arm of a
     branch and a loop know what was computed before."""
-    return with_body(kernel, tuple(_joined(kernel.body, _uids(kernel), sought, inside=True)))
+    return with_body(kernel, tuple(_joined(kernel.body, new_uids(kernel), sought, inside=True)))
 
 
-def _uids(kernel: Kernel) -> count[int]:
+def new_uids(kernel: Kernel) -> count[int]:
+    """Numbers of variables that it does not have."""
     return count(1 + max((s.var.uid for s in statements(kernel.body) if isinstance(s, Assign)), default=0))
 
 

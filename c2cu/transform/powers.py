@@ -12,19 +12,19 @@ from functools import partial
 from itertools import count
 
 from ..base.libm import LOGARITHMS, POWER
-from ..ir.nodes import Assign, Block, Call, Expr, If, Kernel, Loop, Stmt, Store, Var, Variable
+from ..ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Kernel, Load, Loop, Stmt, Store, Var, Variable
 from ..ir.walk import expressions, mapped, places, rewrite, statements, subexpressions, with_body
-from .common import joined_everywhere
+from .common import joined_everywhere, new_uids
 
 (_HIGH, _LOW), _BY = LOGARITHMS["pow_logs"], POWER
 
 
-def powers(kernel: Kernel, is_varying: Callable[[Expr], bool]) -> Kernel:
+def powers(kernel: Kernel, is_taken: Callable[[Call], bool]) -> Kernel:
     """``kernel`` with one logarithm for calls of pow whose base is the same, or does not change in a loop.
-    ``is_varying``: whether inputs differ in an expression's value; the others are not looked at."""
+    ``is_taken``: which calls lanes do side by side, with bases that differ; the others stay."""
 
     def apart(e: Expr) -> Expr:
-        if not isinstance(e, Call) or e.name != "pow" or not is_varying(e.args[0]):
+        if not isinstance(e, Call) or e.name != "pow" or not is_taken(e):
             return e
         return Call(_BY, (*e.args, *(Call(n, e.args[:1], e.type, e.loc) for n in (_HIGH, _LOW))), e.type, e.loc)
 
@@ -32,10 +32,8 @@ def powers(kernel: Kernel, is_varying: Callable[[Expr], bool]) -> Kernel:
     if all(apart(x) is x for x in every):
         return kernel
     split = joined_everywhere(with_body(kernel, _each(kernel.body, partial(rewrite, f=apart))), _is_logarithm)
-    first = 1 + max((s.var.uid for s in statements(split.body) if isinstance(s, Assign)), default=0)
-    hoisted = with_body(split, _hoisted(split.body, count(first)))
-    whole = with_body(hoisted, _each(hoisted.body, partial(rewrite, f=_together)))
-    return whole if any(_is_logarithm(x) for s in statements(whole.body) for x in expressions(s)) else kernel
+    hoisted = with_body(split, _hoisted(split.body, new_uids(split)))
+    return with_body(hoisted, _each(hoisted.body, partial(rewrite, f=_together)))
 
 
 def _is_logarithm(e: Expr) -> bool:
@@ -70,8 +68,8 @@ def _with(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
 
 
 def _hoisted(block: Block, uids: count[int]) -> Block:
-    """``block`` with each logarithm before the outermost loop that does not change it, unless it is in a branch there:
-    that may not be taken."""
+    """``block`` with each logarithm before the outermost loop that does not change it. It is taken there even if the
+    loop has no turns; not out of a branch, where it would cost too much."""
     out: list[Stmt] = []
     for s in block:
         if isinstance(s, If):
@@ -80,7 +78,8 @@ def _hoisted(block: Block, uids: count[int]) -> Block:
             inside = tuple(statements((s,)))
             changed = {x.var if isinstance(x, Assign) else x.region for x in inside if isinstance(x, Assign | Store)}
             always = (x for t in _unbranched(s) for e in expressions(t) for x in subexpressions(e) if _is_logarithm(x))
-            bases = {x.args[0]: x for x in always if isinstance(x, Call) and not places(x) & changed}
+            still = (x for x in always if isinstance(x, Call) and not places(x) & changed)
+            bases = {x.args[0]: x for x in still if _is_harmless(x.args[0])}
             names: dict[Expr, Variable] = {}
             for base, call in bases.items():
                 for name in (_HIGH, _LOW):
@@ -92,6 +91,19 @@ def _hoisted(block: Block, uids: count[int]) -> Block:
             s = replace(s, **blocks)
         out.append(s)
     return tuple(out)
+
+
+def _is_harmless(e: Expr) -> bool:
+    """Whether it can be computed where the program does not: it loads nothing from outside, and no division traps."""
+    for x in subexpressions(e):
+        match x:
+            case Load(region, Const(value)) if 0 <= value < region.count:
+                continue
+            case Load():
+                return False
+            case Binary(op) if op in ("/", "%") and x.type.is_integer:
+                return False
+    return True
 
 
 def _unbranched(s: Stmt) -> list[Stmt]:

@@ -18,7 +18,8 @@ from ...analysis.uniform import Uniform, uniform
 from ...base import toolchain
 from ...base.ctype import BOOL
 from ...codegen.division import is_by_constant
-from ...codegen.simd import ROUNDINGS, TABLE, is_folded, is_table
+from ...codegen.lanes import ROUNDINGS
+from ...codegen.simd import TABLE, is_folded, is_table
 from ...frontend.parse import deep
 from ...ir.canonical import counted
 from ...ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Load, Loop, Region, Stmt, Store

@@ -83,7 +83,7 @@ def gang(
     u = u if form is None else form.u
     known = _known(u) if functions else frozenset()
     if form is None and "pow" in known and not rounds_correctly():
-        u, known = uniform(powers(u.kernel, u.is_varying)), known | POWERS
+        u, known = uniform(powers(u.kernel, partial(_has_bases, u))), known | POWERS
     widest = 8 if known else _widest(u)
     wide_masks = widest == 8 and native_bytes < 64  # of 32 bits, they would be converted for each choice
     masked = u.ends_on_data or bool(ended) or bool(known) or wide_masks
@@ -103,8 +103,8 @@ def gang(
     transposed: dict[int, set[int]] = {}  # counts of elements, by their size
     coming_runs, leaving_runs = pack.runs(coming, layout, lanes), pack.runs(leaving, layout, lanes)
     for run in (*coming_runs, *leaving_runs) if lanes > 1 else ():
-        if counted := pack.counts(run, layout):
-            transposed.setdefault(counted[0], set()).add(counted[1])
+        if known_size := pack.elements(run, layout):
+            transposed.setdefault(known_size[0], set()).add(known_size[1])
     coming_row = pack.ALIKE if numbers else pack.IN_ORDER
     row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
     members = _members(u, p, fields)
@@ -203,6 +203,11 @@ def _known(u: Uniform) -> frozenset[str]:
     """The functions of math.h that the kernel calls for all lanes at once."""
     called = {x.name for x in _every(u.kernel) if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
     return equal(usable() & {*called, *(name for name, pair in PAIRS.items() if called >= set(pair))})
+
+
+def _has_bases(u: Uniform, e: Call) -> bool:
+    """Whether a call of pow is made for all lanes at once, each with a base of its own."""
+    return u.is_varying(e.args[0]) and not is_folded(e)
 
 
 def _kept(u: Uniform, fields: frozenset[Region]) -> list[Region]:
