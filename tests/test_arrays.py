@@ -180,3 +180,38 @@ def test_extents_follow_through_typedefs():
     trace = "#define N 2\ntypedef double matrix[N][N];\ndouble k(matrix a) { double s = 0; for (int i = 0; i < N; i++) s += a[i][i]; return s; }"
     a = np.arange(98.0).reshape(2, 7, 7)
     assert (c2cu.bulk(trace, a, backend="cpu") == np.trace(a, axis1=1, axis2=2)).all()
+
+
+UNION = """typedef union { float array[3]; struct { float x, y, z; } axis; } vector;
+typedef struct { vector v; float g; } state;
+float k(const state *s) { return s->v.axis.x + 10 * s->v.axis.y + 100 * s->v.axis.z + s->g; }
+"""
+
+
+def test_a_union_is_given_as_what_is_in_it():
+    axis = np.dtype([("x", "f4"), ("y", "f4"), ("z", "f4")])
+    for inside in ("f4", (3,)), axis, "V12":
+        s = np.zeros(2, np.dtype([("v", *inside) if isinstance(inside, tuple) else ("v", inside), ("g", "f4")]))
+        s.view("f4").reshape(2, 4)[:, :3] = [1, 2, 3]
+        assert c2cu.bulk(UNION, {"s": s}, backend="cpu").tolist() == [321, 321]
+    other = np.zeros(2, np.dtype([("v", "f4", (4,)), ("g", "f4")]))
+    with pytest.raises(c2cu.Error) as refused:
+        c2cu.bulk(UNION, {"s": other}, backend="cpu")
+    assert "astype" not in str(refused.value) and "fill its members" in str(refused.value)
+
+
+def test_the_bytes_of_one_struct_are_no_more_than_it():
+    text = """#include <stddef.h>
+    typedef struct { unsigned a, b; } packet;
+    static unsigned sum(const void *p, size_t n) { const unsigned char *d = p; unsigned c = 0; while (n--) c += *d++; return c; }
+    unsigned k(packet *p) {
+        const unsigned char *d = (const unsigned char *)p;
+        unsigned c = sum(p, sizeof *p);
+        for (int i = 0; i < 8; i++) c = c * 31 + d[i];
+        return p->b = c;
+    }
+    """
+    p = np.random.default_rng(1).integers(0, 1 << 32, (5, 2), np.uint32)
+    structs = p.view(np.dtype([("a", "u4"), ("b", "u4")]))[:, 0]
+    by_gang, by_native = (c2cu.bulk(text, {"p": structs}, fn="k", backend="cpu", schedule=s) for s in ("gang", "native"))
+    assert by_gang["return"].tolist() == by_native["return"].tolist() == by_gang["p"]["b"].tolist()

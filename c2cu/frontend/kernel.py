@@ -513,7 +513,7 @@ def _beyond(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, ...] = ())
                 return n
             case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in {*unit.functions} - {*within, f.name}:
                 callee = unit.functions[_callee(n)]
-                passed = [q for q, a in zip(callee.params, arguments) if is_p(a)]
+                passed = [q for q, a in zip(callee.params, arguments) if is_p(a) and _steps_alike(q, p)]
                 places = (_beyond(unit, callee, q, (*within, f.name)) for q in passed)
                 place = next((b for b in places if b is not None), None)
                 if place is not None:
@@ -522,7 +522,8 @@ def _beyond(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, ...] = ())
 
 
 def _copies(unit: Unit, f: FunctionDef, p: Symbol) -> list[Symbol]:
-    """A pointer parameter, and the variables to which ``f`` assigns it or one of them."""
+    """A pointer parameter, and the variables to which ``f`` assigns it or one of them, but for those that see its
+    element as several, bytes for example."""
     given: list[tuple[Symbol | None, Symbol | None]] = []
     for n in nodes(f.node.body):
         match n:
@@ -532,8 +533,15 @@ def _copies(unit: Unit, f: FunctionDef, p: Symbol) -> list[Symbol]:
                 given.append((_named(unit, n.lvalue), _named(unit, n.rvalue)))
     found = [p]
     for q in found:  # which grows
-        found.extend(to for to, value in given if value is q and to is not None and to not in found)
+        new = (to for to, value in given if value is q and to is not None and _steps_alike(to, p))
+        found.extend(to for to in new if to not in found)
     return found
+
+
+def _steps_alike(q: Symbol, p: Symbol) -> bool:
+    """Whether two pointers point to what is as large."""
+    sizes = {x.type.to.size if isinstance(x.type, Pointer) and x.type.to is not None else 0 for x in (q, p)}
+    return len(sizes) == 1
 
 
 def _named(unit: Unit, node: C.Node) -> Symbol | None:

@@ -96,7 +96,7 @@ def _conversion(array: Any, slot: Slot) -> str:
     """How an array, or what is none, comes to have the dtype that is wanted."""
     names, given = _dtype(slot).names, getattr(array, "dtype", None)
     name = f"{slot.name}_" if keyword.iskeyword(slot.name) else slot.name  # Python's own words name no variable
-    if names and getattr(given, "names", None) == names:
+    if names and getattr(given, "names", None) == names and not _has_bytes(_dtype(slot)):
         return f"convert it, member by member: {name}.astype(numpy.dtype({_dtype(slot)}))"
     if names:
         made = f"{name} = numpy.zeros(count, numpy.dtype({_dtype(slot)}))"
@@ -114,6 +114,33 @@ def _conversion(array: Any, slot: Slot) -> str:
     if not hasattr(array, "dtype"):
         return f"give numbers: numpy.array([...], dtype='{_dtype(slot)}')"
     return f"convert it: {name}.astype('{_dtype(slot)}')"
+
+
+def _members(dtype: numpy.dtype) -> dict[str, tuple[numpy.dtype, int]]:
+    """The members of a struct, each with its dtype and where it begins."""
+    return {} if dtype.fields is None else {name: field[:2] for name, field in dtype.fields.items()}
+
+
+def _has_bytes(dtype: numpy.dtype) -> bool:
+    """Whether some member is bytes of whatever is there, as unions are: NumPy copies no others into it."""
+    return any(_has_bytes(t.base) for t, _ in _members(dtype).values()) if dtype.names else dtype.kind == "V"
+
+
+def _lies_alike(given: numpy.dtype, wanted: numpy.dtype) -> bool:
+    """Whether structs have the same members in the same places, where those that are bytes, as unions are, may be
+    anything of their size."""
+    if given == wanted:
+        return True
+    if given.itemsize != wanted.itemsize or wanted.base.kind != "V" or given.hasobject:
+        return False
+    if wanted.names is None and wanted.subdtype is None:
+        return True
+    if given.shape != wanted.shape or given.names != wanted.names:
+        return False
+    if wanted.subdtype is not None:
+        return _lies_alike(given.base, wanted.base)
+    pairs = zip(_members(given).values(), _members(wanted).values())
+    return all(a[1] == b[1] and _lies_alike(a[0], b[0]) for a, b in pairs)
 
 
 def _is_text(value: Any) -> bool:
@@ -235,8 +262,9 @@ def _checked(array: Any, slot: Slot, layout: str, role: str) -> Any:
     )
     if is_rows(array, slot, layout):
         return array
-    if role == "input" and dtype.kind == "V" and dtype == numpy.dtype(without_bit_fields(slot.dtype)) != _dtype(slot):
-        array, dtype = array.view(_dtype(slot)), _dtype(slot)
+    if role == "input" and dtype.kind == "V" and dtype != _dtype(slot):
+        if dtype == numpy.dtype(without_bit_fields(slot.dtype)) or _lies_alike(dtype, _dtype(slot)):
+            array, dtype = array.view(_dtype(slot)), _dtype(slot)
     if slot.is_address and (dtype != _dtype(slot) or len(array.shape) > len(slot.shape) + 1):
         raise catalogue.ADDRESS_VARIABLE.error(slot.loc, name=slot.name)
     if dtype != _dtype(slot):
