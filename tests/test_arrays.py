@@ -213,5 +213,7 @@ def test_the_bytes_of_one_struct_are_no_more_than_it():
     """
     p = np.random.default_rng(1).integers(0, 1 << 32, (5, 2), np.uint32)
     structs = p.view(np.dtype([("a", "u4"), ("b", "u4")]))[:, 0]
-    by_gang, by_native = (c2cu.bulk(text, {"p": structs}, fn="k", backend="cpu", schedule=s) for s in ("gang", "native"))
+    by_gang, by_native = (
+        c2cu.bulk(text, {"p": structs}, fn="k", backend="cpu", schedule=s) for s in ("gang", "native")
+    )
     assert by_gang["return"].tolist() == by_native["return"].tolist() == by_gang["p"]["b"].tolist()

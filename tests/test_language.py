@@ -222,7 +222,10 @@ SAMPLES = {
         "memcpy(t, &k[1], sizeof k[1]); b[0] = read(t + 1) + sizeof(struct W) + (int)((char *)&w.x - (char *)&w); "
         "b[1] = k[1].x + k[1].d[1] + w.x + w.d;",
     ),
-    "functions with `...`": ("static int v(int n, ...) { return n; }", "b[0] = v(1, 2);"),
+    "`va_start`, `va_arg` (a function that does not look at its `...` is taken)": (
+        "static int v(int n, ...) { __builtin_va_list l; __builtin_va_start(l, n); n = __builtin_va_arg(l, int); return n; }",
+        "b[0] = v(1, 2);",
+    ),
     "GNU extensions without a line of their own here: `f(x) ?: y`, `__auto_type`, nested functions": (
         "static int same(int x) { return x; }",
         "b[0] = same(a[0]) ?: 3;",

@@ -97,3 +97,32 @@ def test_overflow_into_longer_types(op):
     for name in ("to", "wrong"):
         assert np.array_equal(gang[name], native[name])
     assert native["wrong"].any() and not native["wrong"].all()
+
+
+def test_what_a_function_does_not_look_at_is_evaluated():
+    """Of '...': as functions that trace are compiled away."""
+    text = """#include <stdarg.h>
+    int in, n, r;
+    extern void trace(int level, const char *format, ...) {}
+    static void count(int level, const char *format, ...) { if (level > 2) n += level; }
+    static int sum(int k, ...) { va_list l; int s = 0; va_start(l, k); while (k--) s += va_arg(l, int); va_end(l); return s; }
+    void kern(void) {
+        int x = in;
+        trace(3, "x = %d %s", x, "none"); trace(1, "");
+        count(3, "%f", (double)x); count(5, "%d %d", x++, x > 20 ? in = 7 : 0); count(1, 0);
+        r = x * 2 + in;
+    }
+    void looks(void) { r = sum(2, in, 3); n = 0; }
+    """
+    n = np.zeros(len(X), "i4")
+    given = {"in": X, "n": n}
+    gang, native = (
+        c2cu.bulk(text, given, fn="kern", schedule=s, outputs=("n", "r"), verify=False) for s in ("gang", "native")
+    )
+    assert (
+        np.array_equal(gang["r"], native["r"]) and np.array_equal(gang["n"], native["n"]) and (native["n"] == 8).all()
+    )
+    with pytest.raises(c2cu.UnsupportedError, match="C2CU084"):
+        c2cu.compile(text, fn="looks", backend="cpu", schedule="gang")
+    looked = c2cu.compile(text, fn="looks", backend="cpu")
+    assert looked.plan.schedule == "native" and np.array_equal(looked({"in": X})["r"], X + 3)

@@ -71,6 +71,7 @@ _TRIED = frozenset(
         catalogue.ALLOCATION,
         catalogue.VARIABLE_EXTENT,
         catalogue.RANDOM_NUMBERS,
+        catalogue.VARIADIC,
     )
 )
 #: What a run has that is a process of its own.

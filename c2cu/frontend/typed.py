@@ -71,6 +71,11 @@ class FunctionDef:
         return self.symbol.type.returns
 
     @property
+    def variadic(self) -> bool:
+        """Whether it is declared with '...'."""
+        return isinstance(self.symbol.type, Function) and self.symbol.type.variadic
+
+    @property
     def gives_value(self) -> bool:
         """Whether it returns a value: before C89, functions that do not were of type int too."""
         is_read = self.error is None or self.node.body.block_items

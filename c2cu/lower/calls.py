@@ -59,6 +59,8 @@ def call(cx: Context, node: C.FuncCall) -> Expr | Target | Complex | None:
     if f.name in cx.ends.functions:
         cx.end(loc)
         return result_of(cx, result_place(cx, f), loc)
+    if f.variadic:
+        args = first_arguments(cx, f, args, loc)
     require_arguments(f, args, loc)
     if f.name == "__fpclassify" and cx.unit.types.get(id(args[0])) == LDOUBLE:  # what the macro of any type makes of it
         raise catalogue.LONG_DOUBLE.error(loc, what="a value")
@@ -176,6 +178,17 @@ def addressed(unit: Unit, *functions: FunctionDef) -> Iterator[Symbol]:
         for n in nodes(f.node.body):
             if isinstance(n, C.UnaryOp) and n.op == "&" and id(n.expr) in unit.symbols:
                 yield unit.symbols[id(n.expr)]
+
+
+def first_arguments(cx: Context, f: FunctionDef, args: list[C.Node], loc: Loc) -> list[C.Node]:
+    """The arguments of a function with '...' that have names, after the others were evaluated: it does not look at
+    these. Raises UnsupportedError for one that does."""
+    if any(name.startswith(("__builtin_va_", "va_")) for name in f.calls):
+        raise catalogue.VARIADIC.error(f.loc)
+    for a in reversed(args[len(f.params) :]):
+        if any(isinstance(n, C.Assignment | C.FuncCall | C.UnaryOp) for n in (a, *nodes(a))):
+            cx.effect(a)
+    return args[: len(f.params)]
 
 
 def require_arguments(f: FunctionDef, args: list[C.Node], loc: Loc) -> None:
