@@ -126,3 +126,34 @@ def test_what_a_function_does_not_look_at_is_evaluated():
         c2cu.compile(text, fn="looks", backend="cpu", schedule="gang")
     looked = c2cu.compile(text, fn="looks", backend="cpu")
     assert looked.plan.schedule == "native" and np.array_equal(looked({"in": X})["r"], X + 3)
+
+
+def test_a_table_of_pointers_of_which_turns_choose():
+    """More objects than one access is written for, but of each turn of a loop one."""
+    names = [f"n{k}" for k in range(24)]
+    tables = "".join(
+        f"static const int {n}0[] = {{{k}, 2, 3}}, {n}1[] = {{{3 * k}}};\n"
+        f"static const series {n}[] = {{{{3, {n}0}}, {{1, {n}1}}}};\n"
+        for k, n in enumerate(names)
+    )
+    models = ", ".join(f"{{{{2, {a}}}, {{2, {b}}}, {{2, {c}}}}}" for a, b, c in zip(*[iter(names)] * 3))
+    text = f"""typedef struct {{ int n; const int *t; }} series;
+    typedef struct {{ int n; const series *s; }} formula;
+    {tables}static const formula models[8][3] = {{{models}}};
+    int in, r[3];
+    static void sums(const formula *model) {{
+        for (int k = 0; k < 3; k++) {{
+            const formula *f = &model[k];
+            r[k] = 0;
+            for (int s = 0; s < f->n; s++) {{
+                const series *one = &f->s[s];
+                for (int i = 0; i < one->n; i++) r[k] = r[k] * in + one->t[i];
+            }}
+        }}
+    }}
+    void kern(void) {{ sums(models[2]); }}
+    """
+    gang, native = (
+        c2cu.bulk(text, {"in": X}, fn="kern", schedule=s, outputs=("r",), verify=False) for s in ("gang", "native")
+    )
+    assert np.array_equal(gang, native) and native.any()

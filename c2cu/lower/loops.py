@@ -33,6 +33,7 @@ ONE_BY_ONE = frozenset(
         catalogue.OTHER_TYPE,
         catalogue.MEMORY_OF_STRUCT,
         catalogue.NULL_FOLLOWED,
+        catalogue.SEVERAL_TARGETS,
     )
 )
 TURNS = 256  # that are written one by one, at most
