@@ -130,7 +130,7 @@ def test_what_a_function_does_not_look_at_is_evaluated():
 
 def test_a_table_of_pointers_of_which_turns_choose():
     """More objects than one access is written for, but of each turn of a loop one."""
-    names = [f"n{k}" for k in range(24)]
+    names = [f"n{k}_" for k in range(24)]
     tables = "".join(
         f"static const int {n}0[] = {{{k}, 2, 3}}, {n}1[] = {{{3 * k}}};\n"
         f"static const series {n}[] = {{{{3, {n}0}}, {{1, {n}1}}}};\n"
