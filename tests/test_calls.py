@@ -270,6 +270,32 @@ def test_a_later_call_can_be_interrupted(schedule):
     assert done.stdout == "[0]\n", done.stderr
 
 
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("members, full", [("float a, b; int c[2];", True), ("char a; float b; int c[2];", False),
+    ("double b; union { int c[2]; long d; };", False)])  # fmt: skip
+def test_bytes_that_no_result_has_are_zero(members, full, schedule, monkeypatch):
+    """All others are written, whatever recycled memory holds."""
+    text = f"struct s {{ {members} }}; struct s v[2]; int x;\nvoid k(void) {{ if (x > 2) v[1].c[0] = x; v[0].b = 1; }}\n"
+    program = compiled(text, fn="k", schedule=schedule, outputs=["v"])
+    of_v = next(s for s in program.slots if s.name == "v")
+    v = np.zeros((7, 2), of_v.dtype)
+    used: list[bool] = []
+
+    def dirty(shape, dtype):
+        used.append(True)
+        return np.full((*shape, dtype.itemsize), 0xAB, np.uint8).view(dtype)[..., 0]
+
+    monkeypatch.setattr(recycled, "empty", dirty)
+    results = program({"x": np.arange(7, dtype="i4"), "v": v})
+    assert bool(used) is full
+    expected = v.copy()
+    expected["b"][:, 0] = 1
+    if "c" in expected.dtype.names:
+        expected["c"][3:, 1, 0] = np.arange(3, 7)
+        assert results.tobytes() == expected.tobytes()
+    assert (np.frombuffer(results.tobytes(), np.uint8) != 0xAB).all()
+
+
 def test_what_is_short_needs_no_thread(monkeypatch):
     program = compiled(SUM)
     a = np.ones((3, 8), "i4")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import keyword
 import math
@@ -496,8 +497,17 @@ def empty(slot: Slot, p: int, layout: str = "row", xp: ModuleType = numpy) -> An
     struct's members is zero, so that equal results have equal bytes."""
     t, shape, is_struct = _dtype(slot), shape_of(slot, p, layout), _dtype(slot).kind == "V"
     if xp is numpy:
-        return recycled.zeros(shape, t) if is_struct else recycled.empty(shape, t)
+        return recycled.empty(shape, t) if _is_full(t) else recycled.zeros(shape, t)
     return xp.zeros((p, slot.nbytes), "uint8") if is_struct else xp.empty(shape, t)
+
+
+@functools.cache
+def _is_full(dtype: numpy.dtype) -> bool:
+    """Whether all bytes are numbers': none lies between a struct's members, or belongs to one of a union's alone."""
+    if not dtype.names:
+        return dtype.base.kind != "V"
+    members = [t for t, _ in _members(dtype).values()]
+    return sum(t.itemsize for t in members) == dtype.itemsize and all(_is_full(t) for t in members)
 
 
 def _moved(array: Any, slot: Slot, xp: ModuleType) -> Any:
