@@ -36,11 +36,16 @@ BLENDS(_mm512_mask_blend_pd, __m512d, __m512d)
 BLENDS(_mm512_mask_blend_epi64, __m512i, __m512i)
 BLENDS(_mm256_mask_blend_ps, __m256, __m256)
 BLENDS(_mm256_mask_blend_epi32, __m256i, I8)
-static __m512i _mm512_i32gather_epi64(__m256i at, const void *from, int scale) {
-    __m512i r;
-    EACH memcpy((char *)&r + 8 * i, (const char *)from + (long)((I8)at)[i] * scale, 8);
+static __m512i _mm512_setzero_si512(void) { return (__m512i){0}; }
+static __m512i _mm512_mask_i32gather_epi64(__m512i r, unsigned char m, __m256i at, const void *from, int scale) {
+    EACH if (m >> i & 1) memcpy((char *)&r + 8 * i, (const char *)from + (long)((I8)at)[i] * scale, 8);
     return r;
 }
+static double rounded(double x, int how) {
+    return how == 9 ? floor(x) : how == 10 ? ceil(x) : how == 11 ? trunc(x) : how == 4 ? rint(x) : nearbyint(x);
+}
+static __m512d _mm512_roundscale_pd(__m512d a, int how) { EACH a[i] = rounded(a[i], how); return a; }
+static __m256 _mm256_round_ps(__m256 a, int how) { EACH a[i] = rounded(a[i], how); return a; }
 static __m512d _mm512_fmadd_pd(__m512d a, __m512d b, __m512d c) { EACH a[i] = fma(a[i], b[i], c[i]); return a; }
 static __m256 _mm256_fmadd_ps(__m256 a, __m256 b, __m256 c) { EACH a[i] = fmaf(a[i], b[i], c[i]); return a; }
 static __m512d _mm512_sqrt_pd(__m512d a) { EACH a[i] = sqrt(a[i]); return a; }
