@@ -798,7 +798,17 @@ def test_c_with_a_mistake_is_no_other_language(text):
 def test_a_syntax_error_says_what_was_expected():
     with pytest.raises(c2cu.ParseError) as e:
         c2cu.check("int x;\nvoid f(void) {\n    x = 3\n}\n")
-    assert "<input>:3:10: note: the C compiler says here: expected ';' before '}' token" in str(e.value)
+    assert str(e.value).startswith("<input>:3:10: error: syntax error: expected ';' before '}' token")
+    with pytest.raises(c2cu.ParseError) as e:
+        c2cu.check("int x;\nvoid f(void) {\n    x = 3 +;\n}\n")
+    assert "<input>:3:12: note: the C compiler says here: expected expression before ';' token" in str(e.value)
+
+
+@pytest.mark.parametrize("schedule", ["gan", "thread", ""])
+def test_no_such_schedule_where_an_extent_is_open(schedule):
+    text = "float k(const float *x, int n) { float s = 0; for (int i = 0; i < n; i++) s += x[i]; return s; }\n"
+    with pytest.raises(c2cu.InputError):
+        c2cu.bulk(text, {"x": np.ones((3, 5), "f4"), "n": 5}, backend="cpu", schedule=schedule)
 
 
 def test_a_name_that_is_too_long():

@@ -92,10 +92,18 @@ def _raise_complaint(
     error = catalogue.INVALID_C.error(place, message=m[4], way_on=toolchain.way_on(m[4]))
     if shared and not syntax:
         error = shared[0]
+    elif syntax and syntax[0].code == catalogue.SYNTAX_ERROR.code and _is_before(place, syntax[0]):
+        error = catalogue.SYNTAX_ERROR.error(place, detail=f": {m[4]}")  # something is missing there
     elif syntax:
         error = syntax[0].with_notes(Note(f"the C compiler says here: {m[4]}", place))
     error.sources = error.sources or pre.plain_sources
     raise _in_its_language(error, pre) from None
+
+
+def _is_before(place: Loc, doubt: Error) -> bool:
+    """Whether it is on an earlier line of the same file."""
+    loc = doubt.diagnostic.loc or Loc()
+    return place.file == loc.file and place.line < loc.line
 
 
 def _in_its_language(error: Error, pre: Preprocessed) -> Error:

@@ -82,6 +82,7 @@ class Builds:
     def of(self, extents: Extents, call: CallInputs | None = None) -> Built:
         """What runs such inputs, the fastest known for ``call``."""
         backend = self.backend()
+        require_known(backend, self._schedule)
         with self._lock, planned_for(backends.device(backend)):
             which, front = self._understandings.of(extents)
             if call is not None and call.together:
@@ -127,7 +128,6 @@ class Builds:
             return None  # there is nothing to choose
         measured = tune.recall(front, backend, self._schedule, call.p)
         if measured is None and self._tune:
-            require_known(backend, self._schedule)
             run = backends.timer(backend, front.slots, call.arguments, self._layout, call.stream)
             measured = tune.tune(front, backend, self._schedule, backends.loader(backend), run, call.p)
             if measured is not None:

@@ -196,7 +196,7 @@ def _or_else(slot: Slot, missing: list[Slot]) -> str:
         return f"; where it is to start at zero, as it does in C, write that: {zeros}"
     if slot.shape or slot.shared or slot.is_written or not isinstance(slot.dtype, str):
         return ""  # what all inputs share nobody writes
-    return f", or one number for all: shared={{'{slot.name}': ...}} / --shared {slot.name}=..."
+    return f", or one number for all: shared={{'{slot.name}': ...}} / --shared {slot.name}=...{_compiled(slot)}"
 
 
 def _may_start_at_zero(slot: Slot) -> bool:
@@ -210,9 +210,13 @@ def _number_hint(value: Any, slot: Slot) -> str:
     name = slot.name
     if slot.writes:
         return "give an array of shape (p,)"
-    compiled = f" (a global's name goes to c2cu.compile too: shared=['{name}'])" * slot.is_global
-    one = f"one number for all: shared={{'{name}': {value}}} / --shared {name}={value}{compiled}"
+    one = f"one number for all: shared={{'{name}': {value}}} / --shared {name}={value}{_compiled(slot)}"
     return f"give an array of shape (p,), or {one}"
+
+
+def _compiled(slot: Slot) -> str:
+    """What of a number for all the compiler has to know."""
+    return f" (a global's name goes to c2cu.compile too: shared=['{slot.name}'])" * slot.is_global
 
 
 def _axis_hint(shape: tuple[int, ...], slot: Slot, layout: str) -> str:
