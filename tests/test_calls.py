@@ -275,7 +275,9 @@ def test_a_later_call_can_be_interrupted(schedule):
     ("double b; union { int c[2]; long d; };", False)])  # fmt: skip
 def test_bytes_that_no_result_has_are_zero(members, full, schedule, monkeypatch):
     """All others are written, whatever recycled memory holds."""
-    text = f"struct s {{ {members} }}; struct s v[2]; int x;\nvoid k(void) {{ if (x > 2) v[1].c[0] = x; v[0].b = 1; }}\n"
+    text = (
+        f"struct s {{ {members} }}; struct s v[2]; int x;\nvoid k(void) {{ if (x > 2) v[1].c[0] = x; v[0].b = 1; }}\n"
+    )
     program = compiled(text, fn="k", schedule=schedule, outputs=["v"])
     of_v = next(s for s in program.slots if s.name == "v")
     v = np.zeros((7, 2), of_v.dtype)

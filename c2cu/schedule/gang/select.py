@@ -40,6 +40,7 @@ from ...transform.in_bounds import in_bounds, touched_by
 
 SMALL = 6  # statements of a varying `if` that is cheaper to execute than to jump over
 STORES = 2  # of them, to what its condition does not read: each then takes a load and a choice more
+QUOTIENTS = 1  # of floats, in all of them: some lane wants it more often than not
 LARGEST = 50  # nodes of a value that is worth computing in every lane
 
 Place = Var | Load
@@ -236,13 +237,15 @@ def is_small(
         return False
     if any(isinstance(s, If) and not u.is_varying(s.cond) for s in every):
         return False
-    new = 0
+    new = quotients = 0
     for s in every:
         touched = set(touched_by(s))
         new += isinstance(s, Store) and (s.region, s.index) not in known
         if any(not _is_harmless(u, r, i, known | inside) for r, i in touched):
             return False
-        if any(not cheap(x) for e in expressions(s) for x in subexpressions(e)):
+        nodes = [x for e in expressions(s) for x in subexpressions(e)]
+        quotients += sum(map(_is_quotient, nodes))
+        if quotients > QUOTIENTS or any(not (cheap(x) or _is_quotient(x)) for x in nodes):
             return False
         known = known | touched
         if isinstance(s, Assign):
@@ -259,6 +262,11 @@ def _is_harmless(u: Uniform, r: Region, index: Expr, known: frozenset[tuple[Regi
     if isinstance(index, Const):
         return 0 <= index.value < r.count
     return u.is_varying(index) is False and (r, index) in known
+
+
+def _is_quotient(e: Expr) -> bool:
+    """Whether it divides floats, which no lane can trap in."""
+    return isinstance(e, Binary) and e.op == "/" and e.type.is_float
 
 
 def cheap(e: Expr) -> bool:
