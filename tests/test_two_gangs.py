@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import c2cu
+from c2cu import pipeline
 from c2cu.base import toolchain
+from c2cu.frontend.preprocess import read_source
+from c2cu.schedule.gang.chains import has_chains
 
 KERNELS = {
     "chain": "unsigned s; unsigned y[20]; void k(void) { for (int i = 0; i < 20; i++) { s = s * 1664525u + 1013904223u; y[i] = s >> 8; } }",
@@ -91,3 +94,16 @@ def test_a_contest_with_two_gangs(monkeypatch):
         assert (program(s) == right).all()
     assert program.plan.measured is not None
     assert {str(c) for c, _ in program.plan.measured.times} == {"gang", "gang:two"}
+
+
+def test_a_checksum_by_a_table_is_a_chain():
+    """Data chooses what is loaded, so that the trace does not tell."""
+    table = ", ".join(str(k * 2654435761 % 2**32) for k in range(256))
+    text = f"static const unsigned t[256] = {{{table}}}; unsigned char x[64]; unsigned c;\n"
+    chained = "void k(void) { c = 1; for (int i = 0; i < 64; i++) c = t[(c ^ x[i]) & 255] ^ c >> 8; }\n"
+    apart = "unsigned y[64]; void k(void) { c = 1; for (int i = 0; i < 64; i++) y[i] = t[x[i]] >> 3; }\n"
+    for body, expected in ((chained, True), (apart, False)):
+        assert has_chains(pipeline.understand(read_source(text + body), pipeline.Options(fn="k"))) is expected
+    x = np.random.default_rng(0).integers(0, 256, (99, 64), np.uint8)
+    one, two = (c2cu.bulk(text + chained, {"x": x}, backend="cpu", schedule=s) for s in ("native", "gang:two"))
+    assert np.array_equal(one, two)
