@@ -269,7 +269,8 @@ UNDECLARED_FUNCTION = Message(
     ParseError,
     "A function is called that is not declared.",
     "function '{name}' is not declared",
-    "include the header that declares it, or put its definition before this line",
+    "{meant}include the header that declares it, or put its definition before this line",
+    "Include the header that declares it, or put its definition before this line.",
 )
 NOT_A_STRUCT = Message(
     "C2CU132",

@@ -12,7 +12,7 @@ from pycparser import c_ast as C
 
 from ..base import catalogue, libc, libm
 from ..base.ctype import Array, CType, Function, Pointer, Scalar, Struct, holds_pointers, is_packed
-from ..base.diagnostics import Error, Loc, Note, UnsupportedError
+from ..base.diagnostics import Error, Loc, Note, UnsupportedError, did_you_mean
 from .ends import Ends, early_ends
 from .kernel import KernelProgram, returns_place, touched
 from .nesting import ANALYSED, too_deep
@@ -294,7 +294,8 @@ def _function(symbol: Symbol, n: C.ID, program: KernelProgram) -> Iterator[tuple
     elif _in_the_library(name) or (symbol.implicit and _is_macro(name, program)):
         yield False, catalogue.LIBRARY_FUNCTION.error(loc, name=name)
     elif symbol.implicit:
-        yield True, catalogue.UNDECLARED_FUNCTION.error(loc, name=name)
+        like = did_you_mean(name, (*program.unit.functions, *libm.FUNCTIONS))
+        yield True, catalogue.UNDECLARED_FUNCTION.error(loc, name=name, meant=f"{like} Or " if like else "")
     else:
         yield True, catalogue.UNKNOWN_SOURCE.error(loc, name=name)
 
