@@ -194,10 +194,28 @@ def test_a_union_is_given_as_what_is_in_it():
         s = np.zeros(2, np.dtype([("v", *inside) if isinstance(inside, tuple) else ("v", inside), ("g", "f4")]))
         s.view("f4").reshape(2, 4)[:, :3] = [1, 2, 3]
         assert c2cu.bulk(UNION, {"s": s}, backend="cpu").tolist() == [321, 321]
-    other = np.zeros(2, np.dtype([("v", "f4", (4,)), ("g", "f4")]))
+    for t in [("v", "f4", (4,))], [("v", ">f4", (3,))], [("v", "S12")]:
+        other = np.zeros(2, np.dtype([*t, ("g", "f4")]))
+        with pytest.raises(c2cu.Error) as refused:
+            c2cu.bulk(UNION, {"s": other}, backend="cpu")
+        assert "astype" not in str(refused.value) and "fill its members" in str(refused.value)
+
+
+def test_an_array_of_unions_is_given_as_what_is_in_them():
+    text = "struct s { union { float f; short s[2]; } y[2]; int n; };\nint k(const struct s *v) { return v->y[1].s[1] + v->n; }\n"
+    v = np.zeros(3, np.dtype([("y", "i2", (2, 2)), ("n", "i4")]))
+    v["y"][:, 1, 1], v["n"] = 7, [0, 10, 20]
+    assert c2cu.bulk(text, {"v": v}, backend="cpu").tolist() == [7, 17, 27]
+
+
+@pytest.mark.parametrize("body", [
+    "int *b = (int *)x; return b[3];", "unsigned char *b = (unsigned char *)x; b[9] = 1; return 0;", "int *b = (int *)x; return b[-1];",
+    "float *q = (float *)x; double *r = (double *)q; return r[1] > 0;", "struct p { int a[4]; } *q = (struct p *)x; return q->a[2];",
+])  # fmt: skip
+def test_what_lies_behind_the_one_element_of_a_pointer(body):
     with pytest.raises(c2cu.Error) as refused:
-        c2cu.bulk(UNION, {"s": other}, backend="cpu")
-    assert "astype" not in str(refused.value) and "fill its members" in str(refused.value)
+        c2cu.bulk(f"int k(double *x) {{ {body} }}\n", {"x": np.zeros(3)}, backend="cpu")
+    assert refused.value.code == "C2CU201"
 
 
 def test_the_bytes_of_one_struct_are_no_more_than_it():

@@ -33,7 +33,7 @@ BAD_C = [
         "several functions could be the kernel: f, g",
     ),
     ("int x;\nvoid f(void) {\n    x = ;\n}\n", (3, 9), "syntax error"),
-    ("int x;\nvoid f(void) {\n    x = 3\n}\n", (4, 1), "syntax error"),
+    ("int x;\nvoid f(void) {\n    x = 3\n}\n", (3, 10), "expected ';'"),
     ("int x;\nvoid f(void) {\n    x = 3;\n", (3, 10), "ends too early"),
     ("int x;\nvoid f(void) {\n    x = z;\n}\n", (3, 9), "'z' is not declared"),
     ("int x;\nvoid f(void) { x = g(1); }\n", (2, 20), "function 'g' is not declared"),

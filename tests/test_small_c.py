@@ -157,3 +157,23 @@ def test_a_table_of_pointers_of_which_turns_choose():
         c2cu.bulk(text, {"in": X}, fn="kern", schedule=s, outputs=("r",), verify=False) for s in ("gang", "native")
     )
     assert np.array_equal(gang, native) and native.any()
+
+
+@pytest.mark.parametrize("body", [
+    "r = __builtin_constant_p(n++);", "if (__builtin_constant_p(n = 5)) n += 2; r = 1;", "r = __builtin_constant_p(next(&n));",
+    "r = __builtin_constant_p(in) + 2 * __builtin_constant_p(3 + 4);", "__builtin_prefetch(&a[n++ & 1]); r = 2;",
+    "int (*f)(int, ...) = in > 0 ? one : two; r = f(in, n++, 3.5);", "r = one(in, -n, !n, &n, (long double)n);",
+])  # fmt: skip
+def test_arguments_that_are_evaluated_and_that_are_not(body):
+    text = f"""int in, r, left;
+    static int a[2];
+    static int next(int *p) {{ return ++*p; }}
+    static int one(int k, ...) {{ return k + 1; }}
+    static int two(int k, ...) {{ return k * 2; }}
+    void kern(void) {{ int n = in; {body} left = n; }}
+    """
+    given = {"in": X}
+    gang, native = (
+        c2cu.bulk(text, given, fn="kern", schedule=s, outputs=("r", "left"), verify=False) for s in ("gang", "native")
+    )
+    assert np.array_equal(gang["r"], native["r"]) and np.array_equal(gang["left"], native["left"])

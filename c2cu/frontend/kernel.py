@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pycparser import c_ast as C
 
 from ..base import catalogue
-from ..base.ctype import LONG, UCHAR, VOID, Array, CType, Function, Pointer, Struct
+from ..base.ctype import LONG, UCHAR, VOID, Array, CType, Function, Number, Pointer, Struct
 from ..base.diagnostics import Error, Loc, Note, UnsupportedError, did_you_mean
 from .parse import loc_of
 from .sizes import sizing
@@ -494,26 +494,45 @@ def _require_one_element(unit: Unit, kernel: FunctionDef, p: Symbol, shared: boo
 
 
 def _beyond(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, ...] = ()) -> C.Node | None:
-    """Where ``f``, or what it calls, goes past the first element that its pointer parameter ``p`` points to."""
+    """Where ``f``, or what it calls, goes past the first element that its pointer parameter ``p`` points to. Where it
+    sees the element as several that are smaller, bytes for example, only constants tell."""
+    element, same = _step(p), _copies(unit, f, p)
 
-    same = _copies(unit, f, p)
+    def step(node: C.Node | None) -> int | None:
+        """By how much the pointer that a node is steps, if it is one of these."""
+        symbol = unit.symbols.get(id(node)) if isinstance(node, C.ID) else None
+        return _step(symbol) if symbol in same else None
 
-    def is_p(node: C.Node | None) -> bool:
-        return isinstance(node, C.ID) and unit.symbols.get(id(node)) in same
+    def is_past(node: C.Node | None, number: Number | None) -> bool:
+        """Whether an element of that pointer is beyond."""
+        size = step(node)
+        if size is None:
+            return False
+        if size == element or not element:
+            return number != 0
+        return size > element or number is not None and not 0 <= number < element // (size or 1)
+
+    def moves(node: C.Node | None) -> bool:
+        size = step(node)
+        return size is not None and (size == element or not element)
 
     for n in nodes(f.node.body):
         match n:
-            case C.ArrayRef() if is_p(n.name) and unit.constant(n.subscript) != 0:
+            case C.ArrayRef() if is_past(n.name, unit.constant(n.subscript)):
                 return n
-            case C.BinaryOp(op="+" | "-") if is_p(n.left) or is_p(n.right):
+            case C.StructRef(type="->") if element and (step(n.name) or 0) > element:
                 return n
-            case C.UnaryOp(op="++" | "--" | "p++" | "p--") if is_p(n.expr):
+            case C.BinaryOp(op="+" | "-") if moves(n.left) or moves(n.right):
                 return n
-            case C.Assignment(op="+=" | "-=") if is_p(n.lvalue):
+            case C.UnaryOp(op="++" | "--" | "p++" | "p--") if moves(n.expr):
+                return n
+            case C.Assignment(op="+=" | "-=") if moves(n.lvalue):
                 return n
             case C.FuncCall(args=C.ExprList(exprs=arguments)) if _callee(n) in {*unit.functions} - {*within, f.name}:
                 callee = unit.functions[_callee(n)]
-                passed = [q for q, a in zip(callee.params, arguments) if is_p(a) and _steps_alike(q, p)]
+                passed = [
+                    q for q, a in zip(callee.params, arguments) if moves(a) and (_step(q) == element or not element)
+                ]
                 places = (_beyond(unit, callee, q, (*within, f.name)) for q in passed)
                 place = next((b for b in places if b is not None), None)
                 if place is not None:
@@ -521,9 +540,13 @@ def _beyond(unit: Unit, f: FunctionDef, p: Symbol, within: tuple[str, ...] = ())
     return None
 
 
+def _step(p: Symbol | None) -> int:
+    """By how many bytes a pointer steps; 0 where that is not known."""
+    return p.type.to.size if p is not None and isinstance(p.type, Pointer) and p.type.to is not None else 0
+
+
 def _copies(unit: Unit, f: FunctionDef, p: Symbol) -> list[Symbol]:
-    """A pointer parameter, and the variables to which ``f`` assigns it or one of them, but for those that see its
-    element as several, bytes for example."""
+    """A pointer parameter, and the variables to which ``f`` assigns it or one of them."""
     given: list[tuple[Symbol | None, Symbol | None]] = []
     for n in nodes(f.node.body):
         match n:
@@ -533,15 +556,8 @@ def _copies(unit: Unit, f: FunctionDef, p: Symbol) -> list[Symbol]:
                 given.append((_named(unit, n.lvalue), _named(unit, n.rvalue)))
     found = [p]
     for q in found:  # which grows
-        new = (to for to, value in given if value is q and to is not None and _steps_alike(to, p))
-        found.extend(to for to in new if to not in found)
+        found.extend(to for to, value in given if value is q and to is not None and to not in found)
     return found
-
-
-def _steps_alike(q: Symbol, p: Symbol) -> bool:
-    """Whether two pointers point to what is as large."""
-    sizes = {x.type.to.size if isinstance(x.type, Pointer) and x.type.to is not None else 0 for x in (q, p)}
-    return len(sizes) == 1
 
 
 def _named(unit: Unit, node: C.Node) -> Symbol | None:

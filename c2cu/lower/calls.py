@@ -23,7 +23,7 @@ from .library import OfNumbers, library_call, numbers_function, of_numbers
 from .lvalues import object_value, pointer_value
 from .memory import apart, copy_object, load, store, store_pair
 from .objects import Complex, FunctionRef, LValue, Object, OneOf, Pair, Target, whole
-from .order import in_register
+from .order import has_effects, in_register
 from .pairs import is_pair
 from .pointers import read_pointer, write_pointer
 from .substitutes import LIBRARY, placed, substitute
@@ -98,11 +98,14 @@ def one_of_several(cx: Context, callees: OneOf, args: list[C.Node], loc: Loc) ->
     functions = [(n, _pointed_to(cx, t.name, loc)) for n, t in callees.targets if isinstance(t, FunctionRef)]
     if not functions:
         raise catalogue.INDIRECT_CALL.error(loc)
+    first = functions[0][1]
+    if isinstance(first, FunctionDef) and first.variadic:
+        args = first_arguments(cx, first, args, loc)
     for _, f in functions:
         if isinstance(f, FunctionDef):
             require_arguments(f, args, loc)
+            first_arguments(cx, f, args, loc)
     tag = cx.saved(callees.tag, loc)
-    first = functions[0][1]
     types = [p.type for p in first.params] if isinstance(first, FunctionDef) else first.params
     values: list[Argument] = []
     for a, t in reversed(list(zip(args, types))):
@@ -181,12 +184,12 @@ def addressed(unit: Unit, *functions: FunctionDef) -> Iterator[Symbol]:
 
 
 def first_arguments(cx: Context, f: FunctionDef, args: list[C.Node], loc: Loc) -> list[C.Node]:
-    """The arguments of a function with '...' that have names, after the others were evaluated: it does not look at
-    these. Raises UnsupportedError for one that does."""
-    if any(name.startswith(("__builtin_va_", "va_")) for name in f.calls):
+    """The arguments of a function that have names, after the others were evaluated: it does not look at these. Raises
+    UnsupportedError for one that does."""
+    if f.variadic and any(name.startswith(("__builtin_va_", "va_")) for name in f.calls):
         raise catalogue.VARIADIC.error(f.loc)
     for a in reversed(args[len(f.params) :]):
-        if any(isinstance(n, C.Assignment | C.FuncCall | C.UnaryOp) for n in (a, *nodes(a))):
+        if has_effects(cx, a) or any(isinstance(n, C.FuncCall) for n in (a, *nodes(a))):
             cx.effect(a)
     return args[: len(f.params)]
 

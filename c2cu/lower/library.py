@@ -22,7 +22,7 @@ from .long_double import as_double
 from .lvalues import pointee, pointer_value
 from .memory import store
 from .objects import Complex, Target
-from .order import before
+from .order import before, has_effects
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,15 @@ def library_call(cx: Context, name: str, node: C.FuncCall) -> Expr | Target | Co
         for a in args[1:]:
             cx.effect(a)
         return value
-    if name == "constant_p":
-        return Const(int(isinstance(cx.value(args[0]), Const)), INT, loc)
+    if name == "constant_p":  # which evaluates nothing
+        return Const(int(not has_effects(cx, args[0]) and isinstance(cx.value(args[0]), Const)), INT, loc)
     if name == "unreachable":
         cx.part_ways()
         return None
     if name == "prefetch":
+        for a in args:
+            if has_effects(cx, a):
+                cx.effect(a)
         return None
     if name == "assume_aligned":
         return pointer_value(cx, args[0])

@@ -129,19 +129,24 @@ def _has_bytes(dtype: numpy.dtype) -> bool:
 
 def _lies_alike(given: numpy.dtype, wanted: numpy.dtype) -> bool:
     """Whether structs have the same members in the same places, where those that are bytes, as unions are, may be
-    anything of their size."""
+    numbers of their size."""
     if given == wanted:
         return True
-    if given.itemsize != wanted.itemsize or wanted.base.kind != "V" or given.hasobject:
+    if given.itemsize != wanted.itemsize or wanted.base.kind != "V":
         return False
-    if wanted.names is None and wanted.subdtype is None:
-        return True
-    if given.shape != wanted.shape or given.names != wanted.names:
+    if wanted.base.names is None:
+        return given.shape[: len(wanted.shape)] == wanted.shape and _is_of_numbers(given)
+    if given.shape != wanted.shape or given.base.names != wanted.base.names:
         return False
-    if wanted.subdtype is not None:
-        return _lies_alike(given.base, wanted.base)
-    pairs = zip(_members(given).values(), _members(wanted).values())
+    pairs = zip(_members(given.base).values(), _members(wanted.base).values())
     return all(a[1] == b[1] and _lies_alike(a[0], b[0]) for a, b in pairs)
+
+
+def _is_of_numbers(dtype: numpy.dtype) -> bool:
+    """Whether it is numbers in this machine's order of bytes, or bytes."""
+    if dtype.base.names:
+        return all(_is_of_numbers(t) for t, _ in _members(dtype.base).values())
+    return dtype.base.kind in "biufcV" and dtype.base.isnative
 
 
 def _is_text(value: Any) -> bool:
