@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ..base.ctype import UINT, Leaf
 from ..codegen.simd import member
@@ -45,6 +45,22 @@ def _of_size(size: int, counts: set[int], lanes: int) -> Iterator[str]:
         yield _vectors(size, several[0], lanes)
     for block in blocks:
         yield _squares(size, block, lanes) if block > 1 else _one_by_one(size)
+
+
+def swaps(sizes: Iterable[int], lanes: int) -> list[str]:
+    """C text: ``swapped_*``, which turns the bytes of each lane's number around, for numbers of these sizes."""
+    return [_swap(size, lanes) for size in sorted(sizes)]
+
+
+def _swap(size: int, lanes: int) -> str:
+    v, nbytes = _WORD[size], size * lanes
+    places = ", ".join(str(k - k % size + size - 1 - k % size) for k in range(nbytes))
+    return f"""typedef unsigned char bytes_of_{v} __attribute__((vector_size({nbytes})));
+static inline {v} swapped_{v}({v} x) {{
+    const bytes_of_{v} b = (bytes_of_{v})x;
+    return ({v})SHUFFLE(bytes_of_{v}, bytes_of_{v}, b, b, {places});
+}}
+"""
 
 
 def _is_long(count: int, size: int, lanes: int) -> bool:
@@ -308,10 +324,16 @@ def elements(run: Sequence[Region], layout: Layout) -> tuple[int, int] | None:
 
 
 def pack(
-    run: Sequence[Region], slots: tuple[Slot, ...], layout: Layout, lanes: int, wide: bool, row: str = IN_ORDER
+    run: Sequence[Region],
+    slots: tuple[Slot, ...],
+    layout: Layout,
+    lanes: int,
+    wide: bool,
+    row: str = IN_ORDER,
+    swapped: Container[Region] = (),
 ) -> list[str]:
     """Lines that bring the regions of a run in, or set them to their initial values. ``row``: the number of the input
-    in lane ``l``."""
+    in lane ``l``. ``swapped``: regions whose numbers have their most significant bytes first outside."""
     k, leaf = layout[run[0].name]
     first, size, count = _outside(run[0], wide), leaf.type.size, sum(r.count for r in run)
     if is_run(leaf) and lanes > 1:
@@ -328,6 +350,10 @@ def pack(
         bring = _or(
             k, "in", size, f"memcpy(g->{first}, (const char *)slot[{k}].in + first * {size}, {size} * W);", bring
         )
+    for r in run:
+        if r in swapped:
+            one = f"g->{_outside(r, wide)}[e]"
+            bring.append(f"for (long e = 0; e < {r.count}; e++) {one} = swapped_{_WORD[size]}({one});")
     widened = [
         f"for (long e = 0; e < {r.count}; e++) g->{member(r)}[e] = CONVERT(u64, g->{_outside(r, wide)}[e]);"
         for r in run

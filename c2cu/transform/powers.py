@@ -50,10 +50,11 @@ def _together(e: Expr) -> Expr:
 
 def _each(block: Block, f: Callable[[Expr], Expr]) -> Block:
     """``block`` with what ``f`` makes of each expression."""
-    return tuple(_with(s, f) for s in block)
+    return tuple(with_expressions(s, f) for s in block)
 
 
-def _with(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
+def with_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
+    """A statement with what ``f`` makes of each of its expressions, and of those of the statements inside it."""
     match s:
         case Assign():
             return replace(s, value=f(s.value))
@@ -86,7 +87,7 @@ def _hoisted(block: Block, uids: count[int]) -> Block:
                     e = Call(name, (base,), call.type, call.loc)
                     names[e] = Variable(name, call.type, next(uids), role="temporary")
                     out.append(Assign(names[e], e, call.loc))
-            s = _with(s, partial(_named, names=names)) if names else s
+            s = with_expressions(s, partial(_named, names=names)) if names else s
             blocks = {name: _hoisted(getattr(s, name), uids) for name in ("head", "body", "step")}
             s = replace(s, **blocks)
         out.append(s)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -30,6 +31,7 @@ from ...codegen.simd import Printer, is_folded, member, memory
 from ...ir.nodes import ENDED, Assign, Binary, Call, Const, Expr, If, Kernel, Region
 from ...ir.walk import expressions, statements, subexpressions
 from ...transform.powers import powers
+from ...transform.words import Words, words
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
 from ..slots import Slot
@@ -65,14 +67,18 @@ def gang(
     fault; the artifact has it where some may. ``functions``: those of math.h go side by side where their bits are this
     machine's, see `functions`. ``gangs``: that go side by side, statement by statement, so that each hides what the
     other waits for; raises UnsupportedError where they cannot."""
-    bulk = [r for r in u.kernel.regions if r.storage == "bulk" and r != ENDED]
     ended = member(ENDED) if ENDED in u.kernel.regions else ""
+    seen: tuple[Words, ...] = ()
+    if not (u.ends_on_data or ended):  # else lanes take new inputs one by one
+        u, seen, layout = _in_words(u, slots, layout)
+    bulk = [r for r in u.kernel.regions if r.storage == "bulk" and r != ENDED]
     assert again is not None or not ended
     if gangs > 1 and (reason := _apart(u, bool(ended))):
         raise catalogue.TWO_GANGS.error(u.kernel.loc, reason=reason)
     if not ended and not _may_fault(u.kernel, trace):
         again = None
     coming = [r for r in bulk if trace is None or trace.comes_in(r.name, slots[layout[r.name][0]].writes)]
+    swapped = frozenset(w.region for w in seen if w.swapped)
     leaving = [r for r in bulk if slots[layout[r.name][0]].writes]
     form = refill(u, native_bytes, coming, [*leaving, *([ENDED] if ended else [])])
     numbers = alike.numbers(u, coming)
@@ -132,9 +138,9 @@ def gang(
         **used(p, lanes_functions(sorted(p.functions)), lanes),
         beyond=beyond,
         lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together, r in p.bytes_of) for r in p.lookups],
-        transposes=pack.transposes(transposed, lanes),
+        transposes=[*pack.transposes(transposed, lanes), *pack.swaps({r.type.size for r in swapped}, lanes)],
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
-        pack=[line for run in coming_runs for line in pack.pack(run, slots, layout, lanes, wide, coming_row)],
+        pack=[line for run in coming_runs for line in pack.pack(run, slots, layout, lanes, wide, coming_row, swapped)],
         unpack=[line for run in leaving_runs for line in pack.unpack(run, slots, layout, lanes, wide, row, ended)],
         **values,
     )
@@ -203,6 +209,26 @@ def _known(u: Uniform) -> frozenset[str]:
     """The functions of math.h that the kernel calls for all lanes at once."""
     called = {x.name for x in _every(u.kernel) if isinstance(x, Call) and u.is_varying(x) and not is_folded(x)}
     return equal(usable() & {*called, *(name for name, pair in PAIRS.items() if called >= set(pair))})
+
+
+def _in_words(u: Uniform, slots: tuple[Slot, ...], layout: Layout) -> tuple[Uniform, tuple[Words, ...], Layout]:
+    """With words that the kernel puts together from bytes that come in, and where these lie."""
+
+    def are_bytes(r: Region) -> bool:
+        if r.storage != "bulk" or r.name not in layout or r.begins_otherwise:
+            return False
+        k, leaf = layout[r.name]
+        return not slots[k].writes and pack.is_run(leaf)
+
+    kernel, seen = words(u.kernel, are_bytes)
+    if not seen:
+        return u, (), layout
+    places = {}
+    for w in seen:
+        k, leaf = layout[w.of.name]
+        step = w.region.type.size
+        places[w.region.name] = (k, replace(leaf, type=w.region.type, dims=((w.region.count, step),)))
+    return uniform(kernel), seen, {**layout, **places}
 
 
 def _has_bases(u: Uniform, e: Call) -> bool:
