@@ -122,27 +122,37 @@ def rewritten(
 ) -> Block:
     """A block with ``f`` applied to every node of its expressions, children first, ``region`` to where it stores, and
     ``index`` to the subscripts there. Assignments and stores that do not change are not copied."""
+    return with_expressions(block, lambda e: rewrite(e, f), region, index)
+
+
+def with_expressions(
+    block: Block,
+    f: Callable[[Expr], Expr],
+    region: Callable[[Region], Region] = lambda r: r,
+    index: Callable[[Expr, Region], Expr] = lambda e, r: e,
+) -> Block:
+    """The same with ``f`` applied to each expression as a whole."""
 
     def inner(b: Block) -> Block:
-        return rewritten(b, f, region, index)
+        return with_expressions(b, f, region, index)
 
     def statement(s: Stmt) -> Stmt:
         match s:
             case Assign(value=v):
-                value = rewrite(v, f)
+                value = f(v)
                 return s if value is v else replace(s, value=value)
             case Store():
-                rows = tuple((rewrite(k, f), n) for k, n in s.rows)
-                place, value = region(s.region), rewrite(s.value, f)
-                at = index(rewrite(s.index, f), place)
+                rows = tuple((f(k), n) for k, n in s.rows)
+                place, value = region(s.region), f(s.value)
+                at = index(f(s.index), place)
                 same = place is s.region and at is s.index and value is s.value
                 if same and all(k is old for (k, _), (old, _) in zip(rows, s.rows)):
                     return s
                 return replace(s, region=place, index=at, value=value, rows=rows)
             case If():
-                return replace(s, cond=rewrite(s.cond, f), then=inner(s.then), other=inner(s.other))
+                return replace(s, cond=f(s.cond), then=inner(s.then), other=inner(s.other))
             case Loop():
-                return replace(s, cond=rewrite(s.cond, f), head=inner(s.head), body=inner(s.body), step=inner(s.step))
+                return replace(s, cond=f(s.cond), head=inner(s.head), body=inner(s.body), step=inner(s.step))
         raise AssertionError(s)
 
     return unless_same(block, map(statement, block))

@@ -59,8 +59,7 @@ def call(cx: Context, node: C.FuncCall) -> Expr | Target | Complex | None:
     if f.name in cx.ends.functions:
         cx.end(loc)
         return result_of(cx, result_place(cx, f), loc)
-    if f.variadic:
-        args = first_arguments(cx, f, args, loc)
+    args = named_arguments(cx, f, args)
     require_arguments(f, args, loc)
     if f.name == "__fpclassify" and cx.unit.types.get(id(args[0])) == LDOUBLE:  # what the macro of any type makes of it
         raise catalogue.LONG_DOUBLE.error(loc, what="a value")
@@ -99,12 +98,11 @@ def one_of_several(cx: Context, callees: OneOf, args: list[C.Node], loc: Loc) ->
     if not functions:
         raise catalogue.INDIRECT_CALL.error(loc)
     first = functions[0][1]
-    if isinstance(first, FunctionDef) and first.variadic:
-        args = first_arguments(cx, first, args, loc)
+    if isinstance(first, FunctionDef):
+        args = named_arguments(cx, first, args)
     for _, f in functions:
         if isinstance(f, FunctionDef):
             require_arguments(f, args, loc)
-            first_arguments(cx, f, args, loc)
     tag = cx.saved(callees.tag, loc)
     types = [p.type for p in first.params] if isinstance(first, FunctionDef) else first.params
     values: list[Argument] = []
@@ -183,11 +181,10 @@ def addressed(unit: Unit, *functions: FunctionDef) -> Iterator[Symbol]:
                 yield unit.symbols[id(n.expr)]
 
 
-def first_arguments(cx: Context, f: FunctionDef, args: list[C.Node], loc: Loc) -> list[C.Node]:
-    """The arguments of a function that have names, after the others were evaluated: it does not look at these. Raises
-    UnsupportedError for one that does."""
-    if f.variadic and any(name.startswith(("__builtin_va_", "va_")) for name in f.calls):
-        raise catalogue.VARIADIC.error(f.loc)
+def named_arguments(cx: Context, f: FunctionDef, args: list[C.Node]) -> list[C.Node]:
+    """The arguments that have names in ``f``, after those that '...' stands for were evaluated."""
+    if not f.variadic:
+        return args
     for a in reversed(args[len(f.params) :]):
         if has_effects(cx, a) or any(isinstance(n, C.FuncCall) for n in (a, *nodes(a))):
             cx.effect(a)
@@ -195,6 +192,9 @@ def first_arguments(cx: Context, f: FunctionDef, args: list[C.Node], loc: Loc) -
 
 
 def require_arguments(f: FunctionDef, args: list[C.Node], loc: Loc) -> None:
+    """Raises UnsupportedError unless these are all that a function looks at."""
+    if f.variadic and any(name.startswith(("__builtin_va_", "va_")) for name in f.calls):
+        raise catalogue.VARIADIC.error(f.loc)
     if len(args) != len(f.params):
         raise catalogue.UNSUPPORTED_CONSTRUCT.error(loc, construct=f"a call of '{f.name}' with {len(args)} arguments")
 

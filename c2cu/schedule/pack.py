@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from ..base.ctype import UINT, Leaf
 from ..codegen.simd import member
 from ..ir.nodes import Region
-from .slots import Slot
+from .slots import Layout, Slot
 
 _WORD = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
 _SCALAR = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long"}
@@ -285,9 +285,6 @@ def share(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> list[s
     if is_plain(slots, place):
         return [f"g->{member(r)} = slot[{k}].in;"]
     return _loops(leaf, f"memcpy(&g->{member(r)}[e], (const char *)slot[{k}].in + at, {r.type.size});")
-
-
-Layout = Mapping[str, tuple[int, Leaf]]
 
 
 def runs(regions: Sequence[Region], layout: Layout, lanes: int) -> list[tuple[Region, ...]]:

@@ -13,7 +13,7 @@ from itertools import count
 
 from ..base.libm import LOGARITHMS, POWER
 from ..ir.nodes import Assign, Binary, Block, Call, Const, Expr, If, Kernel, Load, Loop, Stmt, Store, Var, Variable
-from ..ir.walk import expressions, mapped, places, rewrite, statements, subexpressions, with_body
+from ..ir.walk import expressions, mapped, places, rewritten, statements, subexpressions, with_body, with_expressions
 from .common import joined_everywhere, new_uids
 
 (_HIGH, _LOW), _BY = LOGARITHMS["pow_logs"], POWER
@@ -31,9 +31,9 @@ def powers(kernel: Kernel, is_taken: Callable[[Call], bool]) -> Kernel:
     every = (x for s in statements(kernel.body) for e in expressions(s) for x in subexpressions(e))
     if all(apart(x) is x for x in every):
         return kernel
-    split = joined_everywhere(with_body(kernel, _each(kernel.body, partial(rewrite, f=apart))), _is_logarithm)
+    split = joined_everywhere(with_body(kernel, rewritten(kernel.body, apart)), _is_logarithm)
     hoisted = with_body(split, _hoisted(split.body, new_uids(split)))
-    return with_body(hoisted, _each(hoisted.body, partial(rewrite, f=_together)))
+    return with_body(hoisted, rewritten(hoisted.body, _together))
 
 
 def _is_logarithm(e: Expr) -> bool:
@@ -46,26 +46,6 @@ def _together(e: Expr) -> Expr:
         case Call(name, (x, y, high, _)) if name == _BY and _is_logarithm(high):
             return Call("pow", (x, y), e.type, e.loc)
     return e
-
-
-def _each(block: Block, f: Callable[[Expr], Expr]) -> Block:
-    """``block`` with what ``f`` makes of each expression."""
-    return tuple(with_expressions(s, f) for s in block)
-
-
-def with_expressions(s: Stmt, f: Callable[[Expr], Expr]) -> Stmt:
-    """A statement with what ``f`` makes of each of its expressions, and of those of the statements inside it."""
-    match s:
-        case Assign():
-            return replace(s, value=f(s.value))
-        case Store():
-            return replace(s, index=f(s.index), value=f(s.value), rows=tuple((f(i), n) for i, n in s.rows))
-        case If():
-            return replace(s, cond=f(s.cond), then=_each(s.then, f), other=_each(s.other, f))
-        case Loop():
-            blocks = {name: _each(getattr(s, name), f) for name in ("head", "body", "step")}
-            return replace(s, cond=f(s.cond), **blocks)
-    return s
 
 
 def _hoisted(block: Block, uids: count[int]) -> Block:
@@ -87,9 +67,9 @@ def _hoisted(block: Block, uids: count[int]) -> Block:
                     e = Call(name, (base,), call.type, call.loc)
                     names[e] = Variable(name, call.type, next(uids), role="temporary")
                     out.append(Assign(names[e], e, call.loc))
-            s = with_expressions(s, partial(_named, names=names)) if names else s
-            blocks = {name: _hoisted(getattr(s, name), uids) for name in ("head", "body", "step")}
-            s = replace(s, **blocks)
+            parts = {k: with_expressions(getattr(s, k), partial(_named, names=names)) for k in ("head", "body", "step")}
+            blocks = {k: _hoisted(part, uids) for k, part in parts.items()}
+            s = replace(s, cond=_named(s.cond, names), **blocks)
         out.append(s)
     return tuple(out)
 

@@ -7,15 +7,14 @@ pointer to bytes that is seen as one to words, lowering writes so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from ..base.ctype import LONG, UCHAR, UINT, ULONG, USHORT
 from ..ir.fold import add, cast, multiply
-from ..ir.nodes import Binary, Cast, Const, Expr, Kernel, Load, Region, Stmt, Store
-from ..ir.walk import expressions, mapped, statements, subexpressions, with_body
-from .powers import with_expressions
+from ..ir.nodes import Binary, Cast, Const, Expr, Kernel, Load, Region, Store
+from ..ir.walk import expressions, mapped, statements, subexpressions, with_body, with_expressions
 
 TYPES = {2: USHORT, 4: UINT, 8: ULONG}
 Bytes = dict[int, Load]  # by how many bits the byte that a load gives is shifted
@@ -38,17 +37,14 @@ def words(kernel: Kernel, are_bytes: Callable[[Region], bool]) -> tuple[Kernel, 
     if not taken:
         return kernel, ()
     made: dict[str, Words] = {}
-    body = tuple(with_expressions(s, partial(_seen, taken=taken, made=made)) for s in kernel.body)
+    body = with_expressions(kernel.body, partial(_seen, taken=taken, made=made))
     if not made:
         return kernel, ()
-    loaded = {x.region for x in _every(body) if isinstance(x, Load)}
+    every = (x for s in statements(body) for e in expressions(s) for x in subexpressions(e))
+    loaded = {x.region for x in every if isinstance(x, Load)}
     gone = {w.of for w in made.values()} - loaded
     regions = (*(r for r in kernel.regions if r not in gone), *(w.region for w in made.values()))
     return replace(with_body(kernel, body), regions=regions), tuple(made.values())
-
-
-def _every(body: Iterable[Stmt]) -> Iterator[Expr]:
-    return (x for s in statements(tuple(body)) for e in expressions(s) for x in subexpressions(e))
 
 
 def _seen(e: Expr, taken: set[Region], made: dict[str, Words]) -> Expr:

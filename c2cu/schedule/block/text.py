@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform
 from ...base import catalogue
-from ...base.ctype import BOOL, Leaf
+from ...base.ctype import BOOL
 from ...codegen.cuda import CudaText, element_name, literal, region_name, type_name
 from ...codegen.places import place_in
 from ...codegen.precedence import PREFIX
@@ -21,13 +20,12 @@ from ...ir.nodes import Assign, Binary, Block, Const, Expr, Load, Loop, Region, 
 from ...ir.ranges import RangeOf
 from ...ir.walk import blocks, expressions, subexpressions, variables
 from ..pack import is_plain
-from ..slots import Slot
+from ..slots import Layout, Slot
 from .builder import REDO, Builder
 from .fit import ROUND, thread_ranges
 from .machine import padded
 from .notes import ThreadText, is_barrier, is_note, names_of, words
 
-Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 COMMENT = 112  # characters of a comment's line
 
 

@@ -19,8 +19,8 @@ from .chains import has_chains, is_chain
 from .cost import CLOSE, known_costs
 
 QUICK = 1.0  # seconds of a compilation that is made to find out whether two gangs are faster,
-SHORT = 0.02  # or of one that is so short that two gangs are its own choice where they are faster for sure
 PAID = 0.5  # and of work from which on: about what the compilation takes
+SHORT = 0.02  # seconds of the compilation of a chain for which gang itself prints two gangs
 
 
 class GangSchedule(Schedule):

@@ -7,7 +7,7 @@ a varying subscript goes lane by lane. A gang's regions stand lane by lane (``a[
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -15,7 +15,7 @@ from typing import TypeVar
 from ...analysis.facts import Trace
 from ...analysis.uniform import Uniform, uniform
 from ...base import catalogue
-from ...base.ctype import BOOL, Leaf
+from ...base.ctype import BOOL
 from ...base.libm import LOGARITHMS, PAIRS, POWER
 from ...base.templates import render
 from ...codegen.lane_masks import MaskPrinter
@@ -34,7 +34,7 @@ from ...transform.powers import powers
 from ...transform.words import Words, words
 from .. import pack
 from ..artifact import CpuArtifact, CpuNativeArtifact, Refilled
-from ..slots import Slot
+from ..slots import Layout, Slot
 from . import alike
 from .functions import lanes_functions, usable, used
 from .halves import halves
@@ -46,7 +46,6 @@ from .text import array, by_products, c_name, is_large, tables, whole
 
 POWERS = frozenset({POWER, *LOGARITHMS, *(name for pair in LOGARITHMS.values() for name in pair)})
 T = TypeVar("T")
-Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 #: Lines under masks beyond which a kernel is compiled with -O2: of two texts that have little else, GCC 12 takes 1.4 s
 #: for one of 1,700 lines with -O3, and had not done with one of 4,000 after 280 s (2.8 s with -O2).
 MASKED = 2000

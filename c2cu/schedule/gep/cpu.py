@@ -7,23 +7,20 @@ are compared where they might move; where they do, the program is run again as i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ...analysis.uniform import Uniform
 from ...base import catalogue
-from ...base.ctype import BOOL, Leaf
+from ...base.ctype import BOOL
 from ...base.templates import render
 from ...codegen.lanes import complex_parts, extreme_text, fused_text, gather_text, rounded_text, vectors
 from ...gep import Gep, NotGep
 from ...ir.walk import subexpressions
 from ..artifact import CpuTeamArtifact
 from ..pack import is_plain
-from ..slots import Slot
+from ..slots import Layout, Slot
 from .cpu_text import GepText
 from .require_gep import require_gep
 from .sequential import sequential_lines
 
-Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 BLOCK = 64
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...analysis.uniform import Uniform
 from ...base import catalogue
-from ...base.ctype import BOOL, Leaf
+from ...base.ctype import BOOL
 from ...codegen.cuda import CudaText, element_name, literal, type_name
 from ...codegen.places import place_in
 from ...gep import Gep, Part, Range
@@ -22,7 +22,7 @@ from ...ir.nodes import Binary, Const, Expr, Kernel, Region, Var, Variable
 from ...ir.walk import rewrite
 from ...transform.minmax import minima
 from ..pack import is_plain
-from ..slots import Slot
+from ..slots import Layout, Slot
 from .about import about
 from .extrema import extrema
 from .grid_shape import GridShape, Storage, bordered, in_tiles, pivots, read_at, resident, stored, trivial
@@ -30,7 +30,6 @@ from .memory_layout import memory_layout
 from .names import matrix_name
 from .sequential_text import SequentialText
 
-Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 _SIDES = (("u", "ik"), ("v", "kj"), ("w", "kk"))
 NARROW = (("u", 1), ("u", 2), ("i", 2))  # types of which two fit a word, and have a greatest element that may be
 _BITS = {("f", 4): "__float_as_uint", ("f", 8): "__double_as_longlong"}

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ...analysis.uniform import Uniform
-from ...base.ctype import Leaf
 from ...codegen.indent import indented
 from ...codegen.simd import Printer, literal, member
 from ...ir.nodes import Kernel, Region
 from ..gang.text import Emitter, c_name
-from ..slots import Slot
-
-Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
+from ..slots import Layout, Slot
 
 
 def sequential_lines(

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from ...base.ctype import Leaf
 from ...codegen.cuda import CudaText, element_name, literal
 from ...gep import Gep
 from ...gep.nonnegative import chooses, nonnegative
 from ...gep.semiring import Proof, Test, never_met, proof
 from ...ir.nodes import Expr, Kernel, Region
-from ..slots import Slot
+from ..slots import Layout, Slot
 from .about import about
 from .extrema import extrema
 from .names import matrix_name
 from .sequential_text import SequentialText
 from .tiles_shape import Sides, TileShape, bounds
 from .tiles_steps import Cells, Steps, compared, register_type
-
-Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 
 
 def values(

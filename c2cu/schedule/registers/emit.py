@@ -10,7 +10,7 @@ no barrier across a block. Where data ends the kernel's main loop, threads refil
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ...analysis.liveness import pressure
@@ -18,7 +18,6 @@ from ...analysis.uniform import Uniform, uniform
 from ...analysis.webs import webs
 from ...analysis.work import TURNS, work
 from ...base import catalogue
-from ...base.ctype import Leaf
 from ...base.diagnostics import UnsupportedError
 from ...base.templates import render
 from ...codegen.device_library import with_integers
@@ -33,11 +32,10 @@ from ...transform.pairs import pairs
 from ...transform.scalarize import constant_regions, scalarize
 from ...transform.unroll import unroll
 from ..artifact import STACK, CudaArtifact, Refilled
-from ..slots import Slot
+from ..slots import Layout, Slot
 from .refill import RefillingText, refill
 from .text import Placed, RegistersText, stored
 
-Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 BUDGET = 24_000  # statements to unroll, those included that vanish
 SHORT = 2_000  # the same, where that makes the kernel too long or too large,
 SHORTEST = 300  # or yet too large, and data decides: other programs have other schedules

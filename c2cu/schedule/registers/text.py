@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from ...base.ctype import CHAR, DOUBLE, SHORT, UCHAR, UINT, USHORT, Leaf, Scalar
+from ...base.ctype import CHAR, DOUBLE, SHORT, UCHAR, UINT, USHORT, Scalar
 from ...codegen.cuda import CudaText, element_name, listed, literal, region_name, type_name
 from ...codegen.division import OVER, inverse, is_slow
 from ...codegen.precedence import NAME
@@ -18,14 +18,13 @@ from ...ir.walk import statements, used, variables
 from ..artifact import UNASKED
 from ..deferred import Run, run
 from ..dividends import looks
-from ..slots import Slot
+from ..slots import Layout, Slot
 from ..warp_pack import RowElement, RowPart, enter, fetch, leave, offsets, parts
 from .carry_text import add_words
 from .long_product import LongProductText, long_products
 from .packed import WORD, element_at, packed, place
 from .word_sum import WordSum, word_sum
 
-Layout = Mapping[str, tuple[int, Leaf]]  # region name -> its slot's number, and where it lies in the slot's bytes
 CONSTANT = 1 << 15  # bytes of tables that may lie in constant memory
 COPIED = 1 << 13  # bytes of tables that each block copies to its shared memory
 ALIGNED = 16
