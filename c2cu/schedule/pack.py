@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from ..base.ctype import UINT, Leaf
 from ..codegen.simd import member
@@ -287,82 +288,135 @@ def share(r: Region, slots: tuple[Slot, ...], place: tuple[int, Leaf]) -> list[s
     return _loops(leaf, f"memcpy(&g->{member(r)}[e], (const char *)slot[{k}].in + at, {r.type.size});")
 
 
-def runs(regions: Sequence[Region], layout: Layout, lanes: int) -> list[tuple[Region, ...]]:
-    """The regions by what is packed at once: the fields of a struct that follow each other, with elements of one size
-    and `MOST` in all."""
-    if lanes == 1:
-        return [(r,) for r in regions]
-    made: list[list[Region]] = []
-    for r in sorted(regions, key=lambda r: (layout[r.name][0], layout[r.name][1].offset)):
-        if made and _follows(made[-1], r, layout):
-            made[-1].append(r)
-        else:
-            made.append([r])
-    return [tuple(run) for run in made]
+@dataclass(frozen=True)
+class Packing:
+    """How the inputs of a gang come in and go out. ``wide``: the kernel keeps numbers of 32 bits without sign in 64."""
 
+    slots: tuple[Slot, ...]
+    layout: Layout
+    lanes: int
+    wide: bool
 
-def _follows(run: Sequence[Region], r: Region, layout: Layout) -> bool:
-    (slot, last), (k, leaf) = layout[run[-1].name], layout[r.name]
-    size = leaf.type.size
-    return (
-        k == slot
-        and size == last.type.size
-        and is_run(last)
-        and is_run(leaf)
-        and leaf.offset == last.offset + last.count * size
-        and sum(x.count for x in run) + r.count <= MOST
-    )
+    def runs(self, regions: Sequence[Region]) -> list[tuple[Region, ...]]:
+        """The regions by what is packed at once: the fields of a struct that follow each other, with elements of one
+        size and `MOST` in all."""
+        made: list[list[Region]] = []
+        for r in sorted(regions, key=lambda r: (self.layout[r.name][0], self.layout[r.name][1].offset)):
+            if made and self._follows(made[-1], r):
+                made[-1].append(r)
+            else:
+                made.append([r])
+        return [tuple(run) for run in made]
 
-
-def elements(run: Sequence[Region], layout: Layout) -> tuple[int, int] | None:
-    """(bytes of an element, how many of them) that `transposes` has to make text for; None where each is moved by
-    itself."""
-    return (run[0].type.size, sum(r.count for r in run)) if is_run(layout[run[0].name][1]) else None
-
-
-def pack(
-    run: Sequence[Region],
-    slots: tuple[Slot, ...],
-    layout: Layout,
-    lanes: int,
-    wide: bool,
-    row: str = IN_ORDER,
-    swapped: Container[Region] = (),
-) -> list[str]:
-    """Lines that bring the regions of a run in, or set them to their initial values. ``row``: the number of the input
-    in lane ``l``. ``swapped``: regions whose numbers have their most significant bytes first outside."""
-    k, leaf = layout[run[0].name]
-    first, size, count = _outside(run[0], wide), leaf.type.size, sum(r.count for r in run)
-    if is_run(leaf) and lanes > 1:
-        v, place = _WORD[size], "row" if len(run) > 1 else f"g->{first}"
-        bring = [_rows_of(k, "in", row, offset=leaf.offset)]
-        bring.append(f"pack_{suffix(count, size, lanes)}(({v} *){place}, in, {count});")
-        if len(run) > 1:
-            parts = [f"memcpy(g->{n}, row + {at}, sizeof g->{n});" for n, at in _members(run, wide)]
-            bring = [f"{v} row[{count}];", *bring, *parts]
-    else:
-        each = f"LANES memcpy((char *)&g->{first}[e] + l * {size}, in[l] + at, {size});"
-        bring = [_rows_of(k, "in", row), *_loops(leaf, each)]
-    if _is_vector(run, slots[k], lanes, row):
-        bring = _or(
-            k, "in", size, f"memcpy(g->{first}, (const char *)slot[{k}].in + first * {size}, {size} * W);", bring
+    def _follows(self, run: Sequence[Region], r: Region) -> bool:
+        (slot, last), (k, leaf) = self.layout[run[-1].name], self.layout[r.name]
+        return (
+            k == slot
+            and leaf.type.size == last.type.size
+            and self.is_transposed(last)
+            and self.is_transposed(leaf)
+            and leaf.offset == last.offset + last.count * last.type.size
+            and _count(run) + r.count <= MOST
         )
-    for r in run:
-        if r in swapped:
-            one = f"g->{_outside(r, wide)}[e]"
-            bring.append(f"for (long e = 0; e < {r.count}; e++) {one} = swapped_{_WORD[size]}({one});")
-    widened = [
-        f"for (long e = 0; e < {r.count}; e++) g->{member(r)}[e] = CONVERT(u64, g->{_outside(r, wide)}[e]);"
-        for r in run
-        if _outside(r, wide) != member(r)
-    ]
-    return [
-        f"if (slot[{k}].in) {{",
-        *(f"    {x}" for x in (*bring, *widened)),
-        "} else {",
-        *(f"    {_initial(r)}" for r in run),
-        "}",
-    ]
+
+    def is_transposed(self, leaf: Leaf) -> bool:
+        """Whether rows are, and not each element moved by itself."""
+        return self.lanes > 1 and is_run(leaf)
+
+    def transposes(self, runs: Sequence[Sequence[Region]]) -> list[str]:
+        """C text: what these runs are packed and unpacked by."""
+        counts: dict[int, set[int]] = {}
+        for run in runs:
+            if self.is_transposed(self.layout[run[0].name][1]):
+                counts.setdefault(run[0].type.size, set()).add(_count(run))
+        return transposes(counts, self.lanes)
+
+    def pack(self, run: Sequence[Region], row: str = IN_ORDER, swapped: Container[Region] = ()) -> list[str]:
+        """Lines that bring the regions of a run in, or set them to their initial values. ``row``: the number of the
+        input in lane ``l``. ``swapped``: regions whose numbers have their most significant bytes first outside."""
+        k, leaf = self.layout[run[0].name]
+        first, size = _outside(run[0], self.wide), leaf.type.size
+        if self.is_transposed(leaf):
+            call = (
+                f"pack_{suffix(_count(run), size, self.lanes)}(({_WORD[size]} *){self._row(run)}, in, {_count(run)});"
+            )
+            bring = [_rows_of(k, "in", row, offset=leaf.offset), call]
+            if len(run) > 1:
+                parts = [f"memcpy(g->{n}, row + {at}, sizeof g->{n});" for n, at in self._parts(run)]
+                bring = [self._declared(run), *bring, *parts]
+        else:
+            each = f"LANES memcpy((char *)&g->{first}[e] + l * {size}, in[l] + at, {size});"
+            bring = [_rows_of(k, "in", row), *_loops(leaf, each)]
+        if self._is_vector(run, row):
+            vector = f"memcpy(g->{first}, (const char *)slot[{k}].in + first * {size}, {size} * W);"
+            bring = _or(k, "in", size, vector, bring)
+        for r in run:
+            if r in swapped:
+                one = f"g->{_outside(r, self.wide)}[e]"
+                bring.append(_for_each(r, f"{one} = swapped_{_WORD[size]}({one});"))
+        bring += [_for_each(r, f"g->{member(r)}[e] = CONVERT(u64, g->{narrow(r)}[e]);") for r in self._widened(run)]
+        return [
+            f"if (slot[{k}].in) {{",
+            *(f"    {x}" for x in bring),
+            "} else {",
+            *(f"    {_initial(r)}" for r in run),
+            "}",
+        ]
+
+    def unpack(self, run: Sequence[Region], row: str = IN_ORDER, ended: str = "") -> list[str]:
+        """Lines that bring the regions of a run out, where they are wanted. ``row``: the number of the input in lane
+        ``l``. ``ended``: the member that says which lanes have ended early."""
+        k, leaf = self.layout[run[0].name]
+        first, size = _outside(run[0], self.wide), leaf.type.size
+        if self.is_transposed(leaf):
+            v, count = _WORD[size], _count(run)
+            call = f"unpack_{suffix(count, size, self.lanes)}((const {v} *){self._row(run)}, out, {count}, lanes);"
+            take = [_rows_of(k, "out", row, ended, leaf.offset), call]
+            if len(run) > 1:
+                parts = [f"memcpy(row + {at}, g->{n}, sizeof g->{n});" for n, at in self._parts(run)]
+                take = [self._declared(run), *parts, *take]
+        else:
+            each = f"memcpy(out[l] + at, (char *)&g->{first}[e] + l * {size}, {size});"
+            take = [_rows_of(k, "out", row, ended), *_loops(leaf, f"for (int l = 0; l < lanes; l++) {each}")]
+        if self._is_vector(run, row) and not ended:
+            vector = f"memcpy((char *)slot[{k}].out + first * {size}, g->{first}, {size} * W);"
+            take = _or(k, "out", size, vector, take)
+        narrowed = [_for_each(r, f"g->{narrow(r)}[e] = CONVERT(u32, g->{member(r)}[e]);") for r in self._widened(run)]
+        return [f"if (slot[{k}].out) {{", *(f"    {x}" for x in (*narrowed, *take)), "}"]
+
+    def _row(self, run: Sequence[Region]) -> str:
+        """Where a run's elements stand behind each other."""
+        return f"g->{_outside(run[0], self.wide)}" if len(run) == 1 else "row"
+
+    @staticmethod
+    def _declared(run: Sequence[Region]) -> str:
+        return f"{_WORD[run[0].type.size]} row[{_count(run)}];"
+
+    def _parts(self, run: Sequence[Region]) -> Iterator[tuple[str, int]]:
+        """The members of a run's regions outside, and where each begins in the run."""
+        at = 0
+        for r in run:
+            yield _outside(r, self.wide), at
+            at += r.count
+
+    def _widened(self, run: Sequence[Region]) -> list[Region]:
+        return [r for r in run if _outside(r, self.wide) != member(r)]
+
+    def _is_vector(self, run: Sequence[Region], row: str) -> bool:
+        """Whether it is a vector as it lies outside, where the W inputs do one after the other."""
+        alone = len(run) == 1 and run[0].count == 1
+        return self.lanes > 1 and row == IN_ORDER and alone and run[0].type.size == self._slot(run).nbytes
+
+    def _slot(self, run: Sequence[Region]) -> Slot:
+        return self.slots[self.layout[run[0].name][0]]
+
+
+def _count(run: Sequence[Region]) -> int:
+    return sum(r.count for r in run)
+
+
+def _for_each(r: Region, statement: str) -> str:
+    return f"for (long e = 0; e < {r.count}; e++) {statement}"
 
 
 def _initial(r: Region) -> str:
@@ -370,54 +424,6 @@ def _initial(r: Region) -> str:
     if r.begins_otherwise:
         return f"for (long e = 0; e < {r.count}; e++) LANES g->{name}[e][l] = initial_{name}[e];"
     return f"memset(g->{name}, 0, sizeof g->{name});"
-
-
-def _members(run: Sequence[Region], wide: bool) -> Iterator[tuple[str, int]]:
-    """The members of a run's regions outside, and where each begins in the run."""
-    at = 0
-    for r in run:
-        yield _outside(r, wide), at
-        at += r.count
-
-
-def unpack(
-    run: Sequence[Region],
-    slots: tuple[Slot, ...],
-    layout: Layout,
-    lanes: int,
-    wide: bool,
-    row: str = IN_ORDER,
-    ended: str = "",
-) -> list[str]:
-    """Lines that bring the regions of a run out, where they are wanted. ``row``: the number of the input in lane ``l``.
-    ``ended``: the member that says which lanes have ended early."""
-    k, leaf = layout[run[0].name]
-    if not slots[k].writes:
-        return []
-    first, size, count = _outside(run[0], wide), leaf.type.size, sum(r.count for r in run)
-    if is_run(leaf) and lanes > 1:
-        v, place = _WORD[size], "row" if len(run) > 1 else f"g->{first}"
-        take = [_rows_of(k, "out", row, ended, leaf.offset)]
-        take.append(f"unpack_{suffix(count, size, lanes)}((const {v} *){place}, out, {count}, lanes);")
-        if len(run) > 1:
-            parts = [f"memcpy(row + {at}, g->{n}, sizeof g->{n});" for n, at in _members(run, wide)]
-            take = [f"{v} row[{count}];", *parts, *take]
-    else:
-        each = f"for (int l = 0; l < lanes; l++) memcpy(out[l] + at, (char *)&g->{first}[e] + l * {size}, {size});"
-        take = [_rows_of(k, "out", row, ended), *_loops(leaf, each)]
-    if _is_vector(run, slots[k], lanes, row) and not ended:
-        take = _or(k, "out", size, f"memcpy((char *)slot[{k}].out + first * {size}, g->{first}, {size} * W);", take)
-    narrowed = [
-        f"for (long e = 0; e < {r.count}; e++) g->{_outside(r, wide)}[e] = CONVERT(u32, g->{member(r)}[e]);"
-        for r in run
-        if _outside(r, wide) != member(r)
-    ]
-    return [f"if (slot[{k}].out) {{", *(f"    {x}" for x in (*narrowed, *take)), "}"]
-
-
-def _is_vector(run: Sequence[Region], slot: Slot, lanes: int, row: str) -> bool:
-    """Whether it is a vector as it lies outside, where the W inputs do one after the other."""
-    return lanes > 1 and row == IN_ORDER and len(run) == 1 and run[0].count == 1 and run[0].type.size == slot.nbytes
 
 
 def _or(k: int, side: str, size: int, vector: str, rows: Sequence[str]) -> list[str]:

@@ -105,11 +105,8 @@ def gang(
         values, emitter = text.values(), text.emitter
     shared_inputs = [r for r in u.kernel.regions if r.storage == "shared" and r.init is None and r.name in layout]
     fields = frozenset(r for r in shared_inputs if not pack.is_plain(slots, layout[r.name]))
-    transposed: dict[int, set[int]] = {}  # counts of elements, by their size
-    coming_runs, leaving_runs = pack.runs(coming, layout, lanes), pack.runs(leaving, layout, lanes)
-    for run in (*coming_runs, *leaving_runs) if lanes > 1 else ():
-        if known_size := pack.elements(run, layout):
-            transposed.setdefault(known_size[0], set()).add(known_size[1])
+    packing = pack.Packing(slots, layout, lanes, wide)
+    coming_runs, leaving_runs = packing.runs(coming), packing.runs(leaving)
     coming_row = pack.ALIKE if numbers else pack.IN_ORDER
     row = coming_row if form is None else "(begin + id[l < lanes ? l : lanes - 1])"
     members = _members(u, p, fields)
@@ -137,10 +134,13 @@ def gang(
         **used(p, lanes_functions(sorted(p.functions)), lanes),
         beyond=beyond,
         lookups=[lookup_text(r, p.lookups[r], lanes, r in p.together, r in p.bytes_of) for r in p.lookups],
-        transposes=[*pack.transposes(transposed, lanes), *pack.swaps({r.type.size for r in swapped}, lanes)],
+        transposes=[
+            *packing.transposes([*coming_runs, *leaving_runs]),
+            *pack.swaps({r.type.size for r in swapped}, lanes),
+        ],
         shared=[line for r in shared_inputs for line in pack.share(r, slots, layout[r.name])],
-        pack=[line for run in coming_runs for line in pack.pack(run, slots, layout, lanes, wide, coming_row, swapped)],
-        unpack=[line for run in leaving_runs for line in pack.unpack(run, slots, layout, lanes, wide, row, ended)],
+        pack=[line for run in coming_runs for line in packing.pack(run, coming_row, swapped)],
+        unpack=[line for run in leaving_runs for line in packing.unpack(run, row, ended)],
         **values,
     )
     refilled = None if form is None else Refilled(form.loop.loc, form.gangs)
