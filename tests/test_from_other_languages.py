@@ -21,6 +21,9 @@ def needed(command: str) -> str:
     found = shutil.which(command, path=os.pathsep.join([os.environ["PATH"], SCRIPTS]))
     if found is None:
         pytest.skip(f"{command} is missing")
+    answer = subprocess.run([found, "--version"], capture_output=True, text=True)
+    if answer.returncode != 0:  # rustup's names of commands are there before any compiler is
+        pytest.skip(f"{command} --version: {answer.stderr.strip().splitlines()[0]}")
     return found
 
 
