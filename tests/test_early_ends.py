@@ -271,6 +271,39 @@ def test_the_verdict_names_the_places():
     assert report.oblivious and not report.why_not
 
 
+TABLES = """
+typedef struct { double *c; int order; } series;
+double even[4] = {1, .5, .25, .125};
+int odd[4] = {1, 3, 5, 7};
+series s = {even, 3};
+struct { int *of; } t = {odd};
+static void sum(const series *s, int x, double *r, int *n) {
+    double d = 0;
+    *n = 0;
+    for (int j = s->order; j >= 0; j--) d = x * d + s->c[j], *n = *n % 7 + t.of[j];
+    *r = d;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        ("sum(&s, x, &d, n);", []),
+        ("sum(&s, x, &d, n); even[1] = d;", ["even"]),
+        ("double *p; unsigned h[2]; memcpy(h, &s.c, 8); h[0] = h[0] + 0; memcpy(&p, h, 8); *p = x;", ["even", "s"]),
+        ("union { int *p; unsigned h[2]; } u = {t.of}, w; w.h[0] = u.h[0] + 0; w.h[1] = u.h[1]; *w.p = x;", ["odd"]),
+        ("unsigned long a = (unsigned long)s.c; a = a + 8; *(double *)a = x;", ["even", "s"]),
+    ],
+)
+def test_what_sums_are_made_from_is_only_read(body, written):
+    """Behind an end, what the kernel may write counts as written: not what numbers come from."""
+    source = HEAD + "#include <string.h>\n" + TABLES
+    source += f"double k(int x, int *n) {{ double d = 0; if (x > 99) {{ *n = 1; abort(); }} {body} return d; }}\n"
+    outputs = {slot.name for slot in understood(source).slots if slot.writes} - {"n", "return"}
+    assert outputs >= set(written) and (written or not outputs)
+
+
 @pytest.mark.parametrize("schedule", ["registers", "scan", "block", "thread", "private", "auto"])
 def test_a_gpu_does_not_have_it(schedule):
     front = understood(HEAD + "int k(int x) { assert(x); return x; }")

@@ -12,6 +12,8 @@ import c2cu
 from c2cu import pipeline
 from c2cu.api import remembered
 from c2cu.base import package
+from c2cu.frontend import link
+from c2cu.frontend.parse import parse
 from c2cu.frontend.preprocess import preprocess
 from c2cu.program import kept, preprocessed
 from c2cu.schedule import choose
@@ -159,6 +161,16 @@ def test_a_source_is_preprocessed_once(runs):
     compiled_twice([SORTS, "int one(void) { return 1; }"], fn="bitonic_sort")
     compiled_twice(SORTS, defines={"N": 64})
     assert len(runs) == 3
+
+
+def test_files_are_parsed_once_for_all_that_a_call_decides(monkeypatch):
+    """A global that no call brings is a constant, for which the program is understood once more."""
+    parsed = []
+    monkeypatch.setattr(link, "parse", lambda pre, *rest: parsed.append(pre.name) or parse(pre, *rest))
+    files = ["int of[3] = {4, 5, 6};\nint twice(int x);\nint k(int i) { return twice(of[i % 3]); }\n"]
+    files.append("static int two = 2;\nint twice(int x) { return two * x; }\n")
+    assert c2cu.bulk(files, np.arange(4, dtype=np.int32), fn="k", backend="cpu").tolist() == [8, 10, 12, 8]
+    assert len(parsed) == 2
 
 
 def test_a_header_that_comes_to_stand_before_another_counts(runs, tmp_path):

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 
 from pycparser import c_ast as C
 
-from ..base.ctype import VOID, CType, Function, Pointer, Scalar, holds_pointers
+from ..base.ctype import VOID, CType, Function, Pointer, Scalar, Struct, holds_pointers
 from ..base.diagnostics import Loc
 from ..frontend.kernel import KernelProgram, touched
 from ..frontend.parse import deep, loc_of
@@ -376,9 +376,39 @@ class _Writes:
         if holds_pointers(t):
             self.join(*to, *source)
             return
+        if self.is_computed(value):
+            return
         self.copies.append((to, source))
         if self.is_address(value) or self.has_number(value):
             self.holders.update(source)
+
+    def is_computed(self, value: C.Node) -> bool:
+        """Whether it is a sum, a product or the like that is no address, nor a part of one."""
+        if not isinstance(value, C.BinaryOp) or value.op not in ("+", "-", "*", "/", "%"):
+            return False
+        t = self.unit.types.get(id(value))
+        return isinstance(t, Scalar) and (t.is_float or t.size < 8) and not self.disguises
+
+    @cached_property
+    def disguises(self) -> bool:
+        """Whether addresses may be numbers somewhere: by casts, in unions, or copied byte by byte."""
+
+        def is_one(n: C.Node) -> bool:
+            match n:
+                case C.Cast():
+                    of_number = self.is_address(n) and isinstance(self.unit.types.get(id(n.expr)), Scalar)
+                    return (of_number and not isinstance(n.expr, C.Constant)) or self.makes_number(n)
+                case C.StructRef():
+                    t = self.unit.types.get(id(n.name))
+                    t = t.to if isinstance(t, Pointer) else t
+                    within = (t, *(m.type for m in t.members)) if isinstance(t, Struct) else ()  # it may have no name
+                    return any(isinstance(x, Struct) and x.union and holds_pointers(x) for x in within)
+                case C.FuncCall(name=C.ID(name=name)) if name.removeprefix("__builtin_") in ("memcpy", "memmove"):
+                    return any(holds_pointers(t) for t in _pointed_to(self.unit, n))
+            return False
+
+        bodies = (f.node.body for f in self.program.functions)
+        return any(is_one(n) for part in (*bodies, *self.unit.initialisers()) for n in nodes(part))
 
     def has_number(self, n: C.Node) -> bool:
         """Whether a number is made of an address in an expression."""

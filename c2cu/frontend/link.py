@@ -31,7 +31,6 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _WEAK = re.compile(r"__attribute(?:__)?\s*\(\(.*\b(?:__)?weak(?:__)?\b")
 ORDINARY, TAG = "ordinary", "tag"  # C's name spaces at file scope
 Key = tuple[str, str]  # name space, name
-_parsed: Recent[Parsed] = Recent(4)  # a program is linked again for other shapes and numbers
 
 
 @dataclass(frozen=True)
@@ -54,11 +53,17 @@ class Linked:
         return self.spellings.get(name, name)
 
 
+_made: Recent[Linked] = Recent(4)  # a program is linked again for other shapes and numbers
+
+
 def link(pre: Preprocessed) -> Linked:
     """The AST of a program. Raises ParseError where a file is no C, and for what is defined in two files."""
+    return _made.of(tuple((unit.text, unit.name, unit.marks) for unit in pre.units), lambda: _link(pre))
+
+
+def _link(pre: Preprocessed) -> Linked:
     if len(pre.units) == 1:
-        unit = pre.units[0]
-        return Linked(_parsed.of((unit.text, unit.name, unit.marks), lambda: parse(unit)))
+        return Linked(parse(pre.units[0]))
     words = [mentioned(unit.text) for unit in pre.units]
     files = [  # which joining them changes
         parse(unit, frozenset().union(*words[:k], *words[k + 1 :])) for k, unit in enumerate(pre.units)
