@@ -97,9 +97,6 @@ def rounded_text(name: str, lanes: int) -> dict[str, object]:
     }
 
 
-ALL_LANES = 'int all = -1; __asm__("" : "+r"(all));'  # a mask; gcc is not to know: see `gather_text`
-
-
 def pair_text(rep: str, lanes: int) -> dict[str, object]:
     """The function that loads an element and the next one for each lane: rows of two, transposed. Processors with
     AVX512-FP16, which gather faster than others, gather twice."""
@@ -118,7 +115,7 @@ def pair_text(rep: str, lanes: int) -> dict[str, object]:
         "scalar": next(str(v["scalar"]) for v in vectors(lanes, 8) if v["name"] == rep),
         "needs": {4: "__AVX2__", 8: "__AVX512DQ__"}.get(lanes, ""),
         "sides": (side(0), side(1)) if lanes in (4, 8) else (),
-        "all": ALL_LANES if lanes == 8 else "",  # where gathers are fast
+        "gathers": lanes == 8,
         "prefix": "_mm256" if lanes == 4 else "_mm512",
         "register": f"__m{64 * lanes}i",
     }
@@ -151,22 +148,19 @@ BEYOND = 3  # bytes that an instruction which gathers bytes may read behind the 
 def gather_text(element: str, own: bool, lanes: int) -> dict[str, object]:
     """The function that loads an element for each lane. ``own``: the lane's own, of those that stand lane by lane.
 
-    A gather keeps what its register holds in lanes that are masked: zeros, so that none waits for what was there.
-    GCC is not to know that no lane is masked: it would leave the zeros out."""
+    A gather keeps what its register holds in lanes that are masked: zeros, so that none waits for what was there."""
     size = int(element[1:]) // 8
     loaded = max(size, 4)
     place, bits = f"(__m{32 * lanes}i)at", 8 * loaded
     instructions = []
     if lanes * loaded == 64:
-        call = f"_mm512_mask_i32gather_epi{bits}(_mm512_setzero_si512(), all, {place}, from, {size})"
-        instructions.append(("defined(__AVX512F__)", ALL_LANES, call))
+        call = f"_mm512_mask_i32gather_epi{bits}(_mm512_setzero_si512(), -1, {place}, from, {size})"
+        instructions.append(("defined(__AVX512F__)", call))
     elif lanes >= 4:
         prefix, word = "_mm256" if lanes * loaded == 32 else "_mm", "int" if loaded == 4 else "long long"
-        width = 8 * lanes * loaded
-        every = f'__m{width}i all = {prefix}_set1_epi32(-1); __asm__("" : "+x"(all));'
-        zeros = f"{prefix}_setzero_si{width}()"
-        call = f"{prefix}_mask_i32gather_epi{bits}({zeros}, (const {word} *)from, {place}, all, {size})"
-        instructions.append(("defined(__AVX2__)", every, call))
+        zeros, all_lanes = f"{prefix}_setzero_si{8 * lanes * loaded}()", f"{prefix}_set1_epi32(-1)"
+        call = f"{prefix}_mask_i32gather_epi{bits}({zeros}, (const {word} *)from, {place}, {all_lanes}, {size})"
+        instructions.append(("defined(__AVX2__)", call))
     result = element if size >= 4 else "i32"
     return {
         "name": f"gather_own_{element}" if own else f"gather_{element}",

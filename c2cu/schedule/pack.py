@@ -72,10 +72,8 @@ def _is_long(count: int, size: int, lanes: int) -> bool:
 
 def _block(count: int, size: int, lanes: int) -> int:
     """How many elements of a row are transposed at a time: W, or if a row has fewer, the power of two that it has.
-    Half of W, where a vector is 8 elements of 8 bytes: its halves are put together, and taken apart, on their way from
-    and to memory, which is one step of shuffles less. 1: each is moved by itself."""
-    most = lanes // 2 if lanes == size == 8 else lanes
-    block = 1 << (min(count, most).bit_length() - 1)
+    1: each is moved by itself."""
+    block = 1 << (min(count, lanes).bit_length() - 1)
     return block if block == lanes or block * size >= LEAST else 1
 
 
