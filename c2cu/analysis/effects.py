@@ -306,6 +306,11 @@ class _Writes:
         self.copies: list[tuple[tuple[Symbol, ...], tuple[Symbol, ...]]] = []  # (to, from): of numbers or bytes
         self.holders: set[Symbol] = set()  # addresses that others may copy as numbers or bytes lie here
 
+    @cached_property
+    def parts(self) -> tuple[C.Node, ...]:
+        """All that is read here: the functions' bodies, and initialisers."""
+        return (*(f.node.body for f in self.program.functions), *self.unit.initialisers())
+
     def find(self, s: Symbol) -> Symbol:
         root = s
         while self.parent.setdefault(root, root) is not root:
@@ -395,9 +400,8 @@ class _Writes:
 
         def is_one(n: C.Node) -> bool:
             match n:
-                case C.Cast():
-                    of_number = self.is_address(n) and isinstance(self.unit.types.get(id(n.expr)), Scalar)
-                    return (of_number and not isinstance(n.expr, C.Constant)) or self.makes_number(n)
+                case C.Cast() if not isinstance(n.expr, C.Constant):
+                    return self.is_address(n) and isinstance(self.unit.types.get(id(n.expr)), Scalar)
                 case C.StructRef():
                     t = self.unit.types.get(id(n.name))
                     t = t.to if isinstance(t, Pointer) else t
@@ -407,8 +411,7 @@ class _Writes:
                     return any(holds_pointers(t) for t in _pointed_to(self.unit, n))
             return False
 
-        bodies = (f.node.body for f in self.program.functions)
-        return any(is_one(n) for part in (*bodies, *self.unit.initialisers()) for n in nodes(part))
+        return bool(self.having_numbers) or any(is_one(n) for part in self.parts for n in nodes(part))
 
     def has_number(self, n: C.Node) -> bool:
         """Whether a number is made of an address in an expression."""
@@ -417,9 +420,8 @@ class _Writes:
     @cached_property
     def having_numbers(self) -> frozenset[int]:
         """Ids of such expressions, of all that is read here."""
-        bodies = (f.node.body for f in self.program.functions)
         having: set[int] = set()
-        for part in (*bodies, *self.unit.initialisers()):
+        for part in self.parts:
             for n in reversed([*nodes(part)]):  # what a node has before the node itself
                 if self.makes_number(n) or any(id(x) in having for x in children(n)):
                     having.add(id(n))
@@ -537,8 +539,7 @@ class _Writes:
     @cached_property
     def pointed_to(self) -> list[FunctionDef]:
         """The functions that are not only called by their names."""
-        bodies = [f.node.body for f in self.program.functions]
-        every = [n for x in (*bodies, *self.unit.initialisers()) for n in nodes(x)]
+        every = [n for part in self.parts for n in nodes(part)]
         called = {id(n.name) for n in every if isinstance(n, C.FuncCall)}
         named = {n.name for n in every if isinstance(n, C.ID) and id(n) not in called}
         return [f for f in self.program.functions if f.name in named]

@@ -31,6 +31,7 @@ _WORD = re.compile(r"[A-Za-z_]\w*")
 _WEAK = re.compile(r"__attribute(?:__)?\s*\(\(.*\b(?:__)?weak(?:__)?\b")
 ORDINARY, TAG = "ordinary", "tag"  # C's name spaces at file scope
 Key = tuple[str, str]  # name space, name
+_linked: Recent[Linked] = Recent(4)  # a program is linked again for other shapes and numbers
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,9 @@ class Linked:
         return self.spellings.get(name, name)
 
 
-_made: Recent[Linked] = Recent(4)  # a program is linked again for other shapes and numbers
-
-
 def link(pre: Preprocessed) -> Linked:
     """The AST of a program. Raises ParseError where a file is no C, and for what is defined in two files."""
-    return _made.of(tuple((unit.text, unit.name, unit.marks) for unit in pre.units), lambda: _link(pre))
+    return _linked.of(tuple((unit.text, unit.name, unit.marks) for unit in pre.units), lambda: _link(pre))
 
 
 def _link(pre: Preprocessed) -> Linked:
